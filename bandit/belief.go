@@ -1,0 +1,38 @@
+// Package bandit answers one question about a multi-armed bandit: when is it
+// worth leaving the greedy arm? It holds beliefs over the unknown mean reward of
+// an arm, horizons (how later rewards are weighted), the exploration threshold
+// of Dimitrakakis, "Nearly optimal exploration-exploitation decision
+// thresholds", corrected and extended in docs/theory.md, its index forms, and
+// the exact references they are judged by (Gittins, backward induction).
+// Policies that act on these beliefs are in bandit/policy.
+//
+// The package is mathematics: it imports the standard library and gonum only.
+// Its functions panic, with a constant message, when a caller breaks a
+// documented precondition; constructors that take data return errors instead.
+package bandit
+
+import "math/rand/v2"
+
+// Belief is a probability distribution over the unknown mean reward q of one
+// arm. Implementations are Population, Beta, NormalGamma, Gaussian, Particles,
+// ShiftedExponential, Uniform and TwoPoint.
+type Belief interface {
+	// Mean returns q̄ = E[q].
+	Mean() float64
+	// Sample draws q from the belief.
+	Sample(rng *rand.Rand) float64
+	// Exceed returns P(q ≥ x). The inequality is weak: with a population a
+	// strict one would give its top member probability zero.
+	Exceed(x float64) float64
+	// Gain returns E(q−x)⁺, the value of learning q perfectly when a known
+	// alternative is worth x (Dearden, Friedman & Russell 1998).
+	Gain(x float64) float64
+}
+
+// Learner is a Belief that learns from the rewards of its arm.
+type Learner interface {
+	Belief
+	// Update takes in one reward of the arm. Randomised updates (the online
+	// bootstrap's masks) draw from rng; the others leave it alone.
+	Update(reward float64, rng *rand.Rand)
+}
