@@ -1,0 +1,120 @@
+package framework
+
+import (
+	"context"
+
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// Spec describes an environment: it is fetched once, when the environment is
+// opened, and does not change.
+type Spec struct {
+	// ID names the environment and its version: namespace/name@version. It is
+	// part of the key of the environment's random streams.
+	ID string
+	// Observation and Action are the spaces of observations and actions.
+	Observation, Action space.Space
+	// RewardLow and RewardHigh bound the expected reward of any action in any
+	// state; infinite where no bound is known. RewardLow is the b of the
+	// exploration threshold (docs/theory.md §0).
+	RewardLow, RewardHigh float64
+}
+
+// Signal tells one lane what a call is for.
+type Signal uint8
+
+const (
+	// Idle leaves the lane alone: its run is over. Its entries in every column
+	// are meaningless and stay untouched.
+	Idle Signal = iota
+	// Continue is an ordinary step.
+	Continue
+	// NewEpisode starts the next episode of the lane's run. The environment
+	// ignores the action, draws the initial state from the lane's seed and
+	// answers with reward 0 and both flags false; the agent learns nothing from
+	// this call and acts on its observation.
+	NewEpisode
+	// NewRun is NewEpisode, and the lane belongs to another run from now on: an
+	// agent forgets all it has learned and restarts from the lane's seed.
+	NewRun
+)
+
+// Actions is what an environment receives: one entry a lane in every slice.
+type Actions struct {
+	Signals []Signal
+	// Seeds holds, where Signals is NewEpisode or NewRun, the seed from which
+	// the lane's random stream of that episode starts.
+	Seeds []uint64
+	// Actions holds, where Signals is Continue, the selected action.
+	Actions space.Column
+}
+
+// TimeSteps is what an environment answers: one entry a lane in every slice.
+type TimeSteps struct {
+	Observations space.Column // valid at the end of an episode, too
+	Rewards      []float64    // finite
+	// Terminated: the MDP ended, nothing follows; learners bootstrap with zero.
+	// Truncated: the episode was cut short; learners bootstrap from the last
+	// observation. After either, the lane's next signal is NewEpisode or Idle.
+	Terminated, Truncated []bool
+}
+
+// NewActions returns zeroed columns for the given lanes of a spec's actions.
+func NewActions(spec Spec, lanes int) *Actions {
+	return &Actions{
+		Signals: make([]Signal, lanes),
+		Seeds:   make([]uint64, lanes),
+		Actions: space.NewColumn(spec.Action, lanes),
+	}
+}
+
+// NewTimeSteps returns zeroed columns for the given lanes of a spec.
+func NewTimeSteps(spec Spec, lanes int) TimeSteps {
+	return TimeSteps{
+		Observations: space.NewColumn(spec.Observation, lanes),
+		Rewards:      make([]float64, lanes),
+		Terminated:   make([]bool, lanes),
+		Truncated:    make([]bool, lanes),
+	}
+}
+
+// VectorEnvironment is n lanes of an environment, stepped together. It need not
+// be safe for concurrent use.
+type VectorEnvironment interface {
+	Spec() Spec
+	// Step advances every lane as its signal says and fills out, whose slices
+	// the caller owns. An error ends the whole batch; it wraps a *LaneError
+	// where one lane is to blame.
+	Step(ctx context.Context, in *Actions, out *TimeSteps) error
+	Close() error
+}
+
+// Modeler is a VectorEnvironment whose lanes are known finite MDPs. The host
+// computes the optimum, regret and mixing times from them.
+type Modeler interface {
+	// Models returns the model of every lane as it stands: valid from the
+	// lane's NewRun on. Lanes with the same dynamics may share one model; the
+	// caller must not change it.
+	Models(ctx context.Context) ([]*mdp.Tabular, error)
+}
+
+// Environment is one copy of a task: what authors write. Vectorize makes a
+// VectorEnvironment of it. Names and semantics are Gymnasium's.
+type Environment interface {
+	Spec() Spec
+	// Reset starts an episode whose every random draw follows from seed, and
+	// returns the initial observation.
+	Reset(ctx context.Context, seed uint64) (space.Value, error)
+	// Step takes an action. It returns an error wrapping ErrNeedsReset before
+	// the first Reset and after the last step of an episode, and one wrapping
+	// ErrInvalidAction for an action outside the action space.
+	Step(ctx context.Context, action space.Value) (TimeStep, error)
+}
+
+// TimeStep is what one step of an Environment yields.
+type TimeStep struct {
+	Observation           space.Value // valid on the last step, too
+	Reward                float64
+	Terminated, Truncated bool
+}

@@ -1,0 +1,34 @@
+package framework
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels that cross a process boundary (framework/plugin gives each a code).
+var (
+	// ErrNeedsReset: Step before the first Reset or after an episode's end.
+	ErrNeedsReset = errors.New("the environment needs a reset")
+	// ErrInvalidAction: the action is not in the action space.
+	ErrInvalidAction = errors.New("invalid action")
+	// ErrInvalidParams: the parameters do not fit the plugin's schema or each other.
+	ErrInvalidParams = errors.New("invalid parameters")
+	// ErrUnsupported: the environment or agent cannot do what was asked, such as
+	// an agent for discrete actions opened on a continuous space.
+	ErrUnsupported = errors.New("unsupported")
+	// ErrInvalidAnswer: a reward that is not finite, an observation or action
+	// outside its space, a column of the wrong length.
+	ErrInvalidAnswer = errors.New("invalid answer")
+)
+
+// LaneError says which lane of a batch failed.
+type LaneError struct {
+	Lane int
+	Err  error
+}
+
+// Error names the lane.
+func (e *LaneError) Error() string { return fmt.Sprintf("lane %d: %v", e.Lane, e.Err) }
+
+// Unwrap returns the cause.
+func (e *LaneError) Unwrap() error { return e.Err }

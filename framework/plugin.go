@@ -1,0 +1,77 @@
+package framework
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Kind says what a plugin provides.
+type Kind string
+
+// The kinds of plugin.
+const (
+	KindEnvironment Kind = "environment"
+	KindAgent       Kind = "agent"
+)
+
+// Description is what a plugin says of itself before anything is opened.
+type Description struct {
+	ID   string `json:"id"` // namespace/name@version
+	Kind Kind   `json:"kind"`
+	Doc  string `json:"doc"` // a sentence for people
+	// Params is the JSON schema of the parameters, with defaults and documentation.
+	Params json.RawMessage `json:"params"`
+	// Capabilities lists optional abilities: "model" (Modeler).
+	Capabilities []string `json:"capabilities,omitempty"`
+}
+
+// Plugin provides environments or agents. Local plugins (EnvironmentPlugin,
+// AgentPlugin) and the clients of plugin processes both satisfy it.
+type Plugin interface {
+	Describe(ctx context.Context) (Description, error)
+	// OpenEnvironment returns a batch of lanes. params is JSON that fits the
+	// description's schema; empty means all defaults.
+	OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (VectorEnvironment, error)
+	// OpenAgent returns a batch of lanes of an agent for environments as spec
+	// describes them.
+	OpenAgent(ctx context.Context, params json.RawMessage, spec Spec, lanes int) (VectorAgent, error)
+}
+
+// EnvironmentPlugin is a Plugin in this process that provides environments.
+type EnvironmentPlugin struct {
+	Description Description
+	Open        func(params json.RawMessage, lanes int) (VectorEnvironment, error)
+}
+
+// Describe implements Plugin.
+func (p *EnvironmentPlugin) Describe(context.Context) (Description, error) { return p.Description, nil }
+
+// OpenEnvironment implements Plugin.
+func (p *EnvironmentPlugin) OpenEnvironment(_ context.Context, params json.RawMessage, lanes int) (VectorEnvironment, error) {
+	return p.Open(params, lanes)
+}
+
+// OpenAgent implements Plugin: it is an error.
+func (p *EnvironmentPlugin) OpenAgent(context.Context, json.RawMessage, Spec, int) (VectorAgent, error) {
+	return nil, fmt.Errorf("%s is an environment, not an agent: %w", p.Description.ID, ErrUnsupported)
+}
+
+// AgentPlugin is a Plugin in this process that provides agents.
+type AgentPlugin struct {
+	Description Description
+	Open        func(params json.RawMessage, spec Spec, lanes int) (VectorAgent, error)
+}
+
+// Describe implements Plugin.
+func (p *AgentPlugin) Describe(context.Context) (Description, error) { return p.Description, nil }
+
+// OpenAgent implements Plugin.
+func (p *AgentPlugin) OpenAgent(_ context.Context, params json.RawMessage, spec Spec, lanes int) (VectorAgent, error) {
+	return p.Open(params, spec, lanes)
+}
+
+// OpenEnvironment implements Plugin: it is an error.
+func (p *AgentPlugin) OpenEnvironment(context.Context, json.RawMessage, int) (VectorEnvironment, error) {
+	return nil, fmt.Errorf("%s is an agent, not an environment: %w", p.Description.ID, ErrUnsupported)
+}

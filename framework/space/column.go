@@ -1,0 +1,173 @@
+package space
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// Column holds one field of n lanes, lane after lane: lane i owns the elements
+// [i·Width, (i+1)·Width) of the slice that Type names; the other slices are nil.
+type Column struct {
+	Type    DType
+	Width   int
+	Int64   []int64
+	Float64 []float64
+	Float32 []float32
+	Uint8   []uint8
+}
+
+// NewColumn returns a zeroed column of the space s for the given lanes.
+func NewColumn(s Space, lanes int) Column {
+	c := Column{Type: s.DType(), Width: s.Width()}
+	n := lanes * c.Width
+	switch c.Type {
+	case Int64:
+		c.Int64 = make([]int64, n)
+	case Float64:
+		c.Float64 = make([]float64, n)
+	case Float32:
+		c.Float32 = make([]float32, n)
+	case Uint8:
+		c.Uint8 = make([]uint8, n)
+	}
+	return c
+}
+
+// Lanes returns the number of values the column holds.
+func (c *Column) Lanes() int {
+	if c.Width == 0 {
+		return 0
+	}
+	return (len(c.Int64) + len(c.Float64) + len(c.Float32) + len(c.Uint8)) / c.Width
+}
+
+// AppendBytes appends the column to dst as packed little-endian bytes, the form
+// in which it crosses a process boundary.
+func (c *Column) AppendBytes(dst []byte) []byte {
+	switch c.Type {
+	case Int64:
+		for _, x := range c.Int64 {
+			dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
+		}
+	case Float64:
+		dst = AppendFloat64s(dst, c.Float64)
+	case Float32:
+		for _, x := range c.Float32 {
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
+		}
+	case Uint8:
+		dst = append(dst, c.Uint8...)
+	}
+	return dst
+}
+
+// SetBytes fills the column from data as written by AppendBytes. The length
+// must be exactly that of the column.
+func (c *Column) SetBytes(data []byte) error {
+	if want := c.Lanes() * c.Width * c.Type.Size(); len(data) != want {
+		return fmt.Errorf("space: column of %d bytes, want %d (%d lanes of %d %v)", len(data), want, c.Lanes(), c.Width, c.Type)
+	}
+	switch c.Type {
+	case Int64:
+		for i := range c.Int64 {
+			c.Int64[i] = int64(binary.LittleEndian.Uint64(data[8*i:]))
+		}
+	case Float64:
+		SetFloat64s(c.Float64, data)
+	case Float32:
+		for i := range c.Float32 {
+			c.Float32[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+		}
+	case Uint8:
+		copy(c.Uint8, data)
+	}
+	return nil
+}
+
+// AppendFloat64s appends xs to dst as little-endian bytes.
+func AppendFloat64s(dst []byte, xs []float64) []byte {
+	for _, x := range xs {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+	}
+	return dst
+}
+
+// SetFloat64s fills dst from little-endian bytes; data must hold 8·len(dst) bytes.
+func SetFloat64s(dst []float64, data []byte) {
+	_ = data[:8*len(dst)]
+	for i := range dst {
+		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+	}
+}
+
+// Value is one element of a space: the form in which the author of a single
+// environment or agent meets observations and actions.
+type Value struct {
+	Int     int64     // Discrete
+	Ints    []int64   // MultiDiscrete
+	Float64 []float64 // Box of float64
+	Float32 []float32 // Box of float32
+	Uint8   []uint8   // Box of uint8
+}
+
+// Get returns lane's value of a column of the space s. Its slices are views
+// into the column: they belong to the column's owner and change with it.
+func (c *Column) Get(s Space, lane int) Value {
+	if _, ok := s.(Discrete); ok {
+		return Value{Int: c.Int64[lane]}
+	}
+	i, j := lane*c.Width, (lane+1)*c.Width
+	switch c.Type {
+	case Int64:
+		return Value{Ints: c.Int64[i:j:j]}
+	case Float64:
+		return Value{Float64: c.Float64[i:j:j]}
+	case Float32:
+		return Value{Float32: c.Float32[i:j:j]}
+	default:
+		return Value{Uint8: c.Uint8[i:j:j]}
+	}
+}
+
+// Set copies v into lane of a column of the space s. A value of the wrong kind
+// or length is an error wrapping ErrOutside and leaves the column as it was.
+func (c *Column) Set(s Space, lane int, v Value) error {
+	if _, ok := s.(Discrete); ok {
+		c.Int64[lane] = v.Int
+		return nil
+	}
+	i := lane * c.Width
+	var n int
+	switch c.Type {
+	case Int64:
+		if n = len(v.Ints); n == c.Width {
+			copy(c.Int64[i:], v.Ints)
+		}
+	case Float64:
+		if n = len(v.Float64); n == c.Width {
+			copy(c.Float64[i:], v.Float64)
+		}
+	case Float32:
+		if n = len(v.Float32); n == c.Width {
+			copy(c.Float32[i:], v.Float32)
+		}
+	case Uint8:
+		if n = len(v.Uint8); n == c.Width {
+			copy(c.Uint8[i:], v.Uint8)
+		}
+	}
+	if n != c.Width {
+		return fmt.Errorf("%d elements of %v, want %d: %w", n, c.Type, c.Width, ErrOutside)
+	}
+	return nil
+}
+
+// CopyFrom makes v a copy of w that shares no memory with it, reusing v's slices.
+func (v *Value) CopyFrom(w Value) {
+	v.Int = w.Int
+	v.Ints = append(v.Ints[:0], w.Ints...)
+	v.Float64 = append(v.Float64[:0], w.Float64...)
+	v.Float32 = append(v.Float32[:0], w.Float32...)
+	v.Uint8 = append(v.Uint8[:0], w.Uint8...)
+}
