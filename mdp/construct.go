@@ -1,0 +1,463 @@
+package mdp
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Definition is what a model is made of. Everything but States, Actions and
+// Transitions may be left out: rewards default to zero.
+type Definition struct {
+	Name, Description string
+	States, Actions   int
+	Transitions       []Transition
+	Rewards           []Reward
+	SuccessorRewards  []SuccessorReward // added to Rewards
+	GaussianNoise     []Reward          // R is the standard deviation of the reward of (S,A)
+	Bernoulli         []Pair            // pairs whose reward is 1 with probability r, else 0
+	Initial           []Weight          // initial distribution
+	Terminal          []int             // their rows may be left out
+}
+
+// Transition says that action A in state S leads to Next with probability P.
+type Transition struct {
+	S, A, Next int
+	P          float64
+}
+
+// Reward attaches a number, usually the expected reward, to action A in state S.
+type Reward struct {
+	S, A int
+	R    float64
+}
+
+// SuccessorReward is a reward for action A in state S leading to Next.
+type SuccessorReward struct {
+	S, A, Next int
+	R          float64
+}
+
+// Pair is a state and an action.
+type Pair struct{ S, A int }
+
+// Weight is a state's probability.
+type Weight struct {
+	S int
+	P float64
+}
+
+// Row collects one transition row for Generate.
+type Row struct {
+	Noise   Noise // distribution of the row's reward
+	next    []int32
+	prob    []float64
+	reward  []float64 // by successor
+	base    float64   // added to every reward
+	varying bool      // some reward depends on the successor
+	bad     error
+}
+
+// Add says that the row's action leads to next with probability p. Adding the
+// same successor again adds up.
+func (r *Row) Add(next int, p float64) { r.AddRewarded(next, p, 0) }
+
+// AddRewarded is Add with a reward for this successor. When one successor is
+// added with several rewards, their probability-weighted mean is kept.
+func (r *Row) AddRewarded(next int, p, reward float64) {
+	switch {
+	case next < 0 || next > math.MaxInt32:
+		r.fail(fmt.Errorf("successor %d is out of range", next))
+		return
+	case !(p >= 0 && p <= 1+rowSumTolerance): // NaN, too
+		r.fail(fmt.Errorf("probability %v of successor %d is outside [0,1]", p, next))
+		return
+	case math.IsNaN(reward) || math.IsInf(reward, 0):
+		r.fail(fmt.Errorf("reward %v is not a finite number", reward))
+		return
+	}
+	if p == 0 {
+		return
+	}
+	r.next = append(r.next, int32(next))
+	r.prob = append(r.prob, p)
+	r.reward = append(r.reward, reward)
+}
+
+// Reward adds x to the reward of the row, whatever the successor.
+func (r *Row) Reward(x float64) {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		r.fail(fmt.Errorf("reward %v is not a finite number", x))
+	}
+	r.base += x
+}
+
+func (r *Row) fail(err error) {
+	if r.bad == nil {
+		r.bad = err
+	}
+}
+
+// finish sorts and merges the successors and checks the row.
+func (r *Row) finish(states int) error {
+	if r.bad != nil {
+		return r.bad
+	}
+	// Insertion sort: rows are short or already sorted.
+	for i := 1; i < len(r.next); i++ {
+		for j := i; j > 0 && r.next[j] < r.next[j-1]; j-- {
+			r.next[j], r.next[j-1] = r.next[j-1], r.next[j]
+			r.prob[j], r.prob[j-1] = r.prob[j-1], r.prob[j]
+			r.reward[j], r.reward[j-1] = r.reward[j-1], r.reward[j]
+		}
+	}
+	n := 0
+	for i := range r.next {
+		if n > 0 && r.next[n-1] == r.next[i] {
+			p := r.prob[n-1] + r.prob[i]
+			if r.reward[n-1] != r.reward[i] {
+				r.reward[n-1] = (r.prob[n-1]*r.reward[n-1] + r.prob[i]*r.reward[i]) / p
+			}
+			r.prob[n-1] = p
+			continue
+		}
+		r.next[n], r.prob[n], r.reward[n] = r.next[i], r.prob[i], r.reward[i]
+		n++
+	}
+	r.next, r.prob, r.reward = r.next[:n], r.prob[:n], r.reward[:n]
+	if n > 0 && int(r.next[n-1]) >= states {
+		return fmt.Errorf("successor %d is outside 0..%d", r.next[n-1], states-1)
+	}
+	if err := checkRow(r.prob); err != nil {
+		return err
+	}
+	r.varying = false
+	for i := range r.reward {
+		r.reward[i] += r.base
+		x := r.reward[i]
+		if x != r.reward[0] {
+			r.varying = true
+		}
+		if math.IsInf(x, 0) {
+			return fmt.Errorf("reward overflows")
+		}
+	}
+	if !(r.Noise.SD >= 0) || math.IsInf(r.Noise.SD, 0) {
+		return fmt.Errorf("noise %v is not a standard deviation", r.Noise.SD)
+	}
+	if r.Noise.Bernoulli {
+		if r.Noise.SD != 0 {
+			return fmt.Errorf("a Bernoulli reward has no Gaussian noise")
+		}
+		for _, x := range r.reward {
+			if x < 0 || x > 1 {
+				return fmt.Errorf("Bernoulli reward with mean %v outside [0,1]", x)
+			}
+		}
+	}
+	return nil
+}
+
+// invalid is a fault in a definition, either of one entry of a list or of a row.
+type invalid struct {
+	list  string // "" when the fault is of a row or of the whole
+	index int
+	s, a  int // the row; -1 when not of a row
+	err   error
+}
+
+func (e *invalid) Error() string {
+	switch {
+	case e.list != "":
+		return fmt.Sprintf("mdp: %s[%d]: %v", e.list, e.index, e.err)
+	case e.s >= 0:
+		return fmt.Sprintf("mdp: state %d, action %d: %v", e.s, e.a, e.err)
+	}
+	return "mdp: " + e.err.Error()
+}
+
+func (e *invalid) Unwrap() error { return e.err }
+
+func whole(format string, args ...any) error {
+	return &invalid{s: -1, a: -1, err: fmt.Errorf(format, args...)}
+}
+
+// checkSize validates the number of states and actions.
+func (d *Definition) checkSize() error {
+	switch {
+	case d.States < 1 || d.States > math.MaxInt32:
+		return whole("number of states %d is outside 1..%d", d.States, math.MaxInt32)
+	case d.Actions < 1 || d.Actions > math.MaxInt32:
+		return whole("number of actions %d is outside 1..%d", d.Actions, math.MaxInt32)
+	}
+	return nil
+}
+
+// NewModel builds and validates a model. Errors name the entry or the row: an
+// index out of range, a probability that is not in [0,1], a repeated entry, a
+// row that is missing or does not sum to one (within 1e-8; rows that are that
+// close are rescaled), a number that is not finite. The definition's slices are
+// not kept.
+func NewModel(d Definition) (*Tabular, error) {
+	if err := d.checkSize(); err != nil {
+		return nil, err
+	}
+	// Every row needs an entry, so a definition that cannot be complete is
+	// refused before anything of its claimed size is allocated.
+	if rows := d.States * d.Actions; rows/d.Actions != d.States || rows > len(d.Transitions)+len(d.Terminal)*d.Actions {
+		return nil, whole("%d states × %d actions need a row each, but only %d transitions are given",
+			d.States, d.Actions, len(d.Transitions))
+	}
+	transitions, err := sorted("transitions", d.Transitions, d.checkTransition, func(a, b Transition) int {
+		return cmp.Or(cmp.Compare(a.S, b.S), cmp.Compare(a.A, b.A), cmp.Compare(a.Next, b.Next))
+	})
+	if err != nil {
+		return nil, err
+	}
+	byPair := func(a, b Reward) int { return cmp.Or(cmp.Compare(a.S, b.S), cmp.Compare(a.A, b.A)) }
+	rewards, err := sorted("rewards", d.Rewards, d.checkReward, byPair)
+	if err != nil {
+		return nil, err
+	}
+	noise, err := sorted("noise", d.GaussianNoise, d.checkReward, byPair)
+	if err != nil {
+		return nil, err
+	}
+	bernoulli, err := sorted("bernoulli", d.Bernoulli, func(x Pair) error { return d.checkPair(x.S, x.A) },
+		func(a, b Pair) int { return cmp.Or(cmp.Compare(a.S, b.S), cmp.Compare(a.A, b.A)) })
+	if err != nil {
+		return nil, err
+	}
+	successor, err := sorted("successor_rewards", d.SuccessorRewards, d.checkSuccessorReward, func(a, b SuccessorReward) int {
+		return cmp.Or(cmp.Compare(a.S, b.S), cmp.Compare(a.A, b.A), cmp.Compare(a.Next, b.Next))
+	})
+	if err != nil {
+		return nil, err
+	}
+	var unused *SuccessorReward
+	m, err := Generate(d, func(s, a int, row *Row) {
+		here := func(t, b int) bool { return t == s && b == a }
+		for ; len(transitions) > 0 && here(transitions[0].S, transitions[0].A); transitions = transitions[1:] {
+			t := transitions[0]
+			r := 0.0
+			for ; len(successor) > 0 && here(successor[0].S, successor[0].A) && successor[0].Next <= t.Next; successor = successor[1:] {
+				if successor[0].Next == t.Next {
+					r = successor[0].R
+				} else if unused == nil {
+					unused = &successor[0]
+				}
+			}
+			row.AddRewarded(t.Next, t.P, r)
+		}
+		for ; len(successor) > 0 && here(successor[0].S, successor[0].A); successor = successor[1:] {
+			if unused == nil {
+				unused = &successor[0]
+			}
+		}
+		if len(rewards) > 0 && here(rewards[0].S, rewards[0].A) {
+			row.Reward(rewards[0].R)
+			rewards = rewards[1:]
+		}
+		if len(noise) > 0 && here(noise[0].S, noise[0].A) {
+			row.Noise.SD = noise[0].R
+			noise = noise[1:]
+		}
+		if len(bernoulli) > 0 && here(bernoulli[0].S, bernoulli[0].A) {
+			row.Noise.Bernoulli = true
+			bernoulli = bernoulli[1:]
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if unused != nil {
+		return nil, &invalid{list: "successor_rewards", index: slices.Index(d.SuccessorRewards, *unused),
+			err: fmt.Errorf("state %d, action %d never leads to state %d", unused.S, unused.A, unused.Next)}
+	}
+	return m, nil
+}
+
+// sorted returns the entries in order after checking each and that none repeats.
+func sorted[E any](list string, given []E, check func(E) error, order func(a, b E) int) ([]E, error) {
+	entries := given
+	for i, e := range entries {
+		if err := check(e); err != nil {
+			return nil, &invalid{list: list, index: i, err: err}
+		}
+	}
+	if !slices.IsSortedFunc(entries, order) {
+		entries = slices.Clone(entries)
+		slices.SortStableFunc(entries, order)
+	}
+	for i := 1; i < len(entries); i++ {
+		if order(entries[i-1], entries[i]) == 0 {
+			same := func(e E) bool { return order(e, entries[i]) == 0 }
+			first := slices.IndexFunc(given, same)
+			second := first + 1 + slices.IndexFunc(given[first+1:], same)
+			return nil, &invalid{list: list, index: second, err: fmt.Errorf("repeats entry %d", first)}
+		}
+	}
+	return entries, nil
+}
+
+func (d *Definition) checkState(s int) error {
+	if s < 0 || s >= d.States {
+		return fmt.Errorf("state %d is outside 0..%d", s, d.States-1)
+	}
+	return nil
+}
+
+func (d *Definition) checkPair(s, a int) error {
+	if err := d.checkState(s); err != nil {
+		return err
+	}
+	if a < 0 || a >= d.Actions {
+		return fmt.Errorf("action %d is outside 0..%d", a, d.Actions-1)
+	}
+	return nil
+}
+
+func (d *Definition) checkTransition(t Transition) error {
+	if err := d.checkPair(t.S, t.A); err != nil {
+		return err
+	}
+	if err := d.checkState(t.Next); err != nil {
+		return fmt.Errorf("next %w", err)
+	}
+	if !(t.P >= 0 && t.P <= 1+rowSumTolerance) {
+		return fmt.Errorf("probability %v is outside [0,1]", t.P)
+	}
+	return nil
+}
+
+func (d *Definition) checkReward(r Reward) error {
+	if math.IsNaN(r.R) || math.IsInf(r.R, 0) {
+		return fmt.Errorf("%v is not a finite number", r.R)
+	}
+	return d.checkPair(r.S, r.A)
+}
+
+func (d *Definition) checkSuccessorReward(r SuccessorReward) error {
+	if err := d.checkState(r.Next); err != nil {
+		return fmt.Errorf("next %w", err)
+	}
+	return d.checkReward(Reward{r.S, r.A, r.R})
+}
+
+// Generate builds and validates a model whose rows are made by fill, which is
+// called for s = 0..S-1 and, within, a = 0..A-1, with an empty row each time. It
+// needs no list of all transitions, so it suits large models. Of d it uses the
+// name, description, size, initial distribution and terminal states; a terminal
+// state's row may be left empty.
+func Generate(d Definition, fill func(s, a int, row *Row)) (*Tabular, error) {
+	if err := d.checkSize(); err != nil {
+		return nil, err
+	}
+	m := &Tabular{name: d.Name, description: d.Description, states: d.States, actions: d.Actions}
+	if err := m.setTerminal(&d); err != nil {
+		return nil, err
+	}
+	if err := m.setInitial(&d); err != nil {
+		return nil, err
+	}
+	rows := d.States * d.Actions
+	m.start = make([]int, 1, rows+1)
+	m.reward = make([]float64, 0, rows)
+	var row Row
+	for s := range d.States {
+		for a := range d.Actions {
+			row = Row{next: row.next[:0], prob: row.prob[:0], reward: row.reward[:0]}
+			fill(s, a, &row)
+			if m.Terminal(s) && len(row.next) == 0 {
+				row.Add(s, 1)
+			}
+			err := row.finish(d.States)
+			if err == nil && m.Terminal(s) && (len(row.next) != 1 || row.next[0] != int32(s) || row.reward[0] != 0 || row.Noise != Noise{}) {
+				err = fmt.Errorf("a terminal state must keep to itself and pay nothing")
+			}
+			if err != nil {
+				return nil, &invalid{s: s, a: a, err: err}
+			}
+			m.push(&row)
+		}
+	}
+	m.next, m.prob = slices.Clip(m.next), slices.Clip(m.prob)
+	return m, nil
+}
+
+// push appends a finished row.
+func (m *Tabular) push(row *Row) {
+	if row.varying && m.successorReward == nil {
+		m.successorReward = make([]float64, 0, cap(m.next))
+		for i := range m.reward {
+			for range m.start[i+1] - m.start[i] {
+				m.successorReward = append(m.successorReward, m.reward[i])
+			}
+		}
+	}
+	if (row.Noise != Noise{}) && m.noise == nil {
+		m.noise = make([]Noise, m.states*m.actions)
+	}
+	if m.noise != nil {
+		m.noise[len(m.reward)] = row.Noise
+	}
+	mean := row.reward[0]
+	if row.varying {
+		mean = 0
+		for i, p := range row.prob {
+			mean += p * row.reward[i]
+		}
+	}
+	if m.successorReward != nil {
+		m.successorReward = append(m.successorReward, row.reward...)
+	}
+	m.reward = append(m.reward, mean)
+	m.next = append(m.next, row.next...)
+	m.prob = append(m.prob, row.prob...)
+	m.start = append(m.start, len(m.next))
+}
+
+func (m *Tabular) setTerminal(d *Definition) error {
+	for i, s := range d.Terminal {
+		if err := d.checkState(s); err != nil {
+			return &invalid{list: "terminal", index: i, err: err}
+		}
+		if m.terminal == nil {
+			m.terminal = make([]bool, d.States)
+		}
+		if m.terminal[s] {
+			return &invalid{list: "terminal", index: i, err: fmt.Errorf("state %d is given twice", s)}
+		}
+		m.terminal[s] = true
+	}
+	return nil
+}
+
+func (m *Tabular) setInitial(d *Definition) error {
+	if len(d.Initial) == 0 {
+		return nil
+	}
+	seen := make(map[int]bool, len(d.Initial))
+	for i, w := range d.Initial {
+		err := d.checkState(w.S)
+		if err == nil && !(w.P >= 0 && w.P <= 1+rowSumTolerance) {
+			err = fmt.Errorf("probability %v is outside [0,1]", w.P)
+		}
+		if err == nil && seen[w.S] {
+			err = fmt.Errorf("state %d is given twice", w.S)
+		}
+		if err != nil {
+			return &invalid{list: "initial", index: i, err: err}
+		}
+		seen[w.S] = true
+		if w.P > 0 {
+			m.initial = append(m.initial, int32(w.S))
+			m.initialProb = append(m.initialProb, w.P)
+		}
+	}
+	if err := checkRow(m.initialProb); err != nil {
+		return whole("initial distribution: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package mdp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+const twoStates = `{
+ "S": 2, "A": 2,
+ "transitions": [[0,0,1,1.0], [0,1,0,0.25], [0,1,1,0.75],
+                 [1,0,0,1], [1,1,1,1]],
+ "rewards": [[1,1,2.5]]
+}`
+
+func TestParseModel(t *testing.T) {
+	m, err := ParseModel(strings.NewReader(twoStates))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, prob := m.Transition(0, 1)
+	if m.NumStates() != 2 || m.NumActions() != 2 || fmt.Sprint(next, prob) != "[0 1] [0.25 0.75]" {
+		t.Errorf("row (0,1) is %v %v", next, prob)
+	}
+	if m.Reward(1, 1) != 2.5 || m.Reward(0, 0) != 0 {
+		t.Errorf("rewards %v, %v", m.Reward(1, 1), m.Reward(0, 0))
+	}
+}
+
+// Everything a definition can hold survives writing and reading.
+func TestModelRoundTrip(t *testing.T) {
+	m, err := NewModel(Definition{
+		Name: "all", Description: "of it", States: 3, Actions: 2,
+		Transitions:      []Transition{{0, 0, 1, .5}, {0, 0, 2, .5}, {0, 1, 0, 1}, {1, 0, 2, 1}, {1, 1, 0, 1. / 3}, {1, 1, 1, 2. / 3}},
+		Rewards:          []Reward{{1, 0, .25}, {0, 1, -3}},
+		SuccessorRewards: []SuccessorReward{{0, 0, 2, 7}},
+		GaussianNoise:    []Reward{{0, 1, .5}},
+		Bernoulli:        []Pair{{1, 0}},
+		Initial:          []Weight{{0, .25}, {1, .75}},
+		Terminal:         []int{2},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseModel(bytes.NewReader(first))
+	if err != nil {
+		t.Fatalf("%v in %s", err, first)
+	}
+	second, err := json.Marshal(again)
+	if err != nil || !bytes.Equal(first, second) {
+		t.Errorf("wrote %s, then %s (%v)", first, second, err)
+	}
+	if r := again.Reward(0, 0); r != 3.5 {
+		t.Errorf("expected reward of (0,0) is %v", r)
+	}
+	if !again.Terminal(2) || again.Terminal(1) || again.Noise(0, 1).SD != .5 || !again.Noise(1, 0).Bernoulli {
+		t.Error("terminal states or noise are lost")
+	}
+	if s, p := again.Initial(); fmt.Sprint(s, p) != "[0 1] [0.25 0.75]" {
+		t.Errorf("initial distribution %v %v", s, p)
+	}
+}
+
+func TestParseModelErrors(t *testing.T) {
+	edit := func(old, new string) string { return strings.Replace(twoStates, old, new, 1) }
+	for name, c := range map[string]struct{ input, want string }{
+		"empty":          {"", "line 1, column 1: the input ends"},
+		"truncated":      {twoStates[:60], "line 3, column 42: the input ends"},
+		"cut at the end": {strings.TrimSuffix(twoStates, "}"), "line 6, column 1: the input ends"},
+		"not an object":  {"[]", `line 1, column 1: want '{', got "["`},
+		"string":         {edit("0.25", `"0.25"`), `line 3, column 38: transitions[1]: want a number, got the string "0.25"`},
+		"NaN":            {edit("0.25", "NaN"), "line 3, column 38: transitions[1]: invalid character 'N'"},
+		"1e400":          {edit("0.25", "1e400"), "line 3, column 38: transitions[1]: 1e400 is too large"},
+		"fraction":       {edit("[0,1,0,", "[0,1.5,0,"), "line 3, column 34: transitions[1]: want a whole number, got 1.5"},
+		"negative":       {edit("0.25", "-0.25"), "line 3, column 31: transitions[1]: probability -0.25 is outside [0,1]"},
+		"sum":            {edit("0.25", "0.2"), "line 3, column 31: state 0, action 1: probabilities sum to 0.95, not 1"},
+		"duplicate":      {edit("[1,0,0,1]", "[0,0,1,1]"), "line 4, column 18: transitions[3]: repeats entry 0"},
+		"missing row":    {edit("[1,0,0,1]", "[0,0,0,0]"), "state 1, action 0: no transition given"},
+		"range":          {edit("[1,0,0,1]", "[1,0,2,1]"), "line 4, column 18: transitions[3]: next state 2 is outside 0..1"},
+		"reward":         {edit("[1,1,2.5]", "[1,2,2.5]"), "line 5, column 14: rewards[0]: action 2 is outside 0..1"},
+		"short entry":    {edit("[1,1,2.5]", "[1,1]"), `rewards[0]: want a number, got "]"`},
+		"long entry":     {edit("[1,1,2.5]", "[1,1,2.5,3]"), `rewards[0]: want ']', got 3`},
+		"huge":           {edit(`"S": 2`, `"S": 2000000000`), "line 2, column 7: 2000000000 states × 2 actions need a row each, but only 5"},
+		"absurd":         {edit(`"S": 2`, `"S": 99999999999999999999`), "line 2, column 7: want a whole number"},
+		"no states":      {edit(`"S": 2`, `"S": 0`), "line 2, column 7: number of states 0"},
+		"no size":        {edit(`"S": 2,`, ``), `key "S" is missing`},
+		"unknown key":    {edit("rewards", "reward"), `line 5, column 2: unknown key "reward"`},
+		"key twice":      {edit(`"A": 2`, `"A": 2, "S": 2`), `line 2, column 18: key "S" is given twice`},
+		"trailing":       {twoStates + " 7", "line 6, column 3: 7 follows the model"},
+		"null":           {edit("0.25", "null"), "transitions[1]: want a number, got null"},
+		"initial":        {edit(`"A": 2`, `"A": 2, "initial": [[0, 0.5]]`), "initial distribution: probabilities sum to 0.5"},
+		"initial long":   {edit(`"A": 2`, `"A": 2, "initial": [0, 0.5, 0.5]`), "line 2, column 38: initial[2]: state 2 is outside"},
+		"terminal":       {edit(`"A": 2`, `"A": 2, "terminal": [0]`), "state 0, action 0: a terminal state must keep to itself"},
+		"deep":           {strings.Repeat("[", 100000), "want '{'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ParseModel(strings.NewReader(c.input))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+// Whatever the bytes, the parser returns a valid model or an error that begins
+// with a position; and what it accepts it writes so that it is accepted again.
+func FuzzParseModel(f *testing.F) {
+	f.Add([]byte(twoStates))
+	f.Add([]byte(`{"S":1,"A":1,"transitions":[],"terminal":[0],"initial":[1]}`))
+	f.Add([]byte(`{"S":1,"A":1,"transitions":[[0,0,0,1]],"successor_rewards":[[0,0,0,1e308]],"rewards":[[0,0,1e308]]}`))
+	f.Add([]byte(`{"S":2,"A":1,"transitions":[[0,0,1,0.5],[0,0,0,0.5],[1,0,1,1]],"noise":[[0,0,1]],"bernoulli":[[1,0]]}`))
+	f.Add([]byte(`{"S":1e9,"A":-1,"transitions":[[0,0,0,1e400]],"initial":[[0,NaN]]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := ParseModel(bytes.NewReader(data))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "mdp: line ") {
+				t.Fatalf("error without a position: %v", err)
+			}
+			return
+		}
+		for s := range m.NumStates() {
+			for a := range m.NumActions() {
+				next, prob := m.Transition(s, a)
+				sum := 0.0
+				for k, p := range prob {
+					sum += p
+					if !(p > 0) || int(next[k]) >= m.NumStates() || k > 0 && next[k] <= next[k-1] {
+						t.Fatalf("row (%d,%d): %v %v", s, a, next, prob)
+					}
+				}
+				if !(math.Abs(sum-1) < 1e-9) || math.IsNaN(m.Reward(s, a)) || math.IsInf(m.Reward(s, a), 0) {
+					t.Fatalf("row (%d,%d): sum %v, reward %v", s, a, sum, m.Reward(s, a))
+				}
+			}
+		}
+		out, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseModel(bytes.NewReader(out)); err != nil {
+			t.Fatalf("%v in %s", err, out)
+		}
+	})
+}

@@ -1,0 +1,229 @@
+package mdp
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Model is a finite Markov decision process with states 0..NumStates()-1 and
+// the same actions 0..NumActions()-1 in every state. A model does not change
+// while it is being used by this package.
+type Model interface {
+	NumStates() int
+	NumActions() int
+	// Transition returns the row P(·|s,a) as parallel slices: successors, each at
+	// most once and in increasing order, and their probabilities, which sum to one.
+	// The slices belong to the model and must not be written to.
+	Transition(s, a int) (next []int32, prob []float64)
+	// Reward returns the expected reward r(s,a).
+	Reward(s, a int) float64
+}
+
+// Tabular is a Model held in compressed sparse rows, with what simulating it
+// needs besides: rewards that depend on the successor, reward noise, the
+// initial distribution and terminal states. It is immutable and safe for
+// concurrent use.
+type Tabular struct {
+	name, description string
+	states, actions   int
+	start             []int // row (s,a) is start[s*actions+a] : start[s*actions+a+1]
+	next              []int32
+	prob              []float64
+	reward            []float64 // expected reward of each row
+	successorReward   []float64 // r(s,a,s'), parallel to next; nil when it is r(s,a)
+	noise             []Noise   // per row; nil when rewards are deterministic
+	initial           []int32   // support of the initial distribution; nil when not given
+	initialProb       []float64
+	terminal          []bool // nil when there are none
+}
+
+// Noise is the distribution of a reward around its mean. The zero value is no
+// noise.
+type Noise struct {
+	SD        float64 // standard deviation of added Gaussian noise, ≥ 0
+	Bernoulli bool    // the reward is 1 with probability equal to its mean, else 0
+}
+
+var _ Model = (*Tabular)(nil)
+
+// Name returns the name the model was given, which may be empty.
+func (m *Tabular) Name() string { return m.name }
+
+// Description returns the description the model was given, which may be empty.
+func (m *Tabular) Description() string { return m.description }
+
+// NumStates returns S.
+func (m *Tabular) NumStates() int { return m.states }
+
+// NumActions returns A.
+func (m *Tabular) NumActions() int { return m.actions }
+
+// NumTransitions returns the number of stored (s,a,s') with positive probability.
+func (m *Tabular) NumTransitions() int { return len(m.next) }
+
+// Transition returns the row P(·|s,a); see Model.
+func (m *Tabular) Transition(s, a int) ([]int32, []float64) {
+	i := s*m.actions + a
+	lo, hi := m.start[i], m.start[i+1]
+	return m.next[lo:hi:hi], m.prob[lo:hi:hi]
+}
+
+// Reward returns the expected reward r(s,a).
+func (m *Tabular) Reward(s, a int) float64 { return m.reward[s*m.actions+a] }
+
+// SuccessorRewards returns r(s,a,s'), the mean reward given the successor,
+// parallel to the row that Transition returns, or nil when the mean reward does
+// not depend on the successor. The slice must not be written to.
+func (m *Tabular) SuccessorRewards(s, a int) []float64 {
+	if m.successorReward == nil {
+		return nil
+	}
+	i := s*m.actions + a
+	lo, hi := m.start[i], m.start[i+1]
+	return m.successorReward[lo:hi:hi]
+}
+
+// Noise returns the distribution of the reward of (s,a) around its mean.
+func (m *Tabular) Noise(s, a int) Noise {
+	if m.noise == nil {
+		return Noise{}
+	}
+	return m.noise[s*m.actions+a]
+}
+
+// Terminal reports whether s ends an episode: it is never left and pays nothing.
+func (m *Tabular) Terminal(s int) bool { return m.terminal != nil && m.terminal[s] }
+
+// HasTerminal reports whether the model has terminal states.
+func (m *Tabular) HasTerminal() bool { return m.terminal != nil }
+
+// Initial returns the initial distribution as its support and the
+// probabilities of that, or nil when the model was given none. The slices must
+// not be written to.
+func (m *Tabular) Initial() (states []int32, prob []float64) { return m.initial, m.initialProb }
+
+// Start draws an initial state; state 0 when the model has no initial
+// distribution. It takes one draw from rng when there is more than one
+// possible state, and none otherwise.
+func (m *Tabular) Start(rng *rand.Rand) int {
+	switch len(m.initial) {
+	case 0:
+		return 0
+	case 1:
+		return int(m.initial[0])
+	}
+	return int(m.initial[draw(m.initialProb, rng)])
+}
+
+// Step draws a successor and a reward. It takes one uniform draw for the
+// successor when the row has more than one, then one draw for the reward when it
+// is noisy (NormFloat64, or Float64 for a Bernoulli reward).
+func (m *Tabular) Step(s, a int, rng *rand.Rand) (next int, reward float64) {
+	i := s*m.actions + a
+	k := m.start[i]
+	if n := m.start[i+1] - k; n > 1 {
+		k += draw(m.prob[k:k+n], rng)
+	}
+	reward = m.reward[i]
+	if m.successorReward != nil {
+		reward = m.successorReward[k]
+	}
+	if m.noise != nil {
+		switch noise := m.noise[i]; {
+		case noise.Bernoulli:
+			if rng.Float64() < reward {
+				reward = 1
+			} else {
+				reward = 0
+			}
+		case noise.SD > 0:
+			reward += noise.SD * rng.NormFloat64()
+		}
+	}
+	return int(m.next[k]), reward
+}
+
+// draw returns an index with the given probabilities from one uniform draw.
+func draw(prob []float64, rng *rand.Rand) int {
+	u := rng.Float64()
+	for i, p := range prob {
+		if u -= p; u < 0 {
+			return i
+		}
+	}
+	return len(prob) - 1 // the probabilities sum to one but for rounding
+}
+
+// Restarting returns the model whose episodes follow each other without a gap:
+// a transition into a terminal state leads to the initial distribution (state 0
+// when there is none) instead, and the terminal states remain, unreachable,
+// with every action leading there too. It returns m itself when m has no
+// terminal state. The optimal gain of the result is the best reward per step.
+func (m *Tabular) Restarting() *Tabular {
+	if m.terminal == nil {
+		return m
+	}
+	states, prob := m.initial, m.initialProb
+	if states == nil {
+		states, prob = []int32{0}, []float64{1}
+	}
+	for _, s := range states {
+		if m.terminal[s] {
+			panic("mdp: restarting a model that may start in a terminal state")
+		}
+	}
+	d := Definition{Name: m.name, Description: m.description, States: m.states, Actions: m.actions}
+	for k, s := range states {
+		d.Initial = append(d.Initial, Weight{int(s), prob[k]})
+	}
+	out, err := Generate(d, func(s, a int, row *Row) {
+		next, p := m.Transition(s, a)
+		rewards := m.SuccessorRewards(s, a)
+		row.Noise = m.Noise(s, a)
+		for k, t := range next {
+			r := m.Reward(s, a)
+			if rewards != nil {
+				r = rewards[k]
+			}
+			if m.terminal[t] {
+				for j, u := range states {
+					row.AddRewarded(int(u), p[k]*prob[j], r)
+				}
+			} else {
+				row.AddRewarded(int(t), p[k], r)
+			}
+		}
+	})
+	if err != nil { // rows of a valid model stay valid
+		panic("mdp: restarting an invalid model")
+	}
+	return out
+}
+
+// rowSumTolerance is how far a row may be from summing to one. Within it rows
+// are rescaled, since over 1e9 steps even a small leak would lose all mass.
+const rowSumTolerance = 1e-8
+
+// checkRow validates and normalises the probabilities of one row.
+func checkRow(prob []float64) error {
+	if len(prob) == 0 {
+		return fmt.Errorf("no transition given")
+	}
+	sum, carry := 0.0, 0.0 // Kahan
+	for _, p := range prob {
+		y := p - carry
+		t := sum + y
+		carry = (t - sum) - y
+		sum = t
+	}
+	if !(math.Abs(sum-1) <= rowSumTolerance) {
+		return fmt.Errorf("probabilities sum to %.10g, not 1", sum)
+	}
+	if math.Abs(sum-1) > 1e-12 {
+		for i := range prob {
+			prob[i] /= sum
+		}
+	}
+	return nil
+}
