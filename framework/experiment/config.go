@@ -1,0 +1,114 @@
+// Package experiment turns a config into a plan and runs the plan: which runs
+// there are, who does them, what happens when a plugin fails, and which files
+// come of it. Reading configs from files and flags is cmd/rlrun's work; curves
+// are loop's, statistics result's.
+package experiment
+
+import (
+	"encoding/json"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// Config is one experiment: environments × agents × runs × steps. The zero value
+// of every optional field means the default its comment names. The JSON tags are
+// the keys of the YAML file; the comments become the documentation in the JSON
+// schema (Schema).
+type Config struct {
+	// Name of the experiment, used in titles. Default: the file's name.
+	Name string `json:"name,omitempty"`
+	// Description is a sentence or two for the report.
+	Description string `json:"description,omitempty"`
+	// Seed is the root of every random stream. Default: 1.
+	Seed uint64 `json:"seed,omitempty" jsonschema:"default=1"`
+	// Runs is the number of independent runs of each environment × agent pair.
+	Runs int `json:"runs" jsonschema:"minimum=1,maximum=100000000"`
+	// Steps is the number of interactions with the environment in each run.
+	Steps int `json:"steps" jsonschema:"minimum=1,maximum=1000000000000"`
+	// Discount is the γ of the metric discounted_return. Default: 0.99.
+	Discount *float64 `json:"discount,omitempty" jsonschema:"minimum=0,maximum=1,default=0.99"`
+	// Environments to run in.
+	Environments []Component `json:"environments" jsonschema:"minItems=1"`
+	// Agents to compare. The first is the one the others are compared with.
+	Agents []Component `json:"agents" jsonschema:"minItems=1"`
+	// Record says what is kept of each run.
+	Record Recording `json:"record,omitempty"`
+	// Transport of components that do not name one: inprocess calls bundled
+	// plugins directly, process runs them as subprocesses. Default: inprocess
+	// for bundled plugins, process for all others.
+	Transport Transport `json:"transport,omitempty" jsonschema:"enum=inprocess,enum=process"`
+	// Workers is the number of batches run at the same time. Default: one a core.
+	Workers int `json:"workers,omitempty" jsonschema:"minimum=0,maximum=4096,default=0"`
+	// Lanes is the number of runs stepped together. Default: 8 where environment
+	// and agent are in this process, 1024 where one is a subprocess. Results do
+	// not depend on it.
+	Lanes int `json:"lanes,omitempty" jsonschema:"minimum=0,maximum=1048576,default=0"`
+	// Limits on plugin processes.
+	Limits Limits `json:"limits,omitempty"`
+	// Output is the directory that receives the results. Default:
+	// results/<name>.
+	Output string `json:"output,omitempty"`
+	// Report says how results are drawn.
+	Report Report `json:"report,omitempty"`
+}
+
+// Component is an environment or an agent of an experiment.
+type Component struct {
+	// Name is the label in tables and plots. In a sweep, {key} stands for the
+	// value of the swept parameter key. Default: the plugin's name, with the
+	// swept values.
+	Name string `json:"name,omitempty"`
+	// Plugin is the name of a bundled plugin, of an executable
+	// rlrun-plugin-<name> on the plugin path, or a path to an executable.
+	Plugin string `json:"plugin" jsonschema:"minLength=1"`
+	// Args are arguments for the plugin's executable.
+	Args []string `json:"args,omitempty"`
+	// Transport overrides the experiment's.
+	Transport Transport `json:"transport,omitempty" jsonschema:"enum=inprocess,enum=process"`
+	// Params are the plugin's own parameters; `rlrun plugin inspect NAME` lists
+	// them. They reach the plugin as they are written.
+	Params json.RawMessage `json:"params,omitempty" jsonschema:"type=object"`
+	// Sweep maps a parameter (a.b for b inside a) to a list of values: the
+	// component is run with each, and with each combination where there are
+	// several.
+	Sweep map[string][]json.RawMessage `json:"sweep,omitempty"`
+}
+
+// Recording says what is kept of each run.
+type Recording struct {
+	// Grid is log (points evenly spaced in log steps), every (every so many
+	// steps) or all (every step). Default: log.
+	Grid string `json:"grid,omitempty" jsonschema:"enum=log,enum=every,enum=all,default=log"`
+	// Every is the distance of grid points with grid: every. Default: 10.
+	Every int `json:"every,omitempty" jsonschema:"minimum=1,default=10"`
+	// Points is the number of grid points with grid: log. Default: 200.
+	Points int `json:"points,omitempty" jsonschema:"minimum=1,maximum=1000000,default=200"`
+	// Metrics to record. Default: all that the environment can give.
+	Metrics []result.Metric `json:"metrics,omitempty" jsonschema:"enum=reward,enum=cumulative_reward,enum=discounted_return,enum=regret,enum=optimal_action,enum=episode_return"`
+}
+
+// Transport says how a plugin is called.
+type Transport string
+
+// The transports.
+const (
+	InProcess Transport = "inprocess"
+	Process   Transport = "process"
+)
+
+// Limits bound what a plugin process may take.
+type Limits struct {
+	// Start is the time a plugin process has to come up, such as 10s. Default: 30s.
+	Start string `json:"start,omitempty" jsonschema:"default=30s"`
+	// Call is the time it has to answer one call. Default: 30s.
+	Call string `json:"call,omitempty" jsonschema:"default=30s"`
+}
+
+// Report says how results are drawn.
+type Report struct {
+	// Smooth is the width, in grid points, of the moving average drawn in plots.
+	// Files keep the unsmoothed values. Default: 1, no smoothing.
+	Smooth int `json:"smooth,omitempty" jsonschema:"minimum=1,default=1"`
+	// Metrics to draw. Default: all that were recorded.
+	Metrics []result.Metric `json:"metrics,omitempty" jsonschema:"enum=reward,enum=cumulative_reward,enum=discounted_return,enum=regret,enum=optimal_action,enum=episode_return"`
+}

@@ -1,0 +1,195 @@
+// Package loop runs an agent in an environment, many runs at a time, and records
+// curves. It knows the contract in framework and nothing of configs, files or
+// plugins.
+package loop
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// Batch is a group of runs that are stepped together, one a lane. What a run
+// yields does not depend on the others in its batch.
+type Batch struct {
+	Environment framework.VectorEnvironment
+	Agent       framework.VectorAgent
+	Runs        []int           // run index of each lane; its length is the lane count
+	Seeds       seed.Source     // of the environment
+	Steps       int             // interactions a run, at least 1
+	Grid        []int           // increasing step numbers in [1, Steps] at which curves get a point
+	Discount    float64         // γ of result.DiscountedReturn, in [0,1]
+	Metrics     []result.Metric // what to record
+	// Progress, if not nil, is told now and then how many interactions all lanes
+	// together have made since it was last called.
+	Progress func(interactions int)
+}
+
+// Outcome is what one run yielded.
+type Outcome struct {
+	Run      int
+	Steps    int
+	Episodes int // episodes that ended within the run
+	Curves   map[result.Metric][]float64
+}
+
+// progressEvery is the number of calls between two looks at the context and two
+// reports of progress: rare enough to cost nothing, a fraction of a second apart.
+const progressEvery = 1024
+
+// Run steps the batch until every lane has made its interactions, and returns an
+// outcome a lane. An error of environment or agent is returned with the number
+// of calls made; it wraps a *framework.LaneError where one lane is to blame. A
+// cancelled context ends the batch with its cause and no outcome.
+func Run(ctx context.Context, b Batch) ([]Outcome, error) {
+	n := len(b.Runs)
+	spec := b.Environment.Spec()
+	actions := framework.NewActions(spec, n)
+	feedback := framework.NewFeedback(spec, n)
+	rec := newRecorder(&b)
+	episode := make([]uint64, n)
+	for i, run := range b.Runs {
+		actions.Signals[i] = framework.NewRun
+		actions.Seeds[i] = b.Seeds.Seed(run, seed.Environment, 0)
+		feedback.Seeds[i] = b.Seeds.Seed(run, seed.Agent, 0)
+	}
+	live, interactions := n, 0
+	for call := 0; live > 0; call++ {
+		if call%progressEvery == 0 {
+			if err := context.Cause(ctx); err != nil {
+				return nil, err
+			}
+			if b.Progress != nil && interactions > 0 {
+				b.Progress(interactions)
+				interactions = 0
+			}
+		}
+		if call > 0 {
+			if err := b.Agent.Step(ctx, feedback, &actions.Actions); err != nil {
+				return nil, fmt.Errorf("agent, call %d: %w", call, err)
+			}
+		}
+		if err := b.Environment.Step(ctx, actions, &feedback.TimeSteps); err != nil {
+			return nil, fmt.Errorf("environment, call %d: %w", call, err)
+		}
+		if call == 0 {
+			if err := rec.learnModels(ctx, b.Environment); err != nil {
+				return nil, err
+			}
+		}
+		copy(feedback.Signals, actions.Signals)
+		for i, s := range actions.Signals {
+			switch s {
+			case framework.Continue:
+				interactions++
+				rec.step(i, feedback.Rewards[i], &actions.Actions)
+				if feedback.Terminated[i] || feedback.Truncated[i] {
+					rec.endEpisode(i)
+					episode[i]++
+					actions.Signals[i] = framework.NewEpisode
+					actions.Seeds[i] = b.Seeds.Seed(b.Runs[i], seed.Environment, episode[i])
+				}
+				if rec.lanes[i].steps == b.Steps {
+					actions.Signals[i], feedback.Signals[i] = framework.Idle, framework.Idle
+					live--
+				}
+			case framework.NewEpisode, framework.NewRun:
+				actions.Signals[i] = framework.Continue
+			}
+		}
+	}
+	if b.Progress != nil {
+		b.Progress(interactions)
+	}
+	return rec.outcomes(), nil
+}
+
+// recorder turns steps into curves on the grid.
+type recorder struct {
+	batch *Batch
+	lanes []laneRecord
+	// gaps[lane] holds, for a lane whose model has one state, the optimal
+	// expected reward minus that of each action; nil where no model is known.
+	gaps     [][]float64
+	discount bool
+	first    int64 // smallest action
+}
+
+type laneRecord struct {
+	steps    int
+	nextAt   int // step number of the next grid point; 0 after the last
+	point    int // index of the next grid point
+	windowAt int // step number of the last grid point
+
+	window     float64 // sum of rewards since the last grid point
+	cumulative float64
+	discounted float64
+	weight     float64 // γ^steps
+	regret     float64
+	optimal    int     // optimal actions since the last grid point
+	episode    float64 // return of the current episode so far
+	returns    float64 // sum of the returns of the window's episodes
+	ended      int     // episodes that ended in the window
+	episodes   int
+
+	curves []curve
+}
+
+type curve struct {
+	metric result.Metric
+	points []float64
+}
+
+func newRecorder(b *Batch) *recorder {
+	r := &recorder{batch: b, lanes: make([]laneRecord, len(b.Runs)), gaps: make([][]float64, len(b.Runs))}
+	for _, m := range b.Metrics {
+		r.discount = r.discount || m == result.DiscountedReturn
+	}
+	if d, ok := b.Environment.Spec().Action.(space.Discrete); ok {
+		r.first = d.Start
+	}
+	for i := range r.lanes {
+		l := &r.lanes[i]
+		l.weight = 1
+		for _, m := range b.Metrics {
+			l.curves = append(l.curves, curve{m, make([]float64, 0, len(b.Grid))})
+		}
+		if len(b.Grid) > 0 {
+			l.nextAt = b.Grid[0]
+		}
+	}
+	return r
+}
+
+func (r *recorder) step(i int, reward float64, actions *space.Column) {
+	l := &r.lanes[i]
+	l.steps++
+	l.window += reward
+	l.episode += reward
+	if r.discount {
+		l.discounted += l.weight * reward
+		l.weight *= r.batch.Discount
+	}
+	if g := r.gaps[i]; g != nil {
+		gap := g[actions.Int64[i]-r.first]
+		l.regret += gap
+		if gap == 0 {
+			l.optimal++
+		}
+	}
+	if l.steps == l.nextAt {
+		r.flush(i)
+	}
+}
+
+func (r *recorder) endEpisode(i int) {
+	l := &r.lanes[i]
+	l.returns += l.episode
+	l.episode = 0
+	l.ended++
+	l.episodes++
+}
