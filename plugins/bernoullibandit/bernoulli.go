@@ -1,0 +1,64 @@
+// Package bernoullibandit is the paper's task: a multi-armed bandit whose arms
+// pay 1 with a fixed probability and 0 otherwise.
+package bernoullibandit
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/params"
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/arms"
+)
+
+// ID names the environment.
+const ID = "rlrun/bernoulli-bandit@1"
+
+// Params are the parameters of the environment.
+type Params struct {
+	arms.Params
+}
+
+// Plugin returns the environment as a plugin.
+func Plugin() framework.Plugin {
+	return &framework.EnvironmentPlugin{
+		Description: framework.Description{
+			ID:           ID,
+			Kind:         framework.KindEnvironment,
+			Doc:          "Multi-armed bandit with rewards 0 and 1; each run draws its arms' means from a prior, or they are fixed.",
+			Params:       params.Schema(&Params{}),
+			Capabilities: []string{"model"},
+		},
+		Open: func(raw json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+			p := Params{Params: arms.Default()}
+			if err := params.Decode(raw, &p); err != nil {
+				return nil, err
+			}
+			if err := p.Validate(); err != nil {
+				return nil, err
+			}
+			if low, high := p.Bounds(); low < 0 || high > 1 {
+				return nil, fmt.Errorf("means range over [%v, %v], but a Bernoulli arm's mean must be in [0,1]: %w", low, high, framework.ErrInvalidParams)
+			}
+			return arms.NewLanes(ID, p.Params, lanes, bernoulli{}), nil
+		},
+	}
+}
+
+type bernoulli struct{}
+
+// Reward draws u uniform on [0,1) and pays 1 if u < mean. One draw a step,
+// whatever the arm: agents that pull the same arm at the same step of the same
+// run get the same reward.
+func (bernoulli) Reward(mean float64, rng *rand.PCG) float64 {
+	if float64(rng.Uint64()>>11)*0x1p-53 < mean {
+		return 1
+	}
+	return 0
+}
+
+func (bernoulli) Describe(d *mdp.Definition, a int) {
+	d.Bernoulli = append(d.Bernoulli, mdp.Pair{S: 0, A: a})
+}

@@ -1,0 +1,203 @@
+// Package arms holds what the bundled bandit environments share: arm means that
+// are fixed or drawn per run, lanes of them, and their one-state models.
+package arms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// Params says which arms there are.
+type Params struct {
+	Arms  int       `json:"arms,omitempty" jsonschema:"minimum=1,maximum=1000000,default=16" jsonschema_description:"Number of arms."`
+	Means []float64 `json:"means,omitempty" jsonschema_description:"Fixed mean rewards, one an arm; replaces arms and prior."`
+	Prior Prior     `json:"prior,omitempty" jsonschema_description:"Distribution from which every run draws its arm means. Default: uniform on [0,1]."`
+}
+
+// Prior is the distribution of arm means.
+type Prior struct {
+	Kind string  `json:"kind,omitempty" jsonschema:"enum=uniform,enum=beta,enum=normal,default=uniform" jsonschema_description:"uniform on [low,high], beta(a,b), or normal(mean,sd)."`
+	Low  float64 `json:"low,omitempty" jsonschema:"default=0" jsonschema_description:"Lower end of uniform."`
+	High float64 `json:"high,omitempty" jsonschema:"default=1" jsonschema_description:"Upper end of uniform."`
+	A    float64 `json:"a,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"First parameter of beta."`
+	B    float64 `json:"b,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Second parameter of beta."`
+	Mean float64 `json:"mean,omitempty" jsonschema:"default=0" jsonschema_description:"Mean of normal."`
+	SD   float64 `json:"sd,omitempty" jsonschema:"minimum=0,default=1" jsonschema_description:"Standard deviation of normal."`
+}
+
+// Default returns the parameters of the paper's task: 16 arms, means uniform on
+// [0,1].
+func Default() Params {
+	return Params{Arms: 16, Prior: Prior{Kind: "uniform", High: 1, A: 1, B: 1, SD: 1}}
+}
+
+// Validate checks the parameters; errors wrap framework.ErrInvalidParams.
+func (p *Params) Validate() error {
+	if err := p.check(); err != nil {
+		return fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
+	}
+	return nil
+}
+
+func (p *Params) check() error {
+	for i, m := range p.Means {
+		if math.IsNaN(m) || math.IsInf(m, 0) {
+			return fmt.Errorf("means[%d] is %v, must be finite", i, m)
+		}
+	}
+	if p.Means == nil && p.Arms < 1 {
+		return fmt.Errorf("arms is %d, must be at least 1", p.Arms)
+	}
+	if p.Means != nil && len(p.Means) == 0 {
+		return errors.New("means is empty: give one mean an arm")
+	}
+	q := p.Prior
+	switch {
+	case q.Kind == "uniform" && !(q.Low <= q.High):
+		return fmt.Errorf("prior.low is %v, above prior.high %v", q.Low, q.High)
+	case q.Kind == "beta" && !(q.A > 0 && q.B > 0):
+		return fmt.Errorf("prior.a = %v and prior.b = %v must both be positive", q.A, q.B)
+	case q.Kind == "normal" && !(q.SD >= 0):
+		return fmt.Errorf("prior.sd is %v, must not be negative", q.SD)
+	case q.Kind != "uniform" && q.Kind != "beta" && q.Kind != "normal":
+		return fmt.Errorf("prior.kind is %q, must be uniform, beta or normal", q.Kind)
+	}
+	return nil
+}
+
+// Bounds returns the range of the means: infinite for a normal prior.
+func (p *Params) Bounds() (low, high float64) {
+	switch {
+	case p.Means != nil:
+		low, high = p.Means[0], p.Means[0]
+		for _, m := range p.Means {
+			low, high = min(low, m), max(high, m)
+		}
+		return low, high
+	case p.Prior.Kind == "uniform":
+		return p.Prior.Low, p.Prior.High
+	case p.Prior.Kind == "beta":
+		return 0, 1
+	}
+	return math.Inf(-1), math.Inf(1)
+}
+
+// Count returns the number of arms.
+func (p *Params) Count() int {
+	if p.Means != nil {
+		return len(p.Means)
+	}
+	return p.Arms
+}
+
+// draw fills dst with the means of one run.
+func (p *Params) draw(dst []float64, rng *rand.Rand) {
+	if p.Means != nil {
+		copy(dst, p.Means)
+		return
+	}
+	var sample func() float64
+	switch q := p.Prior; q.Kind {
+	case "uniform":
+		sample = distuv.Uniform{Min: q.Low, Max: q.High, Src: rng}.Rand
+	case "beta":
+		sample = distuv.Beta{Alpha: q.A, Beta: q.B, Src: rng}.Rand
+	default:
+		sample = distuv.Normal{Mu: q.Mean, Sigma: q.SD, Src: rng}.Rand
+	}
+	for i := range dst {
+		dst[i] = sample()
+	}
+}
+
+// Lanes is a framework.VectorEnvironment of bandits. Reward says what a pull
+// yields.
+type Lanes struct {
+	params Params
+	spec   framework.Spec
+	n      int // arms
+	means  []float64
+	rngs   []rand.PCG
+	noise  Noise
+}
+
+// Noise is the distribution of an arm's reward around its mean.
+type Noise interface {
+	// Reward draws the reward of an arm with the given mean.
+	Reward(mean float64, rng *rand.PCG) float64
+	// Describe adds the distribution of action a's reward to a model's definition.
+	Describe(d *mdp.Definition, a int)
+}
+
+// NewLanes returns lanes of bandits with the given noise.
+func NewLanes(id string, p Params, lanes int, noise Noise) *Lanes {
+	n := p.Count()
+	low, high := p.Bounds()
+	return &Lanes{
+		params: p, n: n, noise: noise,
+		spec: framework.Spec{
+			ID:          id,
+			Observation: space.Discrete{N: 1},
+			Action:      space.Discrete{N: int64(n)},
+			RewardLow:   low,
+			RewardHigh:  high,
+		},
+		means: make([]float64, lanes*n),
+		rngs:  make([]rand.PCG, lanes),
+	}
+}
+
+// Spec implements framework.VectorEnvironment.
+func (l *Lanes) Spec() framework.Spec { return l.spec }
+
+// Step implements framework.VectorEnvironment. A bandit's only observation is 0
+// and its episodes never end.
+func (l *Lanes) Step(_ context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+	for i, s := range in.Signals {
+		switch s {
+		case framework.Continue:
+			a := in.Actions.Int64[i]
+			if uint64(a) >= uint64(l.n) {
+				return &framework.LaneError{Lane: i, Err: fmt.Errorf("arm %d of %d: %w", a, l.n, framework.ErrInvalidAction)}
+			}
+			out.Rewards[i] = l.noise.Reward(l.means[i*l.n+int(a)], &l.rngs[i])
+		case framework.NewEpisode, framework.NewRun:
+			l.rngs[i].Seed(in.Seeds[i], uint64(seed.Environment))
+			l.params.draw(l.means[i*l.n:(i+1)*l.n], rand.New(&l.rngs[i]))
+			out.Observations.Int64[i], out.Rewards[i], out.Terminated[i], out.Truncated[i] = 0, 0, false, false
+		}
+	}
+	return nil
+}
+
+// Models implements framework.Modeler: the bandit as an MDP with one state.
+func (l *Lanes) Models(context.Context) ([]*mdp.Tabular, error) {
+	models := make([]*mdp.Tabular, len(l.rngs))
+	for i := range models {
+		d := mdp.Definition{States: 1, Actions: l.n}
+		for a, m := range l.means[i*l.n : (i+1)*l.n] {
+			d.Transitions = append(d.Transitions, mdp.Transition{S: 0, A: a, Next: 0, P: 1})
+			d.Rewards = append(d.Rewards, mdp.Reward{S: 0, A: a, R: m})
+			l.noise.Describe(&d, a)
+		}
+		m, err := mdp.NewModel(d)
+		if err != nil {
+			return nil, err
+		}
+		models[i] = m
+	}
+	return models, nil
+}
+
+// Close implements framework.VectorEnvironment.
+func (l *Lanes) Close() error { return nil }
