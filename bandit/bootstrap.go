@@ -1,0 +1,153 @@
+package bandit
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// foldBelow is the scale under which the members of a population that all
+// learn alike are written out again: by then 1/scale has grown so far that
+// members are equal up to rounding unless all of them have decayed to zero.
+const foldBelow = 0x1p-500
+
+// negligible is the size below which such a member is set to zero, long before
+// subnormal numbers would slow the arithmetic down.
+const negligible = 0x1p-900
+
+// Update moves members towards the reward, q ← (1−α)q + α·reward (the paper's
+// equation "bootstrap", corrected), which ones and how far being a matter of
+// the options. With AllMembers and a constant step it costs O(1), else O(K).
+// Only the randomised modes, and DrawnMember when nothing was drawn since the
+// last update, use rng.
+func (p *Population) Update(reward float64, rng *rand.Rand) {
+	p.pulls++
+	rule := p.rule
+	step := rule.Step
+	if rule.Schedule != nil {
+		step = min(max(rule.Schedule(int(p.pulls)), 0), 1)
+	}
+	if rule.Mode != AllMembers {
+		p.updateMembers(step, reward, rng)
+		return
+	}
+	p.scale *= 1 - step
+	p.shift += float64(step * (reward - p.shift))
+	if p.scale < foldBelow {
+		p.fold()
+	}
+}
+
+// fold writes scale and shift into the members.
+func (p *Population) fold() {
+	for m := range p.x {
+		v := p.at(m)
+		if math.Abs(v) < negligible {
+			v = 0
+		}
+		p.x[m] = v
+	}
+	p.scale, p.shift = 1, 0
+	p.resum()
+}
+
+// updateMembers is Update for the modes in which members differ; there
+// scale = 1 and shift = 0.
+func (p *Population) updateMembers(step, reward float64, rng *rand.Rand) {
+	x := p.x
+	move := func(m int, a float64) { x[m] += float64(a * (reward - x[m])) }
+	switch p.rule.Mode {
+	case DrawnMember:
+		m := int(p.drawn)
+		if m < 0 {
+			m = rng.IntN(len(x))
+		}
+		p.drawn = -1
+		move(m, step)
+	case BernoulliMask:
+		if p.rule.Mask == 0.5 {
+			bits := uint64(0)
+			for m := range x {
+				if m&63 == 0 {
+					bits = rng.Uint64()
+				}
+				if bits&1 != 0 {
+					move(m, step)
+				}
+				bits >>= 1
+			}
+			break
+		}
+		for m := range x {
+			if rng.Float64() < p.rule.Mask {
+				move(m, step)
+			}
+		}
+	case ExponentialWeights:
+		for m := range x {
+			move(m, min(1, step*rng.ExpFloat64()))
+		}
+	case PoissonWeights:
+		for m := range x {
+			for range poisson1(rng) {
+				move(m, step)
+			}
+		}
+	}
+	p.resort()
+	p.resum()
+}
+
+// poisson1 draws from Poisson(1) by inversion.
+func poisson1(rng *rand.Rand) int {
+	u := rng.Float64() * math.E
+	term := 1.0
+	for n := 0; ; n++ {
+		if u -= term; u < 0 || term < 1e-17 {
+			return n
+		}
+		term /= float64(n + 1)
+	}
+}
+
+// resort restores descending order. After an update the members are nearly in
+// order, so that insertion is close to linear; a first sort of many is not.
+func (p *Population) resort() {
+	x, ids := p.x, p.rule.ids
+	if p.pulls == 0 && len(x) > 32 {
+		value := slices.Clone(x)
+		slices.SortFunc(ids, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(value[b], value[a]), cmp.Compare(a, b))
+		})
+		for m, id := range ids {
+			x[m] = value[id]
+		}
+		return
+	}
+	for m := 1; m < len(x); m++ {
+		v, id := x[m], ids[m]
+		k := m
+		for ; k > 0 && x[k-1] < v; k-- {
+			x[k], ids[k] = x[k-1], ids[k-1]
+		}
+		x[k], ids[k] = v, id
+	}
+}
+
+// resum takes the mean of the members afresh, so that it never drifts: its
+// error is below K·2⁻⁵³ times the largest member.
+func (p *Population) resum() {
+	var s [4]float64
+	x := p.x
+	for ; len(x) >= 4; x = x[4:] {
+		s[0] += x[0]
+		s[1] += x[1]
+		s[2] += x[2]
+		s[3] += x[3]
+	}
+	for m, v := range x {
+		s[m] += v
+	}
+	p.mean = ((s[0] + s[1]) + (s[2] + s[3])) / float64(len(p.x))
+}

@@ -1,0 +1,215 @@
+package bandit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// IndexKind names one of the three bounds on the value of pulling an arm T
+// times and then knowing it (docs/theory.md §1.8), each turned into an index:
+// the value of a known arm at which pulling ceases to pay (§1.9). They are
+// ordered, U ≤ UPlus ≤ V.
+type IndexKind int
+
+const (
+	// U is the paper's bound, which credits a bad arm with no more than the
+	// lower bound b while it is tried.
+	U IndexKind = iota
+	// UPlus uses that the mean of the arm is known while it is tried.
+	UPlus
+	// V also counts every degree by which the arm may turn out better: the
+	// value of perfect information. At T = 1 it is the optimistic Gittins
+	// index OGI(1) of Gutin & Farias (2016).
+	V
+)
+
+var indexKinds = []string{"U", "U+", "V"}
+
+func (k IndexKind) String() string {
+	if k < 0 || int(k) >= len(indexKinds) {
+		return fmt.Sprintf("IndexKind(%d)", int(k))
+	}
+	return indexKinds[k]
+}
+
+// ParseIndexKind reads the name that String gives.
+func ParseIndexKind(name string) (IndexKind, error) {
+	k := slices.Index(indexKinds, name)
+	if k < 0 {
+		return 0, fmt.Errorf("unknown index %q (one of %v)", name, indexKinds)
+	}
+	return IndexKind(k), nil
+}
+
+// Index returns the value λ of a known arm at which trying the arm with belief
+// b is just not worth it, where rho = ρ_T in [0,1] is the share of the horizon
+// that the trial takes (Horizon.Share). Only U uses the lower bound on mean
+// rewards. The pairwise test of the paper explores arm i against j exactly if
+// Index(U, i, ρ, lowerBound) > q̄_j; comparing the indices of all arms also
+// respects that j is uncertain.
+//
+// With rho = 0 all three are the largest value that b holds possible. The
+// result is exact for a Population (and O(K)), in closed form for
+// ShiftedExponential and Uniform, and otherwise found to relative 1e-9.
+func Index(kind IndexKind, b Belief, rho, lowerBound float64) float64 {
+	if !(rho >= 0 && rho <= 1) {
+		panic("bandit: share outside [0,1]")
+	}
+	if kind < U || kind > V {
+		panic("bandit: unknown index")
+	}
+	if c, ok := b.(indexer); ok {
+		return c.index(kind, rho, lowerBound)
+	}
+	d := shapeOf(b)
+	switch kind {
+	case U:
+		return lowerBound + objective{base: lowerBound, share: rho}.maximise(d, 0).value
+	case UPlus:
+		mean := d.Mean()
+		return mean + (1-rho)*objective{base: mean, share: rho}.maximise(d, 0).value
+	}
+	return indexV(d, b.Exceed, rho)
+}
+
+// indexer is a belief that knows its indices.
+type indexer interface {
+	index(kind IndexKind, rho, lowerBound float64) float64
+}
+
+// indexV solves (1−ρ) E(q−λ)⁺ = ρ(λ−q̄). The difference of the two sides is
+// convex and falls, so that Newton's method rises to the root from λ = q̄.
+func indexV(d shape, exceed func(float64) float64, rho float64) float64 {
+	_, hi := d.support()
+	if rho == 0 {
+		return hi
+	}
+	mean := d.Mean()
+	l := mean
+	for range 200 {
+		excess := (1-rho)*d.Gain(l) - rho*(l-mean)
+		next := min(l+excess/((1-rho)*exceed(l)+rho), hi)
+		if !(next > l) {
+			break
+		}
+		if next-l <= 1e-15*math.Abs(next) {
+			return next
+		}
+		l = next
+	}
+	return l
+}
+
+// index is the exact supremum over the members, at which it is attained: with
+// weight w_m = m/(Kρ+(1−ρ)m) for the m largest (docs/theory.md §1.9),
+//
+//	λ^U = b + max_m w_m (q_m − b)
+//	λ⁺  = q̄ + (1−ρ) max_m w_m (q_m − q̄)
+//	λ^V = q̄ + (1−ρ) max_m w_m (mean of the m largest − q̄)
+func (p *Population) index(kind IndexKind, rho, lowerBound float64) float64 {
+	k := float64(len(p.x))
+	fixed, slope := k*rho, 1-rho
+	best := 0.0
+	switch kind {
+	case U:
+		for m := range p.x {
+			n := float64(m + 1)
+			best = max(best, (p.at(m)-lowerBound)*n/(fixed+slope*n))
+		}
+		return lowerBound + best
+	case UPlus:
+		for m, x := range p.x {
+			n := float64(m + 1)
+			best = max(best, (x-p.mean)*n/(fixed+slope*n))
+		}
+	default:
+		sum := 0.0
+		for m, x := range p.x {
+			sum += x - p.mean
+			best = max(best, sum/(fixed+slope*float64(m+1)))
+		}
+	}
+	return float64(p.scale*(p.mean+slope*best)) + p.shift
+}
+
+func (p *Population) support() (lo, hi float64) { return p.Min(), p.Max() }
+
+func (p *Population) tails(x float64) (above, below float64) {
+	n, k := float64(p.count(x)), float64(len(p.x))
+	return n / k, (k - n) / k
+}
+
+func (p *Population) atoms(yield func(x, above, below float64) bool) {
+	k := float64(len(p.x))
+	for m := range p.x {
+		n := float64(m + 1)
+		if !yield(p.at(m), n/k, (k-n)/k) {
+			return
+		}
+	}
+}
+
+// IndexTable holds the weights of Index for populations of one size at one
+// share, so that the index of each of many arms takes a few nanoseconds and no
+// division. Arms of the same size may share it.
+type IndexTable struct {
+	kind    IndexKind
+	weights []float64
+}
+
+// NewIndexTable prepares the index for populations of k members; see Reset.
+func NewIndexTable(kind IndexKind, rho float64, k int) *IndexTable {
+	if kind < U || kind > V {
+		panic("bandit: unknown index")
+	}
+	t := &IndexTable{kind: kind, weights: make([]float64, k)}
+	t.Reset(rho)
+	return t
+}
+
+// Reset changes the share to rho in [0,1], in O(K).
+func (t *IndexTable) Reset(rho float64) {
+	if !(rho >= 0 && rho <= 1) {
+		panic("bandit: share outside [0,1]")
+	}
+	k := float64(len(t.weights))
+	for m := range t.weights {
+		n := float64(m + 1)
+		scale := n
+		switch t.kind {
+		case UPlus:
+			scale = (1 - rho) * n
+		case V:
+			scale = 1 - rho
+		}
+		t.weights[m] = scale / (k*rho + (1-rho)*n)
+	}
+}
+
+// Index returns Index(kind, p, rho, lowerBound), up to rounding.
+func (t *IndexTable) Index(p *Population, lowerBound float64) float64 {
+	if len(p.x) != len(t.weights) {
+		panic("bandit: an index table fits populations of its own size only")
+	}
+	w := t.weights[:len(p.x)]
+	best := 0.0
+	if t.kind == V {
+		sum := 0.0
+		for m, x := range p.x {
+			sum += x - p.mean
+			best = max(best, float64(w[m]*sum))
+		}
+		return float64(p.scale*(p.mean+best)) + p.shift
+	}
+	if t.kind == UPlus {
+		for m, x := range p.x {
+			best = max(best, float64(w[m]*(x-p.mean)))
+		}
+		return float64(p.scale*(p.mean+best)) + p.shift
+	}
+	for m := range p.x {
+		best = max(best, float64(w[m]*(p.at(m)-lowerBound)))
+	}
+	return lowerBound + best
+}

@@ -1,0 +1,308 @@
+package bandit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// shape is what a search over a belief needs to know about it.
+type shape interface {
+	Mean() float64
+	Gain(x float64) float64
+	tails(x float64) (above, below float64) // P(q ≥ x) and P(q < x)
+	support() (lo, hi float64)
+}
+
+// smooth is a shape with a density inside its support.
+type smooth interface {
+	shape
+	density(x float64) float64
+}
+
+// atomic is a shape with finitely many values. atoms goes through them in
+// descending order with P(q ≥ x) and P(q < x); of equal ones the last has the
+// right probabilities, the others smaller ones.
+type atomic interface {
+	shape
+	atoms(yield func(x, above, below float64) bool)
+}
+
+// opaque is a belief about which nothing but its methods is known.
+type opaque struct{ Belief }
+
+func (o opaque) support() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
+
+func (o opaque) tails(x float64) (above, below float64) {
+	p := o.Exceed(x)
+	return p, 1 - p
+}
+
+func shapeOf(b Belief) shape {
+	if s, ok := b.(shape); ok {
+		return s
+	}
+	return opaque{b}
+}
+
+// objective is y·ω(P(q ≥ base+y)) over y > from ≥ 0 with ω increasing: either
+// the odds ω(p) = p/(1−p), as in φ, or ω(p) = p/(share+(1−share)p), as in the
+// indices; share 1 gives ω(p) = p.
+type objective struct {
+	base, from float64
+	odds       bool
+	share      float64
+}
+
+func (o objective) omega(above, below float64) float64 {
+	if o.odds {
+		return above / below
+	}
+	return above / (o.share + (1-o.share)*above)
+}
+
+// elasticity is dlnω/dlnp.
+func (o objective) elasticity(above, below float64) float64 {
+	if o.odds {
+		return 1 / below
+	}
+	return o.share / (o.share + (1-o.share)*above)
+}
+
+// steepest bounds ω(p)/p over p ≤ above.
+func (o objective) steepest(below float64) float64 {
+	if o.odds {
+		return 1 / below
+	}
+	return 1 / o.share
+}
+
+// point is the objective at y.
+type point struct{ y, value, above float64 }
+
+// none is the supremum of an objective that is zero everywhere.
+var none = point{y: math.NaN()}
+
+// cell is an interval between two points. As P(q ≥ x) falls and ω rises, the
+// objective is at most right.y·ω(at the left end) on it.
+type cell struct {
+	left, right point
+	bound       float64
+}
+
+// searchRatio is how far above the best value found the bound of a cell may be
+// when the branch and bound leaves it to the local search.
+const searchRatio = 1e-3
+
+// maximise returns a point where the objective is largest, to about 1e-15 of
+// its value (and y to 1e-7 of itself, or better for a belief with a density).
+// Atoms are gone through. Otherwise a branch and bound, valid for any belief,
+// rules out all but the neighbourhood of the maxima that come within
+// searchRatio of the best, which are then refined locally. Where P(q ≥ x) = 1
+// makes the odds infinite, value is +Inf.
+//
+// The search ends early, at any point, once a value above enough is found, and
+// returns none if the bounds show that there is no such value: pass 0 to find
+// the maximum itself.
+func (o objective) maximise(d shape, enough float64) point {
+	if a, ok := d.(atomic); ok {
+		return o.overAtoms(a)
+	}
+	lo, hi := d.support()
+	if hi <= o.base+o.from {
+		return none
+	}
+	if o.share == 0 && !o.odds {
+		return point{hi - o.base, hi - o.base, 0}
+	}
+	// Up to the support p = 1 and the objective rises.
+	first := o.from
+	if o.base+first < lo {
+		first = lo - o.base
+		if o.odds {
+			return point{first, math.Inf(1), 1}
+		}
+	}
+	at := func(y float64) (point, float64) {
+		above, below := d.tails(o.base + y)
+		if above == 0 {
+			return point{y, 0, 0}, below
+		}
+		return point{y, y * o.omega(above, below), above}, below
+	}
+
+	start, below := at(first)
+	startOmega := o.omega(start.above, below)
+	points := []point{start}
+	best := start
+	note := func(p point) {
+		points = append(points, p)
+		if p.value > best.value {
+			best = p
+		}
+	}
+	left, leftOmega := start, startOmega
+	var cells []cell
+	push := func(right point, rightOmega float64) {
+		cells = append(cells, cell{left, right, right.y * leftOmega})
+		left, leftOmega = right, rightOmega
+	}
+	if math.IsInf(hi, 1) {
+		// Double y until the rest cannot matter, by Markov's inequality:
+		// y·P(q−base ≥ y) ≤ E[(q−base)1{q−base ≥ Y}] for y ≥ Y.
+		step := d.Gain(o.base + first)
+		if !(step > 0) {
+			return none
+		}
+		for y := first + step; !math.IsInf(y, 1); y = first + step {
+			p, below := at(y)
+			note(p)
+			push(p, o.omega(p.above, below))
+			rest := (d.Gain(o.base+y) + y*p.above) * o.steepest(below)
+			if rest <= max(best.value, enough) {
+				break
+			}
+			step *= 2
+		}
+	} else {
+		push(point{y: hi - o.base}, 0)
+	}
+
+	for len(cells) > 0 && !(enough > 0 && best.value > enough) {
+		var next []cell
+		for _, c := range cells {
+			if c.bound <= max(best.value*(1+searchRatio), enough) {
+				continue
+			}
+			mid := c.split(best.value)
+			if !(mid > c.left.y && mid < c.right.y) {
+				continue
+			}
+			p, below := at(mid)
+			note(p)
+			omega := 0.0
+			if p.above > 0 {
+				omega = o.omega(p.above, below)
+			}
+			next = append(next,
+				cell{c.left, p, c.bound * (p.y / c.right.y)},
+				cell{p, c.right, c.right.y * omega})
+		}
+		cells = next
+	}
+	if best.value == 0 || (enough > 0 && best.value > enough) {
+		return best.orNone()
+	}
+	return o.polish(d, points, best, hi)
+}
+
+func (p point) orNone() point {
+	if p.value == 0 {
+		return none
+	}
+	return p
+}
+
+// split halves the cell, or cuts a cell at zero such that the part at zero is
+// ruled out.
+func (c cell) split(best float64) float64 {
+	l, r := c.left.y, c.right.y
+	switch {
+	case l == 0:
+		return r * min(0.25, max(best/c.bound, 1e-10))
+	case r > 2*l:
+		return math.Sqrt(l) * math.Sqrt(r)
+	}
+	return l + (r-l)/2
+}
+
+func (o objective) overAtoms(d atomic) point {
+	best := none
+	d.atoms(func(x, above, below float64) bool {
+		y := x - o.base
+		if !(y > o.from) {
+			return false
+		}
+		if v := y * o.omega(above, below); v > best.value {
+			best = point{y, v, above}
+		}
+		return true
+	})
+	return best
+}
+
+// polish refines every local maximum of the points that may be the global one.
+func (o objective) polish(d shape, points []point, best point, hi float64) point {
+	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.y, b.y) })
+	top := best
+	for k, p := range points {
+		if p.value*(1+2*searchRatio) < best.value ||
+			k > 0 && points[k-1].value > p.value ||
+			k+1 < len(points) && points[k+1].value > p.value {
+			continue
+		}
+		left, right := p.y, p.y
+		if k > 0 {
+			left = points[k-1].y
+		}
+		if k+1 < len(points) {
+			right = points[k+1].y
+		} else if !math.IsInf(hi, 1) {
+			right = hi - o.base
+		}
+		if r := o.refine(d, left, right); r.value > top.value || r.value >= p.value && p == top {
+			top = r
+		}
+	}
+	return top
+}
+
+// refine returns the maximum between two points that enclose just one: as the
+// root of the derivative where there is a density, else by golden section.
+func (o objective) refine(d shape, left, right float64) point {
+	at := func(y float64) point {
+		above, below := d.tails(o.base + y)
+		if above == 0 {
+			return point{y: y}
+		}
+		return point{y, y * o.omega(above, below), above}
+	}
+	if s, ok := d.(smooth); ok {
+		// The sign of the derivative of ln y + ln ω.
+		slope := func(y float64) float64 {
+			x := o.base + y
+			above, below := d.tails(x)
+			if above == 0 {
+				return -1
+			}
+			return 1 - y*s.density(x)/above*o.elasticity(above, below)
+		}
+		for range 200 {
+			mid := left + (right-left)/2
+			if !(mid > left && mid < right) {
+				break
+			}
+			if slope(mid) > 0 {
+				left = mid
+			} else {
+				right = mid
+			}
+		}
+		return at(left + (right-left)/2)
+	}
+	const golden = 0.6180339887498949
+	a, b := at(right-golden*(right-left)), at(left+golden*(right-left))
+	for range 60 {
+		if a.value < b.value {
+			left, a = a.y, b
+			b = at(left + golden*(right-left))
+		} else {
+			right, b = b.y, a
+			a = at(right - golden*(right-left))
+		}
+	}
+	if a.value > b.value {
+		return a
+	}
+	return b
+}
