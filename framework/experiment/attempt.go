@@ -1,0 +1,173 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+)
+
+// Opener gives access to the plugin of a component. The returned close function
+// ends its process, if it has one; it is called exactly once.
+type Opener func(ctx context.Context, c Component) (p framework.Plugin, close func() error, err error)
+
+// bench is a worker's place: the plugins of one cell, opened on demand and
+// opened anew after a failure.
+type bench struct {
+	plan   *Plan
+	open   Opener
+	cell   Cell
+	env    *opened
+	agent  *opened
+	notify func(interactions int)
+}
+
+type opened struct {
+	plugin framework.Plugin
+	close  func() error
+}
+
+// at makes the bench ready for another cell.
+func (b *bench) at(c Cell) {
+	if b.cell != c {
+		b.close()
+		b.cell = c
+	}
+}
+
+// close ends the plugins. Errors of an ending process change no result.
+func (b *bench) close() {
+	for _, o := range []**opened{&b.env, &b.agent} {
+		if *o != nil {
+			_ = (*o).close()
+			*o = nil
+		}
+	}
+}
+
+func (b *bench) plugins(ctx context.Context) (env, agent framework.Plugin, err error) {
+	for _, o := range []struct {
+		slot **opened
+		c    Component
+	}{{&b.env, b.plan.Environments[b.cell.Environment]}, {&b.agent, b.plan.Agents[b.cell.Agent]}} {
+		if *o.slot != nil {
+			continue
+		}
+		p, closePlugin, err := b.open(ctx, o.c)
+		if err != nil {
+			return nil, nil, err
+		}
+		*o.slot = &opened{p, closePlugin}
+	}
+	return b.env.plugin, b.agent.plugin, nil
+}
+
+// instances opens lanes of the cell's environment and agent. The caller closes both.
+func (b *bench) instances(ctx context.Context, lanes int) (framework.VectorEnvironment, framework.VectorAgent, error) {
+	envPlugin, agentPlugin, err := b.plugins(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, a := b.plan.Environments[b.cell.Environment], b.plan.Agents[b.cell.Agent]
+	env, err := envPlugin.OpenEnvironment(ctx, e.Params, lanes)
+	if err != nil {
+		return nil, nil, fmt.Errorf("environment %q: %w", e.Name, err)
+	}
+	agent, err := agentPlugin.OpenAgent(ctx, a.Params, env.Spec(), lanes)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
+	}
+	return env, agent, nil
+}
+
+// attempt does runs once. Any error means that none of them is done.
+func (b *bench) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error) {
+	env, agent, err := b.instances(ctx, len(runs))
+	if err != nil {
+		return nil, err
+	}
+	defer env.Close()
+	defer agent.Close()
+	made := 0
+	outcomes, err := loop.Run(ctx, loop.Batch{
+		Environment: env,
+		Agent:       agent,
+		Runs:        runs,
+		Seeds:       seed.NewSource(b.plan.Config.Seed, env.Spec().ID),
+		Steps:       b.plan.Config.Steps,
+		Grid:        b.plan.Grid,
+		Discount:    *b.plan.Config.Discount,
+		Metrics:     b.plan.Config.Record.Metrics,
+		Progress: func(n int) {
+			made += n
+			b.notify(n)
+		},
+	})
+	if err != nil {
+		b.notify(-made) // they will be made again
+		return nil, err
+	}
+	return outcomes, nil
+}
+
+// do does runs and returns a record for each. A batch that fails is replayed on
+// fresh plugins; because lanes never interact, the replay meets the same draws.
+// If it fails again, the lane the error names is recorded as failed and the
+// others are done without it; if no lane is named, the batch is halved until the
+// runs to blame stand alone. The error is the context's, and then nothing is lost
+// but the runs in hand.
+func (b *bench) do(ctx context.Context, runs []int, retries int) ([]result.Record, error) {
+	outcomes, err := b.attempt(ctx, runs)
+	if err == nil {
+		return b.records(outcomes), nil
+	}
+	b.close()
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
+	if retries > 0 {
+		return b.do(ctx, runs, retries-1)
+	}
+	if len(runs) == 1 {
+		return []result.Record{b.failure(runs[0], err)}, nil
+	}
+	var lane *framework.LaneError
+	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(runs) {
+		rest, ctxErr := b.do(ctx, slices.Delete(slices.Clone(runs), lane.Lane, lane.Lane+1), 1)
+		return append(rest, b.failure(runs[lane.Lane], err)), ctxErr
+	}
+	left, err := b.do(ctx, runs[:len(runs)/2], 0)
+	if err != nil {
+		return nil, err
+	}
+	right, err := b.do(ctx, runs[len(runs)/2:], 0)
+	return append(left, right...), err
+}
+
+func (b *bench) records(outcomes []loop.Outcome) []result.Record {
+	recs := make([]result.Record, len(outcomes))
+	for i, o := range outcomes {
+		recs[i] = b.record(o.Run)
+		recs[i].Status, recs[i].Steps, recs[i].Episodes, recs[i].Curves = result.OK, o.Steps, o.Episodes, o.Curves
+	}
+	return recs
+}
+
+func (b *bench) record(run int) result.Record {
+	return result.Record{
+		Environment: b.plan.Environments[b.cell.Environment].Name,
+		Agent:       b.plan.Agents[b.cell.Agent].Name,
+		Run:         run,
+	}
+}
+
+func (b *bench) failure(run int, err error) result.Record {
+	r := b.record(run)
+	r.Status, r.Error = result.Failed, err.Error()
+	return r
+}

@@ -1,0 +1,220 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// Plan is a compiled config: every default filled in, every sweep expanded. It
+// does not change.
+type Plan struct {
+	Config       Config // resolved; Environments and Agents still hold their sweeps
+	Environments []Component
+	Agents       []Component
+	Grid         []int
+}
+
+// Cell is one environment × agent pair of a plan.
+type Cell struct {
+	Environment, Agent int // indices into the plan
+}
+
+// DefaultMetrics is what is recorded unless told otherwise; a metric that an
+// environment cannot give is left out of its records.
+var defaultMetrics = [...]result.Metric{
+	result.Reward, result.DiscountedReturn, result.Regret, result.OptimalAction, result.EpisodeReturn,
+}
+
+// Compile fills in the defaults of a config, expands its sweeps and checks what
+// a schema cannot. Its errors say which key is wrong and what is allowed.
+func Compile(cfg Config) (*Plan, error) {
+	if cfg.Runs < 1 {
+		return nil, fmt.Errorf("runs is %d, must be at least 1", cfg.Runs)
+	}
+	if cfg.Steps < 1 {
+		return nil, fmt.Errorf("steps is %d, must be at least 1", cfg.Steps)
+	}
+	if cfg.Name == "" {
+		cfg.Name = "experiment"
+	}
+	if cfg.Seed == 0 {
+		cfg.Seed = 1
+	}
+	if cfg.Discount == nil {
+		discount := 0.99
+		cfg.Discount = &discount
+	}
+	if d := *cfg.Discount; !(d >= 0 && d <= 1) {
+		return nil, fmt.Errorf("discount is %v, must be in [0,1]", d)
+	}
+	if cfg.Output == "" {
+		cfg.Output = "results/" + Slug(cfg.Name)
+	}
+	if len(cfg.Record.Metrics) == 0 {
+		cfg.Record.Metrics = defaultMetrics[:]
+	}
+	p := &Plan{Config: cfg}
+	var err error
+	if p.Grid, err = cfg.Record.grid(cfg.Steps); err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	if p.Environments, err = expand("environments", cfg.Environments); err != nil {
+		return nil, err
+	}
+	if p.Agents, err = expand("agents", cfg.Agents); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (r *Recording) grid(steps int) ([]int, error) {
+	points := 200
+	if r.Points > 0 {
+		points = r.Points
+	}
+	every := 10
+	if r.Every > 0 {
+		every = r.Every
+	}
+	if r.Every > 0 && r.Grid != "every" {
+		return nil, errors.New("every needs grid: every")
+	}
+	if r.Points > 0 && r.Grid != "" && r.Grid != "log" {
+		return nil, errors.New("points needs grid: log")
+	}
+	switch r.Grid {
+	case "", "log":
+		return loop.LogGrid(points, steps), nil
+	case "every":
+		return loop.EveryGrid(every, steps), nil
+	case "all":
+		return loop.EveryGrid(1, steps), nil
+	}
+	return nil, fmt.Errorf("grid is %q, must be log, every or all", r.Grid)
+}
+
+// Cells returns all pairs, environment by environment.
+func (p *Plan) Cells() []Cell {
+	var cells []Cell
+	for e := range p.Environments {
+		for a := range p.Agents {
+			cells = append(cells, Cell{e, a})
+		}
+	}
+	return cells
+}
+
+// expand turns components with sweeps into one component a combination of
+// values, and makes sure that labels are distinct.
+func expand(key string, list []Component) ([]Component, error) {
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s is empty: name at least one", key)
+	}
+	var out []Component
+	seen := map[string]int{}
+	for i, c := range list {
+		if c.Plugin == "" {
+			return nil, fmt.Errorf("%s[%d]: plugin is missing", key, i)
+		}
+		swept, err := c.sweep()
+		if err != nil {
+			return nil, fmt.Errorf("%s[%d]: %w", key, i, err)
+		}
+		for _, s := range swept {
+			if j, dup := seen[s.Name]; dup {
+				return nil, fmt.Errorf("%s[%d]: the name %q is taken by %s[%d]; give each a name of its own", key, i, s.Name, key, j)
+			}
+			seen[s.Name] = i
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// sweep returns the component once a combination of its swept values, the last
+// key (in alphabetical order) changing fastest.
+func (c Component) sweep() ([]Component, error) {
+	keys := slices.Sorted(maps.Keys(c.Sweep))
+	out := []Component{{Name: c.Name, Plugin: c.Plugin, Args: c.Args, Transport: c.Transport, Params: c.Params}}
+	for _, key := range keys {
+		values := c.Sweep[key]
+		if len(values) == 0 {
+			return nil, fmt.Errorf("sweep.%s has no values", key)
+		}
+		var next []Component
+		for _, base := range out {
+			for _, v := range values {
+				params, err := setParam(base.Params, strings.Split(key, "."), v)
+				if err != nil {
+					return nil, fmt.Errorf("sweep.%s: %w", key, err)
+				}
+				s := base
+				s.Params = params
+				text := strings.Trim(string(v), `"`)
+				switch hole := "{" + key + "}"; {
+				case strings.Contains(c.Name, hole):
+					s.Name = strings.ReplaceAll(base.Name, hole, text)
+				case base.Name == "":
+					s.Name = fmt.Sprintf("%s %s=%s", c.Plugin, key, text)
+				default:
+					s.Name = fmt.Sprintf("%s %s=%s", base.Name, key, text)
+				}
+				next = append(next, s)
+			}
+		}
+		out = next
+	}
+	if out[0].Name == "" {
+		out[0].Name = c.Plugin
+	}
+	return out, nil
+}
+
+// setParam returns params, an object or empty, with the value at path replaced.
+// Everything else is kept byte for byte.
+func setParam(params json.RawMessage, path []string, v json.RawMessage) (json.RawMessage, error) {
+	object := map[string]json.RawMessage{}
+	if len(bytes.TrimSpace(params)) > 0 {
+		if err := json.Unmarshal(params, &object); err != nil {
+			return nil, fmt.Errorf("%q is not inside an object", path[0])
+		}
+	}
+	if len(path) > 1 {
+		inner, err := setParam(object[path[0]], path[1:], v)
+		if err != nil {
+			return nil, err
+		}
+		v = inner
+	}
+	object[path[0]] = v
+	return json.Marshal(object)
+}
+
+// Slug turns a label into the name of a file: letters and digits stay, anything
+// else becomes a dash.
+func Slug(label string) string {
+	var b strings.Builder
+	dash := false
+	for _, r := range strings.ToLower(label) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '_':
+			b.WriteRune(r)
+			dash = false
+		case !dash && b.Len() > 0:
+			b.WriteByte('-')
+			dash = true
+		}
+	}
+	if s := strings.TrimRight(b.String(), "-."); s != "" {
+		return s
+	}
+	return "x"
+}

@@ -1,0 +1,254 @@
+package experiment
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// Names inside an output directory.
+const (
+	configFile     = "experiment.yaml"
+	provenanceFile = "provenance.json"
+	runsDir        = "runs"
+)
+
+// ErrOutputExists: the output directory already holds something.
+var ErrOutputExists = errors.New("output directory is not empty")
+
+// Prepare makes the output directory and writes the resolved config and the
+// provenance into it. With resume it reads which runs are done, after making
+// sure that they belong to the same experiment; without, a directory that holds
+// anything is refused.
+func (p *Plan) Prepare(dir string, resume bool, prov Provenance) (Done, error) {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case len(entries) > 0 && !resume:
+		return nil, fmt.Errorf("%s: %w: continue it with --resume, or choose another with --out", dir, ErrOutputExists)
+	}
+	done := Done{}
+	if resume {
+		if err := p.sameExperiment(dir); err != nil {
+			return nil, err
+		}
+		if done, err = readDone(dir); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, runsDir), 0o755); err != nil {
+		return nil, err
+	}
+	text, err := p.Config.YAML()
+	if err != nil {
+		return nil, err
+	}
+	prov.ConfigSHA256 = p.Config.digest()
+	provText, err := json.MarshalIndent(prov, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	for name, data := range map[string][]byte{configFile: text, provenanceFile: append(provText, '\n')} {
+		if err := result.WriteFile(filepath.Join(dir, name), data); err != nil {
+			return nil, err
+		}
+	}
+	return done, nil
+}
+
+func readDone(dir string) (Done, error) {
+	done := Done{}
+	for r, err := range result.ReadRecords(filepath.Join(dir, runsDir)) {
+		if errors.Is(err, fs.ErrNotExist) {
+			return done, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		key := [2]string{r.Environment, r.Agent}
+		if done[key] == nil {
+			done[key] = map[int]bool{}
+		}
+		done[key][r.Run] = true
+	}
+	return done, nil
+}
+
+// sameExperiment refuses to add runs to those of another experiment. What cannot
+// change a record may differ: workers, lanes, transport, limits, report, output,
+// and the number of runs.
+func (p *Plan) sameExperiment(dir string) error {
+	path := filepath.Join(dir, configFile)
+	old, err := ReadConfig(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was begun here
+	}
+	if err != nil {
+		return err
+	}
+	a, b := old.essence(), p.Config.essence()
+	for _, key := range essentialKeys(a, b) {
+		if !reflect.DeepEqual(a[key], b[key]) {
+			return fmt.Errorf("%s: %s differs from the config given: --resume continues the same experiment only; choose another directory with --out", path, key)
+		}
+	}
+	return nil
+}
+
+func essentialKeys(a, b map[string]any) []string {
+	var keys []string
+	for _, k := range []string{"seed", "steps", "discount", "record", "environments", "agents"} {
+		if a[k] != nil || b[k] != nil {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// essence is the config as decoded JSON, without what cannot change a record.
+func (c Config) essence() map[string]any {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return nil
+	}
+	var m map[string]any
+	if json.Unmarshal(data, &m) != nil {
+		return nil
+	}
+	for _, key := range []string{"environments", "agents"} {
+		list, _ := m[key].([]any)
+		for _, e := range list {
+			if component, ok := e.(map[string]any); ok {
+				delete(component, "transport")
+			}
+		}
+	}
+	for _, key := range []string{"name", "description", "runs", "transport", "workers", "lanes", "limits", "output", "report"} {
+		delete(m, key)
+	}
+	return m
+}
+
+// digest is the SHA-256 of the essence's JSON, in hexadecimal.
+func (c Config) digest() string {
+	data, _ := json.Marshal(c.essence())
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// YAML returns the config as it is written to experiment.yaml, keys in the order
+// of Config's fields.
+func (c Config) YAML() ([]byte, error) {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	var node yaml.Node
+	if err := yaml.Unmarshal(data, &node); err != nil { // JSON is YAML
+		return nil, err
+	}
+	blockStyle(&node)
+	var buf bytes.Buffer
+	enc := yaml.NewEncoder(&buf)
+	enc.SetIndent(2)
+	if err := enc.Encode(&node); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), enc.Close()
+}
+
+func blockStyle(n *yaml.Node) {
+	n.Style &^= yaml.FlowStyle | yaml.DoubleQuotedStyle
+	for _, c := range n.Content {
+		blockStyle(c)
+	}
+}
+
+// ReadConfig reads a file that YAML wrote. For files people write, cmd/rlrun has
+// a reader that checks them against the schema.
+func ReadConfig(path string) (Config, error) {
+	var c Config
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return c, err
+	}
+	var doc any
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return c, fmt.Errorf("%s: %w", path, err)
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return c, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// Provenance says where results come from: provenance.json.
+type Provenance struct {
+	Rlrun        string    `json:"rlrun"` // version, with the commit where known
+	Go           string    `json:"go"`
+	Platform     string    `json:"platform"` // os/arch
+	CPUs         int       `json:"cpus"`
+	Started      time.Time `json:"started"`
+	Command      []string  `json:"command"`
+	Seed         uint64    `json:"seed"`
+	ConfigSHA256 string    `json:"config_sha256"` // of what decides the records
+	// Plugins lists every plugin used, with the SHA-256 of its executable where
+	// it has one of its own.
+	Plugins []PluginProvenance `json:"plugins"`
+}
+
+// PluginProvenance identifies one plugin.
+type PluginProvenance struct {
+	Plugin string `json:"plugin"` // as the config names it
+	ID     string `json:"id"`
+	Path   string `json:"path,omitempty"`
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// NewProvenance describes this program and machine.
+func NewProvenance(p *Plan, command []string, started time.Time) Provenance {
+	return Provenance{
+		Rlrun: Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		CPUs: runtime.NumCPU(), Started: started.UTC(), Command: command, Seed: p.Config.Seed,
+	}
+}
+
+// Version returns the program's module version, with the commit it was built
+// from where the build recorded one.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	parts := []string{strings.Trim(info.Main.Version, "()")}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			parts = append(parts, s.Value)
+		}
+		if s.Key == "vcs.modified" && s.Value == "true" {
+			parts = append(parts, "modified")
+		}
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,237 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+var everything = []result.Metric{
+	result.Reward, result.CumulativeReward, result.DiscountedReturn, result.Regret, result.OptimalAction, result.EpisodeReturn,
+}
+
+// walk is an episodic task: the reward is the action plus noise from the
+// episode's seed, and an episode ends, by termination or truncation, at random.
+type walk struct {
+	rng    *rand.Rand
+	t      int64
+	failAt int64 // fail at this step of an episode, if positive
+}
+
+func (w *walk) Spec() framework.Spec {
+	return framework.Spec{ID: "test/walk@1", Observation: space.Discrete{N: 1 << 40}, Action: space.Discrete{N: 3}}
+}
+
+func (w *walk) Reset(_ context.Context, s uint64) (space.Value, error) {
+	w.rng, w.t = seed.Stream(s, seed.Environment), 0
+	return space.Value{}, nil
+}
+
+func (w *walk) Step(_ context.Context, a space.Value) (framework.TimeStep, error) {
+	w.t++
+	if w.t == w.failAt {
+		return framework.TimeStep{}, errors.New("out of order")
+	}
+	u := w.rng.Float64()
+	return framework.TimeStep{
+		Observation: space.Value{Int: w.t}, Reward: float64(a.Int) + u,
+		Terminated: u < 0.1, Truncated: u > 0.9,
+	}, nil
+}
+
+// drifter is an agent whose actions depend on everything it has seen.
+type drifter struct {
+	rng *rand.Rand
+	sum float64
+}
+
+func (d *drifter) SelectAction(_ context.Context, o space.Value) (space.Value, error) {
+	return space.Value{Int: (int64(d.sum*1000) + o.Int + d.rng.Int64N(3)) % 3}, nil
+}
+
+func (d *drifter) Update(_ context.Context, t framework.Transition) error {
+	d.sum += t.Reward
+	if t.Terminated {
+		d.sum++
+	}
+	return nil
+}
+
+func batch(t *testing.T, runs []int, steps int, grid []int) Batch {
+	t.Helper()
+	env, err := framework.Vectorize(func() (framework.Environment, error) { return &walk{}, nil }, len(runs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	newAgent := func(s uint64) (framework.Agent, error) { return &drifter{rng: seed.Stream(s, seed.Exploration)}, nil }
+	return Batch{
+		Environment: env, Agent: framework.VectorizeAgent(newAgent, env.Spec(), len(runs)), Runs: runs,
+		Seeds: seed.NewSource(7, env.Spec().ID), Steps: steps, Grid: grid, Discount: 0.9, Metrics: everything,
+	}
+}
+
+// However runs are grouped into batches, each yields the same outcome.
+func TestOutcomesDoNotDependOnLanes(t *testing.T) {
+	const runs, steps = 24, 300
+	grid := LogGrid(20, steps)
+	want := map[int]Outcome{}
+	for run := range runs {
+		out, err := Run(t.Context(), batch(t, []int{run}, steps, grid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[run] = out[0]
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		order := rapid.Permutation(slices.Collect(func(yield func(int) bool) {
+			for i := range runs {
+				if !yield(i) {
+					return
+				}
+			}
+		})).Draw(rt, "order")
+		lanes := rapid.IntRange(1, runs).Draw(rt, "lanes")
+		for group := range slices.Chunk(order, lanes) {
+			out, err := Run(t.Context(), batch(t, group, steps, grid))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			for _, o := range out {
+				if fmt.Sprint(o) != fmt.Sprint(want[o.Run]) { // NaN = NaN
+					rt.Fatalf("run %d in batch %v: got %v, want %v", o.Run, group, o, want[o.Run])
+				}
+			}
+		}
+	})
+}
+
+// The curves on a coarse grid follow from those at every step.
+func TestCurvesAgreeAcrossGrids(t *testing.T) {
+	const steps = 100
+	fine, err := Run(t.Context(), batch(t, []int{3}, steps, EveryGrid(1, steps)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	grid := []int{1, 7, 50, 100}
+	coarse, err := Run(t.Context(), batch(t, []int{3}, steps, grid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewards := fine[0].Curves[result.Reward]
+	prev, sum, disc, weight := 0, 0.0, 0.0, 1.0
+	for k, g := range grid {
+		window := 0.0
+		for _, r := range rewards[prev:g] {
+			window += r
+			disc += weight * r
+			weight *= 0.9
+		}
+		sum += window
+		for m, want := range map[result.Metric]float64{
+			result.Reward:           window / float64(g-prev),
+			result.CumulativeReward: sum,
+			result.DiscountedReturn: disc,
+		} {
+			if got := coarse[0].Curves[m][k]; math.Abs(got-want) > 1e-12*math.Abs(want) {
+				t.Errorf("%s at step %d: got %v, want %v", m, g, got, want)
+			}
+		}
+		prev = g
+	}
+	if _, has := coarse[0].Curves[result.Regret]; has {
+		t.Error("a regret curve without a model")
+	}
+	if coarse[0].Episodes != fine[0].Episodes || fine[0].Episodes < 5 {
+		t.Errorf("%d and %d episodes, want the same number, about 20", coarse[0].Episodes, fine[0].Episodes)
+	}
+	if returns := fine[0].Curves[result.EpisodeReturn]; countNumbers(returns) != fine[0].Episodes {
+		t.Errorf("%d episode returns for %d episodes", countNumbers(returns), fine[0].Episodes)
+	}
+}
+
+func countNumbers(xs []float64) (n int) {
+	for _, x := range xs {
+		if !math.IsNaN(x) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestRunNamesTheFailingLane(t *testing.T) {
+	b := batch(t, []int{0, 1, 2}, 100, nil)
+	i := 0
+	env, err := framework.Vectorize(func() (framework.Environment, error) {
+		w := &walk{}
+		if i == 1 {
+			w.failAt = 1
+		}
+		i++
+		return w, nil
+	}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Environment = env
+	_, err = Run(t.Context(), b)
+	var lane *framework.LaneError
+	if !errors.As(err, &lane) || lane.Lane != 1 {
+		t.Fatalf("got %v, want an error that names lane 1", err)
+	}
+	if want := "environment, call 1: lane 1: out of order"; err.Error() != want {
+		t.Errorf("got %q, want %q", err, want)
+	}
+}
+
+func TestRunStopsWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	b := batch(t, []int{0}, math.MaxInt, nil)
+	b.Progress = func(int) { cancel(why) }
+	if out, err := Run(ctx, b); !errors.Is(err, why) || out != nil {
+		t.Errorf("got %v, %v, want no outcome and the cause", out, err)
+	}
+}
+
+func TestProgressCountsEveryInteraction(t *testing.T) {
+	b := batch(t, []int{0, 1, 2}, 5000, nil)
+	total := 0
+	b.Progress = func(n int) { total += n }
+	if _, err := Run(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if total != 3*5000 {
+		t.Errorf("got %d interactions, want %d", total, 3*5000)
+	}
+}
+
+func TestGrids(t *testing.T) {
+	if got, want := EveryGrid(10, 35), []int{10, 20, 30, 35}; !reflect.DeepEqual(got, want) {
+		t.Errorf("EveryGrid: got %v, want %v", got, want)
+	}
+	if got, want := EveryGrid(1, 3), []int{1, 2, 3}; !reflect.DeepEqual(got, want) {
+		t.Errorf("EveryGrid: got %v, want %v", got, want)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		points, steps := rapid.IntRange(1, 300).Draw(t, "points"), rapid.IntRange(1, 1_000_000).Draw(t, "steps")
+		g := LogGrid(points, steps)
+		if len(g) > points || !slices.IsSorted(g) || g[0] < 1 || g[len(g)-1] != steps {
+			t.Errorf("LogGrid(%d, %d) = %v", points, steps, g)
+		}
+		if len(slices.Compact(slices.Clone(g))) != len(g) {
+			t.Errorf("LogGrid(%d, %d) = %v repeats a step", points, steps, g)
+		}
+	})
+}
