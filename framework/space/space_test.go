@@ -1,0 +1,125 @@
+package space
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func anySpace(t *rapid.T) Space {
+	switch rapid.IntRange(0, 2).Draw(t, "kind") {
+	case 0:
+		return Discrete{N: rapid.Int64Range(1, 1000).Draw(t, "n"), Start: rapid.Int64Range(-5, 5).Draw(t, "start")}
+	case 1:
+		return MultiDiscrete{NVec: rapid.SliceOfN(rapid.Int64Range(1, 9), 1, 4).Draw(t, "nvec")}
+	}
+	b := Box{Type: rapid.SampledFrom([]DType{Float64, Float32, Uint8}).Draw(t, "dtype")}
+	if rapid.Bool().Draw(t, "shaped") {
+		b.Shape = rapid.SliceOfN(rapid.IntRange(1, 3), 1, 3).Draw(t, "shape")
+	}
+	bound := rapid.OneOf(rapid.Just(math.Inf(1)), rapid.Float64Range(0, 255))
+	b.Low = []float64{-bound.Draw(t, "low")}
+	for range b.Width() {
+		b.High = append(b.High, bound.Draw(t, "high"))
+	}
+	return b
+}
+
+func TestJSONRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := anySpace(t)
+		data, err := Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Unmarshal(data)
+		if err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+		if !reflect.DeepEqual(got, s) {
+			t.Fatalf("got %#v, want %#v from %s", got, s, data)
+		}
+	})
+}
+
+func TestBytesRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, lanes := anySpace(t), rapid.IntRange(1, 5).Draw(t, "lanes")
+		c, d := NewColumn(s, lanes), NewColumn(s, lanes)
+		for i := range lanes * c.Width {
+			x := rapid.Float64Range(-100, 300).Draw(t, "x")
+			switch c.Type {
+			case Int64:
+				c.Int64[i] = int64(x)
+			case Float64:
+				c.Float64[i] = x
+			case Float32:
+				c.Float32[i] = float32(x)
+			case Uint8:
+				c.Uint8[i] = uint8(int(x) & 255)
+			}
+		}
+		data := c.AppendBytes(nil)
+		if err := d.SetBytes(data); err != nil || !reflect.DeepEqual(c, d) {
+			t.Fatalf("got %v (%v), want %v", d, err, c)
+		}
+		if err := d.SetBytes(data[1:]); err == nil {
+			t.Fatal("a column that is one byte short was accepted")
+		}
+		if c.Lanes() != lanes {
+			t.Fatalf("got %d lanes, want %d", c.Lanes(), lanes)
+		}
+		v := Value{}
+		v.CopyFrom(c.Get(s, lanes-1))
+		if err := d.Set(s, 0, v); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Get(s, 0); !reflect.DeepEqual(c.Get(s, lanes-1), got) {
+			t.Fatalf("got %v, want %v", got, c.Get(s, lanes-1))
+		}
+	})
+}
+
+func TestCheck(t *testing.T) {
+	box := Box{Low: []float64{-1, 0}, High: []float64{1}, Shape: []int{2}}
+	for _, tt := range []struct {
+		name  string
+		space Space
+		col   Column
+		ok    bool
+	}{
+		{"discrete first", Discrete{N: 3, Start: 2}, Column{Int64: []int64{2}}, true},
+		{"discrete last", Discrete{N: 3, Start: 2}, Column{Int64: []int64{4}}, true},
+		{"discrete below", Discrete{N: 3, Start: 2}, Column{Int64: []int64{1}}, false},
+		{"discrete above", Discrete{N: 3, Start: 2}, Column{Int64: []int64{5}}, false},
+		{"multi inside", MultiDiscrete{NVec: []int64{2, 3}}, Column{Int64: []int64{1, 2}}, true},
+		{"multi outside", MultiDiscrete{NVec: []int64{2, 3}}, Column{Int64: []int64{1, 3}}, false},
+		{"box inside", box, Column{Float64: []float64{-1, 1}}, true},
+		{"box below its own bound", box, Column{Float64: []float64{-1, -0.1}}, false},
+		{"box NaN", box, Column{Float64: []float64{0, math.NaN()}}, false},
+		{"box float32 at a bound that float32 rounds", Box{Low: []float64{0}, High: []float64{0.1}, Type: Float32}, Column{Float32: []float32{0.1}}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := tt.space.Check(&tt.col, 0)
+			if (err == nil) != tt.ok || (err != nil && !errors.Is(err, ErrOutside)) {
+				t.Errorf("got %v, want ok = %v", err, tt.ok)
+			}
+		})
+	}
+}
+
+func TestUnmarshalRefuses(t *testing.T) {
+	for _, text := range []string{
+		``, `[]`, `{}`, `{"kind":"sphere"}`, `{"kind":"discrete"}`, `{"kind":"discrete","n":-1}`,
+		`{"kind":"multi_discrete","nvec":[]}`, `{"kind":"multi_discrete","nvec":[2,0]}`,
+		`{"kind":"box","low":[0],"high":[1],"dtype":"complex"}`, `{"kind":"box","low":[1],"high":[0],"dtype":"float64"}`,
+		`{"kind":"box","low":[0],"high":[1,2,3],"shape":[2],"dtype":"float64"}`, `{"kind":"box","high":[1],"dtype":"float64"}`,
+	} {
+		if s, err := Unmarshal([]byte(text)); err == nil {
+			t.Errorf("%s: got %v, want an error", text, s)
+		}
+	}
+}
