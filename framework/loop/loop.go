@@ -10,7 +10,6 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
-	"github.com/rlrun/rlrun/framework/space"
 )
 
 // Batch is a group of runs that are stepped together, one a lane. What a run
@@ -82,18 +81,24 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 			}
 		}
 		copy(feedback.Signals, actions.Signals)
+		stepped, special := rec.step(actions, feedback)
+		interactions += stepped
+		if !special {
+			continue
+		}
 		for i, s := range actions.Signals {
 			switch s {
 			case framework.Continue:
-				interactions++
-				rec.step(i, feedback.Rewards[i], &actions.Actions)
 				if feedback.Terminated[i] || feedback.Truncated[i] {
 					rec.endEpisode(i)
 					episode[i]++
 					actions.Signals[i] = framework.NewEpisode
 					actions.Seeds[i] = b.Seeds.Seed(b.Runs[i], seed.Environment, episode[i])
 				}
-				if rec.lanes[i].steps == b.Steps {
+				if rec.hot[i].steps == rec.hot[i].nextAt {
+					rec.flush(i)
+				}
+				if rec.hot[i].steps == b.Steps {
 					actions.Signals[i], feedback.Signals[i] = framework.Idle, framework.Idle
 					live--
 				}
@@ -106,90 +111,4 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 		b.Progress(interactions)
 	}
 	return rec.outcomes(), nil
-}
-
-// recorder turns steps into curves on the grid.
-type recorder struct {
-	batch *Batch
-	lanes []laneRecord
-	// gaps[lane] holds, for a lane whose model has one state, the optimal
-	// expected reward minus that of each action; nil where no model is known.
-	gaps     [][]float64
-	discount bool
-	first    int64 // smallest action
-}
-
-type laneRecord struct {
-	steps    int
-	nextAt   int // step number of the next grid point; 0 after the last
-	point    int // index of the next grid point
-	windowAt int // step number of the last grid point
-
-	window     float64 // sum of rewards since the last grid point
-	cumulative float64
-	discounted float64
-	weight     float64 // γ^steps
-	regret     float64
-	optimal    int     // optimal actions since the last grid point
-	episode    float64 // return of the current episode so far
-	returns    float64 // sum of the returns of the window's episodes
-	ended      int     // episodes that ended in the window
-	episodes   int
-
-	curves []curve
-}
-
-type curve struct {
-	metric result.Metric
-	points []float64
-}
-
-func newRecorder(b *Batch) *recorder {
-	r := &recorder{batch: b, lanes: make([]laneRecord, len(b.Runs)), gaps: make([][]float64, len(b.Runs))}
-	for _, m := range b.Metrics {
-		r.discount = r.discount || m == result.DiscountedReturn
-	}
-	if d, ok := b.Environment.Spec().Action.(space.Discrete); ok {
-		r.first = d.Start
-	}
-	for i := range r.lanes {
-		l := &r.lanes[i]
-		l.weight = 1
-		for _, m := range b.Metrics {
-			l.curves = append(l.curves, curve{m, make([]float64, 0, len(b.Grid))})
-		}
-		if len(b.Grid) > 0 {
-			l.nextAt = b.Grid[0]
-		}
-	}
-	return r
-}
-
-func (r *recorder) step(i int, reward float64, actions *space.Column) {
-	l := &r.lanes[i]
-	l.steps++
-	l.window += reward
-	l.episode += reward
-	if r.discount {
-		l.discounted += l.weight * reward
-		l.weight *= r.batch.Discount
-	}
-	if g := r.gaps[i]; g != nil {
-		gap := g[actions.Int64[i]-r.first]
-		l.regret += gap
-		if gap == 0 {
-			l.optimal++
-		}
-	}
-	if l.steps == l.nextAt {
-		r.flush(i)
-	}
-}
-
-func (r *recorder) endEpisode(i int) {
-	l := &r.lanes[i]
-	l.returns += l.episode
-	l.episode = 0
-	l.ended++
-	l.episodes++
 }

@@ -8,8 +8,117 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/mdp"
 )
+
+// recorder turns steps into curves on the grid.
+type recorder struct {
+	batch *Batch
+	hot   []running
+	lanes []laneRecord
+	// gaps holds, for lanes whose model has one state, the optimal expected
+	// reward minus that of each action, arms entries a lane; nil where no lane
+	// has such a model.
+	gaps     []float64
+	arms     int
+	first    int64 // smallest action
+	discount float64
+}
+
+// running is what every step of a lane changes: one cache line.
+type running struct {
+	steps, nextAt int     // step number, and that of the next grid point or the end
+	window        float64 // sum of rewards since the last grid point
+	discounted    float64
+	weight        float64 // γ^steps
+	regret        float64
+	optimal       int     // optimal actions since the last grid point
+	episode       float64 // return of the current episode so far
+}
+
+// laneRecord is what changes at grid points and the ends of episodes.
+type laneRecord struct {
+	point      int // index of the next grid point
+	windowAt   int // step number of the last grid point
+	cumulative float64
+	returns    float64 // sum of the returns of the window's episodes
+	ended      int     // episodes that ended in the window
+	episodes   int
+	modeled    bool
+	curves     []curve
+}
+
+type curve struct {
+	metric result.Metric
+	points []float64
+}
+
+func newRecorder(b *Batch) *recorder {
+	r := &recorder{batch: b, hot: make([]running, len(b.Runs)), lanes: make([]laneRecord, len(b.Runs)), discount: b.Discount}
+	if d, ok := b.Environment.Spec().Action.(space.Discrete); ok {
+		r.first = d.Start
+	}
+	for i := range r.lanes {
+		r.hot[i].weight = 1
+		for _, m := range b.Metrics {
+			r.lanes[i].curves = append(r.lanes[i].curves, curve{m, make([]float64, 0, len(b.Grid))})
+		}
+		r.hot[i].nextAt = r.nextAt(0)
+	}
+	return r
+}
+
+// nextAt returns the step number of a grid point, or of the run's end after the
+// last one.
+func (r *recorder) nextAt(point int) int {
+	if point < len(r.batch.Grid) {
+		return r.batch.Grid[point]
+	}
+	return r.batch.Steps
+}
+
+// negligible is a discount weight that adds nothing to any sum a float64 holds.
+const negligible = 1e-290
+
+// step adds one step to every lane that made one. special says that some lane
+// wants more: it began or ended an episode, or reached a grid point or the end.
+func (r *recorder) step(in *framework.Actions, out *framework.Feedback) (stepped int, special bool) {
+	n := len(in.Signals)
+	hot, rewards, terminated, truncated := r.hot[:n], out.Rewards[:n], out.Terminated[:n], out.Truncated[:n]
+	for i, s := range in.Signals {
+		if s != framework.Continue {
+			special = special || s != framework.Idle
+			continue
+		}
+		l, reward := &hot[i], rewards[i]
+		l.steps++
+		l.window += reward
+		l.episode += reward
+		l.discounted += l.weight * reward
+		if l.weight *= r.discount; l.weight < negligible {
+			l.weight = 0 // before it turns subnormal, which processors are slow at
+		}
+		if r.gaps != nil {
+			gap := r.gaps[i*r.arms+int(in.Actions.Int64[i]-r.first)]
+			l.regret += gap
+			if gap == 0 {
+				l.optimal++
+			}
+		}
+		stepped++
+		special = special || l.steps == l.nextAt || terminated[i] || truncated[i]
+	}
+	return stepped, special
+}
+
+func (r *recorder) endEpisode(i int) {
+	l := &r.lanes[i]
+	l.returns += r.hot[i].episode
+	r.hot[i].episode = 0
+	l.ended++
+	l.episodes++
+}
 
 // learnModels asks the environment for its models, if it knows them and a
 // metric needs them.
@@ -27,50 +136,57 @@ func (r *recorder) learnModels(ctx context.Context, env framework.VectorEnvironm
 		return fmt.Errorf("environment: %d models for %d lanes: %w", len(models), len(r.lanes), framework.ErrInvalidAnswer)
 	}
 	for i, m := range models {
-		if m != nil && m.NumStates() == 1 {
-			r.gaps[i] = gaps(m)
+		if m == nil || m.NumStates() != 1 {
+			continue
 		}
+		if r.gaps == nil {
+			r.arms = m.NumActions()
+			r.gaps = make([]float64, len(models)*r.arms)
+		}
+		gaps(r.gaps[i*r.arms:(i+1)*r.arms], m)
+		r.lanes[i].modeled = true
 	}
 	return nil
 }
 
-// gaps returns Δ_a = max_b r(0,b) − r(0,a) of a one-state model, the instantaneous
-// (pseudo-)regret of each arm (Lattimore & Szepesvári 2020, §4.5).
-func gaps(m *mdp.Tabular) []float64 {
-	g := make([]float64, m.NumActions())
+// gaps fills dst with Δ_a = max_b r(0,b) − r(0,a) of a one-state model, the
+// expected regret of one pull of each arm (Lattimore & Szepesvári 2020, §4.5).
+func gaps(dst []float64, m *mdp.Tabular) {
 	best := math.Inf(-1)
-	for a := range g {
-		g[a] = m.Reward(0, a)
-		best = max(best, g[a])
+	for a := range dst {
+		dst[a] = m.Reward(0, a)
+		best = max(best, dst[a])
 	}
-	for a := range g {
-		g[a] = best - g[a]
+	for a := range dst {
+		dst[a] = best - dst[a]
 	}
-	return g
 }
 
-// flush adds a point to every curve of lane i.
+// flush adds a point to every curve of lane i, if it stands at a grid point.
 func (r *recorder) flush(i int) {
-	l := &r.lanes[i]
-	width := float64(l.steps - l.windowAt)
-	l.cumulative += l.window
+	l, h := &r.lanes[i], &r.hot[i]
+	if l.point == len(r.batch.Grid) {
+		return
+	}
+	width := float64(h.steps - l.windowAt)
+	l.cumulative += h.window
 	for k := range l.curves {
 		c := &l.curves[k]
 		x := math.NaN()
 		switch c.metric {
 		case result.Reward:
-			x = l.window / width
+			x = h.window / width
 		case result.CumulativeReward:
 			x = l.cumulative
 		case result.DiscountedReturn:
-			x = l.discounted
+			x = h.discounted
 		case result.Regret:
-			if r.gaps[i] != nil {
-				x = l.regret
+			if l.modeled {
+				x = h.regret
 			}
 		case result.OptimalAction:
-			if r.gaps[i] != nil {
-				x = float64(l.optimal) / width
+			if l.modeled {
+				x = float64(h.optimal) / width
 			}
 		case result.EpisodeReturn:
 			if l.ended > 0 {
@@ -79,13 +195,10 @@ func (r *recorder) flush(i int) {
 		}
 		c.points = append(c.points, x)
 	}
-	l.window, l.optimal, l.returns, l.ended = 0, 0, 0, 0
-	l.windowAt = l.steps
+	h.window, h.optimal, l.returns, l.ended = 0, 0, 0, 0
+	l.windowAt = h.steps
 	l.point++
-	l.nextAt = 0
-	if l.point < len(r.batch.Grid) {
-		l.nextAt = r.batch.Grid[l.point]
-	}
+	h.nextAt = r.nextAt(l.point)
 }
 
 // outcomes returns what every lane yielded. A curve that never had a value (a
@@ -94,7 +207,7 @@ func (r *recorder) outcomes() []Outcome {
 	out := make([]Outcome, len(r.lanes))
 	for i := range r.lanes {
 		l := &r.lanes[i]
-		o := Outcome{Run: r.batch.Runs[i], Steps: l.steps, Episodes: l.episodes, Curves: map[result.Metric][]float64{}}
+		o := Outcome{Run: r.batch.Runs[i], Steps: r.hot[i].steps, Episodes: l.episodes, Curves: map[result.Metric][]float64{}}
 		for _, c := range l.curves {
 			if slices.ContainsFunc(c.points, func(x float64) bool { return !math.IsNaN(x) }) {
 				o.Curves[c.metric] = c.points
