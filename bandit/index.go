@@ -198,18 +198,24 @@ func (t *IndexTable) Index(p *Population, lowerBound float64) float64 {
 		sum := 0.0
 		for m, x := range p.x {
 			sum += x - p.mean
-			best = max(best, float64(w[m]*sum))
+			if v := float64(w[m] * sum); v > best { // max is slower: it minds NaN and −0
+				best = v
+			}
 		}
 		return float64(p.scale*(p.mean+best)) + p.shift
 	}
 	if t.kind == UPlus {
 		for m, x := range p.x {
-			best = max(best, float64(w[m]*(x-p.mean)))
+			if v := float64(w[m] * (x - p.mean)); v > best {
+				best = v
+			}
 		}
 		return float64(p.scale*(p.mean+best)) + p.shift
 	}
 	for m := range p.x {
-		best = max(best, float64(w[m]*(p.at(m)-lowerBound)))
+		if v := float64(w[m] * (p.at(m) - lowerBound)); v > best {
+			best = v
+		}
 	}
 	return lowerBound + best
 }
