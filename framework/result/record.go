@@ -1,6 +1,9 @@
 // Package result holds what an experiment found: the records of its runs, the
 // files they are kept in, and the statistics made from them. The records are the
 // truth; every other file of an output directory can be made again from them.
+//
+// It knows nothing of plugins, configs or plots: it imports the standard library,
+// gonum, the SQLite driver, a table printer and framework/seed.
 package result
 
 // Status says how a run ended.
@@ -13,7 +16,8 @@ const (
 )
 
 // Record is one finished run: one line of runs/*.jsonl. It depends on the config
-// and the root seed alone.
+// and the root seed alone. In JSON a value that is not finite is null, and null
+// is read as NaN.
 type Record struct {
 	Environment string `json:"environment"` // label in the experiment
 	Agent       string `json:"agent"`       // label in the experiment
@@ -24,6 +28,21 @@ type Record struct {
 	Episodes    int    `json:"episodes"`        // episodes that ended within the run
 	// Curves holds one value a grid point for every recorded metric; see Metric.
 	Curves map[Metric][]float64 `json:"curves,omitempty"`
+	// Decisions are those of an agent that chooses between options.
+	Decisions []Decision `json:"decisions,omitempty"`
+}
+
+// Decision is one choice between exploring and exploiting: the terms of the
+// comparison docs/theory.md §1.4 and what was chosen.
+type Decision struct {
+	Step      int     `json:"step"`      // steps taken before the decision
+	Option    string  `json:"option"`    // the one chosen
+	Explore   bool    `json:"explore"`   // whether it is an exploratory one
+	Hold      int     `json:"hold"`      // T: steps for which it is held
+	Delta     float64 `json:"delta"`     // δ: improvement hoped for
+	P         float64 `json:"p"`         // probability that the improvement is at least δ
+	Share     float64 `json:"share"`     // ρ_T: share of the horizon that T steps are
+	Advantage float64 `json:"advantage"` // of exploring over exploiting; > 0 explores
 }
 
 // Metric names a curve.
@@ -32,7 +51,7 @@ type Metric string
 // The metrics. At grid point t, the previous grid point being t' (0 at first):
 const (
 	Reward           Metric = "reward"            // mean reward of steps t'+1..t
-	CumulativeReward Metric = "cumulative_reward" // sum of rewards of steps 1..t
+	CumulativeReward Metric = "cumulative_reward" // sum of rewards of steps 1..t; made from Reward where a record lacks it
 	DiscountedReturn Metric = "discounted_return" // Σ_{k<t} γ^k r_{k+1}, γ the experiment's discount
 	// Regret is the sum over steps 1..t of the optimal expected reward minus the
 	// expected reward of the action taken, where the model is known.
@@ -42,3 +61,6 @@ const (
 	OptimalAction Metric = "optimal_action"
 	EpisodeReturn Metric = "episode_return" // mean undiscounted return of episodes that ended in steps t'+1..t; NaN (null) if none
 )
+
+// Key names the run.
+func (r *Record) Key() Key { return Key{r.Environment, r.Agent, r.Run} }

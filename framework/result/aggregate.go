@@ -1,0 +1,275 @@
+package result
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework/seed"
+)
+
+// Aggregate makes the statistics of an experiment. The records must come as
+// ReadRecords and Sorted yield them, an agent's runs in increasing order, so that
+// sums do not depend on files; it needs memory for one value a run and one
+// estimate a grid point. A record that does not fit meta is an error.
+func Aggregate(meta Meta, records iter.Seq2[Record, error]) (*Summary, error) {
+	a, err := newAggregator(meta)
+	if err != nil {
+		return nil, err
+	}
+	for rec, err := range records {
+		if err != nil {
+			return nil, err
+		}
+		if err := a.add(&rec); err != nil {
+			return nil, fmt.Errorf("run %d of %s in %s: %w", rec.Run, rec.Agent, rec.Environment, err)
+		}
+	}
+	return a.summary(), nil
+}
+
+// order is the order in which metrics are shown.
+func (m *Meta) order() []Metric {
+	if len(m.Metrics) == 0 {
+		return Metrics()
+	}
+	var order []Metric
+	for _, x := range m.Metrics {
+		order = append(order, x)
+		if x != Reward {
+			continue
+		}
+		for _, made := range []Metric{FinalReward, CumulativeReward} { // from Reward
+			if !slices.Contains(m.Metrics, made) {
+				order = append(order, made)
+			}
+		}
+	}
+	return order
+}
+
+func (m *Meta) wants(x Metric) bool { return len(m.Metrics) == 0 || slices.Contains(m.order(), x) }
+
+type cell struct{ environment, agent string }
+
+// sample holds one agent's results in one environment.
+type sample struct {
+	ok, failed int
+	outcomes   map[Metric]*outcomes
+	curves     map[Metric][]moments // one a grid point
+}
+
+// outcomes are the values of those runs that have one.
+type outcomes struct {
+	runs   []int
+	values []float64
+}
+
+type aggregator struct {
+	meta     Meta
+	widths   []float64 // steps of each window
+	samples  map[cell]*sample
+	last     map[cell]int
+	failures map[cell][]Failure
+	derived  []float64
+	t        quantiles
+}
+
+func newAggregator(meta Meta) (*aggregator, error) {
+	a := &aggregator{meta: meta, samples: map[cell]*sample{}, last: map[cell]int{}, failures: map[cell][]Failure{}}
+	prev := 0
+	for _, step := range meta.Grid {
+		if step <= prev {
+			return nil, errors.New("the recording grid does not increase")
+		}
+		a.widths = append(a.widths, float64(step-prev))
+		prev = step
+	}
+	for _, env := range meta.Environments {
+		for _, agent := range meta.Agents {
+			a.samples[cell{env, agent}] = &sample{outcomes: map[Metric]*outcomes{}, curves: map[Metric][]moments{}}
+			a.last[cell{env, agent}] = -1
+		}
+	}
+	return a, nil
+}
+
+func (a *aggregator) add(rec *Record) error {
+	c := cell{rec.Environment, rec.Agent}
+	s := a.samples[c]
+	if s == nil {
+		return errors.New("the experiment has no such agent or environment")
+	}
+	if rec.Run <= a.last[c] {
+		return fmt.Errorf("comes after run %d", a.last[c])
+	}
+	a.last[c] = rec.Run
+	if rec.Status != OK {
+		s.failed++
+		a.failures[c] = append(a.failures[c], Failure{rec.Key(), rec.Steps, rec.Error})
+		return nil
+	}
+	for m, curve := range rec.Curves {
+		if len(curve) != len(a.meta.Grid) {
+			return fmt.Errorf("curve %s has %d values, the recording grid %d", m, len(curve), len(a.meta.Grid))
+		}
+	}
+	s.ok++
+	for m, curve := range rec.Curves {
+		a.addCurve(s, rec.Run, m, curve)
+	}
+	if reward, ok := rec.Curves[Reward]; ok {
+		s.set(rec.Run, FinalReward, a.windowMean(reward, a.tail()))
+		if _, ok := rec.Curves[CumulativeReward]; !ok {
+			a.derived = a.derived[:0]
+			sum := 0.0
+			for i, r := range reward {
+				sum += r * a.widths[i]
+				a.derived = append(a.derived, sum)
+			}
+			a.addCurve(s, rec.Run, CumulativeReward, a.derived)
+		}
+	}
+	return nil
+}
+
+// addCurve takes in a curve of a run.
+func (a *aggregator) addCurve(s *sample, run int, m Metric, curve []float64) {
+	if !a.meta.wants(m) || len(curve) == 0 {
+		return
+	}
+	points := s.curves[m]
+	if points == nil {
+		points = make([]moments, len(curve))
+		s.curves[m] = points
+	}
+	for i, x := range curve {
+		points[i].add(x)
+	}
+	if Define(m).Cumulative {
+		s.set(run, m, curve[len(curve)-1])
+	} else {
+		s.set(run, m, a.windowMean(curve, 0))
+	}
+}
+
+// set stores a run's value of a metric; NaN is none.
+func (s *sample) set(run int, m Metric, x float64) {
+	o := s.outcomes[m]
+	if o == nil {
+		o = &outcomes{}
+		s.outcomes[m] = o
+	}
+	if !math.IsNaN(x) {
+		o.runs, o.values = append(o.runs, run), append(o.values, x)
+	}
+}
+
+// windowMean is the mean of a curve of window means from grid point from on,
+// windows weighted by their steps; windows without a value (NaN) do not count.
+func (a *aggregator) windowMean(curve []float64, from int) float64 {
+	sum, steps := 0.0, 0.0
+	for i := from; i < len(curve); i++ {
+		if !math.IsNaN(curve[i]) {
+			sum += curve[i] * a.widths[i]
+			steps += a.widths[i]
+		}
+	}
+	return sum / steps
+}
+
+// tail is the grid point of the first window that begins in the last tenth of
+// the steps; the last grid point if there is none.
+func (a *aggregator) tail() int {
+	last := len(a.meta.Grid) - 1
+	for i := range last {
+		if start := a.meta.Grid[i]; 10*start >= 9*a.meta.Grid[last] {
+			return i + 1
+		}
+	}
+	return last
+}
+
+func (a *aggregator) summary() *Summary {
+	out := &Summary{Meta: a.meta}
+	for _, env := range a.meta.Environments {
+		for i, agent := range a.meta.Agents {
+			s := a.samples[cell{env, agent}]
+			out.Counts = append(out.Counts, Count{env, agent, s.ok, s.failed, max(0, a.meta.Runs-s.ok-s.failed)})
+			out.Failures = append(out.Failures, a.failures[cell{env, agent}]...)
+			for _, m := range s.metrics(&a.meta) {
+				row := a.row(env, agent, m, s)
+				if i > 0 {
+					row.Difference = a.difference(s.outcomes[m], a.samples[cell{env, a.meta.Agents[0]}].outcomes[m])
+				}
+				out.Rows = append(out.Rows, row)
+				if points := s.curves[m]; points != nil {
+					out.Curves = append(out.Curves, a.curve(env, agent, m, points))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// metrics lists those that any run holds, in display order.
+func (s *sample) metrics(meta *Meta) []Metric {
+	var out []Metric
+	for m := range maps.Keys(s.outcomes) {
+		if meta.wants(m) {
+			out = append(out, m)
+		}
+	}
+	sortMetrics(out, meta.order())
+	return out
+}
+
+func (a *aggregator) row(env, agent string, m Metric, s *sample) Row {
+	o := s.outcomes[m]
+	row := Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed,
+		Estimate: estimateOf(o.values, &a.t), Runs: o.runs, Values: o.values}
+	sorted := slices.Sorted(slices.Values(o.values))
+	row.IQM = interquartileMean(sorted)
+	// Seeded by what is resampled, so that no row depends on another's presence.
+	source := seed.NewSource(a.meta.Seed, fmt.Sprintf("%q %q %q", env, agent, m))
+	row.IQMLow, row.IQMHigh = bootstrapIQM(sorted, seed.Stream(source.Seed(0, seed.Statistics, 0), seed.Statistics))
+	return row
+}
+
+// difference pairs the runs of a row with those of the first agent's.
+func (a *aggregator) difference(x, base *outcomes) *Estimate {
+	if base == nil {
+		return nil
+	}
+	var d moments
+	for i, j := 0, 0; i < len(x.runs) && j < len(base.runs); {
+		switch {
+		case x.runs[i] < base.runs[j]:
+			i++
+		case x.runs[i] > base.runs[j]:
+			j++
+		default:
+			d.add(x.values[i] - base.values[j])
+			i, j = i+1, j+1
+		}
+	}
+	if d.n == 0 {
+		return nil
+	}
+	e := d.estimate(&a.t)
+	return &e
+}
+
+func (a *aggregator) curve(env, agent string, m Metric, points []moments) Curve {
+	n := len(points)
+	c := Curve{Environment: env, Agent: agent, Metric: m, Steps: a.meta.Grid,
+		Runs: make([]int, n), Mean: make(Values, n), StdErr: make(Values, n), Low: make(Values, n), High: make(Values, n)}
+	for i := range points {
+		e := points[i].estimate(&a.t)
+		c.Runs[i], c.Mean[i], c.StdErr[i], c.Low[i], c.High[i] = e.N, e.Mean, e.StdErr, e.Low, e.High
+	}
+	return c
+}

@@ -1,0 +1,83 @@
+package result
+
+import (
+	"bufio"
+	"encoding/csv"
+	"io"
+	"math"
+	"strconv"
+)
+
+// WriteCurvesCSV writes one line for every point of every curve: environment,
+// agent, step, runs, metric, mean, stderr, ci_low, ci_high. What cannot be told
+// is NaN. Points at which no run has a value are left out.
+func WriteCurvesCSV(w io.Writer, s *Summary) error {
+	c := newTable(w, "environment", "agent", "step", "runs", "metric", "mean", "stderr", "ci_low", "ci_high")
+	for i := range s.Curves {
+		curve := &s.Curves[i]
+		for k, step := range curve.Steps {
+			if curve.Runs[k] == 0 {
+				continue
+			}
+			c.row(curve.Environment, curve.Agent, strconv.Itoa(step), strconv.Itoa(curve.Runs[k]), string(curve.Metric),
+				number(curve.Mean[k]), number(curve.StdErr[k]), number(curve.Low[k]), number(curve.High[k]))
+		}
+	}
+	return c.close()
+}
+
+// WriteSummaryCSV writes one line for every row of the summary. The difference
+// columns compare with the experiment's first agent and are empty for it.
+func WriteSummaryCSV(w io.Writer, s *Summary) error {
+	c := newTable(w, "environment", "agent", "metric", "n", "failed", "mean", "stderr", "ci_low", "ci_high",
+		"iqm", "iqm_ci_low", "iqm_ci_high", "difference", "difference_ci_low", "difference_ci_high")
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		var diff, low, high string
+		if d := r.Difference; d != nil {
+			diff, low, high = number(d.Mean), number(d.Low), number(d.High)
+		}
+		c.row(r.Environment, r.Agent, string(r.Metric), strconv.Itoa(r.N), strconv.Itoa(r.Failed),
+			number(r.Mean), number(r.StdErr), number(r.Low), number(r.High),
+			number(r.IQM), number(r.IQMLow), number(r.IQMHigh), diff, low, high)
+	}
+	return c.close()
+}
+
+// csvTable is a csv.Writer that keeps its first error to the end.
+type csvTable struct {
+	*csv.Writer
+	buf *bufio.Writer
+	err error
+}
+
+func newTable(w io.Writer, header ...string) *csvTable {
+	buf := bufio.NewWriter(w)
+	t := &csvTable{Writer: csv.NewWriter(buf), buf: buf}
+	t.row(header...)
+	return t
+}
+
+func (t *csvTable) row(fields ...string) {
+	if t.err == nil {
+		t.err = t.Write(fields)
+	}
+}
+
+func (t *csvTable) close() error {
+	t.Flush()
+	if t.err == nil {
+		t.err = t.Error()
+	}
+	if t.err == nil {
+		t.err = t.buf.Flush()
+	}
+	return t.err
+}
+
+func number(x float64) string {
+	if math.IsNaN(x) {
+		return "NaN"
+	}
+	return string(appendFloat(nil, x))
+}

@@ -1,0 +1,160 @@
+package result
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// confidence is the level of every interval.
+const confidence = 0.95
+
+// Estimate is a mean over runs with its Student-t 95 % confidence interval.
+// What N runs cannot tell (all with none, the spread with one) is NaN, in JSON
+// null.
+type Estimate struct {
+	N      int
+	Mean   float64
+	StdErr float64
+	Low    float64
+	High   float64
+}
+
+type estimateJSON struct {
+	N      int    `json:"n"`
+	Mean   Number `json:"mean"`
+	StdErr Number `json:"stderr"`
+	Low    Number `json:"ci_low"`
+	High   Number `json:"ci_high"`
+}
+
+func (e Estimate) json() estimateJSON {
+	return estimateJSON{e.N, Number(e.Mean), Number(e.StdErr), Number(e.Low), Number(e.High)}
+}
+
+// MarshalJSON writes n, mean, stderr, ci_low and ci_high.
+func (e Estimate) MarshalJSON() ([]byte, error) { return json.Marshal(e.json()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (e *Estimate) UnmarshalJSON(data []byte) error {
+	var w estimateJSON
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*e = Estimate{w.N, float64(w.Mean), float64(w.StdErr), float64(w.Low), float64(w.High)}
+	return nil
+}
+
+// moments accumulates a mean and a sum of squared deviations (Welford 1962).
+type moments struct {
+	n        int
+	mean, m2 float64
+}
+
+// add takes in one value; NaN is no value.
+func (m *moments) add(x float64) {
+	if math.IsNaN(x) {
+		return
+	}
+	m.n++
+	d := x - m.mean
+	m.mean += d / float64(m.n)
+	m.m2 += d * (x - m.mean)
+}
+
+// estimate uses t, the quantile of Student's distribution for m.n values.
+func (m *moments) estimate(t *quantiles) Estimate {
+	nan := math.NaN()
+	switch m.n {
+	case 0:
+		return Estimate{0, nan, nan, nan, nan}
+	case 1:
+		return Estimate{1, m.mean, nan, nan, nan}
+	}
+	n := float64(m.n)
+	stderr := math.Sqrt(m.m2 / (n - 1) / n)
+	half := stderr * t.of(m.n)
+	return Estimate{m.n, m.mean, stderr, m.mean - half, m.mean + half}
+}
+
+func estimateOf(xs []float64, t *quantiles) Estimate {
+	var m moments
+	for _, x := range xs {
+		m.add(x)
+	}
+	return m.estimate(t)
+}
+
+// quantiles caches the two-sided quantile of Student's distribution by the
+// number of values.
+type quantiles map[int]float64
+
+func (q *quantiles) of(n int) float64 {
+	if *q == nil {
+		*q = quantiles{}
+	}
+	t, ok := (*q)[n]
+	if !ok {
+		t = distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + confidence) / 2)
+		(*q)[n] = t
+	}
+	return t
+}
+
+// interquartileMean is the mean of the values that remain when a quarter of
+// them, rounded down, is removed at either end (Agarwal et al. 2021, "Deep
+// reinforcement learning at the edge of the statistical precipice"). sorted is
+// ascending; NaN if empty.
+func interquartileMean(sorted []float64) float64 {
+	cut := len(sorted) / 4
+	sum := 0.0
+	for _, x := range sorted[cut : len(sorted)-cut] {
+		sum += x
+	}
+	return sum / float64(len(sorted)-2*cut)
+}
+
+// resamples is the number of bootstrap samples of an interval.
+const resamples = 2000
+
+// bootstrapIQM returns the percentile bootstrap interval (Efron 1979) of the
+// interquartile mean; NaN with fewer than two values.
+func bootstrapIQM(sorted []float64, rng *rand.Rand) (low, high float64) {
+	n := len(sorted)
+	if n < 2 {
+		return math.NaN(), math.NaN()
+	}
+	cut := n / 4
+	count := make([]int, n) // how often each value was drawn: no sample needs sorting
+	means := make([]float64, resamples)
+	for r := range means {
+		clear(count)
+		for range n {
+			count[rng.IntN(n)]++
+		}
+		sum, rank := 0.0, 0
+		for i, c := range count {
+			if inside := min(rank+c, n-cut) - max(rank, cut); inside > 0 {
+				sum += float64(inside) * sorted[i]
+			}
+			rank += c
+		}
+		means[r] = sum / float64(n-2*cut)
+	}
+	slices.Sort(means)
+	return quantile(means, (1-confidence)/2), quantile(means, (1+confidence)/2)
+}
+
+// quantile interpolates linearly between order statistics (Hyndman & Fan 1996,
+// definition 7).
+func quantile(sorted []float64, p float64) float64 {
+	h := p * float64(len(sorted)-1)
+	i := int(h)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
+}

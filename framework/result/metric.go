@@ -1,0 +1,72 @@
+package result
+
+import (
+	"slices"
+	"strings"
+)
+
+// Definition says what a metric means, for axes, tables and legends.
+type Definition struct {
+	Title string // "cumulative reward"
+	Unit  string // what the value counts, for an axis: "reward per step"
+	Text  string // one sentence
+	// Cumulative metrics are summarised by their last value, the others by
+	// their mean over all steps.
+	Cumulative bool
+}
+
+// FinalReward is the mean reward of the last tenth of a run: of the windows that
+// begin at or after 9/10 of its steps, or of the last window if there is none.
+// It has no curve; only summaries hold it.
+const FinalReward Metric = "final_reward"
+
+// Metrics lists the known metrics in the order in which they are shown.
+func Metrics() []Metric {
+	return []Metric{Reward, FinalReward, CumulativeReward, DiscountedReturn, EpisodeReturn, Regret, OptimalAction}
+}
+
+// Define returns the definition of a metric; of an unknown one, a definition
+// made from its name.
+func Define(m Metric) Definition {
+	switch m {
+	case Reward:
+		return Definition{Title: "mean reward", Unit: "reward per step, mean of the window",
+			Text: "Mean reward of the steps since the previous recorded step; in summaries, of all steps."}
+	case FinalReward:
+		return Definition{Title: "final reward", Unit: "reward per step",
+			Text: "Mean reward of the last tenth of the run."}
+	case CumulativeReward:
+		return Definition{Title: "cumulative reward", Unit: "sum of rewards", Cumulative: true,
+			Text: "Sum of all rewards from the first step on."}
+	case DiscountedReturn:
+		return Definition{Title: "discounted return", Unit: "discounted sum of rewards", Cumulative: true,
+			Text: "Sum of all rewards from the first step on, the k-th later one weighted by the k-th power of the discount."}
+	case EpisodeReturn:
+		return Definition{Title: "episode return", Unit: "sum of rewards of an episode",
+			Text: "Mean undiscounted return of the episodes that ended since the previous recorded step."}
+	case Regret:
+		return Definition{Title: "regret", Unit: "expected reward given up", Cumulative: true,
+			Text: "Sum over all steps of the optimal expected reward minus the expected reward of the action taken."}
+	case OptimalAction:
+		return Definition{Title: "optimal actions", Unit: "share of steps",
+			Text: "Share of the steps since the previous recorded step at which the action was optimal; in summaries, of all steps."}
+	}
+	name := strings.ReplaceAll(string(m), "_", " ")
+	return Definition{Title: name, Unit: name, Text: "A metric that a plugin recorded."}
+}
+
+// sortMetrics puts metrics in the order of order, unknown ones last by name.
+func sortMetrics(ms, order []Metric) {
+	rank := func(m Metric) int {
+		if i := slices.Index(order, m); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	slices.SortFunc(ms, func(a, b Metric) int {
+		if d := rank(a) - rank(b); d != 0 {
+			return d
+		}
+		return strings.Compare(string(a), string(b))
+	})
+}

@@ -1,0 +1,183 @@
+package result
+
+import (
+	"database/sql"
+	"fmt"
+	"iter"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+const schema = `
+CREATE TABLE runs (
+	environment TEXT NOT NULL, agent TEXT NOT NULL, run INTEGER NOT NULL,
+	status TEXT NOT NULL, steps INTEGER NOT NULL, episodes INTEGER NOT NULL,
+	PRIMARY KEY (environment, agent, run)
+) WITHOUT ROWID;
+-- one value a run: of a cumulative metric the last, of another the mean over all steps
+CREATE TABLE outcomes (
+	environment TEXT NOT NULL, agent TEXT NOT NULL, run INTEGER NOT NULL,
+	metric TEXT NOT NULL, value REAL,
+	PRIMARY KEY (environment, agent, metric, run)
+) WITHOUT ROWID;
+-- means over runs, as in curves.csv
+CREATE TABLE curves (
+	environment TEXT NOT NULL, agent TEXT NOT NULL, step INTEGER NOT NULL, runs INTEGER NOT NULL,
+	metric TEXT NOT NULL, mean REAL, stderr REAL, ci_low REAL, ci_high REAL,
+	PRIMARY KEY (environment, agent, metric, step)
+) WITHOUT ROWID;
+CREATE TABLE decisions (
+	environment TEXT NOT NULL, agent TEXT NOT NULL, run INTEGER NOT NULL, step INTEGER NOT NULL,
+	option TEXT NOT NULL, explore INTEGER NOT NULL, hold INTEGER NOT NULL,
+	delta REAL, p REAL, share REAL, advantage REAL,
+	PRIMARY KEY (environment, agent, run, step)
+) WITHOUT ROWID;
+CREATE TABLE failures (
+	environment TEXT NOT NULL, agent TEXT NOT NULL, run INTEGER NOT NULL,
+	steps INTEGER NOT NULL, error TEXT NOT NULL,
+	PRIMARY KEY (environment, agent, run)
+) WITHOUT ROWID;
+`
+
+// WriteSQLite writes a database of the records and of the summary made from
+// them, replacing the file at path; what cannot be told is NULL. Curves of single
+// runs stay in the records: at a thousand runs they would be most of the file.
+func WriteSQLite(path string, s *Summary, records iter.Seq2[Record, error]) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("writing %s: %w", path, cause(err))
+		}
+	}()
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	tmp := f.Name()
+	defer func() {
+		if err != nil {
+			os.Remove(tmp)
+		}
+	}()
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := fillSQLite(tmp, s, records); err != nil {
+		return err
+	}
+	if err := syncFile(tmp); err != nil {
+		return err
+	}
+	return publish(tmp, path)
+}
+
+func fillSQLite(path string, s *Summary, records iter.Seq2[Record, error]) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	// The file is renamed when it is whole, so it needs no journal of its own.
+	dsn := url.URL{Scheme: "file", Path: abs, RawQuery: "_pragma=journal_mode(off)&_pragma=synchronous(off)"}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec(schema); err != nil {
+		return err
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	in := inserter{tx: tx, statements: map[string]*sql.Stmt{}}
+	for rec, err := range records {
+		if err != nil {
+			return err
+		}
+		in.record(&rec)
+	}
+	for i := range s.Rows {
+		in.outcomes(&s.Rows[i])
+	}
+	for i := range s.Curves {
+		in.curve(&s.Curves[i])
+	}
+	if in.err != nil {
+		return in.err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+// inserter prepares a statement a table and keeps its first error.
+type inserter struct {
+	tx         *sql.Tx
+	statements map[string]*sql.Stmt
+	err        error
+}
+
+func (in *inserter) row(table string, values ...any) {
+	if in.err != nil {
+		return
+	}
+	stmt := in.statements[table]
+	if stmt == nil {
+		q := "INSERT INTO " + table + " VALUES (?" + strings.Repeat(",?", len(values)-1) + ")"
+		if stmt, in.err = in.tx.Prepare(q); in.err != nil {
+			return
+		}
+		in.statements[table] = stmt
+	}
+	for i, v := range values {
+		if x, ok := v.(float64); ok && math.IsNaN(x) {
+			values[i] = nil
+		}
+	}
+	_, in.err = stmt.Exec(values...)
+}
+
+func (in *inserter) record(r *Record) {
+	in.row("runs", r.Environment, r.Agent, r.Run, string(r.Status), r.Steps, r.Episodes)
+	if r.Status == Failed {
+		in.row("failures", r.Environment, r.Agent, r.Run, r.Steps, r.Error)
+	}
+	for i := range r.Decisions {
+		d := &r.Decisions[i]
+		in.row("decisions", r.Environment, r.Agent, r.Run, d.Step, d.Option, d.Explore, d.Hold, d.Delta, d.P, d.Share, d.Advantage)
+	}
+}
+
+func (in *inserter) outcomes(r *Row) {
+	for i, run := range r.Runs {
+		in.row("outcomes", r.Environment, r.Agent, run, string(r.Metric), r.Values[i])
+	}
+}
+
+func (in *inserter) curve(c *Curve) {
+	for k, step := range c.Steps {
+		if c.Runs[k] > 0 {
+			in.row("curves", c.Environment, c.Agent, step, c.Runs[k], string(c.Metric), c.Mean[k], c.StdErr[k], c.Low[k], c.High[k])
+		}
+	}
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}

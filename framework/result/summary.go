@@ -1,0 +1,150 @@
+package result
+
+import "encoding/json"
+
+// Summary is what an experiment found, over runs. Rows and curves are in the
+// order of the config's environments, agents and metrics.
+type Summary struct {
+	Meta     Meta      `json:"meta"`
+	Counts   []Count   `json:"counts"`
+	Rows     []Row     `json:"summary"`
+	Curves   []Curve   `json:"curves,omitempty"`
+	Failures []Failure `json:"failures,omitempty"`
+}
+
+// Count says how the runs of one agent in one environment ended. Runs that have
+// no record are Missing.
+type Count struct {
+	Environment string `json:"environment"`
+	Agent       string `json:"agent"`
+	OK          int    `json:"ok"`
+	Failed      int    `json:"failed"`
+	Missing     int    `json:"missing"`
+}
+
+// Failure is a run that failed.
+type Failure struct {
+	Key
+	Steps int    `json:"steps"`
+	Error string `json:"error"`
+}
+
+// Row sums up one metric of one agent in one environment by one value a run: of
+// a cumulative metric the last, of another the mean over all steps.
+type Row struct {
+	Environment string
+	Agent       string
+	Metric      Metric
+	Failed      int // runs that failed and are not in N
+	Estimate
+	// The interquartile mean and its bootstrap 95 % interval.
+	IQM, IQMLow, IQMHigh float64
+	// Difference is this agent minus the experiment's first agent, run by run:
+	// the runs are paired, as all agents meet the same random draws. Nil for the
+	// first agent, and where no run is ok for both.
+	Difference *Estimate
+	// Runs are the numbers of the runs that have a value, increasing, and Values
+	// their values. JSON leaves them out.
+	Runs   []int
+	Values []float64
+}
+
+type rowJSON struct {
+	Environment string `json:"environment"`
+	Agent       string `json:"agent"`
+	Metric      Metric `json:"metric"`
+	Failed      int    `json:"failed"`
+	estimateJSON
+	IQM        Number    `json:"iqm"`
+	IQMLow     Number    `json:"iqm_ci_low"`
+	IQMHigh    Number    `json:"iqm_ci_high"`
+	Difference *Estimate `json:"difference,omitempty"`
+}
+
+// MarshalJSON writes the columns of summary.csv as keys, and the difference as
+// an estimate.
+func (r Row) MarshalJSON() ([]byte, error) {
+	return json.Marshal(rowJSON{r.Environment, r.Agent, r.Metric, r.Failed, r.Estimate.json(),
+		Number(r.IQM), Number(r.IQMLow), Number(r.IQMHigh), r.Difference})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *Row) UnmarshalJSON(data []byte) error {
+	var w rowJSON
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*r = Row{Environment: w.Environment, Agent: w.Agent, Metric: w.Metric, Failed: w.Failed,
+		Estimate: Estimate{w.N, float64(w.Mean), float64(w.StdErr), float64(w.Low), float64(w.High)},
+		IQM:      float64(w.IQM), IQMLow: float64(w.IQMLow), IQMHigh: float64(w.IQMHigh), Difference: w.Difference}
+	return nil
+}
+
+// Curve is one metric of one agent in one environment over the grid: at
+// Steps[i], the mean over Runs[i] runs with its Student-t 95 % interval. All
+// slices have the length of the grid; Steps is the grid of Meta.
+type Curve struct {
+	Environment string `json:"environment"`
+	Agent       string `json:"agent"`
+	Metric      Metric `json:"metric"`
+	Steps       []int  `json:"steps"`
+	Runs        []int  `json:"runs"`
+	Mean        Values `json:"mean"`
+	StdErr      Values `json:"stderr"`
+	Low         Values `json:"ci_low"`
+	High        Values `json:"ci_high"`
+}
+
+// Row finds a row; nil if there is none.
+func (s *Summary) Row(environment, agent string, m Metric) *Row {
+	for i := range s.Rows {
+		if r := &s.Rows[i]; r.Environment == environment && r.Agent == agent && r.Metric == m {
+			return r
+		}
+	}
+	return nil
+}
+
+// Curve finds a curve; nil if there is none.
+func (s *Summary) Curve(environment, agent string, m Metric) *Curve {
+	for i := range s.Curves {
+		if c := &s.Curves[i]; c.Environment == environment && c.Agent == agent && c.Metric == m {
+			return c
+		}
+	}
+	return nil
+}
+
+// Count finds the count of an agent in an environment; nil if there is none.
+func (s *Summary) Count(environment, agent string) *Count {
+	for i := range s.Counts {
+		if c := &s.Counts[i]; c.Environment == environment && c.Agent == agent {
+			return c
+		}
+	}
+	return nil
+}
+
+// MetricsOf lists, in display order, the metrics that any agent has in an
+// environment: those with curves, or else all of the summary's rows.
+func (s *Summary) MetricsOf(environment string, curves bool) []Metric {
+	var out []Metric
+	seen := map[Metric]bool{}
+	add := func(env string, m Metric) {
+		if env == environment && !seen[m] {
+			seen[m] = true
+			out = append(out, m)
+		}
+	}
+	if curves {
+		for i := range s.Curves {
+			add(s.Curves[i].Environment, s.Curves[i].Metric)
+		}
+	} else {
+		for i := range s.Rows {
+			add(s.Rows[i].Environment, s.Rows[i].Metric)
+		}
+	}
+	sortMetrics(out, s.Meta.order())
+	return out
+}
