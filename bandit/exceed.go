@@ -1,0 +1,286 @@
+package bandit
+
+import (
+	"math"
+	"slices"
+)
+
+// ProbExceeds returns P(q_i ≥ q_j + δ) for independent beliefs. It is exact,
+// or in closed form, for two populations (all K² pairs, in O(K)), two
+// Gaussians, two shifted exponentials, two uniforms, and as soon as one belief
+// has finitely many values; else it is found by quadrature to about 1e-12.
+func ProbExceeds(i, j Belief, delta float64) float64 {
+	if a, ok := i.(*Population); ok {
+		if b, ok := j.(*Population); ok {
+			return populationsExceed(a, b, delta)
+		}
+	}
+	a, b := shapeOf(i), shapeOf(j)
+	if d, ok := b.(atomic); ok {
+		sum := 0.0
+		eachAtom(d, func(x, w float64) {
+			above, _ := a.tails(x + delta)
+			sum += w * above
+		})
+		return min(sum, 1)
+	}
+	if d, ok := a.(atomic); ok {
+		sum := 0.0
+		eachAtom(d, func(x, w float64) {
+			// P(q_j ≤ x−δ) = P(q_j < the next number).
+			_, below := b.tails(math.Nextafter(x-delta, math.Inf(1)))
+			sum += w * below
+		})
+		return min(sum, 1)
+	}
+	if e, ok := a.(exceeder); ok {
+		if p, ok := e.exceeds(b, delta); ok {
+			return p
+		}
+	}
+	s, ok := b.(smooth)
+	if !ok {
+		if s, ok := a.(smooth); ok {
+			return 1 - smoothExceed(b, s, -delta) // no atoms: ≥ is as good as >
+		}
+		return integrate(func(u, rest float64) float64 {
+			above, _ := a.tails(quantile(b, u, rest) + delta)
+			return above
+		}, 0, 1)
+	}
+	return smoothExceed(a, s, delta)
+}
+
+// exceeder is a belief with a closed form against some others.
+type exceeder interface {
+	exceeds(j shape, delta float64) (p float64, ok bool)
+}
+
+func eachAtom(d atomic, visit func(x, weight float64)) {
+	before := 0.0
+	d.atoms(func(x, above, _ float64) bool {
+		visit(x, above-before)
+		before = above
+		return true
+	})
+}
+
+func populationsExceed(i, j *Population, delta float64) float64 {
+	pairs, m := 0, 0 // m members of i are at least the threshold
+	for k := range j.x {
+		for bar := j.at(k) + delta; m < len(i.x) && i.at(m) >= bar; m++ {
+		}
+		pairs += m
+	}
+	return float64(pairs) / (float64(len(i.x)) * float64(len(j.x)))
+}
+
+// ProbExceedsPaired returns the share of k with q_i^k ≥ q_j^k + δ, original
+// member against original member, in O(K). The populations must be of one size.
+func ProbExceedsPaired(i, j *Population, delta float64) float64 {
+	n := len(i.x)
+	if len(j.x) != n {
+		panic("bandit: paired populations need one size")
+	}
+	var few [64]int32
+	of := few[:]
+	if n > len(few) {
+		of = make([]int32, n)
+	}
+	for m, id := range j.rule.ids {
+		of[id] = int32(m)
+	}
+	count := 0
+	for m, id := range i.rule.ids {
+		if i.at(m) >= j.at(int(of[id]))+delta {
+			count++
+		}
+	}
+	return float64(count) / float64(n)
+}
+
+func (d Gaussian) exceeds(j shape, delta float64) (float64, bool) {
+	var e Gaussian
+	switch j := j.(type) {
+	case Gaussian:
+		e = j
+	case *Gaussian:
+		e = *j
+	default:
+		return 0, false
+	}
+	return normalAbove((e.Mu + delta - d.Mu) / math.Hypot(d.Sigma, e.Sigma)), true
+}
+
+func (d ShiftedExponential) exceeds(j shape, delta float64) (float64, bool) {
+	var e ShiftedExponential
+	switch j := j.(type) {
+	case ShiftedExponential:
+		e = j
+	case *ShiftedExponential:
+		e = *j
+	default:
+		return 0, false
+	}
+	total := d.Rate + e.Rate
+	if gap := e.Mu + delta - d.Mu; gap >= 0 {
+		return e.Rate / total * math.Exp(-d.Rate*gap), true
+	} else {
+		return 1 - d.Rate/total*math.Exp(e.Rate*gap), true
+	}
+}
+
+// exceeds averages P(q_i ≥ y+δ), which is linear between the ends of i, over j.
+func (d Uniform) exceeds(j shape, delta float64) (float64, bool) {
+	var e Uniform
+	switch j := j.(type) {
+	case Uniform:
+		e = j
+	case *Uniform:
+		e = *j
+	default:
+		return 0, false
+	}
+	lo, hi := e.Lo+delta, e.Hi+delta
+	sure := max(0, min(hi, d.Lo)-lo)
+	a, b := max(lo, d.Lo), min(hi, d.Hi)
+	slope := max(0, b-a) * (d.Exceed(a) + d.Exceed(b)) / 2
+	return min(1, (sure+slope)/(hi-lo)), true
+}
+
+// window is where all but a negligible part of a belief lies, with its centre
+// and spread, for the quadrature to place its panels.
+type window interface {
+	window() (lo, centre, spread, hi float64)
+}
+
+func (d Beta) window() (lo, centre, spread, hi float64) {
+	n := d.A + d.B
+	return 0, d.A / n, math.Sqrt(d.A / n * (d.B / n) / (n + 1)), 1
+}
+
+func (d Gaussian) window() (lo, centre, spread, hi float64) {
+	return d.Mu - 40*d.Sigma, d.Mu, d.Sigma, d.Mu + 40*d.Sigma
+}
+
+func (d NormalGamma) window() (lo, centre, spread, hi float64) {
+	s := d.scale()
+	return d.Mu - 1e20*s, d.Mu, s, d.Mu + 1e20*s
+}
+
+func (d ShiftedExponential) window() (lo, centre, spread, hi float64) {
+	return d.Mu, d.Mu + 1/d.Rate, 1 / d.Rate, d.Mu + 750/d.Rate
+}
+
+func (d Uniform) window() (lo, centre, spread, hi float64) {
+	return d.Lo, d.Mean(), (d.Hi - d.Lo) / 2, d.Hi
+}
+
+// smoothExceed is ∫ f_j(y) P(q_i ≥ y+δ) dy in panels around the bulk of both.
+func smoothExceed(i shape, j smooth, delta float64) float64 {
+	lo, centre, spread, hi := j.(window).window()
+	edges := []float64{lo, hi}
+	mark := func(centre, spread float64) {
+		for _, k := range []float64{-12, -3, 0, 3, 12} {
+			edges = append(edges, centre+k*spread)
+		}
+	}
+	mark(centre, spread)
+	sure := 0.0
+	if w, ok := i.(window); ok {
+		from, centre, spread, to := w.window()
+		mark(centre-delta, spread)
+		if from-delta > lo {
+			lo = from - delta
+			_, sure = j.tails(lo)
+			edges = append(edges, lo)
+		}
+		hi = min(hi, to-delta)
+		edges = append(edges, hi)
+	}
+	if lo >= hi {
+		return sure
+	}
+	slices.Sort(edges)
+	edges = slices.Compact(slices.DeleteFunc(edges, func(e float64) bool { return e < lo || e > hi }))
+	at := func(y, fromLo, toHi float64) float64 {
+		above, _ := i.tails(y + delta)
+		return j.density(y) * above
+	}
+	if a, ok := betaOf(i); ok {
+		if b, ok := betaOf(j); ok {
+			at = betaIntegrand(a, b, delta, lo, hi)
+		}
+	}
+	sum := sure
+	for k := range len(edges) - 1 {
+		l, r := edges[k], edges[k+1]
+		sum += integrate(func(left, right float64) float64 {
+			y := l + left
+			if right < left {
+				y = r - right
+			}
+			return at(y, (l-lo)+left, (hi-r)+right)
+		}, l, r)
+	}
+	return min(sum, 1)
+}
+
+func betaOf(d shape) (Beta, bool) {
+	switch d := d.(type) {
+	case Beta:
+		return d, true
+	case *Beta:
+		return *d, true
+	}
+	return Beta{}, false
+}
+
+// betaIntegrand keeps the distances to 0 and 1 exact, near which much of a
+// belief with small parameters lies.
+func betaIntegrand(i, j Beta, delta, lo, hi float64) func(y, fromLo, toHi float64) float64 {
+	above1, below1 := 1-hi, 1-(hi+delta) // what is left above hi, and hi+δ
+	at0 := lo + delta
+	if delta > 0 {
+		below1 = 0
+	} else {
+		at0 = 0
+	}
+	if delta <= 0 {
+		above1 = 0
+	}
+	return func(_, fromLo, toHi float64) float64 {
+		above, _ := i.tailsAt(at0+fromLo, below1+toHi)
+		return j.densityAt(lo+fromLo, above1+toHi) * above
+	}
+}
+
+// quantile returns y with P(q < y) ≈ u = 1 − rest, by bisection.
+func quantile(d shape, u, rest float64) float64 {
+	lo, hi := d.Mean()-1, d.Mean()+1
+	short := func(y float64) bool {
+		above, below := d.tails(y)
+		if u < 0.5 {
+			return below < u
+		}
+		return above > rest
+	}
+	for step := 1.0; !short(lo) && !math.IsInf(lo, -1); step *= 2 {
+		lo -= step
+	}
+	for step := 1.0; short(hi) && !math.IsInf(hi, 1); step *= 2 {
+		hi += step
+	}
+	for range 200 {
+		mid := lo + (hi-lo)/2
+		if !(mid > lo && mid < hi) {
+			break
+		}
+		if short(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}

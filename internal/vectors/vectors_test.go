@@ -1,0 +1,51 @@
+package vectors
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestReadFindsTheModulesFile(t *testing.T) {
+	t.Setenv(Variable, "")
+	f, err := Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Cases["U"]) == 0 || len(f.MDPs) == 0 || f.Tolerances["U"] == "" {
+		t.Fatal("the module's vectors lack cases, MDPs or tolerances")
+	}
+}
+
+func TestVariableNamesAnotherFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other.json")
+	t.Setenv(Variable, path)
+	if _, err := Read(); err == nil {
+		t.Fatal("reading a missing file succeeded")
+	}
+	content := `{"which":"other","cases":{"sum":[{"name":"one","input":{"a":1},"expect":{"b":2}}]}}`
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Which != "other" {
+		t.Errorf("read %q", f.Which)
+	}
+	ran := 0
+	Run(t, f, "sum", func(t *testing.T, in struct{ A float64 }, want struct{ B float64 }) {
+		ran++
+		Close(t, "b", in.A+1, want.B, 0, 0)
+	})
+	if ran != 1 {
+		t.Errorf("ran %d cases, want 1", ran)
+	}
+	if err := os.WriteFile(path, []byte("not json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(); err == nil {
+		t.Error("reading nonsense succeeded")
+	}
+}
