@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,7 +26,6 @@ import (
 const (
 	configFile     = "experiment.yaml"
 	provenanceFile = "provenance.json"
-	runsDir        = "runs"
 )
 
 // ErrOutputExists: the output directory already holds something.
@@ -33,8 +33,8 @@ var ErrOutputExists = errors.New("output directory is not empty")
 
 // Prepare makes the output directory and writes the resolved config and the
 // provenance into it. With resume it reads which runs are done, after making
-// sure that they belong to the same experiment; without, a directory that holds
-// anything is refused.
+// sure that they belong to the same experiment; runs that failed are not done.
+// Without resume, a directory that holds anything is refused.
 func (p *Plan) Prepare(dir string, resume bool, prov Provenance) (Done, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -49,11 +49,15 @@ func (p *Plan) Prepare(dir string, resume bool, prov Provenance) (Done, error) {
 		if err := p.sameExperiment(dir); err != nil {
 			return nil, err
 		}
-		if done, err = readDone(dir); err != nil {
+		keys, err := result.ReadKeys(dir)
+		if err != nil {
 			return nil, err
 		}
+		for _, k := range keys {
+			done[k.Key] = k.Status == result.OK
+		}
 	}
-	if err := os.MkdirAll(filepath.Join(dir, runsDir), 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
 	text, err := p.Config.YAML()
@@ -66,27 +70,10 @@ func (p *Plan) Prepare(dir string, resume bool, prov Provenance) (Done, error) {
 		return nil, err
 	}
 	for name, data := range map[string][]byte{configFile: text, provenanceFile: append(provText, '\n')} {
-		if err := result.WriteFile(filepath.Join(dir, name), data); err != nil {
+		write := func(w io.Writer) error { _, err := w.Write(data); return err }
+		if err := result.WriteFile(filepath.Join(dir, name), write); err != nil {
 			return nil, err
 		}
-	}
-	return done, nil
-}
-
-func readDone(dir string) (Done, error) {
-	done := Done{}
-	for r, err := range result.ReadRecords(filepath.Join(dir, runsDir)) {
-		if errors.Is(err, fs.ErrNotExist) {
-			return done, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		key := [2]string{r.Environment, r.Agent}
-		if done[key] == nil {
-			done[key] = map[int]bool{}
-		}
-		done[key][r.Run] = true
 	}
 	return done, nil
 }
@@ -201,6 +188,21 @@ func ReadConfig(path string) (Config, error) {
 		return c, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
+}
+
+// Meta returns what statistics need to know of the plan.
+func (p *Plan) Meta() result.Meta {
+	m := result.Meta{
+		Name: p.Config.Name, Description: p.Config.Description, Steps: p.Config.Steps, Grid: p.Grid,
+		Discount: *p.Config.Discount, Runs: p.Config.Runs, Seed: p.Config.Seed,
+	}
+	for _, c := range p.Environments {
+		m.Environments = append(m.Environments, c.Name)
+	}
+	for _, c := range p.Agents {
+		m.Agents = append(m.Agents, c.Name)
+	}
+	return m
 }
 
 // Provenance says where results come from: provenance.json.

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/rlrun/rlrun/framework/result"
 )
@@ -21,8 +24,8 @@ type Options struct {
 	// Remote says whether a component runs in a process of its own, which
 	// decides how many lanes are stepped together.
 	Remote func(Component) bool
-	// Done says which runs already have a record (Prepare returns it); they are
-	// left out.
+	// Done says which runs are done already (Prepare returns it); they are left
+	// out.
 	Done Done
 	// Event, if not nil, is told of progress. Calls never overlap.
 	Event func(Event)
@@ -34,12 +37,12 @@ type Event struct {
 	// Interactions made since the last event of the cell; negative when a batch
 	// failed and will be replayed.
 	Interactions int
-	// Runs and Failed count records written since the last event of the cell.
+	// Runs and Failed count runs that ended since the last event of the cell.
 	Runs, Failed int
 }
 
-// Done is the set of runs that have a record, by environment and agent label.
-type Done map[[2]string]map[int]bool
+// Done is the set of runs that have an ok record.
+type Done map[result.Key]bool
 
 // Lane counts where the config names none. In this process few lanes keep the
 // beliefs of a lane in the processor's cache; across processes many lanes share
@@ -54,9 +57,9 @@ type job struct {
 	runs []int
 }
 
-// Run does every run of the plan that has no record yet and writes its record.
-// It returns the context's cause if it was cancelled: then all records written
-// so far are on disk and complete. A failed run is a record, not an error.
+// Run does every run of the plan that is not done yet and writes its record. It
+// returns the context's cause if it was cancelled: then the record of every run
+// that had ended is on disk. A failed run is a record, not an error.
 func (p *Plan) Run(ctx context.Context, o Options) error {
 	workers := p.Config.Workers
 	if workers == 0 {
@@ -91,11 +94,17 @@ func (p *Plan) Run(ctx context.Context, o Options) error {
 			b := &bench{plan: p, open: o.Open}
 			b.notify = func(n int) { event(Event{Cell: b.cell, Interactions: n}) }
 			defer b.close()
+			w := writer{plan: p, dir: o.Dir, event: event}
 			for j := range queue {
-				if err := p.work(ctx, b, j, o.Dir, event); err != nil {
+				b.at(j.cell)
+				recs, err := b.do(ctx, j.runs, 1)
+				if err = errors.Join(w.add(j.cell, recs), err); err != nil {
 					cancel(err)
-					return
+					break
 				}
+			}
+			if err := w.flush(); err != nil {
+				cancel(err)
 			}
 		})
 	}
@@ -103,24 +112,60 @@ func (p *Plan) Run(ctx context.Context, o Options) error {
 	return context.Cause(ctx)
 }
 
-func (p *Plan) work(ctx context.Context, b *bench, j job, dir string, event func(Event)) error {
-	b.at(j.cell)
-	recs, err := b.do(ctx, j.runs, 1)
-	if len(recs) == 0 {
-		return err
+// writer collects a worker's records and writes them to a file of their own now
+// and then: often enough that little is lost whatever happens, seldom enough
+// that syncing files costs nothing.
+type writer struct {
+	plan  *Plan
+	dir   string
+	event func(Event)
+	cell  Cell
+	recs  []result.Record
+	since time.Time // when the oldest of recs came
+}
+
+const flushEvery = 2 * time.Second
+
+func (w *writer) add(c Cell, recs []result.Record) error {
+	if c != w.cell || (len(w.recs) > 0 && time.Since(w.since) > flushEvery) {
+		if err := w.flush(); err != nil {
+			return err
+		}
 	}
-	slices.SortFunc(recs, func(x, y result.Record) int { return x.Run - y.Run })
-	name := fmt.Sprintf("%s.%s.%d-%d", p.fileName("e", j.cell.Environment, p.Environments), p.fileName("a", j.cell.Agent, p.Agents), recs[0].Run, recs[len(recs)-1].Run)
-	if err := result.WriteRecords(filepath.Join(dir, runsDir), name, recs); err != nil {
-		return err
+	if len(w.recs) == 0 {
+		w.since = time.Now()
 	}
-	e := Event{Cell: j.cell, Runs: len(recs)}
+	w.cell = c
+	w.recs = append(w.recs, recs...)
+	e := Event{Cell: c, Runs: len(recs)}
 	for _, r := range recs {
 		if r.Status == result.Failed {
 			e.Failed++
 		}
 	}
-	event(e)
+	if len(recs) > 0 {
+		w.event(e)
+	}
+	return nil
+}
+
+func (w *writer) flush() error {
+	if len(w.recs) == 0 {
+		return nil
+	}
+	slices.SortFunc(w.recs, func(x, y result.Record) int { return x.Run - y.Run })
+	base := fmt.Sprintf("%s.%s.%d-%d", w.plan.fileName("e", w.cell.Environment, w.plan.Environments),
+		w.plan.fileName("a", w.cell.Agent, w.plan.Agents), w.recs[0].Run, w.recs[len(w.recs)-1].Run)
+	// A run that failed and is done again may find its file's name taken.
+	name := base
+	for k := 2; ; k++ {
+		if _, err := os.Stat(filepath.Join(w.dir, "runs", name+".jsonl")); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		name = fmt.Sprintf("%s.%d", base, k)
+	}
+	err := result.WriteRecords(w.dir, name, w.recs)
+	w.recs = w.recs[:0]
 	return err
 }
 
@@ -141,10 +186,9 @@ func (p *Plan) jobs(o Options, workers int) []job {
 	var jobs []job
 	for _, c := range p.Cells() {
 		e, a := p.Environments[c.Environment], p.Agents[c.Agent]
-		done := o.Done[[2]string{e.Name, a.Name}]
 		var left []int
 		for run := range p.Config.Runs {
-			if !done[run] {
+			if !o.Done[result.Key{Environment: e.Name, Agent: a.Name, Run: run}] {
 				left = append(left, run)
 			}
 		}

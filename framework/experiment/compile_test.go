@@ -1,0 +1,116 @@
+package experiment
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func raw(list ...string) (out []json.RawMessage) {
+	for _, s := range list {
+		out = append(out, json.RawMessage(s))
+	}
+	return out
+}
+
+func labels(list []Component) (names []string) {
+	for _, c := range list {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func TestSweepExpands(t *testing.T) {
+	p := plan(t, func(c *Config) {
+		c.Agents = []Component{
+			{Name: "opt γ={gamma}", Plugin: "bandit", Params: json.RawMessage(`{"policy":"x","Big":12345678901234567890,"belief":{"k":1}}`),
+				Sweep: map[string][]json.RawMessage{"gamma": raw("0.5", "0.90")}},
+			{Plugin: "bandit", Sweep: map[string][]json.RawMessage{"belief.k": raw("2", "3"), "a": raw(`"u"`, `"v"`)}},
+			{Plugin: "bandit"},
+		}
+	})
+	if got, want := labels(p.Agents), []string{
+		"opt γ=0.5", "opt γ=0.90",
+		"bandit a=u belief.k=2", "bandit a=u belief.k=3", "bandit a=v belief.k=2", "bandit a=v belief.k=3",
+		"bandit",
+	}; !slices.Equal(got, want) {
+		t.Errorf("labels %q, want %q", got, want)
+	}
+	if got, want := string(p.Agents[1].Params), `{"Big":12345678901234567890,"belief":{"k":1},"gamma":0.90,"policy":"x"}`; got != want {
+		t.Errorf("params %s, want %s", got, want)
+	}
+	if got, want := string(p.Agents[3].Params), `{"a":"u","belief":{"k":3}}`; got != want {
+		t.Errorf("params %s, want %s", got, want)
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	discount := 1.5
+	for _, tt := range []struct {
+		want   string
+		change func(*Config)
+	}{
+		{"runs is 0", func(c *Config) { c.Runs = 0 }},
+		{"runs is -3", func(c *Config) { c.Runs = -3 }},
+		{"steps is 0", func(c *Config) { c.Steps = 0 }},
+		{"discount is 1.5", func(c *Config) { c.Discount = &discount }},
+		{"agents is empty", func(c *Config) { c.Agents = nil }},
+		{"environments is empty", func(c *Config) { c.Environments = nil }},
+		{"agents[1]: the name \"one\" is taken by agents[0]", func(c *Config) { c.Agents[1].Name = "one" }},
+		{"agents[0]: plugin is missing", func(c *Config) { c.Agents[0].Plugin = "" }},
+		{"sweep.gamma has no values", func(c *Config) { c.Agents[0].Sweep = map[string][]json.RawMessage{"gamma": nil} }},
+		{"record: grid is \"often\"", func(c *Config) { c.Record.Grid = "often" }},
+		{"record: every needs grid: every", func(c *Config) { c.Record.Every = 5 }},
+		{"\"b\" is not inside an object", func(c *Config) {
+			c.Agents[0].Params = json.RawMessage(`{"a":1}`)
+			c.Agents[0].Sweep = map[string][]json.RawMessage{"a.b": raw("1")}
+		}},
+	} {
+		cfg := Config{Runs: 1, Steps: 1, Environments: []Component{{Plugin: "coin"}}, Agents: []Component{{Name: "one", Plugin: "alternate"}, {Name: "two", Plugin: "alternate"}}}
+		tt.change(&cfg)
+		if _, err := Compile(cfg); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+}
+
+// The written config, read again, is the same experiment, whatever its labels
+// and parameters hold.
+func TestConfigSurvivesItsFile(t *testing.T) {
+	p := plan(t, func(c *Config) {
+		c.Description = "a: b # c\n'd' \"e\""
+		c.Seed = 1<<64 - 1
+		c.Agents[0] = Component{Name: "yes", Plugin: "alternate",
+			Params: json.RawMessage(`{"Case":{"a.b":[1,2.5,"3","null",null,true,"1e3"]},"big":9007199254740993}`)}
+	})
+	text, err := p.Config.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "experiment.yaml")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadConfig(path)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if !reflect.DeepEqual(got.essence(), p.Config.essence()) || got.Seed != p.Config.Seed || got.Description != p.Config.Description {
+		t.Errorf("got %v from\n%s", got, text)
+	}
+	if again, err := got.YAML(); err != nil || string(again) != string(text) {
+		t.Errorf("written twice (%v):\n%s\nthen\n%s", err, text, again)
+	}
+}
+
+func TestSlug(t *testing.T) {
+	for label, want := range map[string]string{"opt γ=0.5": "opt-0.5", "../../etc": "etc", "": "x", "日本": "x", "A b/C": "a-b-c"} {
+		if got := Slug(label); got != want && !(label == "../../etc" && !strings.Contains(got, "/")) {
+			t.Errorf("Slug(%q) = %q, want %q", label, got, want)
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// coin pays a random reward that depends on the seed and the action.
+type coin struct{ x uint64 }
+
+func (c *coin) Spec() framework.Spec {
+	return framework.Spec{ID: "test/coin@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2}}
+}
+
+func (c *coin) Reset(_ context.Context, s uint64) (space.Value, error) {
+	c.x = s
+	return space.Value{}, nil
+}
+
+func (c *coin) Step(_ context.Context, a space.Value) (framework.TimeStep, error) {
+	c.x = c.x*6364136223846793005 + 1442695040888963407
+	return framework.TimeStep{Reward: float64((c.x>>33)%100) + float64(a.Int)}, nil
+}
+
+// alternate takes action 0, 1, 0, …, beginning where its seed says.
+type alternate struct{ next int64 }
+
+func (a *alternate) SelectAction(context.Context, space.Value) (space.Value, error) {
+	a.next = 1 - a.next
+	return space.Value{Int: a.next}, nil
+}
+
+func (a *alternate) Update(context.Context, framework.Transition) error { return nil }
+
+// faulty wraps the lanes of an environment. fail is asked at every call, with
+// the seeds the lanes were started from.
+type faulty struct {
+	framework.VectorEnvironment
+	seeds []uint64
+	calls int
+	fail  func(call int, seeds []uint64) error
+}
+
+func (f *faulty) Step(ctx context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+	if f.seeds == nil {
+		f.seeds = slices.Clone(in.Seeds)
+	}
+	f.calls++
+	if f.fail != nil {
+		if err := f.fail(f.calls, f.seeds); err != nil {
+			return err
+		}
+	}
+	return f.VectorEnvironment.Step(ctx, in, out)
+}
+
+func opener(fail func(call int, seeds []uint64) error) Opener {
+	return func(_ context.Context, c Component) (framework.Plugin, func() error, error) {
+		none := func() error { return nil }
+		switch c.Plugin {
+		case "coin":
+			return &framework.EnvironmentPlugin{Open: func(_ json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+				v, err := framework.Vectorize(func() (framework.Environment, error) { return &coin{}, nil }, lanes)
+				return &faulty{VectorEnvironment: v, fail: fail}, err
+			}}, none, nil
+		case "alternate":
+			return &framework.AgentPlugin{Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+				return framework.VectorizeAgent(func(s uint64) (framework.Agent, error) { return &alternate{int64(s & 1)}, nil }, spec, lanes), nil
+			}}, none, nil
+		}
+		return nil, nil, fmt.Errorf("no plugin %q", c.Plugin)
+	}
+}
+
+func plan(t *testing.T, change func(*Config)) *Plan {
+	t.Helper()
+	cfg := Config{
+		Name: "test", Runs: 23, Steps: 50,
+		Environments: []Component{{Name: "coin", Plugin: "coin"}},
+		Agents:       []Component{{Name: "one", Plugin: "alternate"}, {Name: "two", Plugin: "alternate"}},
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	p, err := Compile(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// do runs a plan in a fresh or given directory and returns its records by key.
+func do(t *testing.T, p *Plan, dir string, resume bool, open Opener) map[result.Key]string {
+	t.Helper()
+	done, err := p.Prepare(dir, resume, Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Run(t.Context(), Options{Dir: dir, Open: open, Done: done}); err != nil {
+		t.Fatal(err)
+	}
+	return records(t, dir)
+}
+
+func records(t *testing.T, dir string) map[result.Key]string {
+	t.Helper()
+	m := map[result.Key]string{}
+	for r, err := range result.ReadRecords(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		m[r.Key()] = string(r.AppendJSON(nil))
+	}
+	return m
+}
+
+func TestRecordsDoNotDependOnLanesOrWorkers(t *testing.T) {
+	want := do(t, plan(t, func(c *Config) { c.Workers, c.Lanes = 1, 1 }), t.TempDir(), false, opener(nil))
+	if len(want) != 2*23 {
+		t.Fatalf("%d records, want %d", len(want), 2*23)
+	}
+	for _, workers := range []int{1, 2, 5} {
+		for _, lanes := range []int{0, 3, 23, 100} {
+			got := do(t, plan(t, func(c *Config) { c.Workers, c.Lanes = workers, lanes }), t.TempDir(), false, opener(nil))
+			if !maps.Equal(got, want) {
+				t.Errorf("%d workers, %d lanes: records differ", workers, lanes)
+			}
+		}
+	}
+}
+
+// A crash that happens once is replayed: nothing shows in the records.
+func TestFailedBatchIsReplayed(t *testing.T) {
+	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
+	var crashed atomic.Bool
+	interactions, dir := 0, t.TempDir()
+	p := plan(t, func(c *Config) { c.Lanes = 8 })
+	done, err := p.Prepare(dir, false, Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = p.Run(t.Context(), Options{Dir: dir, Done: done, Event: func(e Event) { interactions += e.Interactions },
+		Open: opener(func(call int, _ []uint64) error {
+			if call == 20 && crashed.CompareAndSwap(false, true) {
+				return errors.New("the plugin died")
+			}
+			return nil
+		})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := records(t, dir); !crashed.Load() || !maps.Equal(got, want) {
+		t.Error("records differ from those of an undisturbed experiment")
+	}
+	if want := 2 * 23 * 50; interactions != want {
+		t.Errorf("progress counted %d interactions, want %d", interactions, want)
+	}
+}
+
+// Runs that always fail are recorded as failed, named or not; all others are as
+// if nothing had happened.
+func TestFailingRunsAreIsolated(t *testing.T) {
+	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
+	bad := []int{4, 5, 17}
+	source := seed.NewSource(1, "test/coin@1")
+	for _, named := range []bool{false, true} {
+		t.Run(fmt.Sprintf("lane named %t", named), func(t *testing.T) {
+			fail := func(call int, seeds []uint64) error {
+				for lane, s := range seeds {
+					if call > 10 && slices.ContainsFunc(bad, func(run int) bool { return source.Seed(run, seed.Environment, 0) == s }) {
+						err := errors.New("it hurts")
+						if named {
+							err = &framework.LaneError{Lane: lane, Err: err}
+						}
+						return err
+					}
+				}
+				return nil
+			}
+			got := do(t, plan(t, func(c *Config) { c.Lanes = 8 }), t.TempDir(), false, opener(fail))
+			for key, rec := range want {
+				if !slices.Contains(bad, key.Run) {
+					if got[key] != rec {
+						t.Errorf("%v differs", key)
+					}
+				} else if !strings.Contains(got[key], `"failed"`) || !strings.Contains(got[key], "environment, call 10") || !strings.Contains(got[key], "it hurts") {
+					t.Errorf("%v: got %s, want a failed record that says where and why", key, got[key])
+				}
+			}
+			if len(got) != len(want) {
+				t.Errorf("%d records, want %d", len(got), len(want))
+			}
+		})
+	}
+}
+
+// Interrupt a run, resume it with other workers and lanes: the records are those
+// of an uninterrupted one, and no run was done twice.
+func TestInterruptAndResume(t *testing.T) {
+	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
+	dir := t.TempDir()
+	p := plan(t, func(c *Config) { c.Lanes, c.Workers = 2, 2 })
+	done, err := p.Prepare(dir, false, Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	why := errors.New("interrupted")
+	ended := 0
+	err = p.Run(ctx, Options{Dir: dir, Done: done, Open: opener(nil), Event: func(e Event) {
+		if ended += e.Runs; ended >= 10 {
+			interrupt(why)
+		}
+	}})
+	if !errors.Is(err, why) {
+		t.Fatalf("got %v, want %v", err, why)
+	}
+	kept := records(t, dir)
+	if len(kept) < 10 || len(kept) == len(want) {
+		t.Fatalf("%d records after the interruption, want at least 10 and less than all %d", len(kept), len(want))
+	}
+	p = plan(t, func(c *Config) { c.Lanes, c.Workers = 5, 1 })
+	done, err = p.Prepare(dir, true, Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := 0
+	if err := p.Run(t.Context(), Options{Dir: dir, Done: done, Open: opener(nil), Event: func(e Event) { again += e.Runs }}); err != nil {
+		t.Fatal(err)
+	}
+	if again != len(want)-len(kept) {
+		t.Errorf("%d runs done after resuming, want %d", again, len(want)-len(kept))
+	}
+	if !maps.Equal(records(t, dir), want) {
+		t.Error("records differ from those of an uninterrupted experiment")
+	}
+}
+
+func TestResumeRetriesFailedRuns(t *testing.T) {
+	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
+	dir := t.TempDir()
+	do(t, plan(t, nil), dir, false, opener(func(int, []uint64) error { return errors.New("not today") }))
+	if got := do(t, plan(t, nil), dir, true, opener(nil)); !maps.Equal(got, want) {
+		t.Error("records differ from those of an undisturbed experiment")
+	}
+}
+
+func TestPrepareRefuses(t *testing.T) {
+	dir := t.TempDir()
+	do(t, plan(t, nil), dir, false, opener(nil))
+	if _, err := plan(t, nil).Prepare(dir, false, Provenance{}); !errors.Is(err, ErrOutputExists) {
+		t.Errorf("a full directory: got %v", err)
+	}
+	for name, change := range map[string]func(*Config){
+		"seed":   func(c *Config) { c.Seed = 2 },
+		"steps":  func(c *Config) { c.Steps = 51 },
+		"agents": func(c *Config) { c.Agents[1].Params = json.RawMessage(`{"a":1}`) },
+		"record": func(c *Config) { c.Record.Points = 3 },
+	} {
+		if _, err := plan(t, change).Prepare(dir, true, Provenance{}); err == nil || !strings.Contains(err.Error(), name+" differs") {
+			t.Errorf("another experiment's %s: got %v", name, err)
+		}
+	}
+	if _, err := plan(t, func(c *Config) { c.Runs, c.Workers, c.Transport = 30, 7, Process }).Prepare(dir, true, Provenance{}); err != nil {
+		t.Errorf("more runs of the same experiment: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan(t, nil).Prepare(file, false, Provenance{}); err == nil {
+		t.Error("a file was accepted as output directory")
+	}
+}
+
+func TestCheckNamesEveryBadComponent(t *testing.T) {
+	p := plan(t, func(c *Config) {
+		c.Agents = append(c.Agents, Component{Plugin: "nobody"}, Component{Plugin: "nothing"})
+	})
+	err := p.Check(t.Context(), opener(nil))
+	if err == nil || !strings.Contains(err.Error(), `"nobody"`) || !strings.Contains(err.Error(), `"nothing"`) {
+		t.Errorf("got %v, want both named", err)
+	}
+}

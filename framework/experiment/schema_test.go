@@ -1,0 +1,49 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/invopop/jsonschema"
+)
+
+var update = flag.Bool("update", false, "write schema.json instead of comparing with it")
+
+// generate makes the schema of Config; descriptions come from the comments in
+// this folder's sources.
+func generate(t *testing.T) []byte {
+	t.Helper()
+	r := jsonschema.Reflector{Anonymous: true}
+	if err := r.AddGoComments("github.com/rlrun/rlrun/framework/experiment", ".", jsonschema.WithFullComment()); err != nil {
+		t.Fatal(err)
+	}
+	for k, comment := range r.CommentMap {
+		r.CommentMap[k] = strings.Join(strings.Fields(comment), " ")
+	}
+	s := r.Reflect(&Config{})
+	s.ID = "https://rlrun.github.io/schema/experiment.json"
+	s.Title = "rlrun experiment"
+	out, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Schemas marshal with < and > escaped for HTML; people read this file.
+	return []byte(strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(out)) + "\n")
+}
+
+func TestSchema(t *testing.T) {
+	want := generate(t)
+	if *update {
+		if err := os.WriteFile("schema.json", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(Schema(), want) {
+		t.Error("schema.json is not what Config's tags and comments say: run go generate ./framework/experiment")
+	}
+}
