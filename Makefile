@@ -1,0 +1,29 @@
+# make test   everything a user runs to see that his copy works
+# make check  everything CI asks for: format, vet, staticcheck, race, generated code
+# make bench  the benchmarks behind docs/performance.md
+
+GO ?= go
+
+.PHONY: test check lint generate race bench
+
+test:
+	$(GO) test ./...
+
+check: lint generate race
+
+lint:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "not gofmt-clean: $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+# Generated files must be what their sources say.
+generate:
+	$(GO) generate ./...
+	git diff --exit-code
+
+race:
+	$(GO) test -race ./...
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./bandit/... ./framework/... ./plugins/...
