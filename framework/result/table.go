@@ -19,31 +19,21 @@ var dispensable = [...]Metric{Reward, DiscountedReturn, OptimalAction, EpisodeRe
 
 // WriteTable writes a table an environment: agents, how many of their runs are
 // ok, and each metric as mean ± half of its 95 % interval. The last column is
-// the paired difference in cumulative reward to the first agent. A table wider
-// than width characters loses columns; 0 is no limit.
+// the difference in cumulative reward to the first agent, run by run. A table
+// wider than width characters loses columns; 0 is no limit.
 func WriteTable(w io.Writer, s *Summary, width int) error {
-	for i, env := range s.Meta.Environments {
-		if i > 0 {
-			if _, err := fmt.Fprintln(w); err != nil {
-				return err
-			}
-		}
-		if _, err := fmt.Fprintln(w, fitTable(s, env, width)); err != nil {
+	for _, env := range s.Meta.Environments {
+		if _, err := fmt.Fprintf(w, "%s, %d steps\n%s\n\n", env, s.Meta.Steps, fitTable(s, env, width)); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(w, "mean over runs ± half of the 95 % confidence interval")
+	_, err := fmt.Fprintln(w, "Means over runs ± half of the 95 % confidence interval.")
 	return err
 }
 
 func fitTable(s *Summary, env string, width int) string {
 	has := s.MetricsOf(env, false)
-	var ms []Metric
-	for _, m := range columns {
-		if slices.Contains(has, m) {
-			ms = append(ms, m)
-		}
-	}
+	ms := slices.DeleteFunc(slices.Clone(columns[:]), func(m Metric) bool { return !slices.Contains(has, m) })
 	out := render(s, env, ms)
 	for _, drop := range dispensable {
 		if width <= 0 || text.LongestLineLen(out) <= width {
@@ -55,62 +45,76 @@ func fitTable(s *Summary, env string, width int) string {
 	return out
 }
 
+// column is one column of a table: a header and a cell an agent.
+type column struct {
+	header string
+	cell   func(agent string) string
+}
+
 func render(s *Summary, env string, ms []Metric) string {
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Format.Header = text.FormatDefault
-	style.Title.Align = text.AlignLeft
-	t.SetStyle(style)
-	t.SetTitle(fmt.Sprintf("%s, %d steps", env, s.Meta.Steps))
-	header := table.Row{"agent", "runs"}
-	for _, m := range ms {
-		header = append(header, Define(m).Title)
+	cols := []column{{"agent", func(agent string) string { return agent }}}
+	count := func(header string, of func(*Count) int) column {
+		return column{header, func(agent string) string { return strconv.Itoa(of(s.Count(env, agent))) }}
 	}
-	const paired = CumulativeReward
-	compare := len(s.Meta.Agents) > 1 && slices.Contains(s.MetricsOf(env, false), paired)
-	if compare {
-		header = append(header, "Δ cumulative to first")
+	cols = append(cols, count("runs", func(c *Count) int { return c.OK }))
+	failed, missing := 0, 0
+	for _, agent := range s.Meta.Agents {
+		failed += s.Count(env, agent).Failed
+		missing += s.Count(env, agent).Missing
+	}
+	if failed > 0 {
+		cols = append(cols, count("failed", func(c *Count) int { return c.Failed }))
+	}
+	if missing > 0 {
+		cols = append(cols, count("missing", func(c *Count) int { return c.Missing }))
+	}
+	for _, m := range ms {
+		cols = append(cols, column{Define(m).Title, func(agent string) string {
+			if r := s.Row(env, agent, m); r != nil {
+				return r.Estimate.String()
+			}
+			return ""
+		}})
+	}
+	if len(s.Meta.Agents) > 1 && slices.Contains(s.MetricsOf(env, false), CumulativeReward) {
+		cols = append(cols, column{"Δ cumulative to first", func(agent string) string {
+			if r := s.Row(env, agent, CumulativeReward); r != nil && r.Difference != nil {
+				return r.Difference.Signed()
+			}
+			return ""
+		}})
+	}
+
+	t := table.NewWriter()
+	t.SetStyle(plain())
+	t.SuppressTrailingSpaces()
+	header := make(table.Row, len(cols))
+	configs := make([]table.ColumnConfig, 0, len(cols))
+	for i, c := range cols {
+		header[i] = c.header
+		if i > 0 {
+			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
 	}
 	t.AppendHeader(header)
-	var configs []table.ColumnConfig
-	for i := 1; i < len(header); i++ {
-		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
 	t.SetColumnConfigs(configs)
 	for _, agent := range s.Meta.Agents {
-		count := s.Count(env, agent)
-		if count == nil {
-			continue
-		}
-		row := table.Row{agent, runsText(count)}
-		for _, m := range ms {
-			cell := ""
-			if r := s.Row(env, agent, m); r != nil {
-				cell = r.Estimate.String()
-			}
-			row = append(row, cell)
-		}
-		if compare {
-			cell := ""
-			if r := s.Row(env, agent, paired); r != nil && r.Difference != nil {
-				cell = r.Difference.signed()
-			}
-			row = append(row, cell)
+		row := make(table.Row, len(cols))
+		for i, c := range cols {
+			row[i] = c.cell(agent)
 		}
 		t.AppendRow(row)
 	}
 	return t.Render()
 }
 
-func runsText(c *Count) string {
-	out := strconv.Itoa(c.OK)
-	if c.Failed > 0 {
-		out += fmt.Sprintf(" (%d failed)", c.Failed)
-	}
-	if c.Missing > 0 {
-		out += fmt.Sprintf(" (%d missing)", c.Missing)
-	}
-	return out
+// plain is a style with a line under the header and no others.
+func plain() table.Style {
+	style := table.StyleLight
+	style.Format.Header = text.FormatDefault
+	style.Options = table.Options{SeparateHeader: true, DoNotColorBordersAndSeparators: true}
+	style.Box.PaddingLeft, style.Box.PaddingRight = " ", " "
+	return style
 }
 
 // String shows the mean ± half of the interval, to two significant digits of
@@ -129,10 +133,10 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, e.Mean, digits, half)
 }
 
-func (e Estimate) signed() string {
-	if out := e.String(); e.Mean > 0 {
-		return "+" + out
-	} else {
-		return out
+// Signed is String with a plus before a positive mean, as for differences.
+func (e Estimate) Signed() string {
+	if e.Mean > 0 {
+		return "+" + e.String()
 	}
+	return e.String()
 }
