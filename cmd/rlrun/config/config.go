@@ -1,0 +1,205 @@
+// Package config reads an experiment's config: a YAML file, over it the
+// environment variables and flags of the host, and --set. The result is
+// validated as a whole before anything is decoded, and every problem is told
+// with its file and line, its key, and what is allowed there.
+//
+// viper layers the host's settings. It never sees the parameters of plugins,
+// whose keys it would lower-case and split at dots: these go from the YAML tree
+// to the plugin as they are written, numbers digit for digit.
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rlrun/rlrun/framework/experiment"
+)
+
+// File is a config that has been read and validated.
+type File struct {
+	experiment.Config
+	doc *document
+}
+
+// Load reads the config in the file called name ("-" is stdin) and lets
+// environment variables and the flags of Flags override it. Errors about the
+// file's content are Problems.
+func Load(name string, stdin io.Reader, flags *pflag.FlagSet) (*File, error) {
+	data, err := read(name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	if name == "-" {
+		name = "stdin"
+	}
+	doc, err := parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	if err := doc.apply(flags); err != nil {
+		return nil, err
+	}
+	f := &File{doc: doc}
+	if err := f.decode(); err != nil {
+		return nil, err
+	}
+	if f.Name == "" && name != "stdin" {
+		f.Name = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	}
+	return f, nil
+}
+
+func read(name string, stdin io.Reader) ([]byte, error) {
+	fail := func(format string, args ...any) ([]byte, error) {
+		return nil, Problems{{Where: name, Message: fmt.Sprintf(format, args...)}}
+	}
+	if name == "-" {
+		data, err := io.ReadAll(io.LimitReader(stdin, maxBytes+1))
+		if err != nil {
+			name = "stdin"
+			return fail("%v", err)
+		}
+		return data, nil
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fail("no such file")
+	case err != nil:
+		return fail("%v", reason(err))
+	case info.IsDir():
+		return fail("is a directory; name the YAML file in it")
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return fail("%v", reason(err))
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
+	if err != nil {
+		return fail("%v", reason(err))
+	}
+	return data, nil
+}
+
+// reason strips the path, which the message has already, from a file error.
+func reason(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// decode validates the document and fills in Config.
+func (f *File) decode() error {
+	data, problems := f.doc.json(f.doc.root, nil)
+	if problems != nil {
+		return problems
+	}
+	v, err := newValidator(experiment.Schema())
+	if err != nil {
+		return fmt.Errorf("the schema of experiments: %w", err)
+	}
+	problems, err = v.validate(f.doc, data, slices.Clone[[]string])
+	if err != nil {
+		return err
+	}
+	if problems != nil {
+		return f.doc.sorted(problems)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&f.Config); err != nil {
+		var te *json.UnmarshalTypeError
+		if errors.As(err, &te) { // a number that fits the schema but not its Go type
+			path := strings.Split(te.Field, ".")
+			return Problems{f.doc.problem(path, "%s is out of range", strings.TrimPrefix(te.Value, "number "))}
+		}
+		return err
+	}
+	return nil
+}
+
+// sorted puts problems in the order of the file, those from flags first.
+func (d *document) sorted(ps Problems) Problems {
+	line := func(p *Problem) int {
+		n, err := strconv.Atoi(strings.TrimPrefix(p.Where, d.name+":"))
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	slices.SortStableFunc(ps, func(a, b *Problem) int { return line(a) - line(b) })
+	return slices.CompactFunc(ps, func(a, b *Problem) bool { return *a == *b })
+}
+
+// CheckParams validates the parameters of a component, list[i] with list
+// "environments" or "agents", and every value of its sweep, against the schema
+// that its plugin describes. An empty schema allows anything. Errors about the
+// parameters are Problems.
+func (f *File) CheckParams(list string, i int, schema json.RawMessage) error {
+	if len(bytes.TrimSpace(schema)) == 0 {
+		return nil
+	}
+	components := f.Environments
+	if list == "agents" {
+		components = f.Agents
+	}
+	c := components[i]
+	v, err := newValidator(schema)
+	if err != nil {
+		return fmt.Errorf("plugin %s describes its parameters with a schema that is not valid: %w", c.Plugin, err)
+	}
+	base := []string{list, strconv.Itoa(i)}
+	var problems Problems
+	for _, variant := range variants(c) {
+		params, err := variant.params(c.Params)
+		if err != nil {
+			problems = append(problems, f.doc.problem(slices.Concat(base, []string{"sweep"}), "%v", err))
+			continue
+		}
+		found, err := v.validate(f.doc, params, func(path []string) []string { return variant.relocate(base, path) })
+		if err != nil {
+			return err
+		}
+		problems = append(problems, found...)
+	}
+	if problems != nil {
+		return f.doc.sorted(problems)
+	}
+	return nil
+}
+
+var pathPrefix = regexp.MustCompile(`^([a-z_]+(?:\[[0-9]+\])?(?:\.[A-Za-z0-9_]+(?:\[[0-9]+\])?)*)(?:: | is )`)
+
+// Locate adds file and line to an error that starts with a key of the config,
+// such as "agents[1]: …".
+func (f *File) Locate(err error) error {
+	m := pathPrefix.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	path := strings.FieldsFunc(m[1], func(r rune) bool { return strings.ContainsRune(".[]", r) })
+	key, value, depth := f.doc.find(path)
+	if depth == 0 {
+		return err
+	}
+	where := f.doc.where(key)
+	if o, ok := f.doc.origin[value]; ok {
+		where = o
+	}
+	return fmt.Errorf("%s: %w", where, err)
+}

@@ -1,0 +1,117 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
+)
+
+// setting is a key of the config that a flag or an environment variable of the
+// host may override.
+type setting struct{ key, flag, env, kind, usage string }
+
+func settings() []setting {
+	return []setting{
+		{"runs", "runs", "RLRUN_RUNS", "N", "independent runs of each environment × agent pair"},
+		{"steps", "steps", "RLRUN_STEPS", "N", "steps of each run"},
+		{"seed", "seed", "RLRUN_SEED", "N", "root of every random stream"},
+		{"workers", "workers", "RLRUN_WORKERS", "N", "batches run at the same time; 0: one a core"},
+		{"lanes", "lanes", "RLRUN_LANES", "N", "runs stepped together; 0: as the transport likes it"},
+		{"transport", "transport", "RLRUN_TRANSPORT", "T", "inprocess or process"},
+		{"output", "out", "RLRUN_OUTPUT", "DIR", "directory that receives the results"},
+	}
+}
+
+// text is a flag whose value is checked with the rest of the config.
+type text struct{ value, kind string }
+
+func (t *text) String() string     { return t.value }
+func (t *text) Set(s string) error { t.value = s; return nil }
+func (t *text) Type() string       { return t.kind }
+
+// Flags adds the flags that override keys of a config: --runs, --steps, --seed,
+// --workers, --lanes, --transport, --out and --set.
+func Flags(fs *pflag.FlagSet) {
+	for _, s := range settings() {
+		fs.Var(&text{kind: s.kind}, s.flag, s.usage+" ("+s.env+")")
+	}
+	fs.StringArray("set", nil, "set any key, such as agents.0.params.gamma=0.9 (may be repeated) `path=value`")
+}
+
+// apply lets flags and environment variables override the document: --set and
+// the flags win over variables, these over the file. viper does the layering;
+// the values stay what was written, for the schema to judge.
+func (d *document) apply(fs *pflag.FlagSet) error {
+	var problems Problems
+	sets, err := fs.GetStringArray("set")
+	if err != nil {
+		return err
+	}
+	v := viper.New()
+	file := map[string]any{}
+	for _, s := range settings() {
+		if err := v.BindPFlag(s.key, fs.Lookup(s.flag)); err != nil {
+			return err
+		}
+		if err := v.BindEnv(s.key, s.env); err != nil {
+			return err
+		}
+		if _, n := child(d.root, s.key); n != nil {
+			file[s.key] = n
+		}
+	}
+	if err := v.MergeConfigMap(file); err != nil {
+		return err
+	}
+	for _, s := range settings() {
+		given, ok := v.Get(s.key).(string)
+		if !ok || given == "" && !fs.Changed(s.flag) {
+			continue // absent, or the file's own node won
+		}
+		origin := "environment variable " + s.env
+		if fs.Changed(s.flag) {
+			origin = "--" + s.flag
+		}
+		n, err := d.setting(s, given, origin)
+		if given == "" {
+			err = errors.New("has no value")
+		}
+		if err != nil {
+			problems = append(problems, &Problem{Where: origin, Message: err.Error()})
+			continue
+		}
+		setKey(d.root, s.key, n, true)
+		if key, _ := child(d.root, s.key); key.Line == 0 {
+			d.origin[key] = origin
+		}
+	}
+	for _, expr := range sets {
+		if path, _, err := splitSet(expr); err == nil && len(path) == 1 {
+			for _, s := range settings() {
+				if s.key == path[0] && fs.Changed(s.flag) {
+					problems = append(problems, &Problem{Where: "--set " + shorten(expr), Message: fmt.Sprintf("--%s sets the same key; give one of the two", s.flag)})
+				}
+			}
+		}
+		if p := d.set(expr); p != nil {
+			problems = append(problems, p)
+		}
+	}
+	if problems != nil {
+		return problems
+	}
+	return nil
+}
+
+// setting reads a flag or variable: words as they are, numbers as YAML.
+func (d *document) setting(s setting, given, origin string) (*yaml.Node, error) {
+	if s.kind == "N" {
+		return d.value(given, origin)
+	}
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: given}
+	d.claim(n, origin)
+	return n, nil
+}

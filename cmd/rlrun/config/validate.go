@@ -1,0 +1,288 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// validator is a compiled JSON schema, with its source for messages.
+type validator struct {
+	compiled *jsonschema.Schema
+	source   any
+}
+
+// newValidator compiles a schema. A schema cannot refer to files or the network.
+func newValidator(schema []byte) (*validator, error) {
+	source, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{})
+	if err := c.AddResource("rlrun:///schema", source); err != nil {
+		return nil, err
+	}
+	compiled, err := c.Compile("rlrun:///schema")
+	if err != nil {
+		return nil, err
+	}
+	return &validator{compiled, source}, nil
+}
+
+// validate returns what is wrong with a JSON value that stands at base in the
+// document. relocate maps a path in the value to one in the document.
+func (v *validator) validate(d *document, value []byte, relocate func([]string) []string) (Problems, error) {
+	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+	if err != nil {
+		return nil, err
+	}
+	var failed *jsonschema.ValidationError
+	if err := v.compiled.Validate(instance); err == nil {
+		return nil, nil
+	} else if !errors.As(err, &failed) {
+		return nil, err
+	}
+	var problems Problems
+	for _, leaf := range leaves(failed) {
+		problems = append(problems, v.explain(d, leaf, relocate)...)
+	}
+	return problems, nil
+}
+
+// leaves returns the failures to tell of. Of alternatives none of which fits,
+// those of the alternative that was most likely meant.
+func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(e.Causes) == 0 {
+		return []*jsonschema.ValidationError{e}
+	}
+	switch e.ErrorKind.(type) {
+	case *kind.OneOf, *kind.AnyOf:
+		best := slices.MinFunc(e.Causes, func(a, b *jsonschema.ValidationError) int {
+			return cmp.Compare(misfit(e, a), misfit(e, b))
+		})
+		if misfit(e, best) >= misfitType {
+			return []*jsonschema.ValidationError{e}
+		}
+		return leaves(best)
+	}
+	var out []*jsonschema.ValidationError
+	for _, c := range e.Causes {
+		out = append(out, leaves(c)...)
+	}
+	return out
+}
+
+const misfitType = 1000
+
+// misfit says how far an alternative is from what was written: a value of
+// another type, or one that the alternative fixes to another (the tag of a
+// variant), means that it was not meant at all.
+func misfit(parent, e *jsonschema.ValidationError) int {
+	total := 0
+	for _, leaf := range leaves(e) {
+		total++
+		depth := len(leaf.InstanceLocation) - len(parent.InstanceLocation)
+		switch leaf.ErrorKind.(type) {
+		case *kind.Type:
+			if depth == 0 {
+				total += misfitType
+			}
+		case *kind.Const:
+			if depth == 1 {
+				total += misfitType / 10
+			}
+		}
+	}
+	return total
+}
+
+// explain turns one failure into problems.
+func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate func([]string) []string) Problems {
+	at := func(extra ...string) []string {
+		return relocate(append(slices.Clone(e.InstanceLocation), extra...))
+	}
+	one := func(format string, args ...any) Problems { return Problems{d.problem(at(), format, args...)} }
+	_, node, _ := d.find(at())
+	got := describe(node)
+	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" {
+		return one("has no value; give it one or remove the key")
+	}
+	switch k := e.ErrorKind.(type) {
+	case *kind.Type:
+		hint := ""
+		if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!str" && slices.ContainsFunc(k.Want, func(w string) bool { return w == "integer" || w == "number" }) {
+			if _, ok := new(big.Rat).SetString(node.Value); ok {
+				hint = "; remove the quotes"
+			}
+		}
+		return one("must be %s, not %s%s", typeNames(k.Want), got, hint)
+	case *kind.AdditionalProperties:
+		known := v.properties(e.SchemaURL)
+		var out Problems
+		for _, name := range k.Properties {
+			out = append(out, d.problem(at(name), "unknown key%s", suggest(name, known)))
+		}
+		return out
+	case *kind.Required:
+		var out Problems
+		for _, name := range k.Missing {
+			what := v.description(e.SchemaURL, name)
+			if what != "" {
+				what = ": " + what
+			}
+			out = append(out, d.problem(at(name), "is missing%s", what))
+		}
+		return out
+	case *kind.Enum:
+		var words []string
+		for _, w := range k.Want {
+			words = append(words, fmt.Sprint(w))
+		}
+		hint := ""
+		if word, ok := k.Got.(string); ok {
+			if c := closest(word, words); c != "" {
+				hint = fmt.Sprintf("; did you mean %s?", c)
+			}
+		}
+		return one("must be %s, not %s%s", quoteList(words), got, hint)
+	case *kind.Const:
+		return one("must be %v, not %s", k.Want, got)
+	case *kind.Minimum:
+		return one("must be at least %s, not %s", number(k.Want), number(k.Got))
+	case *kind.Maximum:
+		return one("must be at most %s, not %s", number(k.Want), number(k.Got))
+	case *kind.ExclusiveMinimum:
+		return one("must be greater than %s, not %s", number(k.Want), number(k.Got))
+	case *kind.ExclusiveMaximum:
+		return one("must be less than %s, not %s", number(k.Want), number(k.Got))
+	case *kind.MultipleOf:
+		return one("must be a multiple of %s, not %s", number(k.Want), number(k.Got))
+	case *kind.MinItems:
+		return one("needs at least %s, has %d", count(k.Want, "entry", "entries"), k.Got)
+	case *kind.MaxItems:
+		return one("can have at most %s, has %d", count(k.Want, "entry", "entries"), k.Got)
+	case *kind.MinLength:
+		if node.Value == "" {
+			return one("must not be empty")
+		}
+		return one("must have at least %s, is %q", count(k.Want, "letter", "letters"), node.Value)
+	case *kind.Pattern:
+		return one("must match the pattern %s, is %q", k.Want, k.Got)
+	case *kind.FalseSchema:
+		return one("is not allowed here")
+	case *kind.OneOf, *kind.AnyOf:
+		var types []string
+		for _, c := range e.Causes {
+			for _, leaf := range leaves(c) {
+				if t, ok := leaf.ErrorKind.(*kind.Type); ok && len(leaf.InstanceLocation) == len(e.InstanceLocation) {
+					types = append(types, t.Want...)
+				}
+			}
+		}
+		if len(types) > 0 {
+			slices.Sort(types)
+			return one("must be %s, not %s", typeNames(slices.Compact(types)), got)
+		}
+	}
+	return one("%s", e.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
+}
+
+func suggest(name string, known []string) string {
+	if c := closest(name, known); c != "" {
+		return fmt.Sprintf("; did you mean %s?", c)
+	}
+	if len(known) == 0 {
+		return "; no keys are allowed here"
+	}
+	return "; allowed are " + strings.Join(known, ", ")
+}
+
+func typeNames(types []string) string {
+	names := map[string]string{
+		"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false",
+		"array": "a list", "object": "a mapping (key: value)", "null": "nothing",
+	}
+	var words []string
+	for _, t := range types {
+		words = append(words, cmp.Or(names[t], t))
+	}
+	return quoteList(words)
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+func number(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	f, _ := r.Float64()
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// properties returns the keys that a part of the schema names, sorted.
+func (v *validator) properties(location string) []string {
+	m, _ := v.lookup(location)["properties"].(map[string]any)
+	return slices.Sorted(maps.Keys(m))
+}
+
+// description returns what the schema says of one of its keys.
+func (v *validator) description(location, key string) string {
+	m, _ := v.lookup(location)["properties"].(map[string]any)
+	p, _ := m[key].(map[string]any)
+	text, _ := p["description"].(string)
+	return strings.TrimSuffix(text, ".")
+}
+
+// lookup resolves the JSON pointer in the fragment of a schema's location.
+func (v *validator) lookup(location string) map[string]any {
+	_, fragment, _ := strings.Cut(location, "#")
+	if f, err := url.PathUnescape(fragment); err == nil {
+		fragment = f
+	}
+	node := v.source
+	for seg := range strings.SplitSeq(strings.TrimPrefix(fragment, "/"), "/") {
+		seg = strings.NewReplacer("~1", "/", "~0", "~").Replace(seg)
+		switch n := node.(type) {
+		case map[string]any:
+			if seg != "" || fragment == "/" {
+				node = n[seg]
+			}
+		case []any:
+			i, err := strconv.Atoi(seg)
+			if err != nil || i < 0 || i >= len(n) {
+				return nil
+			}
+			node = n[i]
+		}
+	}
+	m, _ := node.(map[string]any)
+	return m
+}
+
+// json returns the value at a path as JSON.
+func (d *document) json(n *yaml.Node, path []string) (json.RawMessage, Problems) {
+	var out bytes.Buffer
+	var problems Problems
+	d.encode(&out, n, path, &problems)
+	return out.Bytes(), problems
+}
