@@ -139,8 +139,8 @@ func (r *Row) finish(states int) error {
 		if x != r.reward[0] {
 			r.varying = true
 		}
-		if math.IsInf(x, 0) {
-			return fmt.Errorf("reward overflows")
+		if math.Abs(x) > 1e300 { // so that no sum of a few overflows
+			return fmt.Errorf("reward %v is too large", x)
 		}
 	}
 	if !(r.Noise.SD >= 0) || math.IsInf(r.Noise.SD, 0) {
@@ -152,7 +152,7 @@ func (r *Row) finish(states int) error {
 		}
 		for _, x := range r.reward {
 			if x < 0 || x > 1 {
-				return fmt.Errorf("Bernoulli reward with mean %v outside [0,1]", x)
+				return fmt.Errorf("mean %v of a Bernoulli reward is outside [0,1]", x)
 			}
 		}
 	}

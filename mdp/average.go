@@ -1,0 +1,369 @@
+package mdp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// SolveAverage returns a policy that maximises the long-run reward per step from
+// every state, its gain and bias. Policy iteration takes any model of up to 2000
+// states, also one whose optimal gain differs between states; relative value
+// iteration takes larger ones that are weakly communicating, else it returns a
+// MissingError. With ErrNotConverged the solution is the best so far.
+//
+// For any vector h, min(Lh−h) ≤ g* ≤ max(Lh−h), L being the undiscounted Bellman
+// operator, where the optimal gain g* is constant (Puterman 1994, Theorem
+// 8.5.5); that is the bound.
+func SolveAverage(m Model, o Options) (*Solution, error) {
+	var s AverageSolver
+	return s.Solve(m, o)
+}
+
+// AverageSolver solves average-reward models one after the other, as an agent
+// does that learns one: it keeps its memory and starts each time from the
+// previous policy when the size is the same, so that solving a small model again
+// costs one or two policy evaluations and no allocation. The zero value is
+// ready.
+type AverageSolver struct {
+	t         *Tabular
+	sol       Solution
+	red       reduction
+	tarjan    tarjan
+	component []int
+	closed    []bool
+	origin    int     // a recurrent state
+	mean      float64 // found by excursions, as are duration and value
+	duration  float64
+	value     []float64
+	place     []int // used by likeliest, as are dense and mu
+	dense, mu []float64
+	successor func(s int) []int32 // under the current policy
+}
+
+// Solve is SolveAverage. The solution is valid until the next call.
+func (a *AverageSolver) Solve(m Model, o Options) (*Solution, error) {
+	t := tabular(m)
+	warm := a.t != nil && a.t.states == t.states && a.t.actions == t.actions
+	a.t = t
+	n := t.states
+	limit := o.MaxIterations
+	if limit <= 0 {
+		limit = 1_000_000
+	}
+	a.sol = Solution{Policy: resize(a.sol.Policy, n), Gain: resize(a.sol.Gain, n), Bias: resize(a.sol.Bias, n)}
+	switch {
+	case o.Policy != nil:
+		if err := checkPolicy(o.Policy, n, t.actions); err != nil {
+			return nil, err
+		}
+		copy(a.sol.Policy, o.Policy)
+	case !warm:
+		for s := range n { // greedy for one step
+			best := math.Inf(-1)
+			for b := range t.actions {
+				if r := t.Reward(s, b); r > best {
+					best, a.sol.Policy[s] = r, b
+				}
+			}
+		}
+	}
+	method := o.Method
+	if method == Automatic {
+		if method = ValueIteration; n <= 200 {
+			method = PolicyIteration
+		}
+	}
+	switch {
+	case method == ValueIteration:
+		return a.relativeValueIteration(o, limit)
+	case method != PolicyIteration:
+		return nil, fmt.Errorf("mdp: method %d is not for the average criterion", method)
+	case n > denseLimit:
+		return nil, fmt.Errorf("mdp: policy iteration is for up to %d states, not %d", denseLimit, n)
+	}
+	return a.policyIteration(limit)
+}
+
+// policyIteration is the multichain algorithm: improve the gain where an action
+// leads to states of larger gain, else the bias among the actions that keep the
+// gain.
+func (a *AverageSolver) policyIteration(limit int) (*Solution, error) {
+	t, sol := a.t, &a.sol
+	n := t.states
+	for range limit {
+		constant, err := a.evaluate()
+		if err != nil {
+			return nil, err
+		}
+		sol.Improvements++
+		noise := rounding(t, sol.Bias)
+		slack := 4 * noise
+		changed := false
+		if !constant {
+			gainSlack := 1e-11 * maxAbs(sol.Gain)
+			for s := range n {
+				best := expectation(t, s, sol.Policy[s], sol.Gain) + gainSlack
+				for b := range t.actions {
+					if g := expectation(t, s, b, sol.Gain); g > best {
+						best, sol.Policy[s], changed = g, b, true
+					}
+				}
+			}
+			sol.Backups += n * (t.actions + 1)
+			if changed {
+				continue
+			}
+		}
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for s := range n {
+			keep := math.Inf(-1)
+			if !constant { // only actions that keep the gain
+				keep = expectation(t, s, sol.Policy[s], sol.Gain) - 1e-11*maxAbs(sol.Gain)
+			}
+			current := t.backup(s*t.actions+sol.Policy[s], 1, sol.Bias)
+			best := current
+			for b := range t.actions {
+				if !constant && expectation(t, s, b, sol.Gain) < keep {
+					continue
+				}
+				q := t.backup(s*t.actions+b, 1, sol.Bias)
+				if q > best+slack {
+					sol.Policy[s], changed = b, true
+				}
+				best = max(best, q)
+			}
+			d := best - sol.Bias[s] - sol.Gain[s]
+			lo, hi = min(lo, d), max(hi, d)
+		}
+		sol.Sweeps++
+		sol.Backups += n * (t.actions + 1)
+		if !changed {
+			if constant {
+				a.center()
+			}
+			sol.Residual = hi - lo
+			sol.Bound = max(math.Abs(lo), math.Abs(hi)) + 2*noise
+			return sol, nil
+		}
+	}
+	sol.Bound = math.Inf(1)
+	return sol, ErrNotConverged
+}
+
+func maxAbs(v []float64) float64 {
+	largest := 0.0
+	for _, x := range v {
+		largest = max(largest, math.Abs(x))
+	}
+	return largest
+}
+
+// evaluate sets gain and bias of the current policy and reports whether the gain
+// is constant because there is a single closed class.
+func (a *AverageSolver) evaluate() (constant bool, err error) {
+	n := a.t.states
+	a.component, a.closed = resize(a.component, n), resize(a.closed, n)
+	if a.successor == nil {
+		a.successor = func(s int) []int32 {
+			next, _ := a.t.Transition(s, a.sol.Policy[s])
+			return next
+		}
+	}
+	count := a.tarjan.components(a.component, a.successor)
+	for i := range count {
+		a.closed[i] = true
+	}
+	for s, i := range a.component {
+		for _, u := range a.successor(s) {
+			if a.component[u] != i {
+				a.closed[i] = false
+			}
+		}
+	}
+	classes := 0
+	for i := range count {
+		if a.closed[i] {
+			classes++
+		}
+	}
+	if classes > 1 {
+		c, err := Induce(a.t, a.sol.Policy)
+		if err != nil {
+			return false, err
+		}
+		gain, bias, err := c.EvaluateAverage()
+		copy(a.sol.Gain, gain)
+		copy(a.sol.Bias, bias)
+		return false, err
+	}
+	// The origin should be visited often: else excursions are long and what they
+	// cost beyond the gain is lost in roundoff. The last one may still do.
+	if a.origin >= n || !a.closed[a.component[a.origin]] {
+		for s, i := range a.component {
+			if a.closed[i] {
+				a.origin = s
+				break
+			}
+		}
+	}
+	a.cycle()
+	if a.duration > float64(100+2*n) {
+		a.likeliest()
+		a.cycle()
+	}
+	return true, nil
+}
+
+// cycle evaluates a policy with one closed class, to which origin belongs. The
+// bias is zero in origin.
+func (a *AverageSolver) cycle() {
+	a.excursions(func(s int) float64 { return a.t.Reward(s, a.sol.Policy[s]) })
+	for s := range a.sol.Gain {
+		a.sol.Gain[s] = a.mean
+	}
+	copy(a.sol.Bias, a.value)
+}
+
+// likeliest moves the origin to the state with the largest stationary
+// probability under the current policy, which has one closed class.
+func (a *AverageSolver) likeliest() {
+	n, class := 0, a.component[a.origin]
+	a.place = resize(a.place, a.t.states)
+	for s, i := range a.component {
+		if i == class {
+			a.place[s] = n
+			n++
+		}
+	}
+	a.dense = resize(a.dense, n*n)
+	clear(a.dense)
+	for s, i := range a.component {
+		if i == class {
+			next, prob := a.t.Transition(s, a.sol.Policy[s])
+			for k, t := range next {
+				a.dense[a.place[s]*n+a.place[t]] = prob[k]
+			}
+		}
+	}
+	a.mu = resize(a.mu, n)
+	gth(a.mu, a.dense)
+	best := -1.0
+	for s, i := range a.component {
+		if i == class && a.mu[a.place[s]] > best {
+			best, a.origin = a.mu[a.place[s]], s
+		}
+	}
+}
+
+// center shifts the bias to have mean zero under the stationary distribution of
+// the current policy: its mean is the gain of being paid the bias.
+func (a *AverageSolver) center() {
+	a.excursions(func(s int) float64 { return a.sol.Bias[s] })
+	for s := range a.sol.Bias {
+		a.sol.Bias[s] -= a.mean
+	}
+}
+
+// excursions solves the current policy with the given rewards by its excursions
+// from origin: the reward over the duration of a cycle is its mean per step, and
+// what a state is ahead of that until the cycle closes its value.
+func (a *AverageSolver) excursions(reward func(s int) float64) {
+	n := a.t.states
+	place := func(s int) int { // without origin
+		if s > a.origin {
+			return s - 1
+		}
+		return s
+	}
+	red := &a.red
+	red.reset(n - 1)
+	for s := range n {
+		if s == a.origin {
+			continue
+		}
+		i := place(s)
+		next, prob := a.t.Transition(s, a.sol.Policy[s])
+		for k, t := range next {
+			if int(t) == a.origin {
+				red.leave[i] = prob[k]
+			} else {
+				red.q[i*red.n+place(int(t))] = prob[k]
+			}
+		}
+		red.f[0][i], red.f[1][i] = reward(s), 1
+	}
+	red.solve()
+	total, duration := reward(a.origin), 1.0
+	next, prob := a.t.Transition(a.origin, a.sol.Policy[a.origin])
+	for k, t := range next {
+		if int(t) != a.origin {
+			total += prob[k] * red.f[0][place(int(t))]
+			duration += prob[k] * red.f[1][place(int(t))]
+		}
+	}
+	a.mean, a.duration = total/duration, duration
+	a.value = resize(a.value, n)
+	for s := range n {
+		if s == a.origin {
+			a.value[s] = 0
+		} else {
+			i := place(s)
+			a.value[s] = red.f[0][i] - a.mean*red.f[1][i]
+		}
+	}
+}
+
+// relativeValueIteration iterates h ← h + τ(Lh−h), less its value in state 0,
+// which converges whatever the periods for τ < 1.
+func (a *AverageSolver) relativeValueIteration(o Options, limit int) (*Solution, error) {
+	const tau = 0.9
+	t, sol := a.t, &a.sol
+	n := t.states
+	if err := ModelStructure(t).RequireWeaklyCommunicating(); err != nil {
+		return nil, err
+	}
+	clear(sol.Bias)
+	if o.Value != nil {
+		if len(o.Value) != n {
+			return nil, fmt.Errorf("mdp: the value to start from has %d states, the model %d", len(o.Value), n)
+		}
+		copy(sol.Bias, o.Value)
+	}
+	tolerance := o.Tolerance
+	if tolerance <= 0 {
+		tolerance = 1e-9 * largestReward(t)
+	}
+	next := make([]float64, n)
+	lows, highs := make([]float64, numBlocks(n)), make([]float64, numBlocks(n))
+	for range limit {
+		blocks(n, func(part, from, to int) {
+			lo, hi := math.Inf(1), math.Inf(-1)
+			for s := from; s < to; s++ {
+				var q float64
+				q, sol.Policy[s] = t.best(s, 1, sol.Bias)
+				d := q - sol.Bias[s]
+				lo, hi = min(lo, d), max(hi, d)
+				next[s] = sol.Bias[s] + tau*d
+			}
+			lows[part], highs[part] = lo, hi
+		})
+		lo, hi := slices.Min(lows), slices.Max(highs)
+		sol.Sweeps++
+		sol.Improvements++
+		sol.Backups += n * t.actions
+		noise := rounding(t, sol.Bias)
+		sol.Residual, sol.Bound = hi-lo, (hi-lo)/2+noise
+		for s := range n {
+			sol.Gain[s] = (lo + hi) / 2
+		}
+		if (hi-lo)/2 <= max(tolerance-noise, 2*noise) {
+			return sol, nil
+		}
+		origin := next[0]
+		for s := range next {
+			sol.Bias[s] = next[s] - origin
+		}
+	}
+	return sol, ErrNotConverged
+}

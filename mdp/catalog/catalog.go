@@ -1,0 +1,201 @@
+// Package catalog defines the standard tasks of the reinforcement learning
+// literature as finite models, exactly: several of them circulate in variants
+// that share a name but not their numbers, so each function says whose it is.
+// Environments are made from the same definitions. Like mdp, the package is
+// mathematics only.
+package catalog
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// Task is a model with what people need to read it.
+type Task struct {
+	Model   *mdp.Tabular
+	Actions []string // names of the actions
+	Layout  *Layout  // where the states are, for tasks on a grid; else nil
+	// Limit is the number of steps after which an episode is customarily cut off
+	// (truncated), 0 for none. It is not part of the model.
+	Limit int
+}
+
+// Layout places states on a grid.
+type Layout struct {
+	Rows, Cols int
+	Cell       []int  // row*Cols+column of each state, -1 for a state that is nowhere
+	Wall       []bool // per cell
+}
+
+// leftRight are the actions of the chains.
+var leftRight = []string{"left", "right"}
+
+func task(m *mdp.Tabular, err error, actions ...string) (*Task, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Task{Model: m, Actions: actions}, nil
+}
+
+// RiverSwim is the chain of n ≥ 2 states with a current to the left in the
+// numbers of Osband's TabulaRL: swimming right succeeds with probability 0.35 (0.6
+// in state 0), drifts back with 0.05 (0.4 in the last state) and stays put
+// otherwise; left always succeeds. Rewards: 0.005 for left in state 0, 1 for
+// right in the last. Episodes start in state 0 and do not end.
+func RiverSwim(n int) (*Task, error) {
+	if n < 2 {
+		return nil, fmt.Errorf("catalog: RiverSwim has at least 2 states, not %d", n)
+	}
+	m, err := mdp.Generate(mdp.Definition{Name: "RiverSwim", Description: "RiverSwim with the numbers of Osband's TabulaRL",
+		States: n, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}},
+		func(s, a int, row *mdp.Row) {
+			switch last := n - 1; {
+			case a == 0:
+				row.Add(max(s-1, 0), 1)
+				if s == 0 {
+					row.Reward(0.005)
+				}
+			case s == 0:
+				row.Add(0, 0.4)
+				row.Add(1, 0.6)
+			case s == last:
+				row.Add(last-1, 0.4)
+				row.Add(last, 0.6)
+				row.Reward(1)
+			default:
+				row.Add(s-1, 0.05)
+				row.Add(s, 0.6)
+				row.Add(s+1, 0.35)
+			}
+		})
+	return task(m, err, leftRight...)
+}
+
+// RiverSwimStrehl is RiverSwim in the numbers of Strehl & Littman (2004, 2008):
+// right succeeds with probability 0.3, drifts back with 0.1 (0.7 in the last
+// state); the rewards, 5 for staying in state 0 by swimming left and 10000 for
+// staying in the last by swimming right, are paid for the transition. Episodes
+// start in state 1 or 2, n ≥ 3, and do not end.
+func RiverSwimStrehl(n int) (*Task, error) {
+	if n < 3 {
+		return nil, fmt.Errorf("catalog: RiverSwim of Strehl & Littman has at least 3 states, not %d", n)
+	}
+	m, err := mdp.Generate(mdp.Definition{Name: "RiverSwimStrehl", Description: "RiverSwim with the numbers of Strehl & Littman",
+		States: n, Actions: 2, Initial: []mdp.Weight{{S: 1, P: 0.5}, {S: 2, P: 0.5}}},
+		func(s, a int, row *mdp.Row) {
+			switch last := n - 1; {
+			case a == 0 && s == 0:
+				row.AddRewarded(0, 1, 5)
+			case a == 0:
+				row.Add(s-1, 1)
+			case s == 0:
+				row.Add(0, 0.7)
+				row.Add(1, 0.3)
+			case s == last:
+				row.Add(last-1, 0.7)
+				row.AddRewarded(last, 0.3, 10000)
+			default:
+				row.Add(s-1, 0.1)
+				row.Add(s, 0.6)
+				row.Add(s+1, 0.3)
+			}
+		})
+	return task(m, err, leftRight...)
+}
+
+// SixArms is the task of Strehl & Littman (2004): six rooms around a hall, the
+// better the harder to enter; in each one action pays and stays. In the first
+// room it is the other way round: every action but the one that leaves pays 50.
+// Episodes start in the hall, state 0, and do not end.
+func SixArms() (*Task, error) {
+	enter := []float64{1, 0.15, 0.10, 0.05, 0.03, 0.01}
+	pay := []float64{133, 300, 800, 1660, 6000} // rooms 2..6
+	m, err := mdp.Generate(mdp.Definition{Name: "SixArms", Description: "SixArms (Strehl & Littman 2004)",
+		States: 7, Actions: 6, Initial: []mdp.Weight{{S: 0, P: 1}}},
+		func(s, a int, row *mdp.Row) {
+			switch {
+			case s == 0:
+				row.Add(a+1, enter[a])
+				row.Add(0, 1-enter[a])
+			case s == 1 && a != 4:
+				row.Add(1, 1)
+				row.Reward(50)
+			case s > 1 && a == s-1:
+				row.Add(s, 1)
+				row.Reward(pay[s-2])
+			default:
+				row.Add(0, 1)
+			}
+		})
+	return task(m, err, "0", "1", "2", "3", "4", "5")
+}
+
+// Chain is the chain of n ≥ 2 states, usually 5, of Dearden, Friedman & Russell
+// (1998) and Strens (2000): forward pays 10 in the last state and nothing before,
+// back leads to state 0 and pays 2, and with probability 0.2 the other action
+// takes place, with its reward.
+func Chain(n int) (*Task, error) {
+	const slip = 0.2
+	if n < 2 {
+		return nil, fmt.Errorf("catalog: Chain has at least 2 states, not %d", n)
+	}
+	m, err := mdp.Generate(mdp.Definition{Name: "Chain", Description: "Chain (Dearden, Friedman & Russell 1998; Strens 2000)",
+		States: n, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}},
+		func(s, a int, row *mdp.Row) {
+			forward := []float64{1 - slip, slip}[a]
+			if s == n-1 {
+				row.AddRewarded(s, forward, 10)
+			} else {
+				row.Add(s+1, forward)
+			}
+			row.AddRewarded(0, 1-forward, 2)
+		})
+	return task(m, err, "forward", "back")
+}
+
+// DoubleLoop is the deterministic task of Watkins (1989) with two loops of five
+// steps from state 0: round 1, 2, 3, 4, whatever the actions, for a reward of 1,
+// or round 5, 6, 7, 8 by action b throughout (a leads back to 0) for a reward of
+// 2, which both actions collect in state 8.
+func DoubleLoop() (*Task, error) {
+	m, err := mdp.Generate(mdp.Definition{Name: "DoubleLoop", Description: "Double loop (Watkins 1989; Dearden, Friedman & Russell 1998)",
+		States: 9, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}},
+		func(s, a int, row *mdp.Row) {
+			next := s + 1
+			switch {
+			case s == 0:
+				next = 1 + 4*a
+			case s == 4:
+				next = 0
+				row.Reward(1)
+			case s == 8:
+				next = 0
+				row.Reward(2)
+			case s > 4 && a == 0:
+				next = 0
+			}
+			row.Add(next, 1)
+		})
+	return task(m, err, "a", "b")
+}
+
+// Bandit is the Bernoulli bandit as a model with one state: arm a pays 1 with
+// probability means[a].
+func Bandit(means []float64) (*Task, error) {
+	if len(means) == 0 {
+		return nil, errors.New("catalog: a bandit has at least one arm")
+	}
+	m, err := mdp.Generate(mdp.Definition{Name: "Bandit", Description: "Bernoulli bandit", States: 1, Actions: len(means)},
+		func(_, a int, row *mdp.Row) {
+			row.Add(0, 1)
+			row.Reward(means[a])
+			row.Noise.Bernoulli = true
+		})
+	names := make([]string, len(means))
+	for a := range names {
+		names[a] = fmt.Sprint(a)
+	}
+	return task(m, err, names...)
+}

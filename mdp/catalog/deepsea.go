@@ -1,0 +1,125 @@
+package catalog
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mathext/prng"
+
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// Sea describes a DeepSea.
+type Sea struct {
+	Size int // N ≥ 2
+	// Stochastic lets a move to the right fail with probability 1/N and adds
+	// standard normal noise to the reward in the last row's two outer columns.
+	Stochastic bool
+	// Mapped permutes the two actions independently in every cell, by bsuite's
+	// mapping for MappingSeed (its sweep uses 42); otherwise action 0 is left and
+	// 1 right everywhere.
+	Mapped      bool
+	MappingSeed uint32
+	// Continuing starts the next episode in place of ending one; otherwise there
+	// is a terminal state after the others.
+	Continuing bool
+}
+
+// DeepSea is bsuite's deep sea (Osband et al. 2020): N × N cells of which the
+// diver, who starts in the upper left and sinks one row a step, reaches those
+// with column ≤ row. State row·(row+1)/2+column. A move to the right costs 0.01/N,
+// also when it fails; being in the last column, that is at the end of the
+// diagonal, and moving right pays 1. An episode takes N steps.
+func DeepSea(sea Sea) (*Task, error) {
+	n := sea.Size
+	if n < 2 || n > 10_000 {
+		return nil, fmt.Errorf("catalog: DeepSea has a size of 2 to 10000, not %d", n)
+	}
+	var isRight []bool // by cell: action 1 is right
+	if sea.Mapped {
+		isRight = coins(sea.MappingSeed, n*n)
+	}
+	index := func(row, col int) int { return row*(row+1)/2 + col }
+	cells := index(n, 0)
+	d := mdp.Definition{Name: "DeepSea", Description: "Deep sea (bsuite)", States: cells, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}}
+	after := 0 // the state after the last row
+	if !sea.Continuing {
+		d.States, d.Terminal = cells+1, []int{cells}
+		after = cells
+	}
+	fail := 0.0
+	if sea.Stochastic {
+		fail = 1 / float64(n)
+	}
+	m, err := mdp.Generate(d, func(s, a int, out *mdp.Row) {
+		if s == cells {
+			return
+		}
+		row := int((math.Sqrt(8*float64(s)+1) - 1) / 2)
+		col := s - index(row, 0)
+		last := row == n-1
+		move := func(col int, p float64) {
+			if last {
+				out.Add(after, p)
+			} else {
+				out.Add(index(row+1, max(col, 0)), p)
+			}
+		}
+		right := a == 1
+		if isRight != nil {
+			right = right == isRight[row*n+col]
+		}
+		if right {
+			move(col+1, 1-fail)
+			move(col, fail)
+			out.Reward(-0.01 / float64(n))
+			if col == n-1 {
+				out.Reward(1)
+			}
+		} else {
+			move(col-1, 1)
+		}
+		if sea.Stochastic && last && (col == 0 || col == n-1) {
+			out.Noise.SD = 1
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	layout := &Layout{Rows: n, Cols: n, Wall: make([]bool, n*n), Cell: make([]int, d.States)}
+	for row := range n {
+		for col := range n {
+			if col <= row {
+				layout.Cell[index(row, col)] = row*n + col
+			} else {
+				layout.Wall[row*n+col] = true
+			}
+		}
+	}
+	if !sea.Continuing {
+		layout.Cell[cells] = -1
+	}
+	actions := leftRight
+	if sea.Mapped {
+		actions = []string{"0", "1"}
+	}
+	return &Task{Model: m, Actions: actions, Layout: layout}, nil
+}
+
+// coins returns n fair coin flips as NumPy's RandomState(seed).binomial(1, .5, n)
+// makes them: true when a 53-bit uniform of the Mersenne twister exceeds a half.
+func coins(seed uint32, n int) []bool {
+	twister := prng.NewMT19937()
+	twister.Seed(uint64(seed))
+	out := make([]bool, n)
+	for i := range out {
+		out[i] = uniform53(twister) > 0.5
+	}
+	return out
+}
+
+// uniform53 is NumPy's double in [0,1): 27 and 26 bits of two outputs.
+func uniform53(twister *prng.MT19937) float64 {
+	a, b := twister.Uint32()>>5, twister.Uint32()>>6
+	return (float64(a)*(1<<26) + float64(b)) / (1 << 53)
+}

@@ -1,0 +1,240 @@
+package mdp
+
+import (
+	"fmt"
+	"math"
+)
+
+// SolveDiscounted returns a policy that maximises Σ γ^t r_t, 0 ≤ γ < 1, and its
+// value. With ErrNotConverged the solution is the best so far.
+//
+// However the value v was found, the bound comes from one more Bellman backup:
+// with d = Tv − v, every V* − v lies between min d/(1−γ) and max d/(1−γ)
+// (MacQueen 1966; Puterman 1994, §6.6.3), so v, shifted to the middle, is within
+// half of the difference.
+func SolveDiscounted(m Model, gamma float64, o Options) (*Solution, error) {
+	if err := checkDiscount(gamma); err != nil {
+		return nil, err
+	}
+	d := &discounted{Tabular: tabular(m), gamma: gamma, limit: o.MaxIterations, tolerance: o.Tolerance}
+	n := d.states
+	if d.limit <= 0 {
+		d.limit = 1_000_000
+	}
+	if d.tolerance <= 0 {
+		d.tolerance = 1e-9 * largestReward(d.Tabular) / (1 - gamma)
+	}
+	d.v, d.w = make([]float64, n), make([]float64, n)
+	d.sol.Policy = make(Deterministic, n)
+	if o.Value != nil {
+		if copy(d.v, o.Value) != n || len(o.Value) != n {
+			return nil, fmt.Errorf("mdp: the value to start from has %d states, the model %d", len(o.Value), n)
+		}
+	}
+	method := o.Method
+	if method == Automatic {
+		if method = ModifiedPolicyIteration; n <= 200 {
+			method = PolicyIteration
+		}
+	}
+	switch method {
+	case ValueIteration:
+		return d.iterate(d.optimalitySweep)
+	case ModifiedPolicyIteration:
+		return d.iterate(d.evaluationSweep)
+	case PrioritisedSweeping:
+		return d.prioritised()
+	case PolicyIteration:
+		if n > denseLimit {
+			return nil, fmt.Errorf("mdp: policy iteration is for up to %d states, not %d", denseLimit, n)
+		}
+		return d.policyIteration(o.Policy)
+	}
+	return nil, fmt.Errorf("mdp: unknown method %d", method)
+}
+
+// discounted is the work of one SolveDiscounted.
+type discounted struct {
+	*Tabular
+	gamma, tolerance float64
+	limit            int
+	v, w             []float64   // the value, and a second one
+	views            [][]float64 // of v, one per processor
+	sol              Solution
+}
+
+// improve writes Tv into w and the greedy policy into the solution, and returns
+// the extremes of Tv−v.
+func (d *discounted) improve() (lo, hi float64) {
+	type extremes struct {
+		lo, hi float64
+		_      [6]float64 // keeps the parts on different cache lines
+	}
+	found := make([]extremes, numBlocks(d.states))
+	blocks(d.states, func(part, from, to int) {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for s := from; s < to; s++ {
+			q, a := d.best(s, d.gamma, d.v)
+			d.w[s], d.sol.Policy[s] = q, a
+			x := q - d.v[s]
+			lo, hi = min(lo, x), max(hi, x)
+		}
+		found[part] = extremes{lo: lo, hi: hi}
+	})
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, f := range found {
+		lo, hi = min(lo, f.lo), max(hi, f.hi)
+	}
+	d.sol.Sweeps++
+	d.sol.Improvements++
+	d.sol.Backups += d.states * d.actions
+	return lo, hi
+}
+
+// certify sets the value and its bound from the extremes of Tv−v. It reports
+// whether the tolerance, or what roundoff leaves of it, is met.
+func (d *discounted) certify(lo, hi float64) bool {
+	shift := (lo + hi) / 2 / (1 - d.gamma)
+	half := (hi - lo) / 2 / (1 - d.gamma)
+	noise := rounding(d.Tabular, d.v) / (1 - d.gamma)
+	d.sol.Residual, d.sol.Bound = hi-lo, half+noise
+	if half > max(d.tolerance-noise, 2*noise) {
+		return false
+	}
+	d.sol.Value = d.v
+	for s := range d.v {
+		d.v[s] += shift
+	}
+	return true
+}
+
+// iterate alternates improvements with sweeps.
+func (d *discounted) iterate(sweep func(reverse bool)) (*Solution, error) {
+	const sweeps = 8 // between improvements
+	for d.sol.Sweeps < d.limit {
+		lo, hi := d.improve()
+		if d.certify(lo, hi) {
+			return &d.sol, nil
+		}
+		d.v, d.w = d.w, d.v
+		for i := range sweeps {
+			sweep(i&1 == 1)
+		}
+		d.sol.Sweeps += sweeps
+	}
+	d.sol.Value = d.v
+	return &d.sol, ErrNotConverged
+}
+
+// optimalitySweep is one Gauss-Seidel sweep of v ← max_a (r + γPv). Each
+// processor sweeps its own block, sees its own new values at once and those of
+// the others as they were before the sweep.
+func (d *discounted) optimalitySweep(reverse bool) {
+	d.sweep(reverse, func(s int, v []float64) float64 {
+		q, _ := d.best(s, d.gamma, v)
+		return q
+	})
+	d.sol.Backups += d.states * d.actions
+}
+
+// evaluationSweep is one Gauss-Seidel sweep for the current greedy policy.
+func (d *discounted) evaluationSweep(reverse bool) {
+	d.sweep(reverse, func(s int, v []float64) float64 {
+		return d.backup(s*d.actions+d.sol.Policy[s], d.gamma, v)
+	})
+	d.sol.Backups += d.states
+}
+
+// sweep updates every state once, in place.
+func (d *discounted) sweep(reverse bool, update func(s int, v []float64) float64) {
+	parts := numBlocks(d.states)
+	for len(d.views) < parts {
+		view := d.v // one processor works on v itself, several each on a copy
+		if parts > 1 {
+			view = make([]float64, d.states)
+		}
+		d.views = append(d.views, view)
+	}
+	if parts == 1 {
+		d.views[0] = d.v
+	}
+	blocks(d.states, func(part, from, to int) {
+		v := d.views[part]
+		copy(v, d.v)
+		if reverse {
+			for s := to - 1; s >= from; s-- {
+				v[s] = update(s, v)
+			}
+		} else {
+			for s := from; s < to; s++ {
+				v[s] = update(s, v)
+			}
+		}
+	})
+	if parts > 1 {
+		blocks(d.states, func(part, from, to int) { copy(d.v[from:to], d.views[part][from:to]) })
+	}
+}
+
+// policyIteration evaluates each greedy policy exactly until it no longer
+// changes, and starts from the given policy if there is one.
+func (d *discounted) policyIteration(start Deterministic) (*Solution, error) {
+	n := d.states
+	if start != nil {
+		if err := checkPolicy(start, n, d.actions); err != nil {
+			return nil, err
+		}
+		copy(d.sol.Policy, start)
+	} else {
+		d.improve()
+	}
+	var red reduction
+	for d.sol.Sweeps < d.limit {
+		red.reset(n)
+		for s, a := range d.sol.Policy {
+			next, prob := d.Transition(s, a)
+			for k, t := range next {
+				red.q[s*n+int(t)] = d.gamma * prob[k]
+			}
+			red.leave[s] = 1 - d.gamma
+			red.f[0][s] = d.Reward(s, a)
+		}
+		red.solve()
+		copy(d.v, red.f[0])
+		// Keep an action unless another is better beyond roundoff, so as not to
+		// cycle among equals.
+		slack := 4 * rounding(d.Tabular, d.v)
+		changed := false
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for s, a := range d.sol.Policy {
+			q, b := d.best(s, d.gamma, d.v)
+			lo, hi = min(lo, q-d.v[s]), max(hi, q-d.v[s])
+			if q > d.backup(s*d.actions+a, d.gamma, d.v)+slack {
+				d.sol.Policy[s] = b
+				changed = true
+			}
+		}
+		d.sol.Sweeps++
+		d.sol.Improvements++
+		d.sol.Backups += n * (d.actions + 1)
+		if !changed {
+			d.certify(lo, hi)
+			d.sol.Value = d.v
+			return &d.sol, nil
+		}
+	}
+	d.sol.Value = d.v
+	return &d.sol, ErrNotConverged
+}
+
+func checkPolicy(p Deterministic, states, actions int) error {
+	if len(p) != states {
+		return fmt.Errorf("mdp: the policy has %d states, the model %d", len(p), states)
+	}
+	for s, a := range p {
+		if a < 0 || a >= actions {
+			return fmt.Errorf("mdp: policy in state %d: action %d is outside 0..%d", s, a, actions-1)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package mdp
+
+import (
+	"fmt"
+	"math"
+)
+
+// EvaluateDiscounted returns the value v = Σ_t γ^t E r_t of the chain from each
+// state, 0 ≤ γ < 1. Chains of up to 2000 states are solved directly, larger ones
+// by Gauss-Seidel sweeps to an error of at most 1e-9 times the largest value.
+func (c *Chain) EvaluateDiscounted(gamma float64) ([]float64, error) {
+	if err := checkDiscount(gamma); err != nil {
+		return nil, err
+	}
+	n := c.NumStates()
+	v := make([]float64, n)
+	if n <= denseLimit {
+		var r reduction
+		r.reset(n)
+		for s := range n {
+			next, prob := c.Row(s)
+			for k, t := range next {
+				r.q[s*n+int(t)] = gamma * prob[k]
+			}
+			r.leave[s] = 1 - gamma
+			r.f[0][s] = c.reward[s]
+		}
+		r.solve()
+		copy(v, r.f[0])
+		return v, nil
+	}
+	const limit = 1_000_000
+	for sweep := range limit {
+		change, largest := 0.0, 0.0
+		for i := range n {
+			s := i
+			if sweep&1 == 1 {
+				s = n - 1 - i
+			}
+			x := c.reward[s] + gamma*c.expect(s, v)
+			change = max(change, math.Abs(x-v[s]))
+			largest = max(largest, math.Abs(x))
+			v[s] = x
+		}
+		// A Gauss-Seidel sweep contracts by γ in the maximum norm.
+		if gamma*change <= 1e-9*largest*(1-gamma) {
+			return v, nil
+		}
+	}
+	return v, ErrNotConverged
+}
+
+// EvaluateFinite returns the expected sum of the next horizon rewards from each
+// state.
+func (c *Chain) EvaluateFinite(horizon int) []float64 {
+	v, w := make([]float64, c.NumStates()), make([]float64, c.NumStates())
+	for range horizon {
+		for s := range w {
+			w[s] = c.reward[s] + c.expect(s, v)
+		}
+		v, w = w, v
+	}
+	return v
+}
+
+// EvaluateAverage returns the gain (long-run reward per step) and the bias of
+// the chain from each state: h = lim E Σ_{t<T} (r_t − g(s_t)), in the Cesàro
+// sense when the chain is periodic (Puterman 1994, §8.2). There may be any
+// number of closed classes; the gain is constant when there is one. Chains of
+// more than 2000 states must have one; they are solved by iteration, to an error
+// of 1e-9 of the gain.
+func (c *Chain) EvaluateAverage() (gain, bias []float64, err error) {
+	n := c.NumStates()
+	st := c.Structure()
+	gain, bias = make([]float64, n), make([]float64, n)
+	if n > denseLimit {
+		if err := st.RequireUnichain(); err != nil {
+			return nil, nil, err
+		}
+		return c.iterateAverage(gain, bias)
+	}
+	var red reduction
+	place := make([]int, n) // index in the system being solved, -1 outside
+	for s := range place {
+		place[s] = -1
+	}
+	mu := make([]float64, n)
+	for _, i := range st.Closed {
+		class := st.Classes[i]
+		c.gth(mu, class)
+		// From its most likely state, so that cycles are short and what they cost
+		// beyond the gain is not the difference of large numbers.
+		origin := class[0]
+		for _, s := range class {
+			if mu[s] > mu[origin] {
+				origin = s
+			}
+		}
+		g := c.cycle(&red, class, origin, place, bias)
+		mean := 0.0
+		for _, s := range class {
+			mean += mu[s] * bias[s]
+		}
+		for _, s := range class {
+			gain[s], bias[s] = g, bias[s]-mean
+		}
+	}
+	var transient []int
+	for s := range n {
+		if !st.Recurrent(s) {
+			place[s] = len(transient)
+			transient = append(transient, s)
+		}
+	}
+	// First the gain, the mean of that of the classes; then the bias.
+	for pass := range 2 {
+		red.reset(len(transient))
+		for i, s := range transient {
+			next, prob := c.Row(s)
+			for k, t := range next {
+				switch j := place[t]; {
+				case j >= 0:
+					red.q[i*red.n+j] = prob[k]
+				case pass == 0:
+					red.leave[i] += prob[k]
+					red.f[0][i] += prob[k] * gain[t]
+				default:
+					red.leave[i] += prob[k]
+					red.f[0][i] += prob[k] * bias[t]
+				}
+			}
+			if pass == 1 {
+				red.f[0][i] += c.reward[s] - gain[s]
+			}
+		}
+		red.solve()
+		for i, s := range transient {
+			if pass == 0 {
+				gain[s] = red.f[0][i]
+			} else {
+				bias[s] = red.f[0][i]
+			}
+		}
+	}
+	return gain, bias, nil
+}
+
+// cycle solves a closed class by its excursions from one of its states: reward
+// over duration of a cycle is the gain, which it returns, and what a state is
+// ahead of that until the cycle closes its bias, relative to the origin. place
+// is all -1 before and after.
+func (c *Chain) cycle(red *reduction, class []int, origin int, place []int, bias []float64) (gain float64) {
+	n := 0
+	for _, s := range class {
+		if s != origin {
+			place[s] = n
+			n++
+		}
+	}
+	red.reset(n)
+	for _, s := range class {
+		i := place[s]
+		if i < 0 {
+			continue
+		}
+		next, prob := c.Row(s)
+		for k, t := range next {
+			if int(t) == origin {
+				red.leave[i] += prob[k]
+			} else {
+				red.q[i*n+place[t]] = prob[k]
+			}
+		}
+		red.f[0][i], red.f[1][i] = c.reward[s], 1
+	}
+	red.solve()
+	reward, duration := c.reward[origin], 1.0
+	next, prob := c.Row(origin)
+	for k, t := range next {
+		if int(t) != origin {
+			reward += prob[k] * red.f[0][place[t]]
+			duration += prob[k] * red.f[1][place[t]]
+		}
+	}
+	gain = reward / duration
+	bias[origin] = 0
+	for _, s := range class {
+		if i := place[s]; i >= 0 {
+			bias[s] = red.f[0][i] - gain*red.f[1][i]
+			place[s] = -1
+		}
+	}
+	return gain
+}
+
+// iterateAverage evaluates a large chain with one closed class by relative
+// value iteration on (I+P)/2, then shifts the bias to have mean zero.
+func (c *Chain) iterateAverage(gain, bias []float64) ([]float64, []float64, error) {
+	const limit = 1_000_000
+	n := c.NumStates()
+	next := make([]float64, n)
+	scale := 0.0
+	for _, r := range c.reward {
+		scale = max(scale, math.Abs(r))
+	}
+	lo, hi := math.Inf(-1), math.Inf(1)
+	for i := 0; i < limit && hi-lo > 2e-9*scale; i++ {
+		lo, hi = math.Inf(1), math.Inf(-1)
+		for s := range n {
+			d := c.reward[s] + c.expect(s, bias) - bias[s]
+			lo, hi = min(lo, d), max(hi, d)
+			next[s] = bias[s] + d/2
+		}
+		origin := next[0]
+		for s := range next {
+			bias[s] = next[s] - origin
+		}
+	}
+	mu, _, err := c.Stationary()
+	g, mean := 0.0, 0.0
+	for s, w := range mu {
+		g += w * c.reward[s]
+		mean += w * bias[s]
+	}
+	for s := range n {
+		gain[s], bias[s] = g, bias[s]-mean
+	}
+	if err == nil && hi-lo > 2e-9*scale {
+		err = ErrNotConverged
+	}
+	return gain, bias, err
+}
+
+func checkDiscount(gamma float64) error {
+	if !(gamma >= 0 && gamma < 1) {
+		return fmt.Errorf("mdp: discount %v is outside [0,1)", gamma)
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package mdp_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/mdp/catalog"
+)
+
+// garnet draws a random model; with branching one it is deterministic, hence
+// often periodic, reducible or multichain.
+func garnet(t *rapid.T) *mdp.Tabular {
+	n := rapid.IntRange(1, 9).Draw(t, "states")
+	task, err := catalog.Garnet(n, rapid.IntRange(1, 4).Draw(t, "actions"),
+		rapid.IntRange(1, n).Draw(t, "branching"), rapid.Uint64().Draw(t, "seed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task.Model
+}
+
+func policy(t *rapid.T, m mdp.Model) mdp.Deterministic {
+	p := make(mdp.Deterministic, m.NumStates())
+	for s := range p {
+		p[s] = rapid.IntRange(0, m.NumActions()-1).Draw(t, "action")
+	}
+	return p
+}
+
+func induce(t *rapid.T, m mdp.Model, pi mdp.Policy) *mdp.Chain {
+	c, err := mdp.Induce(m, pi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
+
+// Discounted solvers agree within their bounds, and with what their own policy
+// earns.
+func TestDiscountedSolversAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := garnet(t)
+		gamma := rapid.SampledFrom([]float64{0, 0.5, 0.9, 0.99}).Draw(t, "gamma")
+		tolerance := rapid.SampledFrom([]float64{1e-2, 1e-6, 1e-10}).Draw(t, "tolerance")
+		exact, err := mdp.SolveDiscounted(m, gamma, mdp.Options{Method: mdp.PolicyIteration})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, method := range []mdp.Method{mdp.ValueIteration, mdp.ModifiedPolicyIteration, mdp.PrioritisedSweeping} {
+			sol, err := mdp.SolveDiscounted(m, gamma, mdp.Options{Method: method, Tolerance: tolerance})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sol.Bound > 2*tolerance {
+				t.Fatalf("method %d: bound %g for tolerance %g", method, sol.Bound, tolerance)
+			}
+			earned, err := induce(t, m, sol.Policy).EvaluateDiscounted(gamma)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for s, v := range exact.Value {
+				if !near(sol.Value[s], v, sol.Bound+exact.Bound) {
+					t.Fatalf("method %d: value %v and %v differ by more than %g", method, sol.Value[s], v, sol.Bound+exact.Bound)
+				}
+				if loss := v - earned[s]; loss > 2*sol.Bound+exact.Bound {
+					t.Fatalf("method %d: the policy loses %g, bound %g", method, loss, sol.Bound)
+				}
+			}
+		}
+	})
+}
+
+// Policy iteration finds the best gain of all deterministic policies, from every
+// state at once, whatever the chain structure.
+func TestAverageIsBestOfAllPolicies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 4).Draw(t, "states")
+		task, err := catalog.Garnet(n, 2, rapid.IntRange(1, min(n, 2)).Draw(t, "branching"), rapid.Uint64().Draw(t, "seed"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := task.Model
+		best := make([]float64, n)
+		for s := range best {
+			best[s] = math.Inf(-1)
+		}
+		for code := range 1 << n {
+			p := make(mdp.Deterministic, n)
+			for s := range p {
+				p[s] = code >> s & 1
+			}
+			gain, _, err := induce(t, m, p).EvaluateAverage()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for s, g := range gain {
+				best[s] = max(best[s], g)
+			}
+		}
+		sol, err := mdp.SolveAverage(m, mdp.Options{Method: mdp.PolicyIteration})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, g := range sol.Gain {
+			if !near(g, best[s], 1e-9) {
+				t.Fatalf("gain of state %d is %v, the best of all policies %v", s, g, best[s])
+			}
+		}
+		rvi, err := mdp.SolveAverage(m, mdp.Options{Method: mdp.ValueIteration, Tolerance: 1e-8})
+		var missing *mdp.MissingError
+		switch {
+		case errors.As(err, &missing):
+			if mdp.ModelStructure(m).WeaklyCommunicating() {
+				t.Fatalf("refused although weakly communicating: %v", err)
+			}
+		case err != nil:
+			t.Fatal(err)
+		case !near(rvi.Gain[0], best[0], rvi.Bound+1e-9):
+			t.Fatalf("relative value iteration has gain %v ± %g, want %v", rvi.Gain[0], rvi.Bound, best[0])
+		}
+		for s := range best { // the bound holds, and a weakly communicating model has one gain
+			if mdp.ModelStructure(m).WeaklyCommunicating() && !near(best[s], best[0], 1e-9) {
+				t.Fatalf("weakly communicating, but gains %v", best)
+			}
+		}
+	})
+}
+
+// The gain of a policy is the limit of (1−γ)V, the bias that of what remains
+// (Puterman 1994, Corollary 8.2.4).
+func TestGainIsTheLimitOfDiscounting(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := garnet(t)
+		c := induce(t, m, policy(t, m))
+		gain, bias, err := c.EvaluateAverage()
+		if err != nil {
+			t.Fatal(err)
+		}
+		const gamma = 1 - 0x1p-24 // exact, so that 1−γ is, too
+		v, err := c.EvaluateDiscounted(gamma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow := 1.0 // how slowly a chain mixes shows in the size of its bias
+		for _, h := range bias {
+			slow = max(slow, h*h)
+		}
+		if slow > 100 {
+			t.Skip("nearly decomposable")
+		}
+		for s := range v {
+			if !near((1-gamma)*v[s], gain[s], 1e-5) {
+				t.Fatalf("(1-γ)V = %v, gain %v", (1-gamma)*v[s], gain[s])
+			}
+			if !near(v[s]-gain[s]/(1-gamma), bias[s], 1e-3) {
+				t.Fatalf("V - g/(1-γ) = %v, bias %v", v[s]-gain[s]/(1-gamma), bias[s])
+			}
+		}
+	})
+}
+
+// relabelled returns m with state s renamed to name[s].
+func relabelled(t *rapid.T, m *mdp.Tabular, name []int) *mdp.Tabular {
+	old := make([]int, len(name))
+	for s, u := range name {
+		old[u] = s
+	}
+	out, err := mdp.Generate(mdp.Definition{States: m.NumStates(), Actions: m.NumActions()}, func(u, a int, row *mdp.Row) {
+		next, prob := m.Transition(old[u], a)
+		for k, s := range next {
+			row.Add(name[s], prob[k])
+		}
+		row.Reward(m.Reward(old[u], a))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Relabelling the states changes nothing but the labels.
+func TestRelabelling(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := garnet(t)
+		name := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "permutation"), 0)).Perm(m.NumStates())
+		w := relabelled(t, m, name)
+		a, err := mdp.SolveAverage(m, mdp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := mdp.SolveAverage(w, mdp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := policy(t, m)
+		q := make(mdp.Deterministic, len(p))
+		for s, u := range name {
+			q[u] = p[s]
+			if !near(a.Gain[s], b.Gain[u], 1e-9) {
+				t.Fatalf("gain %v becomes %v", a.Gain[s], b.Gain[u])
+			}
+		}
+		x, y := induce(t, m, p).Structure(), induce(t, w, q).Structure()
+		if len(x.Classes) != len(y.Classes) || len(x.Closed) != len(y.Closed) {
+			t.Fatalf("%d classes, %d closed become %d, %d", len(x.Classes), len(x.Closed), len(y.Classes), len(y.Closed))
+		}
+		for s, u := range name {
+			if x.Recurrent(s) != y.Recurrent(u) || x.Period[x.ClassOf[s]] != y.Period[y.ClassOf[u]] {
+				t.Fatal("recurrence or period changed")
+			}
+		}
+	})
+}
+
+// A solution is a fixed point: solving again from it improves nothing.
+func TestWarmStart(t *testing.T) {
+	var solver mdp.AverageSolver
+	rapid.Check(t, func(t *rapid.T) {
+		m := garnet(t)
+		first, err := solver.Solve(m, mdp.Options{Method: mdp.PolicyIteration})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gain := append([]float64(nil), first.Gain...)
+		again, err := solver.Solve(m, mdp.Options{Method: mdp.PolicyIteration})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.Improvements != 1 {
+			t.Fatalf("%d improvements of an optimal policy", again.Improvements)
+		}
+		fresh, err := mdp.SolveAverage(m, mdp.Options{Method: mdp.PolicyIteration})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, g := range gain {
+			if !near(g, fresh.Gain[s], 1e-9) {
+				t.Fatalf("warm gain %v, cold %v", g, fresh.Gain[s])
+			}
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package mdp
+
+import (
+	"math"
+	"runtime"
+	"sync"
+)
+
+// Method is an algorithm for solving a model.
+type Method int
+
+// The methods. Automatic takes policy iteration for up to 200 states, where its
+// exact evaluations are cheapest, and modified policy iteration (discounted) or
+// relative value iteration (average) beyond.
+const (
+	Automatic Method = iota
+	// ValueIteration makes Gauss-Seidel sweeps in alternating directions
+	// (discounted), or is relative value iteration with the aperiodicity
+	// transformation (average; Puterman 1994, §8.5.4 and §8.5.5).
+	ValueIteration
+	// PrioritisedSweeping backs up the state whose value is most out of date
+	// first (Moore & Atkeson 1993). It pays where little of the model changes at
+	// a time: few rewards in many states. Discounted only.
+	PrioritisedSweeping
+	// ModifiedPolicyIteration makes a few evaluation sweeps between improvements
+	// (Puterman & Shin 1978). Discounted only.
+	ModifiedPolicyIteration
+	// PolicyIteration evaluates every policy exactly (Howard 1960; for the average
+	// criterion the multichain algorithm of Puterman 1994, §9.2). For models of
+	// up to 2000 states.
+	PolicyIteration
+)
+
+// Options govern a solver. The zero value is useful.
+type Options struct {
+	Method Method
+	// Tolerance is how far from the optimum the value (discounted), the gain
+	// (average), or one sweep from the next (total) may be. Default 1e-9 times
+	// the largest absolute reward, for the discounted value times 1/(1−γ).
+	Tolerance float64
+	// MaxIterations limits sweeps, or policy improvements. Default 1,000,000.
+	MaxIterations int
+	// Value and Policy are where to start: an earlier solution of a similar model.
+	// They are not kept. Policy iteration uses the policy, the others the value.
+	Value  []float64
+	Policy Deterministic
+}
+
+// Solution is an optimal policy with its values, and how good it is.
+type Solution struct {
+	Policy Deterministic
+	// Value is the optimal value from each state; nil for the average criterion.
+	Value []float64
+	// Gain and Bias belong to the average criterion: the optimal reward per step
+	// from each state (constant unless the model is multichain), and what a state
+	// is ahead of that. The bias is that of the returned policy, with mean zero
+	// under its stationary distribution; after relative value iteration it is
+	// approximate and zero in state 0.
+	Gain, Bias []float64
+	// Bound is a certified bound on |Value−V*| or |Gain−g*| in every state, from
+	// the Bellman residual of what is returned, roundoff included. The policy
+	// loses at most twice that. +Inf when there is none to be had.
+	Bound float64
+	// Residual is what the bound comes from: the span of the Bellman residual
+	// (the difference of its extremes), or its maximum for the total criterion.
+	Residual float64
+	// Improvements counts policy improvements, Sweeps passes over all states, and
+	// Backups evaluations of a single row P(·|s,a).
+	Improvements, Sweeps, Backups int
+}
+
+// unit is the largest relative error of one rounding.
+const unit = 0x1p-53
+
+// rounding bounds the roundoff of one Bellman backup of v.
+func rounding(t *Tabular, v []float64) float64 {
+	longest, largest := 0, 0.0
+	for i := range t.reward {
+		longest = max(longest, t.start[i+1]-t.start[i])
+		largest = max(largest, math.Abs(t.reward[i]))
+	}
+	for _, x := range v {
+		largest = max(largest, math.Abs(x))
+	}
+	return float64(longest+4) * unit * largest
+}
+
+// largestReward returns max |r(s,a)|, or 1 when all rewards are zero.
+func largestReward(t *Tabular) float64 {
+	largest := 0.0
+	for _, r := range t.reward {
+		largest = max(largest, math.Abs(r))
+	}
+	if largest == 0 {
+		return 1
+	}
+	return largest
+}
+
+// tabular returns m in compressed rows: itself, or a copy.
+func tabular(m Model) *Tabular {
+	if t, ok := m.(*Tabular); ok {
+		return t
+	}
+	n, actions := m.NumStates(), m.NumActions()
+	t := &Tabular{states: n, actions: actions, start: make([]int, 1, n*actions+1), reward: make([]float64, 0, n*actions)}
+	for s := range n {
+		for a := range actions {
+			next, prob := m.Transition(s, a)
+			t.next, t.prob = append(t.next, next...), append(t.prob, prob...)
+			t.start = append(t.start, len(t.next))
+			t.reward = append(t.reward, m.Reward(s, a))
+		}
+	}
+	return t
+}
+
+// backup returns r + γ Σ p v of row i = s*A+a.
+func (m *Tabular) backup(i int, gamma float64, v []float64) float64 {
+	lo, hi := m.start[i], m.start[i+1]
+	prob := m.prob[lo:hi]
+	sum := 0.0
+	for k, t := range m.next[lo:hi] {
+		sum += prob[k] * v[t]
+	}
+	return m.reward[i] + gamma*sum
+}
+
+// best returns the largest backup of state s and the first action with it.
+func (m *Tabular) best(s int, gamma float64, v []float64) (value float64, action int) {
+	value = math.Inf(-1)
+	for a, i := 0, s*m.actions; a < m.actions; a, i = a+1, i+1 {
+		if q := m.backup(i, gamma, v); q > value {
+			value, action = q, a
+		}
+	}
+	return value, action
+}
+
+// parallelFrom is the size from which a sweep is split between processors.
+const parallelFrom = 1 << 14
+
+// blocks calls f for the parts of 0..n-1, concurrently when n is large; part
+// numbers them.
+func blocks(n int, f func(part, lo, hi int)) {
+	workers := numBlocks(n)
+	if workers == 1 {
+		f(0, 0, n)
+		return
+	}
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() { f(w, n*w/workers, n*(w+1)/workers) })
+	}
+	wg.Wait()
+}
+
+func numBlocks(n int) int {
+	if n < parallelFrom {
+		return 1
+	}
+	return min(runtime.GOMAXPROCS(0), 8)
+}

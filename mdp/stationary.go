@@ -1,0 +1,133 @@
+package mdp
+
+import (
+	"fmt"
+	"math"
+)
+
+// ErrNotConverged is returned, together with the best result so far, when an
+// iteration stops at its limit before its tolerance.
+var ErrNotConverged = fmt.Errorf("mdp: not converged within the iteration limit")
+
+// denseLimit is the largest number of states for which dense linear algebra,
+// with its S² memory and S³ time, is used.
+const denseLimit = 2000
+
+// Stationary returns the stationary distribution μ = μP of a chain with a
+// single closed class (else a MissingError) and the residual ‖μP−μ‖₁. Closed
+// classes of up to 2000 states are solved by elimination without subtractions
+// (Grassmann, Taksar & Heyman 1985), so that every entry, however small, is
+// accurate; larger ones by iteration, to a residual of 1e-12 or else with
+// ErrNotConverged.
+func (c *Chain) Stationary() (mu []float64, residual float64, err error) {
+	st := c.Structure()
+	if err := st.RequireUnichain(); err != nil {
+		return nil, 0, err
+	}
+	mu = make([]float64, c.NumStates())
+	err = c.stationaryOf(mu, st.Classes[st.Closed[0]])
+	next := make([]float64, len(mu))
+	c.Propagate(next, mu)
+	for s := range next {
+		residual += math.Abs(next[s] - mu[s])
+	}
+	return mu, residual, err
+}
+
+// stationaryOf writes the stationary distribution of a closed class into the
+// places of mu of its states.
+func (c *Chain) stationaryOf(mu []float64, class []int) error {
+	if len(class) <= denseLimit {
+		c.gth(mu, class)
+		return nil
+	}
+	return c.powerIteration(mu, class)
+}
+
+// gth eliminates the states of the class one by one, last first.
+func (c *Chain) gth(mu []float64, class []int) {
+	n := len(class)
+	place := make(map[int32]int, n)
+	for i, s := range class {
+		place[int32(s)] = i
+	}
+	p := make([]float64, n*n)
+	for i, s := range class {
+		next, prob := c.Row(s)
+		for k, t := range next {
+			p[i*n+place[t]] += prob[k]
+		}
+	}
+	x := make([]float64, n)
+	gth(x, p)
+	for i, s := range class {
+		mu[s] = x[i]
+	}
+}
+
+// gth writes the stationary distribution of the irreducible matrix p, which it
+// overwrites, into x. Off-diagonal entries suffice.
+func gth(x, p []float64) {
+	n := len(x)
+	for k := n - 1; k > 0; k-- {
+		out := 0.0
+		for j := range k {
+			out += p[k*n+j]
+		}
+		for i := range k {
+			f := p[i*n+k] / out
+			p[i*n+k] = f
+			if f != 0 {
+				row, last := p[i*n:i*n+k], p[k*n:k*n+k]
+				for j := range row {
+					row[j] += f * last[j]
+				}
+			}
+		}
+	}
+	x[0] = 1
+	total := 1.0
+	for k := 1; k < n; k++ {
+		x[k] = 0
+		for i := range k {
+			x[k] += x[i] * p[i*n+k]
+		}
+		total += x[k]
+	}
+	for i := range x {
+		x[i] /= total
+	}
+}
+
+// powerIteration iterates μ ← μ(I+P)/2, which converges whatever the period.
+func (c *Chain) powerIteration(mu []float64, class []int) error {
+	const limit, tolerance = 100_000, 1e-12
+	for _, s := range class {
+		mu[s] = 1 / float64(len(class))
+	}
+	next := make([]float64, len(mu))
+	for range limit {
+		for _, s := range class {
+			next[s] = 0
+		}
+		for _, s := range class {
+			row, prob := c.Row(s)
+			for k, t := range row {
+				next[t] += mu[s] * prob[k]
+			}
+		}
+		change, total := 0.0, 0.0
+		for _, s := range class {
+			change += math.Abs(next[s] - mu[s])
+			mu[s] = (mu[s] + next[s]) / 2
+			total += mu[s]
+		}
+		for _, s := range class {
+			mu[s] /= total
+		}
+		if change < tolerance {
+			return nil
+		}
+	}
+	return ErrNotConverged
+}
