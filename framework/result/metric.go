@@ -8,7 +8,7 @@ import (
 // Definition says what a metric means, for axes, tables and legends.
 type Definition struct {
 	Title string // "cumulative reward"
-	Unit  string // what the value counts, for an axis: "reward per step"
+	Axis  string // with what the value counts: "mean reward per step (window mean)"
 	Text  string // one sentence
 	// Cumulative metrics are summarised by their last value, the others by
 	// their mean over all steps.
@@ -30,29 +30,29 @@ func Metrics() []Metric {
 func Define(m Metric) Definition {
 	switch m {
 	case Reward:
-		return Definition{Title: "mean reward", Unit: "reward per step, mean of the window",
+		return Definition{Title: "mean reward", Axis: "mean reward per step (window mean)",
 			Text: "Mean reward of the steps since the previous recorded step; in summaries, of all steps."}
 	case FinalReward:
-		return Definition{Title: "final reward", Unit: "reward per step",
+		return Definition{Title: "final reward", Axis: "mean reward per step",
 			Text: "Mean reward of the last tenth of the run."}
 	case CumulativeReward:
-		return Definition{Title: "cumulative reward", Unit: "sum of rewards", Cumulative: true,
+		return Definition{Title: "cumulative reward", Axis: "cumulative reward (sum over steps)", Cumulative: true,
 			Text: "Sum of all rewards from the first step on."}
 	case DiscountedReturn:
-		return Definition{Title: "discounted return", Unit: "discounted sum of rewards", Cumulative: true,
+		return Definition{Title: "discounted return", Axis: "discounted return (discounted sum)", Cumulative: true,
 			Text: "Sum of all rewards from the first step on, the k-th later one weighted by the k-th power of the discount."}
 	case EpisodeReturn:
-		return Definition{Title: "episode return", Unit: "sum of rewards of an episode",
+		return Definition{Title: "episode return", Axis: "return per episode (window mean)",
 			Text: "Mean undiscounted return of the episodes that ended since the previous recorded step."}
 	case Regret:
-		return Definition{Title: "regret", Unit: "expected reward given up", Cumulative: true,
+		return Definition{Title: "regret", Axis: "regret (expected reward forgone)", Cumulative: true,
 			Text: "Sum over all steps of the optimal expected reward minus the expected reward of the action taken."}
 	case OptimalAction:
-		return Definition{Title: "optimal actions", Unit: "share of steps",
+		return Definition{Title: "optimal actions", Axis: "share of optimal actions (window mean)",
 			Text: "Share of the steps since the previous recorded step at which the action was optimal; in summaries, of all steps."}
 	}
 	name := strings.ReplaceAll(string(m), "_", " ")
-	return Definition{Title: name, Unit: name, Text: "A metric that a plugin recorded."}
+	return Definition{Title: name, Axis: name, Text: "A metric that a plugin recorded."}
 }
 
 // sortMetrics puts metrics in the order of order, unknown ones last by name.

@@ -1,0 +1,98 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+)
+
+// linearTicks places four to eight labels at multiples of 1, 2 or 5 times a power
+// of ten.
+func linearTicks(lo, hi float64) []plot.Tick {
+	if !(hi > lo) {
+		return nil
+	}
+	step := niceStep((hi - lo) / 8)
+	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+	var ticks []plot.Tick
+	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+1e-9*step; k++ {
+		ticks = append(ticks, plot.Tick{Value: k * step, Label: formatTick(k*step, digits)})
+	}
+	return ticks
+}
+
+// niceStep is the least of 1, 2, 5 times a power of ten that is at least x.
+func niceStep(x float64) float64 {
+	p := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, m := range []float64{1, 2, 5} {
+		if m*p >= x*(1-1e-9) {
+			return m * p
+		}
+	}
+	return 10 * p
+}
+
+// logTicks labels powers of ten, at most about eight of them, and marks their
+// multiples where there is room.
+func logTicks(lo, hi float64) []plot.Tick {
+	first, last := int(math.Floor(math.Log10(lo)+1e-9)), int(math.Ceil(math.Log10(hi)-1e-9))
+	every := (last-first)/8 + 1
+	var ticks []plot.Tick
+	labels := 0
+	add := func(v float64, label string) {
+		if v >= lo*(1-1e-9) && v <= hi*(1+1e-9) {
+			ticks = append(ticks, plot.Tick{Value: v, Label: label})
+			if label != "" {
+				labels++
+			}
+		}
+	}
+	for k := first; k <= last; k++ {
+		p := math.Pow(10, float64(k))
+		label := ""
+		if (k-first)%every == 0 {
+			label = formatTick(p, max(0, -k))
+		}
+		add(p, label)
+		for m := 2.0; m <= 9 && every == 1; m++ {
+			add(m*p, "")
+		}
+	}
+	if labels < 2 { // less than two powers of ten in the range
+		return linearTicks(lo, hi)
+	}
+	return ticks
+}
+
+// formatTick groups thousands, and writes what would be long as a multiple of a
+// power of ten.
+func formatTick(x float64, digits int) string {
+	a := math.Abs(x)
+	if a != 0 && (a >= 1e7 || digits > 5) {
+		exp := int(math.Floor(math.Log10(a) + 1e-9))
+		m := strconv.FormatFloat(x/math.Pow(10, float64(exp)), 'g', 3, 64)
+		if m == "1" {
+			return "10" + superscript(exp)
+		}
+		return m + "·10" + superscript(exp)
+	}
+	s := strconv.FormatFloat(a, 'f', digits, 64)
+	whole, fraction, _ := strings.Cut(s, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	if x < 0 && strings.Trim(s, "0.") != "" {
+		return "−" + whole
+	}
+	return whole
+}
+
+func superscript(n int) string {
+	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
+		"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(n))
+}

@@ -1,0 +1,143 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// Options choose what of a summary a figure shows and how.
+type Options struct {
+	Title  string   // default: environment and metric
+	Agents []string // default: all
+	Labels []string // of Agents in the legend; default: their own
+	// Smooth is the number of grid points in the moving average of a metric that
+	// is not cumulative; 0 and 1 are none. The band is that of the points
+	// averaged, so it is no narrower than the average's own.
+	Smooth int
+	// LogX forces a logarithmic or linear axis of steps; nil means the one on
+	// which the recording grid is even.
+	LogX *bool
+}
+
+// maxPoints bounds the points drawn of a curve; more are not seen.
+const maxPoints = 300
+
+// NewFigure draws one metric of the agents in one environment: the means over
+// runs with their 95 % bands. It fails where there is nothing to draw.
+func NewFigure(s *result.Summary, environment string, m result.Metric, opts Options) (*Figure, error) {
+	def := result.Define(m)
+	agents := opts.Agents
+	if agents == nil {
+		agents = s.Meta.Agents
+	}
+	if opts.Labels != nil && len(opts.Labels) != len(agents) {
+		return nil, fmt.Errorf("%d labels for %d agents", len(opts.Labels), len(agents))
+	}
+	f := &Figure{Title: opts.Title, XLabel: "steps", YLabel: def.Axis, LogX: isLog(s.Meta.Grid)}
+	if f.Title == "" {
+		f.Title = fmt.Sprintf("%s: %s", environment, def.Title)
+	}
+	if opts.LogX != nil {
+		f.LogX = *opts.LogX
+	}
+	for i, agent := range agents {
+		label := agent
+		if opts.Labels != nil {
+			label = opts.Labels[i]
+		}
+		c := s.Curve(environment, agent, m)
+		if c == nil {
+			if !slices.Contains(s.Meta.Agents, agent) {
+				return nil, fmt.Errorf("the experiment has no agent %q", agent)
+			}
+			c = &result.Curve{} // keeps the colours of the others
+		}
+		f.Lines = append(f.Lines, newLine(label, c, opts.Smooth, maxPoints))
+	}
+	if best, ok := s.Meta.Optimum[environment]; ok && m == result.Reward {
+		f.Levels = append(f.Levels, Level{"optimum", best})
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func newLine(label string, c *result.Curve, smooth, limit int) Line {
+	n := len(c.Steps)
+	l := Line{Label: label, X: make([]float64, n),
+		Y: slices.Clone(c.Mean), Low: slices.Clone(c.Low), High: slices.Clone(c.High)}
+	widths := make([]float64, n)
+	prev := 0
+	for i, step := range c.Steps {
+		l.X[i] = float64(step)
+		widths[i] = float64(step - prev)
+		prev = step
+	}
+	cumulative := result.Define(c.Metric).Cumulative
+	for _, ys := range []*[]float64{&l.Y, &l.Low, &l.High} {
+		if !cumulative {
+			*ys = movingAverage(*ys, widths, smooth)
+		}
+		*ys = thin(*ys, widths, limit, cumulative)
+	}
+	l.X = thin(l.X, widths, limit, true)
+	return l
+}
+
+// movingAverage averages the last k values at each point, weighted by the steps
+// they stand for. Values that are NaN do not count; a point that is NaN stays so.
+func movingAverage(ys, widths []float64, k int) []float64 {
+	if k <= 1 {
+		return ys
+	}
+	out := make([]float64, len(ys))
+	for i := range ys {
+		out[i] = mean(ys, widths, max(0, i-k+1), i+1)
+		if math.IsNaN(ys[i]) {
+			out[i] = math.NaN()
+		}
+	}
+	return out
+}
+
+// thin reduces values to at most limit: of each group of neighbours the last
+// where last is true, else their mean.
+func thin(ys, widths []float64, limit int, last bool) []float64 {
+	if len(ys) <= limit {
+		return ys
+	}
+	out := make([]float64, limit)
+	for i := range out {
+		start, end := i*len(ys)/limit, (i+1)*len(ys)/limit
+		if last {
+			out[i] = ys[end-1]
+		} else {
+			out[i] = mean(ys, widths, start, end)
+		}
+	}
+	return out
+}
+
+func mean(ys, widths []float64, start, end int) float64 {
+	sum, weight := 0.0, 0.0
+	for k := start; k < end; k++ {
+		if !math.IsNaN(ys[k]) {
+			sum += ys[k] * widths[k]
+			weight += widths[k]
+		}
+	}
+	return sum / weight
+}
+
+// isLog says whether a grid is nearer to even in log steps than in steps.
+func isLog(grid []int) bool {
+	n := len(grid)
+	if n < 3 {
+		return false
+	}
+	return float64(grid[n-1]-grid[n-2]) > 5*float64(grid[1]-grid[0])
+}

@@ -1,0 +1,255 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"unicode"
+
+	stdfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Figure is a drawing of lines with bands. Equal figures give equal bytes.
+type Figure struct {
+	Title  string
+	XLabel string
+	YLabel string
+	LogX   bool // needs X > 0
+	Lines  []Line
+	// Levels are horizontal reference lines.
+	Levels []Level
+}
+
+// Line is one curve. X increases. Where Y is NaN the line has a gap. Low and
+// High, of the length of X or empty, bound its band.
+type Line struct {
+	Label        string
+	X            []float64
+	Y, Low, High []float64
+}
+
+// Level is a horizontal line across a figure.
+type Level struct {
+	Label string
+	Y     float64
+}
+
+// The size of the axes with their labels, to which title and legend are added.
+const (
+	axesWidth  = 460 * vg.Length(1)
+	axesHeight = 290 * vg.Length(1)
+	margin     = 10 * vg.Length(1)
+)
+
+// pngScale is the number of pixels to a point: 2 for screens of high density.
+const pngScale = 2
+
+// WriteSVG draws the figure as SVG.
+func (f *Figure) WriteSVG(w io.Writer) error {
+	layout, err := f.layout()
+	if err != nil {
+		return err
+	}
+	c := vgsvg.New(layout.width, layout.height)
+	layout.draw(draw.New(c))
+	var buf bytes.Buffer
+	if _, err := c.WriteTo(&buf); err != nil {
+		return err
+	}
+	// Where the font is not installed, one of the same widths.
+	out := bytes.ReplaceAll(buf.Bytes(), []byte("font-family:Liberation Sans;"),
+		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
+	_, err = w.Write(out)
+	return err
+}
+
+// WritePNG draws the figure as PNG.
+func (f *Figure) WritePNG(w io.Writer) error {
+	layout, err := f.layout()
+	if err != nil {
+		return err
+	}
+	c := vgimg.NewWith(vgimg.UseWH(layout.width, layout.height), vgimg.UseDPI(72*pngScale))
+	layout.draw(draw.New(c))
+	_, err = vgimg.PngCanvas{Canvas: c}.WriteTo(w)
+	return err
+}
+
+// layout is a figure with its places worked out.
+type layout struct {
+	plot          *plot.Plot
+	legend        *legend
+	title         string
+	titleStyle    text.Style
+	titleHeight   vg.Length
+	width, height vg.Length
+}
+
+func (f *Figure) layout() (*layout, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	p := f.plot()
+	l := &layout{plot: p, legend: newLegend(f)}
+	l.width, l.height = axesWidth+2*margin, axesHeight+2*margin
+	if l.legend.beside {
+		l.width += l.legend.width + margin
+		l.height = max(l.height, l.legend.height+2*margin)
+	} else {
+		l.height += l.legend.height + margin
+	}
+	if f.Title != "" {
+		l.titleStyle = text.Style{Color: ink, Font: sans(13), Handler: plot.DefaultTextHandler, YAlign: text.YTop}
+		l.titleStyle.Font.Weight = stdfont.WeightBold
+		l.title = fit(&l.titleStyle, clean(f.Title), l.width-2*margin)
+		l.titleHeight = l.titleStyle.Height(l.title) + 8
+		l.height += l.titleHeight
+	}
+	return l, nil
+}
+
+func sans(size float64) font.Font {
+	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
+}
+
+func (l *layout) draw(c draw.Canvas) {
+	c.SetColor(l.plot.BackgroundColor)
+	c.Fill(c.Rectangle.Path())
+	c = draw.Crop(c, margin, -margin, margin, -margin)
+	if l.title != "" {
+		c.FillText(l.titleStyle, vg.Point{X: c.Min.X, Y: c.Max.Y}, l.title)
+		c.Max.Y -= l.titleHeight
+	}
+	axes := c
+	if l.legend.beside {
+		axes = draw.Crop(c, 0, -(l.legend.width + margin), 0, 0)
+		data := l.plot.DataCanvas(axes)
+		l.legend.draw(c, vg.Point{X: axes.Max.X + margin, Y: data.Max.Y})
+	} else {
+		axes = draw.Crop(c, 0, 0, l.legend.height+margin, 0)
+		data := l.plot.DataCanvas(axes)
+		x := min(data.Min.X, c.Max.X-l.legend.width)
+		l.legend.draw(c, vg.Point{X: max(c.Min.X, x), Y: c.Min.Y + l.legend.height})
+	}
+	l.plot.Draw(axes)
+}
+
+func (f *Figure) check() error {
+	points := 0
+	for i := range f.Lines {
+		l := &f.Lines[i]
+		n := len(l.X)
+		if len(l.Y) != n || len(l.Low) != len(l.High) || (len(l.Low) != 0 && len(l.Low) != n) {
+			return fmt.Errorf("line %q of figure %q: lengths differ", l.Label, f.Title)
+		}
+		for k, x := range l.X {
+			if math.IsNaN(x) || math.IsInf(x, 0) || (f.LogX && x <= 0) {
+				return fmt.Errorf("line %q of figure %q: x is %g", l.Label, f.Title, x)
+			}
+			if !math.IsNaN(l.Y[k]) {
+				points++
+			}
+		}
+	}
+	if points == 0 {
+		return fmt.Errorf("figure %q: nothing to draw", f.Title)
+	}
+	return nil
+}
+
+func (f *Figure) plot() *plot.Plot {
+	p := plot.New()
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Label.TextStyle.Font = sans(11)
+		a.Label.TextStyle.Color = ink
+		a.Label.Padding = vg.Points(4)
+		a.Tick.Label.Font = sans(10)
+		a.Tick.Label.Color = ink
+		a.Tick.LineStyle.Color, a.LineStyle.Color = grey, grey
+		a.Padding = 0
+	}
+	p.X.Label.Text, p.Y.Label.Text = clean(f.XLabel), clean(f.YLabel)
+	p.Add(grid{})
+	for i := range f.Lines { // bands first: no band over a line
+		p.Add(&band{&f.Lines[i], bandColor(i, len(f.Lines))})
+	}
+	for i := range f.Lines {
+		p.Add(&curve{&f.Lines[i], stroke(i)})
+	}
+	for i := range f.Levels {
+		p.Add(&level{f.Levels[i].Y})
+	}
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = f.ranges()
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(linearTicks), plot.TickerFunc(linearTicks)
+	if f.LogX {
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logTicks)
+	}
+	return p
+}
+
+// ranges are those of the lines and levels; bands count, but to at most the
+// lines' own height on either side, so that a wide band at the start does not
+// flatten everything else.
+func (f *Figure) ranges() (x0, x1, y0, y1 float64) {
+	x0, x1, y0, y1 = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	low, high := y0, y1
+	for i := range f.Lines {
+		l := &f.Lines[i]
+		for k, y := range l.Y {
+			if math.IsNaN(y) || math.IsInf(y, 0) {
+				continue
+			}
+			x0, x1 = min(x0, l.X[k]), max(x1, l.X[k])
+			y0, y1 = min(y0, y), max(y1, y)
+			if len(l.Low) > 0 && !math.IsNaN(l.Low[k]) && !math.IsNaN(l.High[k]) {
+				low, high = min(low, l.Low[k]), max(high, l.High[k])
+			}
+		}
+	}
+	height := y1 - y0
+	for _, v := range f.Levels {
+		y0, y1 = min(y0, v.Y), max(y1, v.Y)
+	}
+	if height > 0 {
+		y0, y1 = min(y0, max(low, y0-height)), max(y1, min(high, y1+height))
+	} else {
+		y0, y1 = min(y0, low), max(y1, high)
+	}
+	if y0 == y1 {
+		pad := max(math.Abs(y0)*0.05, 0.5)
+		y0, y1 = y0-pad, y1+pad
+	} else {
+		pad := 0.03 * (y1 - y0)
+		y0, y1 = y0-pad, y1+pad
+	}
+	if !f.LogX && x0 > 0 && x0 < 0.05*x1 {
+		x0 = 0
+	}
+	if x0 == x1 {
+		if f.LogX {
+			x0, x1 = x0/2, x1*2
+		} else {
+			x0, x1 = x0-0.5, x1+0.5
+		}
+	}
+	return x0, x1, y0, y1
+}
+
+// clean removes what cannot be drawn from a label.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"unicode/utf8"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// legend stands outside the axes, so that it never covers a line: beside them
+// where names are short, under them where they are long.
+type legend struct {
+	entries       []entry
+	lines         int
+	style         text.Style
+	beside        bool
+	columns       int
+	column        vg.Length // width of a column
+	row           vg.Length // height of a row
+	width, height vg.Length
+}
+
+type entry struct {
+	label string
+	line  int // index of the line; -1: a level
+	band  bool
+}
+
+const (
+	sampleWidth = 26 * vg.Length(1)
+	sampleGap   = 6 * vg.Length(1)
+	columnGap   = 16 * vg.Length(1)
+	besideLimit = 150 * vg.Length(1) // of the longest name
+)
+
+func newLegend(f *Figure) *legend {
+	l := &legend{lines: len(f.Lines), style: text.Style{
+		Color: ink, YAlign: text.YCenter, Handler: plot.DefaultTextHandler,
+		Font: sans(10),
+	}}
+	for i := range f.Lines {
+		if f.Lines[i].Label != "" {
+			l.entries = append(l.entries, entry{clean(f.Lines[i].Label), i, len(f.Lines[i].Low) > 0})
+		}
+	}
+	for _, v := range f.Levels {
+		if v.Label != "" {
+			l.entries = append(l.entries, entry{clean(v.Label), -1, false})
+		}
+	}
+	if len(l.entries) == 0 {
+		return l
+	}
+	l.row = l.style.Height("Mg") * 1.5
+	longest := vg.Length(0)
+	for i := range l.entries {
+		l.entries[i].label = fit(&l.style, l.entries[i].label, axesWidth-sampleWidth-sampleGap)
+		longest = max(longest, l.style.Width(l.entries[i].label))
+	}
+	l.beside = longest <= besideLimit
+	l.columns = 1
+	l.column = sampleWidth + sampleGap + longest
+	if !l.beside {
+		l.columns = max(1, min(len(l.entries), int((axesWidth+columnGap)/(l.column+columnGap))))
+	}
+	l.width = vg.Length(l.columns)*(l.column+columnGap) - columnGap
+	l.height = vg.Length(l.rows()) * l.row
+	return l
+}
+
+func (l *legend) rows() int { return (len(l.entries) + l.columns - 1) / l.columns }
+
+// fit shortens a label to a width.
+func fit(style *text.Style, label string, width vg.Length) string {
+	if style.Width(label) <= width {
+		return label
+	}
+	for label != "" && style.Width(label+"…") > width {
+		_, size := utf8.DecodeLastRuneInString(label)
+		label = label[:len(label)-size]
+	}
+	return label + "…"
+}
+
+// draw draws the legend with its top left corner at a point.
+func (l *legend) draw(c draw.Canvas, at vg.Point) {
+	for i, e := range l.entries {
+		x := at.X + vg.Length(i/l.rows())*(l.column+columnGap)
+		y := at.Y - (vg.Length(i%l.rows())+0.5)*l.row
+		switch {
+		case e.line < 0:
+			c.StrokeLine2(levelStroke(), x, y, x+sampleWidth, y)
+		default:
+			if e.band {
+				h := l.row * 0.3
+				c.FillPolygon(bandColor(e.line, l.lines), []vg.Point{
+					{X: x, Y: y - h}, {X: x + sampleWidth, Y: y - h}, {X: x + sampleWidth, Y: y + h}, {X: x, Y: y + h},
+				})
+			}
+			c.StrokeLine2(stroke(e.line), x, y, x+sampleWidth, y)
+		}
+		c.FillText(l.style, vg.Point{X: x + sampleWidth + sampleGap, Y: y}, e.label)
+	}
+}

@@ -1,0 +1,62 @@
+package report
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// palette holds the colours of Okabe & Ito (2008, "Color universal design"),
+// which people with any colour vision tell apart; without their yellow, too
+// faint on white. Black comes late: it is for few agents not the best start.
+var palette = [...]color.NRGBA{
+	{0x00, 0x72, 0xB2, 0xFF}, // blue
+	{0xD5, 0x5E, 0x00, 0xFF}, // vermilion
+	{0x00, 0x9E, 0x73, 0xFF}, // bluish green
+	{0xCC, 0x79, 0xA7, 0xFF}, // reddish purple
+	{0xE6, 0x9F, 0x00, 0xFF}, // orange
+	{0x56, 0xB4, 0xE9, 0xFF}, // sky blue
+	{0x00, 0x00, 0x00, 0xFF}, // black
+}
+
+// dashes differ from line to line and with the palette repeat only after 28
+// lines, so that lines are told apart without colour, too.
+var dashes = [...][]float64{nil, {7, 2.5}, {7, 2.5, 1.5, 2.5}, {2, 2}}
+
+// lineStyle is the colour and the dash of the i-th line of a figure.
+func lineStyle(i int) (color.NRGBA, []float64) {
+	return palette[i%len(palette)], dashes[i%len(dashes)]
+}
+
+func points(ds []float64) []vg.Length {
+	out := make([]vg.Length, len(ds))
+	for i, d := range ds {
+		out[i] = vg.Points(d)
+	}
+	return out
+}
+
+var (
+	ink   = color.NRGBA{0x22, 0x22, 0x22, 0xFF}
+	grey  = color.NRGBA{0x77, 0x77, 0x77, 0xFF}
+	faint = color.NRGBA{0xE4, 0xE4, 0xE4, 0xFF}
+)
+
+// stroke is the style of the i-th line.
+func stroke(i int) draw.LineStyle {
+	col, dash := lineStyle(i)
+	return draw.LineStyle{Color: col, Width: vg.Points(1.6), Dashes: points(dash)}
+}
+
+// levelStroke is the style of reference lines.
+func levelStroke() draw.LineStyle {
+	return draw.LineStyle{Color: ink, Width: vg.Points(1.2), Dashes: points([]float64{1.2, 2.4})}
+}
+
+// bandColor is the colour of the i-th of n bands; the more, the fainter.
+func bandColor(i, n int) color.NRGBA {
+	col, _ := lineStyle(i)
+	col.A = uint8(max(0x18, 0x30-4*max(0, n-4)))
+	return col
+}
