@@ -1,0 +1,128 @@
+package bandit
+
+import (
+	"container/heap"
+	"errors"
+	"math"
+)
+
+// DiscountedOptimum brackets the Bayes-optimal expected discounted reward
+// E Σ_k γ^k r_k of Bernoulli arms with independent Beta priors, as many as one
+// likes: lo ≤ V* ≤ hi. The two are at most tol·G apart, G = 1/(1−γ); their mean
+// is much closer than that.
+//
+// It needs one arm at a time only. Let an arm be pulled until one retires for a
+// wage λ per pull, at the best time τ_i(λ), and let φ_i(λ) = E γ^τ_i(λ). Then
+//
+//	V* = G·(1 − ∫₀¹ Π_i φ_i(λ) dλ)
+//
+// (Whittle 1980, "Multi-armed bandits and the Gittins index", eq. 4 with no
+// reward for retiring; φ_i is the slope of the retirement value). φ_i comes from
+// backward induction over the arm's counts, cut off where γ^pulls < tol/100, and
+// is non-decreasing, so that sums over intervals bracket the integral.
+//
+// The time is proportional to 1/tol · (ln tol / ln γ)² for each distinct prior:
+// seconds for γ = 0.99 and tol = 0.001. It fails if γ is not in [0,1), tol not in
+// (0,1), or a prior's parameters are not positive.
+func DiscountedOptimum(priors []Beta, gamma, tol float64) (lo, hi float64, err error) {
+	if !(gamma >= 0 && gamma < 1) {
+		return 0, 0, errors.New("an infinite horizon needs a discount in [0,1)")
+	}
+	if !(tol > 0 && tol < 1) {
+		return 0, 0, errors.New("the tolerance must be in (0,1)")
+	}
+	if len(priors) == 0 {
+		return 0, 0, errors.New("there must be at least one arm")
+	}
+	arms := map[Beta]int{}
+	for _, p := range priors {
+		if _, err := NewBeta(p.A, p.B); err != nil {
+			return 0, 0, err
+		}
+		arms[p]++
+	}
+	depth, cut := 1, gamma
+	for ; cut >= tol/100 && depth < math.MaxInt32; depth++ {
+		cut *= gamma
+	}
+	r := retirement{gamma: gamma, worth: make([]float64, depth+1), slope: make([]float64, depth+1)}
+	product := func(wage float64) float64 {
+		f := 1.0
+		for prior, n := range arms {
+			f *= math.Pow(r.discount(prior, wage), float64(n))
+		}
+		return f
+	}
+	// Halve the interval that adds most to the gap between the two sums.
+	intervals := gaps{{0, 1, product(0), product(1)}}
+	gap := intervals[0].size()
+	for gap > tol {
+		x := intervals[0]
+		gap -= x.size()
+		mid := (x.left + x.right) / 2
+		f := product(mid)
+		a, b := interval{x.left, mid, x.below, f}, interval{mid, x.right, f, x.above}
+		intervals[0] = a
+		heap.Fix(&intervals, 0)
+		heap.Push(&intervals, b)
+		gap += a.size() + b.size()
+	}
+	under, over := 0.0, 0.0
+	for _, x := range intervals {
+		under += (x.right - x.left) * x.below
+		over += (x.right - x.left) * x.above
+	}
+	g := 1 / (1 - gamma)
+	return g * (1 - over - cut), g * (1 - under + cut), nil
+}
+
+// retirement solves the problem of one arm with a wage for retiring.
+type retirement struct {
+	gamma        float64
+	worth, slope []float64 // of the states of one depth, by successes
+}
+
+// discount returns φ(wage) = E γ^τ for an arm with the given prior.
+func (r *retirement) discount(prior Beta, wage float64) float64 {
+	depth := len(r.worth) - 1
+	for s := range r.worth {
+		mean := (prior.A + float64(s)) / (prior.A + prior.B + float64(depth))
+		r.worth[s], r.slope[s] = mean, 0
+		if wage >= mean {
+			r.worth[s], r.slope[s] = wage, 1
+		}
+	}
+	for d := depth - 1; d >= 0; d-- {
+		scale := 1 / (prior.A + prior.B + float64(d))
+		for s := range d + 1 {
+			p := (prior.A + float64(s)) * scale
+			// worth is (1−γ) times the value: p now, the rest later.
+			w := (1-r.gamma)*p + r.gamma*(r.worth[s]+p*(r.worth[s+1]-r.worth[s]))
+			if wage >= w {
+				r.worth[s], r.slope[s] = wage, 1
+			} else {
+				r.worth[s], r.slope[s] = w, r.gamma*(r.slope[s]+p*(r.slope[s+1]-r.slope[s]))
+			}
+		}
+	}
+	return r.slope[0]
+}
+
+// interval is a piece of [0,1] with the integrand at its ends.
+type interval struct{ left, right, below, above float64 }
+
+func (x interval) size() float64 { return (x.right - x.left) * (x.above - x.below) }
+
+// gaps is a heap of intervals, the one that adds most to the gap on top.
+type gaps []interval
+
+func (g gaps) Len() int           { return len(g) }
+func (g gaps) Less(i, j int) bool { return g[i].size() > g[j].size() }
+func (g gaps) Swap(i, j int)      { g[i], g[j] = g[j], g[i] }
+func (g *gaps) Push(x any)        { *g = append(*g, x.(interval)) }
+func (g *gaps) Pop() any {
+	old := *g
+	x := old[len(old)-1]
+	*g = old[:len(old)-1]
+	return x
+}
