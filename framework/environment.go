@@ -19,6 +19,9 @@ type Spec struct {
 	// state; infinite where no bound is known. RewardLow is the b of the
 	// exploration threshold (docs/theory.md §0).
 	RewardLow, RewardHigh float64
+	// Continuing says that no episode ever ends: the environment never answers
+	// with Terminated or Truncated.
+	Continuing bool
 }
 
 // Signal tells one lane what a call is for.

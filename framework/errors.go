@@ -3,6 +3,7 @@ package framework
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 )
 
 // Sentinels that cross a process boundary (framework/plugin gives each a code).
@@ -32,3 +33,23 @@ func (e *LaneError) Error() string { return fmt.Sprintf("lane %d: %v", e.Lane, e
 
 // Unwrap returns the cause.
 func (e *LaneError) Unwrap() error { return e.Err }
+
+// Guard calls f and turns a panic into a *PanicError, so that one lane's bug names
+// its lane instead of ending the process.
+func Guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &PanicError{Value: r, Stack: debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// PanicError is a panic of an environment or agent, caught.
+type PanicError struct {
+	Value any
+	Stack []byte // of the goroutine that panicked, as runtime/debug formats it
+}
+
+// Error says what the panic said, without the stack.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }

@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/rlrun/rlrun/framework/space"
@@ -10,6 +11,9 @@ import (
 // Vectorize lifts single environments to lanes. newEnv is called once a lane; a
 // panic in one lane becomes an error that names the lane.
 func Vectorize(newEnv func() (Environment, error), lanes int) (VectorEnvironment, error) {
+	if lanes < 1 {
+		return nil, fmt.Errorf("%d lanes; must be at least 1", lanes)
+	}
 	v := &vectorEnvironment{envs: make([]Environment, lanes)}
 	for i := range v.envs {
 		env, err := newEnv()
@@ -31,7 +35,7 @@ func (v *vectorEnvironment) Spec() Spec { return v.spec }
 
 func (v *vectorEnvironment) Step(ctx context.Context, in *Actions, out *TimeSteps) error {
 	for i := range v.envs {
-		if err := guard(func() error { return v.step(ctx, i, in, out) }); err != nil {
+		if err := Guard(func() error { return v.step(ctx, i, in, out) }); err != nil {
 			return &LaneError{Lane: i, Err: err}
 		}
 	}
@@ -53,7 +57,10 @@ func (v *vectorEnvironment) step(ctx context.Context, i int, in *Actions, out *T
 		return err
 	}
 	out.Rewards[i], out.Terminated[i], out.Truncated[i] = ts.Reward, ts.Terminated, ts.Truncated
-	return out.Observations.Set(v.spec.Observation, i, ts.Observation)
+	if err := out.Observations.Set(v.spec.Observation, i, ts.Observation); err != nil {
+		return fmt.Errorf("%w: observation: %w", ErrInvalidAnswer, err)
+	}
+	return nil
 }
 
 // Close closes those copies that can be closed.
@@ -90,7 +97,7 @@ type vectorAgent struct {
 
 func (v *vectorAgent) Step(ctx context.Context, in *Feedback, actions *space.Column) error {
 	for i := range v.lanes {
-		if err := guard(func() error { return v.step(ctx, i, in, actions) }); err != nil {
+		if err := Guard(func() error { return v.step(ctx, i, in, actions) }); err != nil {
 			return &LaneError{Lane: i, Err: err}
 		}
 	}
@@ -98,18 +105,23 @@ func (v *vectorAgent) Step(ctx context.Context, in *Feedback, actions *space.Col
 }
 
 func (v *vectorAgent) step(ctx context.Context, i int, in *Feedback, actions *space.Column) error {
-	lane := &v.lanes[i]
-	obs := in.Observations.Get(v.spec.Observation, i)
-	switch in.Signals[i] {
-	case Idle:
+	signal := in.Signals[i]
+	if signal == Idle {
 		return nil
-	case NewRun:
+	}
+	lane := &v.lanes[i]
+	if signal == NewRun {
 		a, err := v.newAgent(in.Seeds[i])
 		if err != nil {
 			return err
 		}
 		lane.agent = a
-	case Continue:
+	}
+	if lane.agent == nil {
+		return errors.New("a step before the lane's first run")
+	}
+	obs := in.Observations.Get(v.spec.Observation, i)
+	if signal == Continue {
 		err := lane.agent.Update(ctx, Transition{
 			Observation: lane.observation, Action: lane.action,
 			Reward: in.Rewards[i], NextObservation: obs,
@@ -125,18 +137,10 @@ func (v *vectorAgent) step(ctx context.Context, i int, in *Feedback, actions *sp
 	}
 	lane.observation.CopyFrom(obs)
 	lane.action.CopyFrom(a)
-	return actions.Set(v.spec.Action, i, a)
+	if err := actions.Set(v.spec.Action, i, a); err != nil {
+		return fmt.Errorf("%w: action: %w", ErrInvalidAnswer, err)
+	}
+	return nil
 }
 
 func (v *vectorAgent) Close() error { return nil }
-
-// guard turns a panic into an error, so that one lane's bug names its lane
-// instead of ending the process.
-func guard(f func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
-	}()
-	return f()
-}

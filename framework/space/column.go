@@ -1,10 +1,6 @@
 package space
 
-import (
-	"encoding/binary"
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // Column holds one field of n lanes, lane after lane: lane i owns the elements
 // [i·Width, (i+1)·Width) of the slice that Type names; the other slices are nil.
@@ -47,58 +43,33 @@ func (c *Column) Lanes() int {
 func (c *Column) AppendBytes(dst []byte) []byte {
 	switch c.Type {
 	case Int64:
-		for _, x := range c.Int64 {
-			dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
-		}
+		return AppendNumbers(dst, c.Int64)
 	case Float64:
-		dst = AppendFloat64s(dst, c.Float64)
+		return AppendNumbers(dst, c.Float64)
 	case Float32:
-		for _, x := range c.Float32 {
-			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
-		}
-	case Uint8:
-		dst = append(dst, c.Uint8...)
+		return AppendNumbers(dst, c.Float32)
+	default:
+		return append(dst, c.Uint8...)
 	}
-	return dst
 }
 
 // SetBytes fills the column from data as written by AppendBytes. The length
 // must be exactly that of the column.
 func (c *Column) SetBytes(data []byte) error {
 	if want := c.Lanes() * c.Width * c.Type.Size(); len(data) != want {
-		return fmt.Errorf("space: column of %d bytes, want %d (%d lanes of %d %v)", len(data), want, c.Lanes(), c.Width, c.Type)
+		return fmt.Errorf("column of %d bytes, want %d (%d lanes of %d %v)", len(data), want, c.Lanes(), c.Width, c.Type)
 	}
 	switch c.Type {
 	case Int64:
-		for i := range c.Int64 {
-			c.Int64[i] = int64(binary.LittleEndian.Uint64(data[8*i:]))
-		}
+		SetNumbers(c.Int64, data)
 	case Float64:
-		SetFloat64s(c.Float64, data)
+		SetNumbers(c.Float64, data)
 	case Float32:
-		for i := range c.Float32 {
-			c.Float32[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
-		}
-	case Uint8:
+		SetNumbers(c.Float32, data)
+	default:
 		copy(c.Uint8, data)
 	}
 	return nil
-}
-
-// AppendFloat64s appends xs to dst as little-endian bytes.
-func AppendFloat64s(dst []byte, xs []float64) []byte {
-	for _, x := range xs {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
-	}
-	return dst
-}
-
-// SetFloat64s fills dst from little-endian bytes; data must hold 8·len(dst) bytes.
-func SetFloat64s(dst []float64, data []byte) {
-	_ = data[:8*len(dst)]
-	for i := range dst {
-		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
-	}
 }
 
 // Value is one element of a space: the form in which the author of a single

@@ -88,6 +88,9 @@ func (d Discrete) Validate() error {
 	if d.N < 1 {
 		return fmt.Errorf("space: discrete with n = %d; n must be at least 1", d.N)
 	}
+	if d.Start > math.MaxInt64-d.N {
+		return fmt.Errorf("space: discrete with n = %d from %d exceeds 64 bits", d.N, d.Start)
+	}
 	return nil
 }
 
@@ -173,14 +176,21 @@ func (b Box) bounds(i int) (low, high float64) {
 	return low, high
 }
 
+// maxWidth is the largest number of elements of a box: a guard against nonsense.
+const maxWidth = 1 << 28
+
 // Validate checks shape, bounds and their order.
 func (b Box) Validate() error {
+	w := 1
 	for i, n := range b.Shape {
 		if n < 1 {
 			return fmt.Errorf("space: box with shape[%d] = %d; must be at least 1", i, n)
 		}
+		if n > maxWidth/w {
+			return fmt.Errorf("space: box of shape %v has more than %d elements", b.Shape, maxWidth)
+		}
+		w *= n
 	}
-	w := b.Width()
 	for _, v := range [...]struct {
 		name string
 		n    int

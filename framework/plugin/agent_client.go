@@ -1,0 +1,77 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"google.golang.org/grpc"
+
+	"github.com/rlrun/rlrun/framework"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// agentClient is an agent in another process. What it answers has been checked.
+type agentClient struct {
+	session *session
+	spec    framework.Spec
+	request pb.AgentRequest
+	reply   pb.AgentReply
+	scratch space.Column // for batches with idle lanes
+}
+
+var _ framework.VectorAgent = (*agentClient)(nil)
+
+func newAgentClient(p *Process, instance uint64, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+	s, err := p.open(instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
+		return p.wire.StepAgent(ctx, o...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &agentClient{session: s, spec: spec, scratch: space.NewColumn(spec.Action, lanes)}
+	c.request.Instance = instance
+	return c, nil
+}
+
+// Step implements framework.VectorAgent.
+func (c *agentClient) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+	m := &c.request
+	m.Signals = toproto.Signals(m.Signals[:0], in.Signals)
+	m.Seeds = toproto.Seeds(m.Seeds[:0], in.Seeds, in.Signals, framework.NewRun)
+	m.Observations = in.Observations.AppendBytes(m.Observations[:0])
+	m.Rewards = space.AppendNumbers(m.Rewards[:0], in.Rewards)
+	m.Terminated = toproto.Flags(m.Terminated[:0], in.Terminated)
+	m.Truncated = toproto.Flags(m.Truncated[:0], in.Truncated)
+	if err := c.session.exchange(ctx, m, &c.reply); err != nil {
+		return err
+	}
+	m.Instance = 0 // the stream is bound
+	target := actions
+	idle := slices.Contains(in.Signals, framework.Idle)
+	if idle {
+		target = &c.scratch
+	}
+	if err := target.SetBytes(c.reply.Actions); err != nil {
+		return c.session.fail(fmt.Errorf("%w: actions: %w", framework.ErrInvalidAnswer, err))
+	}
+	if err := in.CheckActions(&c.spec, target); err != nil {
+		return c.session.fail(err)
+	}
+	if idle {
+		for i, s := range in.Signals {
+			if s == framework.Idle {
+				continue
+			}
+			if err := actions.Set(c.spec.Action, i, target.Get(c.spec.Action, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Close implements framework.VectorAgent.
+func (c *agentClient) Close() error { return c.session.close() }

@@ -1,0 +1,21 @@
+// Package plugin is the seam between rlrun and plugins in processes of their
+// own, over hashicorp/go-plugin and gRPC.
+//
+//   - The author's side: main calls Serve with a framework.Plugin.
+//   - The host's side: Search finds an executable by name, Launch starts it, and
+//     the Process it returns is a framework.Plugin whose environments and agents
+//     cannot be told from local ones, except that they may fail: with an Error
+//     that names the plugin, the step, the lane where one is to blame, and what
+//     the process last wrote to its stderr.
+//   - Loopback joins both sides in one process, for tests.
+//
+// The protocol is plugin.proto: unary calls for control, one bidirectional stream
+// an instance for stepping, a column of bytes a field. Connections are mutually
+// authenticated (go-plugin's AutoMTLS), and a process ends with its host, however
+// the host ends.
+//
+// The package imports framework and its contract packages, go-plugin, hclog and
+// gRPC. Nothing else in framework imports those three.
+package plugin
+
+//go:generate go run ./internal/gen

@@ -1,0 +1,122 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"google.golang.org/grpc"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// environmentClient is an environment in another process. What it answers has
+// been checked.
+type environmentClient struct {
+	session *session
+	spec    framework.Spec
+	request pb.EnvironmentRequest
+	reply   pb.EnvironmentReply
+	scratch framework.TimeSteps // for batches with idle lanes
+}
+
+// modelClient is an environmentClient whose environment has models.
+type modelClient struct{ *environmentClient }
+
+var (
+	_ framework.VectorEnvironment = (*environmentClient)(nil)
+	_ framework.Modeler           = modelClient{}
+)
+
+func newEnvironmentClient(p *Process, instance uint64, spec framework.Spec, lanes int, models bool) (framework.VectorEnvironment, error) {
+	s, err := p.open(instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
+		return p.wire.StepEnvironment(ctx, o...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &environmentClient{session: s, spec: spec, scratch: framework.NewTimeSteps(spec, lanes)}
+	c.request.Instance = instance
+	if models {
+		return modelClient{c}, nil
+	}
+	return c, nil
+}
+
+// Spec implements framework.VectorEnvironment.
+func (c *environmentClient) Spec() framework.Spec { return c.spec }
+
+// Step implements framework.VectorEnvironment.
+func (c *environmentClient) Step(ctx context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+	m := &c.request
+	m.Signals = toproto.Signals(m.Signals[:0], in.Signals)
+	m.Seeds = toproto.Seeds(m.Seeds[:0], in.Seeds, in.Signals, framework.NewEpisode)
+	m.Actions = in.Actions.AppendBytes(m.Actions[:0])
+	if err := c.session.exchange(ctx, m, &c.reply); err != nil {
+		return err
+	}
+	m.Instance = 0 // the stream is bound
+	target := out
+	idle := slices.Contains(in.Signals, framework.Idle)
+	if idle {
+		target = &c.scratch
+	}
+	if err := c.decode(target); err != nil {
+		return c.session.fail(fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err))
+	}
+	if err := target.Check(&c.spec, in.Signals); err != nil {
+		return c.session.fail(err)
+	}
+	if idle {
+		return c.scatter(in.Signals, out)
+	}
+	return nil
+}
+
+func (c *environmentClient) decode(out *framework.TimeSteps) error {
+	if err := out.Observations.SetBytes(c.reply.Observations); err != nil {
+		return fmt.Errorf("observations: %w", err)
+	}
+	if err := fromproto.Rewards(out.Rewards, c.reply.Rewards); err != nil {
+		return err
+	}
+	if err := fromproto.Flags(out.Terminated, "terminated", c.reply.Terminated); err != nil {
+		return err
+	}
+	return fromproto.Flags(out.Truncated, "truncated", c.reply.Truncated)
+}
+
+// scatter copies the answers of all lanes but the idle ones.
+func (c *environmentClient) scatter(signals []framework.Signal, out *framework.TimeSteps) error {
+	for i, s := range signals {
+		if s == framework.Idle {
+			continue
+		}
+		out.Rewards[i], out.Terminated[i], out.Truncated[i] = c.scratch.Rewards[i], c.scratch.Terminated[i], c.scratch.Truncated[i]
+		if err := out.Observations.Set(c.spec.Observation, i, c.scratch.Observations.Get(c.spec.Observation, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close implements framework.VectorEnvironment.
+func (c *environmentClient) Close() error { return c.session.close() }
+
+// Models implements framework.Modeler.
+func (c modelClient) Models(ctx context.Context) ([]*mdp.Tabular, error) {
+	p := c.session.process
+	reply, err := call(ctx, p, p.wire.Models, &pb.ModelsRequest{Instance: c.session.instance})
+	if err != nil {
+		return nil, err
+	}
+	models, err := fromproto.Models(reply, c.session.lanes)
+	if err != nil {
+		return nil, p.failure(0, fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err))
+	}
+	return models, nil
+}

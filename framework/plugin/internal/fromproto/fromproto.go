@@ -1,0 +1,118 @@
+// Package fromproto turns messages of the plugin protocol into what the
+// framework says, and validates them: they may come from any program. Package
+// toproto does the reverse.
+package fromproto
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// Error returns the error that e stands for, nil for nil: a *framework.LaneError
+// where e names a lane, wrapping the sentinel of e's code.
+func Error(e *pb.Error) error {
+	if e == nil {
+		return nil
+	}
+	var err error = &remoteError{message: e.Message, sentinel: Sentinel(e.Code)}
+	if e.Lane != nil {
+		err = &framework.LaneError{Lane: int(*e.Lane), Err: err}
+	}
+	return err
+}
+
+// remoteError is an error of the other process: its text and its kind.
+type remoteError struct {
+	message  string
+	sentinel error
+}
+
+func (e *remoteError) Error() string {
+	if e.message == "" && e.sentinel != nil {
+		return e.sentinel.Error()
+	}
+	return e.message
+}
+
+func (e *remoteError) Unwrap() error { return e.sentinel }
+
+// Sentinel returns the error that a code stands for, nil for none.
+func Sentinel(c pb.Code) error {
+	switch c {
+	case pb.Code_CODE_NEEDS_RESET:
+		return framework.ErrNeedsReset
+	case pb.Code_CODE_INVALID_ACTION:
+		return framework.ErrInvalidAction
+	case pb.Code_CODE_INVALID_PARAMS:
+		return framework.ErrInvalidParams
+	case pb.Code_CODE_UNSUPPORTED:
+		return framework.ErrUnsupported
+	case pb.Code_CODE_INVALID_ANSWER:
+		return framework.ErrInvalidAnswer
+	}
+	return nil
+}
+
+// Description reads and checks a description.
+func Description(m *pb.DescribeReply) (framework.Description, error) {
+	d := framework.Description{
+		ID: m.Id, Kind: framework.Kind(m.Kind), Doc: m.Doc,
+		Params: json.RawMessage(m.Params), Capabilities: m.Capabilities,
+	}
+	switch {
+	case d.ID == "":
+		return d, errors.New("a description without an id")
+	case d.Kind != framework.KindEnvironment && d.Kind != framework.KindAgent:
+		return d, fmt.Errorf("a plugin of kind %q; must be %q or %q", d.Kind, framework.KindEnvironment, framework.KindAgent)
+	case len(d.Params) > 0 && !json.Valid(d.Params):
+		return d, errors.New("a parameter schema that is not JSON")
+	}
+	return d, nil
+}
+
+// Spec reads and validates a spec.
+func Spec(m *pb.Spec) (framework.Spec, error) {
+	s := framework.Spec{
+		ID: m.GetId(), RewardLow: m.GetRewardLow(), RewardHigh: m.GetRewardHigh(), Continuing: m.GetContinuing(),
+	}
+	var err error
+	if s.Observation, err = Space(m.GetObservation()); err != nil {
+		return s, fmt.Errorf("observation space: %w", err)
+	}
+	if s.Action, err = Space(m.GetAction()); err != nil {
+		return s, fmt.Errorf("action space: %w", err)
+	}
+	return s, s.Validate()
+}
+
+// Space reads a space. It is not validated.
+func Space(m *pb.Space) (space.Space, error) {
+	switch k := m.GetKind().(type) {
+	case *pb.Space_Discrete:
+		return space.Discrete{N: k.Discrete.GetN(), Start: k.Discrete.GetStart()}, nil
+	case *pb.Space_MultiDiscrete:
+		return space.MultiDiscrete{NVec: k.MultiDiscrete.GetNvec()}, nil
+	case *pb.Space_Box:
+		b := space.Box{Low: k.Box.GetLow(), High: k.Box.GetHigh()}
+		for _, n := range k.Box.GetShape() {
+			b.Shape = append(b.Shape, int(n))
+		}
+		switch t := k.Box.GetDtype(); t {
+		case pb.DType_DTYPE_FLOAT64:
+			b.Type = space.Float64
+		case pb.DType_DTYPE_FLOAT32:
+			b.Type = space.Float32
+		case pb.DType_DTYPE_UINT8:
+			b.Type = space.Uint8
+		default:
+			return nil, fmt.Errorf("a box of element type %v", t)
+		}
+		return b, nil
+	}
+	return nil, errors.New("missing, or of a kind this version does not know")
+}

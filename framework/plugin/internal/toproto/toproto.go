@@ -1,0 +1,92 @@
+// Package toproto turns what the framework says into messages of the plugin
+// protocol. Package fromproto does the reverse.
+package toproto
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// Error returns err as it crosses in band, nil for nil.
+func Error(err error) *pb.Error {
+	if err == nil {
+		return nil
+	}
+	e := &pb.Error{Code: Code(err)}
+	var lane *framework.LaneError
+	if errors.As(err, &lane) && lane.Lane >= 0 {
+		n := uint32(lane.Lane)
+		e.Lane, err = &n, lane.Err
+	}
+	e.Message = err.Error()
+	return e
+}
+
+// Code returns the code of the sentinel that err wraps.
+func Code(err error) pb.Code {
+	switch {
+	case errors.Is(err, framework.ErrNeedsReset):
+		return pb.Code_CODE_NEEDS_RESET
+	case errors.Is(err, framework.ErrInvalidAction):
+		return pb.Code_CODE_INVALID_ACTION
+	case errors.Is(err, framework.ErrInvalidParams):
+		return pb.Code_CODE_INVALID_PARAMS
+	case errors.Is(err, framework.ErrUnsupported):
+		return pb.Code_CODE_UNSUPPORTED
+	case errors.Is(err, framework.ErrInvalidAnswer):
+		return pb.Code_CODE_INVALID_ANSWER
+	}
+	return pb.Code_CODE_UNSPECIFIED
+}
+
+// Description returns d as a message.
+func Description(d framework.Description) *pb.DescribeReply {
+	return &pb.DescribeReply{
+		Id: d.ID, Kind: string(d.Kind), Doc: d.Doc, Params: d.Params, Capabilities: d.Capabilities,
+	}
+}
+
+// Spec returns s as a message.
+func Spec(s framework.Spec) (*pb.Spec, error) {
+	observation, err := Space(s.Observation)
+	if err != nil {
+		return nil, fmt.Errorf("observation space: %w", err)
+	}
+	action, err := Space(s.Action)
+	if err != nil {
+		return nil, fmt.Errorf("action space: %w", err)
+	}
+	return &pb.Spec{
+		Id: s.ID, Observation: observation, Action: action,
+		RewardLow: s.RewardLow, RewardHigh: s.RewardHigh, Continuing: s.Continuing,
+	}, nil
+}
+
+// Space returns s as a message.
+func Space(s space.Space) (*pb.Space, error) {
+	switch s := s.(type) {
+	case space.Discrete:
+		return &pb.Space{Kind: &pb.Space_Discrete{Discrete: &pb.Discrete{N: s.N, Start: s.Start}}}, nil
+	case space.MultiDiscrete:
+		return &pb.Space{Kind: &pb.Space_MultiDiscrete{MultiDiscrete: &pb.MultiDiscrete{Nvec: s.NVec}}}, nil
+	case space.Box:
+		b := &pb.Box{Low: s.Low, High: s.High}
+		for _, n := range s.Shape {
+			b.Shape = append(b.Shape, int64(n))
+		}
+		switch s.DType() {
+		case space.Float64:
+			b.Dtype = pb.DType_DTYPE_FLOAT64
+		case space.Float32:
+			b.Dtype = pb.DType_DTYPE_FLOAT32
+		case space.Uint8:
+			b.Dtype = pb.DType_DTYPE_UINT8
+		}
+		return &pb.Space{Kind: &pb.Space_Box{Box: b}}, nil
+	}
+	return nil, fmt.Errorf("the protocol has no space %T", s)
+}

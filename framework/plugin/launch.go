@@ -1,0 +1,197 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	hclog "github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/go-plugin/runner"
+
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+)
+
+// LaunchOptions says what to start and how patient to be with it.
+type LaunchOptions struct {
+	// Name is what errors call the plugin. Default: the command's last element.
+	Name string
+	// Command is the executable: a path, or a name looked up in $PATH. Args are
+	// its arguments.
+	Command string
+	Args    []string
+	// Env holds further environment variables, NAME=value. A plugin inherits only
+	// those that programs need to run (PATH, HOME, locale, Python's and the
+	// dynamic linker's): parameters go through the protocol.
+	Env []string
+	// StartTimeout bounds the time from the start to the plugin's description.
+	// Default: 30 s.
+	StartTimeout time.Duration
+	// CallTimeout bounds every later call; a plugin that exceeds it is killed.
+	// Default: 30 s.
+	CallTimeout time.Duration
+	// CloseTimeout is how long the process may take to end in good order before
+	// it is killed. Default: 2 s.
+	CloseTimeout time.Duration
+	// StderrLines is how many of the last lines of the plugin's standard error
+	// its errors show. Default: 20.
+	StderrLines int
+	// Logger gets what the plugin writes to its standard error (at debug level,
+	// unless the line is an hclog record) and go-plugin's own messages. Default:
+	// none.
+	Logger hclog.Logger
+}
+
+func (o LaunchOptions) withDefaults() LaunchOptions {
+	if o.Name == "" {
+		o.Name = filepath.Base(o.Command)
+	}
+	for d, fallback := range map[*time.Duration]time.Duration{
+		&o.StartTimeout: 30 * time.Second, &o.CallTimeout: 30 * time.Second, &o.CloseTimeout: 2 * time.Second,
+	} {
+		if *d <= 0 {
+			*d = fallback
+		}
+	}
+	if o.StderrLines <= 0 {
+		o.StderrLines = 20
+	}
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	return o
+}
+
+// Launch starts a plugin's process and asks it what it is. ctx bounds the start
+// alone. The caller closes the process.
+func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
+	o := options.withDefaults()
+	t := &tail{size: o.StderrLines}
+	fail := func(err error) (*Process, error) {
+		return nil, &Error{Plugin: o.Name, Err: fmt.Errorf("cannot start %s: %w", o.Command, err), Stderr: t.last()}
+	}
+	path, err := exec.LookPath(o.Command)
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return fail(errors.Unwrap(err))
+	}
+	dir, err := socketFolder()
+	if err != nil {
+		return fail(err)
+	}
+	defer os.RemoveAll(dir) // once connected, nobody else needs the socket
+
+	cmd := exec.Command(path, o.Args...)
+	sub := newSubprocess(cmd, t)
+	client := goplugin.NewClient(&goplugin.ClientConfig{
+		HandshakeConfig:  handshake(),
+		VersionedPlugins: versions(nil),
+		RunnerFunc: func(_ hclog.Logger, c *exec.Cmd, _ string) (runner.Runner, error) {
+			cmd.Env = slices.Concat(inherited(os.Environ()), o.Env, c.Env)
+			return sub, nil
+		},
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: dir},
+		AutoMTLS:         true,
+		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
+		SkipHostEnv:      true,
+		StartTimeout:     2 * o.StartTimeout, // the deadline below comes first
+		SyncStdout:       t,
+		SyncStderr:       t,
+		Logger:           o.Logger,
+		GRPCDialOptions:  dialOptions(),
+	})
+	ctx, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, fmt.Errorf("%w within %v of its start", ErrTimeout, o.StartTimeout))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = sub.Kill(ctx) })
+	p, err := connect(ctx, o, client, sub)
+	if err == nil && stop() {
+		return p, nil
+	}
+	err = sub.diagnose(ctx, err)
+	client.Kill()
+	return fail(err)
+}
+
+// connect starts the process and asks it what it is.
+func connect(ctx context.Context, o LaunchOptions, client *goplugin.Client, sub *subprocess) (*Process, error) {
+	protocol, err := client.Client()
+	if err != nil {
+		return nil, err
+	}
+	wire, err := protocol.Dispense(wireName)
+	if err != nil {
+		return nil, err
+	}
+	p := newProcess(o, wire.(pb.PluginClient), sub.tail)
+	p.sub, p.stop = sub, client.Kill
+	go p.watch()
+	p.description, err = p.describe(ctx)
+	return p, err
+}
+
+// diagnose ends a process that failed to start and says why it did: err is what
+// the attempt reported.
+func (s *subprocess) diagnose(ctx context.Context, err error) error {
+	died := false
+	select {
+	case <-s.done:
+		died = s.cmd.Process != nil
+	case <-ctx.Done():
+	case <-time.After(lastWords):
+	}
+	if killErr := s.Kill(ctx); killErr != nil {
+		err = errors.Join(err, killErr)
+	}
+	select {
+	case v := <-s.version:
+		if v != strconv.Itoa(ProtocolVersion) {
+			return fmt.Errorf("it speaks version %s of the plugin protocol, this rlrun version %d: build it with a matching SDK", v, ProtocolVersion)
+		}
+	default:
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if died {
+		return fmt.Errorf("%w before it answered (%s)", ErrDied, s.ending())
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// socketFolder makes a folder that only this user can enter, with a path short
+// enough for a socket's name, which has about 100 bytes.
+func socketFolder() (string, error) {
+	base := os.TempDir()
+	if len(base) > 40 {
+		base = "/tmp"
+	}
+	return os.MkdirTemp(base, "rlrun")
+}
+
+// inherited picks from the host's environment what programs need to run.
+func inherited(environ []string) []string {
+	names := []string{
+		"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "SHELL",
+		"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
+		"GOMAXPROCS", "GOTRACEBACK", "GOCOVERDIR", "SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "USERPROFILE",
+	}
+	prefixes := []string{"LC_", "XDG_", "PYTHON", "CONDA_", "JULIA_"}
+	var kept []string
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if slices.Contains(names, name) || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
+			kept = append(kept, entry)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,57 @@
+package plugin
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/rlrun/rlrun/framework"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+)
+
+// Loopback returns p as seen through the seam: every call goes over a real gRPC
+// connection, but within this process. It is meant for tests: what passes
+// directly must pass here, too. The caller closes the process.
+func Loopback(p framework.Plugin) (*Process, error) {
+	dir, err := socketFolder()
+	if err != nil {
+		return nil, err
+	}
+	socket := filepath.Join(dir, "s")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	service := newServer(p)
+	server := grpc.NewServer(serverOptions()...)
+	pb.RegisterPluginServer(server, service)
+	go server.Serve(listener)
+	stop := func() {
+		server.Stop()
+		service.close()
+		os.RemoveAll(dir)
+	}
+	conn, err := grpc.NewClient("unix:"+socket,
+		append(dialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	o := LaunchOptions{Name: "loopback", CloseTimeout: 10 * time.Second}.withDefaults()
+	process := newProcess(o, pb.NewPluginClient(conn), &tail{size: o.StderrLines})
+	process.stop = func() {
+		conn.Close()
+		stop()
+	}
+	if process.description, err = process.describe(context.Background()); err != nil {
+		process.Close()
+		return nil, err
+	}
+	return process, nil
+}

@@ -1,0 +1,308 @@
+package plugin_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// TestMain lets the test binary be a plugin, or the host of one, when a test
+// starts it again with a role as its first argument.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "serve-environment":
+			plugin.Serve(faultyEnvironment())
+			return
+		case "serve-agent":
+			plugin.Serve(faultyAgent())
+			return
+		case "serve-noisily":
+			fmt.Println("hello")
+			fmt.Print(strings.Repeat("x", 1<<20), "\nno newline before the handshake")
+			plugin.Serve(faultyEnvironment())
+			return
+		case "serve-nothing":
+			fmt.Fprintln(os.Stderr, "cannot find my data")
+			os.Exit(3)
+		case "serve-never":
+			fmt.Fprintln(os.Stderr, "thinking")
+			select {}
+		case "serve-version-2":
+			fmt.Println("1|2|unix|/nowhere|grpc|")
+			select {}
+		case "host":
+			host(os.Args[2:])
+			return
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// host is a program that launches a plugin, says which process it is and steps it
+// for ever.
+func host(command []string) {
+	p, err := plugin.Launch(context.Background(), plugin.LaunchOptions{Command: command[0], Args: command[1:]})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	env, err := p.OpenEnvironment(context.Background(), nil, 2)
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(pidOf(env.Spec()))
+	signal.Ignore(syscall.SIGINT)
+	in, out := start(env.Spec(), 2)
+	for err == nil {
+		err = env.Step(context.Background(), in, &out)
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// launch starts this test binary in a role and closes it with the test.
+func launch(t testing.TB, o plugin.LaunchOptions, role ...string) *plugin.Process {
+	t.Helper()
+	o.Command, o.Args = os.Args[0], role
+	if o.Name == "" {
+		o.Name = "faulty"
+	}
+	p, err := plugin.Launch(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// start returns columns with which every lane starts a run.
+func start(spec framework.Spec, lanes int) (*framework.Actions, framework.TimeSteps) {
+	in := framework.NewActions(spec, lanes)
+	for i := range lanes {
+		in.Signals[i], in.Seeds[i] = framework.NewRun, uint64(i)
+	}
+	return in, framework.NewTimeSteps(spec, lanes)
+}
+
+// proceed makes every lane continue.
+func proceed(signals []framework.Signal) {
+	for i := range signals {
+		signals[i] = framework.Continue
+	}
+}
+
+// faults says how the environment and agent of the tests misbehave: in which
+// lane (−1: none), at which step after the lane's run began, and how.
+type faults struct {
+	Fault string `json:"fault"`
+	Lane  int    `json:"lane"`
+	Step  int    `json:"step"`
+	Text  string `json:"text"`
+}
+
+// strike misbehaves in ways that environments and agents share.
+func (f *faults) strike() error {
+	switch f.Fault {
+	case "panic":
+		panic("out of cheese")
+	case "crash":
+		fmt.Fprintln(os.Stderr, "first line\nlast line")
+		go panic("in a goroutine of its own")
+		select {}
+	case "exit":
+		fmt.Fprintln(os.Stderr, "I give up")
+		os.Exit(3)
+	case "loop":
+		for {
+		}
+	case "stop":
+		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case "error":
+		return fmt.Errorf("no luck: %w", framework.ErrInvalidAction)
+	case "stdout":
+		fmt.Println("printed to standard output")
+		syscall.Write(1, []byte(strings.Repeat("y", 1<<20)))
+	}
+	return nil
+}
+
+// faultyEnvironment is an environment whose observation is how often its lane
+// has stepped, modulo 5. An episode ends after 4 steps. The reward is 1 where
+// the action is 2. Its id carries the id of its process.
+func faultyEnvironment() framework.Plugin {
+	return &framework.EnvironmentPlugin{
+		Description: framework.Description{
+			ID: "test/faulty@1", Kind: framework.KindEnvironment, Doc: "Misbehaves on demand.",
+			Params: json.RawMessage(`{"type":"object"}`), Capabilities: []string{"model"},
+		},
+		Open: func(params json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+			f := faults{Lane: -1}
+			if len(params) > 0 {
+				if err := json.Unmarshal(params, &f); err != nil {
+					return nil, fmt.Errorf("%w: %w", framework.ErrInvalidParams, err)
+				}
+			}
+			if f.Fault == "open" {
+				panic("cannot open")
+			}
+			e := &counters{faults: f, counts: make([]int64, lanes)}
+			if f.Fault == "no model" {
+				return struct{ framework.VectorEnvironment }{e}, nil
+			}
+			return e, nil
+		},
+	}
+}
+
+type counters struct {
+	faults
+	counts []int64
+}
+
+func (c *counters) Spec() framework.Spec {
+	return framework.Spec{
+		ID:          fmt.Sprintf("test/faulty-%d@1", os.Getpid()),
+		Observation: space.Discrete{N: 5}, Action: space.Discrete{N: 3},
+		RewardLow: 0, RewardHigh: math.Inf(1),
+	}
+}
+
+func pidOf(spec framework.Spec) (pid int) {
+	fmt.Sscanf(spec.ID, "test/faulty-%d@1", &pid)
+	return pid
+}
+
+func (c *counters) Step(_ context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+	for i, s := range in.Signals {
+		switch s {
+		case framework.Idle:
+			continue
+		case framework.NewEpisode, framework.NewRun:
+			c.counts[i] = 0
+			out.Rewards[i], out.Terminated[i], out.Truncated[i] = 0, false, false
+		default:
+			c.counts[i]++
+			out.Rewards[i] = 0
+			if in.Actions.Int64[i] == 2 {
+				out.Rewards[i] = 1
+			}
+			out.Terminated[i] = c.counts[i] == 4 && c.Fault != "endless"
+		}
+		out.Observations.Int64[i] = c.counts[i] % 5
+		if i == c.Lane && int(c.counts[i]) == c.faults.Step && s == framework.Continue {
+			if err := c.strike(); err != nil {
+				return &framework.LaneError{Lane: i, Err: err}
+			}
+			switch c.Fault {
+			case "nan":
+				out.Rewards[i] = math.NaN()
+			case "inf":
+				out.Rewards[i] = math.Inf(1)
+			case "outside":
+				out.Observations.Int64[i] = 5
+			case "short":
+				out.Rewards = out.Rewards[:i]
+			case "wrong lane":
+				return &framework.LaneError{Lane: 1000, Err: fmt.Errorf("not mine")}
+			}
+		}
+	}
+	return nil
+}
+
+// Models has one model for even lanes and one for odd ones.
+func (c *counters) Models(context.Context) ([]*mdp.Tabular, error) {
+	if c.Fault == "models" {
+		return nil, fmt.Errorf("lost: %w", framework.ErrUnsupported)
+	}
+	var two [2]*mdp.Tabular
+	for k := range two {
+		m, err := mdp.NewModel(mdp.Definition{
+			States: 1, Actions: 1,
+			Transitions: []mdp.Transition{{S: 0, A: 0, Next: 0, P: 1}},
+			Rewards:     []mdp.Reward{{S: 0, A: 0, R: 0.1 + float64(k)}},
+		})
+		if err != nil {
+			return nil, err
+		}
+		two[k] = m
+	}
+	models := make([]*mdp.Tabular, len(c.counts))
+	for i := range models {
+		models[i] = two[i%2]
+	}
+	return models, nil
+}
+
+func (c *counters) Close() error {
+	if c.Fault == "close" {
+		return fmt.Errorf("cannot close")
+	}
+	return nil
+}
+
+// faultyAgent answers with the observation modulo 3.
+func faultyAgent() framework.Plugin {
+	return &framework.AgentPlugin{
+		Description: framework.Description{ID: "test/modulo@1", Kind: framework.KindAgent},
+		Open: func(params json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+			f := faults{Lane: -1}
+			if len(params) > 0 {
+				if err := json.Unmarshal(params, &f); err != nil {
+					return nil, fmt.Errorf("%w: %w", framework.ErrInvalidParams, err)
+				}
+			}
+			return &modulo{faults: f, steps: make([]int, lanes)}, nil
+		},
+	}
+}
+
+type modulo struct {
+	faults
+	steps []int
+}
+
+func (m *modulo) Step(_ context.Context, in *framework.Feedback, actions *space.Column) error {
+	for i, s := range in.Signals {
+		if s == framework.Idle {
+			continue
+		}
+		actions.Int64[i] = in.Observations.Int64[i] % 3
+		if s == framework.NewRun {
+			m.steps[i] = 0
+			continue
+		}
+		m.steps[i]++
+		if i == m.Lane && m.steps[i] == m.faults.Step {
+			if err := m.strike(); err != nil {
+				return &framework.LaneError{Lane: i, Err: err}
+			}
+			switch m.Fault {
+			case "outside":
+				actions.Int64[i] = 3
+			case "short":
+				actions.Int64 = actions.Int64[:i]
+			}
+		}
+	}
+	return nil
+}
+
+func (m *modulo) Close() error { return nil }

@@ -1,0 +1,202 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+)
+
+// Process is a plugin in a process of its own. Its methods may be called
+// concurrently; each opened instance by one goroutine at a time.
+type Process struct {
+	name         string
+	description  framework.Description
+	wire         pb.PluginClient
+	callTimeout  time.Duration
+	closeTimeout time.Duration
+	tail         *tail
+	sub          *subprocess // nil for Loopback
+	stop         func()      // ends process and connection; may block for ever
+
+	// ctx ends with the process, or when the process is to end; its cause says why.
+	ctx context.Context
+	end context.CancelCauseFunc
+}
+
+var _ framework.Plugin = (*Process)(nil)
+
+func newProcess(o LaunchOptions, wire pb.PluginClient, t *tail) *Process {
+	p := &Process{
+		name: o.Name, wire: wire, tail: t,
+		callTimeout: o.CallTimeout, closeTimeout: o.CloseTimeout,
+	}
+	p.ctx, p.end = context.WithCancelCause(context.Background())
+	return p
+}
+
+// watch ends the process's context when the process ends, and the process when
+// its context does.
+func (p *Process) watch() {
+	select {
+	case <-p.sub.done:
+		p.end(fmt.Errorf("%w (%s)", ErrDied, p.sub.ending()))
+	case <-p.ctx.Done():
+		if !errors.Is(context.Cause(p.ctx), ErrClosed) { // Close takes its time
+			_ = p.sub.Kill(p.ctx)
+		}
+	}
+}
+
+// Pid returns the process's id, 0 for Loopback.
+func (p *Process) Pid() int {
+	if p.sub == nil {
+		return 0
+	}
+	return p.sub.cmd.Process.Pid
+}
+
+// Stderr returns the last lines that the process wrote to its standard error.
+func (p *Process) Stderr() []string { return p.tail.last() }
+
+// Close ends the process: in good order if it answers, by force after
+// LaunchOptions.CloseTimeout. Open instances fail. It may be called again.
+func (p *Process) Close() error {
+	p.end(ErrClosed)
+	stopped := make(chan struct{})
+	go func() {
+		p.stop()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+		return nil
+	case <-time.After(p.closeTimeout):
+	}
+	if p.sub == nil {
+		return fmt.Errorf("plugin %s: not closed within %v", p.name, p.closeTimeout)
+	}
+	if err := p.sub.Kill(p.ctx); err != nil {
+		return fmt.Errorf("plugin %s: cannot kill process %d: %w", p.name, p.Pid(), err)
+	}
+	<-stopped
+	return nil
+}
+
+// Describe implements framework.Plugin.
+func (p *Process) Describe(context.Context) (framework.Description, error) {
+	return p.description, nil
+}
+
+func (p *Process) describe(ctx context.Context) (framework.Description, error) {
+	reply, err := call(ctx, p, p.wire.Describe, &pb.DescribeRequest{})
+	if err != nil {
+		return framework.Description{}, err
+	}
+	d, err := fromproto.Description(reply)
+	if err != nil {
+		return d, p.failure(0, fmt.Errorf("%w: %w", ErrProtocol, err))
+	}
+	return d, nil
+}
+
+// OpenEnvironment implements framework.Plugin. The environment is a
+// framework.Modeler if the one in the process is.
+func (p *Process) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+	if lanes < 1 {
+		return nil, p.failure(0, fmt.Errorf("%d lanes; must be at least 1", lanes))
+	}
+	reply, err := call(ctx, p, p.wire.OpenEnvironment, &pb.OpenEnvironmentRequest{Params: params, Lanes: uint32(lanes)})
+	if err != nil {
+		return nil, err
+	}
+	spec, err := fromproto.Spec(reply.Spec)
+	if err != nil {
+		return nil, p.failure(0, fmt.Errorf("%w: spec: %w", ErrProtocol, err))
+	}
+	return newEnvironmentClient(p, reply.Instance, spec, lanes, reply.Models)
+}
+
+// OpenAgent implements framework.Plugin.
+func (p *Process) OpenAgent(ctx context.Context, params json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+	if lanes < 1 {
+		return nil, p.failure(0, fmt.Errorf("%d lanes; must be at least 1", lanes))
+	}
+	m, err := toproto.Spec(spec)
+	if err != nil {
+		return nil, p.failure(0, err)
+	}
+	reply, err := call(ctx, p, p.wire.OpenAgent, &pb.OpenAgentRequest{Params: params, Lanes: uint32(lanes), Spec: m})
+	if err != nil {
+		return nil, err
+	}
+	return newAgentClient(p, reply.Instance, spec, lanes)
+}
+
+// reply is any answer that can carry an error.
+type reply interface{ GetError() *pb.Error }
+
+// call makes a control call before its deadline.
+func call[Q, R any](ctx context.Context, p *Process, rpc func(context.Context, Q, ...grpc.CallOption) (R, error), request Q) (R, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(p.ctx, func() { cancel(context.Cause(p.ctx)) })()
+	defer time.AfterFunc(p.callTimeout, p.timeout).Stop()
+	answer, err := rpc(ctx, request)
+	if err != nil {
+		return answer, p.failure(0, p.explain(ctx, err))
+	}
+	if r, ok := any(answer).(reply); ok && r.GetError() != nil {
+		return answer, p.failure(0, fromproto.Error(r.GetError()))
+	}
+	return answer, nil
+}
+
+// timeout gives the process up.
+func (p *Process) timeout() {
+	p.end(fmt.Errorf("%w within %v", ErrTimeout, p.callTimeout))
+}
+
+// failure says where err happened and what the process had to say.
+func (p *Process) failure(step int, err error) error {
+	return &Error{Plugin: p.name, Step: step, Err: err, Stderr: p.tail.last()}
+}
+
+// lastWords is how long a process whose connection broke gets to end by itself,
+// so that its exit status and last words can be reported.
+const lastWords = 2 * time.Second
+
+// explain finds out why a gRPC call under ctx failed with err.
+func (p *Process) explain(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: the plugin ended the stream", ErrProtocol)
+	}
+	reason := status.Convert(err)
+	if c := reason.Code(); c != codes.Unavailable && c != codes.Canceled {
+		return fmt.Errorf("%w: %s: %s", ErrProtocol, c, reason.Message())
+	}
+	if p.sub != nil {
+		select {
+		case <-p.sub.done:
+			return fmt.Errorf("%w (%s)", ErrDied, p.sub.ending())
+		case <-time.After(lastWords):
+		}
+	}
+	err = fmt.Errorf("%w: the connection broke: %s", ErrDied, reason.Message())
+	p.end(err)
+	return err
+}

@@ -1,0 +1,49 @@
+package plugin
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	hclog "github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+
+	"github.com/rlrun/rlrun/framework"
+)
+
+// Serve offers p to the host that started this process and returns when the host
+// is done with it. It is all that a plugin's main has to call:
+//
+//	func main() { plugin.Serve(myPlugin()) }
+//
+// What the process prints to standard output goes to standard error, whose last
+// lines the host shows when something fails. GOMAXPROCS is 1 unless the
+// environment variable says otherwise: stepping is sequential, and a second
+// thread costs more in hand-overs than it saves. The process exits when its host
+// does, and ignores interrupts, which are the host's to handle.
+//
+// If rlrun did not start the process, Serve says how to use a plugin and exits
+// with status 2.
+func Serve(p framework.Plugin) {
+	cookie := handshake()
+	if os.Getenv(cookie.MagicCookieKey) != cookie.MagicCookieValue {
+		fmt.Fprintf(os.Stderr, "%s is a plugin for rlrun and is started by it: name this file as a plugin in an experiment's config, or try rlrun plugin check %s\n", os.Args[0], os.Args[0])
+		os.Exit(2)
+	}
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(1)
+	}
+	s := newServer(p)
+	line := newLifeline()
+	goplugin.Serve(&goplugin.ServeConfig{
+		HandshakeConfig:  cookie,
+		VersionedPlugins: versions(s),
+		Logger:           hclog.New(&hclog.LoggerOptions{Level: hclog.Error, Output: os.Stderr}),
+		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
+			opts = append(opts, serverOptions()...)
+			return grpc.NewServer(append(opts, grpc.StatsHandler(line))...)
+		},
+	})
+	s.close()
+}

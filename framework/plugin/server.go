@@ -1,0 +1,276 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// server is the plugin's side of the protocol: a framework.Plugin and the
+// instances that have been opened.
+type server struct {
+	pb.UnimplementedPluginServer
+	plugin framework.Plugin
+
+	mu        sync.Mutex
+	last      uint64 // handle given out last
+	instances map[uint64]instance
+}
+
+// instance is an *environmentServer or *agentServer.
+type instance interface {
+	close() error
+}
+
+func newServer(p framework.Plugin) *server {
+	return &server{plugin: p, instances: map[uint64]instance{}}
+}
+
+func (s *server) add(i instance) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	s.instances[s.last] = i
+	return s.last
+}
+
+// lookup returns the instance behind a handle, which must be of type T.
+func lookup[T instance](s *server, handle uint64) (T, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, ok := s.instances[handle].(T)
+	if !ok {
+		return i, status.Errorf(codes.NotFound, "no %T has the handle %d", i, handle)
+	}
+	return i, nil
+}
+
+// remove forgets an instance and returns it, nil if there is none.
+func (s *server) remove(handle uint64) instance {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.instances[handle]
+	delete(s.instances, handle)
+	return i
+}
+
+// drop ends an instance whose stream has ended, unless the host has closed it.
+func (s *server) drop(handle uint64) {
+	if i := s.remove(handle); i != nil {
+		if err := run(i.close); err != nil {
+			fmt.Fprintln(os.Stderr, "closing:", err)
+		}
+	}
+}
+
+// close ends all instances. Their errors have no one left to go to.
+func (s *server) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, i := range s.instances {
+		_ = framework.Guard(i.close)
+	}
+	clear(s.instances)
+}
+
+// Describe implements pb.PluginServer.
+func (s *server) Describe(ctx context.Context, _ *pb.DescribeRequest) (*pb.DescribeReply, error) {
+	d, err := s.plugin.Describe(ctx)
+	if err != nil {
+		return nil, status.Error(codes.Internal, err.Error())
+	}
+	return toproto.Description(d), nil
+}
+
+// OpenEnvironment implements pb.PluginServer.
+func (s *server) OpenEnvironment(ctx context.Context, m *pb.OpenEnvironmentRequest) (*pb.OpenEnvironmentReply, error) {
+	lanes, err := laneCount(m.Lanes)
+	if err != nil {
+		return nil, err
+	}
+	var reply pb.OpenEnvironmentReply
+	err = run(func() error {
+		env, err := s.plugin.OpenEnvironment(ctx, json.RawMessage(m.Params), lanes)
+		if err != nil {
+			return err
+		}
+		spec := env.Spec()
+		if err := spec.Validate(); err != nil {
+			return errors.Join(err, env.Close())
+		}
+		if reply.Spec, err = toproto.Spec(spec); err != nil {
+			return errors.Join(err, env.Close())
+		}
+		_, reply.Models = env.(framework.Modeler)
+		reply.Instance = s.add(newEnvironmentServer(env, lanes))
+		return nil
+	})
+	reply.Error = toproto.Error(err)
+	return &reply, nil
+}
+
+// OpenAgent implements pb.PluginServer.
+func (s *server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.OpenAgentReply, error) {
+	lanes, err := laneCount(m.Lanes)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := fromproto.Spec(m.Spec)
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	var reply pb.OpenAgentReply
+	err = run(func() error {
+		agent, err := s.plugin.OpenAgent(ctx, json.RawMessage(m.Params), spec, lanes)
+		if err != nil {
+			return err
+		}
+		reply.Instance = s.add(newAgentServer(agent, spec, lanes))
+		return nil
+	})
+	reply.Error = toproto.Error(err)
+	return &reply, nil
+}
+
+// Models implements pb.PluginServer.
+func (s *server) Models(ctx context.Context, m *pb.ModelsRequest) (*pb.ModelsReply, error) {
+	e, err := lookup[*environmentServer](s, m.Instance)
+	if err != nil {
+		return nil, err
+	}
+	var reply pb.ModelsReply
+	err = run(func() error { return e.models(ctx, &reply) })
+	reply.Error = toproto.Error(err)
+	return &reply, nil
+}
+
+// Close implements pb.PluginServer.
+func (s *server) Close(_ context.Context, m *pb.CloseRequest) (*pb.CloseReply, error) {
+	i := s.remove(m.Instance)
+	if i == nil {
+		return nil, status.Errorf(codes.NotFound, "no instance has the handle %d", m.Instance)
+	}
+	return &pb.CloseReply{Error: toproto.Error(run(i.close))}, nil
+}
+
+// StepEnvironment implements pb.PluginServer.
+func (s *server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
+	var request pb.EnvironmentRequest
+	var e *environmentServer
+	for {
+		if err := stream.RecvMsg(&request); err != nil {
+			return ended(err)
+		}
+		if e == nil {
+			var err error
+			if e, err = lookup[*environmentServer](s, request.Instance); err != nil {
+				return err
+			}
+			defer s.drop(request.Instance)
+		}
+		reply, err := e.step(stream.Context(), &request)
+		if err != nil {
+			return err
+		}
+		if err := stream.SendMsg(reply); err != nil {
+			return err
+		}
+	}
+}
+
+// StepAgent implements pb.PluginServer.
+func (s *server) StepAgent(stream pb.Plugin_StepAgentServer) error {
+	var request pb.AgentRequest
+	var a *agentServer
+	for {
+		if err := stream.RecvMsg(&request); err != nil {
+			return ended(err)
+		}
+		if a == nil {
+			var err error
+			if a, err = lookup[*agentServer](s, request.Instance); err != nil {
+				return err
+			}
+			defer s.drop(request.Instance)
+		}
+		reply, err := a.step(stream.Context(), &request)
+		if err != nil {
+			return err
+		}
+		if err := stream.SendMsg(reply); err != nil {
+			return err
+		}
+	}
+}
+
+// ended turns the end of the host's requests into success.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+func laneCount(n uint32) (int, error) {
+	if n < 1 || n > math.MaxInt32 {
+		return 0, status.Errorf(codes.InvalidArgument, "%d lanes; must be at least 1", n)
+	}
+	return int(n), nil
+}
+
+// run calls the author's code. A panic becomes an error; its stack goes to
+// standard error, where the author finds it.
+func run(f func() error) error {
+	err := framework.Guard(f)
+	var p *framework.PanicError
+	if errors.As(err, &p) {
+		fmt.Fprintf(os.Stderr, "%v\n\n%s\n", p, p.Stack)
+	}
+	return err
+}
+
+// models fills in the distinct models and which lane has which.
+func (e *environmentServer) models(ctx context.Context, reply *pb.ModelsReply) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	modeler, ok := e.env.(framework.Modeler)
+	if !ok {
+		return fmt.Errorf("%s has no model: %w", e.spec.ID, framework.ErrUnsupported)
+	}
+	models, err := modeler.Models(ctx)
+	if err != nil {
+		return err
+	}
+	index := map[*mdp.Tabular]uint32{}
+	for i, m := range models {
+		if m == nil {
+			return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: no model", framework.ErrInvalidAnswer)}
+		}
+		k, ok := index[m]
+		if !ok {
+			data, err := m.MarshalJSON()
+			if err != nil {
+				return err
+			}
+			k = uint32(len(reply.Models))
+			index[m] = k
+			reply.Models = append(reply.Models, data)
+		}
+		reply.Lanes = append(reply.Lanes, k)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+)
+
+// session is the host's side of one opened instance: its stream, and the watch
+// over every exchange on it. An exchange ends early when the caller's context
+// does, when the deadline passes, or when the process ends.
+type session struct {
+	process  *Process
+	instance uint64
+	lanes    int
+	stream   grpc.ClientStream
+	ctx      context.Context // of the stream
+	cancel   context.CancelCauseFunc
+	unlink   func() bool // from the process's context
+	watchdog *time.Timer
+	steps    int
+	failed   error // what the instance failed with
+	closed   bool
+
+	// The caller's context is followed from its first step until another one
+	// takes its place, so that a step costs nothing where it stays the same.
+	// following counts contexts; active is that count during a step, else 0.
+	done      <-chan struct{}
+	unfollow  func() bool
+	following uint64
+	active    atomic.Uint64
+}
+
+// open starts a session with the stream that start opens.
+func (p *Process) open(instance uint64, lanes int, start func(context.Context, ...grpc.CallOption) (grpc.ClientStream, error)) (*session, error) {
+	s := &session{process: p, instance: instance, lanes: lanes}
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	s.unlink = context.AfterFunc(p.ctx, func() { s.cancel(context.Cause(p.ctx)) })
+	s.watchdog = time.AfterFunc(p.callTimeout, p.timeout)
+	defer s.watchdog.Stop()
+	var err error
+	if s.stream, err = start(s.ctx); err != nil {
+		s.unlink()
+		return nil, p.failure(0, p.explain(s.ctx, err))
+	}
+	return s, nil
+}
+
+// exchange sends a request and waits for its reply.
+func (s *session) exchange(ctx context.Context, request any, reply reply) error {
+	if s.failed != nil {
+		return s.failed
+	}
+	s.steps++
+	s.follow(ctx)
+	s.active.Store(s.following)
+	defer s.active.Store(0)
+	if ctx.Err() != nil {
+		return s.fail(context.Cause(ctx))
+	}
+	s.watchdog.Reset(s.process.callTimeout)
+	err := s.stream.SendMsg(request)
+	if err == nil || errors.Is(err, io.EOF) { // after io.EOF, receiving says why
+		err = s.stream.RecvMsg(reply)
+	}
+	s.watchdog.Stop()
+	if err != nil {
+		return s.fail(s.process.explain(s.ctx, err))
+	}
+	if e := reply.GetError(); e != nil {
+		return s.fail(s.laneError(e))
+	}
+	return nil
+}
+
+// follow makes the end of ctx end the stream, if a step is under way then.
+func (s *session) follow(ctx context.Context) {
+	done := ctx.Done()
+	if done == s.done && s.following > 0 {
+		return
+	}
+	if s.unfollow != nil {
+		s.unfollow()
+		s.unfollow = nil
+	}
+	s.done = done
+	s.following++
+	if done == nil {
+		return
+	}
+	mine := s.following
+	s.unfollow = context.AfterFunc(ctx, func() {
+		if s.active.Load() == mine {
+			s.cancel(context.Cause(ctx))
+		}
+	})
+}
+
+// laneError turns an error from the wire into ours. A lane that does not exist is
+// an error of its own.
+func (s *session) laneError(e *pb.Error) error {
+	if e.Lane != nil && int(*e.Lane) >= s.lanes {
+		return fmt.Errorf("%w: it blames lane %d of %d: %s", framework.ErrInvalidAnswer, *e.Lane, s.lanes, e.Message)
+	}
+	return fromproto.Error(e)
+}
+
+// fail records that the instance cannot be used any more, and why.
+func (s *session) fail(err error) error {
+	s.failed = s.process.failure(s.steps, err)
+	return s.failed
+}
+
+// close ends the instance. A failed one has nothing more to report: the plugin
+// closes it when it sees that the stream is gone.
+func (s *session) close() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.unlink()
+	if s.unfollow != nil {
+		s.unfollow()
+	}
+	defer s.cancel(ErrClosed)
+	if s.failed != nil || s.process.ctx.Err() != nil {
+		return nil
+	}
+	s.failed = s.process.failure(0, ErrClosed)
+	_, err := call(context.Background(), s.process, s.process.wire.Close, &pb.CloseRequest{Instance: s.instance})
+	return err
+}

@@ -1,0 +1,196 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-plugin/runner"
+)
+
+// pipeDelay is how long a dead plugin's children may keep its pipes open.
+const pipeDelay = time.Second
+
+// subprocess is the operating system's side of a plugin: go-plugin starts it,
+// reads the handshake from it and forwards its log through it. Unlike go-plugin's
+// own runner it kills the whole process group, waits for no pipe that a
+// grandchild holds open, never stops reading standard output, and accepts a
+// handshake after other output.
+type subprocess struct {
+	cmd            *exec.Cmd
+	tail           *tail
+	stdout, stderr *io.PipeReader // what go-plugin reads: the handshake alone, and everything
+	outlet, errlet *io.PipeWriter
+	version        chan string // gets the protocol version of the handshake, when it comes
+
+	mu     sync.Mutex
+	killed bool
+	done   chan struct{} // closed when the process has ended and its output been read
+	err    error         // then: how it ended
+}
+
+var _ runner.Runner = (*subprocess)(nil)
+
+// newSubprocess prepares cmd; Start starts it.
+func newSubprocess(cmd *exec.Cmd, t *tail) *subprocess {
+	s := &subprocess{cmd: cmd, tail: t, version: make(chan string, 1), done: make(chan struct{})}
+	s.stdout, s.outlet = io.Pipe()
+	s.stderr, s.errlet = io.Pipe()
+	cmd.Stdin = nil
+	cmd.Stdout = &handshakeFilter{line: s.outlet, noise: t, version: s.version}
+	cmd.Stderr = io.MultiWriter(t, s.errlet)
+	cmd.WaitDelay = pipeDelay
+	setProcessAttributes(cmd)
+	return s
+}
+
+// Start implements runner.Runner. The thread that starts the process is kept
+// until it ends: Linux' parent-death signal comes when that thread dies.
+func (s *subprocess) Start(context.Context) error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		s.mu.Lock()
+		err := errors.New("killed before it started")
+		if !s.killed {
+			err = s.cmd.Start()
+		}
+		s.mu.Unlock()
+		started <- err
+		if err == nil {
+			if err = s.cmd.Wait(); errors.Is(err, exec.ErrWaitDelay) {
+				err = nil
+			}
+			_ = killGroup(s.cmd.Process) // what it may have left behind
+		}
+		s.err = err
+		s.outlet.Close()
+		s.errlet.Close()
+		close(s.done)
+	}()
+	return <-started
+}
+
+// Wait implements runner.Runner.
+func (s *subprocess) Wait(context.Context) error {
+	<-s.done
+	return s.err
+}
+
+// Kill implements runner.Runner: it kills the process and what it started.
+func (s *subprocess) Kill(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.killed = true
+	select {
+	case <-s.done:
+		return nil
+	default:
+	}
+	if s.cmd.Process == nil {
+		return nil
+	}
+	return killGroup(s.cmd.Process)
+}
+
+// ending says how the process ended. It requires done to be closed.
+func (s *subprocess) ending() string {
+	if s.err == nil {
+		return "exit status 0"
+	}
+	return s.err.Error()
+}
+
+// Stdout implements runner.Runner.
+func (s *subprocess) Stdout() io.ReadCloser { return s.stdout }
+
+// Stderr implements runner.Runner.
+func (s *subprocess) Stderr() io.ReadCloser { return s.stderr }
+
+// Name implements runner.Runner.
+func (s *subprocess) Name() string { return s.cmd.Path }
+
+// ID implements runner.Runner.
+func (s *subprocess) ID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd.Process == nil {
+		return ""
+	}
+	return strconv.Itoa(s.cmd.Process.Pid)
+}
+
+// Diagnose implements runner.Runner. Launch explains failures itself.
+func (s *subprocess) Diagnose(context.Context) string { return "" }
+
+// PluginToHost implements runner.Runner.
+func (s *subprocess) PluginToHost(network, address string) (string, string, error) {
+	return network, address, nil
+}
+
+// HostToPlugin implements runner.Runner.
+func (s *subprocess) HostToPlugin(network, address string) (string, string, error) {
+	return network, address, nil
+}
+
+// handshakeFilter is a plugin's standard output. It passes on the handshake, the
+// one line meant for go-plugin, even where other output stands before it on the
+// same line; all the rest, of any length, at any time, is noise.
+type handshakeFilter struct {
+	line    *io.PipeWriter
+	noise   io.Writer
+	version chan<- string
+	pending []byte // the line so far, before the handshake
+	passed  bool
+}
+
+// maxHandshake bounds a line that may be the handshake. It holds a certificate.
+const maxHandshake = 16 << 10
+
+var handshakeLine = regexp.MustCompile(`\d\|(\d+)\|(unix|tcp)\|[^|]+\|.*$`)
+
+// Write implements io.Writer.
+func (f *handshakeFilter) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 && !f.passed {
+		var b byte
+		b, p = p[0], p[1:]
+		if b != '\n' {
+			f.pending = append(f.pending, b)
+			if len(f.pending) > 2*maxHandshake {
+				f.drop(len(f.pending) - maxHandshake)
+			}
+			continue
+		}
+		at := handshakeLine.FindSubmatchIndex(f.pending)
+		if at == nil {
+			f.pending = append(f.pending, b)
+			f.drop(len(f.pending))
+			continue
+		}
+		f.version <- string(f.pending[at[2]:at[3]])
+		f.drop(at[0])
+		f.passed = true
+		if _, err := fmt.Fprintf(f.line, "%s\n", f.pending); err != nil {
+			return 0, err
+		}
+	}
+	if len(p) > 0 {
+		f.noise.Write(p)
+	}
+	return n, nil
+}
+
+// drop turns the first n pending bytes into noise.
+func (f *handshakeFilter) drop(n int) {
+	f.noise.Write(f.pending[:n])
+	f.pending = f.pending[:copy(f.pending, f.pending[n:])]
+}
