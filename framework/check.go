@@ -1,0 +1,73 @@
+package framework
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// Validate reports what is wrong with a spec.
+func (s *Spec) Validate() error {
+	if s.ID == "" {
+		return errors.New("spec without an id")
+	}
+	if s.Observation == nil || s.Action == nil {
+		return errors.New("spec without an observation or an action space")
+	}
+	if err := s.Observation.Validate(); err != nil {
+		return fmt.Errorf("observation space: %w", err)
+	}
+	if err := s.Action.Validate(); err != nil {
+		return fmt.Errorf("action space: %w", err)
+	}
+	if !(s.RewardLow <= s.RewardHigh) {
+		return fmt.Errorf("reward bounds [%v, %v]", s.RewardLow, s.RewardHigh)
+	}
+	return nil
+}
+
+// Check reports the first answer of an environment that breaks the contract, as
+// a *LaneError wrapping ErrInvalidAnswer: a reward that is not finite, an
+// observation outside its space, a first time step with a reward or a flag, the
+// end of an episode in an environment that has none. It requires columns of the
+// right length.
+func (t *TimeSteps) Check(spec *Spec, signals []Signal) error {
+	for i, s := range signals {
+		if s == Idle {
+			continue
+		}
+		r, ended := t.Rewards[i], t.Terminated[i] || t.Truncated[i]
+		switch {
+		case r-r != 0: // true of NaN and infinities alone
+			return invalid(i, "reward is %v, must be finite", r)
+		case s != Continue && (r != 0 || ended):
+			return invalid(i, "a new episode with reward %v, terminated %v, truncated %v; must be 0, false, false", r, t.Terminated[i], t.Truncated[i])
+		case ended && spec.Continuing:
+			return invalid(i, "the episode ended, but the environment says that none does")
+		}
+		if err := spec.Observation.Check(&t.Observations, i); err != nil {
+			return invalid(i, "observation: %w", err)
+		}
+	}
+	return nil
+}
+
+// CheckActions reports the first action of an agent that is not in the action
+// space, as a *LaneError wrapping ErrInvalidAnswer. Lanes whose action is not
+// used are skipped. It requires a column of the right length.
+func (f *Feedback) CheckActions(spec *Spec, actions *space.Column) error {
+	for i, s := range f.Signals {
+		if s == Idle || s == Continue && (f.Terminated[i] || f.Truncated[i]) {
+			continue
+		}
+		if err := spec.Action.Check(actions, i); err != nil {
+			return invalid(i, "action: %w", err)
+		}
+	}
+	return nil
+}
+
+func invalid(lane int, format string, args ...any) error {
+	return &LaneError{Lane: lane, Err: fmt.Errorf("%w: %w", ErrInvalidAnswer, fmt.Errorf(format, args...))}
+}
