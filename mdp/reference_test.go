@@ -2,7 +2,10 @@ package mdp
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/rlrun/rlrun/internal/vectors"
@@ -23,6 +26,20 @@ func TestReference(t *testing.T) {
 	vectors.Run(t, f, "mdp_values", func(t *testing.T, in struct{ MDP string }, want wantValues) {
 		checkValues(t, models[in.MDP], want)
 	})
+	vectors.Run(t, f, "mixing", func(t *testing.T, in struct {
+		MDP    string
+		Policy json.RawMessage
+	}, want wantMixing) {
+		var pi Policy = Uniform{}
+		var actions Deterministic
+		if json.Unmarshal(in.Policy, &actions) == nil {
+			pi = actions
+		} else if string(in.Policy) != `"uniform"` {
+			t.Fatalf("policy %s", in.Policy)
+		}
+		checkMixing(t, models[in.MDP], pi, want)
+	})
+	vectors.Run(t, f, "two_state_mixing", checkTwoStates)
 }
 
 type wantValues struct {
@@ -105,4 +122,248 @@ func span(v []float64) float64 {
 		lo, hi = min(lo, x), max(hi, x)
 	}
 	return hi - lo
+}
+
+type wantMixing struct {
+	Irreducible       bool
+	NClosedClasses    int `json:"n_closed_classes"`
+	Periods           []int
+	AperiodicUnichain bool `json:"aperiodic_unichain"`
+	Stationary        []float64
+	Spectral          struct {
+		Lambda2    *float64 `json:"lambda2_modulus"`
+		Dobrushin  *float64 `json:"dobrushin"`
+		Doeblin    *float64 `json:"doeblin_alpha"`
+		Reversible *bool    `json:"reversible"`
+		Sigma2     *float64 `json:"sigma2"`
+		PseudoGap  *float64 `json:"pseudo_spectral_gap"`
+		PseudoK    int      `json:"pseudo_spectral_k"`
+	}
+	TmixQuarter json.RawMessage `json:"tmix_quarter"`
+	DSequences  []struct {
+		S, A int
+		D    []float64
+		DInf *float64 `json:"d_inf"`
+	} `json:"d_sequences"`
+	DInfMax float64 `json:"d_inf_max"`
+	TEps    []struct {
+		Eps            float64
+		T              [][]*int
+		TMax           *int `json:"T_max"`
+		Infinite       bool
+		NInfinite      int             `json:"n_infinite"`
+		TMeanUniform   *float64        `json:"T_mean_uniform_action"`
+		TMeanNonGreedy *float64        `json:"T_mean_nongreedy"`
+		TOfMeanD       *int            `json:"T_of_mean_d"`
+		DobrushinBound json.RawMessage `json:"dobrushin_bound"`
+	} `json:"T_eps"`
+	TTV []struct {
+		Eta      float64
+		TMax     *int `json:"T_max"`
+		Infinite bool
+	} `json:"T_tv"`
+	ErrorExpected *string `json:"error_expected"`
+}
+
+func checkMixing(t *testing.T, m *Tabular, pi Policy, want wantMixing) {
+	c, err := Induce(m, pi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := c.Structure()
+	var periods []int
+	for _, i := range st.Closed {
+		periods = append(periods, st.Period[i])
+	}
+	slices.Sort(periods)
+	slices.Sort(want.Periods)
+	if st.Irreducible() != want.Irreducible || len(st.Closed) != want.NClosedClasses || !slices.Equal(periods, want.Periods) ||
+		(st.Unichain() && st.Aperiodic()) != want.AperiodicUnichain {
+		t.Errorf("irreducible %v, %d closed classes, periods %v", st.Irreducible(), len(st.Closed), periods)
+	}
+	mu, residual, err := c.Stationary()
+	if (err == nil) != (want.Stationary != nil) {
+		t.Errorf("stationary distribution: %v", err)
+	}
+	for s, x := range want.Stationary {
+		vectors.Close(t, "stationary probability", mu[s], x, 1e-10, 1e-15)
+	}
+	if residual > 1e-14 {
+		t.Errorf("residual %g", residual)
+	}
+	sp, err := c.Spectrum()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const abs = 1e-8
+	for _, x := range []struct { // a large chain's may be absent
+		what string
+		got  float64
+		want *float64
+	}{{"lambda2", sp.Lambda2, want.Spectral.Lambda2}, {"Dobrushin coefficient", sp.Dobrushin, want.Spectral.Dobrushin}, {"Doeblin coefficient", sp.Doeblin, want.Spectral.Doeblin}} {
+		if x.want != nil {
+			vectors.Close(t, x.what, x.got, *x.want, 0, abs)
+		}
+	}
+	if w := want.Spectral; w.Sigma2 != nil {
+		vectors.Close(t, "sigma2", sp.Sigma2, *w.Sigma2, 0, abs)
+		vectors.Close(t, "pseudo-spectral gap", sp.PseudoGap, *w.PseudoGap, 0, abs)
+		if sp.Reversible != *w.Reversible || sp.PseudoK != w.PseudoK {
+			t.Errorf("reversible %v, k %d; want %v, %d", sp.Reversible, sp.PseudoK, *w.Reversible, w.PseudoK)
+		}
+	} else if !want.Irreducible && !math.IsNaN(sp.Sigma2) {
+		t.Errorf("sigma2 of a chain that is not irreducible is %v", sp.Sigma2)
+	}
+	if len(want.TmixQuarter) > 0 {
+		wantTime := orNever(t, want.TmixQuarter)
+		if got, _ := c.WorstMixing(0.25); got != wantTime {
+			t.Errorf("tmix(1/4) = %d, want %d", got, wantTime)
+		}
+	}
+	for _, w := range want.DSequences {
+		d, err := Forgetting(m, pi, w.S, w.A, len(w.D))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range d {
+			vectors.Close(t, "d", d[k], w.D[k], 0, 1e-13)
+		}
+	}
+	for _, w := range want.TEps {
+		got, err := MixingTime(m, pi, MixingOptions{Epsilon: w.Eps})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, row := range w.T {
+			for a, x := range row {
+				if wantTime := orNeverInt(x); got.T[s][a] != wantTime {
+					t.Errorf("T_%g(%d,%d) = %d, want %d", w.Eps, s, a, got.T[s][a], wantTime)
+				}
+			}
+		}
+		if got.Max != orNeverInt(w.TMax) || got.Infinite != w.NInfinite || (got.Why != nil) != w.Infinite {
+			t.Errorf("T_%g: maximum %d, %d infinite, reason %v", w.Eps, got.Max, got.Infinite, got.Why)
+		}
+		if w.TMeanUniform != nil {
+			vectors.Close(t, "mean over all actions", got.MeanUniform, *w.TMeanUniform, 1e-10, 0)
+		}
+		if w.TMeanNonGreedy != nil {
+			vectors.Close(t, "mean over non-greedy actions", got.MeanNonGreedy, *w.TMeanNonGreedy, 1e-10, 0)
+		}
+		if w.TOfMeanD != nil && got.OfMeanUniform != *w.TOfMeanD {
+			t.Errorf("T of the mean distance = %d, want %d", got.OfMeanUniform, *w.TOfMeanD)
+		}
+		largest := 0.0
+		for _, row := range got.Limit {
+			largest = max(largest, slices.Max(row))
+		}
+		vectors.Close(t, "largest limit", largest, want.DInfMax, 0, 1e-13)
+		for _, d := range want.DSequences {
+			if d.DInf != nil {
+				vectors.Close(t, "limit", got.Limit[d.S][d.A], *d.DInf, 0, 1e-13)
+			}
+		}
+		if want.ErrorExpected != nil && w.Infinite {
+			var missing *MissingError
+			need := map[string]string{"periodic": "aperiodic", "reducible": "unichain"}[*want.ErrorExpected]
+			if !errors.As(got.Why, &missing) || missing.Need != need {
+				t.Errorf("reason %v, want %s", got.Why, *want.ErrorExpected)
+			}
+		}
+		// The bound is of the largest first distance.
+		first := 0.0
+		for s := range m.NumStates() {
+			for a := range m.NumActions() {
+				d, err := Forgetting(m, pi, s, a, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				first = max(first, d[0]*float64(m.NumStates())/2)
+			}
+		}
+		bounds := sp.Bounds(first, got.Eta)
+		if len(w.DobrushinBound) > 0 {
+			if wantTime := orNever(t, w.DobrushinBound); bounds.Dobrushin != wantTime {
+				t.Errorf("Dobrushin bound %d, want %d", bounds.Dobrushin, wantTime)
+			}
+		}
+		if got.Infinite == 0 && (got.Max > bounds.Dobrushin || got.Max > bounds.DobrushinPower || got.Max > bounds.Spectral) {
+			t.Errorf("T = %d exceeds a bound: %+v", got.Max, bounds)
+		}
+	}
+	for _, w := range want.TTV {
+		got, err := MixingTime(m, pi, MixingOptions{Eta: w.Eta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Max != orNeverInt(w.TMax) || (got.Infinite > 0) != w.Infinite {
+			t.Errorf("T at η = %g is %d, want %d", w.Eta, got.Max, orNeverInt(w.TMax))
+		}
+	}
+}
+
+func orNeverInt(x *int) int {
+	if x == nil {
+		return Never
+	}
+	return *x
+}
+
+func orNever(t *testing.T, raw json.RawMessage) int {
+	t.Helper()
+	var x *int
+	if err := json.Unmarshal(raw, &x); err != nil {
+		t.Fatal(err)
+	}
+	return orNeverInt(x)
+}
+
+type twoStateCase struct {
+	P, Q, Eps float64
+	PDev      float64 `json:"p_dev"`
+	QDev      float64 `json:"q_dev"`
+	S         int
+}
+
+type wantTwoStates struct {
+	Lambda2   float64
+	D1        float64
+	T         *int     `json:"T_eps"`
+	DAtT      *float64 `json:"d_at_T"`
+	Tolerance float64  `json:"T_rel_tol_from_matrix"`
+}
+
+func checkTwoStates(t *testing.T, in twoStateCase, want wantTwoStates) {
+	m, err := Generate(Definition{States: 2, Actions: 2}, func(s, a int, row *Row) {
+		move := [2][2]float64{{in.P, in.PDev}, {in.Q, in.QDev}}[s][a]
+		row.Add(1-s, move)
+		row.Add(s, 1-move)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pi := Constant(2, 0)
+	got, err := MixingTime(m, pi, MixingOptions{Epsilon: in.Eps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantTime := orNeverInt(want.T)
+	slack := int(want.Tolerance * float64(wantTime))
+	if d := got.T[in.S][1] - wantTime; wantTime != Never && (d > slack || -d > slack) || wantTime == Never && got.T[in.S][1] != Never {
+		t.Errorf("T = %d, want %d ± %d", got.T[in.S][1], wantTime, slack)
+	}
+	d, err := Forgetting(m, pi, in.S, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors.Close(t, "d_1", d[0], want.D1, 0, 1e-13)
+	c, err := Induce(m, pi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sp, err := c.Spectrum()
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors.Close(t, "lambda2", sp.Lambda2, math.Abs(want.Lambda2), 0, 1e-8)
 }

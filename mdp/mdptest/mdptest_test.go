@@ -112,5 +112,21 @@ func TestProblems(t *testing.T) {
 		})
 	}
 }
+
 func checkMixing(t *testing.T, name string, m *mdp.Tabular, pi mdp.Policy, want int) {
+	t.Helper()
+	if want == 0 {
+		return
+	}
+	c, err := mdp.Induce(m, pi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.WorstMixing(0.25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != want {
+		t.Errorf("tmix of the %s policy is %d, want %d", name, got, want)
+	}
 }

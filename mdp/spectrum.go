@@ -1,0 +1,289 @@
+package mdp
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Spectrum holds what bounds how fast a chain forgets (docs/theory.md §2.3). NaN
+// marks what is not defined: Sigma2, PseudoGap and reversibility belong to
+// irreducible chains.
+type Spectrum struct {
+	// Lambda2 is the second largest modulus of an eigenvalue: the asymptotic rate.
+	// It is a lower bound, d(t) ≥ ½|λ₂|^t, and none from above.
+	Lambda2 float64
+	// Dobrushin is τ(P), the largest total variation between two rows: every step
+	// shrinks any difference by this factor at least.
+	Dobrushin float64
+	// Doeblin is Σ_y min_x P(x,y) ≤ 1 − Dobrushin.
+	Doeblin float64
+	// Sigma2 is the second singular value of D^½ P D^−½, D = diag(μ).
+	Sigma2 float64
+	// PseudoGap is the pseudo-spectral gap max_k (1 − σ₂(P^k)²)/k (Paulin 2015), and
+	// PseudoK the k that attains it. k is searched up to 1000.
+	PseudoGap  float64
+	PseudoK    int
+	Reversible bool // detailed balance; false when not irreducible
+	Stationary []float64
+
+	c *Chain
+}
+
+// spectrumLimit is the largest number of states for eigenvalues and singular
+// values.
+const spectrumLimit = 1000
+
+// Spectrum computes the spectral quantities of a chain of up to 1000 states.
+func (c *Chain) Spectrum() (*Spectrum, error) {
+	n := c.NumStates()
+	if n > spectrumLimit {
+		return nil, fmt.Errorf("mdp: the spectrum is for up to %d states, not %d", spectrumLimit, n)
+	}
+	p := newLifter(c).powers[0]
+	sp := &Spectrum{c: c, Sigma2: math.NaN(), PseudoGap: math.NaN()}
+	var err error
+	if sp.Lambda2, err = secondEigenvalue(p); err != nil {
+		return nil, err
+	}
+	sp.Dobrushin = dobrushin(p)
+	for j := range n {
+		least := math.Inf(1)
+		for i := range n {
+			least = min(least, p.At(i, j))
+		}
+		sp.Doeblin += least
+	}
+	if !c.Structure().Irreducible() {
+		return sp, nil
+	}
+	mu, _, err := c.Stationary()
+	if err != nil {
+		return nil, err
+	}
+	sp.Stationary, sp.Reversible = mu, true
+	for i := range n {
+		for j := range i {
+			x, y := mu[i]*p.At(i, j), mu[j]*p.At(j, i)
+			if math.Abs(x-y) > 1e-10*max(x, y) {
+				sp.Reversible = false
+			}
+		}
+	}
+	return sp, sp.pseudo(p)
+}
+
+// pseudo finds σ₂ and the pseudo-spectral gap. No k can be better than
+// (1 − |λ₂|^{2k})/k, as σ₂(P^k) ≥ |λ₂|^k, which ends the search.
+func (sp *Spectrum) pseudo(p *mat.Dense) error {
+	power := mat.DenseCopyOf(p)
+	for k := 1; k <= 1000; k++ {
+		if k > 1 {
+			if (1-math.Pow(sp.Lambda2, 2*float64(k)))/float64(k) <= sp.PseudoGap {
+				break
+			}
+			var next mat.Dense
+			next.Mul(power, p)
+			power = &next
+		}
+		s, err := secondSingular(power, sp.Stationary)
+		if err != nil {
+			return err
+		}
+		if k == 1 {
+			sp.Sigma2 = s
+		}
+		if gap := max(1-s*s, 0) / float64(k); k == 1 || gap > sp.PseudoGap {
+			sp.PseudoGap, sp.PseudoK = gap, k
+		}
+		if sp.Reversible { // σ₂(P^k) = σ₂(P)^k: k = 1 is the best
+			break
+		}
+	}
+	return nil
+}
+
+// secondEigenvalue returns the second largest modulus. It takes the eigenvalues
+// of P on the measures of sum zero, in coordinates that leave out one state:
+// Q(i,j) = P(i,j) − P(o,j), which are those of P without one eigenvalue 1. The
+// state o is the one that leaves most zeros, since then balancing finds exactly
+// the eigenvalues of chains with finite memory, which are zero but defective, and
+// which roundoff would otherwise spread to 1e-3.
+func secondEigenvalue(p *mat.Dense) (float64, error) {
+	n, _ := p.Dims()
+	if n == 1 {
+		return 0, nil
+	}
+	origin, most := 0, -1
+	for o := range n {
+		zeros, base := 0, p.RawRowView(o)
+		for i := range n {
+			for j, x := range p.RawRowView(i) {
+				if x == base[j] {
+					zeros++
+				}
+			}
+		}
+		if zeros > most {
+			origin, most = o, zeros
+		}
+	}
+	q := mat.NewDense(n-1, n-1, nil)
+	for i := range n {
+		for j := range n {
+			if i != origin && j != origin {
+				a, b := i, j
+				if a > origin {
+					a--
+				}
+				if b > origin {
+					b--
+				}
+				q.Set(a, b, p.At(i, j)-p.At(origin, j))
+			}
+		}
+	}
+	var e mat.Eigen
+	if !e.Factorize(q, mat.EigenNone) {
+		return 0, fmt.Errorf("mdp: the eigenvalues do not converge")
+	}
+	largest := 0.0
+	for _, x := range e.Values(nil) {
+		largest = max(largest, cmplx.Abs(x))
+	}
+	return largest, nil
+}
+
+// dobrushin returns the largest total variation between two rows.
+func dobrushin(p *mat.Dense) float64 {
+	n, _ := p.Dims()
+	largest := 0.0
+	for i := range n {
+		x := p.RawRowView(i)
+		for j := range i {
+			sum := 0.0
+			for k, y := range p.RawRowView(j) {
+				sum += math.Abs(x[k] - y)
+			}
+			largest = max(largest, sum/2)
+		}
+	}
+	return largest
+}
+
+// secondSingular returns the second singular value of D^½ P D^−½.
+func secondSingular(p *mat.Dense, mu []float64) (float64, error) {
+	n := len(mu)
+	if n == 1 {
+		return 0, nil
+	}
+	m := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := range n {
+			m.Set(i, j, math.Sqrt(mu[i]/mu[j])*p.At(i, j))
+		}
+	}
+	var svd mat.SVD
+	if !svd.Factorize(m, mat.SVDNone) {
+		return 0, fmt.Errorf("mdp: the singular values do not converge")
+	}
+	return svd.Values(nil)[1], nil
+}
+
+// MixingBounds are upper bounds on the exploration mixing time; Never where a
+// bound has nothing to say.
+type MixingBounds struct {
+	Dobrushin      int // by τ(P)
+	DobrushinPower int // by τ(P^m) for the best m = 1, 2, 4, …, 64
+	Spectral       int // by σ₂(P^k) at the k of the pseudo-spectral gap
+}
+
+// Bounds returns bounds on the mixing time of every deviation whose first
+// distance is at most tv in total variation, for the threshold η (docs/theory.md
+// §2.3). The spectral one takes the worst distribution of the deviation over
+// states, so it exceeds the others where a state is rare.
+func (sp *Spectrum) Bounds(tv, eta float64) MixingBounds {
+	b := MixingBounds{Dobrushin: contraction(tv, eta, sp.Dobrushin, 1), Spectral: Never}
+	b.DobrushinPower = b.Dobrushin
+	l := newLifter(sp.c)
+	for j := 1; j <= 6; j++ {
+		b.DobrushinPower = min(b.DobrushinPower, contraction(tv, eta, dobrushin(l.power(j)), 1<<j))
+	}
+	if sp.Stationary != nil {
+		rarest := 1.0
+		for _, x := range sp.Stationary {
+			rarest = min(rarest, x)
+		}
+		// (Σν²/μ)^½ ≤ ‖ν‖₁/√min μ; 1−σ₂² = k·gap.
+		sigma := math.Sqrt(max(0, 1-sp.PseudoGap*float64(sp.PseudoK)))
+		b.Spectral = contraction(tv/math.Sqrt(rarest), eta, sigma, sp.PseudoK)
+	}
+	return b
+}
+
+// contraction returns a T with d_T below eta when d_1 ≤ first and every m steps
+// shrink distances by the factor: T = 1 + m(⌊ln(eta/first)/ln factor⌋ + 1).
+func contraction(first, eta, factor float64, m int) int {
+	switch {
+	case first < eta:
+		return 1
+	case factor >= 1-1e-15:
+		return Never
+	case factor <= 0:
+		return 1 + m
+	}
+	q := math.Floor(math.Log(eta/first)/math.Log(factor)) + 1
+	if q > 1e15 {
+		return Never
+	}
+	return 1 + m*int(q)
+}
+
+// WorstMixing returns the mixing time in the usual sense: the smallest t ≥ 0
+// such that from every state the distribution after t steps is within total
+// variation η of the stationary one. It is Never, with a MissingError, when the
+// chain has several closed classes or a periodic one. For chains of up to 512
+// states.
+func (c *Chain) WorstMixing(eta float64) (int, error) {
+	n := c.NumStates()
+	if n > liftLimit {
+		return 0, fmt.Errorf("mdp: the worst-case mixing time is for up to %d states, not %d", liftLimit, n)
+	}
+	if !(eta >= 1e-12) {
+		return 0, fmt.Errorf("mdp: the threshold η = %v is not at least 1e-12", eta)
+	}
+	st := c.Structure()
+	if err := st.RequireUnichain(); err != nil {
+		return Never, err
+	}
+	if err := st.RequireAperiodic(); err != nil {
+		return Never, err
+	}
+	mu, _, err := c.Stationary()
+	if err != nil {
+		return 0, err
+	}
+	v := mat.NewDense(n, n, nil)
+	all := make([]int, n)
+	for s := range n {
+		all[s] = s
+		for t, x := range mu {
+			v.Set(s, t, -x)
+		}
+		v.Set(s, s, 1-mu[s])
+	}
+	t := newLifter(c).steps(v, [][]int{all}, func(_ int, norms []float64) bool {
+		for _, x := range norms {
+			if x > 2*eta {
+				return true
+			}
+		}
+		return false
+	})[0]
+	if t == Never {
+		return Never, ErrNotConverged
+	}
+	return t, nil
+}
