@@ -80,9 +80,7 @@ func formatTick(x float64, digits int) string {
 	}
 	s := strconv.FormatFloat(a, 'f', digits, 64)
 	whole, fraction, _ := strings.Cut(s, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
+	whole = formatWhole(whole)
 	if fraction != "" {
 		whole += "." + fraction
 	}
@@ -90,6 +88,14 @@ func formatTick(x float64, digits int) string {
 		return "−" + whole
 	}
 	return whole
+}
+
+// formatWhole sets the thousands of a whole number apart.
+func formatWhole(s string) string {
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 func superscript(n int) string {
