@@ -33,6 +33,7 @@ func (s *Spec) Validate() error {
 // end of an episode in an environment that has none. It requires columns of the
 // right length.
 func (t *TimeSteps) Check(spec *Spec, signals []Signal) error {
+	discrete, fast := spec.Observation.(space.Discrete)
 	for i, s := range signals {
 		if s == Idle {
 			continue
@@ -46,6 +47,9 @@ func (t *TimeSteps) Check(spec *Spec, signals []Signal) error {
 		case ended && spec.Continuing:
 			return invalid(i, "the episode ended, but the environment says that none does")
 		}
+		if fast && discrete.Contains(t.Observations.Int64[i]) {
+			continue
+		}
 		if err := spec.Observation.Check(&t.Observations, i); err != nil {
 			return invalid(i, "observation: %w", err)
 		}
@@ -57,8 +61,12 @@ func (t *TimeSteps) Check(spec *Spec, signals []Signal) error {
 // space, as a *LaneError wrapping ErrInvalidAnswer. Lanes whose action is not
 // used are skipped. It requires a column of the right length.
 func (f *Feedback) CheckActions(spec *Spec, actions *space.Column) error {
+	discrete, fast := spec.Action.(space.Discrete)
 	for i, s := range f.Signals {
 		if s == Idle || s == Continue && (f.Terminated[i] || f.Truncated[i]) {
+			continue
+		}
+		if fast && discrete.Contains(actions.Int64[i]) {
 			continue
 		}
 		if err := spec.Action.Check(actions, i); err != nil {

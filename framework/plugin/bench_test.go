@@ -12,51 +12,59 @@ import (
 // turn, in process and through subprocesses. ns/lane is the time of a step of one
 // lane. Episodes never end in it.
 func BenchmarkStep(b *testing.B) {
+	b.Run("inprocess", func(b *testing.B) {
+		benchmarkSteps(b, faultyEnvironment(), faultyAgent())
+	})
+	b.Run("process", func(b *testing.B) {
+		benchmarkSteps(b,
+			launch(b, plugin.LaunchOptions{}, "serve-environment"),
+			launch(b, plugin.LaunchOptions{}, "serve-agent"))
+	})
+}
+
+func benchmarkSteps(b *testing.B, envs, agents framework.Plugin) {
+	for _, lanes := range []int{1, 16, 64, 256, 1024} {
+		b.Run(fmt.Sprintf("environment/lanes=%d", lanes), func(b *testing.B) {
+			benchmarkStep(b, envs, nil, lanes)
+		})
+		b.Run(fmt.Sprintf("both/lanes=%d", lanes), func(b *testing.B) {
+			benchmarkStep(b, envs, agents, lanes)
+		})
+	}
+}
+
+// benchmarkStep steps without an agent if agents is nil.
+func benchmarkStep(b *testing.B, envs, agents framework.Plugin, lanes int) {
 	ctx := b.Context()
-	for _, transport := range []string{"inprocess", "process"} {
-		envs, agents := faultyEnvironment(), faultyAgent()
-		if transport == "process" {
-			envs = launch(b, plugin.LaunchOptions{}, "serve-environment")
-			agents = launch(b, plugin.LaunchOptions{}, "serve-agent")
+	env, err := envs.OpenEnvironment(ctx, []byte(`{"lane":-1,"fault":"endless"}`), lanes)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer env.Close()
+	var agent framework.VectorAgent
+	if agents != nil {
+		if agent, err = agents.OpenAgent(ctx, nil, env.Spec(), lanes); err != nil {
+			b.Fatal(err)
 		}
-		for _, lanes := range []int{1, 16, 64, 256, 1024} {
-			for _, both := range []bool{false, true} {
-				name := "environment"
-				if both {
-					name = "both"
-				}
-				b.Run(fmt.Sprintf("%s/%s/lanes=%d", name, transport, lanes), func(b *testing.B) {
-					env, err := envs.OpenEnvironment(ctx, []byte(`{"lane":-1,"fault":"endless"}`), lanes)
-					if err != nil {
-						b.Fatal(err)
-					}
-					defer env.Close()
-					agent, err := agents.OpenAgent(ctx, nil, env.Spec(), lanes)
-					if err != nil {
-						b.Fatal(err)
-					}
-					defer agent.Close()
-					actions := framework.NewActions(env.Spec(), lanes)
-					feedback := framework.NewFeedback(env.Spec(), lanes)
-					for i := range lanes {
-						actions.Signals[i], feedback.Signals[i] = framework.NewRun, framework.NewRun
-					}
-					b.ReportAllocs()
-					for b.Loop() {
-						if err := env.Step(ctx, actions, &feedback.TimeSteps); err != nil {
-							b.Fatal(err)
-						}
-						if both {
-							if err := agent.Step(ctx, feedback, &actions.Actions); err != nil {
-								b.Fatal(err)
-							}
-						}
-						proceed(actions.Signals)
-						proceed(feedback.Signals)
-					}
-					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lanes), "ns/lane")
-				})
+		defer agent.Close()
+	}
+	actions := framework.NewActions(env.Spec(), lanes)
+	feedback := framework.NewFeedback(env.Spec(), lanes)
+	for i := range lanes {
+		actions.Signals[i], feedback.Signals[i] = framework.NewRun, framework.NewRun
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := env.Step(ctx, actions, &feedback.TimeSteps); err != nil {
+			b.Fatal(err)
+		}
+		if agent != nil {
+			if err := agent.Step(ctx, feedback, &actions.Actions); err != nil {
+				b.Fatal(err)
 			}
 		}
+		proceed(actions.Signals)
+		proceed(feedback.Signals)
 	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lanes), "ns/lane")
 }

@@ -63,7 +63,7 @@ func dialOptions() []grpc.DialOption {
 		grpc.WithIdleTimeout(0),
 		grpc.WithStaticStreamWindowSize(window),
 		grpc.WithStaticConnWindowSize(window),
-		grpc.WithDefaultCallOptions(
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(newColumnCodec()),
 			grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)),
 	}
 }
@@ -72,6 +72,7 @@ func dialOptions() []grpc.DialOption {
 // small for wide observations.
 func serverOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
+		grpc.ForceServerCodecV2(newColumnCodec()),
 		grpc.MaxRecvMsgSize(math.MaxInt32), grpc.MaxSendMsgSize(math.MaxInt32),
 		grpc.StaticStreamWindowSize(window),
 		grpc.StaticConnWindowSize(window),

@@ -94,9 +94,13 @@ func (d Discrete) Validate() error {
 	return nil
 }
 
+// Contains reports whether x is an element. It requires a valid space, where one
+// comparison modulo 2^64 is enough.
+func (d Discrete) Contains(x int64) bool { return uint64(x)-uint64(d.Start) < uint64(d.N) }
+
 // Check implements Space.
 func (d Discrete) Check(c *Column, lane int) error {
-	if x := c.Int64[lane]; x < d.Start || x >= d.Start+d.N {
+	if x := c.Int64[lane]; !d.Contains(x) {
 		return fmt.Errorf("%d is not in discrete {%d..%d}: %w", x, d.Start, d.Start+d.N-1, ErrOutside)
 	}
 	return nil

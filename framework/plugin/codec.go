@@ -1,0 +1,67 @@
+package plugin
+
+import (
+	"google.golang.org/grpc/encoding"
+	_ "google.golang.org/grpc/encoding/proto" // registers the codec that this one extends
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+)
+
+// columnCodec is gRPC's protobuf codec, except that it reads the messages of the
+// data plane into the buffers that they already have. The bytes on the wire are
+// the same. A step of 1,024 lanes then allocates 1 kB instead of 27.
+type columnCodec struct {
+	encoding.CodecV2
+}
+
+func newColumnCodec() columnCodec { return columnCodec{encoding.GetCodecV2("proto")} }
+
+// Unmarshal implements encoding.CodecV2.
+func (c columnCodec) Unmarshal(data mem.BufferSlice, v any) error {
+	columns := columnsOf(v)
+	if columns == nil {
+		return c.CodecV2.Unmarshal(data, v)
+	}
+	buf := data.MaterializeToBuffer(mem.DefaultBufferPool())
+	defer buf.Free()
+	for _, col := range columns {
+		if col != nil {
+			*col = (*col)[:0]
+		}
+	}
+	for rest := buf.ReadOnlyData(); len(rest) > 0; {
+		number, kind, n := protowire.ConsumeTag(rest)
+		if n < 0 || kind != protowire.BytesType || int(number) >= len(columns) || columns[number] == nil {
+			return c.CodecV2.Unmarshal(data, v) // more than columns, or nonsense
+		}
+		value, m := protowire.ConsumeBytes(rest[n:])
+		if m < 0 {
+			return protowire.ParseError(m)
+		}
+		*columns[number] = append((*columns[number])[:0], value...)
+		rest = rest[n+m:]
+	}
+	return nil
+}
+
+// columnsOf returns the fields of a data-plane message that are columns, by field
+// number, and clears the others; nil for any other message.
+func columnsOf(v any) []*[]byte {
+	switch m := v.(type) {
+	case *pb.EnvironmentRequest:
+		m.Instance = 0
+		return []*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Actions}
+	case *pb.EnvironmentReply:
+		m.Error = nil
+		return []*[]byte{1: &m.Observations, 2: &m.Rewards, 3: &m.Terminated, 4: &m.Truncated}
+	case *pb.AgentRequest:
+		m.Instance = 0
+		return []*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Observations, 5: &m.Rewards, 6: &m.Terminated, 7: &m.Truncated}
+	case *pb.AgentReply:
+		m.Error = nil
+		return []*[]byte{1: &m.Actions}
+	}
+	return nil
+}
