@@ -1,0 +1,113 @@
+// Package tabular provides the finite tasks of mdp/catalog as environments. An
+// environment is made from its model: stepping it is walking the model, draw for
+// draw, and the host can ask for the model itself.
+package tabular
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/mdp/catalog"
+)
+
+// lanes are copies of one finite task; they share its model.
+type lanes struct {
+	spec   framework.Spec
+	model  *mdp.Tabular
+	limit  int // steps after which an episode is truncated; 0 for none
+	states []lane
+}
+
+type lane struct {
+	pcg   rand.PCG
+	rng   *rand.Rand // over pcg
+	state int
+	steps int
+	over  bool // before the first reset and after the end of an episode
+}
+
+func newLanes(id string, t *catalog.Task, limit, n int) *lanes {
+	low, high := rewardRange(t.Model)
+	l := &lanes{
+		spec: framework.Spec{
+			ID:          id,
+			Observation: space.Discrete{N: int64(t.Model.NumStates())},
+			Action:      space.Discrete{N: int64(t.Model.NumActions())},
+			RewardLow:   low, RewardHigh: high,
+		},
+		model: t.Model, limit: limit, states: make([]lane, n),
+	}
+	for i := range l.states {
+		l.states[i].rng = rand.New(&l.states[i].pcg)
+		l.states[i].over = true
+	}
+	return l
+}
+
+// rewardRange returns the least and largest expected reward of any action in any
+// state that is not terminal.
+func rewardRange(m *mdp.Tabular) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for s := range m.NumStates() {
+		if m.Terminal(s) {
+			continue
+		}
+		for a := range m.NumActions() {
+			r := m.Reward(s, a)
+			low, high = min(low, r), max(high, r)
+		}
+	}
+	return low, high
+}
+
+// Spec implements framework.VectorEnvironment.
+func (l *lanes) Spec() framework.Spec { return l.spec }
+
+// Step implements framework.VectorEnvironment.
+func (l *lanes) Step(_ context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+	for i, s := range in.Signals {
+		x := &l.states[i]
+		switch s {
+		case framework.Continue:
+			a := in.Actions.Int64[i]
+			if x.over {
+				return &framework.LaneError{Lane: i, Err: framework.ErrNeedsReset}
+			}
+			if uint64(a) >= uint64(l.model.NumActions()) {
+				return &framework.LaneError{Lane: i, Err: fmt.Errorf("action %d of %d: %w", a, l.model.NumActions(), framework.ErrInvalidAction)}
+			}
+			next, reward := l.model.Step(x.state, int(a), x.rng)
+			x.state = next
+			x.steps++
+			terminated := l.model.Terminal(next)
+			truncated := !terminated && x.steps == l.limit
+			x.over = terminated || truncated
+			out.Observations.Int64[i], out.Rewards[i] = int64(next), reward
+			out.Terminated[i], out.Truncated[i] = terminated, truncated
+		case framework.NewEpisode, framework.NewRun:
+			x.pcg.Seed(in.Seeds[i], uint64(seed.Environment))
+			x.state, x.steps, x.over = l.model.Start(x.rng), 0, false
+			out.Observations.Int64[i], out.Rewards[i] = int64(x.state), 0
+			out.Terminated[i], out.Truncated[i] = false, false
+		}
+	}
+	return nil
+}
+
+// Models implements framework.Modeler: all lanes share one model.
+func (l *lanes) Models(context.Context) ([]*mdp.Tabular, error) {
+	models := make([]*mdp.Tabular, len(l.states))
+	for i := range models {
+		models[i] = l.model
+	}
+	return models, nil
+}
+
+// Close implements framework.VectorEnvironment.
+func (l *lanes) Close() error { return nil }

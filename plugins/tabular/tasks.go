@@ -1,0 +1,164 @@
+package tabular
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/params"
+	"github.com/rlrun/rlrun/mdp/catalog"
+)
+
+// Plugins returns every task of the catalogue as an environment plugin. Tasks
+// that circulate in variants have an id for each.
+func Plugins() []framework.Plugin {
+	return []framework.Plugin{
+		plugin("rlrun/riverswim@1", "RiverSwim with the numbers of Osband's TabulaRL: swim right against the current for reward 1, or drift left for 0.005.",
+			chain{Limit{}, 6}, func(p chain) (*catalog.Task, error) { return catalog.RiverSwim(p.States) }),
+		plugin("rlrun/riverswim-strehl@1", "RiverSwim with the numbers of Strehl & Littman (2008): rewards 5 and 10000, paid for staying at an end.",
+			chain{Limit{}, 6}, func(p chain) (*catalog.Task, error) { return catalog.RiverSwimStrehl(p.States) }),
+		plugin("rlrun/sixarms@1", "SixArms (Strehl & Littman 2004): the better an arm pays, the less likely it is to be reached.",
+			Limit{}, func(Limit) (*catalog.Task, error) { return catalog.SixArms() }),
+		plugin("rlrun/chain@1", "Chain (Dearden, Friedman & Russell 1998; Strens 2000): forward for 10 at the end, back for 2 now, and a slip of 0.2.",
+			chain{Limit{}, 5}, func(p chain) (*catalog.Task, error) { return catalog.Chain(p.States) }),
+		plugin("rlrun/doubleloop@1", "Double loop (Watkins 1989): an easy round for 1, a harder one for 2. Periodic.",
+			Limit{}, func(Limit) (*catalog.Task, error) { return catalog.DoubleLoop() }),
+		plugin("rlrun/maze@1", "The maze with three flags of Dearden, Friedman & Russell (1998), 264 states.",
+			maze{Goal: "restart"}, maze.task),
+		plugin("rlrun/deepsea@1", "DeepSea (bsuite): a reward at the bottom right that only N moves right in a row find.",
+			deepSea{Size: 10, MappingSeed: 42}, deepSea.task),
+		plugin("rlrun/fourrooms@1", "FourRooms (Sutton, Precup & Singh 1999), 104 cells.",
+			fourRooms{}, func(p fourRooms) (*catalog.Task, error) { return catalog.FourRooms(p.Continuing) }),
+		plugin("rlrun/frozenlake@1", "FrozenLake with Gymnasium's dynamics: cross the ice from S to G without falling into a hole H.",
+			frozenLake{Size: 4, Success: 1. / 3}, frozenLake.task),
+		plugin("rlrun/taxi@1", "Taxi with Gymnasium's dynamics, 500 states.",
+			Limit{}, func(Limit) (*catalog.Task, error) { return catalog.Taxi() }),
+		plugin("rlrun/cliffwalking@1", "CliffWalking with Gymnasium's dynamics: along the cliff, or safely around.",
+			Limit{}, func(Limit) (*catalog.Task, error) { return catalog.CliffWalking() }),
+		plugin("rlrun/garnet@1", "Garnet: a random model (Archibald, McKinnon & Thomas 1995).",
+			garnet{States: 10, Actions: 2, Branching: 3}, func(p garnet) (*catalog.Task, error) {
+				return catalog.Garnet(p.States, p.Actions, p.Branching, p.Seed)
+			}),
+		plugin("rlrun/gridworld@1", "A grid with walls, slip and a map of one's own.",
+			gridWorld{Rows: 5, Cols: 5, GoalReward: 1}, gridWorld.task),
+	}
+}
+
+// Limit is the parameter that all tasks share.
+type Limit struct {
+	Limit *int `json:"limit,omitempty" jsonschema:"minimum=0" jsonschema_description:"Steps after which an episode is truncated; 0 for none. Default: what is customary for the task."`
+}
+
+func (l Limit) of(t *catalog.Task) int {
+	if l.Limit == nil {
+		return t.Limit
+	}
+	return *l.Limit
+}
+
+type chain struct {
+	Limit
+	States int `json:"states,omitempty" jsonschema:"minimum=2,maximum=1000000" jsonschema_description:"Length of the chain. Default: 6 for RiverSwim, 5 for Chain."`
+}
+
+type maze struct {
+	Limit
+	Goal string `json:"goal,omitempty" jsonschema:"enum=restart,enum=teleport,enum=absorbing,default=restart" jsonschema_description:"restart: any action in the goal pays one a flag and leads back (Dearden et al.). teleport: the same on entering. absorbing: entering ends the episode with 0, 1, 3 or 15 (Asadi & Littman 2017)."`
+}
+
+func (p maze) task() (*catalog.Task, error) {
+	goals := map[string]catalog.MazeGoal{"restart": catalog.MazeRestart, "teleport": catalog.MazeTeleport, "absorbing": catalog.MazeAbsorbing}
+	goal, ok := goals[p.Goal]
+	if !ok {
+		return nil, fmt.Errorf("goal is %q, must be restart, teleport or absorbing", p.Goal)
+	}
+	return catalog.Maze(goal)
+}
+
+type deepSea struct {
+	Limit
+	Size        int    `json:"size,omitempty" jsonschema:"minimum=2,maximum=1000,default=10" jsonschema_description:"N: rows, columns, and steps of an episode."`
+	Stochastic  bool   `json:"stochastic,omitempty" jsonschema:"default=false" jsonschema_description:"A move right fails with probability 1/N, and the last row's outer columns have noisy rewards."`
+	Mapped      bool   `json:"mapped,omitempty" jsonschema:"default=false" jsonschema_description:"Swap the actions at random in every cell, as bsuite does."`
+	MappingSeed uint32 `json:"mapping_seed,omitempty" jsonschema:"default=42" jsonschema_description:"Seed of the swaps; bsuite uses 42."`
+	Continuing  bool   `json:"continuing,omitempty" jsonschema:"default=false" jsonschema_description:"Start the next dive in place of ending the episode."`
+}
+
+func (p deepSea) task() (*catalog.Task, error) {
+	return catalog.DeepSea(catalog.Sea{Size: p.Size, Stochastic: p.Stochastic, Mapped: p.Mapped, MappingSeed: p.MappingSeed, Continuing: p.Continuing})
+}
+
+type fourRooms struct {
+	Limit
+	Continuing bool `json:"continuing,omitempty" jsonschema:"default=false" jsonschema_description:"Any action in the goal pays 1 and leads to the start, in place of ending the episode."`
+}
+
+type frozenLake struct {
+	Limit
+	Size    int      `json:"size,omitempty" jsonschema:"enum=4,enum=8,default=4" jsonschema_description:"Which of Gymnasium's maps."`
+	Map     []string `json:"map,omitempty" jsonschema_description:"A map of one's own, a string a row of S, F, H and G; replaces size."`
+	Success float64  `json:"success,omitempty" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Probability that a move goes where intended. Default: 1/3."`
+}
+
+func (p frozenLake) task() (*catalog.Task, error) {
+	rows := p.Map
+	if len(rows) == 0 {
+		var err error
+		if rows, err = catalog.FrozenLakeMap(p.Size); err != nil {
+			return nil, err
+		}
+	}
+	return catalog.FrozenLake(rows, p.Success)
+}
+
+type garnet struct {
+	Limit
+	States    int    `json:"states,omitempty" jsonschema:"minimum=1,maximum=100000,default=10" jsonschema_description:"Number of states."`
+	Actions   int    `json:"actions,omitempty" jsonschema:"minimum=1,maximum=1000,default=2" jsonschema_description:"Number of actions."`
+	Branching int    `json:"branching,omitempty" jsonschema:"minimum=1,default=3" jsonschema_description:"Successors of each state and action."`
+	Seed      uint64 `json:"seed,omitempty" jsonschema:"default=0" jsonschema_description:"Which Garnet: the model depends on it alone, not on the run."`
+}
+
+type gridWorld struct {
+	Limit
+	Map        []string `json:"map,omitempty" jsonschema_description:"A string a row: # wall, S start, G goal, anything else open. Replaces rows and cols."`
+	Rows       int      `json:"rows,omitempty" jsonschema:"minimum=1,maximum=10000,default=5" jsonschema_description:"Rows."`
+	Cols       int      `json:"cols,omitempty" jsonschema:"minimum=1,maximum=10000,default=5" jsonschema_description:"Columns."`
+	Slip       float64  `json:"slip,omitempty" jsonschema:"minimum=0,maximum=1,default=0" jsonschema_description:"Probability that a move goes to one of the two sides, half each."`
+	StepReward float64  `json:"step_reward,omitempty" jsonschema:"default=0" jsonschema_description:"Paid on every step."`
+	GoalReward float64  `json:"goal_reward,omitempty" jsonschema:"default=1" jsonschema_description:"Paid in addition on entering a goal."`
+	Continuing bool     `json:"continuing,omitempty" jsonschema:"default=false" jsonschema_description:"Any action in a goal leads to the start, in place of ending the episode."`
+}
+
+func (p gridWorld) task() (*catalog.Task, error) {
+	return catalog.GridWorld(catalog.Grid{
+		Map: p.Map, Rows: p.Rows, Cols: p.Cols, Slip: p.Slip,
+		StepReward: p.StepReward, GoalReward: p.GoalReward, Continuing: p.Continuing,
+	})
+}
+
+// plugin makes a plugin of a task whose parameters are a P. defaults holds their
+// default values.
+func plugin[P interface{ of(*catalog.Task) int }](id, doc string, defaults P, build func(P) (*catalog.Task, error)) framework.Plugin {
+	return &framework.EnvironmentPlugin{
+		Description: framework.Description{
+			ID: id, Kind: framework.KindEnvironment, Doc: doc,
+			Params: params.Schema(new(P)), Capabilities: []string{"model"},
+		},
+		Open: func(raw json.RawMessage, n int) (framework.VectorEnvironment, error) {
+			p := defaults
+			if err := params.Decode(raw, &p); err != nil {
+				return nil, err
+			}
+			t, err := build(p)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
+			}
+			limit := p.of(t)
+			if limit < 0 {
+				return nil, fmt.Errorf("limit is %d, must not be negative: %w", limit, framework.ErrInvalidParams)
+			}
+			return newLanes(id, t, limit, n), nil
+		},
+	}
+}
