@@ -75,9 +75,9 @@ func quoteList(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// closest returns the candidate that a misspelt word was most likely meant to
+// Closest returns the candidate that a misspelt word was most likely meant to
 // be, or "".
-func closest(word string, candidates []string) string {
+func Closest(word string, candidates []string) string {
 	best, bestDistance := "", 1+len([]rune(word))/3
 	for _, c := range candidates {
 		d := distance(strings.ToLower(word), strings.ToLower(c))

@@ -155,7 +155,7 @@ func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate
 		}
 		hint := ""
 		if word, ok := k.Got.(string); ok {
-			if c := closest(word, words); c != "" {
+			if c := Closest(word, words); c != "" {
 				hint = fmt.Sprintf("; did you mean %s?", c)
 			}
 		}
@@ -203,7 +203,7 @@ func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate
 }
 
 func suggest(name string, known []string) string {
-	if c := closest(name, known); c != "" {
+	if c := Closest(name, known); c != "" {
 		return fmt.Sprintf("; did you mean %s?", c)
 	}
 	if len(known) == 0 {
