@@ -64,6 +64,9 @@ func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 // UnmarshalJSON reads what AppendJSON writes; keys may come in any order, and
 // unknown ones are ignored.
 func (r *Record) UnmarshalJSON(data []byte) error {
+	if parseRecord(data, r) {
+		return nil
+	}
 	type plain Record
 	w := struct {
 		*plain

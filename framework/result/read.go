@@ -32,8 +32,8 @@ type Entry struct {
 //
 // A run may have failed records beside one that is ok, as when failed runs were
 // tried again: the ok one counts, of failed ones the first by file name. Two ok
-// records of a run are an error, as is a line that is not a record; both name
-// file and line.
+// records of a run are an error, as is a line that does not begin and end like a
+// record; both name file and line. ReadRecords looks at lines as a whole.
 func ReadKeys(dir string) ([]Entry, error) {
 	names, err := filepath.Glob(filepath.Join(escape(dir), runsDir, "*.jsonl"))
 	if err != nil {
@@ -97,7 +97,7 @@ func appendEntries(all []Entry, name string) ([]Entry, error) {
 		}
 		if len(bytes.TrimSpace(data)) > 0 {
 			e := Entry{file: name, line: line, offset: offset, length: len(data)}
-			if err := json.Unmarshal(data, &e); err != nil {
+			if err := e.parse(data); err != nil {
 				return nil, damaged(e, err)
 			}
 			if e.Status != OK && e.Status != Failed {
@@ -110,6 +110,17 @@ func appendEntries(all []Entry, name string) ([]Entry, error) {
 		}
 		offset += int64(len(data))
 	}
+}
+
+// parse reads key and status. Of a line that begins and ends as AppendJSON
+// writes it, it does not look at the rest.
+func (e *Entry) parse(line []byte) error {
+	p := parser{rest: line}
+	e.Key, e.Status = p.head()
+	if !p.bad && bytes.HasSuffix(line, []byte("}\n")) {
+		return nil
+	}
+	return json.Unmarshal(line, e)
 }
 
 func damaged(e Entry, err error) error {

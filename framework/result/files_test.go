@@ -1,0 +1,201 @@
+package result
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// tiny has two runs of two agents with numbers that can be worked out by hand:
+// runs of a give 1 and 3 (mean 2, standard error 1), of b twice 5 (no spread).
+func tiny(t *testing.T) (*Summary, []Record) {
+	t.Helper()
+	recs := []Record{
+		okRecord("e, f", "a", 0, 1), okRecord("e, f", "a", 1, 3),
+		okRecord("e, f", "b", 0, 5), okRecord("e, f", "b", 1, 5),
+		{Environment: "e, f", Agent: "b", Run: 2, Status: Failed, Steps: 4, Error: "plugin died"},
+	}
+	recs[0].Decisions = []Decision{{Step: 0, Option: "uniform", Explore: true, Hold: 3, Delta: 0.5, P: 0.25, Share: 0.1, Advantage: 0.01}}
+	meta := Meta{Name: "tiny", Steps: 1, Grid: []int{1}, Environments: []string{"e, f"}, Agents: []string{"a", "b"}, Runs: 3, Metrics: []Metric{Reward}}
+	return mustAggregate(t, meta, recs), recs
+}
+
+func TestCurvesCSV(t *testing.T) {
+	s, _ := tiny(t)
+	var buf bytes.Buffer
+	if err := WriteCurvesCSV(&buf, s); err != nil {
+		t.Fatal(err)
+	}
+	// 2 ± 12.7062047361747, the 0.975 quantile of Student's t at one degree of
+	// freedom: tan(0.475π).
+	const want = `environment,agent,step,runs,metric,mean,stderr,ci_low,ci_high
+"e, f",a,1,2,reward,2,1,-10.70620473617,14.70620473617
+"e, f",a,1,2,cumulative_reward,2,1,-10.70620473617,14.70620473617
+"e, f",b,1,2,reward,5,0,5,5
+"e, f",b,1,2,cumulative_reward,5,0,5,5
+`
+	if got := shorten(buf.String()); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
+// shorten cuts numbers after eleven decimals: the last ones of a quantile depend
+// on how it is computed.
+func shorten(s string) string {
+	return regexp.MustCompile(`(\.\d{11})\d+`).ReplaceAllString(s, "$1")
+}
+
+func TestSummaryCSV(t *testing.T) {
+	s, _ := tiny(t)
+	s.Rows = s.Rows[3:4] // b, reward
+	var buf bytes.Buffer
+	if err := WriteSummaryCSV(&buf, s); err != nil {
+		t.Fatal(err)
+	}
+	// b minus a: 4 and 2, mean 3, standard error 1.
+	const want = `environment,agent,metric,n,failed,mean,stderr,ci_low,ci_high,iqm,iqm_ci_low,iqm_ci_high,difference,difference_ci_low,difference_ci_high
+"e, f",b,reward,2,1,5,0,5,5,5,5,5,3,-9.70620473617,15.70620473617
+`
+	if got := shorten(buf.String()); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
+func TestCSVWritesNaN(t *testing.T) {
+	meta := Meta{Grid: []int{1}, Environments: []string{"e"}, Agents: []string{"a"}}
+	s := mustAggregate(t, meta, []Record{okRecord("e", "a", 0, 1)})
+	var buf bytes.Buffer
+	if err := WriteCurvesCSV(&buf, s); err != nil {
+		t.Fatal(err)
+	}
+	if want := "e,a,1,1,reward,1,NaN,NaN,NaN\n"; !strings.Contains(buf.String(), want) {
+		t.Errorf("got %s, want a line %s", &buf, want)
+	}
+}
+
+type fullWriter struct{}
+
+func (fullWriter) Write([]byte) (int, error) { return 0, errors.New("full") }
+
+func TestCSVReportsErrors(t *testing.T) {
+	s, _ := tiny(t)
+	if WriteCurvesCSV(fullWriter{}, s) == nil || WriteSummaryCSV(fullWriter{}, s) == nil {
+		t.Error("a full disk was not reported")
+	}
+}
+
+func TestSQLite(t *testing.T) {
+	s, recs := tiny(t)
+	path := filepath.Join(t.TempDir(), "results 1?.db")
+	for range 2 { // the second replaces the first
+		if err := WriteSQLite(path, s, Sorted(recs)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("folder holds %v", entries)
+	}
+	plain := filepath.Join(filepath.Dir(path), "plain.db")
+	if err := os.Rename(path, plain); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, tt := range []struct{ query, want string }{
+		{"SELECT count(*) FROM runs", "5"},
+		{"SELECT group_concat(run || status || steps) FROM runs WHERE agent = 'b'", "0ok1,1ok1,2failed4"},
+		{"SELECT avg(value) FROM outcomes WHERE agent = 'a' AND metric = 'reward'", "2"},
+		{"SELECT mean || '/' || runs || '/' || step FROM curves WHERE agent = 'a' AND metric = 'reward'", "2.0/2/1"},
+		{"SELECT round(ci_high, 6) FROM curves WHERE agent = 'a' AND metric = 'cumulative_reward'", "14.706205"},
+		{"SELECT environment || agent || run || error FROM failures", "e, fb2plugin died"},
+		{"SELECT option || explore || hold || delta FROM decisions WHERE run = 0 AND step = 0", "uniform130.5"},
+		{"PRAGMA integrity_check", "ok"},
+	} {
+		var got string
+		if err := db.QueryRow(tt.query).Scan(&got); err != nil || got != tt.want {
+			t.Errorf("%s: got %q, %v, want %q", tt.query, got, err, tt.want)
+		}
+	}
+}
+
+func TestSQLiteWritesNull(t *testing.T) {
+	recs := []Record{okRecord("e", "a", 0, 1)}
+	s := mustAggregate(t, Meta{Grid: []int{1}, Environments: []string{"e"}, Agents: []string{"a"}}, recs)
+	path := filepath.Join(t.TempDir(), "results.db")
+	if err := WriteSQLite(path, s, Sorted(recs)); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var n int
+	if err := db.QueryRow("SELECT count(*) FROM curves WHERE stderr IS NULL").Scan(&n); err != nil || n != 2 {
+		t.Errorf("%d, %v; want 2", n, err)
+	}
+}
+
+// What stops the writing leaves the old database and no other file.
+func TestSQLiteIsAllOrNothing(t *testing.T) {
+	s, recs := tiny(t)
+	path := filepath.Join(t.TempDir(), "results.db")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	broken := func(yield func(Record, error) bool) {
+		_ = yield(recs[0], nil) && yield(Record{}, errors.New("damaged"))
+	}
+	if err := WriteSQLite(path, s, broken); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("error is %v", err)
+	}
+	if data, _ := os.ReadFile(path); string(data) != "old" {
+		t.Error("the old file is gone")
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("folder holds %v", entries)
+	}
+}
+
+func TestTable(t *testing.T) {
+	s, _ := tiny(t)
+	var buf bytes.Buffer
+	if err := WriteTable(&buf, s, 0); err != nil {
+		t.Fatal(err)
+	}
+	const want = `e, f, 1 steps
+ agent  runs  failed  missing  final reward  mean reward  cumulative reward  Δ cumulative to first
+───────────────────────────────────────────────────────────────────────────────────────────────────
+ a         2       0        1        2 ± 13       2 ± 13             2 ± 13
+ b         2       1        0             5            5                  5                +3 ± 13
+
+Means over runs ± half of the 95 % confidence interval.
+`
+	if buf.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &buf, want)
+	}
+}
+
+func TestTableFitsWidth(t *testing.T) {
+	s, _ := tiny(t)
+	var buf bytes.Buffer
+	if err := WriteTable(&buf, s, 80); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(buf.String()) {
+		if n := len([]rune(strings.TrimSpace(line))); n > 80 {
+			t.Errorf("%d characters: %s", n, line)
+		}
+	}
+	if !strings.Contains(buf.String(), "cumulative reward") {
+		t.Errorf("all metrics are gone:\n%s", &buf)
+	}
+}
