@@ -15,9 +15,9 @@ type Spec struct {
 	ID string
 	// Observation and Action are the spaces of observations and actions.
 	Observation, Action space.Space
-	// RewardLow and RewardHigh bound the expected reward of any action in any
-	// state; infinite where no bound is known. RewardLow is the b of the
-	// exploration threshold (docs/theory.md §0).
+	// RewardLow and RewardHigh bound every reward; infinite where no bound is
+	// known. A finite RewardLow can serve as the b of the exploration threshold
+	// (docs/theory.md §0).
 	RewardLow, RewardHigh float64
 	// Continuing says that no episode ever ends: the environment never answers
 	// with Terminated or Truncated.

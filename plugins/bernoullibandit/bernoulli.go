@@ -59,6 +59,8 @@ func (bernoulli) Reward(mean float64, rng *rand.PCG) float64 {
 	return 0
 }
 
+func (bernoulli) Range() (low, high float64) { return 0, 1 }
+
 func (bernoulli) Describe(d *mdp.Definition, a int) {
 	d.Bernoulli = append(d.Bernoulli, mdp.Pair{S: 0, A: a})
 }

@@ -58,6 +58,8 @@ func (sd gaussian) Reward(mean float64, rng *rand.PCG) float64 {
 	return mean + float64(sd)*rand.New(rng).NormFloat64()
 }
 
+func (gaussian) Range() (low, high float64) { return math.Inf(-1), math.Inf(1) }
+
 func (sd gaussian) Describe(d *mdp.Definition, a int) {
 	d.GaussianNoise = append(d.GaussianNoise, mdp.Reward{S: 0, A: a, R: float64(sd)})
 }

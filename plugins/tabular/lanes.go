@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
@@ -50,8 +51,8 @@ func newLanes(id string, t *catalog.Task, limit, n int) *lanes {
 	return l
 }
 
-// rewardRange returns the least and largest expected reward of any action in any
-// state that is not terminal.
+// rewardRange returns the bounds of the rewards of all actions in all states that
+// are not terminal.
 func rewardRange(m *mdp.Tabular) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for s := range m.NumStates() {
@@ -59,8 +60,17 @@ func rewardRange(m *mdp.Tabular) (low, high float64) {
 			continue
 		}
 		for a := range m.NumActions() {
-			r := m.Reward(s, a)
-			low, high = min(low, r), max(high, r)
+			rewards := m.SuccessorRewards(s, a)
+			if rewards == nil {
+				rewards = []float64{m.Reward(s, a)}
+			}
+			switch noise := m.Noise(s, a); {
+			case noise.Bernoulli:
+				rewards = []float64{0, 1}
+			case noise.SD > 0:
+				return math.Inf(-1), math.Inf(1)
+			}
+			low, high = min(low, slices.Min(rewards)), max(high, slices.Max(rewards))
 		}
 	}
 	return low, high

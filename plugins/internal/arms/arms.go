@@ -135,6 +135,8 @@ type Lanes struct {
 type Noise interface {
 	// Reward draws the reward of an arm with the given mean.
 	Reward(mean float64, rng *rand.PCG) float64
+	// Range returns the bounds of rewards.
+	Range() (low, high float64)
 	// Describe adds the distribution of action a's reward to a model's definition.
 	Describe(d *mdp.Definition, a int)
 }
@@ -142,7 +144,7 @@ type Noise interface {
 // NewLanes returns lanes of bandits with the given noise.
 func NewLanes(id string, p Params, lanes int, noise Noise) *Lanes {
 	n := p.Count()
-	low, high := p.Bounds()
+	low, high := noise.Range()
 	return &Lanes{
 		params: p, n: n, noise: noise,
 		spec: framework.Spec{

@@ -1,0 +1,108 @@
+// Package banditagent is the agent that plays bandits: any policy of
+// bandit/policy on any belief it works with.
+package banditagent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/bandit/policy"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/params"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// ID names the agent.
+const ID = "rlrun/bandit@1"
+
+// Params are the parameters of the agent.
+type Params struct {
+	Policy policy.Spec       `json:"policy" jsonschema:"required" jsonschema_description:"How arms are selected."`
+	Belief policy.BeliefSpec `json:"belief,omitempty" jsonschema_description:"What is believed about the arms. Default: what suits the policy."`
+}
+
+// Plugin returns the agent as a plugin.
+func Plugin() framework.Plugin {
+	return &framework.AgentPlugin{
+		Description: framework.Description{
+			ID:     ID,
+			Kind:   framework.KindAgent,
+			Doc:    "Plays multi-armed bandits by any policy (ε-greedy, Thompson, the paper's Algorithms 1 and 2, indices, upper confidence bounds, …) on any belief.",
+			Params: params.Schema(&Params{}),
+		},
+		Open: open,
+	}
+}
+
+func open(raw json.RawMessage, spec framework.Spec, n int) (framework.VectorAgent, error) {
+	var p Params
+	if err := params.Decode(raw, &p); err != nil {
+		return nil, err
+	}
+	arms, ok := spec.Action.(space.Discrete)
+	if !ok {
+		return nil, fmt.Errorf("%s plays bandits, whose actions are discrete, not %T: %w", ID, spec.Action, framework.ErrUnsupported)
+	}
+	if states, ok := spec.Observation.(space.Discrete); !ok || states.N != 1 {
+		return nil, fmt.Errorf("%s plays bandits, which have one state; %s has more: %w", ID, spec.ID, framework.ErrUnsupported)
+	}
+	task := policy.Task{Arms: int(arms.N), Low: spec.RewardLow, High: spec.RewardHigh}
+	maker, err := policy.NewMaker(p.Policy, p.Belief, task)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
+	}
+	return &agent{task: task, maker: maker, first: arms.Start, lanes: make([]lane, n)}, nil
+}
+
+type agent struct {
+	task  policy.Task
+	maker *policy.Maker
+	first int64 // smallest action
+	lanes []lane
+}
+
+type lane struct {
+	policy      policy.Policy // nil before the first run
+	arm         int           // selected last
+	exploration *rand.Rand
+	bootstrap   *rand.Rand
+}
+
+// Step implements framework.VectorAgent.
+func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.Column) error {
+	for i, s := range in.Signals {
+		l := &a.lanes[i]
+		switch s {
+		case framework.Idle:
+			continue
+		case framework.NewRun:
+			l.exploration = seed.Stream(in.Seeds[i], seed.Exploration)
+			l.bootstrap = seed.Stream(in.Seeds[i], seed.Bootstrap)
+			l.policy = a.maker.New(l.bootstrap)
+		case framework.Continue:
+			if l.policy == nil {
+				return &framework.LaneError{Lane: i, Err: fmt.Errorf("a step before the first run: %w", framework.ErrNeedsReset)}
+			}
+			r := in.Rewards[i]
+			if err := a.task.Check(r); err != nil {
+				return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", err, framework.ErrInvalidAnswer)}
+			}
+			l.policy.Update(l.arm, r, l.bootstrap)
+			if in.Terminated[i] || in.Truncated[i] {
+				continue
+			}
+		}
+		if l.policy == nil {
+			return &framework.LaneError{Lane: i, Err: fmt.Errorf("an episode before the first run: %w", framework.ErrNeedsReset)}
+		}
+		l.arm = l.policy.SelectArm(l.exploration)
+		actions.Int64[i] = a.first + int64(l.arm)
+	}
+	return nil
+}
+
+// Close implements framework.VectorAgent.
+func (a *agent) Close() error { return nil }

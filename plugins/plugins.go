@@ -1,0 +1,21 @@
+// Package plugins lists the environments and agents that ship with rlrun. They
+// are plugins like any other: they run in rlrun's process, where they are
+// fastest, or in one of their own.
+package plugins
+
+import (
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/plugins/banditagent"
+	"github.com/rlrun/rlrun/plugins/bernoullibandit"
+	"github.com/rlrun/rlrun/plugins/gaussianbandit"
+	"github.com/rlrun/rlrun/plugins/tabular"
+)
+
+// All returns every bundled plugin.
+func All() []framework.Plugin {
+	return append([]framework.Plugin{
+		bernoullibandit.Plugin(),
+		gaussianbandit.Plugin(),
+		banditagent.Plugin(),
+	}, tabular.Plugins()...)
+}
