@@ -1,0 +1,152 @@
+package plugins
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+)
+
+const benchSteps = 10_000
+
+var benchMetrics = []result.Metric{result.Reward, result.DiscountedReturn, result.Regret, result.OptimalAction}
+
+// lanes holds opened instances; step runs whole runs of 10,000 steps in them.
+type lanes struct {
+	env   framework.VectorEnvironment
+	agent framework.VectorAgent
+	n     int
+}
+
+func openLanes(b *testing.B, open experiment.Opener, arms int, agentParams string, n int) *lanes {
+	b.Helper()
+	ctx := context.Background()
+	e, closeEnv, err := open(ctx, experiment.Component{Plugin: "bernoulli-bandit"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	a, closeAgent, err := open(ctx, experiment.Component{Plugin: "bandit"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { closeEnv(); closeAgent() })
+	env, err := e.OpenEnvironment(ctx, json.RawMessage(fmt.Sprintf(`{"arms":%d}`, arms)), n)
+	if err != nil {
+		b.Fatal(err)
+	}
+	agent, err := a.OpenAgent(ctx, json.RawMessage(agentParams), env.Spec(), n)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { agent.Close(); env.Close() })
+	return &lanes{env, agent, n}
+}
+
+func (l *lanes) run(b *testing.B, first int) {
+	runs := make([]int, l.n)
+	for i := range runs {
+		runs[i] = first + i
+	}
+	_, err := loop.Run(context.Background(), loop.Batch{
+		Environment: l.env, Agent: l.agent, Runs: runs, Seeds: seed.NewSource(1, l.env.Spec().ID),
+		Steps: benchSteps, Grid: loop.LogGrid(200, benchSteps), Discount: 0.99, Metrics: benchMetrics,
+	})
+	if err != nil {
+		b.Error(err)
+	}
+}
+
+func report(b *testing.B, steps int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(steps), "ns/step")
+	b.ReportMetric(0, "ns/op")
+}
+
+var benchAgents = []struct{ name, params string }{
+	{"epsilon-greedy", `{"policy":{"kind":"epsilon-greedy"},"belief":{"kind":"point"}}`},
+	{"thompson", `{"policy":{"kind":"thompson"},"belief":{"kind":"population"}}`},
+	{"optimistic-stochastic", `{"policy":{"kind":"optimistic-stochastic","gamma":0.99}}`},
+	{"vpi", `{"policy":{"kind":"vpi"},"belief":{"kind":"population"}}`},
+	{"ucb1", `{"policy":{"kind":"ucb1"}}`},
+	{"thompson-beta", `{"policy":{"kind":"thompson"},"belief":{"kind":"beta"}}`},
+}
+
+// BenchmarkLoop is what a step costs through the framework's loop, in process, on
+// one core: compare with policy.BenchmarkStep, the same step in the library.
+func BenchmarkLoop(b *testing.B) {
+	for _, a := range benchAgents {
+		for _, arms := range []int{16, 128, 256} {
+			b.Run(fmt.Sprintf("%s/arms=%d", a.name, arms), func(b *testing.B) {
+				l := openLanes(b, inProcess, arms, a.params, 4)
+				steps := 0
+				for b.Loop() {
+					l.run(b, steps)
+					steps += l.n * benchSteps
+				}
+				report(b, steps)
+			})
+		}
+	}
+}
+
+// BenchmarkLanes is how the cost of a step depends on the number of lanes.
+func BenchmarkLanes(b *testing.B) {
+	for _, n := range []int{1, 2, 4, 8, 16, 64, 1000} {
+		b.Run(fmt.Sprintf("thompson/arms=16/lanes=%d", n), func(b *testing.B) {
+			l := openLanes(b, inProcess, 16, benchAgents[1].params, n)
+			steps := 0
+			for b.Loop() {
+				l.run(b, steps)
+				steps += n * benchSteps
+			}
+			report(b, steps)
+		})
+	}
+}
+
+// BenchmarkTransports is a step at 1,000 lanes in process and through two
+// plugin processes.
+func BenchmarkTransports(b *testing.B) {
+	for _, tt := range []struct {
+		name string
+		open experiment.Opener
+	}{{"inprocess", inProcess}, {"process", subprocess}} {
+		b.Run(tt.name, func(b *testing.B) {
+			l := openLanes(b, tt.open, 16, benchAgents[1].params, 1000)
+			steps := 0
+			for b.Loop() {
+				l.run(b, steps)
+				steps += l.n * benchSteps
+			}
+			report(b, steps)
+		})
+	}
+}
+
+// BenchmarkCores is the time a step takes with one worker and with two.
+func BenchmarkCores(b *testing.B) {
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			var ls []*lanes
+			for range workers {
+				ls = append(ls, openLanes(b, inProcess, 16, benchAgents[1].params, 4))
+			}
+			steps := 0
+			for b.Loop() {
+				var wg sync.WaitGroup
+				for w, l := range ls {
+					wg.Go(func() { l.run(b, 4*w) })
+				}
+				wg.Wait()
+				steps += workers * 4 * benchSteps
+			}
+			report(b, steps)
+		})
+	}
+}

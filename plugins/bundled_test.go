@@ -1,0 +1,170 @@
+package plugins
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// serveEnv makes the test binary a plugin process: it names the bundled plugin
+// to serve.
+const serveEnv = "RLRUN_TEST_SERVE"
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(serveEnv); name != "" {
+		plugin.Serve(bundled(name))
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// bundled returns the plugin with the name in the middle of its id.
+func bundled(name string) framework.Plugin {
+	for _, p := range All() {
+		if d, err := p.Describe(context.Background()); err == nil && strings.HasPrefix(d.ID, "rlrun/"+name+"@") {
+			return p
+		}
+	}
+	panic("no plugin " + name)
+}
+
+// inProcess and subprocess are the two transports.
+func inProcess(_ context.Context, c experiment.Component) (framework.Plugin, func() error, error) {
+	return bundled(c.Plugin), func() error { return nil }, nil
+}
+
+func subprocess(ctx context.Context, c experiment.Component) (framework.Plugin, func() error, error) {
+	p, err := plugin.Launch(ctx, plugin.LaunchOptions{Name: c.Plugin, Command: os.Args[0], Env: []string{serveEnv + "=" + c.Plugin}})
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, p.Close, nil
+}
+
+func component(name, plugin, params string) experiment.Component {
+	return experiment.Component{Name: name, Plugin: plugin, Params: json.RawMessage(params)}
+}
+
+// records runs an experiment and returns its records by key.
+func records(t *testing.T, open experiment.Opener, workers, lanes int) map[result.Key]string {
+	t.Helper()
+	p, err := experiment.Compile(experiment.Config{
+		Name: "invariance", Runs: 7, Steps: 400, Workers: workers, Lanes: lanes,
+		Environments: []experiment.Component{
+			component("bernoulli", "bernoulli-bandit", `{"arms":5}`),
+			component("gaussian", "gaussian-bandit", `{"arms":3,"prior":{"kind":"uniform","low":0,"high":1}}`),
+		},
+		Agents: []experiment.Component{
+			component("egreedy", "bandit", `{"policy":{"kind":"epsilon-greedy"},"belief":{"kind":"population","members":4,"update":"poisson"}}`),
+			component("ts", "bandit", `{"policy":{"kind":"thompson"},"belief":{"kind":"population"}}`),
+			component("opt", "bandit", `{"policy":{"kind":"optimistic-stochastic","gamma":0.9,"lower_bound":0},"belief":{"update":"drawn"}}`),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	done, err := p.Prepare(dir, false, experiment.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Run(t.Context(), experiment.Options{Dir: dir, Open: open, Done: done}); err != nil {
+		t.Fatal(err)
+	}
+	m := map[result.Key]string{}
+	for r, err := range result.ReadRecords(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != result.OK {
+			t.Fatalf("%v failed: %s", r.Key(), r.Error)
+		}
+		m[r.Key()] = string(r.AppendJSON(nil))
+	}
+	if len(m) != 2*3*7 {
+		t.Fatalf("%d records, want %d", len(m), 2*3*7)
+	}
+	return m
+}
+
+// The records of the bundled bandits and their agent are the same, bit for bit,
+// whatever the transport, the number of workers and the number of lanes.
+func TestRecordsDoNotDependOnHowTheyAreMade(t *testing.T) {
+	want := records(t, inProcess, 1, 1)
+	for _, tt := range []struct {
+		transport      string
+		open           experiment.Opener
+		workers, lanes int
+	}{
+		{"in process", inProcess, 3, 2},
+		{"in process", inProcess, 1, 7},
+		{"subprocess", subprocess, 1, 7},
+		{"subprocess", subprocess, 2, 3},
+	} {
+		t.Run(fmt.Sprintf("%s, %d workers, %d lanes", tt.transport, tt.workers, tt.lanes), func(t *testing.T) {
+			if got := records(t, tt.open, tt.workers, tt.lanes); !maps.Equal(got, want) {
+				t.Error("records differ")
+			}
+		})
+	}
+}
+
+// All agents of an experiment meet the same arms and, pulling the same arm at the
+// same step of a run, the same rewards: two agents that act alike have equal
+// records but for their labels.
+func TestAgentsMeetTheSameDraws(t *testing.T) {
+	p, err := experiment.Compile(experiment.Config{
+		Name: "common", Runs: 3, Steps: 200,
+		Environments: []experiment.Component{component("b", "bernoulli-bandit", `{"arms":4}`)},
+		Agents: []experiment.Component{
+			component("x", "bandit", `{"policy":{"kind":"greedy"}}`),
+			component("y", "bandit", `{"policy":{"kind":"epsilon-greedy","epsilon":0}}`),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	done, err := p.Prepare(dir, false, experiment.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Run(t.Context(), experiment.Options{Dir: dir, Open: inProcess, Done: done}); err != nil {
+		t.Fatal(err)
+	}
+	lines := map[int]string{}
+	for r, err := range result.ReadRecords(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Agent = ""
+		text := string(r.AppendJSON(nil))
+		if other, seen := lines[r.Run]; seen && other != text {
+			t.Errorf("run %d differs:\n%s\n%s", r.Run, other, text)
+		}
+		lines[r.Run] = text
+	}
+}
+
+func TestBundledNamesAreDistinct(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range All() {
+		d, err := p.Describe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[d.ID] || !strings.HasPrefix(d.ID, "rlrun/") || !strings.HasSuffix(d.ID, "@1") || d.Doc == "" || !json.Valid(d.Params) {
+			t.Errorf("%q: every plugin needs an id of its own, a sentence and a schema", d.ID)
+		}
+		seen[d.ID] = true
+	}
+}
