@@ -1,0 +1,259 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/bandit"
+)
+
+// BeliefSpec says what a policy believes about the mean reward of every arm at
+// the start, and how it learns. Fields left out have the defaults that their
+// descriptions give; a field that the kind does not use must be left out.
+type BeliefSpec struct {
+	Kind string `json:"kind,omitempty" jsonschema:"enum=population,enum=point,enum=beta,enum=gaussian,enum=normal-gamma,enum=particles" jsonschema_description:"population holds several point estimates an arm, learning by online bootstrap, and point a single one; beta is conjugate to rewards of 0 and 1, gaussian to normal ones of known and normal-gamma of unknown variance; particles are weighted. Default: what suits the policy, usually population."`
+
+	Members *int     `json:"members,omitempty" jsonschema:"minimum=1,maximum=1000000" jsonschema_description:"Number of members of a population (default 16) or of particles (default 256)."`
+	Prior   string   `json:"prior,omitempty" jsonschema:"enum=uniform,enum=beta,enum=normal,default=uniform" jsonschema_description:"Distribution from which members and particles are drawn: uniform on [low,high], beta(a,b), or normal(mean,sd)."`
+	Low     *float64 `json:"low,omitempty" jsonschema_description:"Lower end of a uniform prior. Default: the least reward of the task, 0 if there is none."`
+	High    *float64 `json:"high,omitempty" jsonschema_description:"Upper end of a uniform prior. Default: the largest reward of the task, 1 if there is none."`
+	A       *float64 `json:"a,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"First parameter of a beta belief or prior: successes, so to speak."`
+	B       *float64 `json:"b,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Second parameter of a beta belief or prior: failures, so to speak."`
+	Mean    *float64 `json:"mean,omitempty" jsonschema_description:"Mean of a normal prior, or of a gaussian or normal-gamma belief. Default: the middle of the range of rewards, 0 if unbounded."`
+	SD      *float64 `json:"sd,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Standard deviation of a normal prior or gaussian belief."`
+	Noise   *float64 `json:"noise,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Standard deviation of a reward around its mean, for gaussian, and for particles with likelihood normal."`
+	Lambda  *float64 `json:"lambda,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"How many rewards the prior mean of normal-gamma counts for."`
+	Alpha   *float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0.5,default=2" jsonschema_description:"Shape of the gamma distribution of the precision of rewards."`
+	Beta    *float64 `json:"beta,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Rate of the gamma distribution of the precision of rewards."`
+
+	Update   string   `json:"update,omitempty" jsonschema:"enum=all,enum=drawn,enum=bernoulli,enum=exponential,enum=poisson,default=all" jsonschema_description:"Which members of a population learn from a reward: all; the one drawn to select the arm (a random one if none was); each with probability mask; each with a step times an exponential weight; each a Poisson number of times."`
+	Step     *float64 `json:"step,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.01" jsonschema_description:"Step size with schedule constant."`
+	Schedule string   `json:"schedule,omitempty" jsonschema:"enum=constant,enum=harmonic,default=constant" jsonschema_description:"Step size: constant, or 1/(n + prior_weight) at the n-th pull of the arm."`
+	Weight   *float64 `json:"prior_weight,omitempty" jsonschema:"minimum=0,default=1" jsonschema_description:"How many rewards a member's first value counts for with schedule harmonic."`
+	Mask     *float64 `json:"mask,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.5" jsonschema_description:"Probability that a member learns with update bernoulli."`
+
+	Likelihood string `json:"likelihood,omitempty" jsonschema:"enum=bernoulli,enum=normal" jsonschema_description:"Likelihood of rewards for particles. Default bernoulli if rewards are in [0,1], else normal."`
+}
+
+var beliefKinds = anyBelief
+
+// beliefMaker draws the initial beliefs about all arms; betas is what they point
+// to if they are of kind beta.
+type beliefMaker = func(rng *rand.Rand) (b beliefs, betas []bandit.Beta)
+
+// maker checks the specification and returns what draws beliefs about the arms
+// of a task, and the prior if it is of kind beta.
+func (s BeliefSpec) maker(task Task) (beliefMaker, *bandit.Beta, error) {
+	switch s.Kind {
+	case "population", "point":
+		m, err := s.populations(task)
+		return m, nil, err
+	case "particles":
+		m, err := s.particles(task)
+		return m, nil, err
+	case "beta":
+		return s.betas(task)
+	case "gaussian":
+		if err := refuse(s, s.Kind, "mean sd noise"); err != nil {
+			return nil, nil, err
+		}
+		d, err := bandit.NewGaussian(s.mean(task), or(s.SD, 1), or(s.Noise, 1))
+		return copies(task, d, func(d *bandit.Gaussian) bandit.Learner { return d }), nil, err
+	}
+	if err := refuse(s, s.Kind, "mean lambda alpha beta"); err != nil {
+		return nil, nil, err
+	}
+	d, err := bandit.NewNormalGamma(s.mean(task), or(s.Lambda, 1), or(s.Alpha, 2), or(s.Beta, 1))
+	return copies(task, d, func(d *bandit.NormalGamma) bandit.Learner { return d }), nil, err
+}
+
+// copies returns what gives every arm a copy of a belief.
+func copies[T any](task Task, belief T, learner func(*T) bandit.Learner) beliefMaker {
+	return func(*rand.Rand) (beliefs, []bandit.Beta) {
+		arms := make([]T, task.Arms)
+		b := beliefs{learners: make([]bandit.Learner, task.Arms)}
+		for i := range arms {
+			arms[i] = belief
+			b.learners[i] = learner(&arms[i])
+		}
+		return b, nil
+	}
+}
+
+func (s BeliefSpec) mean(task Task) float64 {
+	switch {
+	case s.Mean != nil:
+		return *s.Mean
+	case task.bounded():
+		return task.Low/2 + task.High/2
+	}
+	return 0
+}
+
+func (s BeliefSpec) betas(task Task) (beliefMaker, *bandit.Beta, error) {
+	if err := refuse(s, s.Kind, "a b"); err != nil {
+		return nil, nil, err
+	}
+	if task.Low < 0 || task.High > 1 {
+		return nil, nil, fmt.Errorf("kind beta needs rewards in [0,1], not in [%v, %v]", task.Low, task.High)
+	}
+	prior, err := bandit.NewBeta(or(s.A, 1), or(s.B, 1))
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(*rand.Rand) (beliefs, []bandit.Beta) {
+		betas := make([]bandit.Beta, task.Arms)
+		b := beliefs{learners: make([]bandit.Learner, task.Arms)}
+		for i := range betas {
+			betas[i] = prior
+			b.learners[i] = &betas[i]
+		}
+		return b, betas
+	}, &prior, nil
+}
+
+// from returns the distribution of initial members, and which fields it uses.
+func (s BeliefSpec) from(task Task) (prior bandit.Belief, fields string, err error) {
+	i, err := choice("prior", s.Prior, "uniform", "beta", "normal")
+	if err != nil {
+		return nil, "", err
+	}
+	switch i {
+	case 1:
+		prior, err = bandit.NewBeta(or(s.A, 1), or(s.B, 1))
+		return prior, "prior a b", err
+	case 2:
+		prior, err = bandit.NewGaussian(s.mean(task), or(s.SD, 1), 1)
+		return prior, "prior mean sd", err
+	}
+	low, high := 0.0, 1.0
+	if !math.IsInf(task.Low, 0) {
+		low = task.Low
+	}
+	if !math.IsInf(task.High, 0) {
+		high = task.High
+	}
+	low, high = or(s.Low, low), or(s.High, high)
+	if !(low <= high) || math.IsInf(low, 0) || math.IsInf(high, 0) {
+		return nil, "", fmt.Errorf("low is %v and high is %v, must be finite and in order", low, high)
+	}
+	// Not by its constructor: the ends may coincide, for a common first value.
+	return bandit.Uniform{Lo: low, Hi: high}, "prior low high", nil
+}
+
+func (s BeliefSpec) populations(task Task) (beliefMaker, error) {
+	prior, fields, err := s.from(task)
+	if err != nil {
+		return nil, err
+	}
+	fields += " step schedule prior_weight"
+	members := 1
+	if s.Kind == "population" {
+		fields += " members update mask"
+		if members, err = atLeast("members", s.Members, 16, 1); err != nil {
+			return nil, err
+		}
+	}
+	if err := refuse(s, s.Kind, fields); err != nil {
+		return nil, err
+	}
+	var opts bandit.PopulationOptions
+	if s.Update != "" {
+		if opts.Mode, err = bandit.ParseUpdateMode(s.Update); err != nil {
+			return nil, fmt.Errorf("update is %q, must be all, drawn, bernoulli, exponential or poisson", s.Update)
+		}
+	}
+	if opts.Step, err = within("step", s.Step, 0.01, 0, 1, false); err == nil && opts.Step == 0 {
+		err = fmt.Errorf("step is 0, must be larger than 0 and at most 1")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if opts.Mask, err = within("mask", s.Mask, 0.5, 0, 1, false); err == nil && opts.Mask == 0 {
+		err = fmt.Errorf("mask is 0, must be larger than 0 and at most 1")
+	}
+	if err != nil {
+		return nil, err
+	}
+	harmonic, err := choice("schedule", s.Schedule, "constant", "harmonic")
+	if err != nil {
+		return nil, err
+	}
+	weight, err := within("prior_weight", s.Weight, 1, 0, math.Inf(1), false)
+	switch {
+	case err != nil:
+		return nil, err
+	case harmonic == 1 && s.Step != nil:
+		return nil, fmt.Errorf("step does not apply to schedule harmonic")
+	case harmonic == 0 && s.Weight != nil:
+		return nil, fmt.Errorf("prior_weight applies to schedule harmonic only")
+	case s.Mask != nil && opts.Mode != bandit.BernoulliMask:
+		return nil, fmt.Errorf("mask applies to update bernoulli only")
+	case harmonic == 1:
+		opts.Schedule = bandit.HarmonicStep(weight)
+	}
+	if task.Arms > math.MaxInt32/members {
+		return nil, fmt.Errorf("members is %d, too many for %d arms", members, task.Arms)
+	}
+	return func(rng *rand.Rand) (beliefs, []bandit.Beta) {
+		arms, err := bandit.NewPopulations(task.Arms, members, prior, opts, rng)
+		if err != nil {
+			panic("policy: checked populations cannot be made: " + err.Error())
+		}
+		b := beliefs{learners: make([]bandit.Learner, len(arms)), populations: arms}
+		for i := range arms {
+			b.learners[i] = &arms[i]
+		}
+		return b, nil
+	}, nil
+}
+
+func (s BeliefSpec) particles(task Task) (beliefMaker, error) {
+	prior, fields, err := s.from(task)
+	if err != nil {
+		return nil, err
+	}
+	members, err := atLeast("members", s.Members, 256, 1)
+	if err != nil {
+		return nil, err
+	}
+	unit := task.Low >= 0 && task.High <= 1
+	normal, err := choice("likelihood", s.Likelihood, "bernoulli", "normal")
+	if err != nil {
+		return nil, err
+	}
+	if s.Likelihood == "" && !unit {
+		normal = 1
+	}
+	likelihood := bandit.Likelihood(bandit.BernoulliLikelihood)
+	if normal == 1 {
+		fields += " noise"
+		noise, err := within("noise", s.Noise, 1, 0, math.Inf(1), true)
+		if err != nil {
+			return nil, err
+		}
+		likelihood = bandit.GaussianLikelihood(noise)
+	} else {
+		if !unit {
+			return nil, fmt.Errorf("likelihood bernoulli needs rewards in [0,1], not in [%v, %v]", task.Low, task.High)
+		}
+		if d, ok := prior.(bandit.Uniform); s.Prior == "normal" || ok && (d.Lo < 0 || d.Hi > 1) {
+			return nil, fmt.Errorf("prior must lie in [0,1] for likelihood bernoulli")
+		}
+	}
+	if err := refuse(s, s.Kind, fields+" members likelihood"); err != nil {
+		return nil, err
+	}
+	return func(rng *rand.Rand) (beliefs, []bandit.Beta) {
+		b := beliefs{learners: make([]bandit.Learner, task.Arms)}
+		for i := range b.learners {
+			p, err := bandit.NewParticles(members, prior, likelihood, bandit.ParticleOptions{}, rng)
+			if err != nil {
+				panic("policy: checked particles cannot be made: " + err.Error())
+			}
+			b.learners[i] = p
+		}
+		return b, nil
+	}, nil
+}

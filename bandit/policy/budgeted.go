@@ -1,0 +1,135 @@
+package policy
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/bandit"
+)
+
+// allocation is how budgeted learning spends its pulls.
+type allocation int
+
+const (
+	// roundRobin pulls the arms in turn.
+	roundRobin allocation = iota
+	// biasedRobin stays with an arm while it succeeds, and goes to the next
+	// when it fails.
+	biasedRobin
+	// lookahead pulls the arm on which, if it got all pulls that are left,
+	// these would raise the expected mean of the arm committed to the most.
+	lookahead
+	// byVPI does so as if the arm's mean became known: it pulls the arm with
+	// the largest value of perfect information.
+	byVPI
+)
+
+// budgeted learns for a number of pulls whose rewards do not count, then commits
+// to the arm with the largest mean (Madani, Lizotte & Greiner 2004). Finding the
+// best allocation is NP-hard; theirs are roundRobin, biasedRobin and lookahead,
+// their single coin look-ahead.
+type budgeted struct {
+	ranked
+	budget     int // pulls left
+	allocation allocation
+	success    float64 // the least reward that is one
+	turn       int
+}
+
+func (b *budgeted) SelectArm(*rand.Rand) int {
+	if b.budget == 0 || b.len() == 1 {
+		return b.Greedy()
+	}
+	best, selected := math.Inf(-1), 0
+	for i, d := range b.learners {
+		var f future
+		switch b.allocation {
+		case lookahead:
+			f.Belief = betaBinomial{*d.(*bandit.Beta), b.budget}
+		case byVPI:
+			f.Belief = d
+		case roundRobin, biasedRobin:
+			return b.turn
+		}
+		rival, _ := b.rival(i)
+		if v := f.better(rival, d.Mean()); v > best {
+			best, selected = v, i
+		}
+	}
+	return selected
+}
+
+func (b *budgeted) Update(arm int, reward float64, rng *rand.Rand) {
+	if b.budget == 0 {
+		return // committed
+	}
+	b.budget--
+	b.ranked.Update(arm, reward, rng)
+	if b.allocation != biasedRobin || reward < b.success {
+		b.turn = (arm + 1) % b.len()
+	}
+}
+
+// Done reports whether the budget is spent.
+func (b *budgeted) Done() bool { return b.budget == 0 }
+
+// betaBinomial is the distribution of the mean of a Beta belief after a number
+// of pulls of its arm.
+type betaBinomial struct {
+	bandit.Beta
+	pulls int
+}
+
+// Gain returns E(q̄′−x)⁺, from the largest number of successes downward.
+func (d betaBinomial) Gain(x float64) float64 {
+	n := float64(d.pulls)
+	lnB := lnBeta(d.Beta)
+	sum := 0.0
+	for s := n; s >= 0; s-- {
+		excess := (d.A+s)/(d.A+d.B+n) - x
+		if excess <= 0 {
+			break
+		}
+		all, _ := math.Lgamma(n + 1)
+		won, _ := math.Lgamma(s + 1)
+		lost, _ := math.Lgamma(n - s + 1)
+		p := math.Exp(all - won - lost + lnBeta(bandit.Beta{A: d.A + s, B: d.B + n - s}) - lnB)
+		sum += p * excess
+	}
+	return sum
+}
+
+// planned follows the Bayes-optimal plan for Bernoulli arms with Beta priors
+// over a finite number of pulls, found by backward induction (bandit.Plan), and
+// takes the arm with the largest mean thereafter. A reward r strictly between 0
+// and 1 counts as a success with probability r, which keeps its mean
+// (Agrawal & Goyal 2012).
+type planned struct {
+	ranked
+	plan   *bandit.Plan // shared, read only
+	left   int          // pulls
+	counts []int        // successes and failures of each arm
+}
+
+func (p *planned) SelectArm(*rand.Rand) int {
+	if p.left == 0 || p.len() == 1 {
+		return p.Greedy()
+	}
+	return p.plan.Best(p.counts)
+}
+
+func (p *planned) Update(arm int, reward float64, rng *rand.Rand) {
+	success := reward >= 1
+	if reward > 0 && reward < 1 {
+		success = rng.Float64() < reward
+	}
+	if success {
+		p.counts[2*arm]++
+		reward = 1
+	} else {
+		p.counts[2*arm+1]++
+		reward = 0
+	}
+	p.left = max(0, p.left-1)
+	p.ranked.Update(arm, reward, rng)
+}

@@ -1,0 +1,173 @@
+package policy
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/rlrun/rlrun/bandit"
+)
+
+// index selects the arm with the largest index λ^U, λ⁺ or λ^V (docs/theory.md
+// §1.9). Unlike Algorithm 1 this respects that the greedy arm is uncertain, too.
+//
+// An index depends on its arm and on ρ. With a finite horizon ρ grows with time
+// and all indices fall, so that an old one is a bound: only the largest needs to
+// be of today.
+type index struct {
+	beliefs
+	clock
+	kind    bandit.IndexKind
+	low     float64 // b
+	indices ranking
+	dates   []int // of the indices, in rewards
+	now     int
+	table   *bandit.IndexTable // of populations
+}
+
+func newIndex(b beliefs, c clock, kind bandit.IndexKind, low float64) *index {
+	x := &index{beliefs: b, clock: c, kind: kind, low: low, dates: make([]int, b.len())}
+	if b.populations != nil {
+		x.table = bandit.NewIndexTable(kind, c.share, b.populations[0].Len())
+	}
+	x.indices = newRanking(b.len(), x.index)
+	return x
+}
+
+func (x *index) index(arm int) float64 {
+	if x.table != nil {
+		return x.table.Index(&x.populations[arm], x.low)
+	}
+	return bandit.Index(x.kind, x.learners[arm], x.share, x.low)
+}
+
+func (x *index) set(arm int) {
+	x.indices.set(arm, x.index(arm))
+	x.dates[arm] = x.now
+}
+
+func (x *index) SelectArm(*rand.Rand) int {
+	for x.finite && x.dates[x.indices.first()] != x.now {
+		x.set(x.indices.first())
+	}
+	return x.indices.first()
+}
+
+func (x *index) Update(arm int, reward float64, rng *rand.Rand) {
+	x.now++
+	x.tick()
+	if x.finite && x.table != nil {
+		x.table.Reset(x.share)
+	}
+	x.update(arm, reward, rng)
+	x.set(arm)
+}
+
+// gittins selects the arm with the largest Gittins index, which is optimal for
+// independent arms and discounted reward (Gittins 1979). Indices are found to
+// 1e-6 and remembered: a new one takes about 0.1 ms at γ = 0.9, 6 ms at
+// γ = 0.99. A success raises the index of its arm, so that the best arm's need
+// not be known until it fails.
+type gittins struct {
+	betas   []bandit.Beta
+	table   *gittinsTable
+	indices ranking
+	old     int // the arm whose index may have risen since, or −1
+}
+
+// gittinsTable remembers Gittins indices at one discount. It is safe for
+// concurrent use.
+type gittinsTable struct {
+	known   sync.Map // bandit.Beta → float64
+	solvers sync.Pool
+}
+
+func newGittinsTable(gamma float64) *gittinsTable {
+	return &gittinsTable{solvers: sync.Pool{New: func() any { return bandit.NewGittinsSolver(gamma, 1e-6) }}}
+}
+
+func (t *gittinsTable) index(d bandit.Beta) float64 {
+	if v, ok := t.known.Load(d); ok {
+		return v.(float64)
+	}
+	solver := t.solvers.Get().(*bandit.GittinsSolver)
+	v := solver.Index(d.A, d.B)
+	t.solvers.Put(solver)
+	t.known.Store(d, v)
+	return v
+}
+
+func newGittins(betas []bandit.Beta, table *gittinsTable) *gittins {
+	g := &gittins{betas: betas, table: table, old: -1}
+	g.indices = newRanking(len(betas), func(arm int) float64 { return table.index(betas[arm]) })
+	return g
+}
+
+func (g *gittins) SelectArm(*rand.Rand) int { return g.indices.first() }
+
+func (g *gittins) Update(arm int, reward float64, rng *rand.Rand) {
+	g.betas[arm].Update(reward, rng)
+	if reward == 1 && arm == g.indices.first() && (g.old < 0 || g.old == arm) {
+		g.old = arm
+		return
+	}
+	if g.old >= 0 {
+		g.indices.set(g.old, g.table.index(g.betas[g.old]))
+		g.old = -1
+	}
+	g.indices.set(arm, g.table.index(g.betas[arm]))
+}
+
+// knowledgeGradient selects argmax_i q̄_i + w·ν_i, where ν_i is by how much the
+// largest mean is expected to grow with one reward of arm i and w is the weight
+// of all later rewards in units of the next one's (Ryzhov, Powell & Frazier
+// 2012): γ/(1−γ), or the number of pulls left. It takes one more pull for the
+// last one that informs. A step takes time proportional to the number of arms.
+type knowledgeGradient struct {
+	ranked
+	clock
+}
+
+func (k *knowledgeGradient) SelectArm(*rand.Rand) int {
+	weight := k.horizon.Tail(1) / k.horizon.Head(1)
+	best, selected := 0.0, -1
+	for i, b := range k.learners {
+		score := b.Mean()
+		if rival, ok := k.rival(i); ok {
+			score += weight * afterOneMore(b).better(rival, score)
+		}
+		if selected < 0 || score > best {
+			best, selected = score, i
+		}
+	}
+	return selected
+}
+
+func (k *knowledgeGradient) Update(arm int, reward float64, rng *rand.Rand) {
+	k.tick()
+	k.ranked.Update(arm, reward, rng)
+}
+
+// future is the distribution of the mean that an arm's belief will have.
+type future struct{ bandit.Belief }
+
+// better returns E max(q̄′, rival) − max(q̄, rival) with E q̄′ = q̄ = mean.
+func (f future) better(rival, mean float64) float64 {
+	return max(0, f.Gain(rival)-max(0, mean-rival))
+}
+
+// afterOneMore returns the distribution of the mean after one more reward.
+func afterOneMore(b bandit.Learner) future {
+	switch d := b.(type) {
+	case *bandit.Beta:
+		n := d.A + d.B
+		return future{bandit.TwoPoint{Lo: d.A / (n + 1), Hi: (d.A + 1) / (n + 1), W: d.A / n}}
+	case *bandit.Gaussian:
+		return future{bandit.Gaussian{Mu: d.Mu, Sigma: d.Sigma * d.Sigma / math.Hypot(d.Sigma, d.Noise)}}
+	case *bandit.NormalGamma:
+		// The next reward is Student's t with scale² β(λ+1)/(αλ), and moves
+		// the mean by a share 1/(λ+1).
+		return future{bandit.NormalGamma{Mu: d.Mu, Lambda: d.Lambda * (d.Lambda + 1), Alpha: d.Alpha, Beta: d.Beta}}
+	}
+	panic("policy: unforeseen belief")
+}

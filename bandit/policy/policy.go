@@ -1,0 +1,121 @@
+// Package policy holds the ways of choosing the arms of a bandit that rlrun
+// compares: the optimistic rules of the paper and their index forms, the classic
+// heuristics, upper confidence bounds, and the exact references for small
+// problems. Most work with any belief of package bandit; New says which do not.
+//
+// One arm changes a step. What a policy needs of all arms is therefore
+// maintained, not recomputed, and arms that cannot be selected are not looked
+// at. None of this changes what is selected: each policy selects arms with the
+// distribution that its plain definition, stated with it, gives.
+//
+// Ties go to the arm with the lowest number, and greedy wins ties against
+// exploring, unless a policy says otherwise.
+//
+// The package imports package bandit, gonum and the standard library only.
+package policy
+
+import (
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/bandit"
+)
+
+// Policy chooses arms 0 … n−1 and learns from what they pay. It is not safe for
+// concurrent use. Unless it says so it allocates nothing once it is made.
+type Policy interface {
+	// SelectArm returns the arm to pull next. Only randomised policies use rng.
+	SelectArm(rng *rand.Rand) int
+	// Update takes in the reward of a pull of arm, which is usually, but need
+	// not be, the one selected last. rng serves randomised beliefs. The reward
+	// must pass Task.Check.
+	Update(arm int, reward float64, rng *rand.Rand)
+}
+
+// Greedier is a Policy that knows which arm it holds best on average, so that
+// one can tell whether a selection was exploratory.
+type Greedier interface {
+	// Greedy returns the arm with the largest mean.
+	Greedy() int
+}
+
+// Finisher is a Policy that explores for a while and then settles.
+type Finisher interface {
+	// Done reports whether the policy will select one arm for ever.
+	Done() bool
+}
+
+// beliefs are what a policy believes about its arms.
+type beliefs struct {
+	learners    []bandit.Learner
+	populations []bandit.Population // the same ones, if that is what they are
+}
+
+func (b *beliefs) len() int { return len(b.learners) }
+
+func (b *beliefs) mean(arm int) float64 {
+	if b.populations != nil {
+		return b.populations[arm].Mean()
+	}
+	return b.learners[arm].Mean()
+}
+
+// update teaches the arm's belief and returns its new mean.
+func (b *beliefs) update(arm int, reward float64, rng *rand.Rand) (mean float64) {
+	if b.populations != nil {
+		p := &b.populations[arm]
+		p.Update(reward, rng)
+		return p.Mean()
+	}
+	b.learners[arm].Update(reward, rng)
+	return b.learners[arm].Mean()
+}
+
+// ranked are beliefs with their means kept in order.
+type ranked struct {
+	beliefs
+	means ranking
+}
+
+func newRanked(b beliefs) ranked { return ranked{b, newRanking(b.len(), b.mean)} }
+
+// Greedy returns the arm with the largest mean.
+func (r *ranked) Greedy() int { return r.means.first() }
+
+func (r *ranked) Update(arm int, reward float64, rng *rand.Rand) {
+	r.means.set(arm, r.update(arm, reward, rng))
+}
+
+// rival returns the largest mean among the arms other than arm, and whether
+// there are any.
+func (r *ranked) rival(arm int) (mean float64, ok bool) {
+	for _, e := range r.means.entries[:min(2, len(r.means.entries))] {
+		if int(e.arm) != arm {
+			return e.key, true
+		}
+	}
+	return 0, false
+}
+
+// clock is the horizon as it runs down, with the share of it that an
+// exploration of hold pulls would take now.
+type clock struct {
+	horizon bandit.Horizon
+	hold    int
+	share   float64 // ρ_T
+	finite  bool
+}
+
+func newClock(h bandit.Horizon, hold int) clock {
+	return clock{h, hold, h.Share(hold), h.Rewards() <= maxRewards}
+}
+
+// maxRewards is where a horizon counts as infinite.
+const maxRewards = 1 << 53
+
+// tick lets one reward pass. After the end of a finite horizon its share stays 1.
+func (c *clock) tick() {
+	if c.finite {
+		c.horizon = c.horizon.After(1)
+		c.share = c.horizon.Share(c.hold)
+	}
+}

@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+)
+
+// ranking keeps arms in descending order of a key, those with equal keys in the
+// order of their numbers. As the keys of a bandit's arms move little at a time,
+// it is a sorted array: changing a key takes one move for every key it passes.
+type ranking struct {
+	entries []entry // descending
+	places  []int32 // entries[places[arm]].arm == arm
+}
+
+type entry struct {
+	key float64
+	arm int32
+}
+
+func (e entry) before(f entry) bool {
+	return e.key > f.key || e.key == f.key && e.arm < f.arm
+}
+
+func newRanking(n int, key func(arm int) float64) ranking {
+	r := ranking{make([]entry, n), make([]int32, n)}
+	for i := range r.entries {
+		r.entries[i].arm = int32(i)
+	}
+	r.rebuild(key)
+	return r
+}
+
+// rebuild computes all keys afresh.
+func (r *ranking) rebuild(key func(arm int) float64) {
+	for i := range r.entries {
+		e := &r.entries[i]
+		e.key = key(int(e.arm))
+	}
+	slices.SortFunc(r.entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(b.key, a.key), cmp.Compare(a.arm, b.arm))
+	})
+	for i, e := range r.entries {
+		r.places[e.arm] = int32(i)
+	}
+}
+
+// first returns the arm with the largest key.
+func (r *ranking) first() int { return int(r.entries[0].arm) }
+
+// set changes the key of an arm.
+func (r *ranking) set(arm int, key float64) {
+	e := entry{key, int32(arm)}
+	entries := r.entries
+	i := int(r.places[arm])
+	for ; i > 0 && e.before(entries[i-1]); i-- {
+		entries[i] = entries[i-1]
+		r.places[entries[i].arm] = int32(i)
+	}
+	for ; i+1 < len(entries) && entries[i+1].before(e); i++ {
+		entries[i] = entries[i+1]
+		r.places[entries[i].arm] = int32(i)
+	}
+	entries[i] = e
+	r.places[arm] = int32(i)
+}
+
+// tuner follows the mean of what it observes, by which a policy may tune how it
+// searches, never what it finds. It goes by blocks so that acting on a change,
+// which costs a look at every arm, costs little a step.
+type tuner struct {
+	value       float64
+	sum         float64
+	count, size int
+}
+
+func newTuner(arms int) tuner { return tuner{size: max(64, arms)} }
+
+// observe reports whether value has changed by more than a fifth.
+func (t *tuner) observe(x float64) bool {
+	t.sum += x
+	if t.count++; t.count < t.size {
+		return false
+	}
+	mean := t.sum / float64(t.count)
+	t.sum, t.count = 0, 0
+	if mean >= 0.8*t.value && mean <= 1.2*t.value {
+		return false
+	}
+	t.value = mean
+	return true
+}

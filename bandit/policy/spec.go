@@ -1,0 +1,261 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/rlrun/rlrun/bandit"
+)
+
+// Spec says which policy to make. Fields left out have the defaults that their
+// descriptions give; a field that the kind does not use must be left out.
+type Spec struct {
+	Kind string `json:"kind" jsonschema:"required,enum=greedy,enum=uniform,enum=epsilon-greedy,enum=softmax,enum=thompson,enum=optimistic,enum=optimistic-stochastic,enum=vpi,enum=index,enum=e3,enum=e3-overflow,enum=ucb1,enum=kl-ucb,enum=bayes-ucb,enum=gittins,enum=knowledge-gradient,enum=ids,enum=successive-elimination,enum=median-elimination,enum=budgeted,enum=backward-induction" jsonschema_description:"How arms are selected. optimistic and optimistic-stochastic are Algorithms 1 and 2 of the paper."`
+
+	Gamma      *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of the horizon. Default 0.99, or 1 if horizon is given. 1 needs a horizon."`
+	Horizon    *int     `json:"horizon,omitempty" jsonschema:"minimum=1,maximum=1000000000000" jsonschema_description:"Number of pulls that count. Default: infinitely many."`
+	Hold       *int     `json:"hold,omitempty" jsonschema:"minimum=1,default=1" jsonschema_description:"T, the number of pulls that an exploration is taken to last."`
+	LowerBound *float64 `json:"lower_bound,omitempty" jsonschema_description:"b, below which no mean reward can lie. Default: the least reward of the task."`
+
+	Score   string `json:"score,omitempty" jsonschema:"enum=U,enum=U+,enum=V" jsonschema_description:"The bound that optimistic and index go by. Default U for optimistic, V for index."`
+	Order   string `json:"order,omitempty" jsonschema:"enum=advantage,enum=gamma,default=advantage" jsonschema_description:"Which of several arms worth exploring optimistic takes: the one with the largest advantage sup U, or with the smallest gamma*."`
+	Compare string `json:"compare,omitempty" jsonschema:"enum=mean,enum=pairs,enum=all-pairs,default=mean" jsonschema_description:"What P(q_i >= q_j + delta) compares a population with: the mean of arm j, its members one to one, or all pairs of members."`
+	Draw    string `json:"draw,omitempty" jsonschema:"enum=per-arm,enum=common,default=per-arm" jsonschema_description:"Whether each arm draws its own population member, or one number k is drawn for all arms."`
+	Choice  string `json:"choice,omitempty" jsonschema:"enum=argmax,enum=program,default=argmax" jsonschema_description:"How optimistic-stochastic chooses: the largest u_i as in the paper, or as a published program of its author does, which by a slip takes mostly the first arm that passes."`
+
+	Epsilon     *float64 `json:"epsilon,omitempty" jsonschema:"minimum=0,maximum=1,default=0.01" jsonschema_description:"Probability with which epsilon-greedy takes an arm at random."`
+	Temperature *float64 `json:"temperature,omitempty" jsonschema:"exclusiveMinimum=0,default=0.1" jsonschema_description:"Temperature of softmax, in units of reward."`
+	Decay       *float64 `json:"decay,omitempty" jsonschema:"minimum=0,default=0" jsonschema_description:"Decay of epsilon or temperature, which are divided by 1 + decay*t after t rewards."`
+
+	Confidence *float64 `json:"confidence,omitempty" jsonschema:"minimum=0" jsonschema_description:"c of the upper confidence bounds: sqrt(c ln t/n) of ucb1 (default 2), ln t + c ln ln t of kl-ucb (default 0), quantile 1 - 1/(t (ln horizon)^c) of bayes-ucb (default 0, needs a horizon otherwise)."`
+	Accuracy   *float64 `json:"accuracy,omitempty" jsonschema:"exclusiveMinimum=0,default=0.1" jsonschema_description:"epsilon of e3 and of the eliminations: how close to the best arm is good enough, as a share of the range of rewards. successive-elimination stops there only if it is given."`
+	Failure    *float64 `json:"failure,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.05" jsonschema_description:"delta of the eliminations: the probability with which they may fail."`
+	Budget     *int     `json:"budget,omitempty" jsonschema:"minimum=1" jsonschema_description:"Pulls after which budgeted commits to an arm. Required by it."`
+	Allocation string   `json:"allocation,omitempty" jsonschema:"enum=round-robin,enum=biased-robin,enum=lookahead,enum=vpi,default=round-robin" jsonschema_description:"How budgeted spends its pulls: in turn; staying with an arm while it succeeds; on the arm on which all that are left would be worth most; on the arm with the largest value of perfect information."`
+	Samples    *int     `json:"samples,omitempty" jsonschema:"minimum=2,maximum=1000000,default=256" jsonschema_description:"Number of values by which ids represents a belief that is not a population."`
+}
+
+// Task is what a policy is told about its bandit.
+type Task struct {
+	Arms      int     // at least 1
+	Low, High float64 // the range of rewards; ±Inf if unbounded
+}
+
+// Check returns an error unless the reward is finite and in range. What does not
+// pass must not reach Policy.Update.
+func (t Task) Check(reward float64) error {
+	if reward >= t.Low && reward <= t.High && !math.IsInf(reward, 0) {
+		return nil
+	}
+	return fmt.Errorf("reward %v is not a finite number in [%v, %v]", reward, t.Low, t.High)
+}
+
+func (t Task) bounded() bool { return !math.IsInf(t.Low, 0) && !math.IsInf(t.High, 0) }
+
+// Maker makes policies of one specification. What they can share, such as a plan
+// found by backward induction, is computed once. It is safe for concurrent use.
+type Maker struct {
+	beliefs func(rng *rand.Rand) (beliefs, []bandit.Beta)
+	policy  func(b beliefs, betas []bandit.Beta) Policy
+}
+
+// New returns a policy that has seen nothing yet. rng draws what is random in
+// the prior: the members of populations, and particles.
+func (m *Maker) New(rng *rand.Rand) Policy {
+	return m.policy(m.beliefs(rng))
+}
+
+// New returns one policy; see NewMaker.
+func New(s Spec, b BeliefSpec, task Task, rng *rand.Rand) (Policy, error) {
+	m, err := NewMaker(s, b, task)
+	if err != nil {
+		return nil, err
+	}
+	return m.New(rng), nil
+}
+
+// NewMaker checks the specifications and prepares what policies made of them
+// share. Errors name the field that is wrong and what it may be. For
+// backward-induction it takes the time of the induction.
+func NewMaker(s Spec, b BeliefSpec, task Task) (*Maker, error) {
+	if task.Arms < 1 || task.Arms > math.MaxInt32 {
+		return nil, fmt.Errorf("arms is %d, must be between 1 and %d", task.Arms, math.MaxInt32)
+	}
+	if !(task.Low <= task.High) {
+		return nil, fmt.Errorf("the range of rewards [%v, %v] is empty", task.Low, task.High)
+	}
+	k, err := kindOf(s.Kind)
+	if err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	if err := refuse(s, s.Kind, k.fields); err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	if b.Kind == "" && len(k.beliefs) > 0 {
+		b.Kind = k.beliefs[0]
+	}
+	d := builder{Spec: s, task: task, belief: b.Kind}
+	m := &Maker{}
+	switch {
+	case len(k.beliefs) == 0:
+		if b != (BeliefSpec{}) {
+			return nil, fmt.Errorf("belief: policy %s keeps no beliefs: leave it out", s.Kind)
+		}
+		m.beliefs = func(*rand.Rand) (beliefs, []bandit.Beta) { return beliefs{}, nil }
+	case !slices.Contains(beliefKinds, b.Kind):
+		return nil, fmt.Errorf("belief: kind is %q, must be one of %s", b.Kind, strings.Join(beliefKinds, ", "))
+	case !slices.Contains(k.beliefs, b.Kind):
+		return nil, fmt.Errorf("belief: policy %s works with %s, not with %s", s.Kind, strings.Join(k.beliefs, ", "), b.Kind)
+	default:
+		if m.beliefs, d.prior, err = b.maker(task); err != nil {
+			return nil, fmt.Errorf("belief: %w", err)
+		}
+	}
+	if m.policy, err = k.build(&d); err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	return m, nil
+}
+
+// refuse returns an error if a field of the struct spec is set that is not among
+// the names allowed.
+func refuse(spec any, kind, allowed string) error {
+	v := reflect.ValueOf(spec)
+	names := strings.Fields(allowed)
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if name == "kind" || v.Field(i).IsZero() || slices.Contains(names, name) {
+			continue
+		}
+		if len(names) == 0 {
+			return fmt.Errorf("%s does not apply to %s, which has no parameters", name, kind)
+		}
+		return fmt.Errorf("%s does not apply to %s, which takes %s", name, kind, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// builder holds what kinds build a policy of.
+type builder struct {
+	Spec
+	task   Task
+	belief string       // its kind
+	prior  *bandit.Beta // of beta beliefs
+}
+
+// or returns what p points to, or a default.
+func or[T any](p *T, value T) T {
+	if p == nil {
+		return value
+	}
+	return *p
+}
+
+// choice returns the place of a name among the allowed, the first being the
+// default.
+func choice(field, name string, allowed ...string) (int, error) {
+	if name == "" {
+		return 0, nil
+	}
+	if i := slices.Index(allowed, name); i >= 0 {
+		return i, nil
+	}
+	return 0, fmt.Errorf("%s is %q, must be %s", field, name, strings.Join(allowed, " or "))
+}
+
+// within returns what p points to, or a default, if it is in [low,high]. Where
+// the bounds themselves are not allowed, open says so.
+func within(field string, p *float64, value, low, high float64, open bool) (float64, error) {
+	x := or(p, value)
+	if x >= low && x <= high && !(open && (x == low || x == high)) && !math.IsInf(x, 0) {
+		return x, nil
+	}
+	switch {
+	case math.IsInf(high, 1) && open:
+		return 0, fmt.Errorf("%s is %v, must be finite and larger than %v", field, x, low)
+	case math.IsInf(high, 1):
+		return 0, fmt.Errorf("%s is %v, must be finite and at least %v", field, x, low)
+	case open:
+		return 0, fmt.Errorf("%s is %v, must be larger than %v and less than %v", field, x, low, high)
+	}
+	return 0, fmt.Errorf("%s is %v, must be between %v and %v", field, x, low, high)
+}
+
+// atLeast returns what p points to, or a default, if it is large enough.
+func atLeast(field string, p *int, value, least int) (int, error) {
+	x := or(p, value)
+	if x < least || float64(x) > maxRewards {
+		return 0, fmt.Errorf("%s is %d, must be between %d and %d", field, x, least, int64(maxRewards))
+	}
+	return x, nil
+}
+
+// clock reads gamma, horizon and hold.
+func (d *builder) clock() (c clock, err error) {
+	hold, err := atLeast("hold", d.Hold, 1, 1)
+	if err != nil {
+		return c, err
+	}
+	if d.Horizon == nil {
+		gamma := or(d.Gamma, 0.99)
+		if !(gamma >= 0 && gamma < 1) {
+			return c, fmt.Errorf("gamma is %v, must be in [0,1) as the horizon is infinite; for an undiscounted problem give horizon, the number of pulls", gamma)
+		}
+		return newClock(bandit.Discounted(gamma), hold), nil
+	}
+	gamma, err := within("gamma", d.Gamma, 1, 0, 1, false)
+	if err != nil {
+		return c, err
+	}
+	pulls, err := atLeast("horizon", d.Horizon, 1, 1)
+	if err != nil {
+		return c, err
+	}
+	return newClock(bandit.DiscountedFinite(gamma, pulls-1), hold), nil
+}
+
+// lower reads the lower bound b.
+func (d *builder) lower() (float64, error) {
+	b := or(d.LowerBound, d.task.Low)
+	if math.IsNaN(b) || math.IsInf(b, 0) {
+		if d.LowerBound == nil {
+			return 0, errors.New("lower_bound must be given, as the rewards of this task have none")
+		}
+		return 0, fmt.Errorf("lower_bound is %v, must be finite", b)
+	}
+	return b, nil
+}
+
+// width returns that of the range of rewards, for kinds that scale them.
+func (d *builder) width() (float64, error) {
+	w := d.task.High - d.task.Low
+	if !d.task.bounded() || !(w > 0) || math.IsInf(w, 0) {
+		return 0, fmt.Errorf("%s needs rewards in a bounded range, not in [%v, %v]", d.Kind, d.task.Low, d.task.High)
+	}
+	return w, nil
+}
+
+// score reads the kind of bound.
+func (d *builder) score(standard bandit.IndexKind) (bandit.IndexKind, error) {
+	if d.Score == "" {
+		return standard, nil
+	}
+	kind, err := bandit.ParseIndexKind(d.Score)
+	if err != nil {
+		return 0, fmt.Errorf("score is %q, must be U, U+ or V", d.Score)
+	}
+	return kind, nil
+}
+
+// onPopulations refuses an option that only populations support.
+func (d *builder) onPopulations(field, value string) error {
+	if d.belief == "population" || d.belief == "point" {
+		return nil
+	}
+	return fmt.Errorf("%s: %s needs a belief of kind population, not %s", field, value, d.belief)
+}
