@@ -3,7 +3,8 @@ package framework
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
+	"runtime"
+	"strings"
 )
 
 // Sentinels that cross a process boundary (framework/plugin gives each a code).
@@ -39,7 +40,7 @@ func (e *LaneError) Unwrap() error { return e.Err }
 func Guard(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = &PanicError{Value: r, Stack: debug.Stack()}
+			err = &PanicError{Value: r, Stack: callers()}
 		}
 	}()
 	return f()
@@ -48,8 +49,25 @@ func Guard(f func() error) (err error) {
 // PanicError is a panic of an environment or agent, caught.
 type PanicError struct {
 	Value any
-	Stack []byte // of the goroutine that panicked, as runtime/debug formats it
+	Stack string // the calls that led to it, the innermost first
 }
 
 // Error says what the panic said, without the stack.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// callers describes the calls between a panic and the Guard that catches it.
+func callers() string {
+	const guard = "github.com/rlrun/rlrun/framework.Guard"
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)]) // from below the deferred function
+	var b strings.Builder
+	for {
+		f, more := frames.Next()
+		if f.Function != guard && !strings.HasPrefix(f.Function, "runtime.") {
+			fmt.Fprintf(&b, "%s\n\t%s:%d\n", f.Function, f.File, f.Line)
+		}
+		if !more || f.Function == guard {
+			return b.String()
+		}
+	}
+}

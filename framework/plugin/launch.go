@@ -101,8 +101,8 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		SkipHostEnv:      true,
 		StartTimeout:     2 * o.StartTimeout, // the deadline below comes first
-		SyncStdout:       t,
-		SyncStderr:       t,
+		SyncStdout:       t.stream(),
+		SyncStderr:       t.stream(),
 		Logger:           o.Logger,
 		GRPCDialOptions:  dialOptions(),
 	})

@@ -77,6 +77,7 @@ func host(command []string) {
 func launch(t testing.TB, o plugin.LaunchOptions, role ...string) *plugin.Process {
 	t.Helper()
 	o.Command, o.Args = os.Args[0], role
+	o.Env = append(o.Env, "GORACE=atexit_sleep_ms=0") // else every exit takes a second under -race
 	if o.Name == "" {
 		o.Name = "faulty"
 	}
@@ -130,10 +131,11 @@ func (f *faults) strike() error {
 		fmt.Fprintln(os.Stderr, "I give up")
 		os.Exit(3)
 	case "loop":
-		for {
+		for i := 0; i >= 0; i %= 7 {
 		}
 	case "stop":
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		select {} // for the instant until the signal arrives
 	case "error":
 		return fmt.Errorf("no luck: %w", framework.ErrInvalidAction)
 	case "stdout":
@@ -218,7 +220,7 @@ func (c *counters) Step(_ context.Context, in *framework.Actions, out *framework
 			case "outside":
 				out.Observations.Int64[i] = 5
 			case "short":
-				out.Rewards = out.Rewards[:i]
+				defer func() { out.Rewards = out.Rewards[:i] }()
 			case "wrong lane":
 				return &framework.LaneError{Lane: 1000, Err: fmt.Errorf("not mine")}
 			}
@@ -298,7 +300,7 @@ func (m *modulo) Step(_ context.Context, in *framework.Feedback, actions *space.
 			case "outside":
 				actions.Int64[i] = 3
 			case "short":
-				actions.Int64 = actions.Int64[:i]
+				defer func() { actions.Int64 = actions.Int64[:i] }()
 			}
 		}
 	}

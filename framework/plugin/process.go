@@ -168,8 +168,18 @@ func (p *Process) timeout() {
 	p.end(fmt.Errorf("%w within %v", ErrTimeout, p.callTimeout))
 }
 
+// pipeLag is how long what a process wrote before it answered may need to come
+// through its pipes.
+const pipeLag = 20 * time.Millisecond
+
 // failure says where err happened and what the process had to say.
 func (p *Process) failure(step int, err error) error {
+	if p.sub != nil {
+		select {
+		case <-p.sub.done:
+		case <-time.After(pipeLag):
+		}
+	}
 	return &Error{Plugin: p.name, Step: step, Err: err, Stderr: p.tail.last()}
 }
 
@@ -179,8 +189,10 @@ const lastWords = 2 * time.Second
 
 // explain finds out why a gRPC call under ctx failed with err.
 func (p *Process) explain(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
+	for _, c := range []context.Context{ctx, p.ctx} {
+		if cause := context.Cause(c); cause != nil {
+			return cause
+		}
 	}
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: the plugin ended the stream", ErrProtocol)

@@ -238,7 +238,7 @@ func run(f func() error) error {
 	err := framework.Guard(f)
 	var p *framework.PanicError
 	if errors.As(err, &p) {
-		fmt.Fprintf(os.Stderr, "%v\n\n%s\n", p, p.Stack)
+		fmt.Fprintf(os.Stderr, "%v\n%s", p, p.Stack)
 	}
 	return err
 }

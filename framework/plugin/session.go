@@ -135,7 +135,7 @@ func (s *session) close() error {
 	if s.failed != nil || s.process.ctx.Err() != nil {
 		return nil
 	}
-	s.failed = s.process.failure(0, ErrClosed)
+	s.failed = &Error{Plugin: s.process.name, Err: ErrClosed}
 	_, err := call(context.Background(), s.process, s.process.wire.Close, &pb.CloseRequest{Instance: s.instance})
 	return err
 }

@@ -44,8 +44,8 @@ func newSubprocess(cmd *exec.Cmd, t *tail) *subprocess {
 	s.stdout, s.outlet = io.Pipe()
 	s.stderr, s.errlet = io.Pipe()
 	cmd.Stdin = nil
-	cmd.Stdout = &handshakeFilter{line: s.outlet, noise: t, version: s.version}
-	cmd.Stderr = io.MultiWriter(t, s.errlet)
+	cmd.Stdout = &handshakeFilter{line: s.outlet, noise: t.stream(), version: s.version}
+	cmd.Stderr = io.MultiWriter(t.stream(), s.errlet)
 	cmd.WaitDelay = pipeDelay
 	setProcessAttributes(cmd)
 	return s

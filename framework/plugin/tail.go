@@ -9,28 +9,43 @@ import (
 // maxLine bounds what is kept of a line.
 const maxLine = 500
 
-// tail keeps the last lines written to it, and the line with which a Go program
-// began to die, which the traces that follow would push out.
+// tail keeps the last lines of several streams, and the line with which a Go
+// program began to die, which the traces that follow would push out.
 type tail struct {
-	mu    sync.Mutex
-	size  int
-	lines []string // the last, oldest first
-	panic string   // the last line that begins a panic, with its number
-	at    int
-	count int
-	part  []byte // of a line without its end, at most maxLine
+	mu      sync.Mutex
+	size    int
+	lines   []string // the last, oldest first
+	panic   string   // the last line that begins a panic
+	panicAt int      // its number
+	count   int      // lines so far
+	streams []*tailStream
+}
+
+// tailStream is one of the streams.
+type tailStream struct {
+	tail *tail
+	part []byte // of a line without its end, at most maxLine
+}
+
+// stream adds a stream.
+func (t *tail) stream() *tailStream {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := &tailStream{tail: t}
+	t.streams = append(t.streams, s)
+	return s
 }
 
 // Write implements io.Writer. It never fails.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (s *tailStream) Write(p []byte) (int, error) {
+	s.tail.mu.Lock()
+	defer s.tail.mu.Unlock()
 	for rest := p; len(rest) > 0; {
 		line, after, ended := bytes.Cut(rest, []byte("\n"))
-		t.part = append(t.part, line[:min(len(line), maxLine-len(t.part))]...)
+		s.part = append(s.part, line[:min(len(line), maxLine-len(s.part))]...)
 		if ended {
-			t.add(strings.TrimRight(string(t.part), " \t\r"))
-			t.part = t.part[:0]
+			s.tail.add(strings.TrimRight(string(s.part), " \t\r"))
+			s.part = s.part[:0]
 		}
 		rest = after
 	}
@@ -42,7 +57,7 @@ func (t *tail) add(line string) {
 		return
 	}
 	if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-		t.panic, t.at = line, t.count
+		t.panic, t.panicAt = line, t.count
 	}
 	t.count++
 	if len(t.lines) == t.size {
@@ -51,17 +66,19 @@ func (t *tail) add(line string) {
 	t.lines = append(t.lines, line)
 }
 
-// last returns the lines kept.
+// last returns the lines kept, and those that have not ended yet.
 func (t *tail) last() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var lines []string
-	if t.panic != "" && t.at < t.count-len(t.lines) {
+	if t.panic != "" && t.panicAt < t.count-len(t.lines) {
 		lines = append(lines, t.panic, "…")
 	}
 	lines = append(lines, t.lines...)
-	if len(t.part) > 0 {
-		lines = append(lines, string(t.part))
+	for _, s := range t.streams {
+		if len(s.part) > 0 {
+			lines = append(lines, string(s.part))
+		}
 	}
 	return lines
 }

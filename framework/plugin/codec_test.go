@@ -1,0 +1,71 @@
+package plugin
+
+import (
+	"testing"
+
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+)
+
+// Whatever a message held before, reading into it gives what protobuf's own
+// decoder gives, in one piece or in several.
+func TestCodecIsProtobuf(t *testing.T) {
+	codec := newColumnCodec()
+	rapid.Check(t, func(t *rapid.T) {
+		column := rapid.SliceOfN(rapid.Byte(), 0, 20)
+		number := rapid.Uint64Range(0, 2)
+		draw := func(name string) proto.Message {
+			var e *pb.Error
+			if rapid.Bool().Draw(t, name+" fails") {
+				e = &pb.Error{Code: pb.Code_CODE_NEEDS_RESET, Message: "m"}
+			}
+			b := func() []byte { return column.Draw(t, name) }
+			switch rapid.IntRange(0, 3).Draw(t, "type") {
+			case 0:
+				return &pb.EnvironmentRequest{Instance: number.Draw(t, name), Signals: b(), Seeds: b(), Actions: b()}
+			case 1:
+				return &pb.EnvironmentReply{Observations: b(), Rewards: b(), Terminated: b(), Truncated: b(), Error: e}
+			case 2:
+				return &pb.AgentRequest{Instance: number.Draw(t, name), Signals: b(), Seeds: b(), Observations: b(), Rewards: b(), Terminated: b(), Truncated: b()}
+			default:
+				return &pb.AgentReply{Actions: b(), Error: e}
+			}
+		}
+		sent := draw("sent")
+		got := sent.ProtoReflect().New().Interface()
+		for range 3 { // into a fresh message, then into a used one
+			data, err := proto.Marshal(sent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cut := rapid.IntRange(0, len(data)).Draw(t, "cut")
+			parts := mem.BufferSlice{mem.SliceBuffer(data[:cut]), mem.SliceBuffer(data[cut:])}
+			if err := codec.Unmarshal(parts, got); err != nil {
+				t.Fatal(err)
+			}
+			if !proto.Equal(sent, got) {
+				t.Fatalf("got %v, want %v", got, sent)
+			}
+			next := draw("next")
+			if next.ProtoReflect().Descriptor() == sent.ProtoReflect().Descriptor() {
+				sent = next
+			}
+		}
+	})
+}
+
+func TestCodecRefusesGarbage(t *testing.T) {
+	codec := newColumnCodec()
+	for _, data := range [][]byte{
+		{0xff}, {0x12}, {0x12, 5, 1}, {0x12, 0xff, 0xff}, {0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, {0x07},
+	} {
+		for _, m := range []any{&pb.EnvironmentRequest{}, &pb.EnvironmentReply{}, &pb.AgentRequest{}, &pb.AgentReply{}} {
+			if err := codec.Unmarshal(mem.BufferSlice{mem.SliceBuffer(data)}, m); err == nil {
+				t.Errorf("% x was read as %T", data, m)
+			}
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package plugin_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin"
+)
+
+// step is the step call of these tests in which a fault strikes lane 2 of 4: the
+// third action after the call that starts the runs.
+const struck = 4
+
+// stepEnvironment steps four lanes of a faulty environment until an error.
+func stepEnvironment(t *testing.T, p framework.Plugin, fault string) error {
+	t.Helper()
+	env, err := p.OpenEnvironment(t.Context(), params(t, fault), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer env.Close()
+	in, out := start(env.Spec(), 4)
+	for range struck {
+		if err := env.Step(t.Context(), in, &out); err != nil {
+			return err
+		}
+		proceed(in.Signals)
+	}
+	return nil
+}
+
+// stepAgent steps four lanes of a faulty agent until an error.
+func stepAgent(t *testing.T, p framework.Plugin, fault string) error {
+	t.Helper()
+	spec := (&counters{}).Spec()
+	agent, err := p.OpenAgent(t.Context(), params(t, fault), spec, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Close()
+	in := framework.NewFeedback(spec, 4)
+	actions := framework.NewActions(spec, 4)
+	for i := range in.Signals {
+		in.Signals[i] = framework.NewRun
+	}
+	for range struck {
+		if err := agent.Step(t.Context(), in, &actions.Actions); err != nil {
+			return err
+		}
+		proceed(in.Signals)
+	}
+	return nil
+}
+
+func params(t *testing.T, fault string) json.RawMessage {
+	t.Helper()
+	data, err := json.Marshal(faults{Fault: fault, Lane: 2, Step: struck - 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Every fault ends the step with an error that names the plugin, the step, the
+// lane where one is to blame, and shows what the process last wrote.
+func TestFaults(t *testing.T) {
+	const lane = 2
+	for _, tt := range []struct {
+		fault string
+		agent bool  // an agent can have it, too
+		is    error // what the error wraps
+		lane  int   // −1: none can be named
+		text  string
+		tail  string // part of the stderr tail
+		dies  bool   // the process does not survive
+	}{
+		{fault: "panic", agent: true, lane: -1, text: "panic: out of cheese", tail: "plugin_test.(*faults).strike"},
+		{fault: "error", agent: true, is: framework.ErrInvalidAction, lane: lane, text: "no luck"},
+		{fault: "crash", agent: true, is: plugin.ErrDied, lane: -1, text: "exit status 2", tail: "panic: in a goroutine of its own", dies: true},
+		{fault: "exit", agent: true, is: plugin.ErrDied, lane: -1, text: "exit status 3", tail: "I give up", dies: true},
+		{fault: "loop", agent: true, is: plugin.ErrTimeout, lane: -1, text: "no answer within 500ms", dies: true},
+		{fault: "stop", agent: true, is: plugin.ErrTimeout, lane: -1, text: "no answer within 500ms", dies: true},
+		{fault: "nan", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is NaN"},
+		{fault: "inf", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is +Inf"},
+		{fault: "outside", agent: true, is: framework.ErrInvalidAnswer, lane: lane, text: "not in discrete"},
+		{fault: "short", agent: true, is: framework.ErrInvalidAnswer, lane: -1, text: "column of 16 bytes, want 32"},
+		{fault: "wrong lane", is: framework.ErrInvalidAnswer, lane: -1, text: "it blames lane 1000 of 4"},
+	} {
+		check := func(t *testing.T, p *plugin.Process, err error) {
+			t.Helper()
+			var e *plugin.Error
+			if !errors.As(err, &e) {
+				t.Fatalf("got %v, want a *plugin.Error", err)
+			}
+			if e.Step != struck || e.Plugin != "faulty" {
+				t.Errorf("plugin %q, step %d", e.Plugin, e.Step)
+			}
+			if tt.is != nil && !errors.Is(err, tt.is) {
+				t.Errorf("does not wrap %v", tt.is)
+			}
+			var l *framework.LaneError
+			if errors.As(err, &l) != (tt.lane >= 0) || l != nil && l.Lane != tt.lane {
+				t.Errorf("blames %v, want lane %d", l, tt.lane)
+			}
+			text := err.Error()
+			for _, part := range []string{fmt.Sprintf("plugin faulty: step %d: ", struck), tt.text, tt.tail} {
+				if !strings.Contains(text, part) {
+					t.Errorf("no %q in the error", part)
+				}
+			}
+			if first, _, _ := strings.Cut(text, "\n"); !strings.Contains(first, tt.text) {
+				t.Errorf("no %q in the first line", tt.text)
+			}
+			if t.Failed() {
+				t.Logf("the error:\n%s", text)
+			}
+			if tt.dies {
+				waitForEnd(t, p.Pid())
+			}
+		}
+		o := plugin.LaunchOptions{CallTimeout: 500 * time.Millisecond}
+		if !tt.dies {
+			o.CallTimeout = 0
+		}
+		t.Run("environment/"+tt.fault, func(t *testing.T) {
+			t.Parallel()
+			p := launch(t, o, "serve-environment")
+			check(t, p, stepEnvironment(t, p, tt.fault))
+			if !tt.dies {
+				if err := stepEnvironment(t, p, "none"); err != nil {
+					t.Errorf("the next instance: %v", err)
+				}
+			}
+		})
+		if tt.agent {
+			t.Run("agent/"+tt.fault, func(t *testing.T) {
+				t.Parallel()
+				p := launch(t, o, "serve-agent")
+				check(t, p, stepAgent(t, p, tt.fault))
+			})
+		}
+	}
+}
+
+// Standard output is noise, whenever and however much of it comes; it ends up in
+// the tail of standard error.
+func TestOutputIsNoise(t *testing.T) {
+	p := launch(t, plugin.LaunchOptions{}, "serve-noisily")
+	if tail := strings.Join(p.Stderr(), "\n"); !strings.Contains(tail, "no newline before the handshake") {
+		t.Errorf("before the handshake: got %q", tail)
+	}
+	if err := stepEnvironment(t, p, "stdout"); err != nil {
+		t.Fatal(err)
+	}
+	if err := stepEnvironment(t, p, "none"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"printed to standard output", "yyyyy"} {
+		for range 1000 { // it comes through a pipe of its own
+			if strings.Contains(strings.Join(p.Stderr(), "\n"), want) {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if tail := strings.Join(p.Stderr(), "\n"); !strings.Contains(tail, want) {
+			t.Errorf("after the handshake: got %q, want %q in it", tail, want)
+		}
+	}
+}
+
+// A process that does not start is reported with its reason and its last words.
+func TestStartFails(t *testing.T) {
+	folder := t.TempDir()
+	text := filepath.Join(folder, "text")
+	if err := os.WriteFile(text, []byte("no program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name    string
+		command []string
+		is      error
+		want    []string
+	}{
+		{"exits", []string{os.Args[0], "serve-nothing"}, plugin.ErrDied, []string{"exit status 3", "cannot find my data"}},
+		{"never shakes hands", []string{os.Args[0], "serve-never"}, plugin.ErrTimeout, []string{"no answer within 1s of its start", "thinking"}},
+		{"another version", []string{os.Args[0], "serve-version-2"}, nil, []string{"it speaks version 2 of the plugin protocol, this rlrun version 1"}},
+		{"another program", []string{"/bin/echo", "hello"}, plugin.ErrDied, []string{"exit status 0", "hello"}},
+		{"not a program", []string{text}, nil, []string{"exec format error"}},
+		{"missing", []string{folder + "/nothing"}, os.ErrNotExist, []string{"no such file"}},
+		{"missing name", []string{"no-such-program-anywhere"}, nil, []string{"not found in $PATH"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p, err := plugin.Launch(t.Context(), plugin.LaunchOptions{
+				Name: "x", Command: tt.command[0], Args: tt.command[1:], StartTimeout: time.Second,
+			})
+			if err == nil {
+				t.Fatalf("it started as process %d", p.Pid())
+			}
+			for _, part := range append(tt.want, "plugin x: cannot start "+tt.command[0]+": ") {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("got %q, want %q in it", err, part)
+				}
+			}
+			if tt.is != nil && !errors.Is(err, tt.is) {
+				t.Errorf("%v does not wrap %v", err, tt.is)
+			}
+		})
+	}
+	t.Run("cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(100*time.Millisecond, func() { cancel(errors.New("changed my mind")) })
+		if _, err := plugin.Launch(ctx, plugin.LaunchOptions{Command: os.Args[0], Args: []string{"serve-never"}}); err == nil || !strings.Contains(err.Error(), "changed my mind") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// alive reports whether a process runs; one that waits to be reaped does not.
+func alive(pid int) bool {
+	if err := syscall.Kill(pid, 0); err != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist) || !isDir("/proc/self")
+	}
+	_, after, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(after, "Z")
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// waitForEnd waits until a process has ended. Two seconds are promised; a busy
+// machine gets more.
+func waitForEnd(t *testing.T, pid int) {
+	t.Helper()
+	begin := time.Now()
+	for alive(pid) {
+		if time.Since(begin) > 20*time.Second {
+			t.Fatalf("process %d is still alive", pid)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Logf("process %d ended within %v", pid, time.Since(begin).Round(10*time.Millisecond))
+}

@@ -1,0 +1,239 @@
+package fromproto_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// over sends a message through its bytes.
+func over[M proto.Message](t rapid.TB, m M) M {
+	t.Helper()
+	data, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := m.ProtoReflect().New().Interface()
+	if err := proto.Unmarshal(data, got); err != nil {
+		t.Fatal(err)
+	}
+	return got.(M)
+}
+
+// Every sentinel of framework/errors.go crosses the wire, bare, wrapped, and in a
+// lane; every code of the protocol but the unspecified one stands for a sentinel.
+func TestErrors(t *testing.T) {
+	sentinels := []error{
+		framework.ErrNeedsReset, framework.ErrInvalidAction, framework.ErrInvalidParams,
+		framework.ErrUnsupported, framework.ErrInvalidAnswer,
+	}
+	source, err := os.ReadFile("../../../errors.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(string(source), " = errors.New("); got != len(sentinels) {
+		t.Errorf("%d sentinels in framework/errors.go, %d here", got, len(sentinels))
+	}
+	if got, want := len(pb.Code_name), len(sentinels)+1; got != want {
+		t.Errorf("%d codes, want %d", got, want)
+	}
+	for _, sentinel := range append(sentinels, errors.New("something else")) {
+		t.Run(sentinel.Error(), func(t *testing.T) {
+			known := slices.Contains(sentinels, sentinel)
+			for _, sent := range []error{sentinel, fmt.Errorf("arm 7: %w", sentinel)} {
+				got := fromproto.Error(over(t, toproto.Error(sent)))
+				if got.Error() != sent.Error() {
+					t.Errorf("got %q, want %q", got, sent)
+				}
+				for _, s := range sentinels {
+					if errors.Is(got, s) != (known && s == sentinel) {
+						t.Errorf("%v: errors.Is(%v) is %v", sent, s, errors.Is(got, s))
+					}
+				}
+				var lane *framework.LaneError
+				if errors.As(got, &lane) {
+					t.Errorf("%v blames lane %d", sent, lane.Lane)
+				}
+				inLane := &framework.LaneError{Lane: 3, Err: sent}
+				got = fromproto.Error(over(t, toproto.Error(inLane)))
+				if got.Error() != inLane.Error() || errors.Is(got, sentinel) != known || !errors.As(got, &lane) || lane.Lane != 3 {
+					t.Errorf("got %q, want %q", got, inLane)
+				}
+			}
+		})
+	}
+	if got := fromproto.Error(toproto.Error(nil)); got != nil {
+		t.Errorf("no error became %v", got)
+	}
+}
+
+func anySpace(t *rapid.T, name string) space.Space {
+	switch rapid.IntRange(0, 2).Draw(t, name) {
+	case 0:
+		return space.Discrete{N: rapid.Int64Range(1, 1000).Draw(t, "n"), Start: rapid.Int64Range(-5, 5).Draw(t, "start")}
+	case 1:
+		return space.MultiDiscrete{NVec: rapid.SliceOfN(rapid.Int64Range(1, 9), 1, 4).Draw(t, "nvec")}
+	}
+	b := space.Box{Type: rapid.SampledFrom([]space.DType{space.Float64, space.Float32, space.Uint8}).Draw(t, "dtype")}
+	if rapid.Bool().Draw(t, "shaped") {
+		b.Shape = rapid.SliceOfN(rapid.IntRange(1, 3), 1, 3).Draw(t, "shape")
+	}
+	bound := rapid.OneOf(rapid.Just(math.Inf(1)), rapid.Float64Range(0, 255))
+	b.Low = []float64{-bound.Draw(t, "low")}
+	for range b.Width() {
+		b.High = append(b.High, bound.Draw(t, "high"))
+	}
+	return b
+}
+
+func TestSpec(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := framework.Spec{
+			ID: "a/b@1", Observation: anySpace(t, "observation"), Action: anySpace(t, "action"),
+			RewardLow: -rapid.Float64Range(0, math.Inf(1)).Draw(t, "low"), RewardHigh: math.Inf(1),
+			Continuing: rapid.Bool().Draw(t, "continuing"),
+		}
+		m, err := toproto.Spec(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := fromproto.Spec(over(t, m))
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("got %+v (%v), want %+v", got, err, want)
+		}
+	})
+}
+
+func TestSpecIsValidated(t *testing.T) {
+	discrete := &pb.Space{Kind: &pb.Space_Discrete{Discrete: &pb.Discrete{N: 2}}}
+	box := func(b *pb.Box) *pb.Space { return &pb.Space{Kind: &pb.Space_Box{Box: b}} }
+	for _, tt := range []struct {
+		name string
+		spec *pb.Spec
+		want string
+	}{
+		{"none", nil, "observation space: missing"},
+		{"no id", &pb.Spec{Observation: discrete, Action: discrete}, "id"},
+		{"no action space", &pb.Spec{Id: "a", Observation: discrete}, "action space: missing"},
+		{"empty space", &pb.Spec{Id: "a", Observation: &pb.Space{Kind: &pb.Space_Discrete{}}, Action: discrete}, "n = 0"},
+		{"no dtype", &pb.Spec{Id: "a", Observation: box(&pb.Box{Low: []float64{0}, High: []float64{1}}), Action: discrete}, "element type"},
+		{"no bounds", &pb.Spec{Id: "a", Observation: box(&pb.Box{Dtype: pb.DType_DTYPE_UINT8}), Action: discrete}, "low"},
+		{"vast shape", &pb.Spec{Id: "a", Observation: box(&pb.Box{Dtype: pb.DType_DTYPE_UINT8, Low: []float64{0}, High: []float64{1}, Shape: []int64{1 << 40, 1 << 40}}), Action: discrete}, "more than"},
+		{"reward bounds", &pb.Spec{Id: "a", Observation: discrete, Action: discrete, RewardLow: 1}, "reward bounds"},
+		{"reward bound NaN", &pb.Spec{Id: "a", Observation: discrete, Action: discrete, RewardHigh: math.NaN()}, "reward bounds"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := fromproto.Spec(tt.spec); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestDescription(t *testing.T) {
+	want := framework.Description{ID: "a/b@1", Kind: framework.KindAgent, Doc: "d", Params: []byte(`{"type":"object"}`), Capabilities: []string{"model"}}
+	got, err := fromproto.Description(over(t, toproto.Description(want)))
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v (%v), want %+v", got, err, want)
+	}
+	for _, bad := range []*pb.DescribeReply{
+		{Kind: "agent"}, {Id: "a", Kind: "robot"}, {Id: "a", Kind: "agent", Params: []byte("{")},
+	} {
+		if _, err := fromproto.Description(bad); err == nil {
+			t.Errorf("%v was accepted", bad)
+		}
+	}
+}
+
+func TestColumns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lanes := rapid.IntRange(1, 5).Draw(t, "lanes")
+		signals := rapid.SliceOfN(rapid.SampledFrom([]framework.Signal{framework.Continue, framework.Continue, framework.Idle, framework.NewEpisode, framework.NewRun}), lanes, lanes).Draw(t, "signals")
+		flags := rapid.SliceOfN(rapid.Bool(), lanes, lanes).Draw(t, "flags")
+		seeds := rapid.SliceOfN(rapid.Uint64(), lanes, lanes).Draw(t, "seeds")
+
+		gotSignals := make([]framework.Signal, lanes)
+		data := toproto.Signals(nil, signals)
+		if err := fromproto.Signals(gotSignals, data); err != nil || !slices.Equal(gotSignals, signals) {
+			t.Fatalf("signals: got %v (%v), want %v", gotSignals, err, signals)
+		}
+		if all := !slices.ContainsFunc(signals, func(s framework.Signal) bool { return s != framework.Continue }); all != (len(data) == 0) {
+			t.Fatalf("%v became %d bytes", signals, len(data))
+		}
+		gotFlags := make([]bool, lanes)
+		gotFlags[0] = true
+		if err := fromproto.Flags(gotFlags, "f", toproto.Flags(nil, flags)); err != nil || !slices.Equal(gotFlags, flags) {
+			t.Fatalf("flags: got %v (%v), want %v", gotFlags, err, flags)
+		}
+		gotSeeds := make([]uint64, lanes)
+		if err := fromproto.Seeds(gotSeeds, toproto.Seeds(nil, seeds, signals, framework.NewRun), signals, framework.NewRun); err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range signals {
+			if s == framework.NewRun && gotSeeds[i] != seeds[i] {
+				t.Fatalf("seed of lane %d: got %d, want %d", i, gotSeeds[i], seeds[i])
+			}
+		}
+	})
+}
+
+func TestColumnsAreChecked(t *testing.T) {
+	newRun := []framework.Signal{framework.Continue, framework.NewRun}
+	for _, tt := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"short signals", fromproto.Signals(make([]framework.Signal, 2), []byte{1}), "signals: column of 1 bytes, want 2"},
+		{"unknown signal", fromproto.Signals(make([]framework.Signal, 2), []byte{1, 4}), "lane 1: unknown signal 4"},
+		{"short seeds", fromproto.Seeds(make([]uint64, 2), make([]byte, 8), newRun, framework.NewRun), "want 16"},
+		{"no seeds", fromproto.Seeds(make([]uint64, 2), nil, newRun, framework.NewRun), "no seeds"},
+		{"no rewards", fromproto.Rewards(make([]float64, 2), nil), "want 16"},
+		{"long flags", fromproto.Flags(make([]bool, 2), "truncated", make([]byte, 3)), "truncated: column of 3"},
+		{"flag 2", fromproto.Flags(make([]bool, 2), "truncated", []byte{0, 2}), "lane 1: truncated is 2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", tt.err, tt.want)
+			}
+		})
+	}
+}
+
+func TestModelsAreChecked(t *testing.T) {
+	good := []byte(`{"S":1,"A":1,"transitions":[[0,0,0,1]],"rewards":[[0,0,0.5]]}`)
+	for _, tt := range []struct {
+		name  string
+		reply *pb.ModelsReply
+		want  string
+	}{
+		{"too few lanes", &pb.ModelsReply{Models: [][]byte{good}, Lanes: []uint32{0}}, "models for 1 lanes of 2"},
+		{"no such model", &pb.ModelsReply{Models: [][]byte{good}, Lanes: []uint32{0, 1}}, "lane 1 has model 1 of 1"},
+		{"not JSON", &pb.ModelsReply{Models: [][]byte{good, []byte("{")}, Lanes: []uint32{0, 1}}, "model 1:"},
+		{"not a model", &pb.ModelsReply{Models: [][]byte{[]byte(`{"S":1,"A":1,"transitions":[[0,0,0,0.5]]}`)}, Lanes: []uint32{0, 0}}, "model 0:"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := fromproto.Models(tt.reply, 2); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+	models, err := fromproto.Models(&pb.ModelsReply{Models: [][]byte{good}, Lanes: []uint32{0, 0}}, 2)
+	if err != nil || len(models) != 2 || models[0] != models[1] || models[0].Reward(0, 0) != 0.5 {
+		t.Errorf("got %v (%v)", models, err)
+	}
+}

@@ -1,0 +1,278 @@
+package plugin_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin"
+)
+
+// No plugin outlives its host, however the host dies: not when the kernel kills
+// it with its parent, nor when a program between the two hides it from that.
+func TestNoOrphans(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		command []string
+	}{
+		{"direct", []string{os.Args[0], "serve-environment"}},
+		{"through a shell", []string{"/bin/sh", "-c", `"$0" serve-environment & wait`, os.Args[0]}},
+		{"hidden from its parent's death", []string{"/bin/sh", "-c", `trap "" HUP TERM; ("$0" serve-environment) & wait`, os.Args[0]}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			host := exec.Command(os.Args[0], append([]string{"host"}, tt.command...)...)
+			host.Stderr = os.Stderr
+			out, err := host.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := host.Start(); err != nil {
+				t.Fatal(err)
+			}
+			line, err := bufio.NewReader(out).ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pid int
+			if _, err := fmt.Sscan(line, &pid); err != nil {
+				t.Fatalf("the host says %q", line)
+			}
+			if !alive(pid) {
+				t.Fatalf("the plugin %d is not alive", pid)
+			}
+			if err := host.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			host.Wait()
+			waitForEnd(t, pid)
+		})
+	}
+}
+
+// An interrupt at the terminal is the host's to handle.
+func TestInterruptIsIgnored(t *testing.T) {
+	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	if err := syscall.Kill(p.Pid(), syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := stepEnvironment(t, p, "none"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Closing ends the process and every call, at once and from then on.
+func TestClose(t *testing.T) {
+	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	env, err := p.OpenEnvironment(t.Context(), nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if alive(p.Pid()) {
+		t.Error("the process is alive")
+	}
+	in, out := start(env.Spec(), 2)
+	if err := env.Step(t.Context(), in, &out); !errors.Is(err, plugin.ErrClosed) {
+		t.Errorf("step: got %v, want ErrClosed", err)
+	}
+	if _, err := p.OpenEnvironment(t.Context(), nil, 2); !errors.Is(err, plugin.ErrClosed) {
+		t.Errorf("open: got %v, want ErrClosed", err)
+	}
+	if err := env.Close(); err != nil {
+		t.Errorf("closing an instance of a closed plugin: %v", err)
+	}
+}
+
+// A process that cannot answer is killed when its time to close is up.
+func TestCloseOfAStoppedProcess(t *testing.T) {
+	p := launch(t, plugin.LaunchOptions{CloseTimeout: 200 * time.Millisecond}, "serve-environment")
+	if err := syscall.Kill(p.Pid(), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	waitForEnd(t, p.Pid())
+}
+
+func TestCloseInstance(t *testing.T) {
+	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	open := func(fault string) framework.VectorEnvironment {
+		env, err := p.OpenEnvironment(t.Context(), []byte(`{"lane":-1,"fault":"`+fault+`"}`), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return env
+	}
+	first, second, third := open(""), open("close"), open("")
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Errorf("closed again: %v", err)
+	}
+	in, out := start(first.Spec(), 2)
+	if err := first.Step(t.Context(), in, &out); !errors.Is(err, plugin.ErrClosed) {
+		t.Errorf("a step of a closed instance: got %v", err)
+	}
+	if err := second.Close(); err == nil || !strings.Contains(err.Error(), "cannot close") {
+		t.Errorf("an instance that fails to close: got %v", err)
+	}
+	if err := third.Step(t.Context(), in, &out); err != nil {
+		t.Errorf("another instance: %v", err)
+	}
+}
+
+// A cancelled context ends the step under way, and no other.
+func TestCancelledStep(t *testing.T) {
+	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	env, err := p.OpenEnvironment(t.Context(), params(t, "loop"), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := start(env.Spec(), 4)
+	for range struck - 1 { // every step with a context of its own, cancelled after it
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := env.Step(ctx, in, &out); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		proceed(in.Signals)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(100*time.Millisecond, func() { cancel(errors.New("interrupted")) })
+	if err := env.Step(ctx, in, &out); err == nil || !strings.Contains(err.Error(), "step 4: interrupted") {
+		t.Errorf("got %v", err)
+	}
+	if err := env.Close(); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+}
+
+func TestStepUnderACancelledContext(t *testing.T) {
+	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	env, err := p.OpenEnvironment(t.Context(), nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	in, out := start(env.Spec(), 1)
+	if err := env.Step(ctx, in, &out); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// One process's instances are stepped by several goroutines.
+func TestConcurrentInstances(t *testing.T) {
+	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	done := make(chan error)
+	for range 4 {
+		go func() {
+			env, err := p.OpenEnvironment(t.Context(), nil, 8)
+			if err != nil {
+				done <- err
+				return
+			}
+			in, out := start(env.Spec(), 8)
+			for range 200 {
+				if err = env.Step(t.Context(), in, &out); err != nil {
+					break
+				}
+				for i := range in.Signals {
+					in.Signals[i] = framework.Continue
+					if out.Terminated[i] {
+						in.Signals[i] = framework.NewEpisode
+					}
+				}
+			}
+			done <- errors.Join(err, env.Close())
+		}()
+	}
+	for range 4 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Nothing is left in the folder for temporary files while a plugin runs, nor
+// after it.
+func TestNoTemporaryFiles(t *testing.T) {
+	dir := t.TempDir()
+	if len(dir) > 40 {
+		short, err := os.MkdirTemp("/tmp", "t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(short)
+		dir = short
+	}
+	t.Setenv("TMPDIR", dir)
+	left := func(when string) {
+		t.Helper()
+		if files, err := filepath.Glob(dir + "/*"); err != nil || len(files) > 0 {
+			t.Errorf("%s: %v (%v)", when, files, err)
+		}
+	}
+	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	left("running")
+	if err := stepEnvironment(t, p, "none"); err != nil {
+		t.Error(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	left("closed")
+	if _, err := plugin.Launch(t.Context(), plugin.LaunchOptions{Command: os.Args[0], Args: []string{"serve-nothing"}}); err == nil {
+		t.Error("it started")
+	}
+	left("not started")
+}
+
+// A plugin inherits what programs need, gets what it is given, and nothing else.
+func TestEnvironmentVariables(t *testing.T) {
+	t.Setenv("SECRET_TOKEN", "x")
+	t.Setenv("RLRUN_SEED", "1")
+	t.Setenv("PYTHONPATH", "/somewhere")
+	p := launch(t, plugin.LaunchOptions{Env: []string{"MINE=yes"}}, "serve-environment")
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.Pid()))
+	if err != nil {
+		t.Skip(err)
+	}
+	env := strings.Split(string(data), "\x00")
+	for _, want := range []string{"MINE=yes", "PYTHONPATH=/somewhere", "PATH=" + os.Getenv("PATH")} {
+		if !slices.Contains(env, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	for _, e := range env {
+		if strings.HasPrefix(e, "SECRET_TOKEN=") || strings.HasPrefix(e, "RLRUN_SEED=") {
+			t.Errorf("%s was passed on", e)
+		}
+	}
+}
+
+// Run by hand, a plugin says what it is for.
+func TestServeByHand(t *testing.T) {
+	out, err := exec.Command(os.Args[0], "serve-environment").CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "is a plugin for rlrun") || strings.Count(string(out), "\n") != 1 {
+		t.Errorf("got %v: %s", err, out)
+	}
+}

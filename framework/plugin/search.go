@@ -1,0 +1,198 @@
+package plugin
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// prefix begins the name of every plugin's executable on the search path.
+const prefix = "rlrun-plugin-"
+
+// Search says where plugins are found.
+type Search struct {
+	// Bundled names the plugins that ship with rlrun.
+	Bundled []string
+	// Folders are searched in order for executables named rlrun-plugin-NAME; see
+	// DefaultFolders.
+	Folders []string
+}
+
+// Found is what a reference to a plugin stands for.
+type Found struct {
+	Name    string   `json:"name"`              // to be shown
+	Bundled bool     `json:"bundled,omitempty"` // it ships with rlrun; there is no command
+	Command string   `json:"command,omitempty"` // path of the executable
+	Args    []string `json:"args,omitempty"`
+}
+
+// DefaultFolders returns the folders of $RLRUN_PLUGIN_PATH, then
+// rlrun/plugins in the user's data folder ($XDG_DATA_HOME, ~/.local/share), then
+// those of $PATH. getenv is os.Getenv.
+func DefaultFolders(getenv func(string) string) []string {
+	folders := filepath.SplitList(getenv("RLRUN_PLUGIN_PATH"))
+	if data := getenv("XDG_DATA_HOME"); data != "" {
+		folders = append(folders, filepath.Join(data, "rlrun", "plugins"))
+	} else if home := getenv("HOME"); home != "" {
+		folders = append(folders, filepath.Join(home, ".local", "share", "rlrun", "plugins"))
+	}
+	folders = append(folders, filepath.SplitList(getenv("PATH"))...)
+	return slices.DeleteFunc(folders, func(f string) bool { return f == "" })
+}
+
+// Resolve finds what a config's reference to a plugin stands for:
+//
+//   - the name of a bundled plugin;
+//   - a NAME whose executable rlrun-plugin-NAME is in one of the folders;
+//   - the path of an executable, recognised by a slash;
+//   - with args, any command in $PATH, such as python.
+//
+// A command line in one string, "python grid.py --fast", is split at spaces.
+func (s Search) Resolve(reference string, args ...string) (Found, error) {
+	if words := strings.Fields(reference); len(words) > 1 && !isFile(reference) {
+		reference, args = words[0], slices.Concat(words[1:], args)
+	}
+	found := Found{Name: reference, Args: args}
+	switch {
+	case reference == "":
+		return found, errors.New("no plugin is named")
+	case slices.Contains(s.Bundled, reference):
+		if len(args) > 0 {
+			return found, fmt.Errorf("plugin %s ships with rlrun and takes no arguments: put them into params", reference)
+		}
+		found.Bundled = true
+		return found, nil
+	case strings.ContainsRune(filepath.ToSlash(reference), '/'):
+		path, err := filepath.Abs(reference)
+		if err != nil {
+			return found, err
+		}
+		if err := executable(path); err != nil {
+			return found, fmt.Errorf("plugin %s: %w", reference, err)
+		}
+		found.Name, found.Command = strings.TrimPrefix(filepath.Base(path), prefix), path
+		return found, nil
+	}
+	for _, folder := range s.Folders {
+		path := filepath.Join(folder, prefix+reference)
+		if executable(path) == nil {
+			found.Command = path
+			return found, nil
+		}
+	}
+	if len(args) > 0 {
+		if path, err := exec.LookPath(reference); err == nil {
+			found.Name, found.Command = strings.Join(append([]string{reference}, args...), " "), path
+			return found, nil
+		}
+	}
+	return found, s.missing(reference)
+}
+
+// missing says where a plugin was looked for and what there is instead.
+func (s Search) missing(name string) error {
+	var similar []string
+	for _, f := range s.List() {
+		if distance(name, f.Name) <= max(2, len(name)/4) || strings.Contains(f.Name, name) {
+			similar = append(similar, f.Name)
+		}
+	}
+	hint := "bundled are " + strings.Join(s.Bundled, ", ")
+	if len(similar) > 0 {
+		hint = "did you mean " + strings.Join(similar, " or ") + "?"
+	} else if len(s.Bundled) == 0 {
+		hint = "none is bundled"
+	}
+	return fmt.Errorf("no plugin %q: it is not bundled, and there is no executable %s%s in %s; %s",
+		name, prefix, name, where(s.Folders), hint)
+}
+
+// where lists folders, in brief.
+func where(folders []string) string {
+	const shown = 3
+	switch {
+	case len(folders) == 0:
+		return "any folder (there is none to search)"
+	case len(folders) > shown:
+		return fmt.Sprintf("%s and %d more folders", strings.Join(folders[:shown], ", "), len(folders)-shown)
+	}
+	return strings.Join(folders, ", ")
+}
+
+// List returns all plugins that a name can stand for, the bundled ones first,
+// then by name. Of several executables of one name the first found counts.
+func (s Search) List() []Found {
+	var list []Found
+	seen := map[string]bool{}
+	for _, name := range s.Bundled {
+		list = append(list, Found{Name: name, Bundled: true})
+		seen[name] = true
+	}
+	bundled := len(list)
+	for _, folder := range s.Folders {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			continue // $PATH may name folders that do not exist
+		}
+		for _, e := range entries {
+			name, ok := strings.CutPrefix(e.Name(), prefix)
+			path := filepath.Join(folder, e.Name())
+			if !ok || name == "" || seen[name] || executable(path) != nil {
+				continue
+			}
+			seen[name] = true
+			list = append(list, Found{Name: name, Command: path})
+		}
+	}
+	slices.SortFunc(list[bundled:], func(a, b Found) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// executable returns why path cannot be executed.
+func executable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no file %s", path)
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder", path)
+	}
+	if _, err := exec.LookPath(path); err != nil {
+		return fmt.Errorf("%s is not executable (chmod +x it)", path)
+	}
+	return nil
+}
+
+// distance is Levenshtein's: the least number of insertions, deletions and
+// substitutions of bytes that turn a into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}

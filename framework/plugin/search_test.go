@@ -1,0 +1,107 @@
+package plugin_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/plugin"
+)
+
+// folder makes a folder with executables, and with a file that is none.
+func folder(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "rlrun-plugin-text"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestResolve(t *testing.T) {
+	first := folder(t, "rlrun-plugin-grid")
+	second := folder(t, "rlrun-plugin-grid", "rlrun-plugin-maze", "rlrun-plugin-bernoulli-bandit", "other program")
+	s := plugin.Search{Bundled: []string{"bernoulli-bandit"}, Folders: []string{"/nowhere", first, second}}
+	sh := "/bin/sh"
+	spaced := filepath.Join(second, "other program")
+	t.Setenv("PATH", "/bin")
+	for _, tt := range []struct {
+		name      string
+		reference string
+		args      []string
+		want      plugin.Found
+		problem   string // part of the error; empty: none
+	}{
+		{"bundled wins", "bernoulli-bandit", nil, plugin.Found{Name: "bernoulli-bandit", Bundled: true}, ""},
+		{"bundled with arguments", "bernoulli-bandit", []string{"-v"}, plugin.Found{}, "takes no arguments"},
+		{"first folder wins", "grid", nil, plugin.Found{Name: "grid", Command: filepath.Join(first, "rlrun-plugin-grid")}, ""},
+		{"with arguments", "maze", []string{"-v"}, plugin.Found{Name: "maze", Command: filepath.Join(second, "rlrun-plugin-maze"), Args: []string{"-v"}}, ""},
+		{"path", second + "/rlrun-plugin-maze", nil, plugin.Found{Name: "maze", Command: filepath.Join(second, "rlrun-plugin-maze")}, ""},
+		{"path with a space", spaced, nil, plugin.Found{Name: "other program", Command: spaced}, ""},
+		{"command", "sh", []string{"x.sh", "--fast"}, plugin.Found{Name: "sh x.sh --fast", Command: sh, Args: []string{"x.sh", "--fast"}}, ""},
+		{"command line", "sh x.sh", nil, plugin.Found{Name: "sh x.sh", Command: sh, Args: []string{"x.sh"}}, ""},
+		{"a command alone is no plugin", "sh", nil, plugin.Found{}, `no plugin "sh"`},
+		{"empty", " ", nil, plugin.Found{}, "no plugin"},
+		{"missing path", "./nothing", nil, plugin.Found{}, "there is no file"},
+		{"path of a folder", second + "/", nil, plugin.Found{}, "is a folder"},
+		{"not executable", second + "/rlrun-plugin-text", nil, plugin.Found{}, "chmod +x"},
+		{"misspelt", "bernouli-bandit", nil, plugin.Found{}, "did you mean bernoulli-bandit?"},
+		{"part of a name", "bernoulli", nil, plugin.Found{}, "did you mean bernoulli-bandit?"},
+		{"unknown", "zzzzzz", nil, plugin.Found{}, "/nowhere, " + first},
+		{"unknown: what is bundled", "zzzzzz", nil, plugin.Found{}, "bundled are bernoulli-bandit"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := s.Resolve(tt.reference, tt.args...)
+			if tt.problem != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.problem) || strings.Contains(err.Error(), "\n") {
+					t.Fatalf("got %v, want one line with %q", err, tt.problem)
+				}
+				return
+			}
+			if err != nil || !reflect.DeepEqual(got, tt.want) {
+				t.Fatalf("got %+v (%v), want %+v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestList(t *testing.T) {
+	first := folder(t, "rlrun-plugin-grid", "unrelated")
+	second := folder(t, "rlrun-plugin-grid", "rlrun-plugin-a", "rlrun-plugin-bundled", "rlrun-plugin-")
+	s := plugin.Search{Bundled: []string{"bundled"}, Folders: []string{first, "/nowhere", second}}
+	want := []plugin.Found{
+		{Name: "bundled", Bundled: true},
+		{Name: "a", Command: filepath.Join(second, "rlrun-plugin-a")},
+		{Name: "grid", Command: filepath.Join(first, "rlrun-plugin-grid")},
+	}
+	if got := s.List(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestDefaultFolders(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		env  map[string]string
+		want []string
+	}{
+		{"all", map[string]string{"RLRUN_PLUGIN_PATH": "/a:/b", "HOME": "/h", "PATH": "/bin::/sbin"},
+			[]string{"/a", "/b", "/h/.local/share/rlrun/plugins", "/bin", "/sbin"}},
+		{"data folder", map[string]string{"XDG_DATA_HOME": "/data", "HOME": "/h"}, []string{"/data/rlrun/plugins"}},
+		{"nothing", nil, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := plugin.DefaultFolders(func(name string) string { return tt.env[name] })
+			if len(got) != len(tt.want) || !reflect.DeepEqual(append([]string{}, got...), append([]string{}, tt.want...)) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
