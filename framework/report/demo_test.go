@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -67,12 +66,4 @@ func demo(t testing.TB, labels []string, steps, points, runs int, log bool) *res
 		t.Fatal(err)
 	}
 	return s
-}
-
-func names(n int, format string) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = fmt.Sprintf(format, i+1)
-	}
-	return out
 }

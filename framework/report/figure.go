@@ -124,23 +124,25 @@ func sans(size float64) font.Font {
 func (l *layout) draw(c draw.Canvas) {
 	c.SetColor(l.plot.BackgroundColor)
 	c.Fill(c.Rectangle.Path())
-	c = draw.Crop(c, margin, -margin, margin, -margin)
+	axes, at := l.place(c)
 	if l.title != "" {
-		c.FillText(l.titleStyle, vg.Point{X: c.Min.X, Y: c.Max.Y}, l.title)
-		c.Max.Y -= l.titleHeight
-	}
-	axes := c
-	if l.legend.beside {
-		axes = draw.Crop(c, 0, -(l.legend.width + margin), 0, 0)
-		data := l.plot.DataCanvas(axes)
-		l.legend.draw(c, vg.Point{X: axes.Max.X + margin, Y: data.Max.Y})
-	} else {
-		axes = draw.Crop(c, 0, 0, l.legend.height+margin, 0)
-		data := l.plot.DataCanvas(axes)
-		x := min(data.Min.X, c.Max.X-l.legend.width)
-		l.legend.draw(c, vg.Point{X: max(c.Min.X, x), Y: c.Min.Y + l.legend.height})
+		c.FillText(l.titleStyle, vg.Point{X: c.Min.X + margin, Y: c.Max.Y - margin}, l.title)
 	}
 	l.plot.Draw(axes)
+	l.legend.draw(c, at)
+}
+
+// place returns where on a canvas the axes are and the top left corner of the
+// legend.
+func (l *layout) place(c draw.Canvas) (axes draw.Canvas, legend vg.Point) {
+	c = draw.Crop(c, margin, -margin, margin, -margin-l.titleHeight)
+	if l.legend.beside {
+		axes = draw.Crop(c, 0, -(l.legend.width + margin), 0, 0)
+		return axes, vg.Point{X: axes.Max.X + margin, Y: l.plot.DataCanvas(axes).Max.Y}
+	}
+	axes = draw.Crop(c, 0, 0, l.legend.height+margin, 0)
+	x := min(l.plot.DataCanvas(axes).Min.X, c.Max.X-l.legend.width)
+	return axes, vg.Point{X: max(c.Min.X, x), Y: c.Min.Y + l.legend.height}
 }
 
 func (f *Figure) check() error {

@@ -1,0 +1,79 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot"
+	"pgregory.net/rapid"
+)
+
+func labels(ticks []plot.Tick) string {
+	var out []string
+	for _, t := range ticks {
+		if t.Label != "" {
+			out = append(out, t.Label)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestTicks(t *testing.T) {
+	for _, tt := range []struct {
+		ticks  func(lo, hi float64) []plot.Tick
+		lo, hi float64
+		want   string
+	}{
+		{linearTicks, 0, 1, "0.0 0.2 0.4 0.6 0.8 1.0"},
+		{linearTicks, -0.03, 0.031, "−0.03 −0.02 −0.01 0.00 0.01 0.02 0.03"},
+		{linearTicks, 0, 10000, "0 2,000 4,000 6,000 8,000 10,000"},
+		{linearTicks, -1500, 1500, "−1,500 −1,000 −500 0 500 1,000 1,500"},
+		{linearTicks, 0, 4e9, "0 5·10⁸ 10⁹ 1.5·10⁹ 2·10⁹ 2.5·10⁹ 3·10⁹ 3.5·10⁹ 4·10⁹"},
+		{linearTicks, 1, 1, ""},
+		{logTicks, 1, 1e6, "1 10 100 1,000 10,000 100,000 1,000,000"},
+		{logTicks, 1, 1e12, "1 100 10,000 1,000,000 10⁸ 10¹⁰ 10¹²"},
+		{logTicks, 30, 10000, "100 1,000 10,000"},
+		{logTicks, 200, 900, "200 300 400 500 600 700 800 900"},
+		{logTicks, 0.001, 10, "0.001 0.01 0.1 1 10"},
+	} {
+		if got := labels(tt.ticks(tt.lo, tt.hi)); got != tt.want {
+			t.Errorf("%g to %g: got %s, want %s", tt.lo, tt.hi, got, tt.want)
+		}
+	}
+}
+
+// Ticks lie in the range, increase, have distinct labels, and are few enough to
+// read.
+func TestTicksAreReadable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lo := rapid.Float64Range(-1e6, 1e6).Draw(t, "lo")
+		hi := lo + math.Pow(10, rapid.Float64Range(-3, 6).Draw(t, "decades"))
+		seen := map[string]bool{}
+		last := math.Inf(-1)
+		ticks := linearTicks(lo, hi)
+		for _, tick := range ticks {
+			slack := 1e-6 * (hi - lo)
+			if tick.Value < lo-slack || tick.Value > hi+slack || tick.Value <= last || seen[tick.Label] {
+				t.Fatalf("%g to %g: %v", lo, hi, ticks)
+			}
+			last, seen[tick.Label] = tick.Value, true
+		}
+		if len(ticks) < 3 || len(ticks) > 9 {
+			t.Fatalf("%g to %g: %d ticks", lo, hi, len(ticks))
+		}
+	})
+}
+
+func TestStylesDiffer(t *testing.T) {
+	seen := map[string]int{}
+	for i := range 28 {
+		col, dash := lineStyle(i)
+		key := fmt.Sprint(col, dash)
+		if j, ok := seen[key]; ok {
+			t.Errorf("lines %d and %d look the same", i, j)
+		}
+		seen[key] = i
+	}
+}

@@ -1,0 +1,135 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+func equal(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool {
+		return math.Abs(x-y) < 1e-12 || (math.IsNaN(x) && math.IsNaN(y))
+	})
+}
+
+func TestMovingAverage(t *testing.T) {
+	nan := math.NaN()
+	for _, tt := range []struct {
+		ys, widths []float64
+		k          int
+		want       []float64
+	}{
+		{[]float64{1, 2, 6}, []float64{1, 1, 1}, 1, []float64{1, 2, 6}},
+		{[]float64{1, 2, 6}, []float64{1, 1, 1}, 2, []float64{1, 1.5, 4}},
+		{[]float64{1, 2, 6}, []float64{1, 1, 3}, 2, []float64{1, 1.5, 5}}, // (2+3·6)/4
+		{[]float64{1, nan, 6}, []float64{1, 1, 1}, 3, []float64{1, nan, 3.5}},
+		{[]float64{1, 2}, []float64{1, 1}, 9, []float64{1, 1.5}},
+	} {
+		if got := movingAverage(tt.ys, tt.widths, tt.k); !equal(got, tt.want) {
+			t.Errorf("%v over %d: got %v, want %v", tt.ys, tt.k, got, tt.want)
+		}
+	}
+}
+
+func TestThin(t *testing.T) {
+	ys, widths := []float64{1, 2, 3, 4, 5}, []float64{1, 1, 1, 1, 3}
+	if got, want := thin(ys, widths, 2, true), []float64{2, 5}; !equal(got, want) {
+		t.Errorf("last: got %v, want %v", got, want)
+	}
+	if got, want := thin(ys, widths, 2, false), []float64{1.5, 22. / 5}; !equal(got, want) { // (3+4+3·5)/5
+		t.Errorf("mean: got %v, want %v", got, want)
+	}
+	if got := thin(ys, widths, 5, false); !equal(got, ys) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// Thinned means of windows keep the mean over all steps when groups are even, and
+// the last value of what is cumulative.
+func TestThinKeepsTotals(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.IntRange(1, 6).Draw(t, "limit")
+		group := rapid.IntRange(1, 5).Draw(t, "group")
+		ys := rapid.SliceOfN(rapid.Float64Range(-10, 10), limit*group, limit*group).Draw(t, "ys")
+		widths := slices.Repeat([]float64{1}, len(ys))
+		sum := func(xs []float64) (s float64) {
+			for _, x := range xs {
+				s += x
+			}
+			return s
+		}
+		thinned := thin(ys, widths, limit, false)
+		if math.Abs(sum(thinned)*float64(group)-sum(ys)) > 1e-9 {
+			t.Fatalf("%v became %v", ys, thinned)
+		}
+		if last := thin(ys, widths, limit, true); last[limit-1] != ys[len(ys)-1] {
+			t.Fatalf("%v became %v", ys, last)
+		}
+	})
+}
+
+func TestIsLog(t *testing.T) {
+	for _, tt := range []struct {
+		grid []int
+		want bool
+	}{
+		{[]int{10, 20, 30, 40}, false},
+		{[]int{1, 2, 3, 5, 8, 13, 21, 34, 55, 89}, true},
+		{[]int{10, 20, 30, 35}, false},
+		{[]int{1, 1000}, false},
+		{nil, false},
+	} {
+		if got := isLog(tt.grid); got != tt.want {
+			t.Errorf("%v: got %v", tt.grid, got)
+		}
+	}
+}
+
+func TestNewFigure(t *testing.T) {
+	s := demo(t, []string{"a", "b", "c"}, 1000, 50, 5, true)
+	const env = "bernoulli-bandit, 16 arms"
+	f, err := NewFigure(s, env, result.Reward, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Lines) != 3 || !f.LogX || len(f.Levels) != 1 || f.Levels[0].Y != 0.941 || f.YLabel != "mean reward per step (window mean)" {
+		t.Errorf("got %d lines, log %v, levels %v, y %q", len(f.Lines), f.LogX, f.Levels, f.YLabel)
+	}
+	if c := s.Curve(env, "b", result.Reward); !equal(f.Lines[1].Y, c.Mean) || !equal(f.Lines[1].Low, c.Low) || !equal(f.Lines[1].High, c.High) {
+		t.Error("a line is not its curve")
+	}
+	linear := false
+	f, err = NewFigure(s, env, result.Regret, Options{Title: "T", Agents: []string{"c", "a"}, Labels: []string{"see", "ay"}, LogX: &linear, Smooth: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Title != "T" || f.LogX || len(f.Levels) != 0 || f.Lines[0].Label != "see" || !equal(f.Lines[0].Y, s.Curve(env, "c", result.Regret).Mean) {
+		t.Errorf("got %q, log %v, levels %v, first line %q", f.Title, f.LogX, f.Levels, f.Lines[0].Label)
+	}
+	for name, call := range map[string]func() (*Figure, error){
+		"unknown agent":  func() (*Figure, error) { return NewFigure(s, env, result.Reward, Options{Agents: []string{"x"}}) },
+		"labels":         func() (*Figure, error) { return NewFigure(s, env, result.Reward, Options{Labels: []string{"x"}}) },
+		"no such metric": func() (*Figure, error) { return NewFigure(s, env, "volume", Options{}) },
+	} {
+		if _, err := call(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// Drawing must not change the statistics.
+func TestSmoothingLeavesTheSummaryAlone(t *testing.T) {
+	s := demo(t, []string{"a"}, 1000, 900, 3, false)
+	c := s.Curve("gaussian-bandit", "a", result.Reward)
+	before := slices.Clone(c.Mean)
+	if _, err := NewFigure(s, "gaussian-bandit", result.Reward, Options{Smooth: 10}); err != nil {
+		t.Fatal(err)
+	}
+	if !equal(before, c.Mean) {
+		t.Error("the summary changed")
+	}
+}

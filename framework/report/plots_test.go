@@ -1,0 +1,64 @@
+package report
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+func TestWritePlots(t *testing.T) {
+	s := demo(t, []string{"a", "b"}, 100, 20, 4, false)
+	var contents []string
+	for range 2 {
+		dir := t.TempDir()
+		files, err := WritePlots(dir, s, []result.Metric{result.Reward, result.OptimalAction}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			"plots/bernoulli-bandit-16-arms-reward.svg", "plots/bernoulli-bandit-16-arms-reward.png",
+			"plots/bernoulli-bandit-16-arms-cumulative_reward.svg", "plots/bernoulli-bandit-16-arms-cumulative_reward.png",
+			"plots/bernoulli-bandit-16-arms-optimal_action.svg", "plots/bernoulli-bandit-16-arms-optimal_action.png",
+			"plots/gaussian-bandit-reward.svg", "plots/gaussian-bandit-reward.png",
+			"plots/gaussian-bandit-cumulative_reward.svg", "plots/gaussian-bandit-cumulative_reward.png",
+		}
+		if !slices.Equal(files, want) {
+			t.Errorf("got %v, want %v", files, want)
+		}
+		var all strings.Builder
+		for _, f := range files {
+			data, err := os.ReadFile(filepath.Join(dir, f))
+			if err != nil || len(data) < 1000 {
+				t.Errorf("%s: %d bytes, %v", f, len(data), err)
+			}
+			all.Write(data)
+		}
+		contents = append(contents, all.String())
+	}
+	if contents[0] != contents[1] {
+		t.Error("two drawings differ")
+	}
+}
+
+func TestSlugs(t *testing.T) {
+	got := Slugs([]string{"Bernoulli, 16 arms", "bernoulli 16 ARMS!", "../../etc", "γ=0.9", "***", "", "a_b"})
+	want := []string{"bernoulli-16-arms", "bernoulli-16-arms-2", "etc", "γ-0-9", "unnamed", "unnamed-2", "a_b"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestWritePlotsReportsErrors(t *testing.T) {
+	s := demo(t, []string{"a"}, 10, 5, 2, false)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := WritePlots(file, s, nil, Options{}); err == nil {
+		t.Error("no error below a file")
+	}
+}
