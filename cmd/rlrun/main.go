@@ -15,6 +15,7 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/plugins"
 )
 
 // Exit statuses.
@@ -59,7 +60,7 @@ func interruptible(parent context.Context, stderr io.Writer) (context.Context, f
 // a line each.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out := &output{w: stdout}
-	root := newRoot()
+	root := newRoot(&app{args: args, bundled: plugins.All(), stderr: stderr})
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(out)

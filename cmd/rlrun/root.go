@@ -3,13 +3,16 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/framework"
 )
 
 const overview = `rlrun answers when it is worth exploring.
@@ -28,8 +31,25 @@ const overviewExample = `  rlrun run configs/quickstart.yaml           run an ex
                                               is that arm worth trying?
   rlrun plugin list                           which environments and agents there are`
 
+// app is what the commands share.
+type app struct {
+	args    []string // of the command line
+	bundled []framework.Plugin
+	log     string // level of the log
+	stderr  io.Writer
+}
+
+// catalogue returns the plugins there are.
+func (app *app) catalogue() (*catalogue, error) {
+	level := hclog.LevelFromString(app.log)
+	if level == hclog.NoLevel {
+		return nil, usagef("--log must be off, error, warn, info, debug or trace, not %q", app.log)
+	}
+	return newCatalogue(app.bundled, hclog.New(&hclog.LoggerOptions{Name: "rlrun", Level: level, Output: app.stderr}))
+}
+
 // newRoot returns the command tree.
-func newRoot() *cobra.Command {
+func newRoot(app *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "rlrun",
 		Short:         "When is it worth exploring?",
@@ -46,17 +66,30 @@ func newRoot() *cobra.Command {
 		&cobra.Group{ID: "plugins", Title: "Environments and agents:"},
 	)
 	for group, commands := range map[string][]*cobra.Command{
-		"questions": {newThreshold()},
-		"plugins":   {newSchema()},
-		"":          {newVersion()},
+		"experiments": {newRun(app), newReport()},
+		"questions":   {newThreshold()},
+		"plugins":     {newPlugin(app), newSchema(app)},
+		"":            {newVersion()},
 	} {
 		for _, c := range commands {
 			c.GroupID = group
 			root.AddCommand(c)
 		}
 	}
+	log := "off"
+	if level, ok := os.LookupEnv("RLRUN_LOG"); ok && level != "" {
+		log = level
+	}
+	root.PersistentFlags().StringVar(&app.log, "log", log, "what plugins log to stderr: off, error, warn, info, debug, trace (RLRUN_LOG) `LEVEL`")
 	root.SetFlagErrorFunc(flagError)
 	return root
+}
+
+// must is for mistakes of the program, not of its user.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 // subcommand refuses arguments that name no command.

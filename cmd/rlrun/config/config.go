@@ -183,6 +183,11 @@ func (f *File) CheckParams(list string, i int, schema json.RawMessage) error {
 	return nil
 }
 
+// Problem returns a Problem with the value at a path of the config.
+func (f *File) Problem(message string, path ...string) error {
+	return Problems{f.doc.problem(path, "%s", message)}
+}
+
 var pathPrefix = regexp.MustCompile(`^([a-z_]+(?:\[[0-9]+\])?(?:\.[A-Za-z0-9_]+(?:\[[0-9]+\])?)*)(?:: | is )`)
 
 // Locate adds file and line to an error that starts with a key of the config,

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plugin"
+)
+
+// catalogue finds plugins and opens them: the bundled ones in this process or,
+// if asked, as a subprocess that is this program itself; all others as
+// subprocesses.
+type catalogue struct {
+	bundled   map[string]framework.Plugin
+	search    plugin.Search
+	transport experiment.Transport // of components that name none
+	start     time.Duration        // limits of processes; 0: the default
+	call      time.Duration
+	logger    hclog.Logger
+}
+
+// newCatalogue knows the given bundled plugins, and the executables in the
+// folders that the environment names.
+func newCatalogue(bundled []framework.Plugin, logger hclog.Logger) (*catalogue, error) {
+	c := &catalogue{bundled: map[string]framework.Plugin{}, logger: logger}
+	for _, p := range bundled {
+		d, err := p.Describe(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		c.bundled[shortName(d.ID)] = p
+		c.search.Bundled = append(c.search.Bundled, shortName(d.ID))
+	}
+	c.search.Folders = plugin.DefaultFolders(os.Getenv)
+	return c, nil
+}
+
+// shortName is the name in namespace/name@version.
+func shortName(id string) string {
+	_, name, ok := strings.Cut(id, "/")
+	if !ok {
+		name = id
+	}
+	name, _, _ = strings.Cut(name, "@")
+	return name
+}
+
+// how says how a component is called.
+func (c *catalogue) how(comp experiment.Component) (found plugin.Found, transport experiment.Transport, err error) {
+	found, err = c.search.Resolve(comp.Plugin, comp.Args...)
+	if err != nil {
+		return found, "", err
+	}
+	transport = cmp.Or(comp.Transport, c.transport)
+	switch {
+	case transport == "" && found.Bundled:
+		transport = experiment.InProcess
+	case transport == "":
+		transport = experiment.Process
+	case transport == experiment.InProcess && !found.Bundled:
+		return found, "", fmt.Errorf("plugin %s is a program of its own and cannot be called in process; give it transport: process", found.Name)
+	}
+	return found, transport, nil
+}
+
+// remote says whether a component runs in a process of its own.
+func (c *catalogue) remote(comp experiment.Component) bool {
+	_, transport, err := c.how(comp)
+	return err == nil && transport == experiment.Process
+}
+
+// open is the experiment.Opener.
+func (c *catalogue) open(ctx context.Context, comp experiment.Component) (framework.Plugin, func() error, error) {
+	found, transport, err := c.how(comp)
+	if err != nil {
+		return nil, nil, err
+	}
+	if transport == experiment.InProcess {
+		return c.bundled[found.Name], func() error { return nil }, nil
+	}
+	o := plugin.LaunchOptions{
+		Name: found.Name, Command: found.Command, Args: found.Args,
+		StartTimeout: c.start, CallTimeout: c.call, Logger: c.logger.Named(found.Name),
+	}
+	if found.Bundled {
+		if o.Command, err = os.Executable(); err != nil {
+			return nil, nil, err
+		}
+		o.Args = []string{"plugin", "serve", found.Name}
+	}
+	p, err := plugin.Launch(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, p.Close, nil
+}
+
+// shared opens every distinct plugin once and keeps it open until closed: enough
+// to look at many components.
+type shared struct {
+	catalogue *catalogue
+	mu        sync.Mutex
+	plugins   map[string]framework.Plugin
+	closers   []func() error
+}
+
+func (c *catalogue) shared() *shared {
+	return &shared{catalogue: c, plugins: map[string]framework.Plugin{}}
+}
+
+func (s *shared) open(ctx context.Context, comp experiment.Component) (framework.Plugin, func() error, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := strings.Join(append([]string{comp.Plugin, string(comp.Transport)}, comp.Args...), "\x00")
+	nothing := func() error { return nil }
+	if p, ok := s.plugins[key]; ok {
+		return p, nothing, nil
+	}
+	p, closer, err := s.catalogue.open(ctx, comp)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.plugins[key] = p
+	s.closers = append(s.closers, closer)
+	return p, nothing, nil
+}
+
+func (s *shared) close() {
+	for _, c := range s.closers {
+		_ = c() // an ending process changes nothing
+	}
+}
+
+// digest returns the SHA-256 of a file in hexadecimal.
+func digest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// provenance lists the plugins of a plan as provenance.json has them.
+func (s *shared) provenance(ctx context.Context, p *experiment.Plan) ([]experiment.PluginProvenance, error) {
+	var out []experiment.PluginProvenance
+	for _, comp := range slices.Concat(p.Environments, p.Agents) {
+		found, _, err := s.catalogue.how(comp)
+		if err != nil {
+			return nil, err
+		}
+		opened, _, err := s.open(ctx, comp)
+		if err != nil {
+			return nil, err
+		}
+		d, err := opened.Describe(ctx)
+		if err != nil {
+			return nil, err
+		}
+		e := experiment.PluginProvenance{Plugin: comp.Plugin, ID: d.ID, Path: found.Command}
+		if slices.ContainsFunc(out, func(o experiment.PluginProvenance) bool { return o.Plugin == e.Plugin && o.ID == e.ID }) {
+			continue
+		}
+		if e.Path != "" {
+			if e.SHA256, err = digest(e.Path); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+const runHelp = `Run an experiment: environments × agents × runs × steps.
+
+CONFIG is a YAML file ("-" reads standard input); rlrun schema describes its
+keys. The whole of it, with the parameters of all plugins, is checked before
+anything runs. Flags win over environment variables, these over the file:
+
+  --set PATH=VALUE sets any key: --set agents.0.params.gamma=0.9. Elements of
+  lists count from 0, the value is YAML, a key with dots goes in double quotes.
+
+The output directory (output in the config; results/NAME by default) receives
+  experiment.yaml, provenance.json   the config as it was run; versions, plugins
+  runs/*.jsonl                       a record for every run
+  curves.csv, summary.csv            means over runs with 95 % intervals
+  results.db                         the same in SQLite
+  plots/, report.html                drawings; a page that opens offline
+
+Finished runs are never lost: interrupt with Ctrl-C, and --resume does what is
+missing (runs that failed, too). It refuses another config than the one begun.
+Results depend on the config and its seed alone, not on workers, lanes,
+transport or interruptions.`
+
+const runKeys = `
+  reused, seconds      runs that --resume found done; time taken
+`
+
+// runOptions are the flags of rlrun run that are not part of the config.
+type runOptions struct {
+	resume, quiet, json bool
+}
+
+func newRun(app *app) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run CONFIG",
+		Short: "Run an experiment",
+		Long:  runHelp + "\n" + outcomeKeys + runKeys,
+		Example: `  rlrun run configs/quickstart.yaml
+  rlrun run exp.yaml --runs 10 --steps 1e4 --out /tmp/try
+  rlrun run exp.yaml --set agents.1.params.gamma=0.9 --set record.grid=all
+  rlrun run exp.yaml --resume`,
+		Args: arguments(1, "a config file"),
+		RunE: func(cmd *cobra.Command, args []string) error { return app.run(cmd, args[0], o) },
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	config.Flags(fs)
+	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
+	fs.BoolVar(&o.json, "json", false, "for machines")
+	fs.BoolVar(&o.quiet, "quiet", false, "print nothing but errors")
+	must(cmd.RegisterFlagCompletionFunc("transport", cobra.FixedCompletions([]string{"inprocess", "process"}, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.MarkFlagDirname("out"))
+	return cmd
+}
+
+func (app *app) run(cmd *cobra.Command, name string, o runOptions) error {
+	ctx := cmd.Context()
+	started := time.Now()
+	file, err := config.Load(name, cmd.InOrStdin(), cmd.Flags())
+	if err != nil {
+		return err
+	}
+	plan, err := experiment.Compile(file.Config)
+	if err != nil {
+		return usage{file.Locate(err)}
+	}
+	dir := plan.Config.Output
+	plugins, err := app.catalogue()
+	if err != nil {
+		return err
+	}
+	if err := plugins.configure(file); err != nil {
+		return err
+	}
+	if err := freeToWrite(dir, o.resume); err != nil {
+		return err
+	}
+	provenance := experiment.NewProvenance(plan, append([]string{"rlrun"}, app.args...), started)
+	if provenance.Plugins, err = plugins.checkAll(ctx, file, plan); err != nil {
+		return err
+	}
+	done, err := plan.Prepare(dir, o.resume, provenance)
+	if err != nil {
+		return outputError(dir, err)
+	}
+	reused := 0
+	for _, ok := range done {
+		if ok {
+			reused++
+		}
+	}
+	options := experiment.Options{Dir: dir, Open: plugins.open, Remote: plugins.remote, Done: done}
+	stop := func() {}
+	if !o.quiet {
+		p := newProgress(cmd.ErrOrStderr(), plan, reused)
+		options.Event, stop = p.event, p.stop
+	}
+	err = plan.Run(ctx, options)
+	stop()
+	if err != nil {
+		return app.incomplete(err, dir, plan)
+	}
+	s, files, err := remake(dir, plan)
+	if err != nil {
+		return fmt.Errorf("all runs are kept in %s, but %w; make the rest with rlrun report %[1]s", dir, err)
+	}
+	if err := app.show(cmd, dir, s, files, o, reused, time.Since(started)); err != nil {
+		return err
+	}
+	if t := totals(s); t.Failed > 0 {
+		f := s.Failures[0]
+		return fmt.Errorf("%d of %d runs failed, the first (run %d of %s in %s): %s", t.Failed, t.OK+t.Failed+t.Missing, f.Run, f.Agent, f.Environment, f.Error)
+	}
+	return nil
+}
+
+// show prints the results.
+func (app *app) show(cmd *cobra.Command, dir string, s *result.Summary, files []string, o runOptions, reused int, took time.Duration) error {
+	w := cmd.OutOrStdout()
+	switch {
+	case o.json:
+		out := newOutcome(dir, s, files)
+		seconds := took.Seconds()
+		out.Reused, out.Seconds = &reused, &seconds
+		return writeJSON(w, out)
+	case o.quiet:
+		return nil
+	}
+	if err := result.WriteTable(w, s, width(w)); err != nil {
+		return err
+	}
+	t := totals(s)
+	made := t.OK + t.Failed - reused
+	fmt.Fprintf(w, "\n%d runs of %d steps in %s", made, s.Meta.Steps, clock(took))
+	if seconds := took.Seconds(); seconds > 0 && made > 0 {
+		fmt.Fprintf(w, " (%s)", rate(float64(made)*float64(s.Meta.Steps)/seconds))
+	}
+	if reused > 0 {
+		fmt.Fprintf(w, ", %d found done", reused)
+	}
+	_, err := fmt.Fprintf(w, "\nResults: %s  (open %s)\n", dir, filepath.Join(dir, "report.html"))
+	return err
+}
+
+// freeToWrite refuses an output directory that plan.Prepare will refuse, before
+// plugins are started.
+func freeToWrite(dir string, resume bool) error {
+	entries, err := os.ReadDir(dir)
+	var pe *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
+			return usagef("%s is a file, and results need a directory; choose another with --out", dir)
+		}
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return usagef("%s: %w; choose another output directory with --out", dir, err)
+	case len(entries) > 0 && !resume:
+		return usagef("%s holds something already; continue it with --resume, or choose another output directory with --out", dir)
+	}
+	return nil
+}
+
+// outputError says what to do about a directory that cannot be prepared.
+func outputError(dir string, err error) error {
+	var pe *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.As(err, &pe):
+		return usagef("cannot write results to %s: %w; choose another output directory with --out", dir, err)
+	case strings.Contains(err.Error(), "--resume"):
+		return usage{err}
+	}
+	return err
+}
+
+// incomplete says what is kept of a run that ended early and how to go on.
+func (app *app) incomplete(err error, dir string, plan *experiment.Plan) error {
+	entries, readErr := result.ReadKeys(dir)
+	if readErr != nil {
+		return err
+	}
+	resume := app.args
+	if !slices.Contains(resume, "--resume") {
+		resume = append(slices.Clone(resume), "--resume")
+	}
+	return fmt.Errorf("%w: %d of %d runs are kept in %s; go on with: rlrun %s",
+		err, len(entries), len(plan.Cells())*plan.Config.Runs, dir, shellQuote(resume))
+}
+
+// shellQuote writes arguments as a shell reads them.
+func shellQuote(args []string) string {
+	words := make([]string, len(args))
+	for i, a := range args {
+		words[i] = a
+		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
+			words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// configure takes over what a config says of transports and limits.
+func (c *catalogue) configure(file *config.File) error {
+	c.transport = file.Transport
+	for _, l := range []struct {
+		key, text string
+		to        *time.Duration
+	}{{"start", file.Limits.Start, &c.start}, {"call", file.Limits.Call, &c.call}} {
+		if l.text == "" {
+			continue
+		}
+		d, err := time.ParseDuration(l.text)
+		if err != nil || d <= 0 {
+			return file.Problem(fmt.Sprintf("must be a time such as 10s or 2m, not %q", l.text), "limits", l.key)
+		}
+		*l.to = d
+	}
+	return nil
+}
+
+// checkAll makes sure, before anything runs, that every plugin is there, is of
+// the right kind, accepts its parameters and goes with the others. It returns
+// what provenance.json says of them.
+func (c *catalogue) checkAll(ctx context.Context, file *config.File, plan *experiment.Plan) ([]experiment.PluginProvenance, error) {
+	s := c.shared()
+	defer s.close()
+	var problems config.Problems
+	for _, list := range []struct {
+		key        string
+		kind       framework.Kind
+		components []experiment.Component
+	}{{"environments", framework.KindEnvironment, file.Environments}, {"agents", framework.KindAgent, file.Agents}} {
+		for i, comp := range list.components {
+			err := s.checkOne(ctx, file, list.key, i, list.kind, comp)
+			var ps config.Problems
+			if errors.As(err, &ps) {
+				problems = append(problems, ps...)
+			} else if err != nil {
+				return nil, err
+			}
+		}
+	}
+	if problems != nil {
+		return nil, problems
+	}
+	if err := plan.Check(ctx, s.open); err != nil {
+		return nil, cmp.Or(context.Cause(ctx), err)
+	}
+	return s.provenance(ctx, plan)
+}
+
+func (s *shared) checkOne(ctx context.Context, file *config.File, list string, i int, kind framework.Kind, comp experiment.Component) error {
+	index := fmt.Sprint(i)
+	if _, _, err := s.catalogue.how(comp); err != nil {
+		return file.Problem(err.Error(), list, index, "plugin")
+	}
+	p, _, err := s.open(ctx, comp)
+	if err != nil {
+		return cmp.Or(context.Cause(ctx), err)
+	}
+	d, err := p.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	if d.Kind != kind {
+		article := map[framework.Kind]string{framework.KindEnvironment: "an environment", framework.KindAgent: "an agent"}
+		return file.Problem(fmt.Sprintf("%s is %s, not %s", comp.Plugin, cmp.Or(article[d.Kind], string(d.Kind)), article[kind]), list, index, "plugin")
+	}
+	return file.CheckParams(list, i, d.Params)
+}
