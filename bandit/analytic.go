@@ -37,6 +37,8 @@ func (d ShiftedExponential) density(x float64) float64 {
 	return d.Rate * d.Exceed(x)
 }
 
+func (d ShiftedExponential) logConcave() bool { return true }
+
 func (d ShiftedExponential) support() (lo, hi float64) { return d.Mu, math.Inf(1) }
 
 // Gain returns E(q−x)⁺.
@@ -102,6 +104,8 @@ func (d Uniform) density(x float64) float64 {
 	}
 	return 1 / (d.Hi - d.Lo)
 }
+
+func (d Uniform) logConcave() bool { return true }
 
 func (d Uniform) support() (lo, hi float64) { return d.Lo, d.Hi }
 

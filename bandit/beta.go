@@ -39,8 +39,18 @@ func (d Beta) tailsAt(x, rest float64) (above, below float64) {
 		return 1, 0
 	case rest <= 0:
 		return 0, 1
+	case x > rest:
+		below, above = Beta{d.B, d.A}.tailsAt(rest, x)
+		return above, below
 	}
-	return mathext.RegIncBeta(d.B, d.A, rest), mathext.RegIncBeta(d.A, d.B, x)
+	below = mathext.RegIncBeta(d.A, d.B, x)
+	above = 1 - below
+	// The rounding of 1−below is absolute; that of 1−x, near the end, is
+	// amplified by the density.
+	if above < 0.1 && d.densityAt(x, rest) < 1 {
+		above = mathext.RegIncBeta(d.B, d.A, rest)
+	}
+	return above, below
 }
 
 func (d Beta) density(x float64) float64 { return d.densityAt(x, 1-x) }
@@ -59,6 +69,8 @@ func xlogy(x, y float64) float64 {
 	}
 	return x * math.Log(y)
 }
+
+func (d Beta) logConcave() bool { return d.A >= 1 && d.B >= 1 }
 
 func (d Beta) support() (lo, hi float64) { return 0, 1 }
 

@@ -56,7 +56,6 @@ func (p *Population) fold() {
 // scale = 1 and shift = 0.
 func (p *Population) updateMembers(step, reward float64, rng *rand.Rand) {
 	x := p.x
-	move := func(m int, a float64) { x[m] += float64(a * (reward - x[m])) }
 	switch p.rule.Mode {
 	case DrawnMember:
 		m := int(p.drawn)
@@ -64,34 +63,25 @@ func (p *Population) updateMembers(step, reward float64, rng *rand.Rand) {
 			m = rng.IntN(len(x))
 		}
 		p.drawn = -1
-		move(m, step)
+		x[m] += float64(step * (reward - x[m]))
+		p.sift(m)
+		p.resum()
+		return
 	case BernoulliMask:
-		if p.rule.Mask == 0.5 {
-			bits := uint64(0)
-			for m := range x {
-				if m&63 == 0 {
-					bits = rng.Uint64()
-				}
-				if bits&1 != 0 {
-					move(m, step)
-				}
-				bits >>= 1
-			}
-			break
-		}
 		for m := range x {
 			if rng.Float64() < p.rule.Mask {
-				move(m, step)
+				x[m] += float64(step * (reward - x[m]))
 			}
 		}
 	case ExponentialWeights:
 		for m := range x {
-			move(m, min(1, step*rng.ExpFloat64()))
+			x[m] += float64(min(1, step*rng.ExpFloat64()) * (reward - x[m]))
 		}
 	case PoissonWeights:
 		for m := range x {
-			for range poisson1(rng) {
-				move(m, step)
+			u := rng.Float64()
+			for n := 0; n < len(poissonCDF) && u >= poissonCDF[n]; n++ {
+				x[m] += float64(step * (reward - x[m]))
 			}
 		}
 	}
@@ -99,16 +89,29 @@ func (p *Population) updateMembers(step, reward float64, rng *rand.Rand) {
 	p.resum()
 }
 
-// poisson1 draws from Poisson(1) by inversion.
-func poisson1(rng *rand.Rand) int {
-	u := rng.Float64() * math.E
-	term := 1.0
-	for n := 0; ; n++ {
-		if u -= term; u < 0 || term < 1e-17 {
-			return n
-		}
+// poissonCDF[n] is P(ν ≤ n) for ν ~ Poisson(1), up to where it rounds to one.
+var poissonCDF = func() [19]float64 {
+	var cdf [19]float64
+	sum, term := 0.0, 1.0
+	for n := range cdf {
+		sum += term
+		cdf[n] = sum / math.E
 		term /= float64(n + 1)
 	}
+	return cdf
+}()
+
+// sift moves member m, which has changed, to its place.
+func (p *Population) sift(m int) {
+	x, ids := p.x, p.rule.ids
+	v, id := x[m], ids[m]
+	for ; m > 0 && x[m-1] < v; m-- {
+		x[m], ids[m] = x[m-1], ids[m-1]
+	}
+	for ; m+1 < len(x) && x[m+1] > v; m++ {
+		x[m], ids[m] = x[m+1], ids[m+1]
+	}
+	x[m], ids[m] = v, id
 }
 
 // resort restores descending order. After an update the members are nearly in

@@ -16,8 +16,16 @@ func (d ShiftedExponential) peak(known float64) peak {
 		return peak{0, 1, 1 / d.Rate, -math.Log(d.Rate), false, true}
 	}
 	x := d.Rate * (known - d.Mu)
+	return wPeak(x, d.Rate)
+}
+
+func wPeak(x, rate float64) peak {
 	u, rest := LambertW0NegExp(x)
-	return peak{rest / d.Rate, u, u / d.Rate, u - 1 - x - math.Log(d.Rate), true, true}
+	log := u - 1 - x // of u
+	if x < 1 {
+		log = math.Log1p(-rest)
+	}
+	return peak{rest / rate, u, u / rate, log - math.Log(rate), true, true}
 }
 
 // peak is docs/theory.md §1.7, φ* = (√L−√r)² and δ* = √(rL)−r, without their
@@ -42,20 +50,10 @@ func (d Uniform) peak(known float64) peak {
 // unique and below 0.63.
 func (d Gaussian) peak(known float64) peak {
 	m := (known - d.Mu) / d.Sigma
-	lo, hi := 0.0, 0.63
-	for range 2000 {
-		mid := lo + (hi-lo)/2
-		if !(mid > lo && mid < hi) {
-			break
-		}
-		z := math.Abs(m + mid)
-		if mid < mills(z)*normalAbove(-z) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	x := lo + (hi-lo)/2
+	x := root(func(x float64) float64 {
+		z := math.Abs(m + x)
+		return mills(z)*normalAbove(-z) - x
+	}, 0, 0.63)
 	log := math.Log(d.Sigma*x) + logNormalAbove(m+x) - logNormalAbove(-m-x)
 	return peak{d.Sigma * x, normalAbove(m + x), math.Exp(log), log, true, true}
 }
@@ -91,8 +89,7 @@ func ThresholdExponentialPair(i, j ShiftedExponential, lowerBound float64, hold 
 	var k peak
 	if (i.Rate+j.Rate)*lead <= 1 {
 		x := -i.Rate*lead - math.Log(kappa)
-		u, rest := LambertW0NegExp(max(x, 0))
-		k = peak{rest / i.Rate, u, u / i.Rate, u - 1 - x - math.Log(i.Rate), true, true}
+		k = wPeak(max(x, 0), i.Rate)
 	} else {
 		w := lambertW0Exp(math.Log(lambda) + 1 - j.Rate*lead)
 		k = peak{delta: (1 - w) / j.Rate, p: 1 - w, attained: true, possible: true}

@@ -37,11 +37,16 @@ func (d Gaussian) density(x float64) float64 {
 	return normalDensity((x-d.Mu)/d.Sigma) / d.Sigma
 }
 
+func (d Gaussian) logConcave() bool { return true }
+
 func (d Gaussian) support() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
 
 // Gain returns E(q−x)⁺ = σ(ϕ(z) − z·Q(z)), z = (x−μ)/σ.
 func (d Gaussian) Gain(x float64) float64 {
 	z := (x - d.Mu) / d.Sigma
+	if z < 0 {
+		return d.Sigma * (normalDensity(z) - z*normalAbove(z))
+	}
 	return d.Sigma * normalDensity(z) * (1 - z*mills(z))
 }
 

@@ -62,22 +62,14 @@ func (g *GittinsSolver) Bracket(a, b float64) (lo, hi float64) {
 	lo = KnowledgeGradientIndex(a, b, g.gamma)
 	hi = lo
 	if g.gamma > 0 {
-		for tol := 1e-3; ; tol = max(tol*1e-3, g.tol/4) {
-			depth := g.depth(arm, tol)
-			for range 100 {
-				c, slope := g.advantage(arm, lo, depth, tol, false)
-				step := -c / slope
-				if !(step > 0) {
-					break
-				}
-				lo += step
-				if step < tol/4 {
-					break
-				}
-			}
-			if tol <= g.tol/4 {
-				c, _ := g.advantage(arm, lo, depth, tol, true)
-				hi = lo + max(c, 0)
+		for tol := 1e-2; tol > g.tol; tol *= 1e-2 {
+			lo = g.climb(arm, lo, g.depth(tol), tol)
+		}
+		for depth := g.depth(g.tol); ; depth += 1 + depth/4 {
+			lo = g.climb(arm, lo, depth, g.tol)
+			c, _ := g.advantage(arm, lo, depth, g.tol, true)
+			hi = lo + max(c, 0)
+			if hi-lo <= g.tol {
 				break
 			}
 		}
@@ -86,16 +78,26 @@ func (g *GittinsSolver) Bracket(a, b float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// depth is how many pulls ahead the recursion must look to be within tol: what
-// is then still unknown is worth at most the posterior deviation, at most
-// 1/(2√n), for ever.
-func (g *GittinsSolver) depth(arm Beta, tol float64) int {
-	n := 1.0
-	for range 20 {
-		spread := 0.5 / math.Sqrt(arm.A+arm.B+n+1)
-		n = max(1, math.Log(tol*(1-g.gamma)/spread)/math.Log(g.gamma))
+// climb raises a lower bound of the index by Newton's method, whose error after
+// a step is of the order of the square of the step.
+func (g *GittinsSolver) climb(arm Beta, lo float64, depth int, tol float64) float64 {
+	for range 100 {
+		c, slope := g.advantage(arm, lo, depth, tol, false)
+		step := -c / slope
+		if !(step > 0) {
+			break
+		}
+		lo += step
+		if step < math.Sqrt(tol)/30 {
+			break
+		}
 	}
-	return int(math.Ceil(n))
+	return lo
+}
+
+// depth guesses how many pulls ahead the recursion must look to be within tol.
+func (g *GittinsSolver) depth(tol float64) int {
+	return int(max(4, math.Log(min(500*tol, 0.5))/math.Log(g.gamma)))
 }
 
 // advantage returns a lower or upper bound of C at λ for the arm, and its slope
@@ -136,7 +138,10 @@ func (g *GittinsSolver) advantage(arm Beta, lambda float64, depth int, tol float
 	for s := 0; s <= depth; s++ {
 		leaf(depth, s, rest)
 		if upper && first <= s && s <= last {
-			value[s] = Beta{arm.A + float64(s), arm.B + float64(depth-s)}.Gain(lambda) * forever
+			// Scarf's bound of E(q−λ)⁺ by mean and variance.
+			size := n0 + float64(depth)
+			q := (arm.A + float64(s)) / size
+			value[s] = (math.Sqrt(q*(1-q)/(size+1)+(q-lambda)*(q-lambda)) + q - lambda) / 2 * forever
 		}
 	}
 	for n := depth - 1; n >= 0; n-- {
@@ -163,6 +168,32 @@ func (g *GittinsSolver) advantage(arm Beta, lambda float64, depth int, tol float
 		}
 	}
 	return value[0], slopes[0]
+}
+
+// GittinsApproximation returns the approximation of Brezzi & Lai (2002) to the
+// Gittins index of a Beta(a, b) arm, a, b > 0, at discount 0 < gamma < 1: the
+// index of a Brownian motion with the same mean and variances. It costs a few
+// nanoseconds and suits arms with many pulls. For means between 0.01 and 0.99
+// it errs by at most 0.01 at a+b = 100, 0.002 at 300 and 0.0004 at 1000 if
+// gamma ≤ 0.99, and ten times as much at gamma = 0.999.
+func GittinsApproximation(a, b, gamma float64) float64 {
+	n := a + b
+	q := a / n
+	s := 1 / ((n + 1) * -math.Log(gamma))
+	var psi float64
+	switch root := math.Sqrt(s); {
+	case s <= 0.2:
+		psi = root / math.Sqrt2
+	case s <= 1:
+		psi = 0.49 - 0.11/root
+	case s <= 5:
+		psi = 0.63 - 0.26/root
+	case s <= 15:
+		psi = 0.77 - 0.58/root
+	default:
+		psi = math.Sqrt(2*math.Log(s) - math.Log(math.Log(s)) - math.Log(16*math.Pi))
+	}
+	return q + psi*math.Sqrt(q*(1-q)/(n+1))
 }
 
 // KnowledgeGradientIndex returns the value of a known arm between which and a

@@ -110,27 +110,35 @@ func indexV(d shape, exceed func(float64) float64, rho float64) float64 {
 func (p *Population) index(kind IndexKind, rho, lowerBound float64) float64 {
 	k := float64(len(p.x))
 	fixed, slope := k*rho, 1-rho
-	best := 0.0
+	// The best ratio num/den so far, compared without dividing.
+	num, den, n := 0.0, 1.0, 0.0
 	switch kind {
 	case U:
 		for m := range p.x {
-			n := float64(m + 1)
-			best = max(best, (p.at(m)-lowerBound)*n/(fixed+slope*n))
+			n++
+			if v, w := (p.at(m)-lowerBound)*n, fixed+slope*n; v*den > num*w {
+				num, den = v, w
+			}
 		}
-		return lowerBound + best
+		return lowerBound + num/den
 	case UPlus:
-		for m, x := range p.x {
-			n := float64(m + 1)
-			best = max(best, (x-p.mean)*n/(fixed+slope*n))
+		for _, x := range p.x {
+			n++
+			if v, w := (x-p.mean)*n, fixed+slope*n; v*den > num*w {
+				num, den = v, w
+			}
 		}
 	default:
 		sum := 0.0
-		for m, x := range p.x {
+		for _, x := range p.x {
+			n++
 			sum += x - p.mean
-			best = max(best, sum/(fixed+slope*float64(m+1)))
+			if w := fixed + slope*n; sum*den > num*w {
+				num, den = sum, w
+			}
 		}
 	}
-	return float64(p.scale*(p.mean+slope*best)) + p.shift
+	return float64(p.scale*(p.mean+slope*num/den)) + p.shift
 }
 
 func (p *Population) support() (lo, hi float64) { return p.Min(), p.Max() }

@@ -74,6 +74,21 @@ func TestReference(t *testing.T) {
 	vectors.Run(t, f, "bayes_two_armed", checkBayesTwoArmed)
 }
 
+// TestExtreme does the same with cases far from the ordinary; testdata/extreme.py
+// says how they were made.
+func TestExtreme(t *testing.T) {
+	f, err := vectors.ReadFile("testdata/extreme.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors.Run(t, f, "threshold", checkThreshold(1e-9, 1e-7))
+	vectors.Run(t, f, "population", checkThreshold(1e-12, 1e-12))
+	vectors.Run(t, f, "exponential", checkExponential)
+	vectors.Run(t, f, "exponential_pair", checkExponentialPair)
+	vectors.Run(t, f, "beta_pair", checkBetaPair)
+	vectors.Run(t, f, "belief_index", checkBeliefIndex)
+}
+
 type inputU struct {
 	Qj, Delta, P, B float64
 	T               int
@@ -206,13 +221,14 @@ func checkThreshold(rel, relDelta float64) func(*testing.T, inputThreshold, expe
 
 func checkIndices(t *testing.T, b Belief, rho, lowerBound float64, u, uplus, vpi *float64, rel float64) {
 	t.Helper()
-	near(t, fmt.Sprintf("index U at rho %v", rho), Index(U, b, rho, lowerBound), u, rel, 0)
-	near(t, fmt.Sprintf("index U+ at rho %v", rho), Index(UPlus, b, rho, lowerBound), uplus, rel, 0)
-	near(t, fmt.Sprintf("index V at rho %v", rho), Index(V, b, rho, lowerBound), vpi, rel, 0)
+	abs := 1e-15 * (math.Abs(lowerBound) + math.Abs(b.Mean())) // an index may be zero
+	near(t, fmt.Sprintf("index U at rho %v", rho), Index(U, b, rho, lowerBound), u, rel, abs)
+	near(t, fmt.Sprintf("index U+ at rho %v", rho), Index(UPlus, b, rho, lowerBound), uplus, rel, abs)
+	near(t, fmt.Sprintf("index V at rho %v", rho), Index(V, b, rho, lowerBound), vpi, rel, abs)
 	if p, ok := b.(*Population); ok {
 		for kind, want := range map[IndexKind]*float64{U: u, UPlus: uplus, V: vpi} {
 			near(t, fmt.Sprintf("tabulated %v at rho %v", kind, rho),
-				NewIndexTable(kind, rho, p.Len()).Index(p, lowerBound), want, rel, 0)
+				NewIndexTable(kind, rho, p.Len()).Index(p, lowerBound), want, rel, abs)
 		}
 	}
 }

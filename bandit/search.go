@@ -45,6 +45,13 @@ func shapeOf(b Belief) shape {
 	return opaque{b}
 }
 
+// logConcave marks a smooth shape for which ln P(q ≥ x) is concave wherever
+// that is positive.
+type logConcave interface {
+	smooth
+	logConcave() bool
+}
+
 // objective is y·ω(P(q ≥ base+y)) over y > from ≥ 0 with ω increasing: either
 // the odds ω(p) = p/(1−p), as in φ, or ω(p) = p/(share+(1−share)p), as in the
 // indices; share 1 gives ω(p) = p.
@@ -129,6 +136,9 @@ func (o objective) maximise(d shape, enough float64) point {
 			return point{y, 0, 0}, below
 		}
 		return point{y, y * o.omega(above, below), above}, below
+	}
+	if l, ok := d.(logConcave); ok && !o.odds && l.logConcave() {
+		return o.climb(l, first, hi)
 	}
 
 	start, below := at(first)
@@ -250,7 +260,8 @@ func (o objective) polish(d shape, points []point, best point, hi float64) point
 		} else if !math.IsInf(hi, 1) {
 			right = hi - o.base
 		}
-		if r := o.refine(d, left, right); r.value > top.value || r.value >= p.value && p == top {
+		// The root of the derivative places y better than values can.
+		if r := o.refine(d, left, right); r.value > top.value*(1-1e-14) {
 			top = r
 		}
 	}
@@ -268,27 +279,7 @@ func (o objective) refine(d shape, left, right float64) point {
 		return point{y, y * o.omega(above, below), above}
 	}
 	if s, ok := d.(smooth); ok {
-		// The sign of the derivative of ln y + ln ω.
-		slope := func(y float64) float64 {
-			x := o.base + y
-			above, below := d.tails(x)
-			if above == 0 {
-				return -1
-			}
-			return 1 - y*s.density(x)/above*o.elasticity(above, below)
-		}
-		for range 200 {
-			mid := left + (right-left)/2
-			if !(mid > left && mid < right) {
-				break
-			}
-			if slope(mid) > 0 {
-				left = mid
-			} else {
-				right = mid
-			}
-		}
-		return at(left + (right-left)/2)
+		return at(root(o.slope(s), left, right))
 	}
 	const golden = 0.6180339887498949
 	a, b := at(right-golden*(right-left)), at(left+golden*(right-left))
@@ -305,4 +296,90 @@ func (o objective) refine(d shape, left, right float64) point {
 		return a
 	}
 	return b
+}
+
+// slope has the sign of the derivative of ln y + ln ω.
+func (o objective) slope(d smooth) func(y float64) float64 {
+	return func(y float64) float64 {
+		x := o.base + y
+		above, below := d.tails(x)
+		if above == 0 {
+			return -1
+		}
+		return 1 - y*d.density(x)/above*o.elasticity(above, below)
+	}
+}
+
+// climb finds the maximum when ln P(q ≥ x) is concave and ω is that of a
+// share. Then ln ω = −ln(share/p + 1−share) is concave as well, so that ln y +
+// ln ω has a single maximum.
+func (o objective) climb(d smooth, first, hi float64) point {
+	slope := o.slope(d)
+	left, right := first, hi-o.base
+	if math.IsInf(hi, 1) {
+		step := d.Gain(o.base + first)
+		for right = first + step; slope(right) > 0; right = first + step {
+			left = right
+			step *= 2
+		}
+	}
+	y := first // where the objective falls from the start
+	if left > first || first == 0 || slope(first) > 0 {
+		y = root(slope, left, right)
+	}
+	above, below := d.tails(o.base + y)
+	if above == 0 {
+		return none
+	}
+	return point{y, y * o.omega(above, below), above}
+}
+
+// root returns where f, positive at lo and negative at hi, changes sign, to
+// about the spacing of floating point numbers, by the method of Chandrupatla
+// (1997): inverse quadratic interpolation guarded by bisection.
+func root(f func(float64) float64, lo, hi float64) float64 {
+	// a and b enclose the root, b being the newer; c is the point before.
+	a, b := hi, lo
+	fa, fb := f(a), f(b)
+	if !(fa < 0 && fb > 0) {
+		// No change of sign: the end nearer to zero.
+		if math.Abs(fa) < math.Abs(fb) {
+			return a
+		}
+		return b
+	}
+	t := 0.5
+	for range 500 {
+		x := a + t*(b-a)
+		if x == a || x == b {
+			break
+		}
+		fx := f(x)
+		if fx == 0 {
+			return x
+		}
+		c, fc := a, fa
+		if (fx > 0) == (fa > 0) {
+			a, fa = x, fx
+		} else {
+			c, fc = b, fb
+			b, fb = a, fa
+			a, fa = x, fx
+		}
+		best := a
+		if math.Abs(fb) < math.Abs(fa) {
+			best = b
+		}
+		least := 0x1p-52 * math.Abs(best) / math.Abs(b-a)
+		if least > 0.5 {
+			return best
+		}
+		t = 0.5
+		xi, phi := (a-b)/(c-b), (fa-fb)/(fc-fb)
+		if phi*phi < xi && (1-phi)*(1-phi) < 1-xi {
+			t = fa/(fb-fa)*fc/(fb-fc) + (c-a)/(b-a)*fa/(fc-fa)*fb/(fc-fb)
+		}
+		t = min(max(t, least), 1-least)
+	}
+	return a
 }

@@ -106,11 +106,29 @@ func ThresholdAt(c Comparison, delta, p float64) Thresholds {
 func Explore(h Horizon, b Belief, c Comparison) bool {
 	cost, hold := c.check()
 	target := h.Share(hold) * cost
+	if p, ok := b.(*Population); ok && target >= 0 {
+		return p.explore(c.Known, target)
+	}
 	if _, ok := b.(peaker); !ok && target > 0 {
 		d := shapeOf(b)
 		return objective{base: c.Known, odds: true}.maximise(d, target).value > target
 	}
 	return Threshold(b, c).Explore(h.Share(hold))
+}
+
+// explore is φ* > target ≥ 0 over the members.
+func (p *Population) explore(known, target float64) bool {
+	k := len(p.x)
+	for m := range p.x {
+		d := p.at(m) - known
+		if d <= 0 {
+			return false
+		}
+		if d*float64(m+1) > target*float64(k-m-1) {
+			return true
+		}
+	}
+	return false
 }
 
 // Explore reports whether exploring pays if it takes the share rho = ρ_T of

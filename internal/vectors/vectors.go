@@ -60,6 +60,11 @@ func Read() (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ReadFile(path)
+}
+
+// ReadFile reads another file of the same format.
+func ReadFile(path string) (*File, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
