@@ -15,16 +15,14 @@ func TestWritePlots(t *testing.T) {
 	var contents []string
 	for range 2 {
 		dir := t.TempDir()
-		files, err := WritePlots(dir, s, []result.Metric{result.Reward, result.OptimalAction}, Options{})
+		files, err := WritePlots(dir, s, []result.Metric{result.OptimalAction, result.Regret}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := []string{
-			"plots/bernoulli-bandit-16-arms-reward.svg", "plots/bernoulli-bandit-16-arms-reward.png",
-			"plots/bernoulli-bandit-16-arms-cumulative_reward.svg", "plots/bernoulli-bandit-16-arms-cumulative_reward.png",
+			"plots/bernoulli-bandit-16-arms-regret.svg", "plots/bernoulli-bandit-16-arms-regret.png",
 			"plots/bernoulli-bandit-16-arms-optimal_action.svg", "plots/bernoulli-bandit-16-arms-optimal_action.png",
-			"plots/gaussian-bandit-reward.svg", "plots/gaussian-bandit-reward.png",
-			"plots/gaussian-bandit-cumulative_reward.svg", "plots/gaussian-bandit-cumulative_reward.png",
+			"plots/gaussian-bandit-regret.svg", "plots/gaussian-bandit-regret.png",
 		}
 		if !slices.Equal(files, want) {
 			t.Errorf("got %v, want %v", files, want)
@@ -41,6 +39,19 @@ func TestWritePlots(t *testing.T) {
 	}
 	if contents[0] != contents[1] {
 		t.Error("two drawings differ")
+	}
+}
+
+func TestChosenMetrics(t *testing.T) {
+	has := []result.Metric{result.Reward, result.CumulativeReward, result.Regret}
+	for _, tt := range []struct{ want, get []result.Metric }{
+		{nil, has},
+		{[]result.Metric{result.Reward}, has[:2]},
+		{[]result.Metric{result.Regret, result.EpisodeReturn}, has[2:]},
+	} {
+		if got := chosen(has, tt.want); !slices.Equal(got, tt.get) {
+			t.Errorf("%v: got %v, want %v", tt.want, got, tt.get)
+		}
 	}
 }
 
