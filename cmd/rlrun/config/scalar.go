@@ -78,7 +78,8 @@ var (
 func scalar(n *yaml.Node) ([]byte, error) {
 	switch n.ShortTag() {
 	case "!!str", "!!timestamp":
-		if n.Style == 0 && decimal.MatchString(n.Value) && strings.ContainsAny(n.Value, "0123456789") {
+		// A number in all but size is text to YAML; e3 is text to everybody.
+		if m := decimal.FindStringSubmatch(n.Value); n.Style == 0 && m != nil && strings.ContainsAny(m[2]+m[3], "0123456789") {
 			return nil, fmt.Errorf("%s is beyond the range of numbers (about 1e-308 to 1e308)", n.Value)
 		}
 		return quoteJSON(n.Value), nil
