@@ -34,8 +34,9 @@ func niceStep(x float64) float64 {
 	return 10 * p
 }
 
-// logTicks labels powers of ten, at most about eight of them, and marks their
-// multiples where there is room.
+// logTicks labels powers of ten, at most about eight of them, and a whole number
+// at the end if it is far enough from the last one; it marks the multiples of
+// powers where there is room.
 func logTicks(lo, hi float64) []plot.Tick {
 	first, last := int(math.Floor(math.Log10(lo)+1e-9)), int(math.Ceil(math.Log10(hi)-1e-9))
 	every := (last-first)/8 + 1
@@ -62,6 +63,10 @@ func logTicks(lo, hi float64) []plot.Tick {
 	}
 	if labels < 2 { // less than two powers of ten in the range
 		return linearTicks(lo, hi)
+	}
+	past := math.Log10(hi) - float64(last-1) // decades beyond the last power of ten
+	if every == 1 && hi == math.Round(hi) && past < 1-1e-9 && past > 0.08*math.Log10(hi/lo) {
+		ticks = append(ticks, plot.Tick{Value: hi, Label: formatTick(hi, 0)})
 	}
 	return ticks
 }

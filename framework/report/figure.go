@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -145,6 +146,9 @@ func (l *layout) place(c draw.Canvas) (axes draw.Canvas, legend vg.Point) {
 	return axes, vg.Point{X: max(c.Min.X, x), Y: c.Min.Y + l.legend.height}
 }
 
+// errNothing: a figure has no point.
+var errNothing = errors.New("nothing to draw")
+
 func (f *Figure) check() error {
 	points := 0
 	for i := range f.Lines {
@@ -163,7 +167,7 @@ func (f *Figure) check() error {
 		}
 	}
 	if points == 0 {
-		return fmt.Errorf("figure %q: nothing to draw", f.Title)
+		return fmt.Errorf("figure %q: %w", f.Title, errNothing)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,8 +13,8 @@ import (
 
 // WritePlots draws each metric of each environment into dir/plots as
 // <environment>-<metric>.svg and .png, and returns the paths of the files in
-// dir. metrics chooses among the metrics; nil means all. Of opts only Smooth and
-// LogX count.
+// dir. metrics chooses among the metrics, nil means all; one that no agent has a
+// value of is left out. Of opts only Smooth and LogX count.
 func WritePlots(dir string, s *result.Summary, metrics []result.Metric, opts Options) ([]string, error) {
 	folder := filepath.Join(dir, "plots")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -24,8 +25,11 @@ func WritePlots(dir string, s *result.Summary, metrics []result.Metric, opts Opt
 	for i, env := range s.Meta.Environments {
 		for _, m := range chosen(s.MetricsOf(env, true), metrics) {
 			f, err := NewFigure(s, env, m, Options{Smooth: opts.Smooth, LogX: opts.LogX})
+			if errors.Is(err, errNothing) {
+				continue
+			}
 			if err != nil {
-				continue // no agent has a value
+				return files, err
 			}
 			name := slugs[i] + "-" + Slug(string(m))
 			if err := result.WriteFile(filepath.Join(folder, name+".svg"), f.WriteSVG); err != nil {

@@ -125,7 +125,7 @@
       padding: [10, 34, 0, 0],
       width, height: Math.max(320, Math.min(480, width * 0.58)),
       series, bands,
-      scales: { x: log ? { time: false, distr: 3, log: 10 } : { time: false }, y: { range: (u) => range(...(u.series[0].idxs ?? [0, data.steps.length - 1])) } },
+      scales: { x: log ? { time: false, distr: 3, log: 10, range: (u, min, max) => [min, max] } : { time: false }, y: { range: (u) => range(...(u.series[0].idxs ?? [0, data.steps.length - 1])) } },
       axes: [
         log ? { ...axis, label: "steps", values: powers, filter: labelled, grid: { ...axis.grid, filter: labelled }, size: 34, labelSize: 20 }
           : { ...axis, label: "steps", values: ticks, size: 34, labelSize: 20 },
