@@ -56,7 +56,7 @@ func Compile(cfg Config) (*Plan, error) {
 		return nil, fmt.Errorf("discount is %v, must be in [0,1]", d)
 	}
 	if cfg.Output == "" {
-		cfg.Output = "results/" + Slug(cfg.Name)
+		cfg.Output = "results/" + result.Slug(cfg.Name)
 	}
 	if len(cfg.Record.Metrics) == 0 {
 		cfg.Record.Metrics = defaultMetrics[:]
@@ -196,25 +196,4 @@ func setParam(params json.RawMessage, path []string, v json.RawMessage) (json.Ra
 	}
 	object[path[0]] = v
 	return json.Marshal(object)
-}
-
-// Slug turns a label into the name of a file: letters and digits stay, anything
-// else becomes a dash.
-func Slug(label string) string {
-	var b strings.Builder
-	dash := false
-	for _, r := range strings.ToLower(label) {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '_':
-			b.WriteRune(r)
-			dash = false
-		case !dash && b.Len() > 0:
-			b.WriteByte('-')
-			dash = true
-		}
-	}
-	if s := strings.TrimRight(b.String(), "-."); s != "" {
-		return s
-	}
-	return "x"
 }

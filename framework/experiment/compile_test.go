@@ -106,11 +106,3 @@ func TestConfigSurvivesItsFile(t *testing.T) {
 		t.Errorf("written twice (%v):\n%s\nthen\n%s", err, text, again)
 	}
 }
-
-func TestSlug(t *testing.T) {
-	for label, want := range map[string]string{"opt γ=0.5": "opt-0.5", "../../etc": "etc", "": "x", "日本": "x", "A b/C": "a-b-c"} {
-		if got := Slug(label); got != want && !(label == "../../etc" && !strings.Contains(got, "/")) {
-			t.Errorf("Slug(%q) = %q, want %q", label, got, want)
-		}
-	}
-}

@@ -154,8 +154,8 @@ func (w *writer) flush() error {
 		return nil
 	}
 	slices.SortFunc(w.recs, func(x, y result.Record) int { return x.Run - y.Run })
-	base := fmt.Sprintf("%s.%s.%d-%d", w.plan.fileName("e", w.cell.Environment, w.plan.Environments),
-		w.plan.fileName("a", w.cell.Agent, w.plan.Agents), w.recs[0].Run, w.recs[len(w.recs)-1].Run)
+	base := fmt.Sprintf("%s.%s.%d-%d", slugs(w.plan.Environments)[w.cell.Environment],
+		slugs(w.plan.Agents)[w.cell.Agent], w.recs[0].Run, w.recs[len(w.recs)-1].Run)
 	// A run that failed and is done again may find its file's name taken.
 	name := base
 	for k := 2; ; k++ {
@@ -169,16 +169,13 @@ func (w *writer) flush() error {
 	return err
 }
 
-// fileName is the component's slug; where two labels have the same one, its
-// index tells them apart.
-func (p *Plan) fileName(prefix string, i int, list []Component) string {
-	slug := Slug(list[i].Name)
-	for j := range list {
-		if j != i && Slug(list[j].Name) == slug {
-			return fmt.Sprintf("%s%d-%s", prefix, i, slug)
-		}
+// slugs names components in names of files.
+func slugs(list []Component) []string {
+	var labels []string
+	for _, c := range list {
+		labels = append(labels, c.Name)
 	}
-	return slug
+	return result.Slugs(labels)
 }
 
 // jobs splits what is left to do into batches, cell by cell.

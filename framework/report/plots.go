@@ -4,9 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/rlrun/rlrun/framework/result"
 )
@@ -21,7 +18,7 @@ func WritePlots(dir string, s *result.Summary, metrics []result.Metric, opts Opt
 		return nil, err
 	}
 	var files []string
-	slugs := Slugs(s.Meta.Environments)
+	slugs := result.Slugs(s.Meta.Environments)
 	for i, env := range s.Meta.Environments {
 		for _, m := range chosen(s.MetricsOf(env, true), metrics) {
 			f, err := NewFigure(s, env, m, Options{Smooth: opts.Smooth, LogX: opts.LogX})
@@ -31,7 +28,7 @@ func WritePlots(dir string, s *result.Summary, metrics []result.Metric, opts Opt
 			if err != nil {
 				return files, err
 			}
-			name := slugs[i] + "-" + Slug(string(m))
+			name := slugs[i] + "-" + result.Slug(string(m))
 			if err := result.WriteFile(filepath.Join(folder, name+".svg"), f.WriteSVG); err != nil {
 				return files, err
 			}
@@ -58,39 +55,6 @@ func chosen(has, want []result.Metric) []result.Metric {
 				break
 			}
 		}
-	}
-	return out
-}
-
-// Slug turns a label into a part of a file name: letters, digits and underscores
-// in lower case, one dash for everything else.
-func Slug(label string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(label) {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' {
-			b.WriteRune(r)
-		} else if s := b.String(); s != "" && !strings.HasSuffix(s, "-") {
-			b.WriteByte('-')
-		}
-	}
-	slug := strings.TrimSuffix(b.String(), "-")
-	if slug == "" {
-		return "unnamed"
-	}
-	return slug
-}
-
-// Slugs gives every label its slug, and a number to those whose slug is taken.
-func Slugs(labels []string) []string {
-	taken := map[string]bool{}
-	out := make([]string, len(labels))
-	for i, label := range labels {
-		slug := Slug(label)
-		for n := 2; taken[slug]; n++ {
-			slug = Slug(label) + "-" + strconv.Itoa(n)
-		}
-		taken[slug] = true
-		out[i] = slug
 	}
 	return out
 }

@@ -80,6 +80,9 @@ func (m *moments) estimate(t *quantiles) Estimate {
 	return Estimate{m.n, m.mean, stderr, m.mean - half, m.mean + half}
 }
 
+// EstimateMean estimates the mean of what xs were drawn from; NaN is no value.
+func EstimateMean(xs []float64) Estimate { return estimateOf(xs, new(quantiles)) }
+
 func estimateOf(xs []float64, t *quantiles) Estimate {
 	var m moments
 	for _, x := range xs {
