@@ -39,9 +39,9 @@ func SolveDiscounted(m Model, gamma float64, o Options) (*Solution, error) {
 	}
 	switch method {
 	case ValueIteration:
-		return d.iterate(d.optimalitySweep)
+		return d.iterate(0)
 	case ModifiedPolicyIteration:
-		return d.iterate(d.evaluationSweep)
+		return d.iterate(3)
 	case PrioritisedSweeping:
 		return d.prioritised()
 	case PolicyIteration:
@@ -108,9 +108,12 @@ func (d *discounted) certify(lo, hi float64) bool {
 	return true
 }
 
-// iterate alternates improvements with sweeps.
-func (d *discounted) iterate(sweep func(reverse bool)) (*Solution, error) {
-	const sweeps = 8 // between improvements
+// iterate alternates rounds of Gauss-Seidel sweeps, in both directions, with the
+// Jacobi sweep that bounds what is left. A round makes optimality sweeps only, or
+// evaluates the policy that each finds by some more sweeps, which read one action
+// instead of all.
+func (d *discounted) iterate(evaluations int) (*Solution, error) {
+	const sweeps = 8 // in a round
 	for d.sol.Sweeps < d.limit {
 		lo, hi := d.improve()
 		if d.certify(lo, hi) {
@@ -118,7 +121,11 @@ func (d *discounted) iterate(sweep func(reverse bool)) (*Solution, error) {
 		}
 		d.v, d.w = d.w, d.v
 		for i := range sweeps {
-			sweep(i&1 == 1)
+			if i%(evaluations+1) == 0 {
+				d.optimalitySweep(i/(evaluations+1)&1 == 1)
+			} else {
+				d.evaluationSweep(i&1 == 1)
+			}
 		}
 		d.sol.Sweeps += sweeps
 	}
@@ -130,14 +137,14 @@ func (d *discounted) iterate(sweep func(reverse bool)) (*Solution, error) {
 // processor sweeps its own block, sees its own new values at once and those of
 // the others as they were before the sweep.
 func (d *discounted) optimalitySweep(reverse bool) {
-	d.sweep(reverse, func(s int, v []float64) float64 {
-		q, _ := d.best(s, d.gamma, v)
+	d.sweep(reverse, func(s int, v []float64) (q float64) {
+		q, d.sol.Policy[s] = d.best(s, d.gamma, v)
 		return q
 	})
 	d.sol.Backups += d.states * d.actions
 }
 
-// evaluationSweep is one Gauss-Seidel sweep for the current greedy policy.
+// evaluationSweep is one Gauss-Seidel sweep for the current policy.
 func (d *discounted) evaluationSweep(reverse bool) {
 	d.sweep(reverse, func(s int, v []float64) float64 {
 		return d.backup(s*d.actions+d.sol.Policy[s], d.gamma, v)

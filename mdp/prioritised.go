@@ -1,9 +1,6 @@
 package mdp
 
-import (
-	"container/heap"
-	"math"
-)
+import "math"
 
 // prioritised backs up states in the order of a bound on how much their value
 // would change: when v(s) changes by x, that of every predecessor u of s may by
@@ -11,10 +8,6 @@ import (
 // change by more than the tolerance allows.
 func (d *discounted) prioritised() (*Solution, error) {
 	back := d.predecessors()
-	q := &queue{priority: make([]float64, d.states), place: make([]int, d.states)}
-	for s := range q.place {
-		q.place[s] = -1
-	}
 	threshold := d.tolerance * (1 - d.gamma) / 2
 	for d.sol.Sweeps < d.limit {
 		// A full sweep finds what is out of date, and certifies in the end.
@@ -23,14 +16,17 @@ func (d *discounted) prioritised() (*Solution, error) {
 			return &d.sol, nil
 		}
 		threshold = min(threshold, (hi-lo)/4)
+		q := newQueue(d.states, max(math.Abs(lo), math.Abs(hi)))
 		for s := range d.v {
 			if x := math.Abs(d.w[s] - d.v[s]); x > threshold {
 				q.raise(s, x)
 			}
 		}
-		for backups := 0; len(q.states) > 0 && backups < d.limit; backups++ {
-			s := q.states[0]
-			heap.Pop(q)
+		for backups := 0; backups/d.states < d.limit; backups++ {
+			s := q.pop()
+			if s < 0 {
+				break
+			}
 			x, _ := d.best(s, d.gamma, d.v)
 			change := math.Abs(x - d.v[s])
 			d.v[s] = x
@@ -82,37 +78,46 @@ func (m *Tabular) predecessors() *Chain {
 	return back
 }
 
-// queue is a heap of states by priority, largest first.
+// queue holds states by the binary order of magnitude of their priority, which is
+// as good as their exact order and much cheaper to keep.
 type queue struct {
-	states   []int
-	place    []int // of each state in states, -1 when absent
-	priority []float64
+	buckets [][]int32 // by exponent below that of the largest; entries may be out of date
+	level   []int16   // the bucket that each state is in, -1 for none
+	top     int       // no state is in a bucket before
+	largest int       // exponent of bucket 0
 }
 
+func newQueue(states int, largest float64) *queue {
+	q := &queue{level: make([]int16, states), buckets: make([][]int32, 128)}
+	for s := range q.level {
+		q.level[s] = -1
+	}
+	_, q.largest = math.Frexp(largest)
+	return q
+}
+
+// raise gives s at least this priority.
 func (q *queue) raise(s int, priority float64) {
-	switch {
-	case q.place[s] < 0:
-		q.priority[s] = priority
-		heap.Push(q, s)
-	case priority > q.priority[s]:
-		q.priority[s] = priority
-		heap.Fix(q, q.place[s])
+	_, exponent := math.Frexp(priority)
+	b := min(max(q.largest-exponent, 0), len(q.buckets)-1)
+	if old := int(q.level[s]); old < 0 || b < old {
+		q.level[s] = int16(b)
+		q.buckets[b] = append(q.buckets[b], int32(s))
+		q.top = min(q.top, b)
 	}
 }
 
-func (q *queue) Len() int           { return len(q.states) }
-func (q *queue) Less(i, j int) bool { return q.priority[q.states[i]] > q.priority[q.states[j]] }
-func (q *queue) Swap(i, j int) {
-	q.states[i], q.states[j] = q.states[j], q.states[i]
-	q.place[q.states[i]], q.place[q.states[j]] = i, j
-}
-func (q *queue) Push(s any) {
-	q.place[s.(int)] = len(q.states)
-	q.states = append(q.states, s.(int))
-}
-func (q *queue) Pop() any {
-	s := q.states[len(q.states)-1]
-	q.states = q.states[:len(q.states)-1]
-	q.place[s] = -1
-	return s
+// pop removes a state of the largest priority; -1 when there is none.
+func (q *queue) pop() int {
+	for ; q.top < len(q.buckets); q.top++ {
+		for bucket := &q.buckets[q.top]; len(*bucket) > 0; {
+			s := (*bucket)[0] // first in, first out
+			*bucket = (*bucket)[1:]
+			if int(q.level[s]) == q.top { // else it has moved up since, or been popped
+				q.level[s] = -1
+				return int(s)
+			}
+		}
+	}
+	return -1
 }

@@ -129,10 +129,21 @@ func (m *Tabular) backup(i int, gamma float64, v []float64) float64 {
 // best returns the largest backup of state s and the first action with it.
 func (m *Tabular) best(s int, gamma float64, v []float64) (value float64, action int) {
 	value = math.Inf(-1)
-	for a, i := 0, s*m.actions; a < m.actions; a, i = a+1, i+1 {
-		if q := m.backup(i, gamma, v); q > value {
+	row := s * m.actions
+	starts := m.start[row : row+m.actions+1]
+	rewards := m.reward[row : row+m.actions]
+	lo := starts[0]
+	for a, hi := range starts[1:] {
+		prob := m.prob[lo:hi]
+		next := m.next[lo:hi]
+		sum := 0.0
+		for k, p := range prob {
+			sum += p * v[next[k]]
+		}
+		if q := rewards[a] + gamma*sum; q > value {
 			value, action = q, a
 		}
+		lo = hi
 	}
 	return value, action
 }

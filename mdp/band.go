@@ -1,0 +1,123 @@
+package mdp
+
+import (
+	"fmt"
+	"math"
+)
+
+// BandOptions govern MixingBand.
+type BandOptions struct {
+	MixingOptions
+	// Alpha is the probability with which the band may fail. Default 0.05.
+	Alpha float64
+	// Support bounds how many successors a pair has, if that is known; default S.
+	Support int
+}
+
+// MixingBand encloses the exploration mixing time of every state and action in
+// what the counts allow.
+type MixingBand struct {
+	Eta, Epsilon float64
+	// Low ≤ T ≤ High for all (s,a) at once, with probability 1−Alpha. High is Never
+	// where the data do not suffice.
+	Low, High [][]int
+	Plugin    *Mixing // the mixing times of the empirical model
+}
+
+// MixingBand estimates mixing times under a policy from counts: those of the
+// empirical model, with a band that follows from how well each row is known
+// (docs/theory.md §2.5, item 1). With w(x) ≥ ‖P̂(x,·)−P(x,·)‖₁ (Weissman et al.
+// 2003, Theorem 2.1),
+//
+//	|‖νPⁿ‖₁ − ‖ν̂P̂ⁿ‖₁| ≤ w(s,a) + w(s,π) + Σ_{k<n} Σ_x |ν̂P̂ᵏ(x)| w(x,π).
+//
+// Pairs that have not been seen are self-loops of the empirical model, with w = 2.
+func (c *Counts) MixingBand(pi Policy, o BandOptions) (*MixingBand, error) {
+	if o.Alpha == 0 {
+		o.Alpha = 0.05
+	}
+	if !(o.Alpha > 0 && o.Alpha < 1) {
+		return nil, fmt.Errorf("mdp: failure probability %v is outside (0,1)", o.Alpha)
+	}
+	if o.Support <= 0 || o.Support > c.states {
+		o.Support = c.states
+	}
+	m := c.Empirical()
+	plugin, err := MixingTime(m, pi, o.MixingOptions)
+	if err != nil && plugin == nil {
+		return nil, err
+	}
+	chain, err := Induce(m, pi)
+	if err != nil {
+		return nil, err
+	}
+	b := &MixingBand{Eta: plugin.Eta, Epsilon: plugin.Epsilon, Plugin: plugin, Low: make([][]int, c.states), High: make([][]int, c.states)}
+	width := make([]float64, c.states*c.actions)
+	for i := range width {
+		width[i] = c.width(i, o)
+	}
+	ofPolicy, taken := make([]float64, c.states), make([]float64, c.actions)
+	for s := range ofPolicy {
+		pi.Distribution(taken, s)
+		for a, p := range taken {
+			ofPolicy[s] += p * width[s*c.actions+a]
+		}
+	}
+	now, next := make([]float64, c.states), make([]float64, c.states)
+	scratch := newScatter(c.states)
+	for s := range c.states {
+		b.Low[s], b.High[s] = make([]int, c.actions), make([]int, c.actions)
+		pi.Distribution(taken, s)
+		for a := range c.actions {
+			if taken[a] == 1 { // ν = 0, whatever the model
+				b.Low[s][a], b.High[s][a] = 1, 1
+				continue
+			}
+			clear(now)
+			index, value := deviation(m, chain, s, a, scratch)
+			for k, t := range index {
+				now[t] = value[k]
+			}
+			band := width[s*c.actions+a] + ofPolicy[s]
+			low, high := 0, 0
+			for t := 1; low == 0 || high == 0; t++ {
+				norm := norm1(now)
+				if low == 0 && norm-band < 2*b.Eta {
+					low = t
+				}
+				if norm+band < 2*b.Eta {
+					high = t
+				} else if band >= 2*b.Eta || t > maxBand {
+					high = Never // the band only grows
+				}
+				if high != 0 && low != 0 {
+					break
+				}
+				for x, mass := range now {
+					band += math.Abs(mass) * ofPolicy[x]
+				}
+				chain.Propagate(next, now)
+				now, next = next, now
+			}
+			b.Low[s][a], b.High[s][a] = low, high
+		}
+	}
+	return b, nil
+}
+
+// maxBand limits the steps in which High is looked for; with finite data the
+// band exceeds the threshold long before, unless nothing is left of ν̂.
+const maxBand = 1_000_000
+
+// width bounds ‖P̂−P‖₁ of row i with a probability that allows for all rows.
+func (c *Counts) width(i int, o BandOptions) float64 {
+	n := c.rows[i].total
+	if n == 0 {
+		return 2
+	}
+	if o.Support == 1 {
+		return 0
+	}
+	logs := float64(o.Support)*math.Ln2 + math.Log(float64(c.states*c.actions)/o.Alpha)
+	return min(2, math.Sqrt(2*logs/n))
+}

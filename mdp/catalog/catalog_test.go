@@ -1,0 +1,236 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mathext/prng"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/rlrun/rlrun/internal/vectors"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+func must(t *testing.T) func(*Task, error) *Task {
+	return func(task *Task, err error) *Task {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return task
+	}
+}
+
+// all returns one task of every kind.
+func all(t *testing.T) map[string]*Task {
+	frozen, err := FrozenLakeMap(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	must := must(t)
+	return map[string]*Task{
+		"RiverSwim": must(RiverSwim(6)), "RiverSwimStrehl": must(RiverSwimStrehl(6)), "SixArms": must(SixArms()),
+		"Chain": must(Chain(5)), "DoubleLoop": must(DoubleLoop()), "Bandit": must(Bandit([]float64{.2, .7})),
+		"Maze": must(Maze(MazeAbsorbing)), "DeepSea": must(DeepSea(Sea{Size: 6, Stochastic: true, Mapped: true, MappingSeed: 42})),
+		"FourRooms": must(FourRooms(false)), "FrozenLake": must(FrozenLake(frozen, 1.0/3)), "Taxi": must(Taxi()),
+		"CliffWalking": must(CliffWalking()), "Garnet": must(Garnet(10, 3, 4, 1)),
+		"GridWorld": must(GridWorld(Grid{Map: []string{"S.#", "..G"}, Slip: 0.2})),
+	}
+}
+
+// The models of the reference vectors are the catalogue's.
+func TestAgainstReferenceModels(t *testing.T) {
+	f, err := vectors.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	must := must(t)
+	for name, task := range map[string]*Task{
+		"riverswim6": must(RiverSwim(6)), "chain5": must(Chain(5)), "fourrooms": must(FourRooms(true)),
+		"deepsea4": must(DeepSea(Sea{Size: 4, Continuing: true})), "deepsea10": must(DeepSea(Sea{Size: 10, Continuing: true})),
+		"deepsea5_stoch": must(DeepSea(Sea{Size: 5, Stochastic: true, Continuing: true})),
+	} {
+		raw, ok := f.MDPs[name]
+		if !ok {
+			continue // another file of vectors
+		}
+		want, err := mdp.ParseModel(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := task.Model
+		if m.NumStates() != want.NumStates() || m.NumActions() != want.NumActions() {
+			t.Errorf("%s has %d states, %d actions; want %d, %d", name, m.NumStates(), m.NumActions(), want.NumStates(), want.NumActions())
+			continue
+		}
+		for s := range m.NumStates() {
+			for a := range m.NumActions() {
+				next, prob := m.Transition(s, a)
+				wantNext, wantProb := want.Transition(s, a)
+				same := slices.Equal(next, wantNext) && math.Abs(m.Reward(s, a)-want.Reward(s, a)) < 1e-14
+				for k := range prob {
+					same = same && math.Abs(prob[k]-wantProb[k]) < 1e-14
+				}
+				if !same {
+					t.Errorf("%s (%d,%d): %v %v %v, want %v %v %v", name, s, a, next, prob, m.Reward(s, a), wantNext, wantProb, want.Reward(s, a))
+				}
+			}
+		}
+	}
+}
+
+// Every task survives being written and read, has names for its actions and
+// places for its states.
+func TestTasksAreComplete(t *testing.T) {
+	for name, task := range all(t) {
+		m := task.Model
+		raw, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := mdp.ParseModel(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if second, err := json.Marshal(again); err != nil || !bytes.Equal(raw, second) {
+			t.Errorf("%s is not the same after writing and reading", name)
+		}
+		if len(task.Actions) != m.NumActions() {
+			t.Errorf("%s has %d actions and %d names", name, m.NumActions(), len(task.Actions))
+		}
+		if l := task.Layout; l != nil && (len(l.Cell) != m.NumStates() || len(l.Wall) != l.Rows*l.Cols || slices.Max(l.Cell) >= len(l.Wall)) {
+			t.Errorf("%s: layout of %d states on %d cells", name, len(l.Cell), len(l.Wall))
+		}
+	}
+}
+
+// Steps drawn from a task have the frequencies of its rows: over all rows of all
+// tasks, a chi-square test of 2000 draws each at level 1e-6 / number of rows, so a
+// false alarm once in a million seeds.
+func TestStepsFollowTheModel(t *testing.T) {
+	const draws = 2000
+	tasks := all(t)
+	rows := 0
+	for _, task := range tasks {
+		rows += task.Model.NumStates() * task.Model.NumActions()
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, task := range tasks {
+		m := task.Model
+		for s := range m.NumStates() {
+			for a := range m.NumActions() {
+				next, prob := m.Transition(s, a)
+				count := make([]float64, len(next))
+				reward, square := 0.0, 0.0
+				for range draws {
+					u, r := m.Step(s, a, rng)
+					k, ok := slices.BinarySearch(next, int32(u))
+					if !ok {
+						t.Fatalf("%s (%d,%d) leads to %d", name, s, a, u)
+					}
+					count[k]++
+					reward += r / draws
+					square += r * r / draws
+				}
+				chi := 0.0
+				for k, p := range prob {
+					chi += (count[k] - draws*p) * (count[k] - draws*p) / (draws * p)
+				}
+				level := 1e-6 / float64(rows)
+				if len(next) > 1 && (distuv.ChiSquared{K: float64(len(next) - 1)}).Survival(chi) < level {
+					t.Errorf("%s (%d,%d): counts %v of %v", name, s, a, count, prob)
+				}
+				// Six standard errors, 2e-9 a row.
+				if sd := math.Sqrt(max(0, square-reward*reward) / draws); math.Abs(reward-m.Reward(s, a)) > 6*sd+1e-9 {
+					t.Errorf("%s (%d,%d): mean reward %v, want %v ± %v", name, s, a, reward, m.Reward(s, a), sd)
+				}
+			}
+		}
+	}
+}
+
+// bsuite quotes the return of always going right, 0.99 or (1−1/N)^(N−1) − 0.01.
+// Where moves fail that is not quite the optimum: who has left the diagonal has no
+// more use for the moves' cost.
+func TestDeepSeaReturns(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		want float64
+	}{{10, .37742049}, {20, .36735360}, {50, .36160171}} {
+		task := must(t)(DeepSea(Sea{Size: c.n, Stochastic: true}))
+		chain, err := mdp.Induce(task.Model, mdp.Constant(task.Model.NumStates(), 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := chain.EvaluateFinite(c.n)[0]; math.Abs(got-c.want) > 1e-8 {
+			t.Errorf("always right in size %d returns %.9g, want %v", c.n, got, c.want)
+		}
+		sol, err := mdp.SolveTotal(task.Model, mdp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stay := 1 - 1/float64(c.n)
+		tries := (1 - math.Pow(stay, float64(c.n))) / (1 - stay) // until a move fails, of N at most
+		if want := math.Pow(stay, float64(c.n-1)) - 0.01/float64(c.n)*tries; math.Abs(sol.Value[0]-want) > 1e-6 {
+			t.Errorf("optimum of size %d is %.9g, want %.9g", c.n, sol.Value[0], want)
+		}
+	}
+}
+
+// The Mersenne twister behind bsuite's action mapping: NumPy documents
+// RandomState(42).random_sample() to begin with 0.3745401188473625.
+func TestUniform53(t *testing.T) {
+	twister := prng.NewMT19937()
+	twister.Seed(42)
+	if got := uniform53(twister); got != 0.3745401188473625 {
+		t.Errorf("first uniform of seed 42 is %v", got)
+	}
+	if got := uniform53(twister); got != 0.9507143064099162 {
+		t.Errorf("second uniform of seed 42 is %v", got)
+	}
+}
+
+// Which actions the mapping permutes makes no difference to values.
+func TestMappingOnlyRenamesActions(t *testing.T) {
+	plain := must(t)(DeepSea(Sea{Size: 9, Stochastic: true}))
+	mapped := must(t)(DeepSea(Sea{Size: 9, Stochastic: true, Mapped: true, MappingSeed: 42}))
+	a, _, err := mdp.SolveHorizon(plain.Model, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, policy, err := mdp.SolveHorizon(mapped.Model, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s := range a {
+		if a[s] != b[s] {
+			t.Errorf("state %d has value %v and, mapped, %v", s, a[s], b[s])
+		}
+	}
+	if !slices.Contains(policy[:45], 0) || !slices.Contains(policy[:45], 1) {
+		t.Error("the mapping permutes nothing")
+	}
+}
+
+func TestBadParameters(t *testing.T) {
+	for name, err := range map[string]error{
+		"riverswim": second(RiverSwim(1)), "strehl": second(RiverSwimStrehl(2)), "chain": second(Chain(0)), "sea": second(DeepSea(Sea{})),
+		"garnet": second(Garnet(3, 1, 4, 0)), "bandit": second(Bandit(nil)), "bandit mean": second(Bandit([]float64{1.5})),
+		"grid": second(GridWorld(Grid{})), "ragged": second(GridWorld(Grid{Map: []string{"SG", "."}})),
+		"no goal": second(GridWorld(Grid{Map: []string{"S."}})), "slip": second(GridWorld(Grid{Rows: 2, Cols: 2, Slip: math.NaN()})),
+		"ice": second(FrozenLake([]string{"SG"}, 2)), "walls": second(GridWorld(Grid{Map: []string{"##"}})),
+	} {
+		if err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+	if _, err := FrozenLakeMap(5); err == nil {
+		t.Error("a FrozenLake map of size 5")
+	}
+}
+
+func second(_ *Task, err error) error { return err }

@@ -1,0 +1,117 @@
+package mdp
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Counts is what has been seen of a model: how often (s,a) led where, and the
+// rewards. Weights other than one are allowed, as the bootstrap needs them. Memory
+// is that of the distinct transitions seen.
+type Counts struct {
+	states, actions int
+	rows            []countRow
+	total           float64
+}
+
+// countRow is what has been seen of one (s,a).
+type countRow struct {
+	next   []int32 // increasing
+	count  []float64
+	total  float64
+	reward Moments
+}
+
+// Moments are the weight, mean and sum of squared deviations from the mean of
+// the rewards seen (Welford 1962).
+type Moments struct{ N, Mean, M2 float64 }
+
+// NewCounts returns empty counts.
+func NewCounts(states, actions int) (*Counts, error) {
+	if states < 1 || actions < 1 {
+		return nil, fmt.Errorf("mdp: no model has %d states and %d actions", states, actions)
+	}
+	return &Counts{states: states, actions: actions, rows: make([]countRow, states*actions)}, nil
+}
+
+// NumStates returns S.
+func (c *Counts) NumStates() int { return c.states }
+
+// NumActions returns A.
+func (c *Counts) NumActions() int { return c.actions }
+
+// Update takes in one step. Indices are in range and the reward is finite, else
+// it panics.
+func (c *Counts) Update(s, a int, reward float64, next int) { c.add(s, a, reward, next, 1) }
+
+func (c *Counts) add(s, a int, reward float64, next int, weight float64) {
+	if uint(s) >= uint(c.states) || uint(a) >= uint(c.actions) || uint(next) >= uint(c.states) {
+		panic("mdp: state or action out of range")
+	}
+	if reward-reward != 0 {
+		panic("mdp: reward is not finite")
+	}
+	if weight <= 0 {
+		return
+	}
+	row := &c.rows[s*c.actions+a]
+	k, ok := slices.BinarySearch(row.next, int32(next))
+	if !ok {
+		row.next = slices.Insert(row.next, k, int32(next))
+		row.count = slices.Insert(row.count, k, 0)
+	}
+	row.count[k] += weight
+	row.total += weight
+	c.total += weight
+	row.reward.N += weight
+	d := reward - row.reward.Mean
+	row.reward.Mean += weight / row.reward.N * d
+	row.reward.M2 += weight * d * (reward - row.reward.Mean)
+}
+
+// N returns how often (s,a) has been seen, and Total how often all have.
+func (c *Counts) N(s, a int) float64 { return c.rows[s*c.actions+a].total }
+
+// Total returns the number of steps seen.
+func (c *Counts) Total() float64 { return c.total }
+
+// Rewards returns the moments of the rewards of (s,a).
+func (c *Counts) Rewards(s, a int) Moments { return c.rows[s*c.actions+a].reward }
+
+// Row returns the successors of (s,a) seen and how often. The slices belong to
+// the counts and are valid until the next update.
+func (c *Counts) Row(s, a int) (next []int32, count []float64) {
+	row := &c.rows[s*c.actions+a]
+	return row.next, row.count
+}
+
+// Empirical returns the model of observed frequencies and mean rewards. A pair
+// that has not been seen is a self-loop with reward zero, which makes mixing times
+// err upwards (docs/theory.md §2.5).
+func (c *Counts) Empirical() *Tabular {
+	return c.fill(nil, func(s, a int, row *countRow, t *Tabular) {
+		if len(row.next) == 0 {
+			t.next, t.prob = append(t.next, int32(s)), append(t.prob, 1)
+		}
+		for k, u := range row.next {
+			t.next, t.prob = append(t.next, u), append(t.prob, row.count[k]/row.total)
+		}
+		t.reward = append(t.reward, row.reward.Mean)
+	})
+}
+
+// fill makes a model row by row, in the memory of t unless that is nil.
+func (c *Counts) fill(t *Tabular, row func(s, a int, row *countRow, t *Tabular)) *Tabular {
+	if t == nil {
+		t = new(Tabular)
+	}
+	*t = Tabular{states: c.states, actions: c.actions, start: append(t.start[:0], 0),
+		next: t.next[:0], prob: t.prob[:0], reward: t.reward[:0]}
+	for s := range c.states {
+		for a := range c.actions {
+			row(s, a, &c.rows[s*c.actions+a], t)
+			t.start = append(t.start, len(t.next))
+		}
+	}
+	return t
+}

@@ -1,0 +1,293 @@
+package mdp
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Belief is a posterior over models.
+type Belief interface {
+	// Update takes in one step: action a in state s was paid reward and led to next.
+	Update(s, a int, reward float64, next int)
+	// Mean returns the model of expected probabilities and rewards.
+	Mean() *Tabular
+	// Sample draws a model.
+	Sample(rng *rand.Rand) *Tabular
+}
+
+// RewardPrior is a conjugate prior of the mean reward of one (s,a), given the
+// moments of its rewards.
+type RewardPrior interface {
+	Mean(seen Moments) float64
+	Sample(seen Moments, rng *rand.Rand) float64
+}
+
+// BetaReward is the prior Beta(A,B), A, B > 0, of rewards in [0,1]. A reward
+// between the ends counts as that much of a success.
+type BetaReward struct{ A, B float64 }
+
+// Mean implements RewardPrior.
+func (p BetaReward) Mean(x Moments) float64 { return (p.A + x.N*x.Mean) / (p.A + p.B + x.N) }
+
+// Sample implements RewardPrior.
+func (p BetaReward) Sample(x Moments, rng *rand.Rand) float64 {
+	a := logGamma(max(p.A+x.N*x.Mean, 1e-300), rng)
+	b := logGamma(max(p.B+x.N*(1-x.Mean), 1e-300), rng)
+	return 1 / (1 + math.Exp(b-a))
+}
+
+// NormalGammaReward is the normal-gamma prior of normal rewards: precision τ ~
+// Gamma(Alpha, rate Beta), mean ~ N(Mu, 1/(Kappa τ)); Kappa, Alpha, Beta > 0
+// (DeGroot 1970, §9.6).
+type NormalGammaReward struct{ Mu, Kappa, Alpha, Beta float64 }
+
+// Mean implements RewardPrior.
+func (p NormalGammaReward) Mean(x Moments) float64 {
+	return (p.Kappa*p.Mu + x.N*x.Mean) / (p.Kappa + x.N)
+}
+
+// Sample implements RewardPrior.
+func (p NormalGammaReward) Sample(x Moments, rng *rand.Rand) float64 {
+	kappa, d := p.Kappa+x.N, x.Mean-p.Mu
+	beta := p.Beta + x.M2/2 + p.Kappa*x.N*d*d/(2*kappa)
+	logPrecision := logGamma(p.Alpha+x.N/2, rng) - math.Log(beta)
+	return p.Mean(x) + rng.NormFloat64()*math.Exp(-logPrecision/2)/math.Sqrt(kappa)
+}
+
+// logGamma draws the logarithm of a gamma variate of the given shape. Below one
+// it is that of shape+1, lowered by log(U)/shape: at small shapes the variate
+// itself underflows to zero.
+func logGamma(shape float64, rng *rand.Rand) float64 {
+	if shape < 1 {
+		u := 1 - rng.Float64() // in (0,1]
+		return logGamma(shape+1, rng) + math.Log(u)/shape
+	}
+	return math.Log(distuv.Gamma{Alpha: shape, Beta: 1, Src: rng}.Rand())
+}
+
+// Dirichlet is the conjugate posterior with an independent Dirichlet row for
+// every (s,a) and an independent mean reward (Strens 2000).
+type Dirichlet struct {
+	*Counts
+	alpha   float64
+	seen    bool
+	rewards RewardPrior
+	logs    []float64
+}
+
+var _ Belief = (*Dirichlet)(nil)
+
+// DirichletPrior describes what is believed before the first step.
+type DirichletPrior struct {
+	States, Actions int
+	// Alpha is the parameter of each successor, > 0. Default 1/S.
+	Alpha float64
+	// SeenOnly gives probability to successors that have been seen only, and makes
+	// a pair that has not been tried a self-loop. A plain Dirichlet lets such pairs
+	// lead anywhere, so that they mix at once, and mixing times come out too short
+	// (docs/theory.md §2.5).
+	SeenOnly bool
+	Rewards  RewardPrior // default Beta(1,1)
+}
+
+// NewDirichlet returns the prior as a belief.
+func NewDirichlet(p DirichletPrior) (*Dirichlet, error) {
+	c, err := NewCounts(p.States, p.Actions)
+	if err != nil {
+		return nil, err
+	}
+	if p.Alpha == 0 {
+		p.Alpha = 1 / float64(p.States)
+	}
+	if !(p.Alpha > 0) || math.IsInf(p.Alpha, 0) {
+		return nil, fmt.Errorf("mdp: Dirichlet parameter %v is not positive", p.Alpha)
+	}
+	switch r := p.Rewards.(type) {
+	case nil:
+		p.Rewards = BetaReward{1, 1}
+	case BetaReward:
+		if !(r.A > 0 && r.B > 0) {
+			return nil, fmt.Errorf("mdp: parameters of %+v are not positive", r)
+		}
+	case NormalGammaReward:
+		if !(r.Kappa > 0 && r.Alpha > 0 && r.Beta > 0) {
+			return nil, fmt.Errorf("mdp: parameters of %+v are not positive", r)
+		}
+	}
+	return &Dirichlet{Counts: c, alpha: p.Alpha, seen: p.SeenOnly, rewards: p.Rewards, logs: make([]float64, p.States)}, nil
+}
+
+// Mean implements Belief.
+func (d *Dirichlet) Mean() *Tabular {
+	return d.fill(nil, func(s, a int, row *countRow, t *Tabular) {
+		t.reward = append(t.reward, d.rewards.Mean(row.reward))
+		total := row.total + d.alpha*float64(d.support(row))
+		d.successors(s, row, func(next int32, count float64) {
+			t.next = append(t.next, next)
+			if total == 0 {
+				t.prob = append(t.prob, 1) // the self-loop
+			} else {
+				t.prob = append(t.prob, (d.alpha+count)/total)
+			}
+		})
+	})
+}
+
+// support returns how many successors have a Dirichlet parameter.
+func (d *Dirichlet) support(row *countRow) int {
+	if d.seen {
+		return len(row.next)
+	}
+	return d.states
+}
+
+// successors calls f for the possible successors in increasing order.
+func (d *Dirichlet) successors(s int, row *countRow, f func(next int32, count float64)) {
+	switch {
+	case d.seen && len(row.next) == 0:
+		f(int32(s), 0)
+	case d.seen:
+		for k, t := range row.next {
+			f(t, row.count[k])
+		}
+	default:
+		k := 0
+		for t := range int32(d.states) {
+			if k < len(row.next) && row.next[k] == t {
+				f(t, row.count[k])
+				k++
+			} else {
+				f(t, 0)
+			}
+		}
+	}
+}
+
+// Sample implements Belief.
+func (d *Dirichlet) Sample(rng *rand.Rand) *Tabular { return d.SampleInto(nil, rng) }
+
+// SampleInto is Sample in the memory of an earlier sample, which it overwrites.
+// Rows are gamma variates, normalised in log space.
+func (d *Dirichlet) SampleInto(t *Tabular, rng *rand.Rand) *Tabular {
+	return d.fill(t, func(s, a int, row *countRow, t *Tabular) {
+		t.reward = append(t.reward, d.rewards.Sample(row.reward, rng))
+		first, n, largest := len(t.next), 0, math.Inf(-1)
+		d.successors(s, row, func(next int32, count float64) {
+			t.next = append(t.next, next)
+			d.logs[n] = logGamma(d.alpha+count, rng)
+			largest = max(largest, d.logs[n])
+			n++
+		})
+		sum := 0.0
+		for _, x := range d.logs[:n] {
+			t.prob = append(t.prob, math.Exp(x-largest))
+			sum += t.prob[len(t.prob)-1]
+		}
+		kept := first // successors whose probability is not zero
+		for k := first; k < len(t.next); k++ {
+			if p := t.prob[k] / sum; p > 0 {
+				t.next[kept], t.prob[kept] = t.next[k], p
+				kept++
+			}
+		}
+		t.next, t.prob = t.next[:kept], t.prob[:kept]
+	})
+}
+
+// Bootstrap approximates a posterior by models that have each seen the data with
+// random weights (the online bootstrap; Oza & Russell 2001). Every member starts
+// from its own draw of a prior, which counts as a number of observations.
+type Bootstrap struct {
+	members []*Counts
+	prior   []*Tabular
+	weight  float64
+	mask    Mask
+	rng     *rand.Rand
+}
+
+var _ Belief = (*Bootstrap)(nil)
+
+// Mask is the distribution of the weight that an observation has for a member.
+type Mask int
+
+// The masks, each with mean one.
+const (
+	Poisson     Mask = iota // Poisson(1)
+	DoubleOrNot             // 2 or 0, with probability one half each
+	Exponential             // Exp(1)
+)
+
+func (m Mask) draw(rng *rand.Rand) float64 {
+	switch m {
+	case DoubleOrNot:
+		return float64(2 * rng.IntN(2))
+	case Exponential:
+		return rng.ExpFloat64()
+	}
+	return distuv.Poisson{Lambda: 1, Src: rng}.Rand()
+}
+
+// NewBootstrap returns members bootstrap models. Each begins with a draw of prior
+// that weighs as much as weight > 0 observations of every (s,a). The masks are
+// drawn from a stream of seed.
+func NewBootstrap(prior *Dirichlet, members int, weight float64, mask Mask, seed uint64) (*Bootstrap, error) {
+	if members < 1 || !(weight > 0) || math.IsInf(weight, 0) || mask < Poisson || mask > Exponential {
+		return nil, fmt.Errorf("mdp: no bootstrap has %d members, prior weight %v and mask %d", members, weight, mask)
+	}
+	b := &Bootstrap{weight: weight, mask: mask, rng: rand.New(rand.NewPCG(seed, 0))}
+	for range members {
+		c, err := NewCounts(prior.states, prior.actions)
+		if err != nil {
+			return nil, err
+		}
+		b.members = append(b.members, c)
+		b.prior = append(b.prior, prior.Sample(b.rng))
+	}
+	return b, nil
+}
+
+// Update implements Belief.
+func (b *Bootstrap) Update(s, a int, reward float64, next int) {
+	for _, c := range b.members {
+		c.add(s, a, reward, next, b.mask.draw(b.rng))
+	}
+}
+
+// Len returns the number of members.
+func (b *Bootstrap) Len() int { return len(b.members) }
+
+// Member returns the model of a member.
+func (b *Bootstrap) Member(k int) *Tabular { return b.mix(b.members[k:k+1], b.prior[k:k+1]) }
+
+// Mean implements Belief: the mean of the members.
+func (b *Bootstrap) Mean() *Tabular { return b.mix(b.members, b.prior) }
+
+// Sample implements Belief: a member at random.
+func (b *Bootstrap) Sample(rng *rand.Rand) *Tabular { return b.Member(rng.IntN(len(b.members))) }
+
+// mix returns the mean of members, each the weighted mean of its counts and its
+// prior.
+func (b *Bootstrap) mix(members []*Counts, prior []*Tabular) *Tabular {
+	v := newScatter(members[0].states)
+	share := 1 / float64(len(members))
+	return members[0].fill(nil, func(s, a int, _ *countRow, t *Tabular) {
+		reward := 0.0
+		for k, c := range members {
+			row := &c.rows[s*c.actions+a]
+			f := share / (b.weight + row.total)
+			next, prob := prior[k].Transition(s, a)
+			for j, u := range next {
+				v.add(u, f*b.weight*prob[j])
+			}
+			for j, u := range row.next {
+				v.add(u, f*row.count[j])
+			}
+			reward += f * (b.weight*prior[k].Reward(s, a) + row.total*row.reward.Mean)
+		}
+		t.next, t.prob = v.drain(t.next, t.prob)
+		t.reward = append(t.reward, reward)
+	})
+}

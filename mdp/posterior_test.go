@@ -1,0 +1,223 @@
+package mdp
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// seen returns a belief of 3 states and 1 action, updated with some steps.
+func seen(t *testing.T, p DirichletPrior) *Dirichlet {
+	t.Helper()
+	p.States, p.Actions = 3, 1
+	d, err := NewDirichlet(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 6 {
+		d.Update(0, 0, 1, 1)
+	}
+	for range 3 {
+		d.Update(0, 0, 0, 2)
+	}
+	return d
+}
+
+// checkMoments compares the mean of draws with what it should be: 5 standard
+// errors, so a false alarm in 2e6 seeds, at a fixed seed.
+func checkMoments(t *testing.T, what string, draws []float64, mean, variance float64) {
+	t.Helper()
+	if m := stat.Mean(draws, nil); math.Abs(m-mean) > 5*math.Sqrt(variance/float64(len(draws))) {
+		t.Errorf("%s: mean %v, want %v", what, m, mean)
+	}
+	if variance > 0 {
+		if v := stat.Variance(draws, nil); math.Abs(v/variance-1) > 0.1 {
+			t.Errorf("%s: variance %v, want %v", what, v, variance)
+		}
+	}
+}
+
+func TestDirichletMoments(t *testing.T) {
+	d := seen(t, DirichletPrior{Alpha: 0.5, Rewards: BetaReward{2, 3}})
+	rng := rand.New(rand.NewPCG(1, 1))
+	const n = 20_000
+	var prob [3][]float64
+	var reward []float64
+	var sample *Tabular
+	for range n {
+		sample = d.SampleInto(sample, rng)
+		for s := range prob {
+			p := 0.0
+			next, x := sample.Transition(0, 0)
+			for k, u := range next {
+				if int(u) == s {
+					p = x[k]
+				}
+			}
+			prob[s] = append(prob[s], p)
+		}
+		reward = append(reward, sample.Reward(0, 0))
+	}
+	total := 10.5
+	mean := d.Mean()
+	next, p := mean.Transition(0, 0)
+	for k, alpha := range []float64{0.5, 6.5, 3.5} {
+		if int(next[k]) != k || !within(p[k], alpha/total, 1e-15) {
+			t.Errorf("mean probability %v, want %v", p[k], alpha/total)
+		}
+		checkMoments(t, "probability", prob[k], alpha/total, alpha*(total-alpha)/(total*total*(total+1)))
+	}
+	a, b := 2.0+6, 3.0+3
+	checkMoments(t, "reward", reward, a/(a+b), a*b/((a+b)*(a+b)*(a+b+1)))
+	if !within(mean.Reward(0, 0), a/(a+b), 1e-15) {
+		t.Errorf("mean reward %v, want %v", mean.Reward(0, 0), a/(a+b))
+	}
+}
+
+func TestNormalGammaMoments(t *testing.T) {
+	prior := NormalGammaReward{Mu: 1, Kappa: 2, Alpha: 4, Beta: 3}
+	var m countRow
+	c := &Counts{states: 1, actions: 1, rows: []countRow{m}}
+	rewards := []float64{2, 4, -1, 0.5}
+	for _, r := range rewards {
+		c.Update(0, 0, r, 0)
+	}
+	// The batch formulas of the conjugate posterior.
+	n, mean := 4.0, stat.Mean(rewards, nil)
+	ss := stat.Variance(rewards, nil) * 3
+	kappa, alpha := 2+n, 4+n/2
+	mu := (2*1 + n*mean) / kappa
+	beta := 3 + ss/2 + 2*n*(mean-1)*(mean-1)/(2*kappa)
+	rng := rand.New(rand.NewPCG(2, 2))
+	draws := make([]float64, 20_000)
+	for i := range draws {
+		draws[i] = prior.Sample(c.Rewards(0, 0), rng)
+	}
+	checkMoments(t, "mean reward", draws, mu, beta/(kappa*(alpha-1)))
+}
+
+// At parameters where gamma variates underflow, rows are still distributions, and
+// each successor has the probability it should.
+func TestDirichletWithTinyParameters(t *testing.T) {
+	d, err := NewDirichlet(DirichletPrior{States: 4, Actions: 1, Alpha: 1e-4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 3))
+	const n = 4000
+	var mean [4]float64
+	for range n {
+		next, prob := d.Sample(rng).Transition(0, 0)
+		sum := 0.0
+		for k, u := range next {
+			mean[u] += prob[k] / n
+			sum += prob[k]
+		}
+		if !within(sum, 1, 1e-12) {
+			t.Fatalf("row %v", prob)
+		}
+	}
+	for s, x := range mean { // nearly all mass is on one successor: variance 3/16
+		if math.Abs(x-0.25) > 5*math.Sqrt(3.0/16/n) {
+			t.Errorf("successor %d has mean probability %v, want 1/4", s, x)
+		}
+	}
+}
+
+func TestSeenOnly(t *testing.T) {
+	d := seen(t, DirichletPrior{Alpha: 1, SeenOnly: true})
+	m := d.Sample(rand.New(rand.NewPCG(4, 4)))
+	if next, _ := m.Transition(0, 0); len(next) != 2 || next[0] != 1 {
+		t.Errorf("successors %v, want those seen, 1 and 2", next)
+	}
+	for _, m := range []*Tabular{m, d.Mean(), d.Empirical()} {
+		if next, prob := m.Transition(1, 0); len(next) != 1 || next[0] != 1 || prob[0] != 1 {
+			t.Errorf("an untried pair leads to %v with %v, not to itself", next, prob)
+		}
+	}
+	next, prob := d.Mean().Transition(0, 0)
+	if len(next) != 2 || !within(prob[0], 7.0/11, 1e-15) {
+		t.Errorf("mean row %v %v", next, prob)
+	}
+	next, prob = d.Empirical().Transition(0, 0)
+	if len(next) != 2 || !within(prob[0], 6.0/9, 1e-15) || !within(d.Empirical().Reward(0, 0), 6.0/9, 1e-15) {
+		t.Errorf("empirical row %v %v", next, prob)
+	}
+}
+
+// Members of the bootstrap spread like the posterior: with n observations of a
+// coin, by about √(p(1−p)/n), whatever the mask of variance one.
+func TestBootstrap(t *testing.T) {
+	for mask, name := range map[Mask]string{Poisson: "Poisson", DoubleOrNot: "double or not", Exponential: "exponential"} {
+		prior, err := NewDirichlet(DirichletPrior{States: 2, Actions: 1, Alpha: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := NewBootstrap(prior, 400, 0.01, mask, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const n = 300
+		for i := range n {
+			b.Update(0, 0, float64(i%3/2), i%3/2)
+		}
+		var p, r []float64
+		for k := range b.Len() {
+			m := b.Member(k)
+			next, prob := m.Transition(0, 0)
+			if next[0] != 0 {
+				t.Fatalf("%s: row %v", name, next)
+			}
+			p = append(p, 1-prob[0])
+			r = append(r, m.Reward(0, 0))
+		}
+		want := math.Sqrt(1.0 / 3 * 2 / 3 / n)
+		for _, x := range [][]float64{p, r} {
+			if m := stat.Mean(x, nil); math.Abs(m-1.0/3) > 5*want/20 {
+				t.Errorf("%s: mean %v, want 1/3", name, m)
+			}
+			if sd := stat.StdDev(x, nil); math.Abs(sd/want-1) > 0.2 {
+				t.Errorf("%s: spread %v, want %v", name, sd, want)
+			}
+		}
+		_, prob := b.Mean().Transition(0, 0)
+		if !within(1-prob[0], stat.Mean(p, nil), 1e-12) {
+			t.Errorf("%s: the mean model is not the mean of the members", name)
+		}
+	}
+}
+
+// Updating one by one gives the batch moments.
+func TestMomentsOnlineAndBatch(t *testing.T) {
+	c, err := NewCounts(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(6, 6))
+	var x, w []float64
+	for range 50 {
+		x, w = append(x, rng.NormFloat64()), append(w, rng.ExpFloat64())
+		c.add(0, 0, x[len(x)-1], 0, w[len(w)-1])
+	}
+	mean := stat.Mean(x, w)
+	m2 := 0.0
+	for i := range x {
+		m2 += w[i] * (x[i] - mean) * (x[i] - mean)
+	}
+	if got := c.Rewards(0, 0); !within(got.Mean, mean, 1e-12) || !within(got.M2, m2, 1e-10) {
+		t.Errorf("moments %+v, want mean %v, squares %v", got, mean, m2)
+	}
+}
+
+func TestBadPriors(t *testing.T) {
+	for name, p := range map[string]DirichletPrior{
+		"size": {Actions: 1}, "alpha": {States: 1, Actions: 1, Alpha: -1}, "NaN": {States: 1, Actions: 1, Alpha: math.NaN()},
+		"beta": {States: 1, Actions: 1, Rewards: BetaReward{0, 1}}, "normal": {States: 1, Actions: 1, Rewards: NormalGammaReward{}},
+	} {
+		if _, err := NewDirichlet(p); err == nil {
+			t.Errorf("%s: %+v is accepted", name, p)
+		}
+	}
+}

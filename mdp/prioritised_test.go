@@ -1,0 +1,62 @@
+package mdp_test
+
+import (
+	"testing"
+
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/mdp/catalog"
+)
+
+// With one reward in many states, prioritised sweeping backs up less.
+func TestPrioritisedSweepingPays(t *testing.T) {
+	task, err := catalog.GridWorld(catalog.Grid{Rows: 60, Cols: 60, Slip: 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	backups := func(method mdp.Method) int {
+		sol, err := mdp.SolveDiscounted(task.Model, 0.95, mdp.Options{Method: method, Tolerance: 1e-6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sol.Backups
+	}
+	if p, v := backups(mdp.PrioritisedSweeping), backups(mdp.ValueIteration); p >= v {
+		t.Errorf("%d backups, value iteration %d", p, v)
+	}
+}
+
+// A sweep that is shared between processors gives the same solution.
+func TestLargeModelsAgree(t *testing.T) {
+	task, err := catalog.GridWorld(catalog.Grid{Rows: 140, Cols: 140, Slip: 0.2, StepReward: -0.01, GoalReward: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first *mdp.Solution
+	for _, method := range []mdp.Method{mdp.ValueIteration, mdp.ModifiedPolicyIteration, mdp.PrioritisedSweeping} {
+		sol, err := mdp.SolveDiscounted(task.Model, 0.98, mdp.Options{Method: method, Tolerance: 1e-8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = sol
+		}
+		for s, v := range sol.Value {
+			if !near(v, first.Value[s], sol.Bound+first.Bound) {
+				t.Fatalf("method %d: value %v of state %d, value iteration %v", method, v, s, first.Value[s])
+			}
+		}
+	}
+	c, err := mdp.Induce(task.Model, first.Policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := c.EvaluateDiscounted(0.98)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, x := range first.Value {
+		if loss := x - v[s]; loss > 2*first.Bound+1e-8 {
+			t.Fatalf("the policy loses %v in state %d", loss, s)
+		}
+	}
+}
