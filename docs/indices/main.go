@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,8 +155,10 @@ func drawFigure(path string, tasks []task, meta result.Meta, order []int) error 
 	p.Title.Padding = 8
 	p.X.Label.Text = fmt.Sprintf("share of the Bayes-optimal value (mean of %d runs, 95 %% interval)", meta.Runs)
 	p.X.Label.TextStyle.Font.Size, p.X.Tick.Label.Font.Size, p.Y.Tick.Label.Font.Size = 11, 10, 11
-	p.Legend.Top, p.Legend.Left, p.Legend.TextStyle.Font.Size = true, true, 11
-	p.Legend.XOffs, p.Legend.YOffs = 10, -6
+	p.Y.Label.Text = " " // room for the longest name
+	p.X.Tick.Marker = shareTicks{}
+	p.Legend.TextStyle.Font.Size, p.Legend.Padding = 11, 3
+	p.Legend.XOffs, p.Legend.YOffs = -14, 10
 	names := make([]string, len(order))
 	for place, a := range order {
 		names[len(order)-1-place] = meta.Agents[a]
@@ -199,6 +202,17 @@ func drawFigure(path string, tasks []task, meta result.Meta, order []int) error 
 		}
 	}
 	return nil
+}
+
+// shareTicks marks every 0.05.
+type shareTicks struct{}
+
+// Ticks implements plot.Ticker.
+func (shareTicks) Ticks(low, high float64) (ticks []plot.Tick) {
+	for k := math.Ceil(low*20 - 1e-9); k <= high*20+1e-9; k++ {
+		ticks = append(ticks, plot.Tick{Value: k / 20, Label: strconv.FormatFloat(k/20, 'f', 2, 64)})
+	}
+	return ticks
 }
 
 // bars are points with horizontal error bars.
