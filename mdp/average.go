@@ -70,7 +70,7 @@ func (a *AverageSolver) Solve(m Model, o Options) (*Solution, error) {
 	}
 	method := o.Method
 	if method == Automatic {
-		if method = ValueIteration; n <= 200 {
+		if method = ValueIteration; n <= automaticLimit {
 			method = PolicyIteration
 		}
 	}
@@ -98,10 +98,10 @@ func (a *AverageSolver) policyIteration(limit int) (*Solution, error) {
 		}
 		sol.Improvements++
 		noise := rounding(t, sol.Bias)
-		slack := 4 * noise
+		slack := patience(sol.Improvements) * 4 * noise
 		changed := false
 		if !constant {
-			gainSlack := 1e-11 * maxAbs(sol.Gain)
+			gainSlack := patience(sol.Improvements) * 1e-11 * maxAbs(sol.Gain)
 			for s := range n {
 				best := expectation(t, s, sol.Policy[s], sol.Gain) + gainSlack
 				for b := range t.actions {

@@ -33,7 +33,7 @@ func SolveDiscounted(m Model, gamma float64, o Options) (*Solution, error) {
 	}
 	method := o.Method
 	if method == Automatic {
-		if method = ModifiedPolicyIteration; n <= 200 {
+		if method = ModifiedPolicyIteration; n <= automaticLimit {
 			method = PolicyIteration
 		}
 	}
@@ -210,7 +210,7 @@ func (d *discounted) policyIteration(start Deterministic) (*Solution, error) {
 		copy(d.v, red.f[0])
 		// Keep an action unless another is better beyond roundoff, so as not to
 		// cycle among equals.
-		slack := 4 * rounding(d.Tabular, d.v)
+		slack := patience(d.sol.Improvements) * 4 * rounding(d.Tabular, d.v)
 		changed := false
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for s, a := range d.sol.Policy {
@@ -232,6 +232,13 @@ func (d *discounted) policyIteration(start Deterministic) (*Solution, error) {
 	}
 	d.sol.Value = d.v
 	return &d.sol, ErrNotConverged
+}
+
+// patience grows once an unusual number of improvements has been made. Policy
+// iteration takes a handful; if roundoff makes it cycle among policies that are
+// as good as equal, what counts as an improvement has to rise until it ends.
+func patience(improvements int) float64 {
+	return math.Exp2(float64(max(0, improvements-50)))
 }
 
 func checkPolicy(p Deterministic, states, actions int) error {

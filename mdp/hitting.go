@@ -105,7 +105,7 @@ func shortest(t *Tabular, target int, red *reduction) ([]float64, Deterministic,
 		return nil, nil, &MissingError{"communicating", fmt.Sprintf("%s cannot be reached from %s", showStates([]int{target}), showStates(far))}
 	}
 	h := make([]float64, n)
-	for {
+	for improvements := 1; ; improvements++ {
 		red.reset(n)
 		for s := range n {
 			if s == target {
@@ -120,7 +120,7 @@ func shortest(t *Tabular, target int, red *reduction) ([]float64, Deterministic,
 		}
 		red.solve()
 		copy(h, red.f[0])
-		slack := 1e-12 * maxAbs(h)
+		slack := patience(improvements) * 1e-12 * maxAbs(h)
 		changed := false
 		for s := range n {
 			if s == target {

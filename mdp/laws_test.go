@@ -207,6 +207,30 @@ func TestRelabelling(t *testing.T) {
 				t.Fatalf("gain %v becomes %v", a.Gain[s], b.Gain[u])
 			}
 		}
+		before, err := mdp.MixingTime(m, p, mdp.MixingOptions{Eta: 0.1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := mdp.MixingTime(w, q, mdp.MixingOptions{Eta: 0.1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, u := range name {
+			for a, T := range before.T[s] {
+				if !near(before.Limit[s][a], after.Limit[u][a], 1e-12) {
+					t.Fatalf("limit %v becomes %v", before.Limit[s][a], after.Limit[u][a])
+				}
+				if T != after.T[u][a] { // only if d is at the threshold but for roundoff
+					d, err := mdp.Forgetting(m, p, s, a, min(T, after.T[u][a]))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !near(d[len(d)-1], before.Epsilon, 1e-12) {
+						t.Fatalf("T = %d becomes %d", T, after.T[u][a])
+					}
+				}
+			}
+		}
 		x, y := induce(t, m, p).Structure(), induce(t, w, q).Structure()
 		if len(x.Classes) != len(y.Classes) || len(x.Closed) != len(y.Closed) {
 			t.Fatalf("%d classes, %d closed become %d, %d", len(x.Classes), len(x.Closed), len(y.Classes), len(y.Closed))

@@ -9,7 +9,11 @@ import (
 // Method is an algorithm for solving a model.
 type Method int
 
-// The methods. Automatic takes policy iteration for up to 200 states, where its
+// automaticLimit is the number of states up to which Automatic means policy
+// iteration.
+const automaticLimit = 500
+
+// The methods. Automatic takes policy iteration for up to 500 states, where its
 // exact evaluations are cheapest, and modified policy iteration (discounted) or
 // relative value iteration (average) beyond.
 const (

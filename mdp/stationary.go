@@ -13,6 +13,16 @@ var ErrNotConverged = fmt.Errorf("mdp: not converged within the iteration limit"
 // with its S² memory and S³ time, is used.
 const denseLimit = 2000
 
+// Stationary returns the stationary distribution of policy π in model m; see
+// Chain.Stationary.
+func Stationary(m Model, pi Policy) (mu []float64, residual float64, err error) {
+	c, err := Induce(m, pi)
+	if err != nil {
+		return nil, 0, err
+	}
+	return c.Stationary()
+}
+
 // Stationary returns the stationary distribution μ = μP of a chain with a
 // single closed class (else a MissingError) and the residual ‖μP−μ‖₁. Closed
 // classes of up to 2000 states are solved by elimination without subtractions
