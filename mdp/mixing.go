@@ -11,6 +11,10 @@ import (
 // Never is the time of what does not happen.
 const Never = math.MaxInt
 
+// knifeEdge is how close, relatively, a limit and the threshold may come before
+// roundoff decides which is larger. They then count as equal: Never.
+const knifeEdge = 1e-12
+
 // MixingOptions say when a deviation counts as forgotten. The zero value is
 // useful.
 type MixingOptions struct {
@@ -193,7 +197,7 @@ func (w *mixer) deviations(m Model) {
 			w.v = append(w.v, dense)
 			limit, perSlot := f.norm(index, value)
 			w.Limit[s][a] = limit / float64(n)
-			if limit >= w.threshold {
+			if limit >= w.threshold*(1-knifeEdge) {
 				w.T[s][a] = Never
 				w.Infinite++
 				if w.Why == nil {
@@ -249,7 +253,7 @@ func (w *mixer) means(pi Policy, actions int) {
 			}
 		}
 		switch {
-		case limit >= w.Epsilon:
+		case limit >= w.Epsilon*(1-knifeEdge):
 			m.time = Never
 		case !slices.ContainsFunc(m.weight, func(x float64) bool { return x > 0 }):
 			m.time = 1

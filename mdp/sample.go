@@ -166,7 +166,7 @@ func (p *pairSampler) draw(rng *rand.Rand) Pair {
 // time propagates the deviation of a pair until it is forgotten.
 func (p *pairSampler) time(pair Pair) (t int, extrapolated bool, why *MissingError) {
 	index, value := deviation(p.m, p.c, pair.S, pair.A, p.now)
-	if limit, perSlot := p.f.norm(index, value); limit >= p.threshold {
+	if limit, perSlot := p.f.norm(index, value); limit >= p.threshold*(1-knifeEdge) {
 		if why = p.f.explain(perSlot); why != nil {
 			why.Why = fmt.Sprintf("taking action %d in state %d is never forgotten, %s", pair.A, pair.S, why.Why)
 		}
