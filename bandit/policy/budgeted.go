@@ -42,17 +42,17 @@ func (b *budgeted) SelectArm(*rand.Rand) int {
 	}
 	best, selected := math.Inf(-1), 0
 	for i, d := range b.learners {
-		var f future
+		gain := 0.0
+		rival, _ := b.rival(i)
 		switch b.allocation {
 		case lookahead:
-			f.Belief = betaBinomial{*d.(*bandit.Beta), b.budget}
+			gain = gainAfter(*d.(*bandit.Beta), b.budget, rival)
 		case byVPI:
-			f.Belief = d
+			gain = d.Gain(rival)
 		case roundRobin, biasedRobin:
 			return b.turn
 		}
-		rival, _ := b.rival(i)
-		if v := f.better(rival, d.Mean()); v > best {
+		if v := improvement(gain, d.Mean(), rival); v > best {
 			best, selected = v, i
 		}
 	}
@@ -73,17 +73,11 @@ func (b *budgeted) Update(arm int, reward float64, rng *rand.Rand) {
 // Done reports whether the budget is spent.
 func (b *budgeted) Done() bool { return b.budget == 0 }
 
-// betaBinomial is the distribution of the mean of a Beta belief after a number
-// of pulls of its arm.
-type betaBinomial struct {
-	bandit.Beta
-	pulls int
-}
-
-// Gain returns E(q̄′−x)⁺, from the largest number of successes downward.
-func (d betaBinomial) Gain(x float64) float64 {
-	n := float64(d.pulls)
-	lnB := lnBeta(d.Beta)
+// gainAfter returns E(q̄′−x)⁺, where q̄′ is the mean of a Beta belief after a
+// number of pulls, whose successes are beta-binomial.
+func gainAfter(d bandit.Beta, pulls int, x float64) float64 {
+	n := float64(pulls)
+	lnB := lnBeta(d)
 	sum := 0.0
 	for s := n; s >= 0; s-- {
 		excess := (d.A+s)/(d.A+d.B+n) - x

@@ -169,9 +169,10 @@ func (s *ids) minimise() (i, j int, p float64) {
 	}
 	for a := range s.regret {
 		consider(a, a, 1)
-		for b := range a {
+		for b := range s.regret {
 			// The ratio is convex in the probability q of a; this is its
-			// stationary point.
+			// stationary point. Of both orders of a pair the one with the
+			// smaller q is the more accurate.
 			dr, dv := s.regret[a]-s.regret[b], s.information[a]-s.information[b]
 			if q := s.regret[b]/dr - 2*s.information[b]/dv; q > 0 && q < 1 {
 				consider(a, b, q)

@@ -134,7 +134,7 @@ func (k *knowledgeGradient) SelectArm(*rand.Rand) int {
 	for i, b := range k.learners {
 		score := b.Mean()
 		if rival, ok := k.rival(i); ok {
-			score += weight * afterOneMore(b).better(rival, score)
+			score += weight * improvement(gainAfterOneMore(b, rival), score, rival)
 		}
 		if selected < 0 || score > best {
 			best, selected = score, i
@@ -148,26 +148,24 @@ func (k *knowledgeGradient) Update(arm int, reward float64, rng *rand.Rand) {
 	k.ranked.Update(arm, reward, rng)
 }
 
-// future is the distribution of the mean that an arm's belief will have.
-type future struct{ bandit.Belief }
-
-// better returns E max(q̄′, rival) − max(q̄, rival) with E q̄′ = q̄ = mean.
-func (f future) better(rival, mean float64) float64 {
-	return max(0, f.Gain(rival)-max(0, mean-rival))
+// improvement returns E max(q̄′, rival) − max(q̄, rival) for a mean q̄ that will
+// change to q̄′, with E q̄′ = q̄ and gain = E(q̄′−rival)⁺.
+func improvement(gain, mean, rival float64) float64 {
+	return max(0, gain-max(0, mean-rival))
 }
 
-// afterOneMore returns the distribution of the mean after one more reward.
-func afterOneMore(b bandit.Learner) future {
+// gainAfterOneMore returns E(q̄′−x)⁺, where q̄′ is the mean after one more reward.
+func gainAfterOneMore(b bandit.Learner, x float64) float64 {
 	switch d := b.(type) {
 	case *bandit.Beta:
 		n := d.A + d.B
-		return future{bandit.TwoPoint{Lo: d.A / (n + 1), Hi: (d.A + 1) / (n + 1), W: d.A / n}}
+		return bandit.TwoPoint{Lo: d.A / (n + 1), Hi: (d.A + 1) / (n + 1), W: d.A / n}.Gain(x)
 	case *bandit.Gaussian:
-		return future{bandit.Gaussian{Mu: d.Mu, Sigma: d.Sigma * d.Sigma / math.Hypot(d.Sigma, d.Noise)}}
+		return bandit.Gaussian{Mu: d.Mu, Sigma: d.Sigma * d.Sigma / math.Hypot(d.Sigma, d.Noise)}.Gain(x)
 	case *bandit.NormalGamma:
 		// The next reward is Student's t with scale² β(λ+1)/(αλ), and moves
 		// the mean by a share 1/(λ+1).
-		return future{bandit.NormalGamma{Mu: d.Mu, Lambda: d.Lambda * (d.Lambda + 1), Alpha: d.Alpha, Beta: d.Beta}}
+		return bandit.NormalGamma{Mu: d.Mu, Lambda: d.Lambda * (d.Lambda + 1), Alpha: d.Alpha, Beta: d.Beta}.Gain(x)
 	}
-	panic("policy: unforeseen belief")
+	panic("policy: no look-ahead for this belief")
 }

@@ -52,8 +52,10 @@ func (o *optimistic) bound(arm int) float64 {
 
 func (o *optimistic) SelectArm(*rand.Rand) int {
 	top := o.means.entries[0]
-	margin := o.margin(math.Abs(top.key) + math.Abs(o.bounds.entries[0].key))
-	best, phi, selected := 0.0, 0.0, top.arm
+	size := math.Abs(top.key) + math.Abs(o.bounds.entries[0].key)
+	margin := o.margin(size)
+	// Advantages that vanish come out as rounding errors: these exploit.
+	best, phi, selected := 1e-14*size, 0.0, top.arm
 	for _, e := range o.bounds.entries {
 		if e.key-top.key < best-margin {
 			break

@@ -37,11 +37,28 @@ func (r *ranking) rebuild(key func(arm int) float64) {
 		e := &r.entries[i]
 		e.key = key(int(e.arm))
 	}
-	slices.SortFunc(r.entries, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(b.key, a.key), cmp.Compare(a.arm, b.arm))
-	})
+	r.sort()
 	for i, e := range r.entries {
 		r.places[e.arm] = int32(i)
+	}
+}
+
+// sort puts the entries in order: by insertion, which is quick if they nearly
+// are, unless that turns out to take long.
+func (r *ranking) sort() {
+	budget := 8 * len(r.entries)
+	for i, e := range r.entries {
+		for ; i > 0 && e.before(r.entries[i-1]); i-- {
+			r.entries[i] = r.entries[i-1]
+			budget--
+		}
+		r.entries[i] = e
+		if budget < 0 {
+			slices.SortFunc(r.entries, func(a, b entry) int {
+				return cmp.Or(cmp.Compare(b.key, a.key), cmp.Compare(a.arm, b.arm))
+			})
+			return
+		}
 	}
 }
 

@@ -131,7 +131,7 @@ func TestOptimisticPlainly(t *testing.T) {
 		w.play(t, p, 300, noRNG, func() int {
 			j := w.beliefs.plainGreedy()
 			q := w.beliefs.mean(j)
-			best, selected := 0.0, j
+			best, selected := 1e-14*(math.Abs(q)+math.Abs(p.bounds.entries[0].key)), j
 			for i := range w.arms {
 				if i == j {
 					continue
@@ -206,7 +206,7 @@ func TestRisingPlainly(t *testing.T) {
 					return i
 				}
 			}
-			return argmax(w.arms, func(i int) float64 { return p.index(i, float64(p.now)) })
+			return argmax(w.arms, func(i int) float64 { return p.index(i, p.level(float64(p.now))) })
 		})
 	})
 	for seed := range uint64(20) {
@@ -218,7 +218,7 @@ func TestRisingPlainly(t *testing.T) {
 		}
 		p := newBayesUCB(b, 1)
 		w.play(t, p, 60, noRNG, func() int {
-			return argmax(w.arms, func(i int) float64 { return p.index(i, float64(p.now)) })
+			return argmax(w.arms, func(i int) float64 { return p.index(i, p.level(float64(p.now))) })
 		})
 	}
 }

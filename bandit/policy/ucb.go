@@ -13,42 +13,46 @@ import (
 // rising selects the arm with the largest index where the indices of arms that
 // are not pulled rise with time. For a block of steps it keeps what they will be
 // at the end of the block, which bounds what they are: only arms whose bound
-// beats the best present index are looked at. A block is about √n steps, over
-// which the bounds of n arms hardly rise, but a look at all arms costs little.
+// beats the best present index are looked at. A block is a few times √n steps,
+// over which the bounds of n arms hardly rise, but a look at all costs little.
 type rising struct {
-	// index returns that of an arm when the given number of rewards are in.
-	// It must not fall as rewards grow, up to a relative error of slack.
-	index  func(arm int, rewards float64) float64
+	// index returns that of an arm at a level. It must not fall as the level
+	// grows, up to a relative error of slack.
+	index func(arm int, level float64) float64
+	// level returns that of the time when the given number of rewards are in.
+	level  func(rewards float64) float64
 	slack  float64
 	n      int
-	now    int // rewards so far
-	until  int // end of the block
+	now    int     // rewards so far
+	until  int     // end of the block
+	last   float64 // level at the end of the block
 	block  int
 	bounds ranking
 }
 
-func newRising(n int, slack float64, index func(arm int, rewards float64) float64) rising {
-	return rising{index: index, slack: slack, n: n, block: 8 + int(4*math.Sqrt(float64(n)))}
+func newRising(n int, slack float64, level func(rewards float64) float64, index func(arm int, level float64) float64) rising {
+	return rising{index: index, level: level, slack: slack, n: n, block: 8 + int(4*math.Sqrt(float64(n)))}
 }
 
-func (r *rising) bound(arm int) float64 { return r.index(arm, float64(r.until)) }
+func (r *rising) bound(arm int) float64 { return r.index(arm, r.last) }
 
 func (r *rising) SelectArm(*rand.Rand) int {
 	if r.bounds.entries == nil || r.now > r.until {
 		r.until = r.now + r.block
+		r.last = r.level(float64(r.until))
 		if r.bounds.entries == nil {
 			r.bounds = newRanking(r.n, r.bound)
 		} else {
 			r.bounds.rebuild(r.bound)
 		}
 	}
+	level := r.level(float64(r.now))
 	best, selected := math.Inf(-1), r.bounds.entries[0].arm
-	now := float64(r.now)
 	for _, e := range r.bounds.entries {
 		if e.key+r.slack*math.Abs(e.key) < best {
 			break
 		}
-		x := r.index(int(e.arm), now)
+		x := r.index(int(e.arm), level)
 		if x > best || x == best && e.arm < selected {
 			best, selected = x, e.arm
 		}
@@ -66,13 +70,14 @@ func (r *rising) learned(arm int) {
 
 // tally holds what the frequentist policies know of their arms.
 type tally struct {
-	pulls []int
-	means []float64 // of the rewards; as given at the start before the first
-	lap   wander
+	pulls  []int
+	means  []float64 // of the rewards; as given at the start before the first
+	spread []float64 // 1/√pulls
+	lap    wander
 }
 
 func newTally(n int, start float64) tally {
-	t := tally{pulls: make([]int, n), means: make([]float64, n)}
+	t := tally{pulls: make([]int, n), means: make([]float64, n), spread: make([]float64, n)}
 	for i := range t.means {
 		t.means[i] = start
 	}
@@ -81,7 +86,9 @@ func newTally(n int, start float64) tally {
 
 func (t *tally) add(arm int, reward float64) {
 	t.pulls[arm]++
-	t.means[arm] += (reward - t.means[arm]) / float64(t.pulls[arm])
+	n := float64(t.pulls[arm])
+	t.means[arm] += (reward - t.means[arm]) / n
+	t.spread[arm] = 1 / math.Sqrt(n)
 }
 
 // wander goes round the arms so that each has been pulled as often as any other
@@ -124,8 +131,9 @@ func (u *upperConfidence) Update(arm int, reward float64, _ *rand.Rand) {
 // rewards. Their c is 2.
 func newUCB1(n int, width, c float64) *upperConfidence {
 	u := &upperConfidence{tally: newTally(n, 0)}
-	u.rising = newRising(n, 0, func(arm int, rewards float64) float64 {
-		return u.means[arm] + width*math.Sqrt(c*math.Log(rewards)/float64(u.pulls[arm]))
+	level := func(rewards float64) float64 { return width * math.Sqrt(c*math.Log(rewards)) }
+	u.rising = newRising(n, 0, level, func(arm int, level float64) float64 {
+		return u.means[arm] + level*u.spread[arm]
 	})
 	return u
 }
@@ -137,12 +145,12 @@ func newUCB1(n int, width, c float64) *upperConfidence {
 // c = 0 what they recommend.
 func newKLUCB(n int, low, width, c float64) *upperConfidence {
 	u := &upperConfidence{tally: newTally(n, 0)}
-	u.rising = newRising(n, 1e-11, func(arm int, rewards float64) float64 {
+	level := func(rewards float64) float64 {
 		l := math.Log(rewards + 1)
-		if c != 0 {
-			l += c * math.Log(max(1, l))
-		}
-		return low + width*bernoulliBound((u.means[arm]-low)/width, l/float64(u.pulls[arm]))
+		return l + c*math.Log(max(1, l))
+	}
+	u.rising = newRising(n, 1e-11, level, func(arm int, level float64) float64 {
+		return low + width*bernoulliBound((u.means[arm]-low)/width, level/float64(u.pulls[arm]))
 	})
 	return u
 }
@@ -191,8 +199,9 @@ type bayesUCB struct {
 
 func newBayesUCB(b beliefs, logs float64) *bayesUCB {
 	u := &bayesUCB{beliefs: b}
-	u.rising = newRising(b.len(), 1e-8, func(arm int, rewards float64) float64 {
-		return upperQuantile(u.learners[arm], 1/((rewards+1)*logs))
+	level := func(rewards float64) float64 { return (rewards + 1) * logs }
+	u.rising = newRising(b.len(), 1e-8, level, func(arm int, level float64) float64 {
+		return upperQuantile(u.learners[arm], 1/level)
 	})
 	return u
 }
