@@ -1,0 +1,326 @@
+package rltest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// CheckAgent checks an agent as its author writes it, and the lanes that
+// framework.VectorizeAgent makes of it, on environments as spec describes them.
+// newAgent makes a fresh one at every call. The result is nil or every broken
+// rule: see Broken.
+func CheckAgent(ctx context.Context, newAgent func(seed uint64) (framework.Agent, error), spec framework.Spec) error {
+	if err := spec.Validate(); err != nil {
+		return fmt.Errorf("rltest: %w", err)
+	}
+	c := &agentCheck{ctx: ctx, spec: spec, open: func(lanes int) (framework.VectorAgent, error) {
+		return framework.VectorizeAgent(newAgent, spec, lanes), nil
+	}}
+	c.try(Works, framework.Guard(c.run))
+	c.try(Works, framework.Guard(func() error { return c.views(newAgent) }))
+	return c.result(append(agentRules(), KeepsNoViews)...)
+}
+
+// CheckVectorAgent checks lanes of an agent, written as a batch or behind the
+// plugin seam. open makes fresh ones for environments as spec describes them.
+func CheckVectorAgent(ctx context.Context, open func(lanes int) (framework.VectorAgent, error), spec framework.Spec) error {
+	if err := spec.Validate(); err != nil {
+		return fmt.Errorf("rltest: %w", err)
+	}
+	c := &agentCheck{ctx: ctx, open: open, spec: spec}
+	c.try(Works, framework.Guard(c.run))
+	return c.result(agentRules()...)
+}
+
+func agentRules() []Rule {
+	return []Rule{
+		Works, ActionInSpace, SameSeedSameActions, NewRunForgets, NewEpisodeTeachesNothing,
+		InputUnchanged, FillsColumns, IdleUntouched, LanesIndependent,
+	}
+}
+
+// agentCheck checks lanes of an agent.
+type agentCheck struct {
+	report
+	ctx  context.Context
+	open func(lanes int) (framework.VectorAgent, error)
+	spec framework.Spec
+}
+
+// event is what one call tells a lane.
+type event struct {
+	signal                framework.Signal
+	seed                  uint64
+	observation           space.Value
+	reward                float64
+	terminated, truncated bool
+}
+
+// script draws the feedback of one run: observations from their space, rewards
+// within the spec's bounds, and ends of episodes unless the spec says Continuing.
+func (c *agentCheck) script(number uint64) []event {
+	rng := rand.New(rand.NewPCG(number, 2))
+	events := []event{{signal: framework.NewRun, seed: number}}
+	ended := false
+	for range calls {
+		e := event{signal: framework.Continue}
+		switch {
+		case ended:
+			e.signal = framework.NewEpisode
+		default:
+			e.reward = reward(&c.spec, rng)
+			if !c.spec.Continuing {
+				e.terminated, e.truncated = rng.IntN(10) == 0, rng.IntN(20) == 0
+			}
+		}
+		ended = e.terminated || e.truncated
+		events = append(events, e)
+	}
+	for k := range events {
+		events[k].observation = space.Sample(c.spec.Observation, rng)
+	}
+	return events
+}
+
+// reward draws one of the bounds where both are known: every agent that fits the
+// bounds can learn from those.
+func reward(spec *framework.Spec, rng *rand.Rand) float64 {
+	switch low, high := spec.RewardLow, spec.RewardHigh; {
+	case math.IsInf(low, 0) && math.IsInf(high, 0):
+		return rng.NormFloat64()
+	case math.IsInf(low, 0):
+		return high - rng.ExpFloat64()
+	case math.IsInf(high, 0):
+		return low + rng.ExpFloat64()
+	case rng.IntN(2) == 0:
+		return low
+	default:
+		return high
+	}
+}
+
+func (c *agentCheck) run() error {
+	scripts := [][]event{c.script(1), c.script(2), c.script(3)}
+	together, err := c.play(scripts, 0, true)
+	if err != nil {
+		return err
+	}
+	var alone [][]string
+	for i, s := range scripts {
+		first, err := c.play([][]event{s}, 0, false)
+		if err != nil {
+			return err
+		}
+		again, err := c.play([][]event{s}, 0, false)
+		if err != nil {
+			return err
+		}
+		c.try(SameSeedSameActions, differ(first[0], again[0], "the same seed and feedback again"))
+		dirty, err := c.play([][]event{s}, 1, false)
+		if err != nil {
+			return err
+		}
+		if c.sound(SameSeedSameActions) {
+			c.try(FillsColumns, differ(first[0], dirty[0], "with other values in the caller's columns"))
+		}
+		if c.sound(SameSeedSameActions, FillsColumns) {
+			c.try(LanesIndependent, differ(first[0], together[i], fmt.Sprintf("lane %d of %d, against the same lane alone", i, lanes)))
+		}
+		alone = append(alone, first[0])
+	}
+	if !c.sound(SameSeedSameActions, FillsColumns) {
+		return nil
+	}
+	both, err := c.play([][]event{slices.Concat(scripts[0], scripts[1])}, 0, false)
+	if err != nil {
+		return err
+	}
+	c.try(NewRunForgets, differ(alone[1], both[0][len(scripts[0]):], "a run after another run, against the run alone"))
+	return c.newEpisodes(scripts[0], alone[0])
+}
+
+// newEpisodes changes what calls that start an episode say beside the observation.
+func (c *agentCheck) newEpisodes(script []event, want []string) error {
+	misled := slices.Clone(script)
+	for k := range misled {
+		if misled[k].signal != framework.Continue {
+			misled[k].reward, misled[k].terminated, misled[k].truncated = reward(&c.spec, rand.New(rand.NewPCG(uint64(k), 4))), k%2 == 0, k%3 == 0
+		}
+	}
+	got, err := c.play([][]event{misled}, 0, false)
+	if err != nil {
+		return err
+	}
+	c.try(NewEpisodeTeachesNothing, differ(want, got[0], "other rewards and flags in calls that start an episode"))
+	return nil
+}
+
+// play opens a lane a script and logs the actions. What the caller's columns hold
+// beforehand depends on salt. With idle, lanes are left out now and then.
+func (c *agentCheck) play(scripts [][]event, salt uint64, idle bool) ([][]string, error) {
+	n := len(scripts)
+	agent, err := c.open(n)
+	if err != nil {
+		return nil, err
+	}
+	logs, at := make([][]string, n), make([]int, n)
+	pause := rand.New(rand.NewPCG(99, 0))
+	for call := 0; ; call++ {
+		in, actions := framework.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
+		done := true
+		for i, s := range scripts {
+			rng := rand.New(rand.NewPCG(salt+2*uint64(call), uint64(i)))
+			soilColumn(&actions, i, rng)
+			done = done && at[i] == len(s)
+			if at[i] == len(s) || idle && pause.IntN(4) == 0 {
+				in.Signals[i], in.Rewards[i], in.Terminated[i] = framework.Idle, math.NaN(), true
+				soilColumn(&in.Observations, i, rng)
+				continue
+			}
+			e := s[at[i]]
+			at[i]++
+			in.Signals[i], in.Seeds[i], in.Rewards[i], in.Terminated[i], in.Truncated[i] = e.signal, e.seed, e.reward, e.terminated, e.truncated
+			if err := in.Observations.Set(c.spec.Observation, i, e.observation); err != nil {
+				return nil, err
+			}
+		}
+		if done {
+			break
+		}
+		before, given := columnEntries(&actions, n), fmt.Sprint(in)
+		if err := agent.Step(c.ctx, in, &actions); err != nil {
+			return nil, fmt.Errorf("call %d with signals %v: %w", call, in.Signals, err)
+		}
+		var changed error
+		if now := fmt.Sprint(in); now != given {
+			changed = fmt.Errorf("call %d changed its input from %s to %s", call, given, now)
+		}
+		c.try(InputUnchanged, changed)
+		if actions.Lanes() != n {
+			return nil, fmt.Errorf("call %d: a column of %d actions for %d lanes", call, actions.Lanes(), n)
+		}
+		c.judge(in, &actions, before, logs)
+	}
+	return logs, agent.Close()
+}
+
+// judge checks and logs the actions of one call.
+func (c *agentCheck) judge(in *framework.Feedback, actions *space.Column, before []string, logs [][]string) {
+	for i, now := range columnEntries(actions, len(in.Signals)) {
+		switch {
+		case in.Signals[i] == framework.Idle:
+			var touched error
+			if now != before[i] {
+				touched = fmt.Errorf("lane %d was idle and its action went from %s to %s", i, before[i], now)
+			}
+			c.try(IdleUntouched, touched)
+		case in.Signals[i] == framework.Continue && (in.Terminated[i] || in.Truncated[i]):
+			logs[i] = append(logs[i], "none: the episode ended")
+		default:
+			c.try(ActionInSpace, c.spec.Action.Check(actions, i))
+			logs[i] = append(logs[i], now)
+		}
+	}
+}
+
+// columnEntries describes every lane's value, bit for bit.
+func columnEntries(c *space.Column, n int) []string {
+	data := c.AppendBytes(nil)
+	width := len(data) / n
+	entries := make([]string, n)
+	for i := range n {
+		entries[i] = fmt.Sprintf("%x", data[i*width:(i+1)*width])
+	}
+	return entries
+}
+
+// views calls a single agent twice with the same run: once with slices that stay
+// as they are, once with slices that are overwritten after the call.
+func (c *agentCheck) views(newAgent func(seed uint64) (framework.Agent, error)) error {
+	if !c.sound(SameSeedSameActions) {
+		return nil
+	}
+	kept, err := c.single(newAgent, false)
+	if err != nil {
+		return err
+	}
+	overwritten, err := c.single(newAgent, true)
+	if err != nil {
+		return err
+	}
+	c.try(KeepsNoViews, differ(kept, overwritten, "the slices of earlier calls overwritten"))
+	return nil
+}
+
+// single plays a run with a single agent and logs its actions.
+func (c *agentCheck) single(newAgent func(seed uint64) (framework.Agent, error), overwrite bool) (log []string, err error) {
+	agent, err := newAgent(1)
+	if err != nil {
+		return nil, err
+	}
+	var shown, originals []space.Value
+	show := func(v space.Value) space.Value {
+		shown, originals = append(shown, clone(v)), append(originals, v)
+		return shown[len(shown)-1]
+	}
+	after := func(what string) {
+		for k, v := range shown {
+			var changed error
+			if !same(v, originals[k]) {
+				changed = fmt.Errorf("%s changed what it was given from %v to %v", what, originals[k], v)
+			}
+			c.try(InputUnchanged, changed)
+			if overwrite {
+				scribble(v)
+			}
+		}
+		shown, originals = nil, nil
+	}
+	script := c.script(1)
+	var last space.Value
+	for k, e := range script {
+		if e.signal == framework.Continue {
+			err := agent.Update(c.ctx, framework.Transition{
+				Observation: show(script[k-1].observation), Action: show(last), Reward: e.reward,
+				NextObservation: show(e.observation), Terminated: e.terminated, Truncated: e.truncated,
+			})
+			if err != nil {
+				return nil, err
+			}
+			after("Update")
+		}
+		if e.terminated || e.truncated {
+			continue
+		}
+		a, err := agent.SelectAction(c.ctx, show(e.observation))
+		if err != nil {
+			return nil, err
+		}
+		last = clone(a)
+		log = append(log, fmt.Sprint(last))
+		after("SelectAction")
+	}
+	return log, nil
+}
+
+// scribble overwrites a value's slices.
+func scribble(v space.Value) {
+	for i := range v.Ints {
+		v.Ints[i] = -1e9
+	}
+	for i := range v.Float64 {
+		v.Float64[i] = 1e6
+	}
+	for i := range v.Float32 {
+		v.Float32[i] = 1e6
+	}
+	for i := range v.Uint8 {
+		v.Uint8[i] ^= 0xa5
+	}
+}

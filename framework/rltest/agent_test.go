@@ -1,0 +1,221 @@
+package rltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// learner is a correct agent: it acts from a random stream that everything it
+// learns stirs. A bug breaks one rule.
+type learner struct {
+	bug  string
+	spec framework.Spec
+	rng  *rand.PCG
+	seen space.Value
+}
+
+func (l *learner) SelectAction(_ context.Context, observation space.Value) (space.Value, error) {
+	switch l.bug {
+	case "panics":
+		panic("a bug")
+	case "uses the global stream":
+		return space.Sample(l.spec.Action, rand.New(rand.NewPCG(rand.Uint64(), 0))), nil
+	case "writes to observations":
+		if observation.Float64 != nil {
+			observation.Float64[0]++
+		}
+	case "keeps observations":
+		l.rng.Seed(l.rng.Uint64()+digest(l.seen), 1)
+		l.seen = observation
+	}
+	a := space.Sample(l.spec.Action, rand.New(rand.NewPCG(l.rng.Uint64(), digest(observation))))
+	if l.bug == "leaves its space" && l.rng.Uint64()%8 == 0 {
+		return outside(l.spec.Action)[0], nil
+	}
+	return a, nil
+}
+
+func (l *learner) Update(_ context.Context, t framework.Transition) error {
+	if l.bug == "cannot learn" {
+		return errors.New("too hard")
+	}
+	if l.bug == "writes to transitions" {
+		if t.Observation.Float64 != nil {
+			t.Observation.Float64[0]++
+		}
+	}
+	l.rng.Seed(l.rng.Uint64()^digest(t.Observation)+digest(t.NextObservation), digest(t.Action)^uint64(t.Reward*1e6))
+	return nil
+}
+
+func digest(v space.Value) uint64 {
+	h := fnv.New64()
+	fmt.Fprint(h, v)
+	return h.Sum64()
+}
+
+var brokenAgents = map[string][]Rule{
+	"":                       nil,
+	"panics":                 {Works},
+	"cannot learn":           {Works},
+	"uses the global stream": {SameSeedSameActions},
+	"leaves its space":       {ActionInSpace},
+	"writes to observations": {InputUnchanged},
+	"writes to transitions":  {InputUnchanged},
+	"keeps observations":     {KeepsNoViews},
+}
+
+// With slices in observations and actions, every bug shows.
+func TestCheckAgent(t *testing.T) {
+	spec := Specs()[5]
+	for bug, want := range brokenAgents {
+		t.Run(bug, func(t *testing.T) {
+			err := CheckAgent(t.Context(), func(seed uint64) (framework.Agent, error) {
+				return &learner{bug: bug, spec: spec, rng: rand.NewPCG(seed, 0)}, nil
+			}, spec)
+			if got := found(err); !slices.Equal(got, want) {
+				t.Errorf("got %v, want %v:\n%v", got, want, err)
+			}
+			if want == nil && err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestCheckAgentOnEverySpec(t *testing.T) {
+	for _, spec := range Specs() {
+		t.Run(spec.ID, func(t *testing.T) {
+			err := CheckAgent(t.Context(), func(seed uint64) (framework.Agent, error) {
+				return &learner{spec: spec, rng: rand.NewPCG(seed, 0)}, nil
+			}, spec)
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// learners is a correct batch of learners; a bug breaks one rule.
+type learners struct {
+	framework.VectorAgent
+	bug    string
+	spec   framework.Spec
+	memory []int64
+}
+
+func newLearners(bug string, spec framework.Spec, lanes int) *learners {
+	newAgent := func(seed uint64) (framework.Agent, error) {
+		return &learner{spec: spec, rng: rand.NewPCG(seed, 0)}, nil
+	}
+	return &learners{VectorAgent: framework.VectorizeAgent(newAgent, spec, lanes), bug: bug, spec: spec, memory: make([]int64, lanes)}
+}
+
+func (l *learners) Close() error {
+	if l.bug == "cannot close" {
+		return errors.New("stuck")
+	}
+	return nil
+}
+
+func (l *learners) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+	old := slices.Clone(actions.Int64)
+	if err := l.VectorAgent.Step(ctx, in, actions); err != nil {
+		return err
+	}
+	first, n := int64(1), int64(3)
+	active := int64(0)
+	for i, s := range in.Signals {
+		if s != framework.Idle {
+			active++
+		}
+		used := s != framework.Idle && !(s == framework.Continue && (in.Terminated[i] || in.Truncated[i]))
+		switch {
+		case l.bug == "touches idle lanes" && s == framework.Idle:
+			actions.Int64[i] = first
+		case l.bug == "learns from a new episode" && used:
+			if s == framework.NewEpisode && in.Terminated[i] {
+				l.memory[i]++
+			}
+			actions.Int64[i] = first + (actions.Int64[i]+l.memory[i])%n
+		case l.bug == "remembers the last run" && used:
+			l.memory[i]++
+			actions.Int64[i] = first + (actions.Int64[i]+l.memory[i]/int64(calls/2))%n
+		case l.bug == "fills no action" && s == framework.NewEpisode:
+			actions.Int64[i] = old[i]
+		}
+	}
+	switch l.bug {
+	case "mixes its lanes":
+		for i, s := range in.Signals {
+			if s != framework.Idle {
+				actions.Int64[i] = first + active%n
+			}
+		}
+	case "writes to its input":
+		in.Rewards[0] = 7
+	case "shortens a column":
+		actions.Int64 = actions.Int64[:0]
+	}
+	return nil
+}
+
+var brokenLearners = map[string][]Rule{
+	"":                          nil,
+	"cannot close":              {Works},
+	"shortens a column":         {Works},
+	"touches idle lanes":        {IdleUntouched},
+	"mixes its lanes":           {LanesIndependent},
+	"writes to its input":       {InputUnchanged},
+	"learns from a new episode": {NewEpisodeTeachesNothing},
+	"remembers the last run":    {NewRunForgets},
+	"fills no action":           {ActionInSpace, FillsColumns},
+}
+
+func TestCheckVectorAgent(t *testing.T) {
+	spec := Specs()[2]
+	for bug, want := range brokenLearners {
+		t.Run(bug, func(t *testing.T) {
+			err := CheckVectorAgent(t.Context(), func(lanes int) (framework.VectorAgent, error) { return newLearners(bug, spec, lanes), nil }, spec)
+			if got := found(err); !slices.Equal(got, want) {
+				t.Errorf("got %v, want %v:\n%v", got, want, err)
+			}
+			if want == nil && err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Every rule has something deliberately broken that must fail by its name.
+func TestEveryRuleIsBroken(t *testing.T) {
+	source, err := os.ReadFile("rules.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := regexp.MustCompile(`(?m)^\t\w+ Rule = "([a-z-]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(rules) < 20 {
+		t.Fatalf("found only %d rules in rules.go", len(rules))
+	}
+	var broken []Rule
+	for _, cases := range []map[string][]Rule{brokenEnvironments, brokenBatches, brokenAgents, brokenLearners, brokenPlugins} {
+		for _, rules := range cases {
+			broken = append(broken, rules...)
+		}
+	}
+	for _, rule := range rules {
+		if !slices.Contains(broken, Rule(rule[1])) {
+			t.Errorf("nothing breaks %s", rule[1])
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package rltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+var pluginID = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*@[0-9A-Za-z.+-]+$`)
+
+// CheckPlugin checks a plugin's description and the lanes that it opens with the
+// given parameters. An agent is checked on environments as specs describe them,
+// or, without specs, on Specs: on all those that it does not refuse with an error
+// wrapping framework.ErrUnsupported, of which there must be one. The result is
+// nil or every broken rule: see Broken.
+func CheckPlugin(ctx context.Context, p framework.Plugin, params json.RawMessage, specs ...framework.Spec) error {
+	d, err := p.Describe(ctx)
+	if err != nil {
+		return &Violation{Rule: Described, Err: err}
+	}
+	if err := describes(&d); err != nil {
+		return &Violation{Rule: Described, Err: err}
+	}
+	if d.Kind == framework.KindEnvironment {
+		return errors.Join(
+			capable(ctx, p, &d, params),
+			CheckVectorEnvironment(ctx, func(lanes int) (framework.VectorEnvironment, error) {
+				return p.OpenEnvironment(ctx, params, lanes)
+			}, nil))
+	}
+	if len(specs) == 0 {
+		specs = Specs()
+	}
+	var errs []error
+	supported := false
+	for _, spec := range specs {
+		agent, err := p.OpenAgent(ctx, params, spec, 1)
+		if errors.Is(err, framework.ErrUnsupported) {
+			continue
+		}
+		supported = true
+		if err == nil {
+			err = agent.Close()
+		}
+		if err != nil {
+			err = &Violation{Rule: Works, Err: err}
+		} else {
+			err = CheckVectorAgent(ctx, func(lanes int) (framework.VectorAgent, error) {
+				return p.OpenAgent(ctx, params, spec, lanes)
+			}, spec)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("on %s: %w", spec.ID, err))
+		}
+	}
+	if !supported {
+		errs = append(errs, &Violation{Rule: Works, Err: fmt.Errorf("%w: the agent supports none of the %d environments", errUntried, len(specs))})
+	}
+	return errors.Join(errs...)
+}
+
+func describes(d *framework.Description) error {
+	if !pluginID.MatchString(d.ID) {
+		return fmt.Errorf("the id is %q, want namespace/name@version in lower case", d.ID)
+	}
+	if d.Kind != framework.KindEnvironment && d.Kind != framework.KindAgent {
+		return fmt.Errorf("the kind is %q, want %q or %q", d.Kind, framework.KindEnvironment, framework.KindAgent)
+	}
+	if d.Doc == "" {
+		return errors.New("there is no doc, a sentence for people")
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(d.Params, &schema); err != nil {
+		return fmt.Errorf("params is no JSON schema of an object: %w", err)
+	}
+	return nil
+}
+
+func capable(ctx context.Context, p framework.Plugin, d *framework.Description, params json.RawMessage) error {
+	env, err := p.OpenEnvironment(ctx, params, 1)
+	if err != nil {
+		return &Violation{Rule: Works, Err: err}
+	}
+	defer env.Close()
+	_, has := env.(framework.Modeler)
+	if says := slices.Contains(d.Capabilities, "model"); says != has {
+		return &Violation{Rule: Capable, Err: fmt.Errorf(`"model" is listed: %v; the environment has models: %v`, says, has)}
+	}
+	return nil
+}
+
+// Specs returns descriptions of environments of every kind that an agent may
+// meet.
+func Specs() []framework.Spec {
+	inf := math.Inf(1)
+	box := space.Box{Shape: []int{3}, Low: []float64{-1}, High: []float64{1}}
+	return []framework.Spec{
+		{ID: "rltest/bandit@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 4}, RewardHigh: 1, Continuing: true},
+		{ID: "rltest/unbounded-bandit@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 3}, RewardLow: -inf, RewardHigh: inf, Continuing: true},
+		{ID: "rltest/finite@1", Observation: space.Discrete{N: 5}, Action: space.Discrete{N: 3, Start: 1}, RewardLow: -1, RewardHigh: 1},
+		{ID: "rltest/factored@1", Observation: space.MultiDiscrete{NVec: []int64{2, 3}}, Action: space.MultiDiscrete{NVec: []int64{2, 2}}, RewardLow: -1, RewardHigh: 1},
+		{ID: "rltest/features@1", Observation: box, Action: space.Discrete{N: 3}, RewardLow: -inf, RewardHigh: inf},
+		{ID: "rltest/control@1", Observation: box, Action: space.Box{Shape: []int{2}, Low: []float64{-2}, High: []float64{2}, Type: space.Float32}, RewardLow: -inf, RewardHigh: inf},
+		{ID: "rltest/images@1", Observation: space.Box{Shape: []int{4, 4}, Low: []float64{0}, High: []float64{255}, Type: space.Uint8}, Action: space.Discrete{N: 2}, RewardHigh: 1},
+	}
+}

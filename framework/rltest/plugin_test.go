@@ -1,0 +1,82 @@
+package rltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// brokenPlugins are the rules that each bug of a plugin breaks.
+var brokenPlugins = map[string][]Rule{
+	"":                      nil,
+	"an agent":              nil,
+	"no version":            {Described},
+	"no kind":               {Described},
+	"no doc":                {Described},
+	"no schema":             {Described},
+	"claims models":         {Capable},
+	"hides its models":      {Capable},
+	"cannot open":           {Works},
+	"a mad agent":           {Works},
+	"an agent for no space": nil, // Works could not be tried
+}
+
+func brokenPlugin(bug string) framework.Plugin {
+	d := framework.Description{ID: "test/x@1.0", Kind: framework.KindEnvironment, Doc: "A test.", Params: json.RawMessage(`{}`), Capabilities: []string{"model"}}
+	switch bug {
+	case "no version":
+		d.ID = "test/x"
+	case "no kind":
+		d.Kind = ""
+	case "no doc":
+		d.Doc = ""
+	case "no schema":
+		d.Params = nil
+	case "hides its models":
+		d.Capabilities = nil
+	case "an agent", "a mad agent", "an agent for no space":
+		d.Kind = framework.KindAgent
+		return &framework.AgentPlugin{Description: d, Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+			if _, ok := spec.Action.(space.Discrete); !ok || bug == "an agent for no space" {
+				return nil, fmt.Errorf("continuous actions: %w", framework.ErrUnsupported)
+			}
+			if bug == "a mad agent" {
+				return newLearners("cannot close", spec, lanes), nil
+			}
+			return newLearners("", spec, lanes), nil
+		}}
+	}
+	return &framework.EnvironmentPlugin{Description: d, Open: func(_ json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+		switch bug {
+		case "cannot open":
+			return nil, fmt.Errorf("no")
+		case "claims models":
+			return struct{ framework.VectorEnvironment }{newBatch("", lanes)}, nil
+		}
+		return newBatch("", lanes), nil
+	}}
+}
+
+func TestCheckPlugin(t *testing.T) {
+	for bug, want := range brokenPlugins {
+		t.Run(bug, func(t *testing.T) {
+			err := CheckPlugin(t.Context(), brokenPlugin(bug), nil)
+			if bug == "an agent for no space" {
+				if got := Broken(err); !slices.Equal(got, []Rule{Works}) {
+					t.Errorf("got %v: %v", got, err)
+				}
+				return
+			}
+			if got := slices.Compact(found(err)); !slices.Equal(got, want) {
+				t.Errorf("got %v, want %v:\n%v", got, want, err)
+			}
+			if want == nil && err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

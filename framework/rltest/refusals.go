@@ -1,0 +1,129 @@
+package rltest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// started opens lanes and starts a run in those that are not left out.
+func (c *vectorCheck) started(n, leftOut int, f func(framework.VectorEnvironment, *framework.Actions, *framework.TimeSteps) error) error {
+	return c.with(n, func(env framework.VectorEnvironment) error {
+		in, out := framework.NewActions(c.spec, n), framework.NewTimeSteps(c.spec, n)
+		for i := range n {
+			if i != leftOut {
+				in.Signals[i], in.Seeds[i] = framework.NewRun, uint64(i)
+			}
+		}
+		if err := env.Step(c.ctx, in, &out); err != nil {
+			return err
+		}
+		for i := range n {
+			in.Signals[i] = framework.Continue
+			if err := in.Actions.Set(c.spec.Action, i, c.actions[i%len(c.actions)]); err != nil {
+				return err
+			}
+		}
+		return f(env, in, &out)
+	})
+}
+
+// attempt makes a step that should fail with the sentinel, because of one lane.
+func (c *vectorCheck) attempt(env framework.VectorEnvironment, in *framework.Actions, out *framework.TimeSteps, rule Rule, sentinel error, lane int) {
+	err := framework.Guard(func() error { return env.Step(c.ctx, in, out) })
+	c.try(rule, wants(err, sentinel))
+	if !errors.Is(err, sentinel) {
+		return
+	}
+	var named *framework.LaneError
+	var wrong error
+	if !errors.As(err, &named) || named.Lane != lane {
+		wrong = fmt.Errorf("lane %d is to blame, the error is %w", lane, err)
+	}
+	c.try(NamesLane, wrong)
+}
+
+func (c *vectorCheck) needsResetFirst() error {
+	return c.started(lanes, 1, func(env framework.VectorEnvironment, in *framework.Actions, out *framework.TimeSteps) error {
+		c.attempt(env, in, out, NeedsResetFirst, framework.ErrNeedsReset, 1)
+		return nil
+	})
+}
+
+// refuses tries actions outside the action space in one of the lanes.
+func (c *vectorCheck) refuses() error {
+	for _, bad := range outside(c.spec.Action) {
+		err := c.started(lanes, -1, func(env framework.VectorEnvironment, in *framework.Actions, out *framework.TimeSteps) error {
+			if err := in.Actions.Set(c.spec.Action, 1, bad); err != nil {
+				return err
+			}
+			c.attempt(env, in, out, InvalidAction, framework.ErrInvalidAction, 1)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endOfEpisode steps until an episode ends, and then once more.
+func (c *vectorCheck) endOfEpisode() error {
+	if c.spec.Continuing {
+		return nil
+	}
+	return c.started(1, -1, func(env framework.VectorEnvironment, in *framework.Actions, out *framework.TimeSteps) error {
+		for k := range maxSteps {
+			if err := in.Actions.Set(c.spec.Action, 0, c.actions[k%len(c.actions)]); err != nil {
+				return err
+			}
+			if err := env.Step(c.ctx, in, out); err != nil {
+				return err
+			}
+			if out.Terminated[0] || out.Truncated[0] {
+				c.attempt(env, in, out, NeedsResetAfter, framework.ErrNeedsReset, 0)
+				return nil
+			}
+		}
+		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps; give actions that end one, or a spec that says Continuing", errUntried, maxSteps))
+		return nil
+	})
+}
+
+// models checks the models of an environment that has them.
+func (c *vectorCheck) models() error {
+	return c.started(lanes, -1, func(env framework.VectorEnvironment, _ *framework.Actions, _ *framework.TimeSteps) error {
+		modeler, ok := env.(framework.Modeler)
+		if !ok {
+			return nil
+		}
+		models, err := modeler.Models(c.ctx)
+		if err == nil && len(models) != lanes {
+			err = fmt.Errorf("%d models for %d lanes", len(models), lanes)
+		}
+		for i := 0; err == nil && i < lanes; i++ {
+			m := models[i]
+			if m == nil {
+				err = fmt.Errorf("lane %d has no model", i)
+				break
+			}
+			if d, ok := c.spec.Action.(space.Discrete); ok && int64(m.NumActions()) != d.N {
+				err = fmt.Errorf("lane %d: a model of %d actions for %d", i, m.NumActions(), d.N)
+			}
+			for s := range m.NumStates() {
+				for a := 0; a < m.NumActions() && !m.Terminal(s); a++ {
+					r := m.Reward(s, a)
+					slack := 1e-9 * max(1, math.Abs(r))
+					if r < c.spec.RewardLow-slack || r > c.spec.RewardHigh+slack {
+						err = fmt.Errorf("lane %d: the model's reward of state %d and action %d is %v, outside [%v, %v]", i, s, a, r, c.spec.RewardLow, c.spec.RewardHigh)
+					}
+				}
+			}
+		}
+		c.try(ModelFits, err)
+		return nil
+	})
+}

@@ -1,0 +1,174 @@
+// Package rltest checks environments and agents against the contract of package
+// framework. It imports no testing package, so that go test, rlrun plugin check
+// and any other program can share it.
+//
+// A check returns every broken rule, joined; Broken lists their names. A rule
+// that a check could not try counts as broken: a conformance report without it
+// would be a guess.
+package rltest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Rule names one clause of the contract.
+type Rule string
+
+// The rules of environments.
+const (
+	// Works: valid calls succeed and nothing panics.
+	Works Rule = "works"
+	// SpecValid: the spec is complete and its spaces and bounds are possible.
+	SpecValid Rule = "spec-valid"
+	// SpecConstant: the spec is the same whenever it is asked for.
+	SpecConstant Rule = "spec-constant"
+	// ObservationInSpace: every observation is in the observation space.
+	ObservationInSpace Rule = "observation-in-space"
+	// FiniteReward: no reward is NaN or infinite.
+	FiniteReward Rule = "finite-reward"
+	// SameSeedSameEpisode: seed and actions determine an episode, whatever the
+	// environment was used for before.
+	SameSeedSameEpisode Rule = "same-seed-same-episode"
+	// NeedsResetFirst: a step before the first reset is an error wrapping
+	// framework.ErrNeedsReset.
+	NeedsResetFirst Rule = "needs-reset-before-the-first-episode"
+	// NeedsResetAfter: so is a step after the last one of an episode. It is tried
+	// unless the spec says Continuing; then EndsNever is.
+	NeedsResetAfter Rule = "needs-reset-after-an-episode"
+	// EndsNever: an environment whose spec says Continuing ends no episode.
+	EndsNever Rule = "continuing-ends-never"
+	// InvalidAction: an action outside the action space is an error wrapping
+	// framework.ErrInvalidAction. There are action spaces without an outside.
+	InvalidAction Rule = "invalid-action"
+	// ReturnsOwnSlices: what was returned does not change afterwards.
+	ReturnsOwnSlices Rule = "returns-own-slices"
+	// InputUnchanged: a call does not write to what it is given.
+	InputUnchanged Rule = "input-unchanged"
+	// NewEpisodeIsClean: a lane that starts an episode answers with reward 0 and
+	// without flags.
+	NewEpisodeIsClean Rule = "new-episode-is-clean"
+	// FillsColumns: a step writes every entry of a lane that is not idle: it does
+	// not rely on what the caller's columns held.
+	FillsColumns Rule = "fills-columns"
+	// IdleUntouched: a lane whose signal is Idle keeps its entries in every
+	// column, and takes no notice of the call.
+	IdleUntouched Rule = "idle-untouched"
+	// LanesIndependent: a lane yields what it would yield alone.
+	LanesIndependent Rule = "lanes-independent"
+	// NamesLane: an error for which one lane is to blame wraps a
+	// *framework.LaneError with that lane.
+	NamesLane Rule = "error-names-lane"
+	// ModelFits: an environment with models has one for every lane, with as many
+	// actions as the action space and expected rewards within the spec's bounds.
+	ModelFits Rule = "model-fits"
+)
+
+// The rules of agents. Works, InputUnchanged, FillsColumns, IdleUntouched and
+// LanesIndependent hold for them, too.
+const (
+	// ActionInSpace: every action that is used is in the action space.
+	ActionInSpace Rule = "action-in-space"
+	// SameSeedSameActions: seed and feedback determine the actions.
+	SameSeedSameActions Rule = "same-seed-same-actions"
+	// NewRunForgets: after a new run starts, nothing of the one before is left.
+	NewRunForgets Rule = "new-run-forgets"
+	// NewEpisodeTeachesNothing: of a call that starts an episode an agent takes
+	// the observation only.
+	NewEpisodeTeachesNothing Rule = "new-episode-teaches-nothing"
+	// KeepsNoViews: an agent does not use the slices of a call after it.
+	KeepsNoViews Rule = "keeps-no-views"
+)
+
+// The rules of plugins.
+const (
+	// Described: the description is complete, its id reads namespace/name@version,
+	// and its parameter schema is a JSON object.
+	Described Rule = "described"
+	// Capable: the description lists the capability "model" if and only if the
+	// environment has models.
+	Capable Rule = "capabilities-are-true"
+)
+
+// Violation is one broken rule.
+type Violation struct {
+	Rule Rule
+	Err  error // how it was broken
+}
+
+// Error names the rule.
+func (v *Violation) Error() string { return fmt.Sprintf("%s: %v", v.Rule, v.Err) }
+
+// Unwrap returns how the rule was broken.
+func (v *Violation) Unwrap() error { return v.Err }
+
+// Broken returns the rules that the error of a check says are broken.
+func Broken(err error) []Rule {
+	var rules []Rule
+	var walk func(error)
+	walk = func(err error) {
+		switch e := err.(type) {
+		case *Violation:
+			rules = append(rules, e.Rule)
+		case interface{ Unwrap() []error }:
+			for _, err := range e.Unwrap() {
+				walk(err)
+			}
+		case interface{ Unwrap() error }:
+			walk(e.Unwrap())
+		}
+	}
+	walk(err)
+	return rules
+}
+
+// errUntried is how a rule is broken that could not be tried.
+var errUntried = errors.New("could not be tried")
+
+// report collects what a check finds, the first violation of every rule.
+type report struct {
+	tried      []Rule
+	violations []*Violation
+}
+
+// try notes that a rule has been tried, and breaks it if err is not nil.
+func (r *report) try(rule Rule, err error) {
+	if !slices.Contains(r.tried, rule) {
+		r.tried = append(r.tried, rule)
+	}
+	if err != nil {
+		r.fail(rule, err)
+	}
+}
+
+func (r *report) fail(rule Rule, err error) {
+	if !slices.ContainsFunc(r.violations, func(v *Violation) bool { return v.Rule == rule }) {
+		r.violations = append(r.violations, &Violation{Rule: rule, Err: err})
+	}
+}
+
+// merge takes over what another check found.
+func (r *report) merge(other *report) {
+	for _, rule := range other.tried {
+		r.try(rule, nil)
+	}
+	for _, v := range other.violations {
+		r.fail(v.Rule, v.Err)
+	}
+}
+
+// result breaks those of the wanted rules that were not tried, and returns all
+// violations.
+func (r *report) result(wanted ...Rule) error {
+	for _, rule := range wanted {
+		if !slices.Contains(r.tried, rule) {
+			r.fail(rule, errUntried)
+		}
+	}
+	var errs []error
+	for _, v := range r.violations {
+		errs = append(errs, v)
+	}
+	return errors.Join(errs...)
+}
