@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/framework"
@@ -179,12 +181,24 @@ func printDescription(w io.Writer, d framework.Description) error {
 		return err
 	}
 	fmt.Fprintln(w, "\nParameters:")
-	var t table
-	for _, p := range params {
-		t.row(p.path, p.values(), p.Description)
+	columns := cmp.Or(width(w), 100)
+	indented := func(s string) string {
+		var b strings.Builder
+		for line := range strings.SplitSeq(text.WrapSoft(s, columns-6), "\n") {
+			b.WriteString("      " + strings.TrimRight(line, " ") + "\n")
+		}
+		return b.String()
 	}
-	_, err = io.WriteString(w, t.String())
-	return err
+	for _, p := range params {
+		fmt.Fprintf(w, "  %s\n", p.path)
+		if v := p.values(); v != "" {
+			io.WriteString(w, indented(v))
+		}
+		if p.Description != "" {
+			io.WriteString(w, indented(p.Description))
+		}
+	}
+	return nil
 }
 
 // param is a parameter in a schema.
@@ -289,7 +303,7 @@ func (p *param) values() string {
 		for _, e := range p.Enum {
 			list = append(list, fmt.Sprint(e))
 		}
-		words = append(words, strings.Join(list, "|"))
+		words = append(words, strings.Join(list, " | "))
 	case p.Type == "array" && p.Items != nil && p.Items.Type != "":
 		words = append(words, "list of "+p.Items.Type)
 	case p.Type == "object":
@@ -305,14 +319,14 @@ func (p *param) values() string {
 			words = append(words, b.sign+" "+b.bound.String())
 		}
 	}
-	text := strings.Join(words, " ")
+	out := strings.Join(words, " ")
 	switch {
 	case p.required:
-		text += " (required)"
+		out += ", required"
 	case p.Default != nil:
-		text += fmt.Sprintf(" (%v)", p.Default)
+		out += fmt.Sprintf(", default %v", p.Default)
 	}
-	return strings.TrimSpace(text)
+	return strings.TrimPrefix(out, ", ")
 }
 
 // newPluginServe is how rlrun starts itself as the process of a bundled plugin.

@@ -19,9 +19,8 @@ import (
 type progress struct {
 	w       io.Writer
 	plan    *experiment.Plan
-	steps   int64 // of all runs still to do
-	runs    int   // still to do
-	reused  int
+	runs    int // planned, those found done included
+	reused  int // found done
 	started time.Time
 
 	mu     sync.Mutex
@@ -38,9 +37,8 @@ type progress struct {
 
 // newProgress begins to show progress on w.
 func newProgress(w io.Writer, plan *experiment.Plan, reused int) *progress {
-	runs := len(plan.Cells())*plan.Config.Runs - reused
 	p := &progress{
-		w: w, plan: plan, runs: runs, reused: reused, steps: int64(runs) * int64(plan.Config.Steps),
+		w: w, plan: plan, runs: len(plan.Cells()) * plan.Config.Runs, reused: reused,
 		started: time.Now(), stopped: make(chan struct{}),
 	}
 	if width := terminalWidth(w); width > 0 && os.Getenv("TERM") != "dumb" {
@@ -74,10 +72,18 @@ func (p *progress) event(e experiment.Event) {
 	p.cell = e.Cell
 }
 
-const refresh = 200 * time.Millisecond
+// share is how much of the whole experiment is done, in [0,1].
+func (p *progress) share() float64 {
+	return (float64(p.reused) + float64(p.made)/float64(p.plan.Config.Steps)) / float64(p.runs)
+}
+
+const (
+	refresh  = 200 * time.Millisecond
+	barTotal = 10000
+)
 
 func (p *progress) startBar(width int) {
-	p.tracker = &pretty.Tracker{Total: max(p.steps, 1), AutoStopDisabled: true}
+	p.tracker = &pretty.Tracker{Total: barTotal, AutoStopDisabled: true}
 	bar := &pretty.Progress{}
 	bar.SetOutputWriter(p.w)
 	bar.SetUpdateFrequency(refresh)
@@ -108,24 +114,20 @@ func (p *progress) startBar(width int) {
 }
 
 func (p *progress) update() {
-	text, made := p.line(true), int64(0)
+	text := p.line(true)
 	p.mu.Lock()
-	made = p.made
+	share := p.share()
 	p.mu.Unlock()
-	p.tracker.SetValue(min(made, p.tracker.Total))
+	p.tracker.SetValue(int64(share * barTotal))
 	p.tracker.UpdateMessage(text)
 }
 
-// lines writes a line after 5 s, 10 s, 20 s and so on, at least every minute.
+// lines writes a line after 5, 10, 20, 40, 80 s, and then every minute.
 func (p *progress) lines() {
-	wait := 5 * time.Second
-	for {
+	for next := 5 * time.Second; ; next = min(2*next, next+time.Minute) {
 		select {
-		case <-time.After(wait):
+		case <-time.After(next - time.Since(p.started)):
 			fmt.Fprintln(p.w, p.line(false))
-			if wait = min(2*wait, time.Minute); wait == 10*time.Second {
-				wait = 5 * time.Second
-			}
 		case <-p.stopped:
 			return
 		}
@@ -137,19 +139,19 @@ func (p *progress) line(short bool) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	elapsed := time.Since(p.started)
-	words := []string{fmt.Sprintf("%d of %d runs", p.ended+p.reused, p.runs+p.reused)}
+	words := []string{fmt.Sprintf("%d of %d runs", p.reused+p.ended, p.runs)}
 	if p.failed > 0 {
 		words = append(words, fmt.Sprintf("%d failed", p.failed))
 	}
-	if !short && p.steps > 0 {
-		words = append(words, fmt.Sprintf("%.0f%%", 100*float64(p.made)/float64(p.steps)))
+	if !short {
+		words = append(words, fmt.Sprintf("%.0f%%", 100*p.share()))
 	}
 	if p.made > 0 {
 		words = append(words, rate(float64(p.made)/elapsed.Seconds()))
-		if left := float64(p.steps-p.made) / float64(p.made) * elapsed.Seconds(); left > 0 {
-			words = append(words, clock(time.Duration(left*float64(time.Second)))+" left")
-		}
-		words = append(words, p.plan.Agents[p.cell.Agent].Name)
+	}
+	if steps := int64(p.runs-p.reused) * int64(p.plan.Config.Steps); p.made > 0 && p.made < steps {
+		left := time.Duration(float64(elapsed) * float64(steps-p.made) / float64(p.made))
+		words = append(words, clock(left)+" left", p.plan.Agents[p.cell.Agent].Name)
 	}
 	return strings.Join(words, ", ")
 }
@@ -181,6 +183,10 @@ func rate(perSecond float64) string {
 // clock writes a time in the two units that matter.
 func clock(d time.Duration) string {
 	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
 	case d < time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()+0.5))
 	case d < time.Hour:

@@ -26,10 +26,9 @@ Every command has --json for machines, with the keys that its help documents.
 Exit status: 0; 1 if a run failed; 2 for bad usage or a bad config; 130 if
 interrupted.`
 
-const overviewExample = `  rlrun run configs/quickstart.yaml           run an experiment, see its table, plots and report
+const overviewExample = `  rlrun run configs/quickstart.yaml
   rlrun threshold --belief beta:3,4 --against 0.6 --gamma 0.99
-                                              is that arm worth trying?
-  rlrun plugin list                           which environments and agents there are`
+  rlrun plugin list`
 
 // app is what the commands share.
 type app struct {
@@ -80,7 +79,7 @@ func newRoot(app *app) *cobra.Command {
 	if level, ok := os.LookupEnv("RLRUN_LOG"); ok && level != "" {
 		log = level
 	}
-	root.PersistentFlags().StringVar(&app.log, "log", log, "what plugins log to stderr: off, error, warn, info, debug, trace (RLRUN_LOG) `LEVEL`")
+	root.PersistentFlags().StringVar(&app.log, "log", log, "how much plugins log to stderr, `LEVEL` being off, error, warn, info, debug or trace (RLRUN_LOG)")
 	root.SetFlagErrorFunc(flagError)
 	return root
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,7 @@ Results depend on the config and its seed alone, not on workers, lanes,
 transport or interruptions.`
 
 const runKeys = `
-  reused, seconds      runs that --resume found done; time taken
+  reused, seconds      runs that --resume found done; time that the others took
 `
 
 // runOptions are the flags of rlrun run that are not part of the config.
@@ -119,7 +120,9 @@ func (app *app) run(cmd *cobra.Command, name string, o runOptions) error {
 		p := newProgress(cmd.ErrOrStderr(), plan, reused)
 		options.Event, stop = p.event, p.stop
 	}
+	began := time.Now()
 	err = plan.Run(ctx, options)
+	took := time.Since(began)
 	stop()
 	if err != nil {
 		return app.incomplete(err, dir, plan)
@@ -128,7 +131,7 @@ func (app *app) run(cmd *cobra.Command, name string, o runOptions) error {
 	if err != nil {
 		return fmt.Errorf("all runs are kept in %s, but %w; make the rest with rlrun report %[1]s", dir, err)
 	}
-	if err := app.show(cmd, dir, s, files, o, reused, time.Since(started)); err != nil {
+	if err := app.show(cmd, dir, s, files, o, reused, took); err != nil {
 		return err
 	}
 	if t := totals(s); t.Failed > 0 {
@@ -154,13 +157,13 @@ func (app *app) show(cmd *cobra.Command, dir string, s *result.Summary, files []
 		return err
 	}
 	t := totals(s)
-	made := t.OK + t.Failed - reused
-	fmt.Fprintf(w, "\n%d runs of %d steps in %s", made, s.Meta.Steps, clock(took))
-	if seconds := took.Seconds(); seconds > 0 && made > 0 {
-		fmt.Fprintf(w, " (%s)", rate(float64(made)*float64(s.Meta.Steps)/seconds))
-	}
-	if reused > 0 {
-		fmt.Fprintf(w, ", %d found done", reused)
+	if made := t.OK + t.Failed - reused; made == 0 {
+		fmt.Fprintf(w, "\nNothing was left to do: %d runs were found done.", reused)
+	} else {
+		fmt.Fprintf(w, "\n%d runs of %d steps in %s (%s)", made, s.Meta.Steps, clock(took), rate(float64(made)*float64(s.Meta.Steps)/took.Seconds()))
+		if reused > 0 {
+			fmt.Fprintf(w, ", %d found done", reused)
+		}
 	}
 	_, err := fmt.Fprintf(w, "\nResults: %s  (open %s)\n", dir, filepath.Join(dir, "report.html"))
 	return err
@@ -192,7 +195,9 @@ func freeToWrite(dir string, resume bool) error {
 func outputError(dir string, err error) error {
 	var pe *fs.PathError
 	switch {
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.As(err, &pe):
+	case errors.As(err, &pe):
+		return usagef("cannot write results to %s: %w; choose another output directory with --out", dir, pe.Err)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS):
 		return usagef("cannot write results to %s: %w; choose another output directory with --out", dir, err)
 	case strings.Contains(err.Error(), "--resume"):
 		return usage{err}
@@ -210,8 +215,12 @@ func (app *app) incomplete(err error, dir string, plan *experiment.Plan) error {
 	if !slices.Contains(resume, "--resume") {
 		resume = append(slices.Clone(resume), "--resume")
 	}
-	return fmt.Errorf("%w: %d of %d runs are kept in %s; go on with: rlrun %s",
-		err, len(entries), len(plan.Cells())*plan.Config.Runs, dir, shellQuote(resume))
+	first := ""
+	if errors.Is(err, syscall.ENOSPC) {
+		first = "make room and "
+	}
+	return fmt.Errorf("%w: %d of %d runs are kept in %s; %sgo on with: rlrun %s",
+		err, len(entries), len(plan.Cells())*plan.Config.Runs, dir, first, shellQuote(resume))
 }
 
 // shellQuote writes arguments as a shell reads them.
@@ -270,10 +279,80 @@ func (c *catalogue) checkAll(ctx context.Context, file *config.File, plan *exper
 	if problems != nil {
 		return nil, problems
 	}
-	if err := plan.Check(ctx, s.open); err != nil {
+	if err := s.checkPairs(ctx, file, plan); err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
 	return s.provenance(ctx, plan)
+}
+
+// checkPairs opens one lane of everything that the plan will open.
+func (s *shared) checkPairs(ctx context.Context, file *config.File, plan *experiment.Plan) error {
+	var problems config.Problems
+	// refuse tells of parameters that do not fit; the rest is not the user's.
+	refuse := func(list string, i int, label string, err error) error {
+		if !errors.Is(err, framework.ErrInvalidParams) && !errors.Is(err, framework.ErrUnsupported) {
+			return fmt.Errorf("%s %q: %w", strings.TrimSuffix(list, "s"), label, err)
+		}
+		text := err.Error()
+		for _, e := range []error{framework.ErrInvalidParams, framework.ErrUnsupported} {
+			text = strings.TrimSuffix(text, ": "+e.Error())
+		}
+		found := file.ParamsProblem(list, i, text)
+		if errors.Is(err, framework.ErrUnsupported) {
+			found = file.Problem(text, list, fmt.Sprint(i), "plugin")
+		}
+		for _, p := range found {
+			if !slices.ContainsFunc(problems, func(q *config.Problem) bool { return *p == *q }) {
+				problems = append(problems, p)
+			}
+		}
+		return nil
+	}
+	environments, agents := file.Origins(file.Environments), file.Origins(file.Agents)
+	for e, comp := range plan.Environments {
+		env, err := s.environment(ctx, comp)
+		if err != nil {
+			if err := refuse("environments", environments[e], comp.Name, err); err != nil {
+				return err
+			}
+			continue
+		}
+		spec := env.Spec()
+		if err := env.Close(); err != nil {
+			return err
+		}
+		for a, comp := range plan.Agents {
+			agent, err := s.agent(ctx, comp, spec)
+			if err == nil {
+				err = agent.Close()
+			}
+			if err != nil {
+				if err := refuse("agents", agents[a], comp.Name, err); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if problems != nil {
+		return problems
+	}
+	return nil
+}
+
+func (s *shared) environment(ctx context.Context, comp experiment.Component) (framework.VectorEnvironment, error) {
+	p, _, err := s.open(ctx, comp)
+	if err != nil {
+		return nil, err
+	}
+	return p.OpenEnvironment(ctx, comp.Params, 1)
+}
+
+func (s *shared) agent(ctx context.Context, comp experiment.Component, spec framework.Spec) (framework.VectorAgent, error) {
+	p, _, err := s.open(ctx, comp)
+	if err != nil {
+		return nil, err
+	}
+	return p.OpenAgent(ctx, comp.Params, spec, 1)
 }
 
 func (s *shared) checkOne(ctx context.Context, file *config.File, list string, i int, kind framework.Kind, comp experiment.Component) error {
@@ -283,7 +362,7 @@ func (s *shared) checkOne(ctx context.Context, file *config.File, list string, i
 	}
 	p, _, err := s.open(ctx, comp)
 	if err != nil {
-		return cmp.Or(context.Cause(ctx), err)
+		return cmp.Or(context.Cause(ctx), file.Locate(fmt.Errorf("%s[%d]: %w", list, i, err)))
 	}
 	d, err := p.Describe(ctx)
 	if err != nil {

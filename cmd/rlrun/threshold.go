@@ -31,7 +31,7 @@ const thresholdKeys = `
   belief {kind, params or members}, mean, sd (null: infinite), against,
   lower_bound, hold
   delta_star, p_star   the δ that maximises φ, and p there
-  phi_star             null if always is true
+  phi_star             null if infinite
   always, never        exploring pays, or does not pay, at any horizon
   share_star           exploring pays if ρ is below
   gamma_star           the least discount at which exploring pays, for ever
@@ -130,10 +130,10 @@ func newThreshold() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&beliefText, "belief", "", "what is believed of the uncertain arm's mean `KIND:ARGS`")
+	fs.StringVar(&beliefText, "belief", "", "belief about the uncertain arm's mean, `KIND:ARGS`")
 	fs.Float64Var(&against, "against", 0, "mean reward `Q` of the greedy arm")
 	fs.Float64Var(&gamma, "gamma", 0, "discount `G` of later rewards, 0 ≤ G < 1 (G ≤ 1 with --horizon)")
-	fs.IntVar(&horizon, "horizon", 0, "`N`: rewards 0 to N count")
+	fs.IntVar(&horizon, "horizon", 0, "rewards 0 to `N` count")
 	fs.IntVar(&hold, "hold", 1, "pulls `T` that an exploration takes")
 	fs.Float64Var(&lower, "lower-bound", 0, "least value `B` that the mean of an arm can have")
 	fs.BoolVar(&asJSON, "json", false, "for machines")

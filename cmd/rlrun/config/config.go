@@ -184,8 +184,44 @@ func (f *File) CheckParams(list string, i int, schema json.RawMessage) error {
 }
 
 // Problem returns a Problem with the value at a path of the config.
-func (f *File) Problem(message string, path ...string) error {
+func (f *File) Problem(message string, path ...string) Problems {
 	return Problems{f.doc.problem(path, "%s", message)}
+}
+
+// ParamsProblem returns a Problem with the parameters of a component, list[i] with
+// list "environments" or "agents". If the message begins with keys that the config
+// sets, such as "prior.low is 2" or "policy: gamma is not used", it points there.
+func (f *File) ParamsProblem(list string, i int, message string) Problems {
+	path := []string{list, strconv.Itoa(i), "params"}
+	for {
+		word, rest, ok := strings.Cut(message, " ")
+		deeper := slices.Concat(path, split(strings.TrimSuffix(word, ":")))
+		if _, _, depth := f.doc.find(deeper); !ok || depth < len(deeper) || len(deeper) == len(path) {
+			break
+		}
+		path, message = deeper, rest
+	}
+	_, _, depth := f.doc.find(path)
+	return Problems{f.doc.problem(path[:depth], "%s", message)}
+}
+
+// Origins returns, for every component of a plan, the index of the entry in list,
+// the config's environments or agents, that it is a variant of.
+func (f *File) Origins(list []experiment.Component) []int {
+	var out []int
+	for i, c := range list {
+		n := 1
+		for _, values := range c.Sweep {
+			n *= len(values)
+		}
+		out = append(out, slices.Repeat([]int{i}, n)...)
+	}
+	return out
+}
+
+// split cuts a key such as agents[1].params.gamma.
+func split(key string) []string {
+	return strings.FieldsFunc(key, func(r rune) bool { return strings.ContainsRune(".[]", r) })
 }
 
 var pathPrefix = regexp.MustCompile(`^([a-z_]+(?:\[[0-9]+\])?(?:\.[A-Za-z0-9_]+(?:\[[0-9]+\])?)*)(?:: | is )`)
@@ -197,8 +233,7 @@ func (f *File) Locate(err error) error {
 	if m == nil {
 		return err
 	}
-	path := strings.FieldsFunc(m[1], func(r rune) bool { return strings.ContainsRune(".[]", r) })
-	key, value, depth := f.doc.find(path)
+	key, value, depth := f.doc.find(split(m[1]))
 	if depth == 0 {
 		return err
 	}

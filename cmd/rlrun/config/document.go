@@ -38,7 +38,7 @@ func parse(name string, data []byte) (*document, error) {
 	switch {
 	case len(data) > maxBytes:
 		return fail("is larger than %d MiB; an experiment's config is a few lines of YAML", maxBytes>>20)
-	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data):
+	case !utf8.Valid(data) || bytes.ContainsFunc(data, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }):
 		return fail("is not a text file; a config is YAML in UTF-8")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bufio"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write what commands print into the golden files of testdata/script")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"rlrun": main})
+}
+
+// The scripts in testdata/script are sessions of a user. Commands of their own:
+//
+//	waitfor PATTERN          wait for a file whose name matches
+//	records DIR FILE         write the lines of DIR/runs/*.jsonl, sorted, to FILE
+//	smalldisk DIR KiB        make DIR a file system of that size
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"waitfor": waitFor, "records": records, "smalldisk": smallDisk,
+		},
+		Condition: func(name string) (bool, error) { return name == "smalldisk" && canMount(), nil },
+		Setup: func(e *testscript.Env) error {
+			for _, v := range e.Vars {
+				if strings.HasPrefix(v, "RLRUN_") {
+					e.Setenv(strings.SplitN(v, "=", 2)[0], "")
+				}
+			}
+			e.Setenv("HOME", e.WorkDir) // no plugins of the user's
+			return nil
+		},
+	})
+}
+
+func waitFor(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if found, _ := filepath.Glob(ts.MkAbs(args[0])); len(found) > 0 {
+			return
+		}
+	}
+	ts.Fatalf("no %s after two minutes", args[0])
+}
+
+func records(ts *testscript.TestScript, _ bool, args []string) {
+	names, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "runs", "*.jsonl"))
+	ts.Check(err)
+	var lines []string
+	for _, name := range names {
+		f, err := os.Open(name)
+		ts.Check(err)
+		in := bufio.NewScanner(f)
+		in.Buffer(nil, 1<<24)
+		for in.Scan() {
+			lines = append(lines, in.Text())
+		}
+		ts.Check(in.Err())
+		ts.Check(f.Close())
+	}
+	slices.Sort(lines)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(lines, "\n")+"\n"), 0o644))
+}

@@ -1,0 +1,128 @@
+// Package rlrun_test holds what is true of the module as a whole.
+package rlrun_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/rlrun/rlrun/"
+
+// load returns the imports of every package of the module, by path without the
+// module's; with tests, those of its tests, too.
+func load(t *testing.T, tests bool) map[string][]string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	packages := map[string][]string{}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p struct {
+			ImportPath                         string
+			Imports, TestImports, XTestImports []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		imports := p.Imports
+		if tests {
+			imports = slices.Concat(imports, p.TestImports, p.XTestImports)
+		}
+		packages[strings.TrimPrefix(p.ImportPath, module)] = imports
+	}
+}
+
+// within tells whether a path is one of the folders or inside one.
+func within(path string, folders ...string) bool {
+	return slices.ContainsFunc(folders, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
+}
+
+// Imports point down the list of docs/architecture.md.
+func TestImportsPointDown(t *testing.T) {
+	may := []struct {
+		folder string
+		own    []string // folders of the module that it may import besides itself
+	}{
+		{"bandit", nil},
+		{"mdp", nil},
+		{"options", []string{"bandit", "mdp"}},
+		{"framework", []string{"options", "bandit", "mdp"}},
+		{"plugins", []string{"framework", "options", "bandit", "mdp"}},
+		{"cmd", []string{"plugins", "framework", "options", "bandit", "mdp"}},
+	}
+	packages := load(t, false)
+	for _, rule := range may {
+		for path, imports := range packages {
+			if !within(path, rule.folder) {
+				continue
+			}
+			for _, i := range imports {
+				if own, ok := strings.CutPrefix(i, module); ok && !within(own, append(rule.own, rule.folder)...) {
+					t.Errorf("%s imports %s", path, own)
+				}
+			}
+		}
+	}
+}
+
+// The contract itself knows only spaces and models.
+func TestFrameworkImports(t *testing.T) {
+	for _, i := range load(t, false)["framework"] {
+		if own, ok := strings.CutPrefix(i, module); ok && own != "framework/space" && own != "mdp" {
+			t.Errorf("framework imports %s", own)
+		}
+	}
+}
+
+// The mathematics is the standard library's and gonum's; only its tests know more.
+func TestMathematicsImports(t *testing.T) {
+	for path, imports := range load(t, false) {
+		if !within(path, "bandit", "mdp", "options") || within(path, "bandit/bandittest") {
+			continue
+		}
+		for _, i := range imports {
+			first, _, _ := strings.Cut(i, "/")
+			if strings.Contains(first, ".") && !strings.HasPrefix(i, module) && !strings.HasPrefix(i, "gonum.org/v1/gonum/") {
+				t.Errorf("%s imports %s", path, i)
+			}
+		}
+	}
+}
+
+// Some libraries belong to one place.
+func TestLibrariesInTheirPlace(t *testing.T) {
+	places := map[string][]string{
+		"github.com/spf13/cobra":          {"cmd/rlrun"},
+		"github.com/spf13/viper":          {"cmd/rlrun"},
+		"github.com/spf13/pflag":          {"cmd/rlrun"},
+		"github.com/hashicorp/go-plugin":  {"framework/plugin", "cmd"},
+		"github.com/hashicorp/go-hclog":   {"framework/plugin", "cmd"},
+		"google.golang.org/grpc":          {"framework/plugin"},
+		"google.golang.org/protobuf":      {"framework/plugin"},
+		"github.com/rlrun/rlrun/plugins":  {"plugins", "cmd"},
+		"github.com/rlrun/rlrun/internal": {"internal"},
+	}
+	for path, imports := range load(t, false) {
+		for _, i := range imports {
+			for library, allowed := range places {
+				if within(i, library) && !within(path, allowed...) {
+					t.Errorf("%s imports %s, which is for %s", path, i, strings.Join(allowed, " and "))
+				}
+			}
+		}
+	}
+	for path, imports := range load(t, true) {
+		if within(path, "framework") && slices.ContainsFunc(imports, func(i string) bool { return within(i, module+"plugins") }) {
+			t.Errorf("a test in %s imports plugins", path)
+		}
+	}
+}
