@@ -86,9 +86,10 @@ func NewTimeSteps(spec Spec, lanes int) TimeSteps {
 // be safe for concurrent use.
 type VectorEnvironment interface {
 	Spec() Spec
-	// Step advances every lane as its signal says and fills out, whose slices
-	// the caller owns. An error ends the whole batch; it wraps a *LaneError
-	// where one lane is to blame.
+	// Step advances every lane as its signal says and fills every entry of out,
+	// whose slices the caller owns, but those of idle lanes. An error ends the
+	// whole batch; it wraps a *LaneError where one lane is to blame, and
+	// ErrNeedsReset or ErrInvalidAction where Environment.Step would.
 	Step(ctx context.Context, in *Actions, out *TimeSteps) error
 	Close() error
 }

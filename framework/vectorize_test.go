@@ -1,0 +1,166 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// scripted is an environment and an agent that does as it is told.
+type scripted struct {
+	step   func() (TimeStep, error)
+	action func() (space.Value, error)
+	closed error
+	resets []uint64
+	learnt []Transition
+}
+
+func (s *scripted) Spec() Spec { return testSpec() }
+
+func (s *scripted) Reset(_ context.Context, seed uint64) (space.Value, error) {
+	s.resets = append(s.resets, seed)
+	return space.Value{Float64: []float64{0.5}}, nil
+}
+
+func (s *scripted) Step(context.Context, space.Value) (TimeStep, error) { return s.step() }
+
+func (s *scripted) SelectAction(context.Context, space.Value) (space.Value, error) {
+	return s.action()
+}
+
+func (s *scripted) Update(_ context.Context, t Transition) error {
+	s.learnt = append(s.learnt, t)
+	return nil
+}
+
+func (s *scripted) Close() error { return s.closed }
+
+func TestVectorizeBlamesALane(t *testing.T) {
+	failure := errors.New("broken")
+	for _, tt := range []struct {
+		name string
+		step func() (TimeStep, error)
+		is   error
+		want string
+	}{
+		{"error", func() (TimeStep, error) { return TimeStep{}, failure }, failure, "lane 1: broken"},
+		{"panic", func() (TimeStep, error) { panic("oh") }, nil, "lane 1: panic: oh"},
+		{"no observation", func() (TimeStep, error) { return TimeStep{}, nil }, ErrInvalidAnswer, "lane 1: invalid answer: observation: 0 elements"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			fine := &scripted{step: func() (TimeStep, error) {
+				return TimeStep{Observation: space.Value{Float64: []float64{0.25}}, Reward: 2, Truncated: true}, nil
+			}}
+			copies := []Environment{fine, &scripted{step: tt.step}}
+			env, err := Vectorize(func() (Environment, error) {
+				e := copies[0]
+				copies = copies[1:]
+				return e, nil
+			}, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, out := NewActions(env.Spec(), 2), NewTimeSteps(env.Spec(), 2)
+			in.Signals[0], in.Signals[1], in.Seeds[0] = NewRun, NewRun, 7
+			if err := env.Step(t.Context(), in, &out); err != nil {
+				t.Fatal(err)
+			}
+			if out.Observations.Float64[0] != 0.5 || len(fine.resets) != 1 || fine.resets[0] != 7 {
+				t.Errorf("observation %v after resets with %v", out.Observations.Float64[0], fine.resets)
+			}
+			in.Signals[0], in.Signals[1] = Continue, Continue
+			err = env.Step(t.Context(), in, &out)
+			if err == nil || !strings.HasPrefix(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+			if out.Rewards[0] != 2 || !out.Truncated[0] || out.Observations.Float64[0] != 0.25 {
+				t.Errorf("lane 0: %v %v %v", out.Rewards[0], out.Truncated[0], out.Observations.Float64[0])
+			}
+		})
+	}
+}
+
+func TestVectorizeRefuses(t *testing.T) {
+	if _, err := Vectorize(func() (Environment, error) { return &scripted{}, nil }, 0); err == nil {
+		t.Error("no lanes were accepted")
+	}
+	if _, err := Vectorize(func() (Environment, error) { return nil, ErrUnsupported }, 2); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestVectorizeCloses(t *testing.T) {
+	failure := errors.New("stuck")
+	env, err := Vectorize(func() (Environment, error) { return &scripted{closed: failure}, nil }, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := env.Close(); !errors.Is(err, failure) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestVectorizeAgent(t *testing.T) {
+	spec := testSpec()
+	action := int64(2)
+	one := &scripted{action: func() (space.Value, error) { return space.Value{Int: action}, nil }}
+	var seeds []uint64
+	agent := VectorizeAgent(func(seed uint64) (Agent, error) {
+		seeds = append(seeds, seed)
+		return one, nil
+	}, spec, 1)
+	in, actions := NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+	step := func(signal Signal, observation, reward float64, terminated bool) {
+		t.Helper()
+		in.Signals[0], in.Seeds[0], in.Observations.Float64[0], in.Rewards[0], in.Terminated[0] = signal, 9, observation, reward, terminated
+		if err := agent.Step(t.Context(), in, &actions); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step(NewRun, 0.1, 5, true)
+	if len(one.learnt) > 0 || actions.Int64[0] != 2 {
+		t.Errorf("first: learnt %v, action %d", one.learnt, actions.Int64[0])
+	}
+	action = 3
+	step(Continue, 0.2, 1, false)
+	step(Continue, 0.3, -1, true)
+	if len(one.learnt) != 2 || actions.Int64[0] != 3 {
+		t.Fatalf("learnt %v, action %d", one.learnt, actions.Int64[0])
+	}
+	last := one.learnt[1]
+	if last.Observation.Float64[0] != 0.2 || last.NextObservation.Float64[0] != 0.3 || last.Action.Int != 3 || last.Reward != -1 || !last.Terminated || last.Truncated {
+		t.Errorf("learnt %+v", last)
+	}
+	step(NewEpisode, 0.4, 8, false)
+	step(NewRun, 0.4, 8, false)
+	if len(one.learnt) != 2 || len(seeds) != 2 || seeds[1] != 9 {
+		t.Errorf("learnt %v, seeds %v", one.learnt, seeds)
+	}
+}
+
+func TestVectorizeAgentBlamesALane(t *testing.T) {
+	spec := testSpec()
+	for _, tt := range []struct {
+		name   string
+		signal Signal
+		want   string
+	}{
+		{"before a run", Continue, "lane 0: a step before the lane's first run"},
+		{"episode before a run", NewEpisode, "lane 0: a step before the lane's first run"},
+		{"panic", NewRun, "lane 0: panic: oh"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			agent := VectorizeAgent(func(uint64) (Agent, error) {
+				return &scripted{action: func() (space.Value, error) { panic("oh") }}, nil
+			}, spec, 1)
+			in, actions := NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+			in.Signals[0] = tt.signal
+			if err := agent.Step(t.Context(), in, &actions); err == nil || err.Error() != tt.want {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
