@@ -3,7 +3,6 @@ package mdp
 import (
 	"fmt"
 	"math"
-	"slices"
 )
 
 // SolveAverage returns a policy that maximises the long-run reward per step from
@@ -76,6 +75,9 @@ func (a *AverageSolver) Solve(m Model, o Options) (*Solution, error) {
 	}
 	switch {
 	case method == ValueIteration:
+		if err := ModelStructure(t).RequireWeaklyCommunicating(); err != nil {
+			return nil, err
+		}
 		return a.relativeValueIteration(o, limit)
 	case method != PolicyIteration:
 		return nil, fmt.Errorf("mdp: method %d is not for the average criterion", method)
@@ -312,58 +314,4 @@ func (a *AverageSolver) excursions(reward func(s int) float64) {
 			a.value[s] = red.f[0][i] - a.mean*red.f[1][i]
 		}
 	}
-}
-
-// relativeValueIteration iterates h ← h + τ(Lh−h), less its value in state 0,
-// which converges whatever the periods for τ < 1.
-func (a *AverageSolver) relativeValueIteration(o Options, limit int) (*Solution, error) {
-	const tau = 0.9
-	t, sol := a.t, &a.sol
-	n := t.states
-	if err := ModelStructure(t).RequireWeaklyCommunicating(); err != nil {
-		return nil, err
-	}
-	clear(sol.Bias)
-	if o.Value != nil {
-		if len(o.Value) != n {
-			return nil, fmt.Errorf("mdp: the value to start from has %d states, the model %d", len(o.Value), n)
-		}
-		copy(sol.Bias, o.Value)
-	}
-	tolerance := o.Tolerance
-	if tolerance <= 0 {
-		tolerance = 1e-9 * largestReward(t)
-	}
-	next := make([]float64, n)
-	lows, highs := make([]float64, numBlocks(n)), make([]float64, numBlocks(n))
-	for range limit {
-		blocks(n, func(part, from, to int) {
-			lo, hi := math.Inf(1), math.Inf(-1)
-			for s := from; s < to; s++ {
-				var q float64
-				q, sol.Policy[s] = t.best(s, 1, sol.Bias)
-				d := q - sol.Bias[s]
-				lo, hi = min(lo, d), max(hi, d)
-				next[s] = sol.Bias[s] + tau*d
-			}
-			lows[part], highs[part] = lo, hi
-		})
-		lo, hi := slices.Min(lows), slices.Max(highs)
-		sol.Sweeps++
-		sol.Improvements++
-		sol.Backups += n * t.actions
-		noise := rounding(t, sol.Bias)
-		sol.Residual, sol.Bound = hi-lo, (hi-lo)/2+noise
-		for s := range n {
-			sol.Gain[s] = (lo + hi) / 2
-		}
-		if (hi-lo)/2 <= max(tolerance-noise, 2*noise) {
-			return sol, nil
-		}
-		origin := next[0]
-		for s := range next {
-			sol.Bias[s] = next[s] - origin
-		}
-	}
-	return sol, ErrNotConverged
 }

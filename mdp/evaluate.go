@@ -67,8 +67,8 @@ func (c *Chain) EvaluateFinite(horizon int) []float64 {
 // the chain from each state: h = lim E Σ_{t<T} (r_t − g(s_t)), in the Cesàro
 // sense when the chain is periodic (Puterman 1994, §8.2). There may be any
 // number of closed classes; the gain is constant when there is one. Chains of
-// more than 2000 states must have one; they are solved by iteration, to an error
-// of 1e-9 of the gain.
+// more than 2000 states must have one; they are solved by iteration, the gain to
+// an error of 1e-9 of the largest reward.
 func (c *Chain) EvaluateAverage() (gain, bias []float64, err error) {
 	n := c.NumStates()
 	st := c.Structure()
@@ -77,7 +77,7 @@ func (c *Chain) EvaluateAverage() (gain, bias []float64, err error) {
 		if err := st.RequireUnichain(); err != nil {
 			return nil, nil, err
 		}
-		return c.iterateAverage(gain, bias)
+		return c.iterateAverage()
 	}
 	var red reduction
 	place := make([]int, n) // index in the system being solved, -1 outside
@@ -193,42 +193,25 @@ func (c *Chain) cycle(red *reduction, class []int, origin int, place []int, bias
 	return gain
 }
 
-// iterateAverage evaluates a large chain with one closed class by relative
-// value iteration on (I+P)/2, then shifts the bias to have mean zero.
-func (c *Chain) iterateAverage(gain, bias []float64) ([]float64, []float64, error) {
-	const limit = 1_000_000
+// iterateAverage evaluates a large chain with one closed class, as a model with
+// one action, then shifts the bias to have mean zero.
+func (c *Chain) iterateAverage() (gain, bias []float64, err error) {
+	a := AverageSolver{t: &Tabular{states: c.NumStates(), actions: 1, start: c.start, next: c.next, prob: c.prob, reward: c.reward}}
 	n := c.NumStates()
-	next := make([]float64, n)
-	scale := 0.0
-	for _, r := range c.reward {
-		scale = max(scale, math.Abs(r))
-	}
-	lo, hi := math.Inf(-1), math.Inf(1)
-	for i := 0; i < limit && hi-lo > 2e-9*scale; i++ {
-		lo, hi = math.Inf(1), math.Inf(-1)
-		for s := range n {
-			d := c.reward[s] + c.expect(s, bias) - bias[s]
-			lo, hi = min(lo, d), max(hi, d)
-			next[s] = bias[s] + d/2
-		}
-		origin := next[0]
-		for s := range next {
-			bias[s] = next[s] - origin
-		}
+	a.sol = Solution{Policy: make(Deterministic, n), Gain: make([]float64, n), Bias: make([]float64, n)}
+	sol, err := a.relativeValueIteration(Options{}, 1_000_000)
+	if err != nil {
+		return nil, nil, err
 	}
 	mu, _, err := c.Stationary()
-	g, mean := 0.0, 0.0
+	mean := 0.0
 	for s, w := range mu {
-		g += w * c.reward[s]
-		mean += w * bias[s]
+		mean += w * sol.Bias[s]
 	}
-	for s := range n {
-		gain[s], bias[s] = g, bias[s]-mean
+	for s := range sol.Bias {
+		sol.Bias[s] -= mean
 	}
-	if err == nil && hi-lo > 2e-9*scale {
-		err = ErrNotConverged
-	}
-	return gain, bias, err
+	return sol.Gain, sol.Bias, err
 }
 
 func checkDiscount(gamma float64) error {

@@ -51,7 +51,7 @@ func (c *Chain) stationaryOf(mu []float64, class []int) error {
 		c.gth(mu, class)
 		return nil
 	}
-	return c.powerIteration(mu, class)
+	return c.iterateStationary(mu, class)
 }
 
 // gth eliminates the states of the class one by one, last first.
@@ -109,28 +109,36 @@ func gth(x, p []float64) {
 	}
 }
 
-// powerIteration iterates μ ← μ(I+P)/2, which converges whatever the period.
-func (c *Chain) powerIteration(mu []float64, class []int) error {
-	const limit, tolerance = 100_000, 1e-12
+// iterateStationary makes Gauss-Seidel sweeps, in alternating directions, of
+// μ(t) ← Σ_{s≠t} μ(s)P(s,t) / (1−P(t,t)), slightly under-relaxed so that they
+// converge whatever the period.
+func (c *Chain) iterateStationary(mu []float64, class []int) error {
+	const limit, tolerance, relax = 100_000, 1e-12, 0.95
+	back := (&Tabular{states: c.NumStates(), actions: 1, start: c.start, next: c.next, prob: c.prob}).predecessors()
+	n := len(class)
 	for _, s := range class {
-		mu[s] = 1 / float64(len(class))
+		mu[s] = 1 / float64(n)
 	}
-	next := make([]float64, len(mu))
-	for range limit {
-		for _, s := range class {
-			next[s] = 0
-		}
-		for _, s := range class {
-			row, prob := c.Row(s)
-			for k, t := range row {
-				next[t] += mu[s] * prob[k]
-			}
-		}
+	for sweep := range limit {
 		change, total := 0.0, 0.0
-		for _, s := range class {
-			change += math.Abs(next[s] - mu[s])
-			mu[s] = (mu[s] + next[s]) / 2
-			total += mu[s]
+		for i := range n {
+			t := class[i]
+			if sweep&1 == 1 {
+				t = class[n-1-i]
+			}
+			in, stay := 0.0, 0.0
+			from, prob := back.Row(t)
+			for k, s := range from {
+				if int(s) == t {
+					stay = prob[k]
+				} else {
+					in += mu[s] * prob[k]
+				}
+			}
+			x := mu[t] + relax*(in/(1-stay)-mu[t])
+			change += (1 - stay) * math.Abs(x-mu[t])
+			mu[t] = x
+			total += x
 		}
 		for _, s := range class {
 			mu[s] /= total

@@ -1,0 +1,147 @@
+package mdp
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// walk is a chain on n states that mostly moves on around a circle, with some
+// random jumps: nearly periodic, so hard for plain iterations.
+func walk(t *testing.T, n int, jump float64, seed uint64) *Chain {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	m, err := Generate(Definition{States: n, Actions: 1}, func(s, _ int, row *Row) {
+		row.Add((s+1)%n, 1-jump)
+		row.Add(rng.IntN(n), jump)
+		row.Reward(rng.NormFloat64())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Induce(m, Uniform{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// What large chains are solved by agrees with the direct solution of small ones.
+func TestIterationAgainstElimination(t *testing.T) {
+	for seed := range uint64(4) {
+		for _, jump := range []float64{0, 0.01, 0.5} {
+			c := walk(t, 120, jump, seed)
+			n := c.NumStates()
+			st := c.Structure()
+			class := st.Classes[st.Closed[0]]
+			want, got := make([]float64, n), make([]float64, n)
+			c.gth(want, class)
+			if err := c.iterateStationary(got, class); err != nil {
+				t.Fatal(err)
+			}
+			for s := range want {
+				if !within(got[s], want[s], 1e-9) {
+					t.Fatalf("jump %v: stationary probability %v, want %v", jump, got[s], want[s])
+				}
+			}
+			gain, bias, err := c.EvaluateAverage()
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, h, err := c.iterateAverage()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for s := range gain {
+				if !within(g[s], gain[s], 1e-8) || !within(h[s], bias[s], 1e-4) {
+					t.Fatalf("jump %v: gain %v, bias %v; want %v, %v", jump, g[s], h[s], gain[s], bias[s])
+				}
+			}
+		}
+	}
+}
+
+// Absorption in large transient classes, by sweeps, agrees with elimination.
+func TestAbsorptionAgainstElimination(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 0))
+	const n = 60
+	m, err := Generate(Definition{States: n, Actions: 1}, func(s, _ int, row *Row) {
+		switch {
+		case s == 0: // a closed class of period 2
+			row.Add(1, 1)
+		case s == 1:
+			row.Add(0, 1)
+		case s == 2: // and one of period 1
+			row.Add(2, 1)
+		default:
+			for range 3 {
+				row.Add(rng.IntN(n), 1.0/3)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Induce(m, Uniform{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := c.Structure()
+	f := c.fate(st)
+	if f.slots != 3 {
+		t.Fatalf("%d slots", f.slots)
+	}
+	for _, i := range st.order {
+		if st.closed[i] {
+			continue
+		}
+		for _, target := range st.Closed {
+			exact := map[int][]float64{}
+			for _, s := range st.Classes[i] {
+				exact[s] = append([]float64(nil), f.share[s]...)
+				clear(f.share[s][f.first[target] : f.first[target]+st.Period[target]])
+			}
+			c.absorbLarge(f, st.Classes[i], target)
+			for s, want := range exact {
+				sum := 0.0
+				for slot, x := range want {
+					sum += x
+					if !within(f.share[s][slot], x, 1e-12) {
+						t.Fatalf("state %d ends in slot %d with %v, want %v", s, slot, f.share[s][slot], x)
+					}
+				}
+				if !within(sum, 1, 1e-12) {
+					t.Fatalf("state %d ends somewhere with probability %v", s, sum)
+				}
+			}
+		}
+	}
+}
+
+// Both average-reward methods find one gain where the best policy runs through
+// long cycles, and the bound of either holds.
+func TestAverageOnCycles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 0))
+	const n = 90
+	m, err := Generate(Definition{States: n, Actions: 2}, func(s, a int, row *Row) {
+		row.Add((s+1+a)%n, 0.95)
+		row.Add(0, 0.05)
+		row.Reward(rng.Float64())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact, err := SolveAverage(m, Options{Method: PolicyIteration})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tolerance := range []float64{1e-2, 1e-5, 1e-9} {
+		sol, err := SolveAverage(m, Options{Method: ValueIteration, Tolerance: tolerance})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := math.Abs(sol.Gain[0] - exact.Gain[0]); d > sol.Bound+exact.Bound || sol.Bound > 2*tolerance {
+			t.Errorf("gain %v ± %g, want %v ± %g", sol.Gain[0], sol.Bound, exact.Gain[0], exact.Bound)
+		}
+	}
+}
