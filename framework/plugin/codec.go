@@ -11,7 +11,8 @@ import (
 
 // columnCodec is gRPC's protobuf codec, except that it reads the messages of the
 // data plane into the buffers that they already have. The bytes on the wire are
-// the same. A step of 1,024 lanes then allocates 1 kB instead of 27.
+// the same. A step of 1,024 lanes then allocates 0.4 kB on the host instead of 17
+// (go test -bench Step/process/environment ./framework/plugin).
 type columnCodec struct {
 	encoding.CodecV2
 }

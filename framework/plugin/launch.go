@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 )
 
 // LaunchOptions says what to start and how patient to be with it.
@@ -50,19 +52,11 @@ type LaunchOptions struct {
 }
 
 func (o LaunchOptions) withDefaults() LaunchOptions {
-	if o.Name == "" {
-		o.Name = filepath.Base(o.Command)
-	}
-	for d, fallback := range map[*time.Duration]time.Duration{
-		&o.StartTimeout: 30 * time.Second, &o.CallTimeout: 30 * time.Second, &o.CloseTimeout: 2 * time.Second,
-	} {
-		if *d <= 0 {
-			*d = fallback
-		}
-	}
-	if o.StderrLines <= 0 {
-		o.StderrLines = 20
-	}
+	o.Name = cmp.Or(o.Name, filepath.Base(o.Command))
+	o.StartTimeout = cmp.Or(max(o.StartTimeout, 0), 30*time.Second)
+	o.CallTimeout = cmp.Or(max(o.CallTimeout, 0), 30*time.Second)
+	o.CloseTimeout = cmp.Or(max(o.CloseTimeout, 0), 2*time.Second)
+	o.StderrLines = cmp.Or(max(o.StderrLines, 0), 20)
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
 	}
@@ -73,9 +67,9 @@ func (o LaunchOptions) withDefaults() LaunchOptions {
 // alone. The caller closes the process.
 func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	o := options.withDefaults()
-	t := &tail{size: o.StderrLines}
+	t := subprocess.NewTail(o.StderrLines)
 	fail := func(err error) (*Process, error) {
-		return nil, &Error{Plugin: o.Name, Err: fmt.Errorf("cannot start %s: %w", o.Command, err), Stderr: t.last()}
+		return nil, &Error{Plugin: o.Name, Err: fmt.Errorf("cannot start %s: %w", o.Command, err), Stderr: t.Last()}
 	}
 	path, err := exec.LookPath(o.Command)
 	if err != nil && !errors.Is(err, exec.ErrDot) {
@@ -88,7 +82,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	defer os.RemoveAll(dir) // once connected, nobody else needs the socket
 
 	cmd := exec.Command(path, o.Args...)
-	sub := newSubprocess(cmd, t)
+	sub := subprocess.New(cmd, t)
 	client := goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  handshake(),
 		VersionedPlugins: versions(nil),
@@ -101,25 +95,25 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		SkipHostEnv:      true,
 		StartTimeout:     2 * o.StartTimeout, // the deadline below comes first
-		SyncStdout:       t.stream(),
-		SyncStderr:       t.stream(),
+		SyncStdout:       t.Stream(),
+		SyncStderr:       t.Stream(),
 		Logger:           o.Logger,
 		GRPCDialOptions:  dialOptions(),
 	})
 	ctx, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, fmt.Errorf("%w within %v of its start", ErrTimeout, o.StartTimeout))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = sub.Kill(ctx) })
-	p, err := connect(ctx, o, client, sub)
+	p, err := connect(ctx, o, client, sub, t)
 	if err == nil && stop() {
 		return p, nil
 	}
-	err = sub.diagnose(ctx, err)
+	err = diagnose(ctx, sub, err)
 	client.Kill()
 	return fail(err)
 }
 
 // connect starts the process and asks it what it is.
-func connect(ctx context.Context, o LaunchOptions, client *goplugin.Client, sub *subprocess) (*Process, error) {
+func connect(ctx context.Context, o LaunchOptions, client *goplugin.Client, sub *subprocess.Subprocess, t *subprocess.Tail) (*Process, error) {
 	protocol, err := client.Client()
 	if err != nil {
 		return nil, err
@@ -128,7 +122,7 @@ func connect(ctx context.Context, o LaunchOptions, client *goplugin.Client, sub 
 	if err != nil {
 		return nil, err
 	}
-	p := newProcess(o, wire.(pb.PluginClient), sub.tail)
+	p := newProcess(o, wire.(pb.PluginClient), t)
 	p.sub, p.stop = sub, client.Kill
 	go p.watch()
 	p.description, err = p.describe(ctx)
@@ -137,11 +131,11 @@ func connect(ctx context.Context, o LaunchOptions, client *goplugin.Client, sub 
 
 // diagnose ends a process that failed to start and says why it did: err is what
 // the attempt reported.
-func (s *subprocess) diagnose(ctx context.Context, err error) error {
+func diagnose(ctx context.Context, s *subprocess.Subprocess, err error) error {
 	died := false
 	select {
-	case <-s.done:
-		died = s.cmd.Process != nil
+	case <-s.Done():
+		died = s.Pid() > 0
 	case <-ctx.Done():
 	case <-time.After(lastWords):
 	}
@@ -149,7 +143,7 @@ func (s *subprocess) diagnose(ctx context.Context, err error) error {
 		err = errors.Join(err, killErr)
 	}
 	select {
-	case v := <-s.version:
+	case v := <-s.Version():
 		if v != strconv.Itoa(ProtocolVersion) {
 			return fmt.Errorf("it speaks version %s of the plugin protocol, this rlrun version %d: build it with a matching SDK", v, ProtocolVersion)
 		}
@@ -159,7 +153,7 @@ func (s *subprocess) diagnose(ctx context.Context, err error) error {
 		return cause
 	}
 	if died {
-		return fmt.Errorf("%w before it answered (%s)", ErrDied, s.ending())
+		return fmt.Errorf("%w before it answered (%s)", ErrDied, s.Ending())
 	}
 	var e *Error
 	if errors.As(err, &e) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 )
 
 // Loopback returns p as seen through the seam: every call goes over a real gRPC
@@ -44,7 +45,7 @@ func Loopback(p framework.Plugin) (*Process, error) {
 		return nil, err
 	}
 	o := LaunchOptions{Name: "loopback", CloseTimeout: 10 * time.Second}.withDefaults()
-	process := newProcess(o, pb.NewPluginClient(conn), &tail{size: o.StderrLines})
+	process := newProcess(o, pb.NewPluginClient(conn), subprocess.NewTail(o.StderrLines))
 	process.stop = func() {
 		conn.Close()
 		stop()

@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 )
 
@@ -26,9 +27,9 @@ type Process struct {
 	wire         pb.PluginClient
 	callTimeout  time.Duration
 	closeTimeout time.Duration
-	tail         *tail
-	sub          *subprocess // nil for Loopback
-	stop         func()      // ends process and connection; may block for ever
+	tail         *subprocess.Tail
+	sub          *subprocess.Subprocess // nil for Loopback
+	stop         func()                 // ends process and connection; may block for ever
 
 	// ctx ends with the process, or when the process is to end; its cause says why.
 	ctx context.Context
@@ -37,7 +38,7 @@ type Process struct {
 
 var _ framework.Plugin = (*Process)(nil)
 
-func newProcess(o LaunchOptions, wire pb.PluginClient, t *tail) *Process {
+func newProcess(o LaunchOptions, wire pb.PluginClient, t *subprocess.Tail) *Process {
 	p := &Process{
 		name: o.Name, wire: wire, tail: t,
 		callTimeout: o.CallTimeout, closeTimeout: o.CloseTimeout,
@@ -50,8 +51,8 @@ func newProcess(o LaunchOptions, wire pb.PluginClient, t *tail) *Process {
 // its context does.
 func (p *Process) watch() {
 	select {
-	case <-p.sub.done:
-		p.end(fmt.Errorf("%w (%s)", ErrDied, p.sub.ending()))
+	case <-p.sub.Done():
+		p.end(fmt.Errorf("%w (%s)", ErrDied, p.sub.Ending()))
 	case <-p.ctx.Done():
 		if !errors.Is(context.Cause(p.ctx), ErrClosed) { // Close takes its time
 			_ = p.sub.Kill(p.ctx)
@@ -64,11 +65,11 @@ func (p *Process) Pid() int {
 	if p.sub == nil {
 		return 0
 	}
-	return p.sub.cmd.Process.Pid
+	return p.sub.Pid()
 }
 
 // Stderr returns the last lines that the process wrote to its standard error.
-func (p *Process) Stderr() []string { return p.tail.last() }
+func (p *Process) Stderr() []string { return p.tail.Last() }
 
 // Close ends the process: in good order if it answers, by force after
 // LaunchOptions.CloseTimeout. Open instances fail. It may be called again.
@@ -176,11 +177,11 @@ const pipeLag = 20 * time.Millisecond
 func (p *Process) failure(step int, err error) error {
 	if p.sub != nil {
 		select {
-		case <-p.sub.done:
+		case <-p.sub.Done():
 		case <-time.After(pipeLag):
 		}
 	}
-	return &Error{Plugin: p.name, Step: step, Err: err, Stderr: p.tail.last()}
+	return &Error{Plugin: p.name, Step: step, Err: err, Stderr: p.tail.Last()}
 }
 
 // lastWords is how long a process whose connection broke gets to end by itself,
@@ -203,8 +204,8 @@ func (p *Process) explain(ctx context.Context, err error) error {
 	}
 	if p.sub != nil {
 		select {
-		case <-p.sub.done:
-			return fmt.Errorf("%w (%s)", ErrDied, p.sub.ending())
+		case <-p.sub.Done():
+			return fmt.Errorf("%w (%s)", ErrDied, p.sub.Ending())
 		case <-time.After(lastWords):
 		}
 	}

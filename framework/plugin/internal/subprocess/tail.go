@@ -1,4 +1,4 @@
-package plugin
+package subprocess
 
 import (
 	"bytes"
@@ -9,35 +9,38 @@ import (
 // maxLine bounds what is kept of a line.
 const maxLine = 500
 
-// tail keeps the last lines of several streams, and the line with which a Go
+// Tail keeps the last lines of several streams, and the line with which a Go
 // program began to die, which the traces that follow would push out.
-type tail struct {
+type Tail struct {
 	mu      sync.Mutex
 	size    int
 	lines   []string // the last, oldest first
 	panic   string   // the last line that begins a panic
 	panicAt int      // its number
 	count   int      // lines so far
-	streams []*tailStream
+	streams []*Stream
 }
 
-// tailStream is one of the streams.
-type tailStream struct {
-	tail *tail
+// Stream is one of the streams of a Tail.
+type Stream struct {
+	tail *Tail
 	part []byte // of a line without its end, at most maxLine
 }
 
-// stream adds a stream.
-func (t *tail) stream() *tailStream {
+// NewTail returns a tail of at most the given number of lines.
+func NewTail(size int) *Tail { return &Tail{size: size} }
+
+// Stream adds a stream.
+func (t *Tail) Stream() *Stream {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := &tailStream{tail: t}
+	s := &Stream{tail: t}
 	t.streams = append(t.streams, s)
 	return s
 }
 
 // Write implements io.Writer. It never fails.
-func (s *tailStream) Write(p []byte) (int, error) {
+func (s *Stream) Write(p []byte) (int, error) {
 	s.tail.mu.Lock()
 	defer s.tail.mu.Unlock()
 	for rest := p; len(rest) > 0; {
@@ -52,7 +55,7 @@ func (s *tailStream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) add(line string) {
+func (t *Tail) add(line string) {
 	if line == "" {
 		return
 	}
@@ -66,8 +69,8 @@ func (t *tail) add(line string) {
 	t.lines = append(t.lines, line)
 }
 
-// last returns the lines kept, and those that have not ended yet.
-func (t *tail) last() []string {
+// Last returns the lines kept, and those that have not ended yet.
+func (t *Tail) Last() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var lines []string

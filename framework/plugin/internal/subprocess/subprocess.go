@@ -1,4 +1,7 @@
-package plugin
+// Package subprocess is the operating system's side of a plugin: its process,
+// what it prints, how it ends. It imports go-plugin's runner interface, which it
+// implements, and the standard library.
+package subprocess
 
 import (
 	"context"
@@ -18,14 +21,12 @@ import (
 // pipeDelay is how long a dead plugin's children may keep its pipes open.
 const pipeDelay = time.Second
 
-// subprocess is the operating system's side of a plugin: go-plugin starts it,
-// reads the handshake from it and forwards its log through it. Unlike go-plugin's
-// own runner it kills the whole process group, waits for no pipe that a
-// grandchild holds open, never stops reading standard output, and accepts a
-// handshake after other output.
-type subprocess struct {
+// Subprocess is a plugin's process. go-plugin starts it, reads the handshake from
+// it and forwards its log through it. Unlike go-plugin's own runner it kills the
+// whole process group, waits for no pipe that a grandchild holds open, never
+// stops reading standard output, and accepts a handshake after other output.
+type Subprocess struct {
 	cmd            *exec.Cmd
-	tail           *tail
 	stdout, stderr *io.PipeReader // what go-plugin reads: the handshake alone, and everything
 	outlet, errlet *io.PipeWriter
 	version        chan string // gets the protocol version of the handshake, when it comes
@@ -36,16 +37,16 @@ type subprocess struct {
 	err    error         // then: how it ended
 }
 
-var _ runner.Runner = (*subprocess)(nil)
+var _ runner.Runner = (*Subprocess)(nil)
 
-// newSubprocess prepares cmd; Start starts it.
-func newSubprocess(cmd *exec.Cmd, t *tail) *subprocess {
-	s := &subprocess{cmd: cmd, tail: t, version: make(chan string, 1), done: make(chan struct{})}
+// New prepares cmd; Start starts it. What it prints goes to t.
+func New(cmd *exec.Cmd, t *Tail) *Subprocess {
+	s := &Subprocess{cmd: cmd, version: make(chan string, 1), done: make(chan struct{})}
 	s.stdout, s.outlet = io.Pipe()
 	s.stderr, s.errlet = io.Pipe()
 	cmd.Stdin = nil
-	cmd.Stdout = &handshakeFilter{line: s.outlet, noise: t.stream(), version: s.version}
-	cmd.Stderr = io.MultiWriter(t.stream(), s.errlet)
+	cmd.Stdout = &handshakeFilter{line: s.outlet, noise: t.Stream(), version: s.version}
+	cmd.Stderr = io.MultiWriter(t.Stream(), s.errlet)
 	cmd.WaitDelay = pipeDelay
 	setProcessAttributes(cmd)
 	return s
@@ -53,7 +54,7 @@ func newSubprocess(cmd *exec.Cmd, t *tail) *subprocess {
 
 // Start implements runner.Runner. The thread that starts the process is kept
 // until it ends: Linux' parent-death signal comes when that thread dies.
-func (s *subprocess) Start(context.Context) error {
+func (s *Subprocess) Start(context.Context) error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -80,13 +81,13 @@ func (s *subprocess) Start(context.Context) error {
 }
 
 // Wait implements runner.Runner.
-func (s *subprocess) Wait(context.Context) error {
+func (s *Subprocess) Wait(context.Context) error {
 	<-s.done
 	return s.err
 }
 
 // Kill implements runner.Runner: it kills the process and what it started.
-func (s *subprocess) Kill(context.Context) error {
+func (s *Subprocess) Kill(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.killed = true
@@ -101,43 +102,57 @@ func (s *subprocess) Kill(context.Context) error {
 	return killGroup(s.cmd.Process)
 }
 
-// ending says how the process ended. It requires done to be closed.
-func (s *subprocess) ending() string {
+// Done is closed when the process has ended and its output has been read.
+func (s *Subprocess) Done() <-chan struct{} { return s.done }
+
+// Ending says how the process ended. It requires Done to be closed.
+func (s *Subprocess) Ending() string {
 	if s.err == nil {
 		return "exit status 0"
 	}
 	return s.err.Error()
 }
 
-// Stdout implements runner.Runner.
-func (s *subprocess) Stdout() io.ReadCloser { return s.stdout }
-
-// Stderr implements runner.Runner.
-func (s *subprocess) Stderr() io.ReadCloser { return s.stderr }
-
-// Name implements runner.Runner.
-func (s *subprocess) Name() string { return s.cmd.Path }
-
-// ID implements runner.Runner.
-func (s *subprocess) ID() string {
+// Pid returns the process's id, 0 before it has started.
+func (s *Subprocess) Pid() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cmd.Process == nil {
-		return ""
+		return 0
 	}
-	return strconv.Itoa(s.cmd.Process.Pid)
+	return s.cmd.Process.Pid
+}
+
+// Version gets the protocol version of the handshake when it comes.
+func (s *Subprocess) Version() <-chan string { return s.version }
+
+// Stdout implements runner.Runner.
+func (s *Subprocess) Stdout() io.ReadCloser { return s.stdout }
+
+// Stderr implements runner.Runner.
+func (s *Subprocess) Stderr() io.ReadCloser { return s.stderr }
+
+// Name implements runner.Runner.
+func (s *Subprocess) Name() string { return s.cmd.Path }
+
+// ID implements runner.Runner.
+func (s *Subprocess) ID() string {
+	if pid := s.Pid(); pid > 0 {
+		return strconv.Itoa(pid)
+	}
+	return ""
 }
 
 // Diagnose implements runner.Runner. Launch explains failures itself.
-func (s *subprocess) Diagnose(context.Context) string { return "" }
+func (s *Subprocess) Diagnose(context.Context) string { return "" }
 
 // PluginToHost implements runner.Runner.
-func (s *subprocess) PluginToHost(network, address string) (string, string, error) {
+func (s *Subprocess) PluginToHost(network, address string) (string, string, error) {
 	return network, address, nil
 }
 
 // HostToPlugin implements runner.Runner.
-func (s *subprocess) HostToPlugin(network, address string) (string, string, error) {
+func (s *Subprocess) HostToPlugin(network, address string) (string, string, error) {
 	return network, address, nil
 }
 
