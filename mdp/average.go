@@ -21,7 +21,7 @@ func SolveAverage(m Model, o Options) (*Solution, error) {
 
 // AverageSolver solves average-reward models one after the other, as an agent
 // does that learns one: it keeps its memory and starts each time from the
-// previous policy when the size is the same, so that solving a small model again
+// previous policy, or bias, when the size is the same, so that solving a small model again
 // costs one or two policy evaluations and no allocation. The zero value is
 // ready.
 type AverageSolver struct {
@@ -51,6 +51,9 @@ func (a *AverageSolver) Solve(m Model, o Options) (*Solution, error) {
 		limit = 1_000_000
 	}
 	a.sol = Solution{Policy: resize(a.sol.Policy, n), Gain: resize(a.sol.Gain, n), Bias: resize(a.sol.Bias, n)}
+	if !warm {
+		clear(a.sol.Bias)
+	}
 	switch {
 	case o.Policy != nil:
 		if err := checkPolicy(o.Policy, n, t.actions); err != nil {

@@ -157,27 +157,26 @@ func draw(prob []float64, rng *rand.Rand) int {
 
 // Restarting returns the model whose episodes follow each other without a gap:
 // a transition into a terminal state leads to the initial distribution (state 0
-// when there is none) instead, and the terminal states remain, unreachable,
-// with every action leading there too. It returns m itself when m has no
-// terminal state. The optimal gain of the result is the best reward per step.
-func (m *Tabular) Restarting() *Tabular {
+// when there is none) instead, and so does every action in the terminal states,
+// which are no longer reached. The optimal gain of the result is the best reward
+// per step. It returns m itself when m has no terminal state, and an error when
+// an episode may begin in one.
+func (m *Tabular) Restarting() (*Tabular, error) {
 	if m.terminal == nil {
-		return m
+		return m, nil
 	}
 	states, prob := m.initial, m.initialProb
 	if states == nil {
 		states, prob = []int32{0}, []float64{1}
 	}
-	for _, s := range states {
-		if m.terminal[s] {
-			panic("mdp: restarting a model that may start in a terminal state")
-		}
-	}
 	d := Definition{Name: m.name, Description: m.description, States: m.states, Actions: m.actions}
 	for k, s := range states {
+		if m.terminal[s] {
+			return nil, fmt.Errorf("mdp: an episode cannot restart in the terminal state %d", s)
+		}
 		d.Initial = append(d.Initial, Weight{int(s), prob[k]})
 	}
-	out, err := Generate(d, func(s, a int, row *Row) {
+	return Generate(d, func(s, a int, row *Row) {
 		next, p := m.Transition(s, a)
 		rewards := m.SuccessorRewards(s, a)
 		row.Noise = m.Noise(s, a)
@@ -195,10 +194,6 @@ func (m *Tabular) Restarting() *Tabular {
 			}
 		}
 	})
-	if err != nil { // rows of a valid model stay valid
-		panic("mdp: restarting an invalid model")
-	}
-	return out
 }
 
 // rowSumTolerance is how far a row may be from summing to one. Within it rows

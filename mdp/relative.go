@@ -24,6 +24,7 @@ func (a *AverageSolver) relativeValueIteration(o Options, limit int) (*Solution,
 	n := a.t.states
 	d := &discounted{Tabular: a.t, gamma: 1, v: make([]float64, n), w: make([]float64, n)}
 	d.sol.Policy = sol.Policy
+	copy(d.v, sol.Bias) // of the previous solution
 	if o.Value != nil {
 		if len(o.Value) != n {
 			return nil, fmt.Errorf("mdp: the value to start from has %d states, the model %d", len(o.Value), n)

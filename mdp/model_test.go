@@ -1,0 +1,132 @@
+package mdp_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/mdp/catalog"
+)
+
+// An episode of CliffWalking takes 13 steps at −1 each; repeated, that is −1 a
+// step. One of DeepSea pays 0.99 in N steps.
+func TestRestarting(t *testing.T) {
+	cliff, err := catalog.CliffWalking()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 7
+	sea, err := catalog.DeepSea(catalog.Sea{Size: n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, m := range map[float64]*mdp.Tabular{-1: cliff.Model, 0.99 / n: sea.Model} {
+		again, err := m.Restarting()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sol, err := mdp.SolveAverage(again, mdp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, g := range sol.Gain {
+			if !near(g, want, 1e-12) {
+				t.Errorf("gain %v from state %d, want %v", g, s, want)
+			}
+		}
+		if same, err := again.Restarting(); err != nil || same != again {
+			t.Error("a model without terminal states is not left alone")
+		}
+	}
+	stuck, err := mdp.NewModel(mdp.Definition{States: 1, Actions: 1, Terminal: []int{0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stuck.Restarting(); err == nil {
+		t.Error("restarting in a terminal state is accepted")
+	}
+}
+
+// bare hides everything of a model but the interface.
+type bare struct{ mdp.Model }
+
+// Solvers need no more than the interface.
+func TestAnyModel(t *testing.T) {
+	task, err := catalog.Garnet(8, 3, 3, 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := bare{task.Model}
+	a, err := mdp.SolveDiscounted(task.Model, 0.9, mdp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := mdp.SolveDiscounted(m, 0.9, mdp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := mdp.SolveAverage(task.Model, mdp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := mdp.SolveAverage(m, mdp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := mdp.MixingTime(task.Model, c.Policy, mdp.MixingOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := mdp.MixingTime(m, d.Policy, mdp.MixingOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Value[0] != b.Value[0] || c.Gain[0] != d.Gain[0] || x.MeanUniform != y.MeanUniform {
+		t.Error("a model behind the interface is solved differently")
+	}
+}
+
+func TestBadArguments(t *testing.T) {
+	task, err := catalog.RiverSwim(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := task.Model
+	one := func(_ any, err error) error { return err }
+	two := func(_, _ any, err error) error { return err }
+	c, err := mdp.Induce(m, mdp.Uniform{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for says, err := range map[string]error{
+		"discount 1 is outside":       one(mdp.SolveDiscounted(m, 1, mdp.Options{})),
+		"start from has 1 states":     one(mdp.SolveDiscounted(m, .9, mdp.Options{Value: []float64{0}})),
+		"unknown method":              one(mdp.SolveDiscounted(m, .9, mdp.Options{Method: 99})),
+		"policy has 1 states":         one(mdp.SolveAverage(m, mdp.Options{Policy: mdp.Deterministic{0}})),
+		"not for the average":         one(mdp.SolveAverage(m, mdp.Options{Method: mdp.ModifiedPolicyIteration})),
+		"without terminal states":     one(mdp.SolveTotal(m, mdp.Options{})),
+		"horizon -1":                  one(mdp.SolveFinite(m, -1)),
+		"action 7 is outside":         one(mdp.SolveDiscounted(m, .9, mdp.Options{Method: mdp.PolicyIteration, Policy: mdp.Deterministic{0, 7, 0}})),
+		"state 1: probabilities":      one(mdp.Induce(m, mdp.Deterministic{0, 7, 0})),
+		"state 2: probabilities":      one(mdp.Induce(m, mdp.Randomised{{.5, .5}, {1, 0}, {.5, .4}})),
+		"probability -0.5":            one(mdp.Induce(m, mdp.Randomised{{1.5, -.5}, {1, 0}, {1, 0}})),
+		"policy has 2 states":         one(mdp.Induce(m, mdp.Randomised{{.5, .5}, {1, 0}})),
+		"threshold η = -1":            one(mdp.MixingTime(m, mdp.Uniform{}, mdp.MixingOptions{Eta: -1})),
+		"no state 9":                  one(mdp.Forgetting(m, mdp.Uniform{}, 9, 0, 1)),
+		"target 3 is outside":         one(c.HittingTimes(3)),
+		"target -1 is outside":        two(mdp.ShortestTimes(m, -1)),
+		"confidence 2":                one(mdp.SampleMixing(m, mdp.Uniform{}, mdp.SampleOptions{Confidence: 2})),
+		"no state 0 with an action 5": one(mdp.CoupleModel(m, mdp.Constant(3, 0), 0, 5, mdp.CouplingOptions{})),
+		"state 4 is outside":          one(mdp.Couple(m.Step, mdp.Constant(3, 0), 4, 0, mdp.CouplingOptions{})),
+		"leads to a state outside":    one(mdp.Couple(func(_, _ int, _ *rand.Rand) (int, float64) { return 8, 0 }, mdp.Constant(3, 0), 0, 0, mdp.CouplingOptions{})),
+		"0.9-quantile of 0 models":    two(mdp.PosteriorMixing(nil, mdp.Uniform{}, .9, mdp.MixingOptions{})),
+		"state 5 at time 1":           one(mdp.TrajectorySpectrum([]int{0, 5}, 3, .1)),
+		"states × ":                   one(mdp.NewModel(mdp.Definition{States: 1 << 30, Actions: 1 << 30})),
+		"never leads to state 1":      one(mdp.NewModel(mdp.Definition{States: 2, Actions: 1, Transitions: []mdp.Transition{{0, 0, 0, 1}, {1, 0, 1, 1}}, SuccessorRewards: []mdp.SuccessorReward{{0, 0, 1, 3}}})),
+	} {
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("want an error that says %q, got %v", says, err)
+		}
+	}
+}
