@@ -2,7 +2,6 @@ package mdp
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 )
 
@@ -194,31 +193,4 @@ func (m *Tabular) Restarting() (*Tabular, error) {
 			}
 		}
 	})
-}
-
-// rowSumTolerance is how far a row may be from summing to one. Within it rows
-// are rescaled, since over 1e9 steps even a small leak would lose all mass.
-const rowSumTolerance = 1e-8
-
-// checkRow validates and normalises the probabilities of one row.
-func checkRow(prob []float64) error {
-	if len(prob) == 0 {
-		return fmt.Errorf("no transition given")
-	}
-	sum, carry := 0.0, 0.0 // Kahan
-	for _, p := range prob {
-		y := p - carry
-		t := sum + y
-		carry = (t - sum) - y
-		sum = t
-	}
-	if !(math.Abs(sum-1) <= rowSumTolerance) {
-		return fmt.Errorf("probabilities sum to %.10g, not 1", sum)
-	}
-	if math.Abs(sum-1) > 1e-12 {
-		for i := range prob {
-			prob[i] /= sum
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package mdp_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -128,5 +129,72 @@ func TestBadArguments(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("want an error that says %q, got %v", says, err)
 		}
+	}
+}
+
+// Rows made by a function are checked as those of a list are.
+func TestGenerateErrors(t *testing.T) {
+	for says, fill := range map[string]func(row *mdp.Row){
+		"state 0, action 0: successor 2 is outside 0..1": func(row *mdp.Row) { row.Add(2, 1) },
+		"successor -1 is out of range":                   func(row *mdp.Row) { row.Add(-1, 1) },
+		"probability NaN":                                func(row *mdp.Row) { row.Add(0, math.NaN()) },
+		"probability -0.5":                               func(row *mdp.Row) { row.Add(0, -0.5); row.Add(1, 1.5) },
+		"sum to 0.5, not 1":                              func(row *mdp.Row) { row.Add(0, 0.5) },
+		"no transition given":                            func(row *mdp.Row) {},
+		"reward +Inf is not a finite number":             func(row *mdp.Row) { row.AddRewarded(0, 1, math.Inf(1)) },
+		"reward NaN is not a finite number":              func(row *mdp.Row) { row.Add(0, 1); row.Reward(math.NaN()) },
+		"too large":                                      func(row *mdp.Row) { row.AddRewarded(0, 1, 1e308) },
+		"is not a standard deviation":                    func(row *mdp.Row) { row.Add(0, 1); row.Noise.SD = -1 },
+		"a Bernoulli reward has no Gaussian noise":       func(row *mdp.Row) { row.Add(0, 1); row.Noise = mdp.Noise{SD: 1, Bernoulli: true} },
+		"mean 2 of a Bernoulli reward is outside [0,1]":  func(row *mdp.Row) { row.AddRewarded(0, 1, 2); row.Noise.Bernoulli = true },
+	} {
+		_, err := mdp.Generate(mdp.Definition{States: 2, Actions: 1}, func(_, _ int, row *mdp.Row) { fill(row) })
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("want an error that says %q, got %v", says, err)
+		}
+	}
+	for _, d := range []mdp.Definition{{}, {States: 1}, {States: 1, Actions: 1 << 40}, {States: 1, Actions: 1, Terminal: []int{1}},
+		{States: 1, Actions: 1, Terminal: []int{0, 0}}, {States: 1, Actions: 1, Initial: []mdp.Weight{{S: 3, P: 1}}}} {
+		if _, err := mdp.Generate(d, func(_, _ int, row *mdp.Row) { row.Add(0, 1) }); err == nil {
+			t.Errorf("%+v is accepted", d)
+		}
+	}
+}
+
+// Rows within 1e-8 of summing to one are rescaled; a successor that is added twice
+// adds up, with the mean of its rewards.
+func TestRowsAreMergedAndRescaled(t *testing.T) {
+	m, err := mdp.Generate(mdp.Definition{States: 3, Actions: 1}, func(_, _ int, row *mdp.Row) {
+		row.AddRewarded(2, 0.333333333, 4)
+		row.AddRewarded(0, 0.333333333, 1)
+		row.AddRewarded(2, 0.333333333, 1)
+		row.Reward(10)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, prob := m.Transition(1, 0)
+	if len(next) != 2 || next[0] != 0 || next[1] != 2 || !near(prob[0]+prob[1], 1, 1e-15) || !near(prob[1], 2.0/3, 1e-15) {
+		t.Errorf("row %v %v", next, prob)
+	}
+	if r := m.SuccessorRewards(1, 0); !near(r[0], 11, 1e-12) || !near(r[1], 12.5, 1e-12) || !near(m.Reward(1, 0), 12, 1e-12) {
+		t.Errorf("rewards %v, mean %v", r, m.Reward(1, 0))
+	}
+}
+
+// Episodes begin as the initial distribution says: 6 standard errors.
+func TestStart(t *testing.T) {
+	task, err := catalog.RiverSwimStrehl(6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(8, 0))
+	const n = 10_000
+	count := map[int]int{}
+	for range n {
+		count[task.Model.Start(rng)]++
+	}
+	if len(count) != 2 || math.Abs(float64(count[1])-n/2) > 6*math.Sqrt(n)/2 {
+		t.Errorf("starts %v", count)
 	}
 }

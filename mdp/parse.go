@@ -1,0 +1,313 @@
+package mdp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// parser reads the JSON token by token, so that a fault has a position and
+// nothing is allocated but what the input holds.
+type parser struct {
+	dec    *json.Decoder
+	d      Definition
+	offset int64              // where the last token begins
+	first  int64              // where the first token since it was set to -1 begins
+	at     map[string][]int64 // where the entries of each list begin, or the value of another key
+}
+
+func (p *parser) model() error {
+	if err := p.delim('{'); err != nil {
+		return err
+	}
+	for p.dec.More() {
+		key, err := p.text()
+		if err != nil {
+			return err
+		}
+		if _, again := p.at[key]; again {
+			return fmt.Errorf("key %q is given twice", key)
+		}
+		p.at[key] = nil
+		if err := p.value(key); err != nil {
+			return err
+		}
+	}
+	if err := p.delim('}'); err != nil {
+		return err
+	}
+	for _, key := range []string{"S", "A", "transitions"} {
+		if _, ok := p.at[key]; !ok {
+			return fmt.Errorf("key %q is missing", key)
+		}
+	}
+	if t, err := p.token(); err == nil {
+		return fmt.Errorf("%s follows the model", describe(t))
+	} else if !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// value reads what belongs to key into the definition.
+func (p *parser) value(key string) (err error) {
+	switch key {
+	case "name":
+		p.d.Name, err = p.text()
+	case "description":
+		p.d.Description, err = p.text()
+	case "S":
+		p.d.States, err = p.integer()
+		p.at[key] = []int64{p.offset}
+	case "A":
+		p.d.Actions, err = p.integer()
+		p.at[key] = []int64{p.offset}
+	case "transitions":
+		err = p.list(key, func() error {
+			var t Transition
+			err := p.entry(&t.P, &t.S, &t.A, &t.Next)
+			p.d.Transitions = append(p.d.Transitions, t)
+			return err
+		})
+	case "rewards":
+		err = p.list(key, func() error { return p.reward(&p.d.Rewards) })
+	case "noise":
+		err = p.list(key, func() error { return p.reward(&p.d.GaussianNoise) })
+	case "successor_rewards":
+		err = p.list(key, func() error {
+			var r SuccessorReward
+			err := p.entry(&r.R, &r.S, &r.A, &r.Next)
+			p.d.SuccessorRewards = append(p.d.SuccessorRewards, r)
+			return err
+		})
+	case "bernoulli":
+		err = p.list(key, func() error {
+			var x Pair
+			err := p.entry(nil, &x.S, &x.A)
+			p.d.Bernoulli = append(p.d.Bernoulli, x)
+			return err
+		})
+	case "initial":
+		err = p.list(key, p.initial)
+	case "terminal":
+		err = p.list(key, func() error {
+			s, err := p.integer()
+			p.d.Terminal = append(p.d.Terminal, s)
+			return err
+		})
+	default:
+		err = fmt.Errorf("unknown key %q", key)
+	}
+	return err
+}
+
+// initial reads one entry of the initial distribution: a pair [s,p], or the
+// probability of the state that the entry's place names.
+func (p *parser) initial() error {
+	t, err := p.token()
+	if err != nil {
+		return err
+	}
+	var w Weight
+	if t == json.Delim('[') {
+		err = p.rest(&w.P, &w.S)
+	} else {
+		w.S = len(p.d.Initial)
+		w.P, err = number(t)
+	}
+	p.d.Initial = append(p.d.Initial, w)
+	return err
+}
+
+func (p *parser) reward(list *[]Reward) error {
+	var r Reward
+	err := p.entry(&r.R, &r.S, &r.A)
+	*list = append(*list, r)
+	return err
+}
+
+// list reads an array whose entries are read by entry, noting where each begins.
+func (p *parser) list(key string, entry func() error) error {
+	if err := p.delim('['); err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	p.at[key] = []int64{}
+	for i := 0; p.dec.More(); i++ {
+		p.first = -1
+		if err := entry(); err != nil {
+			return fmt.Errorf("%s[%d]: %w", key, i, err)
+		}
+		p.at[key] = append(p.at[key], p.first)
+	}
+	return p.delim(']')
+}
+
+// entry reads an array of integers, then a number unless x is nil.
+func (p *parser) entry(x *float64, indices ...*int) error {
+	if err := p.delim('['); err != nil {
+		return err
+	}
+	return p.rest(x, indices...)
+}
+
+func (p *parser) rest(x *float64, indices ...*int) error {
+	for _, i := range indices {
+		var err error
+		if *i, err = p.integer(); err != nil {
+			return err
+		}
+	}
+	if x != nil {
+		t, err := p.token()
+		if err != nil {
+			return err
+		}
+		if *x, err = number(t); err != nil {
+			return err
+		}
+	}
+	return p.delim(']')
+}
+
+func (p *parser) token() (json.Token, error) {
+	t, err := p.dec.Token()
+	p.offset = p.dec.InputOffset()
+	if err == nil {
+		switch t := t.(type) {
+		case json.Delim:
+			p.offset--
+		case json.Number:
+			p.offset -= int64(len(t))
+		case string:
+			p.offset -= int64(len(t)) + 2
+		}
+		if p.first < 0 {
+			p.first = p.offset
+		}
+	}
+	return t, err
+}
+
+func (p *parser) delim(want json.Delim) error {
+	t, err := p.token()
+	if err == nil && t != want {
+		err = fmt.Errorf("want %q, got %s", rune(want), describe(t))
+	}
+	return err
+}
+
+func (p *parser) text() (string, error) {
+	t, err := p.token()
+	if err != nil {
+		return "", err
+	}
+	s, ok := t.(string)
+	if !ok {
+		return "", fmt.Errorf("want a string, got %s", describe(t))
+	}
+	return s, nil
+}
+
+func (p *parser) integer() (int, error) {
+	t, err := p.token()
+	if err != nil {
+		return 0, err
+	}
+	n, ok := t.(json.Number)
+	if !ok {
+		return 0, fmt.Errorf("want a whole number, got %s", describe(t))
+	}
+	i, err := strconv.Atoi(string(n))
+	if err != nil {
+		return 0, fmt.Errorf("want a whole number, got %s", describe(t))
+	}
+	return i, nil
+}
+
+func number(t json.Token) (float64, error) {
+	n, ok := t.(json.Number)
+	if !ok {
+		return 0, fmt.Errorf("want a number, got %s", describe(t))
+	}
+	x, err := n.Float64()
+	if err != nil {
+		return 0, fmt.Errorf("%s is too large a number", describe(t))
+	}
+	return x, nil
+}
+
+// describe shows a token in an error, cut to a readable length.
+func describe(t json.Token) string {
+	var s string
+	switch t := t.(type) {
+	case json.Delim:
+		s = strconv.Quote(t.String())
+	case json.Number:
+		s = t.String()
+	case string:
+		s = "the string " + strconv.Quote(t)
+	case nil:
+		s = "null"
+	default:
+		s = fmt.Sprint(t)
+	}
+	if len(s) > 60 {
+		s = s[:60] + "…"
+	}
+	return s
+}
+
+// locate sets the position of a fault that NewModel found: that of the entry,
+// the first transition of the row, or the size.
+func (p *parser) locate(err error) error {
+	var bad *invalid
+	if !errors.As(err, &bad) {
+		return err
+	}
+	p.offset = p.at["S"][0]
+	switch {
+	case bad.list != "":
+		if at := p.at[bad.list]; bad.index < len(at) {
+			p.offset = at[bad.index]
+		}
+		return fmt.Errorf("%s[%d]: %w", bad.list, bad.index, bad.err)
+	case bad.s >= 0:
+		i := slices.IndexFunc(p.d.Transitions, func(t Transition) bool { return t.S == bad.s && t.A == bad.a })
+		if i >= 0 {
+			p.offset = p.at["transitions"][i]
+		}
+		return fmt.Errorf("state %d, action %d: %w", bad.s, bad.a, bad.err)
+	}
+	return bad.err
+}
+
+// lineCounter remembers where the lines of what it passes on begin.
+type lineCounter struct {
+	r      io.Reader
+	read   int64
+	starts []int64
+}
+
+func (l *lineCounter) Read(b []byte) (int, error) {
+	n, err := l.r.Read(b)
+	for i, c := range b[:n] {
+		if c == '\n' {
+			l.starts = append(l.starts, l.read+int64(i)+1)
+		}
+	}
+	l.read += int64(n)
+	return n, err
+}
+
+// position returns the line and column, from one, of a byte offset.
+func (l *lineCounter) position(offset int64) (line, column int64) {
+	i, _ := slices.BinarySearch(l.starts, offset+1)
+	begin := int64(0)
+	if i > 0 {
+		begin = l.starts[i-1]
+	}
+	return int64(i) + 1, offset - begin + 1
+}
