@@ -17,8 +17,9 @@ import (
 const (
 	// maxSteps is how long an episode may take to end when a check needs its end.
 	maxSteps = 10_000
-	// sampled is how many actions are drawn where the caller names none.
-	sampled = 200
+	// sampled is how many numbers are drawn for actions where the caller names
+	// none: enough for maxSteps actions that never repeat, unless they are wide.
+	sampled = 1_000_000
 	// compared is how many steps of two episodes are compared.
 	compared = 500
 )
@@ -74,7 +75,7 @@ func actionsFor(spec *framework.Spec, actions []space.Value) ([]space.Value, err
 		return actions, nil
 	}
 	rng := rand.New(rand.NewPCG(1, 0))
-	for range sampled {
+	for range min(maxSteps, sampled/spec.Action.Width()+1) {
 		actions = append(actions, space.Sample(spec.Action, rng))
 	}
 	return actions, nil

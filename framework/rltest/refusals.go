@@ -70,25 +70,32 @@ func (c *vectorCheck) refuses() error {
 	return nil
 }
 
-// endOfEpisode steps until an episode ends, and then once more.
+// endOfEpisode steps until an episode ends in one of many lanes, and then once
+// more.
 func (c *vectorCheck) endOfEpisode() error {
+	const many = 16
 	if c.spec.Continuing {
 		return nil
 	}
-	return c.started(1, -1, func(env framework.VectorEnvironment, in *framework.Actions, out *framework.TimeSteps) error {
+	return c.started(many, -1, func(env framework.VectorEnvironment, in *framework.Actions, out *framework.TimeSteps) error {
 		for k := range maxSteps {
-			if err := in.Actions.Set(c.spec.Action, 0, c.actions[k%len(c.actions)]); err != nil {
-				return err
+			for i := range many { // every lane begins elsewhere among the actions
+				a := c.actions[(k+i*len(c.actions)/many)%len(c.actions)]
+				if err := in.Actions.Set(c.spec.Action, i, a); err != nil {
+					return err
+				}
 			}
 			if err := env.Step(c.ctx, in, out); err != nil {
 				return err
 			}
-			if out.Terminated[0] || out.Truncated[0] {
-				c.attempt(env, in, out, NeedsResetAfter, framework.ErrNeedsReset, 0)
-				return nil
+			for i := range many {
+				if out.Terminated[i] || out.Truncated[i] {
+					c.attempt(env, in, out, NeedsResetAfter, framework.ErrNeedsReset, i)
+					return nil
+				}
 			}
 		}
-		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps; give actions that end one, or a spec that says Continuing", errUntried, maxSteps))
+		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps of %d lanes; give actions that end one, or a spec that says Continuing", errUntried, maxSteps, many))
 		return nil
 	})
 }
