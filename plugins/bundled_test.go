@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
 // serveEnv makes the test binary a plugin process: it names the bundled plugin
@@ -152,6 +153,28 @@ func TestAgentsMeetTheSameDraws(t *testing.T) {
 			t.Errorf("run %d differs:\n%s\n%s", r.Run, other, text)
 		}
 		lines[r.Run] = text
+	}
+}
+
+// Every bundled plugin passes the conformance suite, called directly and through
+// the seam.
+func TestBundledPluginsConform(t *testing.T) {
+	bernoulli, err := bundled("bernoulli-bandit").OpenEnvironment(t.Context(), json.RawMessage(`{"arms":3}`), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := map[string]json.RawMessage{
+		"rlrun/bandit@1": json.RawMessage(`{"policy":{"kind":"optimistic-stochastic"}}`),
+	}
+	for _, p := range All() {
+		d, err := p.Describe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(d.ID, func(t *testing.T) {
+			t.Parallel()
+			plugintest.Conform(t, p, params[d.ID], bernoulli.Spec())
+		})
 	}
 }
 

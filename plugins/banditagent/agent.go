@@ -52,6 +52,10 @@ func open(raw json.RawMessage, spec framework.Spec, n int) (framework.VectorAgen
 	task := policy.Task{Arms: int(arms.N), Low: spec.RewardLow, High: spec.RewardHigh}
 	maker, err := policy.NewMaker(p.Policy, p.Belief, task)
 	if err != nil {
+		// Parameters that suit other tasks are not wrong in themselves.
+		if _, elsewhere := policy.NewMaker(p.Policy, p.Belief, policy.Task{Arms: task.Arms, High: 1}); elsewhere == nil {
+			return nil, fmt.Errorf("%s: %w: %w", spec.ID, err, framework.ErrUnsupported)
+		}
 		return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 	}
 	return &agent{task: task, maker: maker, first: arms.Start, lanes: make([]lane, n)}, nil

@@ -41,6 +41,7 @@ func newLanes(id string, t *catalog.Task, limit, n int) *lanes {
 			Observation: space.Discrete{N: int64(t.Model.NumStates())},
 			Action:      space.Discrete{N: int64(t.Model.NumActions())},
 			RewardLow:   low, RewardHigh: high,
+			Continuing: limit == 0 && !t.Model.HasTerminal(),
 		},
 		model: t.Model, limit: limit, states: make([]lane, n),
 	}

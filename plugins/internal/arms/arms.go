@@ -128,6 +128,7 @@ type Lanes struct {
 	n      int // arms
 	means  []float64
 	rngs   []rand.PCG
+	begun  []bool // since the lane's first reset
 	noise  Noise
 }
 
@@ -153,9 +154,11 @@ func NewLanes(id string, p Params, lanes int, noise Noise) *Lanes {
 			Action:      space.Discrete{N: int64(n)},
 			RewardLow:   low,
 			RewardHigh:  high,
+			Continuing:  true,
 		},
 		means: make([]float64, lanes*n),
 		rngs:  make([]rand.PCG, lanes),
+		begun: make([]bool, lanes),
 	}
 }
 
@@ -169,6 +172,9 @@ func (l *Lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 		switch s {
 		case framework.Continue:
 			a := in.Actions.Int64[i]
+			if !l.begun[i] {
+				return &framework.LaneError{Lane: i, Err: framework.ErrNeedsReset}
+			}
 			if uint64(a) >= uint64(l.n) {
 				return &framework.LaneError{Lane: i, Err: fmt.Errorf("arm %d of %d: %w", a, l.n, framework.ErrInvalidAction)}
 			}
@@ -176,8 +182,12 @@ func (l *Lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 		case framework.NewEpisode, framework.NewRun:
 			l.rngs[i].Seed(in.Seeds[i], uint64(seed.Environment))
 			l.params.draw(l.means[i*l.n:(i+1)*l.n], rand.New(&l.rngs[i]))
-			out.Observations.Int64[i], out.Rewards[i], out.Terminated[i], out.Truncated[i] = 0, 0, false, false
+			l.begun[i] = true
+			out.Rewards[i] = 0
+		default: // Idle
+			continue
 		}
+		out.Observations.Int64[i], out.Terminated[i], out.Truncated[i] = 0, false, false
 	}
 	return nil
 }
