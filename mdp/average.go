@@ -90,6 +90,29 @@ func (a *AverageSolver) Solve(m Model, o Options) (*Solution, error) {
 	return a.policyIteration(limit)
 }
 
+// Evaluate returns the gain and bias of a policy, as Chain.EvaluateAverage does
+// but in the solver's memory, for models of up to 2000 states. The solution is
+// valid until the next call.
+func (a *AverageSolver) Evaluate(m Model, pi Deterministic) (*Solution, error) {
+	t := tabular(m)
+	n := t.states
+	if n > denseLimit {
+		return nil, fmt.Errorf("mdp: direct evaluation is for up to %d states, not %d", denseLimit, n)
+	}
+	if err := checkPolicy(pi, n, t.actions); err != nil {
+		return nil, err
+	}
+	a.t = t
+	a.sol = Solution{Policy: resize(a.sol.Policy, n), Gain: resize(a.sol.Gain, n), Bias: resize(a.sol.Bias, n)}
+	copy(a.sol.Policy, pi)
+	constant, err := a.evaluate()
+	if err == nil && constant {
+		a.center()
+	}
+	a.sol.Bound = math.Inf(1) // says nothing of the optimum
+	return &a.sol, err
+}
+
 // policyIteration is the multichain algorithm: improve the gain where an action
 // leads to states of larger gain, else the bias among the actions that keep the
 // gain.

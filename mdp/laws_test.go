@@ -271,3 +271,45 @@ func TestWarmStart(t *testing.T) {
 		}
 	})
 }
+
+// A solver evaluates policies as their chains do, whatever it did before.
+func TestEvaluate(t *testing.T) {
+	var solver mdp.AverageSolver
+	rapid.Check(t, func(t *rapid.T) {
+		m := garnet(t)
+		pi := policy(t, m)
+		got, err := solver.Evaluate(m, pi)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gain, bias, err := induce(t, m, pi).EvaluateAverage()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s := range gain {
+			if !near(got.Gain[s], gain[s], 1e-9) || !near(got.Bias[s], bias[s], 1e-9*(1+bias[s]*bias[s])) {
+				t.Fatalf("gain %v, bias %v; want %v, %v", got.Gain, got.Bias, gain, bias)
+			}
+		}
+	})
+}
+
+// Solving and evaluating a small model again allocates nothing.
+func TestNoAllocation(t *testing.T) {
+	task, err := catalog.RiverSwim(6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var solver mdp.AverageSolver
+	pi := mdp.Constant(6, 1)
+	if n := testing.AllocsPerRun(50, func() {
+		if _, err := solver.Solve(task.Model, mdp.Options{}); err != nil {
+			t.Error(err)
+		}
+		if _, err := solver.Evaluate(task.Model, pi); err != nil {
+			t.Error(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

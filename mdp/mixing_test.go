@@ -211,3 +211,44 @@ func TestDeepSeaForgetsAtTheEndOfTheEpisode(t *testing.T) {
 		t.Errorf("worst-case mixing: %v", err)
 	}
 }
+
+// Two states in closed form: d_T = |p'−p|·|1−p−q|^(T−1), for chains whose times
+// reach 1e10 and beyond.
+func TestTwoStatesInClosedForm(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := math.Pow(10, rapid.Float64Range(-10, -0.001).Draw(t, "log p"))
+		q := math.Pow(10, rapid.Float64Range(-10, -0.001).Draw(t, "log q"))
+		dev := rapid.Float64Range(0, 1).Draw(t, "p'")
+		eta := math.Pow(10, rapid.Float64Range(-4, -0.1).Draw(t, "log η"))
+		m, err := mdp.Generate(mdp.Definition{States: 2, Actions: 2}, func(s, a int, row *mdp.Row) {
+			x := [2][2]float64{{p, dev}, {q, q}}[s][a]
+			row.Add(1-s, x)
+			row.Add(s, 1-x)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mix, err := mdp.MixingTime(m, mdp.Constant(2, 0), mdp.MixingOptions{Eta: eta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := math.Abs(dev - p)
+		if first < eta*(1-1e-9) {
+			if mix.T[0][1] != 1 {
+				t.Fatalf("T = %d although d_1 = %v < %v", mix.T[0][1], first, eta)
+			}
+			return
+		}
+		// log|λ| of 1−p−q, without cancelling when both are small.
+		rate := -math.Log1p(-(p + q))
+		if p+q > 1 {
+			rate = -math.Log(p + q - 1)
+		}
+		want := math.Log(first/eta)/rate + 1 // d_T = η here
+		// P in doubles knows p and q to 1e-16 of 1 only.
+		slack := 1 + 1e-15/(p+q)*want + 1e-9*want
+		if got := float64(mix.T[0][1]); got < want-slack || got > want+1+slack {
+			t.Fatalf("T = %v, want %v ± %v", got, want, slack)
+		}
+	})
+}
