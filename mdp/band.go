@@ -26,12 +26,13 @@ type MixingBand struct {
 
 // MixingBand estimates mixing times under a policy from counts: those of the
 // empirical model, with a band that follows from how well each row is known
-// (docs/theory.md §2.5, item 1). With w(x) ≥ ‖P̂(x,·)−P(x,·)‖₁ (Weissman et al.
-// 2003, Theorem 2.1),
+// (docs/theory.md §2.5, item 1). With w(x) ≥ ‖P̂(x,·)−P(x,·)‖₁, from Weissman et
+// al. (2003, Theorem 2.1) or empirical Bernstein bounds,
 //
 //	|‖νPⁿ‖₁ − ‖ν̂P̂ⁿ‖₁| ≤ w(s,a) + w(s,π) + Σ_{k<n} Σ_x |ν̂P̂ᵏ(x)| w(x,π).
 //
 // Pairs that have not been seen are self-loops of the empirical model, with w = 2.
+// The counts are of single steps, not weighted.
 func (c *Counts) MixingBand(pi Policy, o BandOptions) (*MixingBand, error) {
 	if o.Alpha == 0 {
 		o.Alpha = 0.05
@@ -109,15 +110,26 @@ func (c *Counts) MixingBand(pi Policy, o BandOptions) (*MixingBand, error) {
 // band exceeds the threshold long before, unless nothing is left of ν̂.
 const maxBand = 1_000_000
 
-// width bounds ‖P̂−P‖₁ of row i with a probability that allows for all rows.
+// width bounds ‖P̂−P‖₁ of row i with a probability that allows for all rows: the
+// smaller of Weissman's bound and the sum over successors of the empirical
+// Bernstein bound (Maurer & Pontil 2009, Theorem 4), which is better for rows
+// that are nearly deterministic. Each has half of the failure probability.
 func (c *Counts) width(i int, o BandOptions) float64 {
-	n := c.rows[i].total
-	if n == 0 {
+	row := &c.rows[i]
+	n, pairs := row.total, float64(c.states*c.actions)
+	switch {
+	case o.Support == 1:
+		return 0
+	case n < 2:
 		return 2
 	}
-	if o.Support == 1 {
-		return 0
+	logs := float64(o.Support)*math.Ln2 + math.Log(2*pairs/o.Alpha)
+	weissman := math.Sqrt(2 * logs / n)
+	logs = math.Log(4 * 2 * pairs * float64(o.Support) / o.Alpha)
+	bernstein := 7 * logs / (3 * (n - 1)) * float64(o.Support)
+	for _, k := range row.count {
+		p := k / n
+		bernstein += math.Sqrt(2 * p * (1 - p) / (n - 1) * logs)
 	}
-	logs := float64(o.Support)*math.Ln2 + math.Log(float64(c.states*c.actions)/o.Alpha)
-	return min(2, math.Sqrt(2*logs/n))
+	return min(2, weissman, bernstein)
 }

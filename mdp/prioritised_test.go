@@ -27,7 +27,7 @@ func TestPrioritisedSweepingPays(t *testing.T) {
 
 // A sweep that is shared between processors gives the same solution.
 func TestLargeModelsAgree(t *testing.T) {
-	task, err := catalog.GridWorld(catalog.Grid{Rows: 140, Cols: 140, Slip: 0.2, StepReward: -0.01, GoalReward: 1})
+	task, err := catalog.GridWorld(catalog.Grid{Rows: 66, Cols: 66, Slip: 0.2, StepReward: -0.01, GoalReward: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestSampleMixing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := mdp.SampleOptions{Pairs: 400, BurnIn: 3000, Seed: 7, Confidence: 1 - 1e-6}
+	o := mdp.SampleOptions{Pairs: 400, BurnIn: 400, Seed: 7, Confidence: 1 - 1e-6}
 	got, err := mdp.SampleMixing(task.Model, sol.Policy, o)
 	if err != nil {
 		t.Fatal(err)

@@ -153,7 +153,7 @@ func (m *Tabular) best(s int, gamma float64, v []float64) (value float64, action
 }
 
 // parallelFrom is the size from which a sweep is split between processors.
-const parallelFrom = 1 << 14
+const parallelFrom = 1 << 12
 
 // blocks calls f for the parts of 0..n-1, concurrently when n is large; part
 // numbers them.
