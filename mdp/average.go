@@ -13,7 +13,8 @@ import (
 //
 // For any vector h, min(Lh−h) ≤ g* ≤ max(Lh−h), L being the undiscounted Bellman
 // operator, where the optimal gain g* is constant (Puterman 1994, Theorem
-// 8.5.5); that is the bound.
+// 8.5.5); that is the bound. Where it is not, the bound is that of the actions that
+// keep the gain (ibid., Theorem 9.1.2), gains within 1e-11 being taken for equal.
 func SolveAverage(m Model, o Options) (*Solution, error) {
 	var s AverageSolver
 	return s.Solve(m, o)

@@ -109,6 +109,9 @@ func Forgetting(m Model, pi Policy, s, a, steps int) ([]float64, error) {
 	if s < 0 || s >= n || a < 0 || a >= m.NumActions() {
 		return nil, fmt.Errorf("mdp: no state %d with an action %d", s, a)
 	}
+	if steps < 0 {
+		return nil, fmt.Errorf("mdp: the number of steps %d is negative", steps)
+	}
 	c, err := Induce(m, pi)
 	if err != nil {
 		return nil, err

@@ -113,7 +113,7 @@ func (st *Structure) Recurrent(s int) bool { return st.Phase[s] >= 0 }
 // MissingError says which property a computation needs that the chain or model
 // does not have, and shows the states that witness it.
 type MissingError struct {
-	Need string // "irreducible", "unichain", "aperiodic" or "weakly communicating"
+	Need string // "irreducible", "unichain", "aperiodic", "communicating" or "weakly communicating"
 	Why  string // the witnesses
 }
 
