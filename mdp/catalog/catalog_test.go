@@ -234,3 +234,64 @@ func TestBadParameters(t *testing.T) {
 }
 
 func second(_ *Task, err error) error { return err }
+
+// A Garnet is named by its arguments, so its draws must not change: the first row
+// as this generator has made it from the beginning.
+func TestGarnetStaysTheSame(t *testing.T) {
+	m := must(t)(Garnet(6, 2, 3, 1)).Model
+	next, prob := m.Transition(0, 0)
+	if !slices.Equal(next, []int32{1, 2, 4}) || !slices.Equal(prob, []float64{0.26249819705237554, 0.49907861207375004, 0.23842319087387442}) ||
+		m.Reward(0, 0) != -0.37300956589935985 {
+		t.Errorf("row %v %v, reward %v", next, prob, m.Reward(0, 0))
+	}
+}
+
+// The paper's distance is divided by the number of states, so that its ε is not
+// free of scale: on the 104 states of FourRooms every T is 1 for ε = 0.02, however
+// long deviations last in total variation (docs/theory.md §2.1, §3.6).
+func TestFourRoomsScale(t *testing.T) {
+	m := must(t)(FourRooms(true)).Model
+	sol, err := mdp.SolveAverage(m, mdp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for o, want := range map[mdp.MixingOptions]int{{Epsilon: 0.02}: 1, {Eta: 0.25}: 24, {Eta: 0.0512}: 38} {
+		mix, err := mdp.MixingTime(m, sol.Policy, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mix.Max != want {
+			t.Errorf("%+v: the largest T is %d, want %d", o, mix.Max, want)
+		}
+		if math.Abs(mix.Epsilon-2*mix.Eta/104) > 1e-15 {
+			t.Errorf("η = %v and ε = %v are not the same threshold", mix.Eta, mix.Epsilon)
+		}
+	}
+}
+
+// The optimal policy of DoubleLoop goes round for ever in step: its chain has an
+// eigenvalue of modulus one besides 1, and no mixing time.
+func TestDoubleLoopIsPeriodic(t *testing.T) {
+	m := must(t)(DoubleLoop()).Model
+	sol, err := mdp.SolveAverage(m, mdp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := mdp.Induce(m, sol.Policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sp, err := c.Spectrum()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(sp.Lambda2-1) > 1e-9 {
+		t.Errorf("second eigenvalue of modulus %v", sp.Lambda2)
+	}
+	if st := c.Structure(); st.Period[st.Closed[0]] != 5 {
+		t.Errorf("period %d", st.Period[st.Closed[0]])
+	}
+	if T, err := c.WorstMixing(0.25); T != mdp.Never || err == nil {
+		t.Errorf("mixing time %d, %v", T, err)
+	}
+}
