@@ -38,7 +38,9 @@ func TestScripts(t *testing.T) {
 					e.Setenv(strings.SplitN(v, "=", 2)[0], "")
 				}
 			}
-			e.Setenv("HOME", e.WorkDir) // no plugins of the user's
+			e.Setenv("HOME", e.WorkDir)             // no plugins of the user's
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector's second at the end of every process
+			e.Setenv("STEPS", slowSteps)
 			return nil
 		},
 	})

@@ -33,7 +33,7 @@ command such as "python grid.py".`,
 		Args:    subcommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPluginList(app), newPluginInspect(app), newPluginServe(app))
+	cmd.AddCommand(newPluginList(app), newPluginInspect(app), newPluginCheck(app), newPluginServe(app))
 	return cmd
 }
 

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,15 +24,33 @@ func smallPlan(t *testing.T) *experiment.Plan {
 	return plan
 }
 
+// lockedBuffer may be read while it is written.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
 // Elsewhere than on a terminal a line comes now and then, at longer and longer
 // intervals, and none of a quick experiment.
 func TestProgressLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out lockedBuffer
 		p := newProgress(&out, smallPlan(t), 5)
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
-		if out.Len() > 0 {
+		if out.String() != "" {
 			t.Errorf("after 4 s: %q", out.String())
 		}
 		p.event(experiment.Event{Interactions: 2500, Runs: 2})
@@ -44,7 +64,7 @@ func TestProgressLines(t *testing.T) {
 		}
 		time.Sleep(4 * time.Minute)
 		synctest.Wait()
-		if n := bytes.Count(out.Bytes(), []byte("\n")); n != 7 {
+		if n := strings.Count(out.String(), "\n"); n != 7 {
 			t.Errorf("%d lines in four minutes, want 7: after 5, 10, 20, 40, 80, 140 and 200 s", n)
 		}
 		p.stop()

@@ -73,9 +73,13 @@ func newRun(app *app) *cobra.Command {
 	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
 	fs.BoolVar(&o.json, "json", false, "for machines")
 	fs.BoolVar(&o.quiet, "quiet", false, "print nothing but errors")
-	must(cmd.RegisterFlagCompletionFunc("transport", cobra.FixedCompletions([]string{"inprocess", "process"}, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("transport", completeTransport))
 	must(cmd.MarkFlagDirname("out"))
 	return cmd
+}
+
+func completeTransport(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{string(experiment.InProcess), string(experiment.Process)}, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (app *app) run(cmd *cobra.Command, name string, o runOptions) error {

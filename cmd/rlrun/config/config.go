@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/rlrun/rlrun/framework/experiment"
 )
@@ -181,6 +182,37 @@ func (f *File) CheckParams(list string, i int, schema json.RawMessage) error {
 		return f.doc.sorted(problems)
 	}
 	return nil
+}
+
+// Params makes the parameters of a plugin from KEY=VALUE expressions, as --set
+// has them, and validates them against the plugin's schema.
+func Params(exprs []string, schema json.RawMessage) (json.RawMessage, error) {
+	d := &document{
+		name: "--param", flag: "--param ", example: "gamma=0.9",
+		root: &yaml.Node{Kind: yaml.MappingNode}, origin: map[*yaml.Node]string{},
+	}
+	d.origin[d.root] = "--param"
+	for _, expr := range exprs {
+		if p := d.set(expr); p != nil {
+			return nil, Problems{p}
+		}
+	}
+	data, problems := d.json(d.root, []string{"", "", "params"})
+	if problems != nil {
+		return nil, problems
+	}
+	if len(bytes.TrimSpace(schema)) == 0 {
+		return data, nil
+	}
+	v, err := newValidator(schema)
+	if err != nil {
+		return nil, fmt.Errorf("the plugin describes its parameters with a schema that is not valid: %w", err)
+	}
+	problems, err = v.validate(d, data, slices.Clone[[]string])
+	if err == nil && problems != nil {
+		err = problems
+	}
+	return data, err
 }
 
 // Problem returns a Problem with the value at a path of the config.

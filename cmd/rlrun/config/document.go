@@ -24,6 +24,9 @@ const (
 type document struct {
 	name string // of the file, for messages
 	root *yaml.Node
+	// flag is where the expressions of set come from, with a space, and example
+	// such an expression.
+	flag, example string
 	// origin holds, for nodes that were not read from the file, the flag or
 	// variable they came from.
 	origin map[*yaml.Node]string
@@ -31,7 +34,7 @@ type document struct {
 
 // parse reads one YAML document whose root is a mapping. Errors are Problems.
 func parse(name string, data []byte) (*document, error) {
-	d := &document{name: name, origin: map[*yaml.Node]string{}}
+	d := &document{name: name, flag: "--set ", example: "agents.0.params.gamma=0.9", origin: map[*yaml.Node]string{}}
 	fail := func(format string, args ...any) (*document, error) {
 		return nil, Problems{{Where: name, Message: fmt.Sprintf(format, args...)}}
 	}
@@ -250,7 +253,7 @@ func (d *document) problem(path []string, format string, args ...any) *Problem {
 	p := &Problem{Where: d.where(key), Path: d.display(path), Message: fmt.Sprintf(format, args...)}
 	if o, ok := d.origin[value]; ok { // an existing key, given its value by a flag
 		p.Where = o
-		if !strings.HasPrefix(o, "--set ") {
+		if !strings.HasPrefix(o+" ", d.flag) {
 			p.Path = "" // the flag or variable says which key it is
 		}
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,11 +13,14 @@ import (
 // the path or is added there. Mappings on the way are made where they are
 // missing; an index one past a list's end appends.
 func (d *document) set(expr string) *Problem {
-	flag := "--set " + shorten(expr)
+	flag := d.flag + shorten(expr)
 	fail := func(format string, args ...any) *Problem {
 		return &Problem{Where: flag, Message: fmt.Sprintf(format, args...)}
 	}
 	path, text, err := splitSet(expr)
+	if errors.Is(err, errNotSet) {
+		return fail("%v, such as %s", err, d.example)
+	}
 	if err != nil {
 		return fail("%v", err)
 	}
@@ -99,10 +103,11 @@ func (d *document) claim(n *yaml.Node, origin string) {
 	}
 }
 
+var errNotSet = errors.New("must be path=value")
+
 // splitSet cuts path=value and splits the path: a.1.b, a[1].b; a segment with
 // dots in double quotes.
 func splitSet(expr string) (path []string, value string, err error) {
-	usage := fmt.Errorf("must be path=value, such as agents.0.params.gamma=0.9")
 	rest := expr
 	for {
 		var seg string
@@ -113,13 +118,13 @@ func splitSet(expr string) (path []string, value string, err error) {
 				return nil, "", fmt.Errorf("a quoted key does not end")
 			}
 			if seg, qerr = strconv.Unquote(quoted); qerr != nil {
-				return nil, "", usage
+				return nil, "", errNotSet
 			}
 			rest = rest[len(quoted):]
 		default:
 			end := strings.IndexAny(rest, ".=[]")
 			if end <= 0 {
-				return nil, "", usage
+				return nil, "", errNotSet
 			}
 			seg, rest = rest[:end], rest[end:]
 			if rest[0] == ']' {
@@ -133,7 +138,7 @@ func splitSet(expr string) (path []string, value string, err error) {
 		case strings.HasPrefix(rest, "."), strings.HasPrefix(rest, "["):
 			rest = rest[1:]
 		default:
-			return nil, "", usage
+			return nil, "", errNotSet
 		}
 	}
 }

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/rltest"
+)
+
+// verdict is the answer of rlrun plugin check for machines.
+type verdict struct {
+	Plugin     string         `json:"plugin"`
+	ID         string         `json:"id"`
+	Kind       framework.Kind `json:"kind"`
+	OK         bool           `json:"ok"`
+	Violations []violation    `json:"violations"`
+}
+
+type violation struct {
+	Rule  rltest.Rule `json:"rule"`
+	Error string      `json:"error"`
+}
+
+func newPluginCheck(app *app) *cobra.Command {
+	var asJSON bool
+	var params []string
+	var transport string
+	cmd := &cobra.Command{
+		Use:   "check NAME [-- ARGS...]",
+		Short: "Check that a plugin keeps the rules",
+		Long: `Run the conformance suite (package framework/rltest) over a plugin: same seed,
+same episode; observations and actions in their spaces; finite rewards; lanes
+that do not depend on each other; and so on. A rule that could not be tried
+counts as broken. Agents are checked on every kind of environment that they
+support. Status 1 if a rule is broken.
+
+--json: plugin, id, kind, ok, violations (a list of {rule, error}).`,
+		Example: "  rlrun plugin check bernoulli-bandit --param arms=3\n  rlrun plugin check ./rlrun-plugin-grid\n  rlrun plugin check python -- grid.py",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return arguments(1, "the name of a plugin")(cmd, args)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			comp := experiment.Component{Plugin: args[0], Args: args[1:], Transport: experiment.Transport(transport)}
+			v, err := app.check(cmd.Context(), comp, params)
+			if err != nil {
+				return err
+			}
+			w := cmd.OutOrStdout()
+			switch {
+			case asJSON:
+				err = writeJSON(w, v)
+			case v.OK:
+				_, err = fmt.Fprintf(w, "%s (%s, %s) keeps every rule.\n", v.Plugin, v.ID, v.Kind)
+			}
+			if err != nil || v.OK {
+				return err
+			}
+			text := fmt.Sprintf("%s (%s, %s) breaks %d %s:", v.Plugin, v.ID, v.Kind, len(v.Violations), plural(len(v.Violations), "rule", "rules"))
+			for _, b := range v.Violations {
+				text += "\n" + b.Error
+			}
+			return errors.New(text)
+		},
+		ValidArgsFunction: app.completePlugin,
+	}
+	fs := cmd.Flags()
+	fs.StringArrayVar(&params, "param", nil, "set a parameter of the plugin, `KEY=VALUE`; may be repeated")
+	fs.StringVar(&transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
+	fs.BoolVar(&asJSON, "json", false, "for machines")
+	must(cmd.RegisterFlagCompletionFunc("transport", completeTransport))
+	return cmd
+}
+
+// check runs the conformance suite.
+func (app *app) check(ctx context.Context, comp experiment.Component, params []string) (verdict, error) {
+	v := verdict{Plugin: comp.Plugin, Violations: []violation{}}
+	if t := comp.Transport; t != "" && t != experiment.InProcess && t != experiment.Process {
+		return v, usagef("--transport must be inprocess or process, not %q", t)
+	}
+	c, err := app.catalogue()
+	if err != nil {
+		return v, err
+	}
+	if _, _, err := c.how(comp); err != nil {
+		return v, usage{err}
+	}
+	p, closePlugin, err := c.open(ctx, comp)
+	if err != nil {
+		return v, err
+	}
+	defer closePlugin()
+	d, err := p.Describe(ctx)
+	if err != nil {
+		return v, err
+	}
+	v.ID, v.Kind = d.ID, d.Kind
+	raw, err := config.Params(params, d.Params)
+	if err != nil {
+		return v, err
+	}
+	found := rltest.CheckPlugin(ctx, p, raw)
+	if cause := context.Cause(ctx); cause != nil {
+		return v, cause
+	}
+	v.OK = found == nil
+	for _, e := range leaves(found) {
+		b := violation{Error: e.Error()}
+		if rules := rltest.Broken(e); len(rules) > 0 {
+			b.Rule = rules[0]
+		}
+		v.Violations = append(v.Violations, b)
+	}
+	return v, nil
+}
+
+// leaves returns the errors that were joined, each with what was said around it.
+func leaves(err error) []error {
+	if err == nil {
+		return nil
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		var out []error
+		for _, inner := range e.Unwrap() {
+			out = append(out, leaves(inner)...)
+		}
+		return out
+	case *rltest.Violation:
+		return []error{e}
+	}
+	inner := errors.Unwrap(err)
+	parts := leaves(inner)
+	if len(parts) < 2 {
+		return []error{err}
+	}
+	prefix := err.Error()[:max(0, len(err.Error())-len(inner.Error()))]
+	out := make([]error, len(parts))
+	for i, part := range parts {
+		out[i] = fmt.Errorf("%s%w", prefix, part)
+	}
+	return out
+}

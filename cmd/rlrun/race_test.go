@@ -1,0 +1,7 @@
+//go:build race
+
+package main
+
+// slowSteps are steps enough for an experiment to be interrupted in its middle;
+// under the race detector they take longer.
+const slowSteps = "400"
