@@ -43,7 +43,7 @@ func ProbExceeds(i, j Belief, delta float64) float64 {
 		if s, ok := a.(smooth); ok {
 			return 1 - smoothExceed(b, s, -delta) // no atoms: ≥ is as good as >
 		}
-		return integrate(func(u, rest float64) float64 {
+		return integrateKinked(func(u, rest float64) float64 {
 			above, _ := a.tails(quantile(b, u, rest) + delta)
 			return above
 		}, 0, 1)
@@ -203,24 +203,38 @@ func smoothExceed(i shape, j smooth, delta float64) float64 {
 	}
 	slices.Sort(edges)
 	edges = slices.Compact(slices.DeleteFunc(edges, func(e float64) bool { return e < lo || e > hi }))
-	at := func(y, fromLo, toHi float64) float64 {
-		above, _ := i.tails(y + delta)
-		return j.density(y) * above
+	density := func(y, _, _ float64) float64 { return j.density(y) }
+	above := func(y, _, _ float64) float64 { p, _ := i.tails(y + delta); return p }
+	// The distances to 0 and 1 have to be exact for beliefs with small
+	// parameters, which lie close to them.
+	if b, ok := betaOf(j); ok {
+		left, right := lo, 1-hi
+		density = func(_, fromLo, toHi float64) float64 { return b.densityAt(left+fromLo, right+toHi) }
 	}
-	if a, ok := betaOf(i); ok {
-		if b, ok := betaOf(j); ok {
-			at = betaIntegrand(a, b, delta, lo, hi)
+	if b, ok := betaOf(i); ok {
+		left, right := lo+delta, 1-(hi+delta)
+		if lo == -delta {
+			left = 0
 		}
+		if hi == 1-delta {
+			right = 0
+		}
+		above = func(_, fromLo, toHi float64) float64 { p, _ := b.tailsAt(left+fromLo, right+toHi); return p }
 	}
 	sum := sure
+	rule := integrate
+	if _, ok := i.(opaque); ok {
+		rule = integrateKinked
+	}
 	for k := range len(edges) - 1 {
 		l, r := edges[k], edges[k+1]
-		sum += integrate(func(left, right float64) float64 {
+		sum += rule(func(left, right float64) float64 {
 			y := l + left
 			if right < left {
 				y = r - right
 			}
-			return at(y, (l-lo)+left, (hi-r)+right)
+			fromLo, toHi := (l-lo)+left, (hi-r)+right
+			return density(y, fromLo, toHi) * above(y, fromLo, toHi)
 		}, l, r)
 	}
 	return min(sum, 1)
@@ -234,25 +248,6 @@ func betaOf(d shape) (Beta, bool) {
 		return *d, true
 	}
 	return Beta{}, false
-}
-
-// betaIntegrand keeps the distances to 0 and 1 exact, near which much of a
-// belief with small parameters lies.
-func betaIntegrand(i, j Beta, delta, lo, hi float64) func(y, fromLo, toHi float64) float64 {
-	above1, below1 := 1-hi, 1-(hi+delta) // what is left above hi, and hi+δ
-	at0 := lo + delta
-	if delta > 0 {
-		below1 = 0
-	} else {
-		at0 = 0
-	}
-	if delta <= 0 {
-		above1 = 0
-	}
-	return func(_, fromLo, toHi float64) float64 {
-		above, _ := i.tailsAt(at0+fromLo, below1+toHi)
-		return j.densityAt(lo+fromLo, above1+toHi) * above
-	}
 }
 
 // quantile returns y with P(q < y) ≈ u = 1 − rest, by bisection.

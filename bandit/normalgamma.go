@@ -39,7 +39,12 @@ func (d NormalGamma) Exceed(x float64) float64 {
 func (d NormalGamma) tails(x float64) (above, below float64) {
 	z := (x - d.Mu) / d.scale()
 	nu := 2 * d.Alpha
-	far := mathext.RegIncBeta(d.Alpha, 0.5, nu/(nu+z*z)) / 2
+	var far float64 // P(t ≥ |z|)
+	if z*z < 1 {
+		far = (1 - mathext.RegIncBeta(0.5, d.Alpha, z*z/(nu+z*z))) / 2
+	} else {
+		far = mathext.RegIncBeta(d.Alpha, 0.5, nu/(nu+z*z)) / 2
+	}
 	if z < 0 {
 		return 1 - far, far
 	}

@@ -34,7 +34,7 @@ type opaque struct{ Belief }
 func (o opaque) support() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
 
 func (o opaque) tails(x float64) (above, below float64) {
-	p := o.Exceed(x)
+	p := min(1, max(0, o.Exceed(x)))
 	return p, 1 - p
 }
 
@@ -52,13 +52,24 @@ type logConcave interface {
 	logConcave() bool
 }
 
-// objective is y·ω(P(q ≥ base+y)) over y > from ≥ 0 with ω increasing: either
+// objective is (y+extra)·ω(P(q ≥ base+y)) over y > 0 with ω increasing: either
 // the odds ω(p) = p/(1−p), as in φ, or ω(p) = p/(share+(1−share)p), as in the
-// indices; share 1 gives ω(p) = p.
+// indices; share 1 gives ω(p) = p. Only then extra may differ from zero; where
+// y+extra is negative the objective is taken for zero.
 type objective struct {
-	base, from float64
-	odds       bool
-	share      float64
+	base, extra float64
+	odds        bool
+	share       float64
+}
+
+// at is the objective at y with the tails there.
+func (o objective) at(d shape, y float64) (p point, below float64) {
+	above, below := d.tails(o.base + y)
+	p = point{y: y, above: above}
+	if above > 0 && y+o.extra > 0 {
+		p.value = (y + o.extra) * o.omega(above, below)
+	}
+	return p, below
 }
 
 func (o objective) omega(above, below float64) float64 {
@@ -97,16 +108,22 @@ type cell struct {
 	bound       float64
 }
 
-// searchRatio is how far above the best value found the bound of a cell may be
-// when the branch and bound leaves it to the local search.
-const searchRatio = 1e-3
+// searchRatio is how far, relatively, the bound of a cell may be above the best
+// value found when the branch and bound leaves it to the local search, which
+// looks for a smooth maximum; opaqueRatio is the same for beliefs that may jump.
+const (
+	searchRatio = 1e-3
+	opaqueRatio = 1e-6
+	searchLimit = 50000 // evaluations, in case P(q ≥ x) is mere rounding noise
+)
 
 // maximise returns a point where the objective is largest, to about 1e-15 of
 // its value (and y to 1e-7 of itself, or better for a belief with a density).
 // Atoms are gone through. Otherwise a branch and bound, valid for any belief,
-// rules out all but the neighbourhood of the maxima that come within
-// searchRatio of the best, which are then refined locally. Where P(q ≥ x) = 1
-// makes the odds infinite, value is +Inf.
+// rules out all but the neighbourhood of the maxima that come near the best,
+// which are then refined locally; a belief of which nothing else is known and
+// that jumps there is right to 1e-6 only. Where P(q ≥ x) = 1 makes the odds
+// infinite, value is +Inf.
 //
 // The search ends early, at any point, once a value above enough is found, and
 // returns none if the bounds show that there is no such value: pass 0 to find
@@ -116,32 +133,22 @@ func (o objective) maximise(d shape, enough float64) point {
 		return o.overAtoms(a)
 	}
 	lo, hi := d.support()
-	if hi <= o.base+o.from {
+	if hi <= o.base {
 		return none
 	}
 	if o.share == 0 && !o.odds {
 		return point{hi - o.base, hi - o.base, 0}
 	}
 	// Up to the support p = 1 and the objective rises.
-	first := o.from
-	if o.base+first < lo {
-		first = lo - o.base
-		if o.odds {
-			return point{first, math.Inf(1), 1}
-		}
-	}
-	at := func(y float64) (point, float64) {
-		above, below := d.tails(o.base + y)
-		if above == 0 {
-			return point{y, 0, 0}, below
-		}
-		return point{y, y * o.omega(above, below), above}, below
+	first := max(0, lo-o.base)
+	if first > 0 && o.odds {
+		return point{first, math.Inf(1), 1}
 	}
 	if l, ok := d.(logConcave); ok && !o.odds && l.logConcave() {
 		return o.climb(l, first, hi)
 	}
 
-	start, below := at(first)
+	start, below := o.at(d, first)
 	startOmega := o.omega(start.above, below)
 	points := []point{start}
 	best := start
@@ -154,7 +161,7 @@ func (o objective) maximise(d shape, enough float64) point {
 	left, leftOmega := start, startOmega
 	var cells []cell
 	push := func(right point, rightOmega float64) {
-		cells = append(cells, cell{left, right, right.y * leftOmega})
+		cells = append(cells, cell{left, right, (right.y + o.extra) * leftOmega})
 		left, leftOmega = right, rightOmega
 	}
 	if math.IsInf(hi, 1) {
@@ -165,10 +172,10 @@ func (o objective) maximise(d shape, enough float64) point {
 			return none
 		}
 		for y := first + step; !math.IsInf(y, 1); y = first + step {
-			p, below := at(y)
+			p, below := o.at(d, y)
 			note(p)
 			push(p, o.omega(p.above, below))
-			rest := (d.Gain(o.base+y) + y*p.above) * o.steepest(below)
+			rest := (d.Gain(o.base+y) + (y+o.extra)*p.above) * o.steepest(below)
 			if rest <= max(best.value, enough) {
 				break
 			}
@@ -178,25 +185,29 @@ func (o objective) maximise(d shape, enough float64) point {
 		push(point{y: hi - o.base}, 0)
 	}
 
-	for len(cells) > 0 && !(enough > 0 && best.value > enough) {
+	ratio := searchRatio
+	if _, ok := d.(opaque); ok {
+		ratio = opaqueRatio
+	}
+	for len(cells) > 0 && len(points) < searchLimit && !(enough > 0 && best.value > enough) {
 		var next []cell
 		for _, c := range cells {
-			if c.bound <= max(best.value*(1+searchRatio), enough) {
+			if !(c.bound > max(best.value*(1+ratio), enough)) {
 				continue
 			}
 			mid := c.split(best.value)
 			if !(mid > c.left.y && mid < c.right.y) {
 				continue
 			}
-			p, below := at(mid)
+			p, below := o.at(d, mid)
 			note(p)
 			omega := 0.0
 			if p.above > 0 {
 				omega = o.omega(p.above, below)
 			}
 			next = append(next,
-				cell{c.left, p, c.bound * (p.y / c.right.y)},
-				cell{p, c.right, c.right.y * omega})
+				cell{c.left, p, c.bound * ((p.y + o.extra) / (c.right.y + o.extra))},
+				cell{p, c.right, (c.right.y + o.extra) * omega})
 		}
 		cells = next
 	}
@@ -230,10 +241,10 @@ func (o objective) overAtoms(d atomic) point {
 	best := none
 	d.atoms(func(x, above, below float64) bool {
 		y := x - o.base
-		if !(y > o.from) {
+		if !(y > 0) {
 			return false
 		}
-		if v := y * o.omega(above, below); v > best.value {
+		if v := (y + o.extra) * o.omega(above, below); v > best.value {
 			best = point{y, v, above}
 		}
 		return true
@@ -272,11 +283,8 @@ func (o objective) polish(d shape, points []point, best point, hi float64) point
 // root of the derivative where there is a density, else by golden section.
 func (o objective) refine(d shape, left, right float64) point {
 	at := func(y float64) point {
-		above, below := d.tails(o.base + y)
-		if above == 0 {
-			return point{y: y}
-		}
-		return point{y, y * o.omega(above, below), above}
+		p, _ := o.at(d, y)
+		return p
 	}
 	if s, ok := d.(smooth); ok {
 		return at(root(o.slope(s), left, right))
@@ -298,7 +306,7 @@ func (o objective) refine(d shape, left, right float64) point {
 	return b
 }
 
-// slope has the sign of the derivative of ln y + ln ω.
+// slope has the sign of the derivative of ln(y+extra) + ln ω.
 func (o objective) slope(d smooth) func(y float64) float64 {
 	return func(y float64) float64 {
 		x := o.base + y
@@ -306,15 +314,16 @@ func (o objective) slope(d smooth) func(y float64) float64 {
 		if above == 0 {
 			return -1
 		}
-		return 1 - y*d.density(x)/above*o.elasticity(above, below)
+		return 1 - (y+o.extra)*d.density(x)/above*o.elasticity(above, below)
 	}
 }
 
 // climb finds the maximum when ln P(q ≥ x) is concave and ω is that of a
-// share. Then ln ω = −ln(share/p + 1−share) is concave as well, so that ln y +
-// ln ω has a single maximum.
+// share. Then ln ω = −ln(share/p + 1−share) is concave as well, so that
+// ln(y+extra) + ln ω has a single maximum.
 func (o objective) climb(d smooth, first, hi float64) point {
 	slope := o.slope(d)
+	first = max(first, -o.extra)
 	left, right := first, hi-o.base
 	if math.IsInf(hi, 1) {
 		step := d.Gain(o.base + first)
@@ -324,14 +333,11 @@ func (o objective) climb(d smooth, first, hi float64) point {
 		}
 	}
 	y := first // where the objective falls from the start
-	if left > first || first == 0 || slope(first) > 0 {
+	if left > first || slope(first) > 0 {
 		y = root(slope, left, right)
 	}
-	above, below := d.tails(o.base + y)
-	if above == 0 {
-		return none
-	}
-	return point{y, y * o.omega(above, below), above}
+	p, _ := o.at(d, y)
+	return p.orNone()
 }
 
 // root returns where f, positive at lo and negative at hi, changes sign, to
@@ -349,8 +355,11 @@ func root(f func(float64) float64, lo, hi float64) float64 {
 		return b
 	}
 	t := 0.5
-	for range 500 {
+	for range 2000 {
 		x := a + t*(b-a)
+		if x == a || x == b {
+			x = a + (b-a)/2
+		}
 		if x == a || x == b {
 			break
 		}
@@ -370,8 +379,8 @@ func root(f func(float64) float64, lo, hi float64) float64 {
 		if math.Abs(fb) < math.Abs(fa) {
 			best = b
 		}
-		least := 0x1p-52 * math.Abs(best) / math.Abs(b-a)
-		if least > 0.5 {
+		least := 0x1p-53 * math.Abs(best) / math.Abs(b-a)
+		if least >= 0.5 {
 			return best
 		}
 		t = 0.5

@@ -267,12 +267,11 @@ func BestDelta(b Belief, c Comparison, rho float64) (delta, advantage float64) {
 	if p, ok := b.(*Population); ok {
 		return p.bestDelta(c.Known, charge)
 	}
-	o := objective{base: c.Known - charge, from: max(charge, 0), share: 1}
-	best := o.maximise(shapeOf(b), 0)
+	best := objective{base: c.Known, extra: charge, share: 1}.maximise(shapeOf(b), 0)
 	if best.value == 0 {
 		return 0, -charge
 	}
-	return max(0, best.y-charge), best.value - charge
+	return best.y, best.value - charge
 }
 
 func (p *Population) bestDelta(known, charge float64) (delta, advantage float64) {

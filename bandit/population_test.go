@@ -1,0 +1,345 @@
+package bandit
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/rlrun/rlrun/internal/vectors"
+	"pgregory.net/rapid"
+)
+
+func seeded(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, 7)) }
+
+func mustPopulation(t testing.TB, opts PopulationOptions, members ...float64) *Population {
+	t.Helper()
+	p, err := NewPopulation(members, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func members(p *Population) []float64 {
+	x := make([]float64, p.Len())
+	p.Members(x)
+	return x
+}
+
+// checkConsistent checks everything a population maintains against its members.
+func checkConsistent(t interface{ Fatalf(string, ...any) }, p *Population) {
+	x := members(p)
+	sum := 0.0
+	seen := make([]bool, len(x))
+	for m, v := range x {
+		if m > 0 && v > x[m-1] {
+			t.Fatalf("member %d (%v) is larger than the one before (%v)", m, v, x[m-1])
+		}
+		sum += v
+		seen[p.Identity(m)] = true
+		if got := p.Identified(p.Identity(m)); got != v {
+			t.Fatalf("member %d is %v by identity, %v by rank", m, got, v)
+		}
+		above := 0
+		for _, w := range x {
+			if w >= v {
+				above++
+			}
+		}
+		if p.Rank(m) != above || p.Exceed(v) != float64(above)/float64(len(x)) {
+			t.Fatalf("rank of member %d: %d, P(q ≥ it): %v, want %d of %d", m, p.Rank(m), p.Exceed(v), above, len(x))
+		}
+	}
+	if slices.Contains(seen, false) {
+		t.Fatalf("identities are not a permutation")
+	}
+	scale := max(math.Abs(x[0]), math.Abs(x[len(x)-1]))
+	if mean := sum / float64(len(x)); math.Abs(p.Mean()-mean) > 1e-13*scale {
+		t.Fatalf("mean %v, members average %v", p.Mean(), mean)
+	}
+	if p.Max() != x[0] || p.Min() != x[len(x)-1] {
+		t.Fatalf("extremes %v, %v of %v", p.Max(), p.Min(), x)
+	}
+}
+
+// AllMembers, carried as an affine map, against the members updated one by one.
+func TestPopulationLazyUpdate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		opts := PopulationOptions{Step: rapid.SampledFrom([]float64{0.01, 0.1, 0.5, 0.9, 1}).Draw(t, "step")}
+		if rapid.Bool().Draw(t, "harmonic") {
+			opts.Schedule = HarmonicStep(rapid.SampledFrom([]float64{0, 1, 2.5}).Draw(t, "prior"))
+		}
+		start := rapid.SliceOfN(rapid.Float64Range(-3, 5), 1, 20).Draw(t, "members")
+		rewards := rapid.SliceOf(rapid.SampledFrom([]float64{0, 1, -2, 0.3})).Draw(t, "rewards")
+		p, err := NewPopulation(start, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Clone(start)
+		for n, r := range rewards {
+			p.Update(r, nil)
+			a := opts.Step
+			if opts.Schedule != nil {
+				a = opts.Schedule(n + 1)
+			}
+			for k := range want {
+				want[k] = (1-a)*want[k] + a*r
+			}
+		}
+		for k, w := range want {
+			if got := p.Identified(k); math.Abs(got-w) > 1e-12 {
+				t.Fatalf("member %d is %v, want %v", k, got, w)
+			}
+		}
+		if p.Pulls() != len(rewards) {
+			t.Fatalf("%d pulls, want %d", p.Pulls(), len(rewards))
+		}
+		checkConsistent(t, p)
+	})
+}
+
+func TestPopulationModesKeepOrderAndMean(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		mode := UpdateMode(rapid.IntRange(0, int(PoissonWeights)).Draw(t, "mode"))
+		opts := PopulationOptions{Mode: mode, Step: rapid.Float64Range(0.01, 1).Draw(t, "step"), Mask: rapid.Float64Range(0.1, 1).Draw(t, "mask")}
+		rng := seeded(rapid.Uint64().Draw(t, "seed"))
+		arms, err := NewPopulations(3, rapid.IntRange(1, 70).Draw(t, "K"), Uniform{-1, 1}, opts, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 60 {
+			p := &arms[rng.IntN(3)]
+			if rng.IntN(2) == 0 {
+				p.Draw(rng)
+			}
+			p.Update(float64(rng.IntN(3)-1), rng)
+		}
+		for i := range arms {
+			checkConsistent(t, &arms[i])
+			if arms[i].Max() > 1 || arms[i].Min() < -1 {
+				t.Fatalf("members left the convex hull of prior and rewards: %v", members(&arms[i]))
+			}
+		}
+	})
+}
+
+func TestDrawnMemberAloneLearns(t *testing.T) {
+	p := mustPopulation(t, PopulationOptions{Mode: DrawnMember, Step: 0.5}, 0.1, 0.9, 0.4)
+	if got := p.Take(1); got != 0.4 {
+		t.Fatalf("member 1 = %v, want 0.4", got)
+	}
+	p.Update(1, nil) // 0.4 → 0.7, original member 2
+	if got, want := members(p), []float64{0.9, 0.7, 0.1}; !slices.Equal(got, want) {
+		t.Errorf("members %v, want %v", got, want)
+	}
+	if p.Identity(1) != 2 {
+		t.Errorf("identity of the member that learned: %d, want 2", p.Identity(1))
+	}
+	p.Take(0)
+	p.Update(0, nil) // 0.9 → 0.45
+	if got, want := members(p), []float64{0.7, 0.45, 0.1}; !slices.Equal(got, want) {
+		t.Errorf("members %v, want %v", got, want)
+	}
+	before := members(p)
+	p.Update(-5, seeded(1)) // nothing drawn: one member, drawn now, learns
+	changed := 0
+	for _, v := range members(p) {
+		if !slices.Contains(before, v) {
+			changed++
+		}
+	}
+	if changed != 1 {
+		t.Errorf("%d members learned without a draw, want 1", changed)
+	}
+}
+
+// The expected step of each mode, from 10,000 updates of a member at 0 towards
+// 1; false alarm below 1e-6 for all together (5.5 standard errors).
+func TestRandomisedSteps(t *testing.T) {
+	const n, step = 10000, 0.3
+	for mode, want := range map[UpdateMode]float64{
+		BernoulliMask:      0.25 * step,
+		ExponentialWeights: step * (1 - math.Exp(-1/step)),
+		PoissonWeights:     1 - math.Exp(-step), // E(1−α)^ν = e^{−α}
+	} {
+		x := make([]float64, n)
+		p := mustPopulation(t, PopulationOptions{Mode: mode, Step: step, Mask: 0.25}, x...)
+		p.Update(1, seeded(3))
+		v := 0.0
+		for _, x := range members(p) {
+			v += (x - p.Mean()) * (x - p.Mean()) / n
+		}
+		if e := math.Abs(p.Mean() - want); e > 5.5*math.Sqrt(v/n) {
+			t.Errorf("%v: mean step %v, want %v", mode, p.Mean(), want)
+		}
+	}
+}
+
+// Halved 5,000 times, the scale is folded in many times over: the members
+// stay at the reward's running average, exactly equal, and no longer change.
+func TestPopulationFolds(t *testing.T) {
+	p := mustPopulation(t, PopulationOptions{Step: 0.5}, 0, 0.25, 1)
+	want := 0.5
+	for n := range 5000 {
+		r := float64(n % 2)
+		p.Update(r, nil)
+		want = (want + r) / 2
+	}
+	vectors.Close(t, "mean", p.Mean(), want, 1e-15, 0)
+	if p.Max() != p.Min() || p.Max() != p.Mean() {
+		t.Errorf("members %v, mean %v", members(p), p.Mean())
+	}
+	if x, prob := p.Draw(seeded(1)); x != p.Mean() || prob != 1 {
+		t.Errorf("drew %v with P(q ≥ x) = %v", x, prob)
+	}
+	// Rewards of zero only: members decay to zero and not into subnormals.
+	q := mustPopulation(t, PopulationOptions{Step: 0.5}, 0.5, 1)
+	for range 5000 {
+		q.Update(0, nil)
+		for _, v := range members(q) {
+			if v != 0 && v < 0x1p-1022 {
+				t.Fatalf("subnormal member %v", v)
+			}
+		}
+	}
+	if q.Max() != 0 {
+		t.Errorf("a member is %v after 5000 halvings", q.Max())
+	}
+	// A step of one forgets at once.
+	r := mustPopulation(t, PopulationOptions{Schedule: HarmonicStep(0)}, 3, 4)
+	r.Update(0.5, nil)
+	if r.Max() != 0.5 || r.Min() != 0.5 {
+		t.Errorf("after the first harmonic step: %v", members(r))
+	}
+}
+
+// δ may be rounded when it is added back: the rank is that of the value itself.
+func TestDrawRanksTheDrawnMember(t *testing.T) {
+	rng := seeded(5)
+	p, err := NewPopulations(1, 16, Uniform{0, 1}, PopulationOptions{Step: 0.1}, rng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arm := &p[0]
+	for range 200 {
+		arm.Update(float64(rng.IntN(2)), rng)
+		x, prob := arm.Draw(rng)
+		if prob != arm.Exceed(x) || prob == 0 {
+			t.Fatalf("P(q ≥ %v) = %v from the rank, %v by counting", x, prob, arm.Exceed(x))
+		}
+	}
+}
+
+func TestPopulationTies(t *testing.T) {
+	p := mustPopulation(t, PopulationOptions{}, 0.5, 0.2, 0.5, 0.5)
+	for m, want := range []int{3, 3, 3, 4} {
+		if got := p.Rank(m); got != want {
+			t.Errorf("rank of member %d = %d, want %d", m, got, want)
+		}
+	}
+}
+
+func TestNewPopulationsLayout(t *testing.T) {
+	if size := unsafe.Sizeof(Population{}); size > 64 {
+		t.Errorf("a Population takes %d bytes, more than a cache line", size)
+	}
+	arms, err := NewPopulations(4, 5, Uniform{0, 1}, PopulationOptions{}, seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range arms[1:] {
+		if &arms[i].x[:5][4] != (*float64)(unsafe.Add(unsafe.Pointer(&arms[i+1].x[0]), -8)) {
+			t.Errorf("the members of arms %d and %d are not adjacent", i, i+1)
+		}
+	}
+	// Arms are drawn in order, so that the first do not depend on how many
+	// there are.
+	more, err := NewPopulations(9, 5, Uniform{0, 1}, PopulationOptions{}, seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(members(&arms[3]), members(&more[3])) {
+		t.Error("the members of an arm depend on the number of arms")
+	}
+}
+
+func TestCloneIsIndependent(t *testing.T) {
+	p := mustPopulation(t, PopulationOptions{Mode: BernoulliMask, Mask: 1, Step: 1}, 1, 2, 3)
+	c := p.Clone()
+	p.Update(0, seeded(1))
+	if got := members(c); !slices.Equal(got, []float64{3, 2, 1}) || c.Pulls() != 0 {
+		t.Errorf("the clone became %v with %d pulls", got, c.Pulls())
+	}
+	checkConsistent(t, c)
+}
+
+func TestPopulationErrors(t *testing.T) {
+	for name, opts := range map[string]PopulationOptions{
+		"mode":        {Mode: 9},
+		"step":        {Step: 1.5},
+		"negative":    {Step: -0.1},
+		"NaN step":    {Step: math.NaN()},
+		"mask":        {Mask: 2},
+		"large -mode": {Mode: -1},
+	} {
+		if _, err := NewPopulation([]float64{1}, opts); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if _, err := NewPopulations(2, 2, Uniform{0, 1}, opts, seeded(1)); err == nil {
+			t.Errorf("%s: no error for many arms", name)
+		}
+	}
+	for _, members := range [][]float64{nil, {math.NaN()}, {1, math.Inf(1)}} {
+		if _, err := NewPopulation(members, PopulationOptions{}); err == nil {
+			t.Errorf("members %v: no error", members)
+		}
+	}
+	for _, c := range [][2]int{{0, 1}, {1, 0}, {-1, 3}, {1 << 20, 1 << 20}} {
+		if _, err := NewPopulations(c[0], c[1], Uniform{0, 1}, PopulationOptions{}, seeded(1)); err == nil {
+			t.Errorf("%v: no error", c)
+		}
+	}
+	if _, err := NewPopulations(1, 1, ShiftedExponential{0, 0}, PopulationOptions{}, seeded(1)); err == nil {
+		t.Error("an infinite prior draw: no error")
+	}
+}
+
+func TestUpdateModeNames(t *testing.T) {
+	for mode := AllMembers; mode <= PoissonWeights; mode++ {
+		if got, err := ParseUpdateMode(mode.String()); err != nil || got != mode {
+			t.Errorf("%v reads back as %v, %v", mode, got, err)
+		}
+	}
+	if _, err := ParseUpdateMode("some"); err == nil {
+		t.Error("an unknown mode has been read")
+	}
+	if got := UpdateMode(17).String(); got != "UpdateMode(17)" {
+		t.Errorf("a mode out of range is called %q", got)
+	}
+}
+
+func TestUpdatesAndDrawsDoNotAllocate(t *testing.T) {
+	for mode := AllMembers; mode <= PoissonWeights; mode++ {
+		rng := seeded(1)
+		arms, err := NewPopulations(2, 16, Uniform{0, 1}, PopulationOptions{Mode: mode}, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &arms[1]
+		table := NewIndexTable(V, 0.1, 16)
+		if n := testing.AllocsPerRun(100, func() {
+			p.Draw(rng)
+			p.Update(1, rng)
+			table.Index(p, 0)
+			Index(U, p, 0.1, 0)
+			BestDelta(p, Comparison{Known: 0.5}, 0.1)
+			Explore(Discounted(0.9), p, Comparison{Known: 0.5})
+			ProbExceedsPaired(p, &arms[0], 0.1)
+			ProbExceeds(p, &arms[0], 0.1)
+		}); n != 0 {
+			t.Errorf("%v: %v allocations a step", mode, n)
+		}
+	}
+}

@@ -1,0 +1,409 @@
+package bandit
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/internal/vectors"
+	"pgregory.net/rapid"
+)
+
+func drawComparison(t *rapid.T) Comparison {
+	known := rapid.Float64Range(-1, 2.5).Draw(t, "known")
+	cost := math.Pow(10, rapid.Float64Range(-3, 1).Draw(t, "log10 cost"))
+	return Comparison{Known: known, LowerBound: known - cost, Hold: rapid.IntRange(1, 30).Draw(t, "T")}
+}
+
+// U does not increase with T (docs/theory.md, erratum 15), and its two forms
+// agree.
+func TestBoundFallsWithHold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h, c := anyHorizon(t), drawComparison(t)
+		delta := rapid.Float64Range(0, 2).Draw(t, "delta")
+		p := rapid.Float64Range(0, 1).Draw(t, "p")
+		u := ExplorationBound(h, c, delta, p)
+		scale := h.Total() * (math.Abs(c.Known) + math.Abs(c.LowerBound) + delta)
+		if a := Advantage(h, c, delta, p); math.Abs(u-h.Total()*c.Known-a) > 1e-12*scale {
+			t.Fatalf("U − G·q̄ = %v, advantage %v", u-h.Total()*c.Known, a)
+		}
+		c.Hold += rapid.IntRange(1, 50).Draw(t, "more")
+		if longer := ExplorationBound(h, c, delta, p); longer > u+1e-12*scale {
+			t.Fatalf("U rises from %v to %v with T", u, longer)
+		}
+	})
+}
+
+func TestGammaStarFallsWithPhi(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawComparison(t)
+		cost := c.Known - c.LowerBound
+		p := rapid.Float64Range(0, 0.9).Draw(t, "p")
+		delta := rapid.Float64Range(0.001, 1).Draw(t, "delta") * cost
+		more := delta * rapid.Float64Range(1, 3).Draw(t, "factor")
+		a, b := ThresholdAt(c, delta, p), ThresholdAt(c, more, p)
+		if b.GammaStar > a.GammaStar || b.NStar > a.NStar || b.ShareStar < a.ShareStar {
+			t.Fatalf("φ grows from %v to %v, yet γ* goes from %v to %v and N* from %d to %d",
+				a.PhiStar, b.PhiStar, a.GammaStar, b.GammaStar, a.NStar, b.NStar)
+		}
+	})
+}
+
+// The decision agrees with γ* and N* on both sides of their knife edges.
+func TestThresholdsAgreeWithExplore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b, c := drawBelief(t, "belief"), drawComparison(t)
+		got := Threshold(b, c)
+		if got.Never {
+			if Explore(Discounted(0.999999), b, c) || Explore(Finite(1<<40), b, c) || got.GammaStar != 1 || got.NStar != math.MaxInt {
+				t.Fatalf("never, and yet: %+v", got)
+			}
+			return
+		}
+		if got.GammaStar > 1e-6 && got.GammaStar < 1-1e-9 {
+			d := 1e-7 * min(1, (1-got.GammaStar)*1e3)
+			edge := got.ShareStar - Discounted(got.GammaStar+d).Share(c.Hold)
+			// Where many γ have the same ρ to rounding there is no edge to see.
+			if edge < 1e-12*got.ShareStar {
+				return
+			}
+			if Explore(Discounted(got.GammaStar-d), b, c) || !Explore(Discounted(got.GammaStar+d), b, c) {
+				t.Fatalf("γ* = %v is not where the decision changes", got.GammaStar)
+			}
+		}
+		if got.GammaStar == 0 && !Explore(Discounted(0), b, c) && got.PhiStar > (1+1e-9)*(c.Known-c.LowerBound) {
+			t.Fatal("γ* = 0 but γ = 0 does not explore")
+		}
+		if n := got.NStar; n < 1<<40 {
+			margin := float64(c.Hold) / got.ShareStar
+			if frac := margin - math.Floor(margin); n == 0 || frac > 1e-6 && frac < 1-1e-6 {
+				if !Explore(Finite(n), b, c) || n > 0 && Explore(Finite(n-1), b, c) {
+					t.Fatalf("N* = %d is not where the decision changes (T/share* = %v)", n, margin)
+				}
+			}
+		}
+		for _, n := range []int{0, 3, 100} {
+			gamma, ok := got.GammaStarWithin(n)
+			if ok != (gamma == 0 || Explore(Finite(n), b, c)) {
+				t.Fatalf("N = %d: threshold %v, %v", n, gamma, ok)
+			}
+			if ok && gamma > 1e-6 && gamma < 1-1e-6 && got.ShareStar-DiscountedFinite(gamma+1e-7, n).Share(c.Hold) > 1e-12 {
+				if Explore(DiscountedFinite(gamma-1e-7, n), b, c) || !Explore(DiscountedFinite(gamma+1e-7, n), b, c) {
+					t.Fatalf("N = %d: γ* = %v is not where the decision changes", n, gamma)
+				}
+			}
+		}
+	})
+}
+
+// φ* against a scan of every δ that matters.
+func TestPhiStarIsTheSupremum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b Belief
+		tol := 1e-9
+		if rapid.Bool().Draw(t, "mixture") {
+			b, tol = drawMixture(t), 2e-6 // it may jump
+		} else {
+			b = drawBelief(t, "belief")
+		}
+		c := drawComparison(t)
+		got := Threshold(b, c)
+		d := shapeOf(b)
+		best, at := 0.0, 0.0
+		for _, delta := range scan(b, c.Known) {
+			above, below := d.tails(c.Known + delta)
+			if v := delta * above / below; above > 0 && v > best {
+				best, at = v, delta
+			}
+		}
+		if got.PhiStar < best*(1-tol) {
+			t.Fatalf("φ* = %v at %v, but φ(%v) = %v", got.PhiStar, got.DeltaStar, at, best)
+		}
+		// An atom may round past q̄_j + (x − q̄_j).
+		if _, ok := b.(atomic); !ok && got.PhiStar > 0 && !math.IsInf(got.PhiStar, 1) {
+			if v := got.DeltaStar * got.PStar / d2(d, c.Known+got.DeltaStar); got.Attained && math.Abs(v-got.PhiStar) > 1e-9*v {
+				t.Fatalf("φ(δ*) = %v, φ* = %v", v, got.PhiStar)
+			}
+			if math.Abs(got.LogPhiStar-math.Log(got.PhiStar)) > 1e-9 {
+				t.Fatalf("log φ* = %v, φ* = %v", got.LogPhiStar, got.PhiStar)
+			}
+		}
+		// sup δp and the advantage likewise.
+		rho := rapid.SampledFrom([]float64{0, 0.01, 0.3, 1}).Draw(t, "rho")
+		cost := c.Known - c.LowerBound
+		delta, value := BestDelta(b, c, rho)
+		for _, y := range scan(b, c.Known) {
+			if v := b.Exceed(c.Known+y)*(y+rho*cost) - rho*cost; v > value+tol*(math.Abs(v)+rho*cost) {
+				t.Fatalf("advantage %v at δ = %v, larger than %v at %v", v, y, value, delta)
+			}
+		}
+		if gain := b.Gain(c.Known); rho == 0 && value > gain*(1+1e-9) {
+			t.Fatalf("sup δp = %v exceeds E(q−q̄)⁺ = %v", value, gain)
+		}
+	})
+}
+
+func d2(d shape, x float64) float64 { _, below := d.tails(x); return below }
+
+// scan returns δ > 0 on a fine logarithmic grid, around everything that the
+// belief may be concentrated on, and at atoms; none so small that q̄_j+δ would
+// round it away.
+func scan(b Belief, known float64) []float64 {
+	var ys []float64
+	for k := range 600 {
+		ys = append(ys, math.Pow(10, float64(k)/50-9))
+	}
+	var parts func(Belief)
+	parts = func(b Belief) {
+		switch b := b.(type) {
+		case mixture:
+			for _, p := range b.parts {
+				parts(p)
+			}
+		case atomic:
+			b.atoms(func(x, _, _ float64) bool { ys = append(ys, x-known); return true })
+		case window:
+			_, centre, spread, _ := b.window()
+			for k := -40; k <= 40; k++ {
+				ys = append(ys, centre-known+float64(k)/4*spread)
+			}
+		}
+	}
+	parts(b)
+	return slices.DeleteFunc(ys, func(y float64) bool { return !(y > 1e-6*(1+math.Abs(known))) })
+}
+
+// Closed forms against the search that serves any belief, given the same
+// belief in a disguise.
+func TestClosedFormsMatchTheSearch(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := drawBelief(t, "belief", "exponential", "gaussian", "uniform", "two-point")
+		c := drawComparison(t)
+		want, got := Threshold(mixture{[]Belief{b}, []float64{1}}, c), Threshold(b, c)
+		// In the disguise 1−P cancels, and P may underflow.
+		if got.PhiStar > 1e12 || got.PStar > 1-1e-6 || got.PhiStar < 1e-200 && !got.Never {
+			return
+		}
+		if got.Never != want.Never {
+			t.Fatalf("never: %v, by search %v", got.Never, want.Never)
+		}
+		tol := 1e-12 / (1 - got.PStar)
+		if _, ok := b.(TwoPoint); ok {
+			tol = 2e-6 // the search for jumps
+		}
+		if math.Abs(got.PhiStar-want.PhiStar) > tol*want.PhiStar+1e-15 {
+			t.Fatalf("φ* = %v, by search %v", got.PhiStar, want.PhiStar)
+		}
+		for _, rho := range []float64{0.001, 0.2, 0.9} {
+			for kind := U; kind <= V; kind++ {
+				a, b := Index(kind, b, rho, c.LowerBound), Index(kind, mixture{[]Belief{b}, []float64{1}}, rho, c.LowerBound)
+				if math.Abs(a-b) > max(tol, 1e-9)*(1+math.Abs(b)+math.Abs(c.LowerBound)) {
+					t.Fatalf("index %v at ρ = %v: %v, by search %v", kind, rho, a, b)
+				}
+			}
+		}
+	})
+}
+
+func TestExponentialIdentity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := ShiftedExponential{rapid.Float64Range(-3, 3).Draw(t, "mu"), math.Pow(10, rapid.Float64Range(-4, 4).Draw(t, "rate"))}
+		known := d.Mu + math.Pow(10, rapid.Float64Range(-9, 4).Draw(t, "m"))
+		got := Threshold(d, Comparison{Known: known, LowerBound: d.Mu})
+		if sum := (got.DeltaStar + got.PhiStar) * d.Rate; math.Abs(sum-1) > 1e-14 {
+			t.Fatalf("β(δ*+φ*) = %v", sum)
+		}
+		if got.PhiStar > 1e-300 && math.Abs(got.PStar-got.PhiStar*d.Rate) > 1e-14*got.PStar {
+			t.Fatalf("p* = %v, βφ* = %v", got.PStar, got.PhiStar*d.Rate)
+		}
+		// No Lambert function: explore ⟺ y < 1 and y·e^{−y} < e^{−1−x}.
+		for _, gamma := range []float64{0.1, 0.9, 0.9999} {
+			x := d.Rate * (known - d.Mu)
+			y := d.Rate * (1 - gamma) * (known - d.Mu)
+			want := y < 1 && math.Log(y)-y < -1-x
+			if math.Abs(math.Log(y)-y+1+x) > 1e-9*(1+x) && Explore(Discounted(gamma), d, Comparison{Known: known, LowerBound: d.Mu}) != want {
+				t.Fatalf("explore at γ = %v should be %v", gamma, want)
+			}
+		}
+	})
+}
+
+// The event with q_j random, in both regimes, against a scan.
+func TestExponentialPairIsTheSupremum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		i := ShiftedExponential{rapid.Float64Range(-1, 5).Draw(t, "mu"), math.Pow(10, rapid.Float64Range(-2, 1).Draw(t, "rate"))}
+		j := ShiftedExponential{0, math.Pow(10, rapid.Float64Range(-2, 1).Draw(t, "rate"))}
+		got := ThresholdExponentialPair(i, j, -1, 2)
+		phi := func(delta float64) float64 {
+			p := ProbExceeds(i, j, delta)
+			return delta * p / (1 - p)
+		}
+		if p := ProbExceeds(i, j, got.DeltaStar); math.Abs(p-got.PStar) > 1e-9*got.PStar {
+			t.Fatalf("p* = %v, P(q_i ≥ q_j + δ*) = %v", got.PStar, p)
+		}
+		if got.PStar > 1-1e-6 {
+			return
+		}
+		if v := phi(got.DeltaStar); math.Abs(v-got.PhiStar) > 1e-9*v {
+			t.Fatalf("φ* = %v, φ(δ*) = %v", got.PhiStar, v)
+		}
+		for k := range 1000 {
+			if v := phi(math.Pow(10, float64(k)/100-7)); v > got.PhiStar*(1+1e-9) {
+				t.Fatalf("φ = %v exceeds φ* = %v", v, got.PhiStar)
+			}
+		}
+	})
+}
+
+// K members drawn from a belief bring thresholds and indices near its own:
+// with 20,000 quantiles (no chance involved) to a few parts in a thousand.
+func TestLargePopulationApproachesItsParent(t *testing.T) {
+	const k = 20000
+	for _, b := range []Belief{Beta{2, 3}, Uniform{0, 1}, Gaussian{0.5, 0.2, 1}, ShiftedExponential{0.2, 4}} {
+		x := make([]float64, k)
+		for m := range x {
+			u := (float64(m) + 0.5) / k
+			x[m] = quantile(b.(shape), u, 1-u)
+		}
+		p := mustPopulation(t, PopulationOptions{}, x...)
+		c := Comparison{Known: 0.65, LowerBound: 0, Hold: 2}
+		got, want := Threshold(p, c), Threshold(b, c)
+		vectors.Close(t, "phi*", got.PhiStar, want.PhiStar, 1e-3, 0)
+		vectors.Close(t, "gamma*", got.GammaStar, want.GammaStar, 1e-4, 0)
+		vectors.Close(t, "gain", p.Gain(0.65), b.Gain(0.65), 1e-3, 0)
+		for kind := U; kind <= V; kind++ {
+			vectors.Close(t, kind.String(), Index(kind, p, 0.05, 0), Index(kind, b, 0.05, 0), 1e-3, 0)
+		}
+		vectors.Close(t, "pair", ProbExceeds(p, p, 0.1), ProbExceeds(b, b, 0.1), 1e-3, 0)
+	}
+}
+
+func TestEdgesOfTheComparison(t *testing.T) {
+	sure := Uniform{0.6, 0.7}
+	hopeless := Uniform{0.1, 0.2}
+	tie := TwoPoint{0.2, 0.5, 1}
+	for _, c := range []struct {
+		name    string
+		h       Horizon
+		b       Belief
+		cmp     Comparison
+		explore bool
+	}{
+		{"no cost, some chance", Discounted(0), Beta{1, 1}, Comparison{Known: 0.5, LowerBound: 0.5}, true},
+		{"no cost, no chance", Discounted(0), hopeless, Comparison{Known: 0.5, LowerBound: 0.5}, false},
+		{"no cost, equal at best", Discounted(0.9), tie, Comparison{Known: 0.5, LowerBound: 0.5}, false},
+		{"budget, some chance", Weights([]float64{0, 1}), Beta{1, 1}, Comparison{Known: 0.9}, true},
+		{"budget, no chance", Weights([]float64{0, 1}), hopeless, Comparison{Known: 0.9}, false},
+		{"certainly better", Discounted(0), sure, Comparison{Known: 0.5, LowerBound: -1e9}, true},
+		{"mean below the bound", Discounted(0.5), hopeless, Comparison{Known: 0.3, LowerBound: 0.4}, true},
+		{"negative bound", Discounted(0.5), Beta{1, 1}, Comparison{Known: 0.6, LowerBound: -1e6}, false},
+		{"longer than the horizon", Finite(4), Beta{1, 1}, Comparison{Known: 0.6, Hold: 50}, false},
+		{"for ever", Discounted(1 - 1e-9), Beta{1, 1}, Comparison{Known: 0.6, Hold: 1e6}, true},
+		{"far too long", Discounted(1 - 1e-9), Beta{1, 1}, Comparison{Known: 0.6, Hold: 1e9}, false},
+		{"one member above", Discounted(0), mustPopulation(t, PopulationOptions{}, 0.7), Comparison{Known: 0.6}, true},
+		{"one member below", Discounted(0.999), mustPopulation(t, PopulationOptions{}, 0.5), Comparison{Known: 0.6}, false},
+		{"one member equal", Discounted(0.999), mustPopulation(t, PopulationOptions{}, 0.6), Comparison{Known: 0.6}, false},
+	} {
+		if got := Explore(c.h, c.b, c.cmp); got != c.explore {
+			t.Errorf("%s: explore = %v", c.name, got)
+		}
+	}
+	// Where φ* underflows, it is an overflow of N* and not never.
+	for name, b := range map[string]Belief{
+		"exponential": ShiftedExponential{0, 5000}, "gaussian": Gaussian{0, 0.01, 1}, "beta": Beta{2, 3000},
+	} {
+		got := Threshold(b, Comparison{Known: 0.8})
+		if got.Never || !got.NStarOverflow || got.PhiStar != 0 || got.GammaStar != 1 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if got := Threshold(Gaussian{0, 0.01, 1}, Comparison{Known: 0.8}); !(got.LogPhiStar > -3300 && got.LogPhiStar < -3200) ||
+		!got.Explore(0) || got.Explore(1e-300) {
+		t.Errorf("80 deviations out: %+v", got)
+	}
+	// At the lower end of a beta belief φ goes to ∞, a constant or 0.
+	for _, c := range []struct {
+		b    Beta
+		want float64
+	}{{Beta{2, 3}, math.Inf(1)}, {Beta{1, 4}, 0.25}} {
+		if got := Threshold(c.b, Comparison{Known: 0, LowerBound: -1}); got.PhiStar != c.want || got.Attained {
+			t.Errorf("%v at 0: %+v", c.b, got)
+		}
+	}
+	if got := Threshold(Beta{0.5, 0.5}, Comparison{Known: 0, LowerBound: -1}); !(got.PhiStar > 0.3 && got.PhiStar < 1) || !got.Attained {
+		t.Errorf("arcsine at 0: %+v", got)
+	}
+	mustPanic(t, "NaN", func() { Threshold(sure, Comparison{Known: math.NaN()}) })
+	mustPanic(t, "T", func() { Threshold(sure, Comparison{Hold: -1}) })
+	mustPanic(t, "infinite bound", func() { Explore(Finite(1), sure, Comparison{LowerBound: math.Inf(-1)}) })
+}
+
+// The counter-example of docs/theory.md §1.4 to the lemma as printed: with the
+// arms' values drawn jointly the corrected form never explores.
+func TestPairedFormSeesTheCounterExample(t *testing.T) {
+	got := PairedThreshold([]float64{0.4, 0.4}, []float64{0, 1}, 0)
+	// δ = 0.4 in half the cases, at an expected cost of 1/2 in the other.
+	vectors.Close(t, "ratio", got.Ratio, 0.4, 1e-15, 0)
+	vectors.Close(t, "sup δp", got.SupDeltaP, 0.2, 1e-15, 0)
+	vectors.Close(t, "gain", got.Gain, 0.2, 1e-15, 0)
+	vectors.Close(t, "gap", got.Gap, 0.1, 1e-12, 0)
+	if !got.Explore(0.39) || got.Explore(0.4) {
+		t.Error("the ratio is not where the decision changes")
+	}
+	vectors.Close(t, "gamma*", got.GammaStar(2), math.Sqrt(0.6), 1e-15, 0)
+	always := PairedThreshold([]float64{2, 3}, []float64{1, 1}, 0)
+	if !math.IsInf(always.Ratio, 1) || always.GammaStar(1) != 0 {
+		t.Errorf("an arm that is better every time: %+v", always)
+	}
+	never := PairedThreshold([]float64{0, 1}, []float64{1, 1}, 0)
+	if never.Ratio != 0 || never.GammaStar(3) != 1 {
+		t.Errorf("an arm that is better never: %+v", never)
+	}
+	mustPanic(t, "lengths", func() { PairedThreshold([]float64{1}, nil, 0) })
+}
+
+// Against a known arm the paired form is the plain one.
+func TestPairedAgainstAConstant(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawComparison(t)
+		x := rapid.SliceOfN(rapid.Float64Range(-2, 4), 1, 30).Draw(t, "members")
+		y := make([]float64, len(x))
+		for k := range y {
+			y[k] = c.Known
+		}
+		p, err := NewPopulation(x, PopulationOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := PairedThreshold(x, y, c.LowerBound), Threshold(p, c)
+		if d := math.Abs(got.Ratio - want.ShareStar); d > 1e-9*want.ShareStar && !math.IsInf(want.ShareStar, 1) {
+			t.Fatalf("ratio %v, share* %v", got.Ratio, want.ShareStar)
+		}
+		if _, sup := BestDelta(p, c, 0); math.Abs(sup-got.SupDeltaP) > 1e-12 {
+			t.Fatalf("sup δp %v, %v", got.SupDeltaP, sup)
+		}
+		if math.Abs(p.Gain(c.Known)-got.Gain) > 1e-12 || math.Abs(c.Known-p.Mean()-got.Gap) > 1e-12 {
+			t.Fatalf("gain %v, gap %v", got.Gain, got.Gap)
+		}
+	})
+}
+
+func TestGammaPlus(t *testing.T) {
+	vectors.Close(t, "U+", GammaPlus(0.1, 0.3, 2), 0.5, 1e-15, 0)
+	if GammaPlus(0.1, 0, 1) != 1 || GammaPlus(0, 0.1, 1) != 0 || GammaPlus(-1, 0.1, 1) != 0 {
+		t.Error("edges of γ⁺*")
+	}
+}
+
+func TestThresholdAt(t *testing.T) {
+	c := Comparison{Known: 0.5}
+	for _, x := range []struct {
+		delta, p, phi float64
+		never         bool
+	}{{0.1, 1, math.Inf(1), false}, {0, 1, 0, true}, {0.2, 0, 0, true}, {-0.1, 0.5, -0.1, true}} {
+		got := ThresholdAt(c, x.delta, x.p)
+		if got.PhiStar != x.phi || got.Never != x.never || got.Explore(0.5) == x.never {
+			t.Errorf("δ = %v, p = %v: %+v", x.delta, x.p, got)
+		}
+	}
+}
