@@ -8,6 +8,26 @@ import (
 	"github.com/rlrun/rlrun/internal/vectors"
 )
 
+// TestClock: with n pulls in all and k made, an exploration of T takes the share
+// T/(n−k) of those left, and all of them from the end on.
+func TestClock(t *testing.T) {
+	c := newClock(bandit.Finite(9), 3)
+	for _, want := range []float64{0.3, 3. / 9, 3. / 8, 3. / 7, 0.5, 0.6, 0.75, 1, 1, 1, 1, 1, 1} {
+		vectors.Close(t, "share", c.share, want, 1e-15, 0)
+		c.tick()
+	}
+	c = newClock(bandit.Discounted(0.9), 2)
+	for range 3 {
+		vectors.Close(t, "share", c.share, 1-0.9*0.9, 1e-15, 0)
+		c.tick()
+	}
+	c = newClock(bandit.DiscountedFinite(0.5, 2), 1) // weights 1, 1/2, 1/4
+	for _, want := range []float64{4. / 7, 2. / 3, 1, 1} {
+		vectors.Close(t, "share", c.share, want, 1e-15, 0)
+		c.tick()
+	}
+}
+
 // exactly returns the expected weighted sum of rewards of a policy that does not
 // draw, by dynamic programming over all its decisions. It is made afresh in
 // every state, for what is then left of the horizon.
@@ -182,6 +202,18 @@ func TestGittinsStays(t *testing.T) {
 			arm = rng.IntN(5)
 		}
 		g.Update(arm, float64(rng.IntN(2)), nil)
+	}
+}
+
+// TestGittinsOfOldArm pulls another arm while the best one's index is old.
+func TestGittinsOfOldArm(t *testing.T) {
+	_, betas := betaBeliefs(bandit.Beta{A: 1, B: 1}, bandit.Beta{A: 1, B: 1})
+	g := newGittins(betas, newGittinsTable(0.7))
+	for _, arm := range []int{0, 0, 1} {
+		g.Update(arm, 1, nil)
+	}
+	if got := g.SelectArm(nil); got != 0 {
+		t.Errorf("selected arm %d with one success, not the one with two", got)
 	}
 }
 

@@ -118,6 +118,10 @@ func TestMedianEliminationHalves(t *testing.T) {
 		}
 		m.Update(m.SelectArm(nil), 0.5, nil)
 	}
+	// ε and δ of the fifth round, which is not played.
+	if want := 0.75 * 0.75 * 0.75 * 0.75 / 4; math.Abs(m.accuracy-want) > 1e-15 || math.Abs(m.failure-0.05/16) > 1e-15 {
+		t.Errorf("fifth round with accuracy %v, failure %v", m.accuracy, m.failure)
+	}
 	if !slices.Equal(sizes, []int{9, 5, 3, 2}) || m.left[0] != 0 {
 		t.Errorf("rounds of %v arms, then arm %d", sizes, m.left[0])
 	}

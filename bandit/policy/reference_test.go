@@ -182,10 +182,12 @@ func TestIndexPlainly(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		p := newIndex(w.beliefs, w.clock(), bandit.IndexKind(w.rng.IntN(3)), 0)
 		w.play(t, p, 300, noRNG, func() int {
-			if p.finite {
-				return argmax(w.arms, p.index)
+			for i := range w.arms {
+				if got, want := p.index(i), bandit.Index(p.kind, p.learners[i], p.share, 0); math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+					t.Errorf("index %v, want %v", got, want)
+				}
 			}
-			return argmax(w.arms, func(i int) float64 { return p.table.Index(&w.beliefs.populations[i], 0) })
+			return argmax(w.arms, p.index)
 		})
 	})
 }

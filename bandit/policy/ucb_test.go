@@ -104,6 +104,29 @@ func TestUpperQuantile(t *testing.T) {
 	}
 }
 
+// TestBayesUCBLevel: in step t the index is exceeded with probability
+// 1/(t·(ln N)^c).
+func TestBayesUCBLevel(t *testing.T) {
+	for _, c := range []struct {
+		spec Spec
+		want float64
+	}{
+		{Spec{Kind: "bayes-ucb"}, 1. / 10},
+		{Spec{Kind: "bayes-ucb", Confidence: new(2.0), Horizon: new(1000)}, 1 / (10 * math.Log(1000) * math.Log(1000))},
+	} {
+		p, err := New(c.spec, BeliefSpec{}, unit, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := p.(*bayesUCB)
+		for range 9 {
+			u.Update(2, 1, nil)
+		}
+		x := u.index(2, u.level(float64(u.now)))
+		vectors.Close(t, "probability of more", u.learners[2].Exceed(x), c.want, 1e-6, 0)
+	}
+}
+
 // regret plays Bernoulli arms for some steps and returns the sum of expected
 // regrets and of its square, over runs with their own arms and streams.
 func regret(t *testing.T, s Spec, b BeliefSpec, arms, steps, runs int) (mean, stderr float64) {
