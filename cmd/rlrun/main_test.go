@@ -2,21 +2,32 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/pflag"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/plugins"
 )
 
 var update = flag.Bool("update", false, "write what commands print into the golden files of testdata/script")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"rlrun": main})
+	testscript.Main(m, map[string]func(){"rlrun": main, "rlrun-plugin-faulty": serveFaulty})
 }
 
 // The scripts in testdata/script are sessions of a user. Commands of their own:
@@ -72,4 +83,64 @@ func records(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	slices.Sort(lines)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(lines, "\n")+"\n"), 0o644))
+}
+
+// Every config that ships is valid, its plugins' parameters included.
+func TestShippedConfigs(t *testing.T) {
+	configs, err := filepath.Glob("../../configs/*.yaml")
+	if err != nil || len(configs) == 0 {
+		t.Fatalf("no configs: %v", err)
+	}
+	for _, name := range configs {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+			config.Flags(flags)
+			file, err := config.Load(name, nil, flags)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := experiment.Compile(file.Config)
+			if err != nil {
+				t.Fatal(file.Locate(err))
+			}
+			c, err := newCatalogue(plugins.All(), hclog.NewNullLogger())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.checkAll(t.Context(), file, plan); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestStatus(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want int
+	}{
+		{errors.New("a run failed"), 1},
+		{usagef("no such flag"), 2},
+		{fmt.Errorf("cannot start: %w", config.Problems{{Where: "a:1", Message: "bad"}}), 2},
+		{fmt.Errorf("agent: %w", framework.ErrInvalidParams), 2},
+		{fmt.Errorf("%w: 3 runs are kept", errInterrupted), 130},
+	} {
+		if got := status(tt.err); got != tt.want {
+			t.Errorf("%v: status %d, want %d", tt.err, got, tt.want)
+		}
+	}
+}
+
+// The first interrupt cancels and says so; the context's cause is the interrupt.
+func TestInterruptible(t *testing.T) {
+	var said lockedBuffer
+	ctx, stop := interruptible(t.Context(), &said)
+	defer stop()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	<-ctx.Done()
+	if !errors.Is(context.Cause(ctx), errInterrupted) || !strings.Contains(said.String(), "interrupt again to stop at once") {
+		t.Errorf("cause %v, said %q", context.Cause(ctx), said.String())
+	}
 }

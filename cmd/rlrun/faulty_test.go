@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// faulty is an environment, one copy, that fails at its third step in a quarter
+// of its episodes, which its seed decides: by an error, or by ending the process.
+type faulty struct {
+	dies  bool
+	steps int
+	bad   bool
+}
+
+func (f *faulty) Spec() framework.Spec {
+	return framework.Spec{
+		ID: "test/faulty@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2},
+		RewardHigh: 1, Continuing: true,
+	}
+}
+
+func (f *faulty) Reset(_ context.Context, seed uint64) (space.Value, error) {
+	f.steps, f.bad = 0, seed%4 == 0
+	return space.Value{}, nil
+}
+
+func (f *faulty) Step(context.Context, space.Value) (framework.TimeStep, error) {
+	if f.steps++; f.bad && f.steps == 3 {
+		if f.dies {
+			fmt.Fprintln(os.Stderr, "out of luck")
+			os.Exit(7)
+		}
+		return framework.TimeStep{}, errors.New("the third step is one too many")
+	}
+	return framework.TimeStep{Observation: space.Value{}, Reward: 1}, nil
+}
+
+// serveFaulty is the main of rlrun-plugin-faulty.
+func serveFaulty() {
+	plugin.Serve(&framework.EnvironmentPlugin{
+		Description: framework.Description{
+			ID: "test/faulty@1", Kind: framework.KindEnvironment, Doc: "Fails now and then.",
+			Params: json.RawMessage(`{"type": "object", "properties": {"dies": {"type": "boolean"}}, "additionalProperties": false}`),
+		},
+		Open: func(params json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+			var p struct {
+				Dies bool `json:"dies"`
+			}
+			if len(params) > 0 {
+				if err := json.Unmarshal(params, &p); err != nil {
+					return nil, err
+				}
+			}
+			return framework.Vectorize(func() (framework.Environment, error) { return &faulty{dies: p.Dies}, nil }, lanes)
+		},
+	})
+}
