@@ -166,8 +166,19 @@ func TestPolicyValuesOfTheTheory(t *testing.T) {
 		return 1 / float64(pulls-counts[0]-counts[1]-counts[2]-counts[3])
 	}
 	for kind, want := range map[IndexKind]float64{U: 12.4258, UPlus: 12.4208, V: 12.4299} {
+		type state struct {
+			arm Beta
+			rho float64
+		}
+		known := map[state]float64{}
+		index := func(arm Beta, rho float64) float64 {
+			if _, ok := known[state{arm, rho}]; !ok {
+				known[state{arm, rho}] = Index(kind, arm, rho, 0)
+			}
+			return known[state{arm, rho}]
+		}
 		got, err := PolicyValue(priors, Finite(pulls-1), pulls, func(counts []int, _ []float64) int {
-			if Index(kind, arm(counts, 1), rho(counts), 0) > Index(kind, arm(counts, 0), rho(counts), 0)+1e-9 {
+			if index(arm(counts, 1), rho(counts)) > index(arm(counts, 0), rho(counts))+1e-9 {
 				return 1
 			}
 			return 0
@@ -182,7 +193,8 @@ func TestPolicyValuesOfTheTheory(t *testing.T) {
 		if means[1] > means[0] {
 			greedy = 1
 		}
-		if Threshold(arm(counts, 1-greedy), Comparison{Known: means[greedy]}).Explore(rho(counts)) {
+		left := pulls - counts[0] - counts[1] - counts[2] - counts[3]
+		if Explore(Finite(left-1), arm(counts, 1-greedy), Comparison{Known: means[greedy]}) {
 			return 1 - greedy
 		}
 		return greedy

@@ -6,6 +6,18 @@
 // the exact references they are judged by (Gittins, backward induction).
 // Policies that act on these beliefs are in bandit/policy.
 //
+//   - Beliefs: Population, Beta, NormalGamma, Gaussian, Particles,
+//     ShiftedExponential, Uniform, TwoPoint; any other type with the four
+//     methods of Belief works with everything here. ProbExceeds compares two.
+//   - Horizons: Discounted, DiscountedFinite, Finite, Weights.
+//   - Decisions: ExplorationBound and Advantage (the bound of Lemma 1),
+//     Threshold (δ*, φ*, γ*, N*), Explore, BestDelta, PairedThreshold.
+//   - Indices: Index with the kinds U, UPlus and V, IndexTable for populations.
+//   - References: Gittins, GittinsSolver, KnowledgeGradientIndex, NewPlan,
+//     PolicyValue, GreedyValue, DiscountedOptimum.
+//   - Lambert's W on both real branches: LambertW0, LambertWm1 and, for
+//     arguments −exp(−1−x), LambertW0NegExp and LambertWm1NegExp.
+//
 // The package is mathematics: it imports the standard library and gonum only.
 // Its functions panic, with a constant message, when a caller breaks a
 // documented precondition; constructors that take data return errors instead.

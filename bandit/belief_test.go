@@ -278,7 +278,7 @@ func TestParticlesIgnoreImpossibleRewards(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Update(0, rng) // all particles are at 1
-	if p.Mean() != 1 || math.Abs(p.EffectiveSize()-5) > 1e-12 {
+	if p.Len() != 5 || p.Mean() != 1 || math.Abs(p.EffectiveSize()-5) > 1e-12 {
 		t.Errorf("mean %v, effective size %v", p.Mean(), p.EffectiveSize())
 	}
 	if g := GaussianLikelihood(2)(1, 3); math.Abs(g-math.Exp(-0.5)) > 1e-15 {

@@ -139,3 +139,16 @@ func BenchmarkPlan(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkExploreBeta(b *testing.B) {
+	for _, gamma := range []float64{0.5, 0.99} {
+		b.Run(fmt.Sprintf("gamma=%v", gamma), func(b *testing.B) {
+			h := Discounted(gamma)
+			var d Belief = Beta{12, 5}
+			b.ReportAllocs()
+			for b.Loop() {
+				Explore(h, d, Comparison{Known: 0.8})
+			}
+		})
+	}
+}

@@ -58,18 +58,6 @@ func (d Gaussian) peak(known float64) peak {
 	return peak{d.Sigma * x, normalAbove(m + x), math.Exp(log), log, true, true}
 }
 
-// peak treats q̄_j at the lower end of the support, where φ behaves as δ^{1−A}
-// for δ → 0; for A = 1 it falls from that limit on.
-func (d Beta) peak(known float64) peak {
-	if known < 0 || known == 0 && d.A > 1 {
-		return infinitePeak
-	}
-	if known == 0 && d.A == 1 {
-		return peak{0, 1, 1 / d.B, -math.Log(d.B), false, true}
-	}
-	return searchPeak(d, known)
-}
-
 // ThresholdExponentialPair compares arm i with arm j when both beliefs are
 // shifted exponentials and independent, for the event q_i ≥ q_j+δ with q_j
 // random, as the paper prints it: φ is then the odds of that event times δ, and

@@ -90,10 +90,10 @@ func TestGittinsApproximation(t *testing.T) {
 	for _, c := range []struct{ gamma, size, err float64 }{
 		{0.5, 100, 0.01}, {0.9, 100, 0.01}, {0.99, 100, 0.01},
 		{0.9, 300, 0.002}, {0.99, 300, 0.002}, {0.9, 1000, 0.0004}, {0.99, 1000, 0.0004},
-		{0.999, 100, 0.1}, {0.999, 300, 0.02}, {0.999, 1000, 0.004},
+		{0.999, 100, 0.1}, {0.999, 300, 0.02},
 	} {
-		solver := NewGittinsSolver(c.gamma, 1e-6)
-		for _, q := range []float64{0.01, 0.1, 0.5, 0.9, 0.99} {
+		solver := NewGittinsSolver(c.gamma, c.err/10)
+		for _, q := range []float64{0.01, 0.5, 0.95, 0.99} {
 			a, b := q*c.size, (1-q)*c.size
 			vectors.Close(t, "approximation", GittinsApproximation(a, b, c.gamma), solver.Index(a, b), 0, c.err)
 		}

@@ -155,10 +155,10 @@ func TestDrawnMemberAloneLearns(t *testing.T) {
 	}
 }
 
-// The expected step of each mode, from 10,000 updates of a member at 0 towards
+// The expected step of each mode, from 3,000 updates of a member at 0 towards
 // 1; false alarm below 1e-6 for all together (5.5 standard errors).
 func TestRandomisedSteps(t *testing.T) {
-	const n, step = 10000, 0.3
+	const n, step = 3000, 0.3
 	for mode, want := range map[UpdateMode]float64{
 		BernoulliMask:      0.25 * step,
 		ExponentialWeights: step * (1 - math.Exp(-1/step)),
@@ -239,6 +239,17 @@ func TestPopulationTies(t *testing.T) {
 			t.Errorf("rank of member %d = %d, want %d", m, got, want)
 		}
 	}
+}
+
+func TestPopulationAccess(t *testing.T) {
+	p := mustPopulation(t, PopulationOptions{}, 0.5, 0.2, 0.8)
+	for m, want := range []float64{0.8, 0.5, 0.2} {
+		if got := p.Member(m); got != want {
+			t.Errorf("member %d = %v, want %v", m, got, want)
+		}
+	}
+	mustPanic(t, "dst", func() { p.Members(make([]float64, 2)) })
+	mustPanic(t, "identity", func() { p.Identified(3) })
 }
 
 func TestNewPopulationsLayout(t *testing.T) {

@@ -121,7 +121,7 @@ const (
 // its value (and y to 1e-7 of itself, or better for a belief with a density).
 // Atoms are gone through. Otherwise a branch and bound, valid for any belief,
 // rules out all but the neighbourhood of the maxima that come near the best,
-// which are then refined locally; a belief of which nothing else is known and
+// which are then refined locally. A point at y = 0 stands for a limit. A belief of which nothing else is known and
 // that jumps there is right to 1e-6 only. Where P(q ≥ x) = 1 makes the odds
 // infinite, value is +Inf.
 //
@@ -149,6 +149,13 @@ func (o objective) maximise(d shape, enough float64) point {
 	}
 
 	start, below := o.at(d, first)
+	if s, ok := d.(smooth); ok && o.odds && lo == o.base {
+		// y·p/(1−p) tends to one over the density at the lower end.
+		start.value = 1 / s.density(lo)
+		if math.IsInf(start.value, 1) {
+			return start
+		}
+	}
 	startOmega := o.omega(start.above, below)
 	points := []point{start}
 	best := start
@@ -214,7 +221,10 @@ func (o objective) maximise(d shape, enough float64) point {
 	if best.value == 0 || (enough > 0 && best.value > enough) {
 		return best.orNone()
 	}
-	return o.polish(d, points, best, hi)
+	if top := o.polish(d, points, best, hi); top.value > start.value*(1+1e-12) {
+		return top
+	}
+	return start
 }
 
 func (p point) orNone() point {

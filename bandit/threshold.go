@@ -206,7 +206,7 @@ func searchPeak(d shape, known float64) peak {
 		none.possible = canExceed(d, known)
 		return none
 	}
-	return peak{best.y, best.above, best.value, math.Log(best.value), true, true}
+	return peak{best.y, best.above, best.value, math.Log(best.value), best.y > 0, true}
 }
 
 // canExceed reports whether P(q > x) > 0.

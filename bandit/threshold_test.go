@@ -321,12 +321,16 @@ func TestEdgesOfTheComparison(t *testing.T) {
 		!got.Explore(0) || got.Explore(1e-300) {
 		t.Errorf("80 deviations out: %+v", got)
 	}
+	// A sure cost that is negative is worth paying.
+	if got := PairedThreshold([]float64{0}, []float64{1}, 2); !math.IsInf(got.Ratio, 1) {
+		t.Errorf("paired, with the greedy arm below the bound: %+v", got)
+	}
 	// At the lower end of a beta belief φ goes to ∞, a constant or 0.
 	for _, c := range []struct {
 		b    Beta
 		want float64
 	}{{Beta{2, 3}, math.Inf(1)}, {Beta{1, 4}, 0.25}} {
-		if got := Threshold(c.b, Comparison{Known: 0, LowerBound: -1}); got.PhiStar != c.want || got.Attained {
+		if got := Threshold(c.b, Comparison{Known: 0, LowerBound: -1}); got.PhiStar != c.want && !(math.Abs(got.PhiStar-c.want) < 1e-15) || got.Attained {
 			t.Errorf("%v at 0: %+v", c.b, got)
 		}
 	}
