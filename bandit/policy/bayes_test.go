@@ -150,7 +150,7 @@ func TestPlannedAfterItsPlan(t *testing.T) {
 // After the pulls that are followed all commit to the larger mean, which costs
 // the optimal one at most what ErrorBound says.
 func TestGittinsIsOptimal(t *testing.T) {
-	const gamma, pulls = 0.8, 30
+	const gamma, pulls = 0.8, 24
 	h := bandit.Discounted(gamma)
 	priors := []bandit.Beta{{A: 4, B: 3}, {A: 0.5, B: 0.5}}
 	plan, err := bandit.NewPlan(priors, h, pulls, 0)

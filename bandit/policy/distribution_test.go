@@ -43,7 +43,7 @@ func betaBeliefs(ds ...bandit.Beta) (beliefs, []bandit.Beta) {
 // beliefs, by the midpoint rule on arms' distribution functions, in which the
 // mass of arm i in a cell wins against what the others have below its middle.
 func maxProbabilities(ds []bandit.Beta) []float64 {
-	const cells = 40_000
+	const cells = 8_000
 	probs := make([]float64, len(ds))
 	upper := make([]float64, len(ds))
 	for i := range upper {
@@ -84,8 +84,8 @@ func TestThompsonBetaDistribution(t *testing.T) {
 	} {
 		b, betas := betaBeliefs(ds...)
 		probs := maxProbabilities(ds)
-		agree(t, name, newThompsonBeta(b, betas), 1, 200_000, probs)
-		agree(t, name+", plainly", &thompson{b}, 2, 200_000, probs)
+		agree(t, name, newThompsonBeta(b, betas), 1, 150_000, probs)
+		agree(t, name+", plainly", &thompson{b}, 2, 20_000, probs)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestPopulationDistributions(t *testing.T) {
 				return argmax(b.len(), func(i int) float64 { return b.populations[i].Member(ranks[i]) })
 			})
 			if _, freedom := chiSquare([]int{1e4, 1e4, 1e4, 1e4}[:b.len()], probs); freedom > 0 {
-				agree(t, "thompson, "+name, newThompsonPopulation(b, common), 4, 100_000, probs)
+				agree(t, "thompson, "+name, newThompsonPopulation(b, common), 4, 50_000, probs)
 			}
 			for _, gamma := range []float64{0.5, 0.9, 0.99} {
 				c := newClock(bandit.Discounted(gamma), 1)
@@ -172,8 +172,8 @@ func TestPopulationDistributions(t *testing.T) {
 				if _, freedom := chiSquare([]int{1e4, 1e4, 1e4, 1e4}[:b.len()], probs); freedom < 1 {
 					continue // it always selects the same arm
 				}
-				agree(t, "Algorithm 2, "+name, newStochasticPopulation(b, c, 0, common), 5, 100_000, probs)
-				agree(t, "Algorithm 2 arm by arm, "+name, newStochasticPairs(b, c, 0, common, withMean, false), 6, 100_000, probs)
+				agree(t, "Algorithm 2, "+name, newStochasticPopulation(b, c, 0, common), 5, 50_000, probs)
+				agree(t, "Algorithm 2 arm by arm, "+name, newStochasticPairs(b, c, 0, common, withMean, false), 6, 50_000, probs)
 			}
 		}
 	}
@@ -237,7 +237,7 @@ func TestSimpleDistributions(t *testing.T) {
 	for i := range probs {
 		probs[i] /= sum
 	}
-	agree(t, "softmax", s, 11, 100_000, probs)
+	agree(t, "softmax", s, 11, 50_000, probs)
 }
 
 // TestSchedulesDecay counts rewards, not selections.

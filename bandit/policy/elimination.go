@@ -113,8 +113,8 @@ func (e *elimination) best() int {
 }
 
 // successiveElimination drops, after t pulls of each remaining arm, those whose
-// mean reward lies 2α_t or more below the largest, α_t = √(ln(5nt²/δ)/t) (their
-// Algorithm 3, with c = 5). With probability 1−δ the best arm survives. With an
+// mean reward lies 2α_t or more below the largest, α_t = √(ln(5nt²/δ)/t)
+// (theirs for unknown means, with c = 5). With probability 1−δ the best arm survives. With an
 // accuracy ε it stops, with an arm ε-close to the best, once 2α_t ≤ ε.
 type successiveElimination struct {
 	elimination
@@ -147,7 +147,7 @@ func (s *successiveElimination) Update(arm int, reward float64, _ *rand.Rand) {
 // medianElimination pulls each remaining arm ⌈(4/ε²)·ln(3/δ)⌉ times and drops the
 // worse half, round by round with ε ← ¾ε and δ ← δ/2, starting from a quarter of
 // the accuracy and half of the failure probability. With probability 1−δ the
-// last arm is ε-close to the best (their Algorithm 4 and Theorem 10).
+// last arm is ε-close to the best.
 type medianElimination struct {
 	elimination
 	accuracy, failure float64   // ε, δ of this round

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// ids is variance-based information-directed sampling (Russo & Van Roy 2018,
-// §5.2 and Algorithm 4): it selects arms with the distribution π that minimises
+// ids is variance-based information-directed sampling (Russo & Van Roy 2018):
+// it selects arms with the distribution π that minimises
 //
 //	(Σ π_i Δ_i)² / Σ π_i v_i,
 //

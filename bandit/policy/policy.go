@@ -34,7 +34,8 @@ type Policy interface {
 // Greedier is a Policy that knows which arm it holds best on average, so that
 // one can tell whether a selection was exploratory.
 type Greedier interface {
-	// Greedy returns the arm with the largest mean.
+	// Greedy returns the arm with the largest mean. Policies that do not go
+	// by means take time proportional to the number of arms for it.
 	Greedy() int
 }
 
@@ -57,6 +58,17 @@ func (b *beliefs) mean(arm int) float64 {
 		return b.populations[arm].Mean()
 	}
 	return b.learners[arm].Mean()
+}
+
+// Greedy returns the arm with the largest mean.
+func (b *beliefs) Greedy() int {
+	best, selected := b.mean(0), 0
+	for i := 1; i < b.len(); i++ {
+		if m := b.mean(i); m > best {
+			best, selected = m, i
+		}
+	}
+	return selected
 }
 
 // update teaches the arm's belief and returns its new mean.

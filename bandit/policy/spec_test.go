@@ -113,7 +113,7 @@ func variants() []Spec {
 		s := Spec{Kind: k}
 		switch k {
 		case "budgeted":
-			s.Budget = new(60)
+			s.Budget = new(40)
 			for _, a := range []string{"", "biased-robin", "vpi"} {
 				s.Allocation = a
 				all = append(all, s)
@@ -127,7 +127,7 @@ func variants() []Spec {
 			s.Gamma = new(0.6)
 		case "optimistic", "index":
 			for _, score := range []string{"U", "U+", "V"} {
-				all = append(all, Spec{Kind: k, Score: score, Horizon: new(100)}, Spec{Kind: k, Score: score, Gamma: new(0.9), Hold: new(3)})
+				all = append(all, Spec{Kind: k, Score: score, Horizon: new(50)}, Spec{Kind: k, Score: score, Gamma: new(0.9), Hold: new(3)})
 			}
 			if k == "optimistic" {
 				all = append(all, Spec{Kind: k, Order: "gamma"})
@@ -181,7 +181,7 @@ func eachCombination(t *testing.T, task Task, visit func(name string, m *Maker))
 		for _, b := range k.beliefs {
 			spec := BeliefSpec{Kind: b}
 			if b == "particles" {
-				spec.Members = new(20)
+				spec.Members = new(10)
 			}
 			try(s, spec)
 		}
@@ -202,7 +202,7 @@ func TestEveryCombinationPlays(t *testing.T) {
 		eachCombination(t, Task{Arms: arms, Low: 0, High: 1}, func(name string, m *Maker) {
 			p, twin := m.New(newRNG(1)), m.New(newRNG(1))
 			rng, same := newRNG(2), newRNG(2)
-			for step := range 120 {
+			for step := range 70 {
 				arm := p.SelectArm(rng)
 				if arm < 0 || arm >= arms {
 					t.Fatalf("%s: selected arm %d of %d", name, arm, arms)

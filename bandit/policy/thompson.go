@@ -225,6 +225,9 @@ func (t *thompsonBeta) Update(arm int, reward float64, rng *rand.Rand) {
 	t.means.set(arm, d.Mean())
 }
 
+// Greedy returns the arm with the largest mean.
+func (t *thompsonBeta) Greedy() int { return t.means.first() }
+
 // abscissa is a point in (0,1) with what beta densities need of it.
 type abscissa struct{ x, overX, overRest, lnX, lnRest float64 }
 

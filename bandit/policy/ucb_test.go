@@ -166,7 +166,7 @@ func regret(t *testing.T, s Spec, b BeliefSpec, arms, steps, runs int) (mean, st
 // TestRegretLaws: policies that must learn do, and in the order that theory
 // gives, each by more than five standard errors.
 func TestRegretLaws(t *testing.T) {
-	const arms, steps, runs = 8, 2000, 40
+	const arms, steps, runs = 8, 1000, 16
 	type result struct{ mean, stderr float64 }
 	of := func(s Spec, b BeliefSpec) result {
 		mean, stderr := regret(t, s, b, arms, steps, runs)
@@ -184,7 +184,7 @@ func TestRegretLaws(t *testing.T) {
 	kl := of(Spec{Kind: "kl-ucb"}, BeliefSpec{})
 	bayes := of(Spec{Kind: "bayes-ucb"}, BeliefSpec{})
 	thompson := of(Spec{Kind: "thompson"}, BeliefSpec{Kind: "beta"})
-	information := of(Spec{Kind: "ids", Samples: new(40)}, BeliefSpec{Kind: "beta"})
+	information := of(Spec{Kind: "ids", Samples: new(20)}, BeliefSpec{Kind: "beta"})
 	below(ucb, random, "UCB1 against uniform")
 	below(kl, ucb, "KL-UCB against UCB1")
 	below(bayes, ucb, "Bayes-UCB against UCB1")
