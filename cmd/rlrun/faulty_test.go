@@ -43,7 +43,7 @@ func (f *faulty) Step(context.Context, space.Value) (framework.TimeStep, error) 
 	return framework.TimeStep{Observation: space.Value{}, Reward: 1}, nil
 }
 
-// serveFaulty is the main of rlrun-plugin-faulty.
+// serveFaulty is the main of a plugin's process.
 func serveFaulty() {
 	plugin.Serve(&framework.EnvironmentPlugin{
 		Description: framework.Description{
