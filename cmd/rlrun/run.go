@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
 )
@@ -237,144 +234,4 @@ func shellQuote(args []string) string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// configure takes over what a config says of transports and limits.
-func (c *catalogue) configure(file *config.File) error {
-	c.transport = file.Transport
-	for _, l := range []struct {
-		key, text string
-		to        *time.Duration
-	}{{"start", file.Limits.Start, &c.start}, {"call", file.Limits.Call, &c.call}} {
-		if l.text == "" {
-			continue
-		}
-		d, err := time.ParseDuration(l.text)
-		if err != nil || d <= 0 {
-			return file.Problem(fmt.Sprintf("must be a time such as 10s or 2m, not %q", l.text), "limits", l.key)
-		}
-		*l.to = d
-	}
-	return nil
-}
-
-// checkAll makes sure, before anything runs, that every plugin is there, is of
-// the right kind, accepts its parameters and goes with the others. It returns
-// what provenance.json says of them.
-func (c *catalogue) checkAll(ctx context.Context, file *config.File, plan *experiment.Plan) ([]experiment.PluginProvenance, error) {
-	s := c.shared()
-	defer s.close()
-	var problems config.Problems
-	for _, list := range []struct {
-		key        string
-		kind       framework.Kind
-		components []experiment.Component
-	}{{"environments", framework.KindEnvironment, file.Environments}, {"agents", framework.KindAgent, file.Agents}} {
-		for i, comp := range list.components {
-			err := s.checkOne(ctx, file, list.key, i, list.kind, comp)
-			var ps config.Problems
-			if errors.As(err, &ps) {
-				problems = append(problems, ps...)
-			} else if err != nil {
-				return nil, err
-			}
-		}
-	}
-	if problems != nil {
-		return nil, problems
-	}
-	if err := s.checkPairs(ctx, file, plan); err != nil {
-		return nil, cmp.Or(context.Cause(ctx), err)
-	}
-	return s.provenance(ctx, plan)
-}
-
-// checkPairs opens one lane of everything that the plan will open.
-func (s *shared) checkPairs(ctx context.Context, file *config.File, plan *experiment.Plan) error {
-	var problems config.Problems
-	// refuse tells of parameters that do not fit; the rest is not the user's.
-	refuse := func(list string, i int, label string, err error) error {
-		if !errors.Is(err, framework.ErrInvalidParams) && !errors.Is(err, framework.ErrUnsupported) {
-			return fmt.Errorf("%s %q: %w", strings.TrimSuffix(list, "s"), label, err)
-		}
-		text := err.Error()
-		for _, e := range []error{framework.ErrInvalidParams, framework.ErrUnsupported} {
-			text = strings.TrimSuffix(text, ": "+e.Error())
-		}
-		found := file.ParamsProblem(list, i, text)
-		if errors.Is(err, framework.ErrUnsupported) {
-			found = file.Problem(text, list, fmt.Sprint(i), "plugin")
-		}
-		for _, p := range found {
-			if !slices.ContainsFunc(problems, func(q *config.Problem) bool { return *p == *q }) {
-				problems = append(problems, p)
-			}
-		}
-		return nil
-	}
-	environments, agents := file.Origins(file.Environments), file.Origins(file.Agents)
-	for e, comp := range plan.Environments {
-		env, err := s.environment(ctx, comp)
-		if err != nil {
-			if err := refuse("environments", environments[e], comp.Name, err); err != nil {
-				return err
-			}
-			continue
-		}
-		spec := env.Spec()
-		if err := env.Close(); err != nil {
-			return err
-		}
-		for a, comp := range plan.Agents {
-			agent, err := s.agent(ctx, comp, spec)
-			if err == nil {
-				err = agent.Close()
-			}
-			if err != nil {
-				if err := refuse("agents", agents[a], comp.Name, err); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	if problems != nil {
-		return problems
-	}
-	return nil
-}
-
-func (s *shared) environment(ctx context.Context, comp experiment.Component) (framework.VectorEnvironment, error) {
-	p, _, err := s.open(ctx, comp)
-	if err != nil {
-		return nil, err
-	}
-	return p.OpenEnvironment(ctx, comp.Params, 1)
-}
-
-func (s *shared) agent(ctx context.Context, comp experiment.Component, spec framework.Spec) (framework.VectorAgent, error) {
-	p, _, err := s.open(ctx, comp)
-	if err != nil {
-		return nil, err
-	}
-	return p.OpenAgent(ctx, comp.Params, spec, 1)
-}
-
-func (s *shared) checkOne(ctx context.Context, file *config.File, list string, i int, kind framework.Kind, comp experiment.Component) error {
-	index := fmt.Sprint(i)
-	if _, _, err := s.catalogue.how(comp); err != nil {
-		return file.Problem(err.Error(), list, index, "plugin")
-	}
-	p, _, err := s.open(ctx, comp)
-	if err != nil {
-		return cmp.Or(context.Cause(ctx), file.Locate(fmt.Errorf("%s[%d]: %w", list, i, err)))
-	}
-	d, err := p.Describe(ctx)
-	if err != nil {
-		return err
-	}
-	if d.Kind != kind {
-		article := map[framework.Kind]string{framework.KindEnvironment: "an environment", framework.KindAgent: "an agent"}
-		return file.Problem(fmt.Sprintf("%s is %s, not %s", comp.Plugin, cmp.Or(article[d.Kind], string(d.Kind)), article[kind]), list, index, "plugin")
-	}
-	return file.CheckParams(list, i, d.Params)
 }
