@@ -1,0 +1,336 @@
+package options
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/bandit/policy"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// oneState returns one-state models in which action a is worth values[a][k].
+func oneState(t testing.TB, values [][]float64) []*mdp.Tabular {
+	members := make([]*mdp.Tabular, len(values[0]))
+	for k := range members {
+		m, err := mdp.Generate(mdp.Definition{States: 1, Actions: len(values)}, func(_, a int, row *mdp.Row) {
+			row.Add(0, 1)
+			row.Reward(values[a][k])
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		members[k] = m
+	}
+	return members
+}
+
+// arms is a bandit whose arms have populations, drawn like a policy of package
+// policy draws them.
+type arms struct {
+	n, k        int
+	populations []bandit.Population
+}
+
+func (b *arms) values() [][]float64 {
+	v := make([][]float64, b.n)
+	for a := range v {
+		for k := range b.k {
+			v[a] = append(v[a], b.populations[a].Identified(k))
+		}
+	}
+	return v
+}
+
+// action says which arm a decision takes.
+func action(red *Reduction, d Decision) int {
+	return red.Candidates[d.Choice].Policy.(mdp.Deterministic)[0]
+}
+
+// ruleCase is a policy of package policy and the rule that is to decide alike.
+type ruleCase struct {
+	spec policy.Spec
+	rule Rule
+}
+
+func cases(gamma, low float64) []ruleCase {
+	h := bandit.Discounted(gamma)
+	spec := func(kind, score string) policy.Spec {
+		s := policy.Spec{Kind: kind, Score: score, Gamma: &gamma}
+		if score == "U" || score == "" {
+			s.LowerBound = &low
+		}
+		return s
+	}
+	common := spec("optimistic-stochastic", "")
+	common.Draw = "common"
+	pairs := func(score string) policy.Spec {
+		s := spec("optimistic", score)
+		s.Compare = "pairs"
+		return s
+	}
+	rule := func(score Score, kind bandit.IndexKind) Rule {
+		return Rule{Horizon: h, Score: score, Kind: kind, LowerBound: low}
+	}
+	stochastic := rule(Stochastic, bandit.U)
+	stochastic.Common = true
+	return []ruleCase{
+		{policy.Spec{Kind: "greedy"}, rule(Never, bandit.U)},
+		{spec("optimistic", "U"), rule(MeanValue, bandit.U)},
+		{spec("optimistic", "U+"), rule(MeanValue, bandit.UPlus)},
+		{spec("optimistic", "V"), rule(MeanValue, bandit.V)},
+		{pairs("U+"), rule(Paired, bandit.UPlus)},
+		{pairs("V"), rule(Paired, bandit.V)},
+		{spec("index", "U"), rule(Index, bandit.U)},
+		{spec("index", "U+"), rule(Index, bandit.UPlus)},
+		{spec("index", "V"), rule(Index, bandit.V)},
+		{common, stochastic},
+	}
+}
+
+// With one state the reduction decides as the policies of bandits do, reward after
+// reward, for any discount, lower bound, and number of members and arms.
+func TestOneStateDecidesAsTheBandit(t *testing.T) {
+	explored := map[string]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		b := arms{n: rapid.IntRange(1, 6).Draw(rt, "arms"), k: rapid.IntRange(1, 20).Draw(rt, "members")}
+		gamma := 1 - math.Pow(10, -rapid.Float64Range(0, 4).Draw(rt, "-log10(1-gamma)"))
+		low := rapid.Float64Range(-2, 0).Draw(rt, "b")
+		c := rapid.SampledFrom(cases(gamma, low)).Draw(rt, "rule")
+		seed := rapid.Uint64().Draw(rt, "seed")
+		step := rapid.SampledFrom([]float64{0.01, 0.3}).Draw(rt, "step")
+
+		spec := policy.BeliefSpec{Kind: "population", Members: &b.k, Step: &step, Update: "bernoulli"}
+		pol, err := policy.New(c.spec, spec, policy.Task{Arms: b.n, Low: low, High: 1}, newRNG(seed))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		b.populations, err = bandit.NewPopulations(b.n, b.k, bandit.Uniform{Lo: low, Hi: 1},
+			bandit.PopulationOptions{Mode: bandit.BernoulliMask, Step: step}, newRNG(seed))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		decider, err := NewDecider(c.rule)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		rewards := newRNG(seed + 1)
+		for i := range 30 {
+			red, err := Reduce(oneState(t, b.values()), ReduceOptions{Kinds: []Kind{Constants}})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if red.Window != (Window{Steps: 1, Mixing: 1}) {
+				rt.Fatalf("one state needs the window %+v", red.Window)
+			}
+			var p Problem
+			red.At(&p, 0, i)
+			d, err := decider.Decide(&p, newRNG(uint64(i)))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			want := pol.SelectArm(newRNG(uint64(i)))
+			if got := action(red, d); got != want {
+				rt.Fatalf("decision %d of %+v takes arm %d, the policy arm %d: %+v\nvalues %v", i, c.spec, got, want, d, b.values())
+			}
+			if d.Explore {
+				explored[c.rule.Score.String()+c.rule.Kind.String()]++
+			}
+			reward := low + (1-low)*rewards.Float64()
+			arm := rewards.IntN(b.n)
+			pol.Update(arm, reward, newRNG(uint64(i)))
+			b.populations[arm].Update(reward, newRNG(uint64(i)))
+		}
+	})
+	if len(explored) < 9 {
+		t.Errorf("only these rules ever explored: %v", explored)
+	}
+}
+
+// Values from a coarse grid make ties: between means, between advantages, between
+// indices. They go to the first arm, and to greedy before all others.
+func TestOneStateTies(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n, k := rapid.IntRange(2, 5).Draw(rt, "arms"), rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(rt, "members")
+		gamma := rapid.SampledFrom([]float64{0.5, 0.75, 0.9375}).Draw(rt, "gamma")
+		seed := rapid.Uint64().Draw(rt, "seed")
+		coarse := coarse{}
+		populations, err := bandit.NewPopulations(n, k, coarse, bandit.PopulationOptions{}, newRNG(seed))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		b := arms{n, k, populations}
+		red, err := Reduce(oneState(t, b.values()), ReduceOptions{Kinds: []Kind{Constants}})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		greedy := 0
+		for a := range populations {
+			if populations[a].Mean() > populations[greedy].Mean() {
+				greedy = a
+			}
+		}
+		if got := red.Candidates[0].Policy.(mdp.Deterministic)[0]; got != greedy {
+			rt.Fatalf("greedy arm %d, want %d", got, greedy)
+		}
+		var p Problem
+		red.At(&p, 0, 0)
+		h := bandit.Discounted(gamma)
+		c := bandit.Comparison{Known: populations[greedy].Mean()}
+
+		d, err := Decide(Rule{Horizon: h, Score: MeanValue}, &p, nil)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		want, best := greedy, 0.0
+		for a := range populations {
+			if a == greedy {
+				continue
+			}
+			if _, adv := bandit.BestDelta(&populations[a], c, h.Share(1)); bandit.Explore(h, &populations[a], c) && adv > best+1e-12 {
+				want, best = a, adv
+			}
+		}
+		if got := action(red, d); got != want {
+			rt.Fatalf("Algorithm 1 takes arm %d, want %d: %v", got, want, b.values())
+		}
+		table := bandit.NewIndexTable(bandit.V, h.Share(1), k)
+		if d, err = Decide(Rule{Horizon: h, Score: Index, Kind: bandit.V}, &p, nil); err != nil {
+			rt.Fatal(err)
+		}
+		want = greedy
+		for a := range populations {
+			if table.Index(&populations[a], 0) > table.Index(&populations[want], 0) {
+				want = a
+			}
+		}
+		if got := action(red, d); got != want {
+			rt.Fatalf("index takes arm %d, want %d: %v", got, want, b.values())
+		}
+	})
+}
+
+// coarse has few values, so that ties are common.
+type coarse struct{ bandit.Uniform }
+
+func (coarse) Sample(rng *rand.Rand) float64 { return float64(rng.IntN(5)) / 4 }
+
+// Algorithm 2 draws a member for each option. Its choices have the distribution
+// that going through all combinations of draws gives, and those of the policy of
+// bandits: 20,000 draws each, and both within 5 standard errors (false alarm below
+// 1e-4).
+func TestStochasticDistribution(t *testing.T) {
+	const n, k, draws = 3, 4, 20_000
+	gamma, low := 0.9, 0.0
+	members := k
+	spec := policy.Spec{Kind: "optimistic-stochastic", Gamma: &gamma, LowerBound: &low}
+	for seed := range uint64(5) {
+		pol, err := policy.New(spec, policy.BeliefSpec{Kind: "population", Members: &members}, policy.Task{Arms: n, High: 1}, newRNG(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		populations, err := bandit.NewPopulations(n, k, bandit.Uniform{Lo: 0, Hi: 1}, bandit.PopulationOptions{}, newRNG(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := arms{n, k, populations}
+		red, err := Reduce(oneState(t, b.values()), ReduceOptions{Kinds: []Kind{Constants}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		greedy := red.Candidates[0].Policy.(mdp.Deterministic)[0]
+		q := populations[greedy].Mean()
+		var exact [n]float64
+		for combination := range k * k * k {
+			best, chosen := 0.0, greedy
+			for a, rest := 0, combination; a < n; a, rest = a+1, rest/k {
+				if a == greedy {
+					continue
+				}
+				x := populations[a].Member(rest % k)
+				p := populations[a].Exceed(x)
+				if adv := (x-q)*p - (1-p)*(1-gamma)*(q-low); adv > best+1e-15 {
+					best, chosen = adv, a
+				}
+			}
+			exact[chosen] += 1 / float64(k*k*k)
+		}
+		d, err := NewDecider(Rule{Horizon: bandit.Discounted(gamma), Score: Stochastic})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p Problem
+		red.At(&p, 0, 0)
+		var ours, theirs [n]int
+		r1, r2 := newRNG(seed+100), newRNG(seed+200)
+		for range draws {
+			dec, err := d.Decide(&p, r1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours[action(red, dec)]++
+			theirs[pol.SelectArm(r2)]++
+		}
+		for a := range n {
+			se := math.Sqrt(exact[a] * (1 - exact[a]) / draws)
+			for who, count := range map[string]int{"Decide": ours[a], "the policy": theirs[a]} {
+				if math.Abs(float64(count)/draws-exact[a]) > 5*se {
+					t.Errorf("seed %d: %s takes arm %d in %d of %d, expected %v", seed, who, a, count, draws, exact[a])
+				}
+			}
+		}
+	}
+}
+
+// Refilled populations are new ones, to the bit.
+func TestFill(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		k := rapid.IntRange(1, 40).Draw(rt, "k")
+		p := newPopulation(k)
+		value := rapid.OneOf(rapid.Float64Range(-3, 3), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, -1, 1e300, -1e-300, 5e-324}))
+		for range 3 {
+			v := rapid.SliceOfN(value, k, k).Draw(rt, "values")
+			fill(p, v)
+			want, err := bandit.NewPopulation(v, bandit.PopulationOptions{})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			for m := range k {
+				if p.Member(m) != want.Member(m) {
+					rt.Fatalf("member %d of %v is %v, want %v", m, v, p.Member(m), want.Member(m))
+				}
+			}
+			if p.Mean() != want.Mean() {
+				rt.Fatalf("mean of %v is %v, want %v", v, p.Mean(), want.Mean())
+			}
+		}
+	})
+}
+
+// With one state, the values of options are those of the arms, and the window is
+// one step.
+func TestOneStateValues(t *testing.T) {
+	values := [][]float64{{0.3, 0.6}, {0.5, 0.1}}
+	red, err := Reduce(oneState(t, values), ReduceOptions{Kinds: []Kind{Members, Constants, Uniform}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{}
+	for _, c := range red.Candidates {
+		names = append(names, c.Name)
+	}
+	if want := []string{"greedy", "member 0", "uniform"}; !slices.Equal(names, want) {
+		t.Errorf("candidates %v, want %v", names, want)
+	}
+	for x, want := range [][]float64{{0.3, 0.6}, {0.5, 0.1}, {0.4, 0.35}} {
+		for k, v := range red.Values(x, 0) {
+			if math.Abs(v-want[k]) > 1e-15 {
+				t.Errorf("values of %s: %v, want %v", names[x], red.Values(x, 0), want)
+			}
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package options
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// Class says what holding an option is for (docs/theory.md §3.1).
+type Class int
+
+const (
+	// Directed options (class A) are policies worth keeping if they turn out well:
+	// what one earns while trying is what one would earn thereafter.
+	Directed Class = iota
+	// Uninformed options (class B) are held to find out which policy is best, and
+	// given up for it thereafter.
+	Uninformed
+)
+
+// Arm is an option as the bandit sees it.
+type Arm struct {
+	Name  string
+	Class Class
+	// Reveal is ζ in [0,1], the probability that holding an uninformed option
+	// reveals the model; directed options do not use it.
+	Reveal float64
+}
+
+// Kind is a way of making options to explore with.
+type Kind int
+
+// The kinds. The first three, the deviations and the bonus are directed, the
+// others uninformed.
+const (
+	// Greedy is the policy that is optimal for the mean model. Reduce always
+	// includes it.
+	Greedy Kind = iota
+	// Members are the policies that are optimal in a member.
+	Members
+	// Constants take one action for ever. With one state, they are the arms.
+	Constants
+	// Uniform takes every action with equal probability.
+	Uniform
+	// Overdue is optimal for the mean model with the bonus of Dyna-Q+.
+	Overdue
+	// Novelty is optimal for a bonus for rare pairs alone, without reward.
+	Novelty
+	// Deviations follow the greedy policy but for one action in the present state.
+	Deviations
+	// Repeats repeat a random action for a random number of steps, one after the
+	// other, as εz-greedy does while it explores.
+	Repeats
+)
+
+var kinds = []string{"greedy", "members", "constants", "uniform", "overdue", "novelty", "deviations", "repeats"}
+
+// String returns the kind's name, as in configurations.
+func (k Kind) String() string {
+	if k < 0 || int(k) >= len(kinds) {
+		return fmt.Sprintf("Kind(%d)", int(k))
+	}
+	return kinds[k]
+}
+
+// ParseKind reads the name that String gives.
+func ParseKind(name string) (Kind, error) {
+	k := slices.Index(kinds, name)
+	if k < 0 {
+		return 0, fmt.Errorf("unknown kind of option %q (one of %v)", name, kinds)
+	}
+	return Kind(k), nil
+}
+
+// Candidate is an option that the reduction considers.
+type Candidate struct {
+	Arm
+	// Policy is the stationary policy that a directed option keeps if it turns out
+	// well, and by which options are valued. It is nil for repeated actions.
+	Policy mdp.Policy
+	// Option is what is done while exploring, without end; see Hold. Nil means
+	// following Policy.
+	Option Option
+
+	repeats []Option // the options that follow each other, by equal chances
+}
+
+// Hold returns the option of exploring for a number of steps ≥ 1. It is nil for
+// repeated actions, which are drawn one after the other: see Repeats.
+func (c *Candidate) Hold(steps int) Option {
+	switch {
+	case c.Option != nil:
+		return Timeout{c.Option, steps}
+	case c.Policy != nil:
+		return Hold(c.Policy, steps)
+	}
+	return nil
+}
+
+// Repeats returns the options of which one is drawn, uniformly, whenever the last
+// has ended until the window is over; nil unless the candidate is of that kind.
+func (c *Candidate) Repeats() []Option { return c.repeats }
+
+// directed makes a candidate of a stationary policy.
+func directed(name string, pi mdp.Policy) Candidate {
+	return Candidate{Arm: Arm{Name: name}, Policy: pi}
+}
+
+// distinct collects deterministic policies, each once.
+type distinct struct {
+	candidates []Candidate
+	seen       []mdp.Deterministic
+}
+
+func (d *distinct) add(name string, pi mdp.Deterministic) {
+	for _, p := range d.seen {
+		if slices.Equal(p, pi) {
+			return
+		}
+	}
+	d.seen = append(d.seen, pi)
+	d.candidates = append(d.candidates, directed(name, pi))
+}
+
+// NewRepeats returns the candidate of repeating random actions, each for a
+// number of steps n with probability proportional to n^−exponent, n ≤ longest.
+func NewRepeats(actions int, exponent float64, longest int, reveal float64) (Candidate, error) {
+	c := Candidate{Arm: Arm{Name: Repeats.String(), Class: Uninformed, Reveal: reveal}}
+	for a := range actions {
+		o, err := NewRepeat(a, exponent, longest)
+		if err != nil {
+			return c, err
+		}
+		c.repeats = append(c.repeats, o)
+	}
+	return c, nil
+}
+
+// Reveal returns the probability that following a policy for a number of steps
+// from s takes, at least once, an action in a state that is unknown: for one
+// model, what an uninformed option's chance of revealing it amounts to if the
+// unknown pairs are what has to be seen (docs/theory.md §3.6, DeepSea). It takes
+// steps times the size of the model.
+func Reveal(m mdp.Model, pi mdp.Policy, s, steps int, unknown func(s, a int) bool) (float64, error) {
+	n, actions := m.NumStates(), m.NumActions()
+	if s < 0 || s >= n || steps < 0 {
+		return 0, fmt.Errorf("options: no %d steps from state %d", steps, s)
+	}
+	if _, err := mdp.Induce(m, pi); err != nil {
+		return 0, err
+	}
+	here, there := make([]float64, n), make([]float64, n)
+	probs := make([]float64, actions)
+	here[s] = 1
+	revealed := 0.0
+	for range steps {
+		clear(there)
+		for x, mass := range here {
+			if mass == 0 {
+				continue
+			}
+			pi.Distribution(probs, x)
+			for a, q := range probs {
+				switch {
+				case q == 0:
+				case unknown(x, a):
+					revealed += mass * q
+				default:
+					next, prob := m.Transition(x, a)
+					for i, t := range next {
+						there[t] += mass * q * prob[i]
+					}
+				}
+			}
+		}
+		here, there = there, here
+	}
+	return min(revealed, 1), nil
+}

@@ -1,0 +1,144 @@
+package options
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/rlrun/rlrun/bandit"
+)
+
+// Decide makes one decision; a Decider makes many without allocating. Only
+// Stochastic uses rng.
+func Decide(r Rule, p *Problem, rng *rand.Rand) (Decision, error) {
+	d, err := NewDecider(r)
+	if err != nil {
+		return Decision{}, err
+	}
+	return d.Decide(p, rng)
+}
+
+// Decider decides between options by one rule. Its memory grows to the largest
+// problem seen, and is kept as long as K stays the same; from then on a decision
+// allocates nothing (save with a horizon of arbitrary weights, which is shifted by
+// copying). It is not safe for concurrent use.
+type Decider struct {
+	rule        Rule
+	members     int                  // K
+	populations []*bandit.Population // of options, by number
+	loaded      []float64            // their members, in the order of the models
+	table       *bandit.IndexTable
+	leads       []lead // scratch
+}
+
+// NewDecider returns a decider; the error says what is wrong with the rule.
+func NewDecider(r Rule) (*Decider, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	return &Decider{rule: r}, nil
+}
+
+// Decide chooses an option. Of equally good ones it takes the first, and the
+// greedy one before all others. With one state, and one step per decision, the
+// choices are those of package bandit on the same populations. It fails if the
+// problem's Check does.
+func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
+	if err := p.Check(); err != nil {
+		return Decision{}, err
+	}
+	charge := p.Charge
+	if charge == 0 {
+		charge = p.Hold
+	}
+	share := d.rule.Horizon.After(p.Step).Share(charge)
+	dec := Decision{Step: p.Step, Choice: p.Greedy, Hold: p.Hold, Capped: p.Capped, Share: share}
+	if d.rule.Score != Never && len(p.Arms) > 1 {
+		d.resize(p.size())
+		best, threshold := d.best(p, share, rng)
+		dec.Delta, dec.P, dec.Advantage = best.delta, best.p, best.advantage
+		if best.advantage > threshold {
+			dec.Choice, dec.Explore = best.option, true
+		}
+	}
+	dec.Option = p.Arms[dec.Choice].Name
+	return dec, nil
+}
+
+// resize makes room for problems of k members.
+func (d *Decider) resize(k int) {
+	if k == d.members {
+		return
+	}
+	*d = Decider{rule: d.rule, members: k, leads: make([]lead, k)}
+	if d.rule.Score == Index {
+		d.table = bandit.NewIndexTable(d.rule.Kind, 1, k)
+	}
+}
+
+// population returns the values of option x as a population.
+func (d *Decider) population(p *Problem, x int) *bandit.Population {
+	k := d.members
+	for len(d.populations) <= x {
+		d.populations = append(d.populations, newPopulation(k))
+		d.loaded = append(d.loaded, make([]float64, k)...)
+	}
+	row, loaded := p.row(x), d.loaded[x*k:(x+1)*k]
+	if !slices.Equal(row, loaded) {
+		fill(d.populations[x], row)
+		copy(loaded, row)
+	}
+	return d.populations[x]
+}
+
+// rival is an option compared with the greedy one.
+type rival struct {
+	option              int
+	advantage, delta, p float64
+}
+
+// best returns the option other than the greedy one that has the largest
+// advantage, the first of equal ones, and what that has to exceed to be positive
+// whatever the rounding.
+func (d *Decider) best(p *Problem, share float64, rng *rand.Rand) (best rival, threshold float64) {
+	c := comparison{Decider: d, Problem: p, share: share, common: -1, rng: rng}
+	switch d.rule.Score {
+	case Paired:
+		c.mean = mean(p.row(p.Greedy))
+	case Index:
+		y := d.population(p, p.Greedy)
+		d.table.Reset(share)
+		c.index = d.table.Index(y, d.rule.LowerBound)
+	default:
+		c.mean = d.population(p, p.Greedy).Mean()
+		if d.rule.Common {
+			c.common = rng.IntN(d.members)
+		}
+	}
+	best.option = -1
+	for x := range p.Arms {
+		if x == p.Greedy {
+			continue
+		}
+		if r := c.compare(x); best.option < 0 || r.advantage > best.advantage {
+			best = r
+		}
+	}
+	if d.rule.Score == Paired || d.rule.Score == MeanValue {
+		size := 0.0
+		for _, v := range p.Values {
+			size = max(size, math.Abs(v))
+		}
+		threshold = 1e-14 * (math.Abs(c.mean) + size)
+	}
+	return best, threshold
+}
+
+// chargedShare returns the share at which the best δ is looked for: ρ for U, which
+// charges for δ, and 0 for the others, which take sup δp.
+func (d *Decider) chargedShare(share float64) float64 {
+	if d.rule.Kind == bandit.U {
+		return share
+	}
+	return 0
+}

@@ -1,0 +1,25 @@
+// Package options holds temporally extended actions in finite Markov decision
+// processes, and the reduction of such a process to a bandit over them.
+//
+// # Options
+//
+// An [Option] has an initiation set, a policy and a termination condition
+// (Sutton, Precup & Singh 1999); the latter two may depend on the time since
+// its initiation, so that timeouts are options, too. [NewModel] computes what an
+// option does, exactly, from a model of its process; [SolveSMDP] plans with such
+// models; [QLearner] and [IntraLearner] learn the values of options from data.
+//
+// # The reduction
+//
+// When is it worth leaving the greedy policy y for another option x, held for T
+// steps? The belief is a set of K equally likely models. Each option has a value
+// in each, which makes it an arm of a bandit with a population of K members, and
+// the thresholds of package bandit apply with the share of the horizon that T
+// steps are. [Reduce] makes that bandit, [Decide] decides; the mathematics, and
+// what is not claimed, is in docs/theory.md, Part 3.
+//
+// The package is mathematics: it imports the standard library, gonum, and
+// packages bandit and mdp. Functions panic, with a constant message, when a
+// caller breaks a documented precondition; data that may come from elsewhere, as
+// a Problem may, is checked and refused with an error.
+package options

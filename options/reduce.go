@@ -1,0 +1,387 @@
+package options
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// ReduceOptions say which bandit Reduce makes. The zero value is useful.
+type ReduceOptions struct {
+	// Kinds of options to explore with; default Members and Constants.
+	Kinds []Kind
+	// Extra are further options.
+	Extra []Candidate
+	// Mean is the mean model, for which the greedy policy is optimal; default the
+	// mean of the members.
+	Mean *mdp.Tabular
+	// Discount 0 values an option by its gain; a discount 0 < γ < 1 by (1−γ) times
+	// its discounted value in the present state.
+	Discount float64
+	// State is the present state, in which Deviations deviate.
+	State int
+	// Visits is what the kinds Overdue and Novelty go by; they need it. Kappa is
+	// the κ of Overdue, default 0.001 (as in Sutton & Barto's Dyna-Q+ tasks the
+	// scale of rewards decides).
+	Visits *Visits
+	Kappa  float64
+	// Exponent and Longest are those of Repeats; default 2, as in Dabney et al.
+	// (2021), and 100.
+	Exponent float64
+	Longest  int
+	// Reveal is ζ of the uninformed options, in (0,1]; default 1.
+	Reveal float64
+	// Window says how long an option is held.
+	Window WindowOptions
+	// Steps is the number of steps seen so far: T is estimated anew when it has
+	// doubled.
+	Steps float64
+}
+
+// Reduction is a process reduced to a bandit over options.
+type Reduction struct {
+	// Candidates are the options; the greedy one is the first. No
+	// policy occurs twice among the deterministic ones.
+	Candidates []Candidate
+	Window     Window
+
+	arms    []Arm
+	members int
+	states  int       // 1 if no value depends on the state
+	values  []float64 // [s][x][k]
+	optimal []float64 // [s][k]
+}
+
+// Values returns v_k(x) for the members k, the value of candidate x in state s.
+// The slice belongs to the reduction.
+func (r *Reduction) Values(x, s int) []float64 {
+	i := (s%r.states*len(r.arms) + x) * r.members
+	return r.values[i : i+r.members : i+r.members]
+}
+
+// Optimal returns v*_k for the members k, their optimal values in state s. The
+// slice belongs to the reduction.
+func (r *Reduction) Optimal(s int) []float64 {
+	i := s % r.states * r.members
+	return r.optimal[i : i+r.members : i+r.members]
+}
+
+// At sets p to the decision to be made in state s, after a number of steps. It
+// allocates nothing; p shares the memory of the reduction.
+func (r *Reduction) At(p *Problem, s, step int) {
+	n := len(r.arms) * r.members
+	i := s % r.states * n
+	*p = Problem{Arms: r.arms, Values: r.values[i : i+n : i+n], Optimal: r.Optimal(s),
+		Step: step, Hold: r.Window.Steps, Capped: r.Window.Capped}
+}
+
+// Reduce makes a bandit over options of a belief, which is one or more equally
+// likely models of one size (docs/theory.md §3.1, §3.4). Use a Reducer when the
+// belief changes little by little.
+func Reduce(members []*mdp.Tabular, o ReduceOptions) (*Reduction, error) {
+	return NewReducer(o.Window).Reduce(members, o)
+}
+
+// Reducer makes reductions one after the other. Its solvers start from their last
+// solutions, and T is estimated only when the greedy policy has changed or the
+// data have doubled. It is not safe for concurrent use.
+type Reducer struct {
+	mean      mdp.AverageSolver
+	members   []mdp.AverageSolver
+	evaluator mdp.AverageSolver
+	policies  []mdp.Deterministic // of the mean and the members: where to start
+	window    *WindowEstimator
+}
+
+// NewReducer returns a reducer that holds options as w says; the Window of
+// ReduceOptions is for Reduce only.
+func NewReducer(w WindowOptions) *Reducer { return &Reducer{window: NewWindowEstimator(w)} }
+
+// Reduce is the function Reduce with the memory of earlier calls.
+func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceOptions) (*Reduction, error) {
+	if err := oneSize(members); err != nil {
+		return nil, err
+	}
+	if err := o.complete(members[0]); err != nil {
+		return nil, err
+	}
+	mean := o.Mean
+	if mean == nil {
+		var err error
+		if mean, err = Mean(members); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.members) != len(members) {
+		r.members = make([]mdp.AverageSolver, len(members))
+		r.policies = make([]mdp.Deterministic, len(members)+1)
+	}
+	y, _, err := r.solve(&r.mean, mean, o.Discount, 0)
+	if err != nil {
+		return nil, fmt.Errorf("mean model: %w", err)
+	}
+	solved := make([][]float64, len(members))
+	policies := make([]mdp.Deterministic, len(members))
+	for k, m := range members {
+		if policies[k], solved[k], err = r.solve(&r.members[k], m, o.Discount, k+1); err != nil {
+			return nil, fmt.Errorf("model %d: %w", k, err)
+		}
+	}
+	red := &Reduction{members: len(members)}
+	if red.Candidates, err = o.candidates(mean, y, policies); err != nil {
+		return nil, err
+	}
+	if red.Window, err = r.window.Window(y, o.Steps, func() []*mdp.Tabular { return members }); err != nil {
+		return nil, err
+	}
+	values := make([][][]float64, len(red.Candidates)) // [x][k][s]
+	for x := range red.Candidates {
+		c := &red.Candidates[x]
+		red.arms = append(red.arms, c.Arm)
+		for k, m := range members {
+			v, err := r.evaluate(m, c, o.Discount)
+			if err != nil {
+				return nil, fmt.Errorf("option %s in model %d: %w", c.Name, k, err)
+			}
+			values[x] = append(values[x], v)
+		}
+	}
+	red.store(values, solved)
+	return red, nil
+}
+
+func (o *ReduceOptions) complete(m *mdp.Tabular) error {
+	if o.Kinds == nil {
+		o.Kinds = []Kind{Members, Constants}
+	}
+	if o.Kappa == 0 {
+		o.Kappa = 0.001
+	}
+	if o.Exponent == 0 {
+		o.Exponent = 2
+	}
+	if o.Longest == 0 {
+		o.Longest = 100
+	}
+	if o.Reveal == 0 {
+		o.Reveal = 1
+	}
+	switch {
+	case !(o.Discount >= 0 && o.Discount < 1):
+		return fmt.Errorf("options: discount %v of values outside [0,1)", o.Discount)
+	case o.State < 0 || o.State >= m.NumStates():
+		return fmt.Errorf("options: there is no state %d", o.State)
+	case !(o.Reveal > 0 && o.Reveal <= 1):
+		return fmt.Errorf("options: probability %v of revealing outside (0,1]", o.Reveal)
+	case o.Mean != nil && (o.Mean.NumStates() != m.NumStates() || o.Mean.NumActions() != m.NumActions()):
+		return fmt.Errorf("options: the mean model is not of the size of the members")
+	case o.Visits != nil && (o.Visits.states != m.NumStates() || o.Visits.actions != m.NumActions()):
+		return fmt.Errorf("options: the visits are not of the size of the members")
+	}
+	return nil
+}
+
+// solve returns an optimal policy and its value or gain in every state, in memory
+// of their own.
+func (r *Reducer) solve(solver *mdp.AverageSolver, m *mdp.Tabular, gamma float64, i int) (mdp.Deterministic, []float64, error) {
+	var sol *mdp.Solution
+	var err error
+	if gamma == 0 {
+		sol, err = solver.Solve(m, mdp.Options{})
+	} else {
+		start := mdp.Options{}
+		if len(r.policies[i]) == m.NumStates() {
+			start.Policy = r.policies[i]
+		}
+		sol, err = mdp.SolveDiscounted(m, gamma, start)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	r.policies[i] = slices.Clone(sol.Policy)
+	value := slices.Clone(sol.Gain)
+	if gamma > 0 {
+		value = scaled(sol.Value, 1-gamma)
+	}
+	return r.policies[i], value, nil
+}
+
+func scaled(v []float64, f float64) []float64 {
+	w := make([]float64, len(v))
+	for s, x := range v {
+		w[s] = f * x
+	}
+	return w
+}
+
+// evaluate returns the value or gain of a candidate in every state.
+func (r *Reducer) evaluate(m *mdp.Tabular, c *Candidate, gamma float64) ([]float64, error) {
+	if c.repeats != nil {
+		return evaluateRepeats(m, c, gamma)
+	}
+	if pi, ok := c.Policy.(mdp.Deterministic); ok && gamma == 0 && m.NumStates() <= largest {
+		sol, err := r.evaluator.Evaluate(m, pi)
+		if err != nil {
+			return nil, err
+		}
+		return slices.Clone(sol.Gain), nil
+	}
+	chain, err := mdp.Induce(m, c.Policy)
+	if err != nil {
+		return nil, err
+	}
+	if gamma == 0 {
+		gain, _, err := chain.EvaluateAverage()
+		return gain, err
+	}
+	v, err := chain.EvaluateDiscounted(gamma)
+	return scaled(v, 1-gamma), err
+}
+
+// evaluateRepeats values the drawing of repeated actions, one after the other.
+func evaluateRepeats(m *mdp.Tabular, c *Candidate, gamma float64) ([]float64, error) {
+	discount := gamma
+	if gamma == 0 {
+		discount = 1
+	}
+	models := make([]*Model, len(c.repeats))
+	weights := make([]float64, len(c.repeats))
+	for a, o := range c.repeats {
+		var err error
+		if models[a], err = NewModel(m, o, discount); err != nil {
+			return nil, err
+		}
+		weights[a] = 1 / float64(len(c.repeats))
+	}
+	v := make([]float64, m.NumStates())
+	if gamma == 0 {
+		g, err := Gain(models, weights)
+		for s := range v {
+			v[s] = g
+		}
+		return v, err
+	}
+	v, err := Evaluate(models, weights)
+	return scaled(v, 1-gamma), err
+}
+
+// candidates returns the greedy option and those of the kinds asked for.
+func (o *ReduceOptions) candidates(mean *mdp.Tabular, y mdp.Deterministic, members []mdp.Deterministic) ([]Candidate, error) {
+	n, actions := mean.NumStates(), mean.NumActions()
+	d := distinct{}
+	d.add(Greedy.String(), y)
+	var others []Candidate // that are not deterministic
+	for _, kind := range o.Kinds {
+		switch kind {
+		case Greedy:
+		case Members:
+			for k, pi := range members {
+				d.add("member "+strconv.Itoa(k), pi)
+			}
+		case Constants:
+			for a := range actions {
+				d.add("action "+strconv.Itoa(a), mdp.Constant(n, a))
+			}
+		case Uniform:
+			c := directed(kind.String(), mdp.Uniform{})
+			c.Class, c.Reveal = Uninformed, o.Reveal
+			others = append(others, c)
+		case Overdue, Novelty:
+			c, err := o.bonus(kind, mean)
+			if err != nil {
+				return nil, err
+			}
+			if kind == Overdue {
+				d.add(c.Name, c.Policy.(mdp.Deterministic))
+			} else {
+				others = append(others, c)
+			}
+		case Deviations:
+			for a := range actions {
+				pi := slices.Clone(y)
+				pi[o.State] = a
+				before := len(d.candidates)
+				d.add("deviation "+strconv.Itoa(a), pi)
+				if len(d.candidates) > before {
+					d.candidates[before].Option = Deviation{a, y}
+				}
+			}
+		case Repeats:
+			c, err := NewRepeats(actions, o.Exponent, o.Longest, o.Reveal)
+			if err != nil {
+				return nil, err
+			}
+			others = append(others, c)
+		default:
+			return nil, fmt.Errorf("options: unknown kind of option %d", int(kind))
+		}
+	}
+	others = append(others, o.Extra...)
+	for _, c := range others {
+		if c.Policy == nil && c.repeats == nil {
+			return nil, fmt.Errorf("options: option %s has no policy to be valued by", c.Name)
+		}
+	}
+	return append(d.candidates, others...), nil
+}
+
+// bonus returns the policy that is optimal with a bonus.
+func (o *ReduceOptions) bonus(kind Kind, mean *mdp.Tabular) (Candidate, error) {
+	if o.Visits == nil {
+		return Candidate{}, fmt.Errorf("options: options of kind %s need the visits", kind)
+	}
+	bonus := o.Visits.Overdue(o.Kappa)
+	if kind == Novelty {
+		bonus = o.Visits.Rare(1)
+	}
+	m, err := Bonus(mean, bonus, kind == Novelty)
+	if err != nil {
+		return Candidate{}, err
+	}
+	var sol *mdp.Solution
+	if o.Discount == 0 {
+		sol, err = mdp.SolveAverage(m, mdp.Options{})
+	} else {
+		sol, err = mdp.SolveDiscounted(m, o.Discount, mdp.Options{})
+	}
+	if err != nil {
+		return Candidate{}, fmt.Errorf("mean model with bonus: %w", err)
+	}
+	c := directed(kind.String(), sol.Policy)
+	if kind == Novelty {
+		c.Class, c.Reveal = Uninformed, o.Reveal
+	}
+	return c, nil
+}
+
+// store lays values out by state, once if no value depends on it.
+func (r *Reduction) store(values [][][]float64, optimal [][]float64) {
+	r.states = 1
+	n := len(optimal[0])
+	for s := 1; s < n && r.states == 1; s++ {
+		for k := range optimal {
+			for x := range values {
+				if values[x][k][s] != values[x][k][0] {
+					r.states = n
+				}
+			}
+			// The optimum's roundoff is not worth a table of its own.
+			if math.Abs(optimal[k][s]-optimal[k][0]) > 1e-9*math.Abs(optimal[k][0]) {
+				r.states = n
+			}
+		}
+	}
+	for s := range r.states {
+		for x := range values {
+			for k := range values[x] {
+				r.values = append(r.values, values[x][k][s])
+			}
+		}
+		for k := range optimal {
+			r.optimal = append(r.optimal, optimal[k][s])
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package options
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// Visits remembers how often and when the pairs of a process were tried, which
+// is what bonuses for exploring are made of.
+type Visits struct {
+	states, actions int
+	now             int
+	count, last     []int
+}
+
+// NewVisits returns an empty memory.
+func NewVisits(states, actions int) (*Visits, error) {
+	if states < 1 || actions < 1 || states > math.MaxInt32/actions {
+		return nil, fmt.Errorf("options: no visits of %d states with %d actions", states, actions)
+	}
+	n := states * actions
+	return &Visits{states: states, actions: actions, count: make([]int, n), last: make([]int, n)}, nil
+}
+
+// Update takes in that action a was taken in s.
+func (v *Visits) Update(s, a int) {
+	v.now++
+	v.count[s*v.actions+a]++
+	v.last[s*v.actions+a] = v.now
+}
+
+// Count returns how often a was taken in s.
+func (v *Visits) Count(s, a int) int { return v.count[s*v.actions+a] }
+
+// Age returns the number of steps since a was last taken in s, or since the
+// beginning if it never was.
+func (v *Visits) Age(s, a int) int { return v.now - v.last[s*v.actions+a] }
+
+// Overdue is the bonus κ√τ of Dyna-Q+ for a pair that has not been tried for τ
+// steps (Sutton 1990; Sutton & Barto 2018, §8.3).
+func (v *Visits) Overdue(kappa float64) func(s, a int) float64 {
+	return func(s, a int) float64 { return kappa * math.Sqrt(float64(v.Age(s, a))) }
+}
+
+// Rare is the bonus β/√n of a pair tried n times, β if it never was (MBIE-EB;
+// Strehl & Littman 2008, eq. 6).
+func (v *Visits) Rare(beta float64) func(s, a int) float64 {
+	return func(s, a int) float64 { return beta / math.Sqrt(float64(max(v.Count(s, a), 1))) }
+}
+
+// Bonus returns the model with a bonus added to its rewards or, with alone,
+// in their place.
+func Bonus(m mdp.Model, bonus func(s, a int) float64, alone bool) (*mdp.Tabular, error) {
+	d := mdp.Definition{States: m.NumStates(), Actions: m.NumActions()}
+	return mdp.Generate(d, func(s, a int, row *mdp.Row) {
+		next, prob := m.Transition(s, a)
+		for i, t := range next {
+			row.Add(int(t), prob[i])
+		}
+		reward := bonus(s, a)
+		if !alone {
+			reward += m.Reward(s, a)
+		}
+		row.Reward(reward)
+	})
+}
+
+// Mean returns the mean of models of one size, with equal weights. Rewards are
+// averaged as a bandit.Population averages its members, so that with one state the
+// greedy policy is the greedy arm to the last bit.
+func Mean(models []*mdp.Tabular) (*mdp.Tabular, error) {
+	if err := oneSize(models); err != nil {
+		return nil, err
+	}
+	n := float64(len(models))
+	d := mdp.Definition{States: models[0].NumStates(), Actions: models[0].NumActions()}
+	sums := make([]float64, d.States)
+	rewards := make([]float64, len(models))
+	p := newPopulation(len(models))
+	return mdp.Generate(d, func(s, a int, row *mdp.Row) {
+		clear(sums)
+		for k, m := range models {
+			next, prob := m.Transition(s, a)
+			for i, t := range next {
+				sums[t] += prob[i]
+			}
+			rewards[k] = m.Reward(s, a)
+		}
+		for t, p := range sums {
+			if p > 0 {
+				row.Add(t, min(p/n, 1))
+			}
+		}
+		fill(p, rewards)
+		row.Reward(p.Mean())
+	})
+}
+
+func oneSize(models []*mdp.Tabular) error {
+	if len(models) == 0 {
+		return fmt.Errorf("options: a belief needs at least one model")
+	}
+	for k, m := range models {
+		if m.NumStates() != models[0].NumStates() || m.NumActions() != models[0].NumActions() {
+			return fmt.Errorf("options: model %d has %d states and %d actions, model 0 %d and %d",
+				k, m.NumStates(), m.NumActions(), models[0].NumStates(), models[0].NumActions())
+		}
+	}
+	return nil
+}

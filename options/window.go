@@ -1,0 +1,75 @@
+package options
+
+import (
+	"math"
+
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// Window is for how long an option is held.
+type Window struct {
+	Steps int // T ≥ 1
+	// Mixing is the estimate of T_ε that T comes from: mdp.Never if a deviation
+	// from the greedy policy may never be forgotten, 0 if there is none.
+	Mixing int
+	Capped bool // the cap is active: T is shorter than the estimate asks for
+}
+
+// WindowOptions say how T follows from the exploration mixing time T_ε of the
+// greedy policy (docs/theory.md §3.2). The zero value is useful.
+type WindowOptions struct {
+	Fixed    int               // if positive, T itself: nothing is estimated
+	Floor    int               // least T; default 1
+	Cap      int               // largest T; default 1000
+	Scale    float64           // T is the estimate times this, rounded up; default 1
+	Quantile float64           // of T_ε over the models; default 0.9
+	Mixing   mdp.MixingOptions // which deviations count as forgotten
+}
+
+// WindowEstimator estimates T from the models that fit the data, anew whenever
+// the greedy policy has changed or the data have doubled.
+type WindowEstimator struct {
+	o      WindowOptions
+	online mdp.OnlineMixing
+}
+
+// NewWindowEstimator returns an estimator that has seen nothing.
+func NewWindowEstimator(o WindowOptions) *WindowEstimator {
+	o.Floor = max(o.Floor, 1)
+	if o.Cap <= 0 {
+		o.Cap = 1000
+	}
+	o.Cap = max(o.Cap, o.Floor)
+	if !(o.Scale > 0) {
+		o.Scale = 1
+	}
+	return &WindowEstimator{o, mdp.OnlineMixing{Quantile: o.Quantile, Cap: mdp.Never, Options: o.Mixing}}
+}
+
+// Window returns T for a greedy policy when the data are a number of steps.
+// models, draws of a belief or the plug-in model of counts, is called if the
+// estimate has to be made anew.
+func (e *WindowEstimator) Window(greedy mdp.Deterministic, steps float64, models func() []*mdp.Tabular) (Window, error) {
+	if e.o.Fixed > 0 {
+		return Window{Steps: e.o.Fixed}, nil
+	}
+	t, _, err := e.online.Time(greedy, steps, models)
+	if err != nil {
+		return Window{}, err
+	}
+	return e.o.window(t), nil
+}
+
+func (o *WindowOptions) window(mixing int) Window {
+	w := Window{Steps: o.Cap, Mixing: mixing, Capped: true}
+	if mixing == mdp.Never {
+		return w
+	}
+	if t := math.Ceil(o.Scale * float64(mixing)); t <= float64(o.Cap) {
+		w.Steps, w.Capped = max(int(t), o.Floor), false
+	}
+	return w
+}
+
+// Recomputed returns how often the mixing time has been computed.
+func (e *WindowEstimator) Recomputed() int { return e.online.Recomputed() }
