@@ -20,7 +20,7 @@ type Config struct {
 	// Description is a sentence or two for the report.
 	Description string `json:"description,omitempty"`
 	// Seed is the root of every random stream. Default: 1.
-	Seed uint64 `json:"seed,omitempty" jsonschema:"default=1"`
+	Seed uint64 `json:"seed,omitempty" jsonschema:"minimum=1,maximum=18446744073709551615,default=1"`
 	// Runs is the number of independent runs of each environment × agent pair.
 	Runs int `json:"runs" jsonschema:"minimum=1,maximum=100000000"`
 	// Steps is the number of interactions with the environment in each run.
@@ -39,7 +39,7 @@ type Config struct {
 	Transport Transport `json:"transport,omitempty" jsonschema:"enum=inprocess,enum=process"`
 	// Workers is the number of batches run at the same time. Default: one a core.
 	Workers int `json:"workers,omitempty" jsonschema:"minimum=0,maximum=4096,default=0"`
-	// Lanes is the number of runs stepped together. Default: 8 where environment
+	// Lanes is the number of runs stepped together. Default: 4 where environment
 	// and agent are in this process, 1024 where one is a subprocess. Results do
 	// not depend on it.
 	Lanes int `json:"lanes,omitempty" jsonschema:"minimum=0,maximum=1048576,default=0"`

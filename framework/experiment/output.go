@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,10 +95,51 @@ func (p *Plan) sameExperiment(dir string) error {
 	a, b := old.essence(), p.Config.essence()
 	for _, key := range essentialKeys(a, b) {
 		if !reflect.DeepEqual(a[key], b[key]) {
-			return fmt.Errorf("%s: %s differs from the config given: --resume continues the same experiment only; choose another directory with --out", path, key)
+			where, was, is := firstDifference(key, a[key], b[key])
+			return fmt.Errorf("%s: %s differs: it was %s and is now %s; --resume continues the same experiment only; choose another directory with --out", path, where, was, is)
 		}
 	}
 	return nil
+}
+
+// firstDifference descends to the first value that differs between two decoded
+// JSON values, and returns its path and both values as JSON, shortened.
+func firstDifference(path string, a, b any) (where, was, is string) {
+	switch x := a.(type) {
+	case map[string]any:
+		if y, ok := b.(map[string]any); ok {
+			for _, k := range slices.Sorted(maps.Keys(x)) {
+				if !reflect.DeepEqual(x[k], y[k]) {
+					return firstDifference(path+"."+k, x[k], y[k])
+				}
+			}
+			for _, k := range slices.Sorted(maps.Keys(y)) {
+				if _, has := x[k]; !has {
+					return firstDifference(path+"."+k, nil, y[k])
+				}
+			}
+		}
+	case []any:
+		if y, ok := b.([]any); ok && len(x) == len(y) {
+			for i := range x {
+				if !reflect.DeepEqual(x[i], y[i]) {
+					return firstDifference(fmt.Sprintf("%s[%d]", path, i), x[i], y[i])
+				}
+			}
+		}
+	}
+	return path, brief(a), brief(b)
+}
+
+func brief(v any) string {
+	if v == nil {
+		return "absent"
+	}
+	data, err := json.Marshal(v)
+	if err != nil || len(data) > 60 {
+		return "something else"
+	}
+	return string(data)
 }
 
 func essentialKeys(a, b map[string]any) []string {

@@ -265,14 +265,14 @@ func TestPrepareRefuses(t *testing.T) {
 	if _, err := plan(t, nil).Prepare(dir, false, Provenance{}); !errors.Is(err, ErrOutputExists) {
 		t.Errorf("a full directory: got %v", err)
 	}
-	for name, change := range map[string]func(*Config){
-		"seed":   func(c *Config) { c.Seed = 2 },
-		"steps":  func(c *Config) { c.Steps = 51 },
-		"agents": func(c *Config) { c.Agents[1].Params = json.RawMessage(`{"a":1}`) },
-		"record": func(c *Config) { c.Record.Points = 3 },
+	for want, change := range map[string]func(*Config){
+		"seed differs: it was 1 and is now 2":                         func(c *Config) { c.Seed = 2 },
+		"steps differs: it was 50 and is now 51":                      func(c *Config) { c.Steps = 51 },
+		`agents[1].params differs: it was absent and is now {"a":1};`: func(c *Config) { c.Agents[1].Params = json.RawMessage(`{"a":1}`) },
+		"record.points differs: it was absent and is now 3":           func(c *Config) { c.Record.Points = 3 },
 	} {
-		if _, err := plan(t, change).Prepare(dir, true, Provenance{}); err == nil || !strings.Contains(err.Error(), name+" differs") {
-			t.Errorf("another experiment's %s: got %v", name, err)
+		if _, err := plan(t, change).Prepare(dir, true, Provenance{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	if _, err := plan(t, func(c *Config) { c.Runs, c.Workers, c.Transport = 30, 7, Process }).Prepare(dir, true, Provenance{}); err != nil {
