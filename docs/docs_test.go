@@ -1,0 +1,293 @@
+// Package docs_test holds the documents to what the program does.
+//
+// README.md and every Markdown file of this folder are read from top to bottom.
+// Each has a working directory of its own, which begins as a copy of configs/,
+// and its blocks act there in order:
+//
+//	sh       is run by sh -eu. In it rlrun and "go run ./cmd/rlrun" are this
+//	         source's, and "rlrun run" is cut to three runs an agent, unless an
+//	         output block follows. So is an unmarked block whose lines all begin
+//	         with go, make or rlrun.
+//	output   is what the sh block before it prints; "…" stands for anything in a
+//	         line and, alone in it, for any number of lines.
+//	yaml     must be YAML. If its first line is a comment that names a file
+//	         ("# first.yaml") it becomes that file; a whole config is also run,
+//	         for a step.
+//	go       is the body of an Example of some package, word for word, or a file
+//	         that gofmt leaves alone.
+//	other    is only read.
+//
+// A comment before a block changes that:
+//
+//	<!-- test: skip: why -->   leave the block alone
+//	<!-- test: full -->        do not cut runs
+//	<!-- test: fails -->       the command or config must fail; the output is what
+//	                           it writes to stderr, too
+//
+// Commands that take long or need a network are replaced: of "go test" and other
+// uses of go the packages must exist, of make the targets (shim_test.go). Links
+// between documents are followed. Tables of the guide are compared with the
+// program (tables_test.go).
+//
+// After a change of what is printed, go test ./docs -update writes the output
+// blocks anew.
+package docs_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+var update = flag.Bool("update", false, "write what commands print into the output blocks of documents")
+
+// documents returns the paths of all documents, relative to this folder.
+func documents(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob("*.md")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no documents here", err)
+	}
+	return append(names, "../README.md")
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Snippets do what the documents say.
+func TestSnippets(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("documents are written for sh, which is not here")
+	}
+	env := shims(t)
+	bodies := exampleBodies(t)
+	for _, name := range documents(t) {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
+			text := read(t, name)
+			d := document{name: name, dir: t.TempDir(), env: env, bodies: bodies}
+			if err := os.CopyFS(filepath.Join(d.dir, "configs"), os.DirFS("../configs")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(filepath.Join(d.dir, "docs", "images"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range blocks(text) {
+				if err := d.act(b); err != nil {
+					t.Errorf("%s:%d: %v", name, b.line, err)
+				}
+			}
+			if new := d.rewrite(text); *update && new != text && !t.Failed() {
+				if err := os.WriteFile(name, []byte(new), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// document is one that is being acted out.
+type document struct {
+	name, dir string
+	env       []string          // of commands
+	bodies    map[string]string // of Examples, with their names
+	printed   string            // by the last sh block
+	updates   []updated
+}
+
+type updated struct {
+	block block
+	text  string
+}
+
+// took finds how long an experiment took.
+var took = regexp.MustCompile(`in [0-9.ms]+( ?[a-zµ]*) \([^)]* steps/s\)`)
+
+func (d *document) act(b block) error {
+	if strings.HasPrefix(b.directive, "skip:") {
+		return nil
+	}
+	switch b.lang {
+	case "sh":
+		return d.shell(b)
+	case "output":
+		if d.printed == "" {
+			return fmt.Errorf("output of nothing: no sh block before it printed")
+		}
+		if !matches(b.text, d.printed) {
+			if *update {
+				d.updates = append(d.updates, updated{b, took.ReplaceAllString(d.printed, "in … (… steps/s)")})
+				return nil
+			}
+			return fmt.Errorf("the output is now\n%s", d.printed)
+		}
+	case "yaml":
+		return d.yaml(b)
+	case "go":
+		return d.goCode(b)
+	}
+	return nil
+}
+
+func (d *document) shell(b block) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-euc", b.text)
+	cmd.Dir = d.dir
+	cmd.Env = slices.Clone(d.env)
+	if !b.output && b.directive != "full" {
+		cmd.Env = append(cmd.Env, cutVariable+"=3")
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	d.printed = stdout.String()
+	switch fails := b.directive == "fails"; {
+	case ctx.Err() != nil:
+		return fmt.Errorf("takes more than two minutes:\n%s", b.text)
+	case fails && err == nil:
+		return fmt.Errorf("should fail, and does not:\n%s", b.text)
+	case fails:
+		d.printed += stderr.String()
+	case err != nil:
+		return fmt.Errorf("%w:\n%s\n%s", err, b.text, stderr.String())
+	}
+	return nil
+}
+
+func (d *document) yaml(b block) error {
+	var top map[string]any
+	if err := yaml.Unmarshal([]byte(b.text), &top); err != nil {
+		return err
+	}
+	if name := fileName.FindStringSubmatch(b.text); name != nil {
+		if err := os.WriteFile(filepath.Join(d.dir, name[1]), []byte(b.text), 0o666); err != nil {
+			return err
+		}
+	}
+	if top["environments"] == nil || top["agents"] == nil {
+		return nil
+	}
+	err := d.try([]byte(b.text))
+	if b.directive != "fails" {
+		return err
+	}
+	if err == nil {
+		return fmt.Errorf("the config should be refused, and is not")
+	}
+	return nil
+}
+
+// fileName finds the name of a file that a block begins with.
+var fileName = regexp.MustCompile(`^# ([a-z0-9-]+\.yaml)\n`)
+
+// try runs a config with a single run.
+func (d *document) try(config []byte) error {
+	out, err := os.MkdirTemp(d.dir, "try")
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("sh", "-c", "rlrun run - --runs 1 --steps 1 --quiet --out "+filepath.Base(out))
+	cmd.Dir, cmd.Env, cmd.Stdin = d.dir, d.env, bytes.NewReader(config)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	return os.RemoveAll(out)
+}
+
+func (d *document) goCode(b block) error {
+	if regexp.MustCompile(`(?m)^package `).MatchString(b.text) {
+		formatted, err := format.Source([]byte(b.text))
+		if err == nil && string(formatted) != b.text {
+			err = fmt.Errorf("is not gofmt-clean")
+		}
+		return err
+	}
+	if d.bodies[b.text] == "" {
+		return fmt.Errorf("is not the body of an Example:\n%s", b.text)
+	}
+	return nil
+}
+
+// rewrite returns the document with its output blocks brought up to date.
+func (d *document) rewrite(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	for i := len(d.updates) - 1; i >= 0; i-- {
+		u := d.updates[i]
+		from := u.block.line // the line after the fence
+		to := from + strings.Count(u.block.text, "\n")
+		lines = append(lines[:from:from], append([]string{u.text}, lines[to:]...)...)
+	}
+	return strings.Join(lines, "")
+}
+
+// matches reports whether printed is what an output block says. Other processors
+// round differently in the last place, so that elsewhere numbers are not compared.
+func matches(want, printed string) bool {
+	if runtime.GOARCH != "amd64" {
+		number := regexp.MustCompile(`[-+]?\d[\d.]*(e[-+]?\d+)?|[ ─]+`)
+		want, printed = number.ReplaceAllString(want, " "), number.ReplaceAllString(printed, " ")
+	}
+	var pattern strings.Builder
+	for line := range strings.Lines(want) {
+		if line == "…\n" {
+			pattern.WriteString(`(?:.*\n)*?`)
+			continue
+		}
+		pattern.WriteString(strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*"))
+	}
+	return regexp.MustCompile(`^` + pattern.String() + `$`).MatchString(printed)
+}
+
+// exampleBodies returns the bodies of all Examples, without their indentation.
+func exampleBodies(t *testing.T) map[string]string {
+	t.Helper()
+	bodies := map[string]string{}
+	err := filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.Name() != "example_test.go" {
+			return err
+		}
+		src := read(t, path)
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, src, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || !strings.HasPrefix(f.Name.Name, "Example") {
+				continue
+			}
+			body := src[fset.Position(f.Body.Lbrace).Offset+2 : fset.Position(f.Body.Rbrace).Offset]
+			bodies[regexp.MustCompile(`(?m)^\t`).ReplaceAllString(body, "")] = f.Name.Name
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bodies
+}

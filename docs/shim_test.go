@@ -1,0 +1,194 @@
+package docs_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite"
+)
+
+// The shims are this test itself under other names, first in the PATH of the
+// documents' commands.
+func TestMain(m *testing.M) {
+	shim := map[string]func([]string) error{"rlrun": rlrun, "go": goCommand, "make": makeCommand, "sqlite3": sqlite}
+	if act := shim[filepath.Base(os.Args[0])]; act != nil {
+		err := act(os.Args[1:])
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			os.Exit(exit.ExitCode())
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// What the shims are told by environment variables.
+const (
+	binVariable  = "DOCS_BIN"  // the folder they are in
+	rootVariable = "DOCS_ROOT" // that of the source
+	goVariable   = "DOCS_GO"   // the true go
+	cutVariable  = "DOCS_CUT"  // how many runs rlrun run may have; unset: any number
+)
+
+// shims makes the shims and returns the environment in which they are found.
+func shims(t *testing.T) []string {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(t.TempDir(), "bin")
+	if err := os.Mkdir(bin, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"rlrun", "go", "make", "sqlite3"} {
+		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
+			t.Skip("no symbolic links:", err)
+		}
+	}
+	gotool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("no go to build rlrun with")
+	}
+	if err := build(gotool, root, filepath.Join(bin, "rlrun.real"), "./cmd/rlrun"); err != nil {
+		t.Fatal(err)
+	}
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "RLRUN_") {
+			env = append(env, v)
+		}
+	}
+	return append(env, binVariable+"="+bin, rootVariable+"="+root, goVariable+"="+gotool,
+		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func build(gotool, root, to, pkg string) error {
+	cmd := exec.Command(gotool, "build", "-o", to, pkg)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build %s: %w\n%s", pkg, err, out)
+	}
+	return nil
+}
+
+// pass runs a program with this one's input and output.
+func pass(name string, args []string) error {
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), "HOME="+os.TempDir()) // no plugins of the user's
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return cmd.Run()
+}
+
+// rlrun runs the one that was built, with fewer runs if told so.
+func rlrun(args []string) error {
+	if cut := os.Getenv(cutVariable); cut != "" && len(args) > 0 && args[0] == "run" {
+		args = append(args, "--runs", cut)
+	}
+	return pass(filepath.Join(os.Getenv(binVariable), "rlrun.real"), args)
+}
+
+// goCommand runs "go run" of a package of this source. Of all other uses the
+// packages must exist.
+func goCommand(args []string) error {
+	if len(args) > 1 && args[0] == "run" {
+		if args[1] == "./cmd/rlrun" {
+			return rlrun(args[2:])
+		}
+		program := filepath.Join(os.TempDir(), "docs-"+strconv.Itoa(os.Getpid()))
+		defer os.Remove(program)
+		if err := build(os.Getenv(goVariable), os.Getenv(rootVariable), program, args[1]); err != nil {
+			return err
+		}
+		return pass(program, args[2:])
+	}
+	for _, a := range args {
+		dir, _, _ := strings.Cut(a, "/...")
+		if strings.HasPrefix(a, "./") {
+			if info, err := os.Stat(filepath.Join(os.Getenv(rootVariable), dir)); err != nil || !info.IsDir() {
+				return fmt.Errorf("go %s: there is no package %s", strings.Join(args, " "), a)
+			}
+		}
+	}
+	return nil
+}
+
+// makeCommand makes nothing; the targets must exist.
+func makeCommand(args []string) error {
+	data, err := os.ReadFile(filepath.Join(os.Getenv(rootVariable), "Makefile"))
+	if err != nil {
+		return err
+	}
+	for _, a := range args {
+		if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(a) + `:`).Match(data) {
+			return fmt.Errorf("make: no target %s", a)
+		}
+	}
+	return nil
+}
+
+// sqlite prints the answer to sqlite3 -header FILE QUERY as sqlite3 does.
+func sqlite(args []string) error {
+	if len(args) != 3 || args[0] != "-header" {
+		return errors.New("usage: sqlite3 -header FILE QUERY")
+	}
+	if _, err := os.Stat(args[1]); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", args[1])
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	rows, err := db.Query(args[2])
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	head := strings.Join(names, "|") + "\n"
+	values := make([]any, len(names))
+	for i := range values {
+		values[i] = new(any)
+	}
+	for rows.Next() {
+		if err := rows.Scan(values...); err != nil {
+			return err
+		}
+		for i, v := range values {
+			names[i] = ""
+			switch x := (*v.(*any)).(type) {
+			case nil:
+			case float64:
+				names[i] = strconv.FormatFloat(x, 'g', 15, 64)
+				if !strings.ContainsAny(names[i], ".e") {
+					names[i] += ".0"
+				}
+			default:
+				names[i] = fmt.Sprint(x)
+			}
+		}
+		fmt.Println(head + strings.Join(names, "|"))
+		head = ""
+	}
+	return rows.Err()
+}

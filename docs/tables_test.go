@@ -1,0 +1,145 @@
+package docs_test
+
+import (
+	"context"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/bandit/policy"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/plugins"
+)
+
+var codeWord = regexp.MustCompile("`([^`]+)`")
+
+// table returns the cells of the rows of the table under a heading of the guide,
+// without its head; and the names in code in the first cells of the rows.
+func table(t *testing.T, title string) (rows [][]string, names []string) {
+	t.Helper()
+	_, section, ok := strings.Cut(read(t, "experiments.md"), "\n## "+title+"\n")
+	if !ok {
+		t.Fatalf("experiments.md has no section %s", title)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	inside := false
+	for line := range strings.Lines(section) {
+		switch {
+		case strings.HasPrefix(line, "|---"):
+			inside = true
+		case !strings.HasPrefix(line, "|"):
+			inside = false
+		case inside:
+			cells := strings.Split(strings.Trim(line, "|\n"), "|")
+			rows = append(rows, cells)
+			for _, m := range codeWord.FindAllStringSubmatch(cells[0], -1) {
+				names = append(names, m[1])
+			}
+		}
+	}
+	return rows, names
+}
+
+// same fails if one of two lists has what the other has not.
+func same(t *testing.T, table, program []string) {
+	t.Helper()
+	for _, x := range program {
+		if !slices.Contains(table, x) {
+			t.Errorf("the table lacks %s", x)
+		}
+	}
+	for _, x := range table {
+		if !slices.Contains(program, x) {
+			t.Errorf("the program lacks %s", x)
+		}
+	}
+}
+
+// Every policy is in the guide, with the beliefs that it takes: "any", "none", or
+// their names.
+func TestPolicyTable(t *testing.T) {
+	rows, names := table(t, "Policies")
+	same(t, names, policy.Kinds())
+	_, beliefs := table(t, "Beliefs")
+	for _, row := range rows {
+		kind := strings.Trim(row[0], " `")
+		spec := policy.Spec{Kind: kind}
+		few := 5
+		switch kind { // that need more
+		case "budgeted":
+			spec.Budget = &few
+		case "backward-induction":
+			spec.Horizon = &few
+		}
+		said := strings.TrimSpace(row[2])
+		for _, b := range beliefs {
+			_, err := policy.NewMaker(spec, policy.BeliefSpec{Kind: b}, policy.Task{Arms: 2, Low: 0, High: 1})
+			says := strings.HasPrefix(said, "any") || strings.Contains(said, "`"+b+"`")
+			if says != (err == nil) {
+				t.Errorf("%s: the table says that it works with %s, the program says of %s: %v", kind, said, b, err)
+			}
+		}
+	}
+}
+
+// The beliefs of the table are all there are: the schema's.
+func TestBeliefTable(t *testing.T) {
+	_, names := table(t, "Beliefs")
+	field, ok := reflect.TypeFor[policy.BeliefSpec]().FieldByName("Kind")
+	if !ok {
+		t.Fatal("policy.BeliefSpec has no Kind")
+	}
+	var kinds []string
+	for _, m := range regexp.MustCompile(`enum=([a-z-]+)`).FindAllStringSubmatch(field.Tag.Get("jsonschema"), -1) {
+		kinds = append(kinds, m[1])
+	}
+	same(t, names, kinds)
+}
+
+func TestEnvironmentTable(t *testing.T) {
+	var ids []string
+	for _, p := range plugins.All() {
+		d, err := p.Describe(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Kind == framework.KindEnvironment {
+			_, name, _ := strings.Cut(d.ID, "/")
+			name, _, _ = strings.Cut(name, "@")
+			ids = append(ids, name)
+		}
+	}
+	_, names := table(t, "Environments")
+	same(t, names, ids)
+}
+
+func TestMetricTable(t *testing.T) {
+	rows, _ := table(t, "Recording")
+	var metrics, known []string
+	for _, row := range rows {
+		if len(row) == 3 { // the table of grids has two columns
+			metrics = append(metrics, strings.Trim(row[0], " `"))
+		}
+	}
+	for _, m := range result.Metrics() {
+		known = append(known, string(m))
+	}
+	same(t, metrics, known)
+}
+
+// Every key of a config is in one of the tables of its section.
+func TestConfigTable(t *testing.T) {
+	_, names := table(t, "The config")
+	for _, typ := range []reflect.Type{reflect.TypeFor[experiment.Config](), reflect.TypeFor[experiment.Component]()} {
+		for i := range typ.NumField() {
+			key, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			if !slices.Contains(names, key) && key != "plugin" && key != "params" { // which the text explains
+				t.Errorf("the table lacks %s", key)
+			}
+		}
+	}
+}
