@@ -140,22 +140,31 @@ func (c *comparison) withMean(x int) rival {
 	default:
 		r.advantage = (1-c.share)*b.Gain(c.mean) - c.share*(c.mean-b.Mean())
 	}
-	r.delta, r.p = c.terms(b, c.mean)
+	var advantage float64
+	r.delta, r.p, advantage = c.terms(b, c.mean)
+	if c.rule.Kind == bandit.U && advantage < 0 {
+		r.advantage = advantage // the index also counts δ ≤ 0, which only matters here
+	}
 	return r
 }
 
-// terms returns the best δ of a population against a known value, and its p.
-func (c *comparison) terms(b *bandit.Population, known float64) (delta, p float64) {
-	against := bandit.Comparison{Known: known, LowerBound: c.rule.LowerBound}
-	delta, _ = bandit.BestDelta(b, against, c.chargedShare(c.share))
+// terms returns the best δ > 0 of a population against a known value, its p, and
+// the advantage of that; δ = p = 0 if there is none. For U the share counts, the
+// others look for sup δp.
+func (c *comparison) terms(b *bandit.Population, known float64) (delta, p, advantage float64) {
+	share := 0.0
+	if c.rule.Kind == bandit.U {
+		share = c.share
+	}
+	delta, advantage = bandit.BestDelta(b, bandit.Comparison{Known: known, LowerBound: c.rule.LowerBound}, share)
 	if delta <= 0 {
-		return 0, 0
+		return 0, 0, advantage
 	}
 	n := 0
 	for n < b.Len() && b.Member(n)-known >= delta {
 		n++
 	}
-	return delta, float64(n) / float64(b.Len())
+	return delta, float64(n) / float64(b.Len()), advantage
 }
 
 // indexed compares the option's index with that of y (docs/theory.md §1.9).
@@ -167,7 +176,7 @@ func (c *comparison) indexed(x int) rival {
 	}
 	b := c.population(c.Problem, x)
 	r.advantage = c.table.Index(b, c.rule.LowerBound) - c.index
-	r.delta, r.p = c.terms(b, c.index)
+	r.delta, r.p, _ = c.terms(b, c.index)
 	return r
 }
 

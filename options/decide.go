@@ -133,12 +133,3 @@ func (d *Decider) best(p *Problem, share float64, rng *rand.Rand) (best rival, t
 	}
 	return best, threshold
 }
-
-// chargedShare returns the share at which the best δ is looked for: ρ for U, which
-// charges for δ, and 0 for the others, which take sup δp.
-func (d *Decider) chargedShare(share float64) float64 {
-	if d.rule.Kind == bandit.U {
-		return share
-	}
-	return 0
-}
