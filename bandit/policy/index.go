@@ -129,7 +129,8 @@ type knowledgeGradient struct {
 }
 
 func (k *knowledgeGradient) SelectArm(*rand.Rand) int {
-	weight := k.horizon.Tail(1) / k.horizon.Head(1)
+	left := k.left()
+	weight := left.Tail(1) / left.Head(1)
 	best, selected := 0.0, -1
 	for i, b := range k.learners {
 		score := b.Mean()

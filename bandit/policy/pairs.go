@@ -146,7 +146,8 @@ func (s *stochasticPairs) SelectArm(rng *rand.Rand) int {
 	cost := s.share * (q - s.low)
 	bar, scale := 0.0, 1.0
 	if s.program {
-		bar, scale = q, s.horizon.Total()/s.horizon.Weight(0)
+		left := s.left()
+		bar, scale = q, left.Total()/left.Weight(0)
 	}
 	selected, member := j, -1
 	for i := range s.populations {

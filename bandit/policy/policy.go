@@ -108,26 +108,30 @@ func (r *ranked) rival(arm int) (mean float64, ok bool) {
 	return 0, false
 }
 
-// clock is the horizon as it runs down, with the share of it that an
-// exploration of hold pulls would take now.
+// clock is a horizon as it runs down, with the share of what is left that an
+// exploration of hold pulls would take.
 type clock struct {
-	horizon bandit.Horizon
+	horizon bandit.Horizon // at the start
+	passed  int            // rewards since
 	hold    int
 	share   float64 // ρ_T
 	finite  bool
 }
 
 func newClock(h bandit.Horizon, hold int) clock {
-	return clock{h, hold, h.Share(hold), h.Rewards() <= maxRewards}
+	return clock{horizon: h, hold: hold, share: h.Share(hold), finite: h.Rewards() <= maxRewards}
 }
 
 // maxRewards is where a horizon counts as infinite.
 const maxRewards = 1 << 53
 
-// tick lets one reward pass. After the end of a finite horizon its share stays 1.
+// tick lets one reward pass. After the end of a finite horizon the share is 1.
 func (c *clock) tick() {
 	if c.finite {
-		c.horizon = c.horizon.After(1)
-		c.share = c.horizon.Share(c.hold)
+		c.passed++
+		c.share = c.left().Share(c.hold)
 	}
 }
+
+// left returns the horizon that is left.
+func (c *clock) left() bandit.Horizon { return c.horizon.After(c.passed) }
