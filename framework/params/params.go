@@ -8,23 +8,57 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/invopop/jsonschema"
 
 	"github.com/rlrun/rlrun/framework"
 )
 
-// Schema returns the JSON schema of the struct v points to. Documentation comes
-// from the tag jsonschema_description, defaults, ranges and choices from the
-// tag jsonschema (github.com/invopop/jsonschema). Every field is optional unless
-// tagged jsonschema:"required"; unknown keys are refused.
-func Schema(v any) json.RawMessage {
-	r := jsonschema.Reflector{ExpandedStruct: true, RequiredFromJSONSchemaTags: true, Anonymous: true}
-	data, err := json.Marshal(r.Reflect(v))
+// Schema returns the JSON schema of the struct that defaults points to.
+// Documentation comes from the tag jsonschema_description, ranges and choices
+// from the tag jsonschema (github.com/invopop/jsonschema), default values from
+// what defaults holds or, where that is left out of JSON, from the tag. Every
+// field is optional unless tagged jsonschema:"required"; unknown keys are refused.
+func Schema(defaults any) json.RawMessage {
+	r := jsonschema.Reflector{ExpandedStruct: true, DoNotReference: true, RequiredFromJSONSchemaTags: true, Anonymous: true}
+	schema := r.Reflect(defaults)
+	values, err := json.Marshal(defaults)
+	if err == nil {
+		err = setDefaults(schema, values)
+	}
+	var data []byte
+	if err == nil {
+		data, err = json.Marshal(schema)
+	}
 	if err != nil {
-		panic("params: schema cannot be encoded: " + err.Error()) // v's tags are wrong: a bug of the plugin
+		panic("params: schema cannot be encoded: " + err.Error()) // the tags are wrong: a bug of the plugin
 	}
 	return data
+}
+
+// setDefaults gives every property its value in the JSON object values.
+func setDefaults(s *jsonschema.Schema, values json.RawMessage) error {
+	if s.Properties == nil {
+		return nil
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(values, &object); err != nil {
+		return err
+	}
+	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+		value, has := object[p.Key]
+		switch {
+		case !has:
+		case p.Value.Properties != nil:
+			if err := setDefaults(p.Value, value); err != nil {
+				return err
+			}
+		case !slices.Contains(s.Required, p.Key):
+			p.Value.Default = value
+		}
+	}
+	return nil
 }
 
 // Decode reads params into v, which holds the defaults. Unknown keys and values

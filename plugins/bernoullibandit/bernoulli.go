@@ -28,7 +28,7 @@ func Plugin() framework.Plugin {
 			ID:           ID,
 			Kind:         framework.KindEnvironment,
 			Doc:          "Multi-armed bandit with rewards 0 and 1; each run draws its arms' means from a prior, or they are fixed.",
-			Params:       params.Schema(&Params{}),
+			Params:       params.Schema(&Params{Params: arms.Default()}),
 			Capabilities: []string{"model"},
 		},
 		Open: func(raw json.RawMessage, lanes int) (framework.VectorEnvironment, error) {

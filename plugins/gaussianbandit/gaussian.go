@@ -23,6 +23,13 @@ type Params struct {
 	Noise float64 `json:"noise,omitempty" jsonschema:"minimum=0,default=1" jsonschema_description:"Standard deviation of a reward around its arm's mean."`
 }
 
+// defaults are those of the ten-armed testbed.
+func defaults() *Params {
+	p := &Params{Params: arms.Default(), Noise: 1}
+	p.Arms, p.Prior.Kind = 10, "normal"
+	return p
+}
+
 // Plugin returns the environment as a plugin.
 func Plugin() framework.Plugin {
 	return &framework.EnvironmentPlugin{
@@ -30,13 +37,12 @@ func Plugin() framework.Plugin {
 			ID:           ID,
 			Kind:         framework.KindEnvironment,
 			Doc:          "Multi-armed bandit with normal rewards; each run draws its arms' means from a prior, or they are fixed. Defaults: ten arms, means normal(0,1), noise 1.",
-			Params:       params.Schema(&Params{}),
+			Params:       params.Schema(defaults()),
 			Capabilities: []string{"model"},
 		},
 		Open: func(raw json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
-			p := Params{Params: arms.Default(), Noise: 1}
-			p.Arms, p.Prior.Kind = 10, "normal"
-			if err := params.Decode(raw, &p); err != nil {
+			p := defaults()
+			if err := params.Decode(raw, p); err != nil {
 				return nil, err
 			}
 			if err := p.Validate(); err != nil {

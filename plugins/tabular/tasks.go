@@ -58,7 +58,7 @@ func (l Limit) of(t *catalog.Task) int {
 
 type chain struct {
 	Limit
-	States int `json:"states,omitempty" jsonschema:"minimum=2,maximum=1000000" jsonschema_description:"Length of the chain. Default: 6 for RiverSwim, 5 for Chain."`
+	States int `json:"states,omitempty" jsonschema:"minimum=2,maximum=1000000" jsonschema_description:"Length of the chain."`
 }
 
 type maze struct {
@@ -97,7 +97,7 @@ type frozenLake struct {
 	Limit
 	Size    int      `json:"size,omitempty" jsonschema:"enum=4,enum=8,default=4" jsonschema_description:"Which of Gymnasium's maps."`
 	Map     []string `json:"map,omitempty" jsonschema_description:"A map of one's own, a string a row of S, F, H and G; replaces size."`
-	Success float64  `json:"success,omitempty" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Probability that a move goes where intended. Default: 1/3."`
+	Success float64  `json:"success,omitempty" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Probability that a move goes where intended."`
 }
 
 func (p frozenLake) task() (*catalog.Task, error) {
@@ -143,7 +143,7 @@ func plugin[P interface{ of(*catalog.Task) int }](id, doc string, defaults P, bu
 	return &framework.EnvironmentPlugin{
 		Description: framework.Description{
 			ID: id, Kind: framework.KindEnvironment, Doc: doc,
-			Params: params.Schema(new(P)), Capabilities: []string{"model"},
+			Params: params.Schema(&defaults), Capabilities: []string{"model"},
 		},
 		Open: func(raw json.RawMessage, n int) (framework.VectorEnvironment, error) {
 			p := defaults

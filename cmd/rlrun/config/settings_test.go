@@ -70,7 +70,7 @@ func TestSettingProblems(t *testing.T) {
 		{[]string{"--out="}, "--out: has no value"},
 		{[]string{"--lanes=1.5"}, "--lanes: must be a whole number, not the number 1.5"},
 		{[]string{"--transport=proces"}, `--transport: must be inprocess or process, not the text "proces"; did you mean process?`},
-		{[]string{"--seed=99999999999999999999"}, "--seed: 99999999999999999999 is out of range"},
+		{[]string{"--seed=99999999999999999999"}, "--seed: must be at most 18446744073709551615, not 99999999999999999999"},
 		{[]string{"--runs=3", "--set", "runs=4"}, "--set runs=4: --runs sets the same key; give one of the two"},
 	} {
 		if _, got := load(t, good, tt.args...); got != tt.want {

@@ -21,7 +21,7 @@ import (
 type Params struct {
 	Arms  int       `json:"arms,omitempty" jsonschema:"minimum=1,maximum=1000000,default=16" jsonschema_description:"Number of arms."`
 	Means []float64 `json:"means,omitempty" jsonschema_description:"Fixed mean rewards, one an arm; replaces arms and prior."`
-	Prior Prior     `json:"prior,omitempty" jsonschema_description:"Distribution from which every run draws its arm means. Default: uniform on [0,1]."`
+	Prior Prior     `json:"prior,omitempty" jsonschema_description:"Distribution from which every run draws its arm means."`
 }
 
 // Prior is the distribution of arm means.
