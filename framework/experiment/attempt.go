@@ -16,15 +16,24 @@ import (
 // ends its process, if it has one; it is called exactly once.
 type Opener func(ctx context.Context, c Component) (p framework.Plugin, close func() error, err error)
 
-// bench is a worker's place: the plugins of one cell, opened on demand and
-// opened anew after a failure.
+// bench is a worker's place: the plugins of one cell and lanes of them, opened on
+// demand, kept from batch to batch, and opened anew after a failure.
 type bench struct {
 	plan   *Plan
 	open   Opener
 	cell   Cell
 	env    *opened
 	agent  *opened
+	lanes  *instances
 	notify func(interactions int)
+}
+
+// instances are lanes of an environment and an agent. What they learn of a task
+// as such, like an agent's tables of indices, serves all runs.
+type instances struct {
+	count int
+	env   framework.VectorEnvironment
+	agent framework.VectorAgent
 }
 
 type opened struct {
@@ -40,13 +49,22 @@ func (b *bench) at(c Cell) {
 	}
 }
 
-// close ends the plugins. Errors of an ending process change no result.
+// close ends the lanes and the plugins. Errors of what is ending change no result.
 func (b *bench) close() {
+	b.closeLanes()
 	for _, o := range []**opened{&b.env, &b.agent} {
 		if *o != nil {
 			_ = (*o).close()
 			*o = nil
 		}
+	}
+}
+
+func (b *bench) closeLanes() {
+	if b.lanes != nil {
+		_ = b.lanes.agent.Close()
+		_ = b.lanes.env.Close()
+		b.lanes = nil
 	}
 }
 
@@ -67,38 +85,42 @@ func (b *bench) plugins(ctx context.Context) (env, agent framework.Plugin, err e
 	return b.env.plugin, b.agent.plugin, nil
 }
 
-// instances opens lanes of the cell's environment and agent. The caller closes both.
-func (b *bench) instances(ctx context.Context, lanes int) (framework.VectorEnvironment, framework.VectorAgent, error) {
+// instances returns lanes of the cell's environment and agent, which the bench
+// closes.
+func (b *bench) instances(ctx context.Context, count int) (*instances, error) {
+	if b.lanes != nil && b.lanes.count == count {
+		return b.lanes, nil
+	}
+	b.closeLanes()
 	envPlugin, agentPlugin, err := b.plugins(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	e, a := b.plan.Environments[b.cell.Environment], b.plan.Agents[b.cell.Agent]
-	env, err := envPlugin.OpenEnvironment(ctx, e.Params, lanes)
+	env, err := envPlugin.OpenEnvironment(ctx, e.Params, count)
 	if err != nil {
-		return nil, nil, fmt.Errorf("environment %q: %w", e.Name, err)
+		return nil, fmt.Errorf("environment %q: %w", e.Name, err)
 	}
-	agent, err := agentPlugin.OpenAgent(ctx, a.Params, env.Spec(), lanes)
+	agent, err := agentPlugin.OpenAgent(ctx, a.Params, env.Spec(), count)
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
+		return nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
 	}
-	return env, agent, nil
+	b.lanes = &instances{count, env, agent}
+	return b.lanes, nil
 }
 
 // attempt does runs once. Any error means that none of them is done.
 func (b *bench) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error) {
-	env, agent, err := b.instances(ctx, len(runs))
+	lanes, err := b.instances(ctx, len(runs))
 	if err != nil {
 		return nil, err
 	}
-	defer env.Close()
-	defer agent.Close()
 	made := 0
 	outcomes, err := loop.Run(ctx, loop.Batch{
-		Environment: env,
-		Agent:       agent,
+		Environment: lanes.env,
+		Agent:       lanes.agent,
 		Runs:        runs,
-		Seeds:       seed.NewSource(b.plan.Config.Seed, env.Spec().ID),
+		Seeds:       seed.NewSource(b.plan.Config.Seed, lanes.env.Spec().ID),
 		Steps:       b.plan.Config.Steps,
 		Grid:        b.plan.Grid,
 		Discount:    *b.plan.Config.Discount,

@@ -214,15 +214,10 @@ func (p *Plan) Check(ctx context.Context, open Opener) error {
 	defer b.close()
 	for _, c := range p.Cells() {
 		b.at(c)
-		env, agent, err := b.instances(ctx, 1)
-		if err != nil {
-			if !slices.ContainsFunc(problems, func(e error) bool { return e.Error() == err.Error() }) {
-				problems = append(problems, err)
-			}
-			continue
+		_, err := b.instances(ctx, 1)
+		if err != nil && !slices.ContainsFunc(problems, func(e error) bool { return e.Error() == err.Error() }) {
+			problems = append(problems, err)
 		}
-		_ = env.Close()
-		_ = agent.Close()
 	}
 	return errors.Join(problems...)
 }
