@@ -178,3 +178,19 @@ func Reveal(m mdp.Model, pi mdp.Policy, s, steps int, unknown func(s, a int) boo
 	}
 	return min(revealed, 1), nil
 }
+
+// ReturnDiscount returns γ_s = E γ^τ, τ being the time until π returns to s: the
+// discount per pull if deviations in s are arms that are pulled on visits of it
+// (docs/theory.md §3.2). With one state it is γ.
+func ReturnDiscount(m mdp.Model, pi mdp.Policy, s int, gamma float64) (float64, error) {
+	if s < 0 || s >= m.NumStates() {
+		return 0, fmt.Errorf("options: there is no state %d", s)
+	}
+	end := make([]float64, m.NumStates())
+	end[s] = 1
+	model, err := NewModel(m, Markov{Policy: pi, End: end}, gamma)
+	if err != nil {
+		return 0, err
+	}
+	return model.Transition(s)[s], nil
+}

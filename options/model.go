@@ -1,6 +1,7 @@
 package options
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -218,8 +219,16 @@ func (b *builder) stationary(k int) (*mat.Dense, error) {
 	lu.Factorize(a)
 	solved := mat.NewDense(n, b.columns, nil)
 	if err := lu.SolveTo(solved, false, x); err != nil {
-		if _, poor := err.(mat.Condition); !poor || math.IsInf(float64(err.(mat.Condition)), 1) {
+		var poor mat.Condition // solved, but not to full accuracy
+		if !errors.As(err, &poor) || math.IsInf(float64(poor), 1) {
 			return nil, fmt.Errorf("options: model of an option: %w", err)
+		}
+	}
+	for s := range n { // probabilities that are zero may come out below by rounding
+		for x, p := range solved.RawRowView(s)[:n] {
+			if p < 0 {
+				solved.Set(s, x, 0)
+			}
 		}
 	}
 	return solved, nil

@@ -24,8 +24,7 @@ type ReduceOptions struct {
 	// State is the present state, in which Deviations deviate.
 	State int
 	// Visits is what the kinds Overdue and Novelty go by; they need it. Kappa is
-	// the κ of Overdue, default 0.001 (as in Sutton & Barto's Dyna-Q+ tasks the
-	// scale of rewards decides).
+	// the κ of Overdue, in units of reward; default 0.001.
 	Visits *Visits
 	Kappa  float64
 	// Exponent and Longest are those of Repeats; default 2, as in Dabney et al.

@@ -1,0 +1,193 @@
+package options
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/mdp/catalog"
+)
+
+// riverSwim draws models of RiverSwim from a belief after some random steps.
+func riverSwim(t testing.TB, members, steps int) []*mdp.Tabular {
+	task, err := catalog.RiverSwim(6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	belief, err := mdp.NewDirichlet(mdp.DirichletPrior{States: 6, Actions: 2, Rewards: mdp.BetaReward{A: 0.004, B: 0.996}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := newRNG(1)
+	s := 0
+	for range steps {
+		a := rng.IntN(2)
+		next, r := task.Model.Step(s, a, rng)
+		belief.Update(s, a, r, next)
+		s = next
+	}
+	models := make([]*mdp.Tabular, members)
+	for k := range models {
+		models[k] = belief.Sample(rng)
+	}
+	return models
+}
+
+// lanes are problems of one size as a batch of lanes has them, each with values of
+// its own.
+func lanes(t testing.TB) []Problem {
+	problems := make([]Problem, 8)
+	for i := range problems {
+		red, err := Reduce(posterior(t, 6, 2, 16, 100, uint64(i)), ReduceOptions{Kinds: []Kind{Constants, Uniform}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		red.At(&problems[i], i%6, 100)
+	}
+	return problems
+}
+
+var benchRules = []Rule{
+	{Score: Paired}, {Score: Paired, Kind: bandit.V}, {Score: MeanValue}, {Score: Index, Kind: bandit.V}, {Score: Stochastic},
+}
+
+// A decision allocates nothing, from one lane to the next.
+func TestDecideAllocatesNothing(t *testing.T) {
+	problems := lanes(t)
+	tables, err := NewValueTables(2, 0.99)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := make([]float64, 16*2)
+	rng := newRNG(1)
+	for i := range q {
+		q[i] = rng.Float64()
+	}
+	for _, rule := range benchRules {
+		for _, h := range []bandit.Horizon{bandit.Discounted(0.99), bandit.Finite(100_000)} {
+			rule.Horizon = h
+			d, err := NewDecider(rule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := func() {
+				for i := range problems {
+					if _, err := d.Decide(&problems[i], rng); err != nil {
+						t.Fatal(err)
+					}
+				}
+				p := Problem{Hold: 3}
+				q[3] = -q[3]
+				if _, err := tables.At(&p, q); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := d.Decide(&p, rng); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run()
+			if n := testing.AllocsPerRun(20, run); n > 0 {
+				t.Errorf("%v %v: %v allocations", rule.Score, rule.Kind, n)
+			}
+		}
+	}
+}
+
+func TestAtAllocatesNothing(t *testing.T) {
+	red, err := Reduce(riverSwim(t, 4, 100), ReduceOptions{Discount: 0.9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p Problem
+	if n := testing.AllocsPerRun(20, func() { red.At(&p, 3, 5) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// BenchmarkDecide decides between 4 options of 16 members, other values each time.
+func BenchmarkDecide(b *testing.B) {
+	problems := lanes(b)
+	for _, rule := range benchRules {
+		b.Run(fmt.Sprint(rule.Score, " ", rule.Kind), func(b *testing.B) {
+			rule.Horizon = bandit.Discounted(0.99)
+			d, err := NewDecider(rule)
+			if err != nil {
+				b.Fatal(err)
+			}
+			rng := newRNG(1)
+			i := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := d.Decide(&problems[i&7], rng); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
+	}
+}
+
+// BenchmarkDecideModelFree makes a problem of 16 tables of values and decides.
+func BenchmarkDecideModelFree(b *testing.B) {
+	tables, err := NewValueTables(2, 0.99)
+	if err != nil {
+		b.Fatal(err)
+	}
+	q := make([]float64, 1024)
+	rng := newRNG(1)
+	for i := range q {
+		q[i] = rng.Float64()
+	}
+	d, err := NewDecider(Rule{Horizon: bandit.Discounted(0.99)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := Problem{Hold: 20}
+	i := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		at := i * 32 % 992
+		if _, err := tables.At(&p, q[at:at+32]); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := d.Decide(&p, rng); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+}
+
+// BenchmarkReduce solves and evaluates K = 10 models of RiverSwim anew each time,
+// with T fixed, and estimated.
+func BenchmarkReduce(b *testing.B) {
+	beliefs := [][]*mdp.Tabular{riverSwim(b, 10, 1000), riverSwim(b, 10, 1001)}
+	for name, w := range map[string]WindowOptions{"fixed": {Fixed: 20}, "estimated": {}} {
+		b.Run(name, func(b *testing.B) {
+			r := NewReducer(w)
+			i := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := r.Reduce(beliefs[i&1], ReduceOptions{Mean: beliefs[0][0]}); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
+	}
+}
+
+// BenchmarkModel computes the model of holding a policy for 50 steps in Four Rooms.
+func BenchmarkModel(b *testing.B) {
+	task, err := catalog.FourRooms(true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	o := Hold(mdp.Uniform{}, 50)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := NewModel(task.Model, o, 0.9); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

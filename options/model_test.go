@@ -1,0 +1,375 @@
+package options
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/mdp/catalog"
+)
+
+// garnet draws a small random process.
+func garnet(t *rapid.T) *mdp.Tabular {
+	states := rapid.IntRange(1, 7).Draw(t, "states")
+	task, err := catalog.Garnet(states, rapid.IntRange(1, 3).Draw(t, "actions"),
+		rapid.IntRange(1, states).Draw(t, "branching"), rapid.Uint64().Draw(t, "seed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task.Model
+}
+
+// drawPolicy draws a randomised policy, with some zeros.
+func drawPolicy(t *rapid.T, m mdp.Model) mdp.Randomised {
+	rng := newRNG(rapid.Uint64().Draw(t, "policy"))
+	pi := make(mdp.Randomised, m.NumStates())
+	for s := range pi {
+		pi[s] = make([]float64, m.NumActions())
+		pi[s][rng.IntN(m.NumActions())] = 0.5
+		total := 0.0
+		for a := range pi[s] {
+			if rng.IntN(2) == 0 {
+				pi[s][a] += rng.Float64()
+			}
+			total += pi[s][a]
+		}
+		for a := range pi[s] {
+			pi[s][a] /= total
+		}
+	}
+	return pi
+}
+
+// drawOption draws an option of any kind, whose Markov part ends in a state with
+// probability at least least.
+func drawOption(t *rapid.T, m mdp.Model, least float64) Option {
+	rng := newRNG(rapid.Uint64().Draw(t, "option"))
+	end := make([]float64, m.NumStates())
+	for s := range end {
+		end[s] = least + (1-least)*max(0, 2*rng.Float64()-1)
+	}
+	action := rng.IntN(m.NumActions())
+	markov := Markov{Policy: drawPolicy(t, m), End: end}
+	switch rapid.IntRange(0, 4).Draw(t, "kind") {
+	case 0:
+		return Primitive(action)
+	case 1:
+		return Timeout{markov, 1 + rng.IntN(6)}
+	case 2:
+		return Timeout{Deviation{action, markov.Policy}, 1 + rng.IntN(6)}
+	case 3:
+		o, err := NewRepeat(action, 2*rng.Float64(), 1+rng.IntN(6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	return markov
+}
+
+// definition computes the model of an option from its definition, by following the
+// distribution of states forward until hardly anything is left.
+func definition(m mdp.Model, o Option, gamma float64, s int) (next []float64, reward, duration float64) {
+	n := m.NumStates()
+	next = make([]float64, n)
+	here := make([]float64, n)
+	here[s] = 1
+	probs := make([]float64, m.NumActions())
+	factor := 1.0
+	for elapsed := 0; ; elapsed++ {
+		there, left := make([]float64, n), 0.0
+		for x, mass := range here {
+			if mass == 0 {
+				continue
+			}
+			left += mass
+			duration += mass
+			o.Distribution(probs, x, elapsed)
+			for a, q := range probs {
+				reward += factor * mass * q * m.Reward(x, a)
+				succ, p := m.Transition(x, a)
+				for i, u := range succ {
+					there[u] += mass * q * p[i]
+				}
+			}
+		}
+		if left*factor < 1e-16 {
+			return next, reward, duration
+		}
+		factor *= gamma
+		for x := range there {
+			end := o.Termination(x, elapsed+1)
+			next[x] += factor * there[x] * end
+			there[x] *= 1 - end
+		}
+		here = there
+	}
+}
+
+func TestModelIsItsDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := garnet(t)
+		gamma := rapid.SampledFrom([]float64{0, 0.5, 0.95, 1}).Draw(t, "γ")
+		least := 0.0
+		if gamma == 1 {
+			least = 0.1
+		}
+		o := drawOption(t, m, least)
+		model, err := NewModel(m, o, gamma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s := range m.NumStates() {
+			next, reward, duration := definition(m, o, gamma, s)
+			sum := 0.0
+			for x, p := range model.Transition(s) {
+				if math.Abs(p-next[x]) > 1e-10 || p < 0 {
+					t.Fatalf("p(%d,%d) = %v, want %v", s, x, p, next[x])
+				}
+				sum += p
+			}
+			if math.Abs(model.Reward[s]-reward) > 1e-10*(1+math.Abs(reward)) {
+				t.Fatalf("r(%d) = %v, want %v", s, model.Reward[s], reward)
+			}
+			switch {
+			case gamma < 1 && (model.Duration != nil || sum > gamma+1e-12):
+				t.Fatalf("row %d sums to %v, durations %v", s, sum, model.Duration)
+			case gamma == 1 && (math.Abs(sum-1) > 1e-10 || math.Abs(model.Duration[s]-duration) > 1e-9*duration):
+				t.Fatalf("row %d sums to %v, takes %v, want %v", s, sum, model.Duration[s], duration)
+			}
+		}
+	})
+}
+
+// The model of a primitive option is the plain backup, to the bit.
+func TestPrimitiveModelIsTheBackup(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := garnet(t)
+		gamma := rapid.Float64Range(0, 1).Draw(t, "γ")
+		for a := range m.NumActions() {
+			for _, o := range []Option{Primitive(a), Hold(mdp.Constant(m.NumStates(), a), 1)} {
+				model, err := NewModel(m, o, gamma)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for s := range m.NumStates() {
+					want := make([]float64, m.NumStates())
+					succ, prob := m.Transition(s, a)
+					for i, x := range succ {
+						want[x] = gamma * prob[i]
+					}
+					for x, p := range model.Transition(s) {
+						if p != want[x] || model.Reward[s] != m.Reward(s, a) {
+							t.Fatalf("action %d in state %d: p(%d) = %v and r = %v, want %v and %v", a, s, x, p, model.Reward[s], want[x], m.Reward(s, a))
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Holding a policy for T steps is T backups of it, and without a timeout it is its
+// value.
+func TestHoldingIsBackingUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := garnet(t)
+		pi := drawPolicy(t, m)
+		chain, err := mdp.Induce(m, pi)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := chain.EvaluateDiscounted(0.9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := rapid.IntRange(1, 30).Draw(t, "T")
+		held, err := NewModel(m, Hold(pi, steps), 0.9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		endless, err := NewModel(m, Markov{Policy: pi}, 0.9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, v := range want {
+			if got := held.Backup(s, want); math.Abs(got-v) > 1e-10*(1+math.Abs(v)) {
+				t.Fatalf("%d steps and then the value: %v, want %v", steps, got, v)
+			}
+			sum := 0.0
+			for _, p := range held.Transition(s) {
+				sum += p
+			}
+			if math.Abs(sum-math.Pow(0.9, float64(steps))) > 1e-12 {
+				t.Fatalf("row %d of %d steps sums to %v", s, steps, sum)
+			}
+			if math.Abs(endless.Reward[s]-v) > 1e-10*(1+math.Abs(v)) || mean(endless.Transition(s)) != 0 {
+				t.Fatalf("following the policy for ever: %v, want %v", endless.Reward[s], v)
+			}
+		}
+	})
+}
+
+// An option ends with the episode.
+func TestModelEndsInTerminalStates(t *testing.T) {
+	m, err := mdp.NewModel(mdp.Definition{States: 3, Actions: 1, Terminal: []int{2},
+		Transitions: []mdp.Transition{{S: 0, Next: 1, P: 1}, {S: 1, Next: 2, P: 1}},
+		Rewards:     []mdp.Reward{{S: 0, R: 1}, {S: 1, R: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := NewModel(m, Markov{Policy: mdp.Constant(3, 0)}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if model.Reward[0] != 3 || model.Duration[0] != 2 || model.Transition(0)[2] != 1 {
+		t.Errorf("to the end of the episode: reward %v in %v steps to %v", model.Reward[0], model.Duration[0], model.Transition(0))
+	}
+}
+
+func TestNewModelRefuses(t *testing.T) {
+	m := twoStates(t)
+	stay := Markov{Policy: mdp.Constant(2, 0)}
+	short := Markov{Policy: mdp.Randomised{{0.5, 0.4}, {1, 0}}}
+	negative := Markov{Policy: mdp.Randomised{{1.5, -0.5}, {1, 0}}}
+	for want, c := range map[string]struct {
+		option Option
+		gamma  float64
+	}{
+		"discount 1.5":             {stay, 1.5},
+		"discount NaN":             {stay, math.NaN()},
+		"must end surely":          {stay, 1},
+		"sum to 0.9":               {short, 0.5},
+		"with probability -0.5":    {negative, 0.5},
+		"actions in state 0 sum":   {Primitive(7), 0.5},
+		"ends with probability 2":  {Markov{Policy: mdp.Uniform{}, End: []float64{0, 2}}, 0.5},
+		"ends with probability Na": {Timeout{Markov{Policy: mdp.Uniform{}, End: []float64{0, math.NaN()}}, 3}, 0.5},
+	} {
+		if _, err := NewModel(m, c.option, c.gamma); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	if _, err := NewRepeat(0, 2, 0); err == nil {
+		t.Error("an action was repeated no times")
+	}
+	if _, err := NewRepeat(0, math.Inf(1), 3); err == nil {
+		t.Error("an infinite exponent was taken")
+	}
+}
+
+// twoStates is a process with actions stay and move, which moves with probability
+// 0.8, and reward 1 for staying in state 1.
+func twoStates(t testing.TB) *mdp.Tabular {
+	m, err := mdp.NewModel(mdp.Definition{States: 2, Actions: 2,
+		Transitions: []mdp.Transition{{S: 0, A: 0, Next: 0, P: 1}, {S: 1, A: 0, Next: 1, P: 1},
+			{S: 0, A: 1, Next: 1, P: 0.8}, {S: 0, A: 1, Next: 0, P: 0.2}, {S: 1, A: 1, Next: 0, P: 0.8}, {S: 1, A: 1, Next: 1, P: 0.2}},
+		Rewards: []mdp.Reward{{S: 1, A: 0, R: 1}, {S: 0, A: 1, R: -0.25}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Executions have the mean return and duration of the model: 20,000 of them, within
+// 5 standard errors (false alarm below 1e-5 for all comparisons together).
+func TestExecutionsAverageToTheModel(t *testing.T) {
+	task, err := catalog.Garnet(5, 2, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := task.Model
+	repeat, err := NewRepeat(1, 1.5, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := newRNG(7)
+	for name, o := range map[string]Option{
+		"markov":    Markov{Policy: mdp.Randomised{{1, 0}, {0.3, 0.7}, {0, 1}, {0.5, 0.5}, {1, 0}}, End: []float64{0, 0.5, 1, 0.2, 0.1}},
+		"held":      Hold(mdp.Uniform{}, 4),
+		"deviation": Timeout{Deviation{1, mdp.Constant(5, 0)}, 3},
+		"repeat":    repeat,
+		"primitive": Primitive(0),
+	} {
+		discounted, err := NewModel(m, o, 0.9)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		total, err := NewModel(m, o, 1)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		const runs = 20_000
+		var r, f, k moments
+		scratch := make([]float64, 2)
+		for range runs {
+			s := 3
+			e := Start(o, s, 0.9)
+			for ended := false; !ended; {
+				var reward float64
+				s, reward = m.Step(s, e.SelectAction(s, scratch, rng), rng)
+				ended = e.Step(reward, s, rng)
+			}
+			if e.Origin != 3 || math.Abs(e.Factor-math.Pow(0.9, float64(e.Elapsed))) > 1e-12 {
+				t.Fatalf("%s: %+v", name, e)
+			}
+			r.add(e.Return)
+			f.add(e.Factor)
+			k.add(float64(e.Elapsed))
+		}
+		sum := 0.0
+		for _, p := range discounted.Transition(3) {
+			sum += p
+		}
+		r.check(t, name+": return", discounted.Reward[3])
+		f.check(t, name+": discount", sum)
+		k.check(t, name+": duration", total.Duration[3])
+	}
+}
+
+type moments struct{ n, sum, squares float64 }
+
+func (m *moments) add(x float64) { m.n, m.sum, m.squares = m.n+1, m.sum+x, m.squares+x*x }
+
+func (m *moments) check(t *testing.T, what string, want float64) {
+	t.Helper()
+	average := m.sum / m.n
+	se := math.Sqrt(max(0, m.squares/m.n-average*average) / m.n)
+	if math.Abs(average-want) > 5*se+1e-9 {
+		t.Errorf("%s averages %v ± %v, want %v", what, average, se, want)
+	}
+}
+
+func TestStartNeedsTheInitiationSet(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("an option was started where it does not initiate")
+		}
+	}()
+	Start(Markov{Initiation: []bool{false}}, 0, 1)
+}
+
+// The durations of repeated actions have the zeta distribution, cut off.
+func TestRepeatDurations(t *testing.T) {
+	o, err := NewRepeat(0, 2, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	norm := 0.0
+	for n := 1; n <= 50; n++ {
+		norm += 1 / float64(n*n)
+	}
+	left := 1.0
+	for n := 1; n <= 50; n++ {
+		end := o.Termination(0, n)
+		if want := 1 / float64(n*n) / norm; math.Abs(left*end-want) > 1e-14 {
+			t.Errorf("P(n = %d) = %v, want %v", n, left*end, want)
+		}
+		left *= 1 - end
+	}
+	if left != 0 || o.Termination(0, 51) != 1 {
+		t.Errorf("after the longest duration %v is left", left)
+	}
+}
