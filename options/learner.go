@@ -69,21 +69,32 @@ func (t *table) Best(s int) (option int, value float64) {
 	return option, value
 }
 
-// move moves a value towards a target, with an importance weight ≥ 0.
-func (t *table) move(i int, target, weight float64) {
-	if weight == 0 {
-		return
+// size returns the step size of an update with importance weight w > 0.
+func (t *table) size(i int, w float64) float64 {
+	if t.weight == nil {
+		return min(1, t.step*w)
 	}
-	step := min(1, t.step*weight)
-	if t.weight != nil {
-		t.weight[i] += weight
-		step = weight / t.weight[i]
+	t.weight[i] += w
+	return w / t.weight[i]
+}
+
+// move moves a value towards a target, with importance weight w > 0.
+func (t *table) move(i int, target, w float64) {
+	t.value[i] += t.size(i, w) * (target - t.value[i])
+}
+
+// markovOnly refuses semi-Markov options.
+func markovOnly(options []Option) error {
+	for i, o := range options {
+		if o.Stages() > 0 {
+			return fmt.Errorf("options: option %d is semi-Markov, which intra-option learning cannot do", i)
+		}
 	}
-	t.value[i] += step * (target - t.value[i])
+	return nil
 }
 
 // QLearner is SMDP Q-learning over options (Bradtke & Duff 1995; Sutton, Precup &
-// Singh 1999, §4), which learns from an option when it has ended:
+// Singh 1999), which learns from an option when it has ended:
 //
 //	Q(s,o) ← Q(s,o) + α[r + γ^k max_o' Q(s',o') − Q(s,o)]
 //
@@ -100,7 +111,7 @@ func NewQLearner(options []Option, states int, gamma float64, o LearnerOptions) 
 
 // Update takes in that option o, started in s, had the discounted return r over
 // duration ≥ 1 steps and ended, or was cut short, in next. terminated says that
-// the episode ended there, so that nothing follows. It takes no option apart: an
+// the episode ended there, so that nothing follows. An
 // Execution supplies Origin, Return and Elapsed.
 func (l *QLearner) Update(s, o int, r float64, duration, next int, terminated bool) {
 	if !terminated {
@@ -111,7 +122,7 @@ func (l *QLearner) Update(s, o int, r float64, duration, next int, terminated bo
 }
 
 // IntraLearner learns the values of all options from every single step, whichever
-// option took it (intra-option learning; Sutton, Precup & Singh 1999, §6):
+// option took it (intra-option learning; Sutton, Precup & Singh 1998, 1999):
 //
 //	Q(s,o) ← Q(s,o) + α w [r + γU(s',o) − Q(s,o)]
 //	U(s',o) = (1−β(s'))Q(s',o) + β(s') max_o' Q(s',o')
@@ -133,10 +144,8 @@ func NewIntraLearner(options []Option, states, actions int, gamma float64, o Lea
 	if err != nil {
 		return nil, err
 	}
-	for i, option := range options {
-		if option.Stages() > 0 {
-			return nil, fmt.Errorf("options: option %d is semi-Markov, which intra-option learning cannot do", i)
-		}
+	if err := markovOnly(options); err != nil {
+		return nil, err
 	}
 	return &IntraLearner{t, make([]float64, actions)}, nil
 }

@@ -52,12 +52,17 @@ func TestLearnersFindTheValuesOfThePlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		learned, err := NewModelLearner(options, m.NumStates(), m.NumActions(), gamma, LearnerOptions{Step: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
 		scratch := make([]float64, m.NumActions())
 		for range 150 {
 			for s := range m.NumStates() {
 				for a := range m.NumActions() {
 					next, _ := m.Transition(s, a)
 					intra.Update(s, a, m.Reward(s, a), int(next[0]), false, 1)
+					learned.Update(s, a, m.Reward(s, a), int(next[0]), false, 1)
 				}
 				for o, option := range options {
 					e, x := Start(option, s, gamma), s
@@ -76,6 +81,14 @@ func TestLearnersFindTheValuesOfThePlan(t *testing.T) {
 				want := model.Backup(s, plan.Value)
 				if a, b := q.Value(s, o), intra.Value(s, o); math.Abs(a-want) > 1e-8 || math.Abs(b-want) > 1e-8 {
 					t.Fatalf("Q(%d,%d) = %v after options and %v within, want %v", s, o, a, b, want)
+				}
+				if got := learned.Model(o); math.Abs(got.Reward[s]-model.Reward[s]) > 1e-8 || got.Initiation[s] != model.Initiation[s] {
+					t.Fatalf("r(%d) = %v of option %d, want %v", s, got.Reward[s], o, model.Reward[s])
+				}
+				for x, p := range learned.Model(o).Transition(s) {
+					if math.Abs(p-model.Transition(s)[x]) > 1e-8 {
+						t.Fatalf("p(%d,%d) = %v of option %d, want %v", s, x, p, o, model.Transition(s)[x])
+					}
 				}
 			}
 			if o, v := intra.Best(s); math.Abs(v-plan.Value[s]) > 1e-8 || intra.Value(s, o) != v {
@@ -140,6 +153,62 @@ func TestIntraOptionFixedPoint(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The model of an option is where the expected update of intra-option model learning
+// is zero.
+func TestModelLearningFixedPoint(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const gamma, step = 0.8, 1e-6
+		m := garnet(t)
+		end := make([]float64, m.NumStates())
+		rng := newRNG(rapid.Uint64().Draw(t, "rng"))
+		for s := range end {
+			end[s] = rng.Float64()
+		}
+		option := Markov{Policy: drawPolicy(t, m), End: end}
+		want, err := NewModel(m, option, gamma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		learner, err := NewModelLearner([]Option{option}, m.NumStates(), m.NumActions(), gamma, LearnerOptions{Step: step})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, mu := learner.Model(0), 1/float64(m.NumActions())
+		for s := range m.NumStates() {
+			drift := make([]float64, m.NumStates()+1)
+			for a := range m.NumActions() {
+				next, prob := m.Transition(s, a)
+				for i, x := range next {
+					copy(got.Reward, want.Reward)
+					got.next.Copy(want.next)
+					learner.Update(s, a, m.Reward(s, a), int(x), false, mu)
+					for y := range m.NumStates() {
+						drift[y] += mu * prob[i] * (got.Transition(s)[y] - want.Transition(s)[y]) / step
+					}
+					drift[m.NumStates()] += mu * prob[i] * (got.Reward[s] - want.Reward[s]) / step
+				}
+			}
+			for y, d := range drift {
+				if math.Abs(d) > 1e-7 {
+					t.Fatalf("the model of state %d drifts by %v in place %d", s, d, y)
+				}
+			}
+		}
+	})
+}
+
+// The end of an episode ends every option.
+func TestModelLearningOfTheEnd(t *testing.T) {
+	l, err := NewModelLearner([]Option{Markov{Policy: mdp.Uniform{}}}, 2, 1, 0.5, LearnerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Update(0, 0, 3, 1, true, 1)
+	if m := l.Model(0); m.Reward[0] != 3 || m.Transition(0)[1] != 0.5 || m.Transition(0)[0] != 0 {
+		t.Errorf("reward %v and successors %v", m.Reward[0], m.Transition(0))
+	}
 }
 
 // From 200,000 random steps of a process with random outcomes, all options' values
@@ -232,5 +301,11 @@ func TestLearnersRefuse(t *testing.T) {
 	}
 	if _, err := NewIntraLearner([]Option{Hold(mdp.Uniform{}, 3)}, 2, 2, 0.5, LearnerOptions{}); err == nil {
 		t.Error("a semi-Markov option was taken for intra-option learning")
+	}
+	if _, err := NewModelLearner([]Option{Hold(mdp.Uniform{}, 3)}, 2, 2, 0.5, LearnerOptions{}); err == nil {
+		t.Error("a semi-Markov option was taken for model learning")
+	}
+	if _, err := NewModelLearner([]Option{Primitive(0)}, 2, 2, 1, LearnerOptions{}); err == nil {
+		t.Error("models were learned without discount")
 	}
 }

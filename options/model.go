@@ -14,7 +14,7 @@ import (
 // are computed.
 const largest = 2000
 
-// Model is what an option does (Sutton, Precup & Singh 1999, §3): with k the
+// Model is what an option does (Sutton, Precup & Singh 1999): with k the
 // duration of the option started in s,
 //
 //	r(s)   = E[Σ_{t<k} γ^t r_{t+1}]

@@ -9,8 +9,7 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// Option is a temporally extended action ⟨I, π, β⟩ (Sutton, Precup & Singh 1999,
-// §2). Policy and termination depend on the present state and, in a semi-Markov
+// Option is a temporally extended action ⟨I, π, β⟩ (Sutton, Precup & Singh 1999). Policy and termination depend on the present state and, in a semi-Markov
 // option, on the number of steps since its initiation.
 type Option interface {
 	// Initiates reports whether the option may be started in s: s ∈ I.
@@ -121,7 +120,7 @@ func (Deviation) Stages() int { return 1 }
 
 // Repeat is the option of repeating one action for a random number of steps n
 // with P(n) ∝ n^−exponent, 1 ≤ n ≤ longest: the zeta distribution, cut off, of
-// εz-greedy (Dabney, Ostrovski & Barreto 2021, §4).
+// εz-greedy (Dabney, Ostrovski & Barreto 2021).
 type Repeat struct {
 	action int
 	end    []float64 // end[k-1] = P(n = k | n ≥ k)

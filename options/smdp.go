@@ -26,7 +26,7 @@ type Solution struct {
 }
 
 // SolveSMDP finds the optimal value among policies over options, by value
-// iteration with the options' models (Sutton, Precup & Singh 1999, §4), in place
+// iteration with the options' models (Sutton, Precup & Singh 1999), in place
 // and state by state. All models must be of one process and one discount, and
 // some option must initiate in every state. With mdp.ErrNotConverged the solution
 // is the best so far.

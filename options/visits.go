@@ -45,7 +45,7 @@ func (v *Visits) Overdue(kappa float64) func(s, a int) float64 {
 }
 
 // Rare is the bonus β/√n of a pair tried n times, β if it never was (MBIE-EB;
-// Strehl & Littman 2008, eq. 6).
+// Strehl & Littman 2008).
 func (v *Visits) Rare(beta float64) func(s, a int) float64 {
 	return func(s, a int) float64 { return beta / math.Sqrt(float64(max(v.Count(s, a), 1))) }
 }
@@ -65,48 +65,4 @@ func Bonus(m mdp.Model, bonus func(s, a int) float64, alone bool) (*mdp.Tabular,
 		}
 		row.Reward(reward)
 	})
-}
-
-// Mean returns the mean of models of one size, with equal weights. Rewards are
-// averaged as a bandit.Population averages its members, so that with one state the
-// greedy policy is the greedy arm to the last bit.
-func Mean(models []*mdp.Tabular) (*mdp.Tabular, error) {
-	if err := oneSize(models); err != nil {
-		return nil, err
-	}
-	n := float64(len(models))
-	d := mdp.Definition{States: models[0].NumStates(), Actions: models[0].NumActions()}
-	sums := make([]float64, d.States)
-	rewards := make([]float64, len(models))
-	p := newPopulation(len(models))
-	return mdp.Generate(d, func(s, a int, row *mdp.Row) {
-		clear(sums)
-		for k, m := range models {
-			next, prob := m.Transition(s, a)
-			for i, t := range next {
-				sums[t] += prob[i]
-			}
-			rewards[k] = m.Reward(s, a)
-		}
-		for t, p := range sums {
-			if p > 0 {
-				row.Add(t, min(p/n, 1))
-			}
-		}
-		fill(p, rewards)
-		row.Reward(p.Mean())
-	})
-}
-
-func oneSize(models []*mdp.Tabular) error {
-	if len(models) == 0 {
-		return fmt.Errorf("options: a belief needs at least one model")
-	}
-	for k, m := range models {
-		if m.NumStates() != models[0].NumStates() || m.NumActions() != models[0].NumActions() {
-			return fmt.Errorf("options: model %d has %d states and %d actions, model 0 %d and %d",
-				k, m.NumStates(), m.NumActions(), models[0].NumStates(), models[0].NumActions())
-		}
-	}
-	return nil
 }
