@@ -66,7 +66,7 @@ func newRoot(app *app) *cobra.Command {
 	)
 	for group, commands := range map[string][]*cobra.Command{
 		"experiments": {newRun(app), newReport()},
-		"questions":   {newThreshold()},
+		"questions":   {newThreshold(), newMDP(app)},
 		"plugins":     {newPlugin(app), newSchema(app)},
 		"":            {newVersion()},
 	} {

@@ -29,13 +29,20 @@ var (
 	gridLines = color.RGBA{0xe0, 0xe0, 0xe0, 0xff}
 )
 
+// plotFormat is the format that a file's name asks for.
+func plotFormat(file string) (string, error) {
+	switch format := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), ".")); format {
+	case "svg", "png", "pdf":
+		return format, nil
+	}
+	return "", usagef("--plot %s: the name must end in .svg, .png or .pdf", file)
+}
+
 // plot draws U over δ, and where exploring pays over horizon × uncertainty.
 func (q *comparison) plot(file string) error {
-	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
-	switch format {
-	case "svg", "png", "pdf":
-	default:
-		return usagef("--plot %s: the name must end in .svg, .png or .pdf", file)
+	format, err := plotFormat(file)
+	if err != nil {
+		return err
 	}
 	bound, boundLegend, err := q.plotBound()
 	if err != nil {

@@ -20,8 +20,9 @@ import (
 // lanes are copies of one finite task; they share its model.
 type lanes struct {
 	spec   framework.Spec
-	model  *mdp.Tabular
-	limit  int // steps after which an episode is truncated; 0 for none
+	task   *catalog.Task
+	model  *mdp.Tabular // the task's
+	limit  int          // steps after which an episode is truncated; 0 for none
 	states []lane
 }
 
@@ -43,7 +44,7 @@ func newLanes(id string, t *catalog.Task, limit, n int) *lanes {
 			RewardLow:   low, RewardHigh: high,
 			Continuing: limit == 0 && !t.Model.HasTerminal(),
 		},
-		model: t.Model, limit: limit, states: make([]lane, n),
+		task: t, model: t.Model, limit: limit, states: make([]lane, n),
 	}
 	for i := range l.states {
 		l.states[i].rng = rand.New(&l.states[i].pcg)
@@ -119,6 +120,11 @@ func (l *lanes) Models(context.Context) ([]*mdp.Tabular, error) {
 	}
 	return models, nil
 }
+
+// Task returns the task: its model, the names of its actions, and where on a grid
+// its states are. A host that has the environment in its own process can ask for
+// it. It must not be changed.
+func (l *lanes) Task() *catalog.Task { return l.task }
 
 // Close implements framework.VectorEnvironment.
 func (l *lanes) Close() error { return nil }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// columns aligns a table, numbers to the left as words are.
+func columns(rows [][]string) string {
+	var width []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(width) {
+				width = append(width, 0)
+			}
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		line := "  "
+		for i, cell := range row {
+			line += cell + strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)+3)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// steps writes a time.
+func steps(t int) string {
+	if t == mdp.Never {
+		return "∞"
+	}
+	return fmt.Sprint(t)
+}
+
+// never is a time for machines.
+func never(t int) any {
+	if t == mdp.Never {
+		return nil
+	}
+	return t
+}
+
+// stateList writes the first few of some states.
+func stateList(states []int) string {
+	const shown = 6
+	words := make([]string, 0, shown)
+	for _, s := range states[:min(len(states), shown)] {
+		words = append(words, fmt.Sprint(s))
+	}
+	if len(states) > 3 && states[len(states)-1]-states[0] == len(states)-1 && slices.IsSorted(states) {
+		return fmt.Sprintf("{%d, …, %d}", states[0], states[len(states)-1])
+	}
+	if len(states) > shown {
+		words = append(words, fmt.Sprintf("… %d states", len(states)))
+	}
+	return "{" + strings.Join(words, ", ") + "}"
+}
