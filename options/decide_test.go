@@ -174,17 +174,24 @@ func TestIndicesBreakEven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, false)
 		gamma := rapid.Float64Range(0, 0.999).Draw(t, "γ")
-		known := rapid.Float64Range(0, 1.2).Draw(t, "λ")
-		for i := range p.row(0) {
-			p.row(0)[i] = known
+		known := func(q *Problem, v float64) *Problem {
+			for i := range q.row(0) {
+				q.row(0)[i] = v
+			}
+			return q
 		}
 		for x := 1; x < len(p.Arms); x++ {
 			for _, kind := range []bandit.IndexKind{bandit.U, bandit.UPlus, bandit.V} {
-				index := decide(t, Rule{Score: Index, Kind: kind}, gamma, p.two(x))
-				pair := decide(t, Rule{Score: Paired, Kind: kind}, gamma, p.two(x))
-				// The greedy index of a known value is that value.
-				if index.Explore != pair.Explore && math.Abs(index.Advantage) > 1e-12 && math.Abs(pair.Advantage) > 1e-12 {
-					t.Fatalf("option %d, %v: %+v\nbut %+v", x, kind, index, pair)
+				// The index of a known value is that value.
+				index := decide(t, Rule{Score: Index, Kind: kind}, gamma, known(p.two(x), 0.5)).Advantage + 0.5
+				for _, off := range []float64{-1e-6, 1e-6} {
+					if index+off < 0 {
+						continue // below b
+					}
+					d := decide(t, Rule{Score: Paired, Kind: kind}, gamma, known(p.two(x), index+off))
+					if d.Explore != (off < 0) && math.Abs(d.Advantage) > 1e-12 {
+						t.Fatalf("option %d has the index %v of %v, but against %+g more: %+v", x, index, kind, off, d)
+					}
 				}
 			}
 		}
@@ -247,6 +254,24 @@ func TestDecisionTerms(t *testing.T) {
 			}
 			if math.Abs(d.Advantage-want) > 1e-12 {
 				t.Fatalf("paired: %+v does not add up to %v", d, want)
+			}
+		}
+		last := len(p.Arms) - 1
+		q := p.two(last)
+		for _, r := range []Rule{{Score: Paired}, {Score: MeanValue}, {Score: Stochastic}, {Score: Stochastic, Common: true}} {
+			d := decide(t, r, gamma, q)
+			n := 0.0
+			for i, v := range p.Optimal {
+				if v-p.row(0)[i] >= d.Delta {
+					n++
+				}
+			}
+			if d.Delta > 0 && d.P != n/float64(len(p.Optimal)) {
+				t.Fatalf("%v: %+v, but δ is exceeded %v times of %d", r.Score, d, n, len(p.Optimal))
+			}
+			want := (1-d.Share)*p.Arms[last].Reveal*d.Delta*d.P - d.Share*(y-mean(p.row(last)))
+			if math.Abs(d.Advantage-want) > 1e-12 {
+				t.Fatalf("uninformed, %v: %+v does not add up to %v", r.Score, d, want)
 			}
 		}
 	})

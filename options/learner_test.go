@@ -270,8 +270,24 @@ func TestAveragingAndTermination(t *testing.T) {
 	if o, v := q.Best(0); o != 0 || v != 3 {
 		t.Errorf("best is option %d with %v; of equal ones it is the first", o, v)
 	}
+	elsewhere := Markov{Initiation: []bool{false, true}, Policy: mdp.Constant(2, 0)}
+	if q, err = NewQLearner([]Option{elsewhere, Primitive(0)}, 2, 0.5, LearnerOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	q.Update(0, 0, 9, 1, 1, true)
+	if o, v := q.Best(0); o != 1 || v != 0 {
+		t.Errorf("best is option %d with %v, which does not initiate", o, v)
+	}
 	intra, err := NewIntraLearner([]Option{Primitive(0)}, 1, 1, 0.5, LearnerOptions{})
 	if err != nil {
+		t.Fatal(err)
+	}
+	intra.Update(0, 0, 7, 0, true, 0.5) // twice as likely as it was taken
+	intra.Update(0, 0, 1, 0, true, 1)
+	if got := intra.Value(0, 0); math.Abs(got-5) > 1e-15 {
+		t.Errorf("the mean of 7, counted twice, and 1 is %v", got)
+	}
+	if intra, err = NewIntraLearner([]Option{Primitive(0)}, 1, 1, 0.5, LearnerOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	intra.Update(0, 0, 7, 0, true, 1)

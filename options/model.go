@@ -180,14 +180,10 @@ func (b *builder) stage(dst, after *mat.Dense, k int) error {
 // (I − γP(1−β))X = (γPβ, r).
 func (b *builder) stationary(k int) (*mat.Dense, error) {
 	n := len(b.end)
-	// On arrival at k the option may have ended for sure: then X_k does not matter.
 	if err := b.ends(max(k, 1)); err != nil {
 		return nil, err
 	}
 	x := mat.NewDense(n, b.columns, nil)
-	if k > 0 && all(b.end, 1) {
-		return x, nil
-	}
 	if all(b.end, 1) { // one step: no system to solve
 		return x, b.stage(x, x, k)
 	}

@@ -342,6 +342,23 @@ func (m *moments) check(t *testing.T, what string, want float64) {
 	}
 }
 
+// What is certain takes no draw.
+func TestCertaintyTakesNoDraw(t *testing.T) {
+	e := Start(Hold(mdp.Constant(2, 1), 2), 0, 0.5)
+	scratch := make([]float64, 2)
+	for _, ended := range []bool{false, true} {
+		if a := e.SelectAction(0, scratch, nil); a != 1 {
+			t.Errorf("action %d", a)
+		}
+		if e.Step(4, 0, nil) != ended {
+			t.Errorf("ended after %d steps", e.Elapsed)
+		}
+	}
+	if e.Return != 6 || e.Factor != 0.25 || e.Elapsed != 2 {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestStartNeedsTheInitiationSet(t *testing.T) {
 	defer func() {
 		if recover() == nil {

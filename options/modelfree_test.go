@@ -23,6 +23,12 @@ func TestValueTables(t *testing.T) {
 	if !slices.Equal(p.Values, want) || !slices.Equal(p.Optimal, []float64{2, 3, 2}) || p.Hold != 4 || p.Step != 9 || p.Greedy != 0 {
 		t.Errorf("problem %+v, want values %v", p, want)
 	}
+	if greedy, err := tables.At(&Problem{}, []float64{2, 2, 3, 3}); err != nil || greedy != 0 {
+		t.Errorf("of equal actions %d is greedy, %v", greedy, err)
+	}
+	if _, err := tables.At(&p, []float64{2, 4, 6, 2, 1, 4}); err != nil {
+		t.Fatal(err)
+	}
 	names := ""
 	for _, a := range p.Arms {
 		names += a.Name + ";"

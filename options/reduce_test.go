@@ -122,6 +122,18 @@ func TestCandidates(t *testing.T) {
 				t.Errorf("no option is called %s", name)
 			}
 		}
+		// In every model some member's policy is optimal: the member's own.
+		for s := range 5 {
+			for k, v := range red.Optimal(s) {
+				best := math.Inf(-1)
+				for x := range red.Candidates {
+					best = max(best, red.Values(x, s)[k])
+				}
+				if math.Abs(v-best) > 1e-9 {
+					t.Errorf("the optimum in state %d of model %d is %v, the best option's value %v", s, k, v, best)
+				}
+			}
+		}
 		var p Problem
 		red.At(&p, 3, 17)
 		if err := p.Check(); err != nil || p.Step != 17 || p.Hold != red.Window.Steps || len(p.Arms) != len(red.Candidates) {
@@ -187,6 +199,21 @@ func TestMultichainGains(t *testing.T) {
 	for s, want := range []float64{1, 5} {
 		if got := red.Values(0, s)[1]; got != want {
 			t.Errorf("greedy is worth %v in state %d, want %v", got, s, want)
+		}
+	}
+}
+
+// The optimum does not depend on the state, but an option's value does.
+func TestGainsOfConstantActions(t *testing.T) {
+	m := twoStates(t)
+	red, err := Reduce([]*mdp.Tabular{m}, ReduceOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := slices.IndexFunc(red.Candidates, func(c Candidate) bool { return c.Name == "action 0" })
+	for s, want := range []float64{0, 1} {
+		if got := red.Values(x, s)[0]; got != want || math.Abs(red.Optimal(s)[0]-1) > 1e-12 {
+			t.Errorf("staying in state %d is worth %v, the optimum %v", s, got, red.Optimal(s)[0])
 		}
 	}
 }

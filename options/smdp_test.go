@@ -104,6 +104,20 @@ func TestPlanningWithInitiationSets(t *testing.T) {
 	}
 }
 
+// An option is not taken where it does not initiate, however good it would be.
+func TestPlanningKeepsToInitiationSets(t *testing.T) {
+	m := twoStates(t)
+	stay := Markov{Initiation: []bool{true, false}, Policy: mdp.Constant(2, 0), End: []float64{1, 1}}
+	sol, err := SolveSMDP(modelsOf(t, m, 0.9, stay, Primitive(1)), PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// In state 1 one can only move, which earns nothing; in state 0 only staying is free.
+	if math.Abs(sol.Value[0])+math.Abs(sol.Value[1]) > 1e-8 || !slices.Equal(sol.Option, []int{0, 1}) {
+		t.Errorf("%+v", sol)
+	}
+}
+
 func TestPlanningRefuses(t *testing.T) {
 	m := twoStates(t)
 	here := Markov{Initiation: []bool{true, false}, Policy: mdp.Constant(2, 1), End: []float64{1, 1}}

@@ -48,17 +48,17 @@ func TestVisits(t *testing.T) {
 		t.Error("visits of no state")
 	}
 
-	// In state 0 nothing is new but moving, in state 1 nothing but staying: the
-	// policy for novelty moves there and stays.
+	// In state 1 nothing is new but moving, in state 0 nothing but staying: the
+	// policy for novelty moves there and stays, where there is no reward.
 	for range 100 {
-		v.Update(0, 0)
-		v.Update(1, 1)
+		v.Update(0, 1)
+		v.Update(1, 0)
 	}
 	red, err := Reduce([]*mdp.Tabular{m}, ReduceOptions{Kinds: []Kind{Novelty}, Visits: v})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pi := red.Candidates[1].Policy.(mdp.Deterministic); !slices.Equal(pi, mdp.Deterministic{1, 0}) {
+	if pi := red.Candidates[1].Policy.(mdp.Deterministic); !slices.Equal(pi, mdp.Deterministic{0, 1}) {
 		t.Errorf("novelty is sought by %v", pi)
 	}
 }
