@@ -46,6 +46,7 @@ type laneRecord struct {
 	ended      int     // episodes that ended in the window
 	episodes   int
 	modeled    bool
+	gain       float64 // optimal reward per step, of a model with several states; else NaN
 	curves     []curve
 }
 
@@ -60,7 +61,7 @@ func newRecorder(b *Batch) *recorder {
 		r.first = d.Start
 	}
 	for i := range r.lanes {
-		r.hot[i].weight = 1
+		r.hot[i].weight, r.lanes[i].gain = 1, math.NaN()
 		for _, m := range b.Metrics {
 			r.lanes[i].curves = append(r.lanes[i].curves, curve{m, make([]float64, 0, len(b.Grid))})
 		}
@@ -135,8 +136,19 @@ func (r *recorder) learnModels(ctx context.Context, env framework.VectorEnvironm
 	if len(models) != len(r.lanes) {
 		return fmt.Errorf("environment: %d models for %d lanes: %w", len(models), len(r.lanes), framework.ErrInvalidAnswer)
 	}
+	gains := map[*mdp.Tabular]float64{} // lanes may share a model
 	for i, m := range models {
-		if m == nil || m.NumStates() != 1 {
+		if m == nil {
+			continue
+		}
+		if m.NumStates() > 1 {
+			if _, known := gains[m]; !known {
+				gains[m] = math.NaN()
+				if env.Spec().Continuing {
+					gains[m] = optimalGain(m)
+				}
+			}
+			r.lanes[i].gain = gains[m]
 			continue
 		}
 		if r.gaps == nil {
@@ -147,6 +159,23 @@ func (r *recorder) learnModels(ctx context.Context, env framework.VectorEnvironm
 		r.lanes[i].modeled = true
 	}
 	return nil
+}
+
+// solvable is up to how many states a model is solved, for which there is no time
+// in the middle of an experiment if there are more.
+const solvable = 2000
+
+// optimalGain returns the best reward per step of a continuing task, or NaN if it
+// depends on the start or takes too long to find.
+func optimalGain(m *mdp.Tabular) float64 {
+	if m.NumStates() > solvable {
+		return math.NaN()
+	}
+	s, err := mdp.SolveAverage(m, mdp.Options{MaxIterations: 100_000})
+	if err != nil || slices.Max(s.Gain)-slices.Min(s.Gain) > 1e-9*max(1, math.Abs(s.Gain[0])) {
+		return math.NaN()
+	}
+	return s.Gain[0]
 }
 
 // gaps fills dst with Δ_a = max_b r(0,b) − r(0,a) of a one-state model, the
@@ -183,6 +212,8 @@ func (r *recorder) flush(i int) {
 		case result.Regret:
 			if l.modeled {
 				x = h.regret
+			} else {
+				x = float64(h.steps)*l.gain - l.cumulative
 			}
 		case result.OptimalAction:
 			if l.modeled {

@@ -45,8 +45,8 @@ func Define(m Metric) Definition {
 		return Definition{Title: "episode return", Axis: "return per episode (window mean)",
 			Text: "Mean undiscounted return of the episodes that ended since the previous recorded step."}
 	case Regret:
-		return Definition{Title: "regret", Axis: "regret (expected reward forgone)", Cumulative: true,
-			Text: "Sum over all steps of the optimal expected reward minus the expected reward of the action taken."}
+		return Definition{Title: "regret", Axis: "regret (reward forgone)", Cumulative: true,
+			Text: "Sum over all steps of the optimal expected reward minus the expected reward of the action taken; in tasks with several states, the steps times the optimal reward per step minus the rewards had."}
 	case OptimalAction:
 		return Definition{Title: "optimal actions", Axis: "share of optimal actions (window mean)",
 			Text: "Share of the steps since the previous recorded step at which the action was optimal; in summaries, of all steps."}

@@ -1,0 +1,105 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// ferry goes to and fro between two banks, or waits, by the model it is made of.
+type ferry struct {
+	model      *mdp.Tabular
+	continuing bool
+	bank       int
+}
+
+func (f *ferry) Spec() framework.Spec {
+	return framework.Spec{ID: "test/ferry@1", Observation: space.Discrete{N: 2}, Action: space.Discrete{N: 2}, Continuing: f.continuing}
+}
+
+func (f *ferry) Reset(context.Context, uint64) (space.Value, error) {
+	f.bank = 0
+	return space.Value{}, nil
+}
+
+func (f *ferry) Step(_ context.Context, a space.Value) (framework.TimeStep, error) {
+	reward := 0.0
+	f.bank, reward = f.model.Step(f.bank, int(a.Int), nil)
+	return framework.TimeStep{Observation: space.Value{Int: int64(f.bank)}, Reward: reward}, nil
+}
+
+// modeled is an environment whose lanes have one model.
+type modeled struct {
+	framework.VectorEnvironment
+	model *mdp.Tabular
+	lanes int
+}
+
+func (m modeled) Models(context.Context) ([]*mdp.Tabular, error) {
+	out := make([]*mdp.Tabular, m.lanes)
+	for i := range out {
+		out[i] = m.model
+	}
+	return out, nil
+}
+
+// rower always goes across.
+type rower struct{}
+
+func (rower) SelectAction(context.Context, space.Value) (space.Value, error) {
+	return space.Value{Int: 1}, nil
+}
+func (rower) Update(context.Context, framework.Transition) error { return nil }
+
+func regretOf(t *testing.T, d mdp.Definition, continuing bool) []float64 {
+	t.Helper()
+	m, err := mdp.NewModel(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, err := framework.Vectorize(func() (framework.Environment, error) { return &ferry{model: m, continuing: continuing}, nil }, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := Batch{
+		Environment: modeled{env, m, 2}, Runs: []int{0, 1}, Seeds: seed.NewSource(1, env.Spec().ID), Steps: 4,
+		Grid: []int{1, 2, 3, 4}, Metrics: []result.Metric{result.Regret},
+		Agent: framework.VectorizeAgent(func(uint64) (framework.Agent, error) { return rower{}, nil }, env.Spec(), 2),
+	}
+	out, err := Run(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := fmt.Sprint(out[0].Curves), fmt.Sprint(out[1].Curves); a != b {
+		t.Errorf("lanes that do the same have regrets %s and %s", a, b)
+	}
+	return out[0].Curves[result.Regret]
+}
+
+// The regret of a continuing task with several states is counted against its
+// optimal reward per step: here 2, for waiting where crossing pays 3 but there is
+// nothing to be had on the way back.
+func TestRegretOfSeveralStates(t *testing.T) {
+	d := mdp.Definition{
+		States: 2, Actions: 2,
+		Transitions: []mdp.Transition{{S: 0, A: 0, Next: 0, P: 1}, {S: 0, A: 1, Next: 1, P: 1}, {S: 1, A: 0, Next: 1, P: 1}, {S: 1, A: 1, Next: 0, P: 1}},
+		Rewards:     []mdp.Reward{{S: 0, A: 0, R: 2}, {S: 0, A: 1, R: 3}},
+	}
+	if got, want := fmt.Sprint(regretOf(t, d, true)), "[-1 1 0 2]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := regretOf(t, d, false); got != nil {
+		t.Errorf("a task with episodes, whose length the model does not know, has regret %v", got)
+	}
+	// What is best depends on the start.
+	d.Transitions = []mdp.Transition{{S: 0, A: 0, Next: 0, P: 1}, {S: 0, A: 1, Next: 0, P: 1}, {S: 1, A: 0, Next: 1, P: 1}, {S: 1, A: 1, Next: 1, P: 1}}
+	if got := regretOf(t, d, true); got != nil {
+		t.Errorf("got regret %v against an optimum that is not one number", got)
+	}
+}
