@@ -107,7 +107,7 @@ func TestShippedConfigs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := c.checkAll(t.Context(), file, plan); err != nil {
+			if _, _, err := c.checkAll(t.Context(), file, plan); err != nil {
 				t.Error(err)
 			}
 		})

@@ -161,7 +161,7 @@ func (f *mdpFlags) process(app *app, cmd *cobra.Command) (*process, error) {
 	}
 	if p.restart = p.restart && p.model.HasTerminal(); p.restart {
 		if p.model, err = p.model.Restarting(); err != nil {
-			return nil, refused(err)
+			return nil, refused(fmt.Errorf("%w; --restart=false lets episodes end for ever", err))
 		}
 	}
 	return p, p.choose(cmd.Context(), f.policy)

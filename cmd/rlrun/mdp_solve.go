@@ -126,8 +126,8 @@ func (p *process) criterion() string {
 // head says what the model is.
 func (p *process) head() string {
 	m := p.model
-	text := fmt.Sprintf("%s: %d %s, %d %s, %d transitions", p.label, m.NumStates(), plural(m.NumStates(), "state", "states"),
-		m.NumActions(), plural(m.NumActions(), "action", "actions"), m.NumTransitions())
+	text := fmt.Sprintf("%s: %d %s, %d %s, %d %s", p.label, m.NumStates(), plural(m.NumStates(), "state", "states"),
+		m.NumActions(), plural(m.NumActions(), "action", "actions"), m.NumTransitions(), plural(m.NumTransitions(), "transition", "transitions"))
 	switch {
 	case p.restart:
 		text += "; episodes follow each other"

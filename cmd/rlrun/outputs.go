@@ -15,6 +15,9 @@ import (
 // statistics and the names of the files.
 func remake(dir string, plan *experiment.Plan) (*result.Summary, []string, error) {
 	meta := plan.Meta()
+	if err := readTasks(dir, &meta); err != nil {
+		return nil, nil, err
+	}
 	s, err := result.Aggregate(meta, result.ReadRecords(dir))
 	if err != nil {
 		return nil, nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
 )
 
 // configure takes over what a config says of transports and limits.
@@ -35,8 +36,8 @@ func (c *catalogue) configure(file *config.File) error {
 
 // checkAll makes sure, before anything runs, that every plugin is there, is of
 // the right kind, accepts its parameters and goes with the others. It returns
-// what provenance.json says of them.
-func (c *catalogue) checkAll(ctx context.Context, file *config.File, plan *experiment.Plan) ([]experiment.PluginProvenance, error) {
+// what provenance.json says of them, and what is known of the environments.
+func (c *catalogue) checkAll(ctx context.Context, file *config.File, plan *experiment.Plan) ([]experiment.PluginProvenance, map[string]result.Task, error) {
 	s := c.shared()
 	defer s.close()
 	var problems config.Problems
@@ -51,17 +52,19 @@ func (c *catalogue) checkAll(ctx context.Context, file *config.File, plan *exper
 			if errors.As(err, &ps) {
 				problems = append(problems, ps...)
 			} else if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
 	if problems != nil {
-		return nil, problems
+		return nil, nil, problems
 	}
 	if err := s.checkPairs(ctx, file, plan); err != nil {
-		return nil, cmp.Or(context.Cause(ctx), err)
+		return nil, nil, cmp.Or(context.Cause(ctx), err)
 	}
-	return s.provenance(ctx, plan)
+	tasks := s.tasks(ctx, plan)
+	plugins, err := s.provenance(ctx, plan)
+	return plugins, tasks, cmp.Or(context.Cause(ctx), err)
 }
 
 // checkPairs opens one lane of everything that the plan will open.

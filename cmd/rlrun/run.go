@@ -102,10 +102,14 @@ func (app *app) run(cmd *cobra.Command, name string, o runOptions) error {
 		return err
 	}
 	provenance := experiment.NewProvenance(plan, append([]string{"rlrun"}, app.args...), started)
-	if provenance.Plugins, err = plugins.checkAll(ctx, file, plan); err != nil {
+	var tasks map[string]result.Task
+	if provenance.Plugins, tasks, err = plugins.checkAll(ctx, file, plan); err != nil {
 		return err
 	}
 	done, err := plan.Prepare(dir, o.resume, provenance)
+	if err == nil {
+		err = writeTasks(dir, tasks)
+	}
 	if err != nil {
 		return outputError(dir, err)
 	}

@@ -24,6 +24,8 @@ type Meta struct {
 	// Optimum is the optimal mean reward per step of environments where it is
 	// known, by label; plots draw it as a line.
 	Optimum map[string]float64 `json:"optimum,omitempty"`
+	// Tasks says what is known of environments, by label.
+	Tasks map[string]Task `json:"tasks,omitempty"`
 }
 
 // Key names one run of an experiment.

@@ -1,0 +1,99 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// The largest models of which a description holds the optimum and mixing times,
+// and the diameter: a second each.
+const (
+	solvedStates   = 500
+	diameterStates = 200
+)
+
+// DescribeTask returns what is known of a task with several states whose model
+// the environment, opened with two lanes, tells; nil if it does not, if the model
+// has one state, or if it differs between runs.
+func DescribeTask(ctx context.Context, env framework.VectorEnvironment) (*result.Task, error) {
+	modeler, ok := env.(framework.Modeler)
+	if !ok {
+		return nil, nil
+	}
+	in, out := framework.NewActions(env.Spec(), 2), framework.NewTimeSteps(env.Spec(), 2)
+	for i := range in.Signals { // the models are there once runs have begun
+		in.Signals[i], in.Seeds[i] = framework.NewRun, uint64(i)+1
+	}
+	if err := env.Step(ctx, in, &out); err != nil {
+		return nil, err
+	}
+	models, err := modeler.Models(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("models: %w", err)
+	}
+	if len(models) != 2 || models[0] == nil || models[0].NumStates() == 1 {
+		return nil, nil
+	}
+	if models[0] != models[1] && !reflect.DeepEqual(models[0], models[1]) {
+		return nil, nil
+	}
+	return describe(models[0], env.Spec().Continuing), nil
+}
+
+// describe fills in what can be computed; what cannot is left out.
+func describe(m *mdp.Tabular, continuing bool) *result.Task {
+	t := &result.Task{States: m.NumStates(), Actions: m.NumActions(), Continuing: continuing}
+	m, err := m.Restarting()
+	if err != nil || t.States > solvedStates {
+		return t
+	}
+	if t.States <= diameterStates {
+		if d, _, _, err := mdp.Diameter(m); err == nil && !math.IsInf(d, 1) {
+			t.Diameter = &d
+		}
+	}
+	s, err := mdp.SolveAverage(m, mdp.Options{})
+	if err != nil || slices.Max(s.Gain)-slices.Min(s.Gain) > 1e-9*max(1, math.Abs(s.Gain[0])) {
+		return t
+	}
+	t.Gain = &s.Gain[0]
+	mix, err := mdp.MixingTime(m, s.Policy, mdp.MixingOptions{})
+	if mix == nil || err != nil && !errors.Is(err, mdp.ErrNotConverged) {
+		return t
+	}
+	t.Structure = structure(mix.Structure)
+	t.Mixing = &result.TaskMixing{Eta: mix.Eta, Epsilon: mix.Epsilon}
+	if mix.Max != mdp.Never {
+		t.Mixing.Max = &mix.Max
+	}
+	if x := mix.MeanNonGreedy; !math.IsNaN(x) && !math.IsInf(x, 1) {
+		t.Mixing.Mean = &x
+	}
+	return t
+}
+
+// structure is a chain's structure in words.
+func structure(st *mdp.Structure) string {
+	switch {
+	case st.Ergodic():
+		return "ergodic"
+	case !st.Unichain():
+		return fmt.Sprintf("%d closed classes", len(st.Closed))
+	}
+	text := "unichain"
+	if st.Irreducible() {
+		text = "irreducible"
+	}
+	if p := st.Period[st.Closed[0]]; p > 1 {
+		text += fmt.Sprintf(", period %d", p)
+	}
+	return text
+}

@@ -1,0 +1,25 @@
+package result
+
+// Task is what is known of an environment whose model is known and has several
+// states. What was not computed, because the model is large or lacks what it
+// takes, is absent.
+type Task struct {
+	States     int      `json:"states"`
+	Actions    int      `json:"actions"`
+	Continuing bool     `json:"continuing"`         // no episode ends, by itself or by a limit
+	Gain       *float64 `json:"gain,omitempty"`     // optimal reward per step, episodes following each other
+	Diameter   *float64 `json:"diameter,omitempty"` // most expected steps that the fastest way between two states takes
+	// Structure is that of the optimal policy's chain: "ergodic"; or "irreducible"
+	// or "unichain", with a period above 1; or "2 closed classes".
+	Structure string `json:"structure,omitempty"`
+	// Mixing is the exploration mixing time of the optimal policy.
+	Mixing *TaskMixing `json:"mixing,omitempty"`
+}
+
+// TaskMixing is an exploration mixing time T_ε (docs/theory.md §2.1).
+type TaskMixing struct {
+	Eta     float64  `json:"eta"`     // threshold in total variation
+	Epsilon float64  `json:"epsilon"` // the same in the paper's scale, 2η/|S|
+	Max     *int     `json:"max"`     // the largest; null: infinite
+	Mean    *float64 `json:"mean"`    // over states as visited and the actions not taken; null: infinite or not defined
+}
