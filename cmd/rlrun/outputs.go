@@ -34,7 +34,12 @@ func remake(dir string, plan *experiment.Plan) (*result.Summary, []string, error
 		return nil, nil, err
 	}
 	draw := plan.Config.Report
-	plots, err := report.WritePlots(dir, s, draw.Metrics, report.Options{Smooth: draw.Smooth})
+	options := report.Options{Smooth: draw.Smooth}
+	if draw.Axis != "" {
+		log := draw.Axis == "log"
+		options.LogX = &log
+	}
+	plots, err := report.WritePlots(dir, s, draw.Metrics, options)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -109,6 +109,9 @@ type Report struct {
 	// Smooth is the width, in grid points, of the moving average drawn in plots.
 	// Files keep the unsmoothed values. Default: 1, no smoothing.
 	Smooth int `json:"smooth,omitempty" jsonschema:"minimum=1,default=1"`
+	// Axis is the axis of steps in plots: log or linear. Default: as the grid is
+	// spaced.
+	Axis string `json:"axis,omitempty" jsonschema:"enum=log,enum=linear"`
 	// Metrics to draw. Default: all that were recorded.
 	Metrics []result.Metric `json:"metrics,omitempty" jsonschema:"enum=reward,enum=cumulative_reward,enum=discounted_return,enum=regret,enum=optimal_action,enum=episode_return"`
 }
