@@ -4,18 +4,21 @@
 package plugins
 
 import (
+	"slices"
+
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/plugins/banditagent"
 	"github.com/rlrun/rlrun/plugins/bernoullibandit"
 	"github.com/rlrun/rlrun/plugins/gaussianbandit"
 	"github.com/rlrun/rlrun/plugins/tabular"
+	"github.com/rlrun/rlrun/plugins/tabularagents"
 )
 
 // All returns every bundled plugin.
 func All() []framework.Plugin {
-	return append([]framework.Plugin{
+	return slices.Concat([]framework.Plugin{
 		bernoullibandit.Plugin(),
 		gaussianbandit.Plugin(),
 		banditagent.Plugin(),
-	}, tabular.Plugins()...)
+	}, tabular.Plugins(), tabularagents.Plugins())
 }

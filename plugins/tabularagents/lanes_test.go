@@ -1,0 +1,188 @@
+package tabularagents
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/plugins/plugintest"
+)
+
+// variants are parameters of every agent that reach all of its code.
+var variants = map[string][]string{
+	"q-learning": {
+		``,
+		`{"policy":"epsilon-z-greedy","epsilon":0.3,"decay":"linear","decay_steps":50}`,
+		`{"policy":"softmax","temperature":0.5,"schedule":"harmonic"}`,
+		`{"schedule":"harmonic","power":0.7,"decay":"harmonic","initial":2}`,
+	},
+}
+
+// every calls f with every agent and each of its variants.
+func every(t *testing.T, f func(t *testing.T, p framework.Plugin, params string)) {
+	t.Helper()
+	for _, p := range Plugins() {
+		d, err := p.Describe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(d.ID, "rlrun/"), "@1")
+		if len(variants[name]) == 0 {
+			t.Errorf("no variants of %s", name)
+		}
+		for _, params := range variants[name] {
+			t.Run(name+params, func(t *testing.T) { f(t, p, params) })
+		}
+	}
+}
+
+func TestConform(t *testing.T) {
+	every(t, func(t *testing.T, p framework.Plugin, params string) {
+		t.Parallel()
+		plugintest.Conform(t, p, json.RawMessage(params))
+	})
+}
+
+// finite is a description of a small episodic task.
+var finite = framework.Spec{ID: "test/finite@1", Observation: space.Discrete{N: 3, Start: 5}, Action: space.Discrete{N: 2, Start: 1}, RewardLow: -1, RewardHigh: 1}
+
+func TestRefusals(t *testing.T) {
+	box := space.Box{Low: []float64{0}, High: []float64{1}}
+	huge, wide, many := finite, finite, finite
+	huge.Observation = space.Discrete{N: 1 << 40}
+	wide.Observation = box
+	many.Action = box
+	every(t, func(t *testing.T, p framework.Plugin, params string) {
+		for _, spec := range []framework.Spec{huge, wide, many} {
+			if _, err := p.OpenAgent(t.Context(), json.RawMessage(params), spec, 1); !errors.Is(err, framework.ErrUnsupported) {
+				t.Errorf("%v, %v: %v", spec.Observation, spec.Action, err)
+			}
+		}
+		if _, err := p.OpenAgent(t.Context(), json.RawMessage(params), finite, 1); err != nil {
+			t.Errorf("a finite task: %v", err)
+		}
+	})
+}
+
+// wrong are parameters that are refused, and the word that says why.
+var wrong = []struct{ agent, params, want string }{
+	{"q-learning", `{"gama":1}`, "gama"},
+	{"q-learning", `{"gamma":1.5}`, "gamma"},
+	{"q-learning", `{"step":0}`, "step"},
+	{"q-learning", `{"schedule":"x"}`, "schedule"},
+	{"q-learning", `{"schedule":"harmonic","power":2}`, "power"},
+	{"q-learning", `{"optimistic":true,"gamma":1}`, "optimistic"},
+	{"q-learning", `{"policy":"x"}`, "policy"},
+	{"q-learning", `{"decay":"x"}`, "decay"},
+	{"q-learning", `{"epsilon":-1}`, "epsilon"},
+	{"q-learning", `{"final_epsilon":2}`, "final_epsilon"},
+	{"q-learning", `{"decay_steps":0}`, "decay_steps"},
+	{"q-learning", `{"mu":1}`, "mu"},
+	{"q-learning", `{"max_repeat":0}`, "max_repeat"},
+	{"q-learning", `{"temperature":0}`, "temperature"},
+}
+
+func TestWrongParameters(t *testing.T) {
+	for _, tt := range wrong {
+		_, err := find(t, tt.agent).OpenAgent(t.Context(), json.RawMessage(tt.params), finite, 1)
+		if !errors.Is(err, framework.ErrInvalidParams) || errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %s: %v", tt.agent, tt.params, err)
+		}
+	}
+}
+
+// What suits another environment is not wrong in itself.
+func TestUnsuitableEnvironments(t *testing.T) {
+	endless, unbounded := finite, finite
+	endless.Continuing = true
+	unbounded.RewardHigh = math.Inf(1)
+	for _, tt := range []struct {
+		params string
+		spec   framework.Spec
+	}{{`{"gamma":1}`, endless}, {`{"optimistic":true}`, unbounded}} {
+		if _, err := find(t, "q-learning").OpenAgent(t.Context(), json.RawMessage(tt.params), tt.spec, 1); !errors.Is(err, framework.ErrUnsupported) || errors.Is(err, framework.ErrInvalidParams) {
+			t.Errorf("%s: %v", tt.params, err)
+		}
+	}
+}
+
+// caller steps one lane of an agent on finite.
+type caller struct {
+	t       testing.TB
+	agent   framework.VectorAgent
+	in      *framework.Feedback
+	actions space.Column
+}
+
+func newCaller(t testing.TB, name, params string) *caller {
+	t.Helper()
+	agent, err := find(t, name).OpenAgent(t.Context(), json.RawMessage(params), finite, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &caller{t, agent, framework.NewFeedback(finite, 1), space.NewColumn(finite.Action, 1)}
+}
+
+func (c *caller) try(s framework.Signal, state int64, r float64, terminated, truncated bool) error {
+	c.in.Signals[0], c.in.Seeds[0], c.in.Observations.Int64[0] = s, 1, state
+	c.in.Rewards[0], c.in.Terminated[0], c.in.Truncated[0] = r, terminated, truncated
+	return c.agent.Step(c.t.Context(), c.in, &c.actions)
+}
+
+func TestBrokenInput(t *testing.T) {
+	every(t, func(t *testing.T, p framework.Plugin, params string) {
+		d, _ := p.Describe(t.Context())
+		c := newCaller(t, strings.TrimSuffix(strings.TrimPrefix(d.ID, "rlrun/"), "@1"), params)
+		expect := func(what string, err, want error) {
+			t.Helper()
+			var lane *framework.LaneError
+			if !errors.Is(err, want) || want != nil && !errors.As(err, &lane) {
+				t.Errorf("%s: %v, want %v", what, err, want)
+			}
+		}
+		expect("a step first", c.try(framework.Continue, 5, 0, false, false), framework.ErrNeedsReset)
+		expect("an episode first", c.try(framework.NewEpisode, 5, 0, false, false), framework.ErrNeedsReset)
+		expect("a run", c.try(framework.NewRun, 5, 0, false, false), nil)
+		expect("a state below", c.try(framework.Continue, 4, 0, false, false), framework.ErrInvalidAnswer)
+		expect("a state above", c.try(framework.Continue, 8, 0, false, false), framework.ErrInvalidAnswer)
+		expect("no number", c.try(framework.Continue, 7, math.NaN(), false, false), framework.ErrInvalidAnswer)
+		expect("infinite", c.try(framework.Continue, 7, math.Inf(1), false, false), framework.ErrInvalidAnswer)
+		expect("the end", c.try(framework.Continue, 7, 1, true, false), nil)
+		expect("after the end", c.try(framework.Continue, 5, 0, false, false), framework.ErrNeedsReset)
+		expect("an episode", c.try(framework.NewEpisode, 5, 0, false, false), nil)
+	})
+}
+
+// A step allocates nothing: 1000 steps within episodes and over their ends.
+func TestStepsDoNotAllocate(t *testing.T) {
+	for _, name := range []string{"q-learning"} {
+		for _, params := range variants[name] {
+			t.Run(name+params, func(t *testing.T) {
+				c := newCaller(t, name, params)
+				k, signal := 0, framework.NewRun
+				next := func() {
+					k++
+					ends := k%17 == 0
+					if err := c.try(signal, 5+int64(k*k%3), 1, ends && k%2 == 0, ends && k%2 == 1); err != nil {
+						t.Fatal(err)
+					}
+					if ends && signal == framework.Continue {
+						signal = framework.NewEpisode
+					} else {
+						signal = framework.Continue
+					}
+				}
+				for range 1000 {
+					next() // all that is to be seen is seen
+				}
+				if n := testing.AllocsPerRun(1000, next); n != 0 {
+					t.Errorf("%v allocations a step", n)
+				}
+			})
+		}
+	}
+}

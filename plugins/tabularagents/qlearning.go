@@ -1,0 +1,70 @@
+package tabularagents
+
+import "github.com/rlrun/rlrun/framework"
+
+// qLearningParams are the parameters of Q-learning.
+type qLearningParams struct {
+	Values
+	Behaviour
+}
+
+// QLearning returns tabular Q-learning (Watkins 1989; Watkins & Dayan 1992) as a
+// plugin: Q(s,a) += α (r + γ max_b Q(s',b) − Q(s,a)). It assumes that observations
+// are Markov states.
+func QLearning() framework.Plugin {
+	return plugin("rlrun/q-learning@1",
+		"Tabular Q-learning (Watkins & Dayan 1992) with ε-greedy, εz-greedy (Dabney et al. 2021) or softmax exploration, an optimistic start if wanted.",
+		qLearningParams{defaultValues(), defaultBehaviour()},
+		func(p qLearningParams, t task) (func() learner, error) {
+			if err := p.Values.check(t); err != nil {
+				return nil, err
+			}
+			if err := p.Behaviour.check(); err != nil {
+				return nil, err
+			}
+			return func() learner {
+				x := &qLearner{table: newTable(&p.Values, t)}
+				x.selector.init(&p.Behaviour, t.actions)
+				return x
+			}, nil
+		})
+}
+
+type qLearner struct {
+	table    table
+	selector selector
+	last     int // index of the pair of the last action
+}
+
+func (x *qLearner) start(seed uint64) {
+	x.table.start()
+	x.selector.start(seed)
+}
+
+func (x *qLearner) begin(s int) int {
+	x.selector.interrupt()
+	return x.act(s)
+}
+
+func (x *qLearner) act(s int) int {
+	a := x.selector.action(x.table.row(s))
+	x.last = s*x.table.actions + a
+	return a
+}
+
+func (x *qLearner) step(r float64, next int) int {
+	x.learn(r + x.table.Gamma*largest(x.table.row(next)))
+	return x.act(next)
+}
+
+func (x *qLearner) end(r float64, next int, terminated bool) {
+	if !terminated {
+		r += x.table.Gamma * largest(x.table.row(next))
+	}
+	x.learn(r)
+}
+
+func (x *qLearner) learn(target float64) {
+	q := &x.table.q[x.last]
+	*q += x.table.size(x.last) * (target - *q)
+}

@@ -1,0 +1,86 @@
+package tabularagents
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/rlrun/rlrun/framework"
+)
+
+// Values are the parameters of a table of action values and how it learns.
+type Values struct {
+	Gamma    float64 `json:"gamma" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of the agent's own criterion. 1 is for episodic tasks only."`
+	Step     float64 `json:"step" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Step size α of schedule constant, as in Sutton & Barto (2018, Example 6.5: 0.5; 0.1 is milder to noise)."`
+	Schedule string  `json:"schedule,omitempty" jsonschema:"enum=constant,enum=harmonic" jsonschema_description:"Step sizes. constant: step. harmonic: n^-power on the nth visit to a state and action, which averages and converges (Watkins & Dayan 1992)."`
+	Power    float64 `json:"power,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Of schedule harmonic: 1 is 1/n; powers in (1/2,1), such as 0.77, learn much faster (Even-Dar & Mansour 2003)."`
+	Initial  float64 `json:"initial" jsonschema_description:"Initial value of every state and action. One that is too high explores: optimistic start (Sutton & Barto 2018, §2.6)."`
+	// Optimistic starts from the largest possible value.
+	Optimistic bool `json:"optimistic" jsonschema_description:"Start from the largest return there can be, the bound on rewards over 1-gamma, in place of initial (Even-Dar & Mansour 2001). The environment has to state a bound, and gamma has to be below 1."`
+}
+
+func defaultValues() Values {
+	return Values{Gamma: 0.99, Step: 0.1, Schedule: "constant", Power: 1}
+}
+
+// check validates the parameters and settles the initial value.
+func (v *Values) check(t task) error {
+	switch {
+	case !(v.Gamma >= 0 && v.Gamma <= 1):
+		return invalid("gamma is %v, must be in [0,1]", v.Gamma)
+	case !(v.Step > 0 && v.Step <= 1):
+		return invalid("step is %v, must be in (0,1]", v.Step)
+	case v.Schedule != "constant" && v.Schedule != "harmonic":
+		return invalid("schedule is %q, must be constant or harmonic", v.Schedule)
+	case !(v.Power > 0 && v.Power <= 1):
+		return invalid("power is %v, must be in (0,1]", v.Power)
+	case v.Optimistic && v.Gamma == 1:
+		return invalid("optimistic needs a gamma below 1")
+	case v.Gamma == 1 && t.spec.Continuing:
+		return fmt.Errorf("a gamma of 1 is for episodic tasks; %s continues: %w", t.spec.ID, framework.ErrUnsupported)
+	case v.Optimistic && math.IsInf(t.spec.RewardHigh, 0):
+		return fmt.Errorf("optimistic needs a bound on rewards; %s states none: %w", t.spec.ID, framework.ErrUnsupported)
+	}
+	if v.Optimistic {
+		v.Initial = t.spec.RewardHigh / (1 - v.Gamma)
+	}
+	return nil
+}
+
+// table is one lane's action values.
+type table struct {
+	*Values
+	actions  int
+	q        []float64 // of state s: q[s*actions:(s+1)*actions]
+	n        []float64 // visits, parallel to q; nil where the step size is constant
+	constant bool
+}
+
+func newTable(v *Values, t task) table {
+	x := table{Values: v, actions: t.actions, q: make([]float64, t.states*t.actions), constant: v.Schedule == "constant"}
+	if !x.constant {
+		x.n = make([]float64, len(x.q))
+	}
+	return x
+}
+
+func (x *table) start() {
+	for i := range x.q {
+		x.q[i] = x.Initial
+	}
+	clear(x.n)
+}
+
+// row returns the values of a state's actions.
+func (x *table) row(s int) []float64 { return x.q[s*x.actions : (s+1)*x.actions] }
+
+// size counts a visit to pair i and returns its step size.
+func (x *table) size(i int) float64 {
+	if x.constant {
+		return x.Step
+	}
+	x.n[i]++
+	if x.Power == 1 {
+		return 1 / x.n[i]
+	}
+	return math.Pow(x.n[i], -x.Power)
+}
