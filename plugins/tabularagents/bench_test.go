@@ -64,6 +64,9 @@ func BenchmarkStep(b *testing.B) {
 		{"q-learning/harmonic", "q-learning", `{"schedule":"harmonic"}`},
 		{"q-learning/epsilon-z-greedy", "q-learning", `{"policy":"epsilon-z-greedy"}`},
 		{"q-learning/softmax", "q-learning", `{"policy":"softmax"}`},
+		{"sarsa", "sarsa", ``},
+		{"sarsa/lambda=0", "sarsa", `{"lambda":0}`},
+		{"dyna-q", "dyna-q", ``},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			const n, steps = 4, 100_000

@@ -20,6 +20,16 @@ var variants = map[string][]string{
 		`{"policy":"softmax","temperature":0.5,"schedule":"harmonic"}`,
 		`{"schedule":"harmonic","power":0.7,"decay":"harmonic","initial":2}`,
 	},
+	"sarsa": {
+		``,
+		`{"traces":"accumulating","lambda":0.5,"schedule":"harmonic","policy":"softmax"}`,
+		`{"lambda":0,"policy":"epsilon-z-greedy"}`,
+	},
+	"dyna-q": {
+		``,
+		`{"model":"last","kappa":0.001,"policy":"epsilon-z-greedy"}`,
+		`{"kappa":0.1,"planning":3,"schedule":"harmonic"}`,
+	},
 }
 
 // every calls f with every agent and each of its variants.
@@ -84,6 +94,15 @@ var wrong = []struct{ agent, params, want string }{
 	{"q-learning", `{"mu":1}`, "mu"},
 	{"q-learning", `{"max_repeat":0}`, "max_repeat"},
 	{"q-learning", `{"temperature":0}`, "temperature"},
+	{"sarsa", `{"gamma":-1}`, "gamma"},
+	{"sarsa", `{"epsilon":2}`, "epsilon"},
+	{"sarsa", `{"lambda":1.1}`, "lambda"},
+	{"sarsa", `{"traces":"x"}`, "traces"},
+	{"dyna-q", `{"gamma":-1}`, "gamma"},
+	{"dyna-q", `{"epsilon":2}`, "epsilon"},
+	{"dyna-q", `{"planning":-1}`, "planning"},
+	{"dyna-q", `{"model":"x"}`, "model"},
+	{"dyna-q", `{"kappa":-1}`, "kappa"},
 }
 
 func TestWrongParameters(t *testing.T) {
@@ -159,7 +178,7 @@ func TestBrokenInput(t *testing.T) {
 
 // A step allocates nothing: 1000 steps within episodes and over their ends.
 func TestStepsDoNotAllocate(t *testing.T) {
-	for _, name := range []string{"q-learning"} {
+	for _, name := range []string{"q-learning", "sarsa", "dyna-q"} {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
 				c := newCaller(t, name, params)

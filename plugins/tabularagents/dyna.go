@@ -1,0 +1,196 @@
+package tabularagents
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// dynaParams are the parameters of Dyna-Q and Dyna-Q+.
+type dynaParams struct {
+	Values
+	Behaviour
+	Planning int     `json:"planning" jsonschema:"minimum=0" jsonschema_description:"Backups from the model after every step; 0 is Q-learning. Default: a choice of ours within the 0, 5 and 50 of Sutton & Barto (2018, Example 8.1)."`
+	Model    string  `json:"model,omitempty" jsonschema:"enum=empirical,enum=last" jsonschema_description:"empirical: successors by their frequencies, with mean rewards, for tasks with chance. last: what happened last, as in Sutton & Barto (2018, §8.2), for deterministic tasks."`
+	Kappa    float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"Dyna-Q+: when above 0, planning adds kappa times the square root of the steps since a pair was last tried to its reward, and considers actions that were never tried, which it takes to lead back for nothing (Sutton & Barto 2018, §8.3). 0 is Dyna-Q."`
+}
+
+// DynaQ returns Dyna-Q and Dyna-Q+ (Sutton 1990; Sutton & Barto 2018, §8.2-8.3) as
+// a plugin: Q-learning that after every step also learns from steps that a model
+// of the task makes up, beginning in pairs of state and action drawn from those
+// seen. It assumes that observations are Markov states. Harmonic step sizes count
+// the made-up visits, too.
+func DynaQ() framework.Plugin {
+	return plugin("rlrun/dyna-q@1",
+		"Dyna-Q (Sutton 1990), Q-learning that plans with a learned model, and Dyna-Q+, which tries again what it has not tried for long.",
+		dynaParams{defaultValues(), defaultBehaviour(), 10, "empirical", 0},
+		func(p dynaParams, t task) (func() learner, error) {
+			if err := p.Values.check(t); err != nil {
+				return nil, err
+			}
+			if err := p.Behaviour.check(); err != nil {
+				return nil, err
+			}
+			switch {
+			case p.Planning < 0:
+				return nil, invalid("planning is %d, must not be negative", p.Planning)
+			case p.Model != "empirical" && p.Model != "last":
+				return nil, invalid("model is %q, must be empirical or last", p.Model)
+			case !(p.Kappa >= 0) || math.IsInf(p.Kappa, 0):
+				return nil, invalid("kappa is %v, must not be negative", p.Kappa)
+			}
+			return func() learner {
+				x := &dyna{qLearner: qLearner{table: newTable(&p.Values, t)}, p: &p, t: t}
+				x.selector.init(&p.Behaviour, t.actions)
+				x.rng = rand.New(&x.pcg)
+				x.seen = make([]bool, t.states)
+				x.actions, x.numActions = make([]int32, t.states*t.actions), make([]int32, t.states)
+				x.tried = make([]float64, t.states*t.actions)
+				return x
+			}, nil
+		})
+}
+
+type dyna struct {
+	qLearner
+	p   *dynaParams
+	t   task
+	pcg rand.PCG // of planning
+	rng *rand.Rand
+	// outcomes has a state more than the task: t.states stands for termination.
+	outcomes   outcomes
+	now        float64   // steps made
+	tried      []float64 // when each pair was tried last; 0 for never
+	seen       []bool    // states that an action was taken in
+	states     []int32   // the same, listed
+	actions    []int32   // of state s: its actions tried, from s*t.actions on
+	numActions []int32   // how many those are
+}
+
+// outcomes is a model: what pairs of state and action led to.
+type outcomes interface {
+	update(s, a int, r float64, next int)
+	// sample requires a pair that has been tried.
+	sample(s, a int, rng *rand.Rand) (r float64, next int)
+}
+
+func (x *dyna) start(s uint64) {
+	x.qLearner.start(s)
+	x.pcg.Seed(s, uint64(seed.Bootstrap))
+	if x.p.Model == "last" {
+		x.outcomes = newLastOutcomes(x.t)
+	} else {
+		x.outcomes = newFrequencies(x.t)
+	}
+	x.now = 0
+	clear(x.tried)
+	clear(x.seen)
+	clear(x.numActions)
+	x.states = x.states[:0]
+}
+
+func (x *dyna) step(r float64, next int) int {
+	x.learn(r + x.table.Gamma*largest(x.table.row(next)))
+	x.remember(r, next)
+	x.plan()
+	return x.act(next)
+}
+
+func (x *dyna) end(r float64, next int, terminated bool) {
+	x.qLearner.end(r, next, terminated)
+	if terminated {
+		next = x.t.states
+	}
+	x.remember(r, next)
+	x.plan()
+}
+
+// remember takes the last step into the model.
+func (x *dyna) remember(r float64, next int) {
+	s, a := x.last/x.t.actions, x.last%x.t.actions
+	x.outcomes.update(s, a, r, next)
+	x.now++
+	if x.tried[x.last] == 0 {
+		x.actions[s*x.t.actions+int(x.numActions[s])] = int32(a)
+		x.numActions[s]++
+	}
+	x.tried[x.last] = x.now
+	if !x.seen[s] {
+		x.seen[s] = true
+		x.states = append(x.states, int32(s))
+	}
+}
+
+// plan makes backups from the model: of a state drawn from those seen and an
+// action drawn from those tried there, or, in Dyna-Q+, from all.
+func (x *dyna) plan() {
+	n := x.t.actions
+	for range x.p.Planning {
+		s := int(x.states[x.rng.IntN(len(x.states))])
+		var a int
+		if x.p.Kappa > 0 {
+			a = x.rng.IntN(n)
+		} else {
+			a = int(x.actions[s*n+x.rng.IntN(int(x.numActions[s]))])
+		}
+		i := s*n + a
+		r, next := 0.0, s
+		if x.tried[i] > 0 {
+			r, next = x.outcomes.sample(s, a, x.rng)
+		}
+		if x.p.Kappa > 0 {
+			r += x.p.Kappa * math.Sqrt(x.now-x.tried[i])
+		}
+		if next < x.t.states {
+			r += x.table.Gamma * largest(x.table.row(next))
+		}
+		q := &x.table.q[i]
+		*q += x.table.size(i) * (r - *q)
+	}
+}
+
+// lastOutcomes remembers what happened last.
+type lastOutcomes struct {
+	actions int
+	reward  []float64
+	next    []int32
+}
+
+func newLastOutcomes(t task) *lastOutcomes {
+	return &lastOutcomes{t.actions, make([]float64, t.states*t.actions), make([]int32, t.states*t.actions)}
+}
+
+func (o *lastOutcomes) update(s, a int, r float64, next int) {
+	o.reward[s*o.actions+a], o.next[s*o.actions+a] = r, int32(next)
+}
+
+func (o *lastOutcomes) sample(s, a int, _ *rand.Rand) (float64, int) {
+	return o.reward[s*o.actions+a], int(o.next[s*o.actions+a])
+}
+
+// frequencies draws successors as often as they were seen.
+type frequencies struct{ counts *mdp.Counts }
+
+func newFrequencies(t task) frequencies {
+	c, err := mdp.NewCounts(t.states+1, t.actions)
+	if err != nil {
+		panic("tabularagents: a task without states or actions") // which spaces exclude
+	}
+	return frequencies{c}
+}
+
+func (f frequencies) update(s, a int, r float64, next int) { f.counts.Update(s, a, r, next) }
+
+func (f frequencies) sample(s, a int, rng *rand.Rand) (float64, int) {
+	next, count := f.counts.Row(s, a)
+	k := 0
+	if len(next) > 1 {
+		for u := rng.Float64() * f.counts.N(s, a); k < len(next)-1 && u >= count[k]; k++ {
+			u -= count[k]
+		}
+	}
+	return f.counts.Rewards(s, a).Mean, int(next[k])
+}
