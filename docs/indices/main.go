@@ -1,6 +1,11 @@
 // Command indices reads the results of configs/indices.yaml, prints the table of
 // docs/paper.md that goes beyond the paper, and draws its figure: the discounted
-// reward of every policy as a share of the Bayes-optimal value.
+// reward of every policy as a share of the Bayes-optimal value V*.
+//
+// The first agent must be the Gittins index policy, whose expected reward is V*
+// (Gittins 1979). All agents meet the same draws, so V* plus the mean paired
+// difference to it estimates a policy's value with much less noise than the mean
+// of its own rewards (a control variate).
 //
 //	go run ./docs/indices results/indices docs/images/indices
 package main
@@ -42,11 +47,9 @@ func main() {
 // task is one environment of the study with the Bayes-optimal value of its arms.
 type task struct {
 	name    string
-	optimum float64            // normalised: (1−γ)·V*
-	shares  []float64          // by agent: mean discounted reward / optimum
-	half    []float64          // by agent: half of the interval of that
-	values  []result.Estimate  // by agent: normalised discounted reward
-	behind  []*result.Estimate // by agent: paired difference to the first agent, normalised
+	optimum float64           // normalised: (1−γ)·V*
+	values  []result.Estimate // by agent: normalised discounted reward, its own mean
+	behind  []result.Estimate // by agent: paired difference to the first agent, normalised
 }
 
 func run(dir, figure string, w io.Writer) error {
@@ -76,7 +79,7 @@ func run(dir, figure string, w io.Writer) error {
 		order[i] = i
 	}
 	last := tasks[len(tasks)-1]
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last.shares[b], last.shares[a]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last.behind[b].Mean, last.behind[a].Mean) })
 	print(w, tasks, meta, order)
 	return drawFigure(figure, tasks, meta, order)
 }
@@ -97,14 +100,10 @@ func read(s *result.Summary, env string, meta result.Meta) (task, error) {
 		if row == nil {
 			return task{}, fmt.Errorf("no discounted return of %s in %s", agent, env)
 		}
-		e := scaled(row.Estimate, scale)
-		t.values = append(t.values, e)
-		t.shares = append(t.shares, e.Mean/t.optimum)
-		t.half = append(t.half, (e.High-e.Low)/2/t.optimum)
-		var d *result.Estimate
+		t.values = append(t.values, scaled(row.Estimate, scale))
+		var d result.Estimate // of the first agent to itself: zero
 		if row.Difference != nil {
-			x := scaled(*row.Difference, scale)
-			d = &x
+			d = scaled(*row.Difference, scale)
 		}
 		t.behind = append(t.behind, d)
 	}
@@ -116,24 +115,28 @@ func scaled(e result.Estimate, by float64) result.Estimate {
 }
 
 func print(w io.Writer, tasks []task, meta result.Meta, order []int) {
-	fmt.Fprintf(w, "Normalised discounted reward, γ = %v, %d runs, ± half of the 95 %% interval; in brackets the paired difference to %s.\n\n| policy |", meta.Discount, meta.Runs, meta.Agents[0])
+	first := meta.Agents[0]
+	fmt.Fprintf(w, "Normalised discounted reward (1−γ)·Σ γ^k r_k, γ = %v, %d runs, ± half of the 95 %% interval. %s is Bayes-optimal: its value is exact, its own mean a check. The others: paired difference to it.\n\n| policy |", meta.Discount, meta.Runs, first)
 	for _, t := range tasks {
 		fmt.Fprintf(w, " %s |", t.name)
 	}
-	fmt.Fprintf(w, "\n|---|%s\n| *Bayes-optimal* |", strings.Repeat("---|", len(tasks)))
+	fmt.Fprintf(w, "\n|---|%s\n| Bayes-optimal, exact |", strings.Repeat("---|", len(tasks)))
 	for _, t := range tasks {
-		fmt.Fprintf(w, " *%.4f* |", t.optimum)
+		fmt.Fprintf(w, " %.4f |", t.optimum)
+	}
+	fmt.Fprintf(w, "\n| %s, own mean |", first)
+	for _, t := range tasks {
+		fmt.Fprintf(w, " %.4f ± %.4f |", t.values[0].Mean, (t.values[0].High-t.values[0].Low)/2)
 	}
 	fmt.Fprintln(w)
 	for _, a := range order {
+		if a == 0 {
+			continue
+		}
 		fmt.Fprintf(w, "| %s |", meta.Agents[a])
 		for _, t := range tasks {
-			e := t.values[a]
-			fmt.Fprintf(w, " %.4f ± %.4f", e.Mean, (e.High-e.Low)/2)
-			if d := t.behind[a]; d != nil {
-				fmt.Fprintf(w, " (%+.4f ± %.4f)", d.Mean, (d.High-d.Low)/2)
-			}
-			fmt.Fprint(w, " |")
+			d := t.behind[a]
+			fmt.Fprintf(w, " %+.4f ± %.4f |", d.Mean, (d.High-d.Low)/2)
 		}
 		fmt.Fprintln(w)
 	}
@@ -153,12 +156,12 @@ func drawFigure(path string, tasks []task, meta result.Meta, order []int) error 
 	p.Title.Text = fmt.Sprintf("Discounted reward as a share of the Bayes-optimal, γ = %v", meta.Discount)
 	p.Title.TextStyle.Font.Size = 13
 	p.Title.Padding = 8
-	p.X.Label.Text = fmt.Sprintf("share of the Bayes-optimal value (mean of %d runs, 95 %% interval)", meta.Runs)
+	p.X.Label.Text = fmt.Sprintf("share of the Bayes-optimal value (%d paired runs, 95 %% interval)", meta.Runs)
 	p.X.Label.TextStyle.Font.Size, p.X.Tick.Label.Font.Size, p.Y.Tick.Label.Font.Size = 11, 10, 11
 	p.Y.Label.Text = " " // room for the longest name
 	p.X.Tick.Marker = shareTicks{}
 	p.Legend.TextStyle.Font.Size, p.Legend.Padding = 11, 3
-	p.Legend.XOffs, p.Legend.YOffs = -14, 10
+	p.Legend.Top, p.Legend.Left, p.Legend.XOffs, p.Legend.YOffs = true, true, 12, -10
 	names := make([]string, len(order))
 	for place, a := range order {
 		names[len(order)-1-place] = meta.Agents[a]
@@ -175,8 +178,10 @@ func drawFigure(path string, tasks []task, meta result.Meta, order []int) error 
 		shift := 0.14 - 0.28*float64(k)/float64(max(1, len(tasks)-1))
 		data := bars{}
 		for place, a := range order {
-			data.XYs = append(data.XYs, plotter.XY{X: t.shares[a], Y: float64(len(order)-1-place) + shift})
-			data.XErrors = append(data.XErrors, struct{ Low, High float64 }{t.half[a], t.half[a]})
+			d := t.behind[a]
+			half := (d.High - d.Low) / 2 / t.optimum
+			data.XYs = append(data.XYs, plotter.XY{X: 1 + d.Mean/t.optimum, Y: float64(len(order)-1-place) + shift})
+			data.XErrors = append(data.XErrors, struct{ Low, High float64 }{half, half})
 		}
 		mark := marks[k%len(marks)]
 		errs, err := plotter.NewXErrorBars(data)
