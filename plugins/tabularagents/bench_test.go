@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
@@ -80,4 +81,20 @@ func BenchmarkStep(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(total), "ns/step")
 		})
 	}
+}
+
+// BenchmarkPSRL is 30 seeds × 2,000 episodes of PSRL on RiverSwim-6 with episodes
+// of 20 steps, through the whole loop, on two cores.
+func BenchmarkPSRL(b *testing.B) {
+	const seeds, cores, steps = 30, 2, 2000 * 20
+	for b.Loop() {
+		var wg sync.WaitGroup
+		for w := range cores {
+			wg.Go(func() {
+				play(b, "riverswim", `{"limit":20}`, "psrl", `{"horizon":20}`, w*seeds/cores, seeds/cores, steps, loop.LogGrid(200, steps), result.EpisodeReturn)
+			})
+		}
+		wg.Wait()
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/experiment")
 }

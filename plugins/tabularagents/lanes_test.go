@@ -30,6 +30,11 @@ var variants = map[string][]string{
 		`{"model":"last","kappa":0.001,"policy":"epsilon-z-greedy"}`,
 		`{"kappa":0.1,"planning":3,"schedule":"harmonic"}`,
 	},
+	"psrl": {
+		``,
+		`{"horizon":3}`,
+		`{"resample":"geometric","gamma":0.9,"alpha":0.2}`,
+	},
 }
 
 // every calls f with every agent and each of its variants.
@@ -103,6 +108,13 @@ var wrong = []struct{ agent, params, want string }{
 	{"dyna-q", `{"planning":-1}`, "planning"},
 	{"dyna-q", `{"model":"x"}`, "model"},
 	{"dyna-q", `{"kappa":-1}`, "kappa"},
+	{"psrl", `{"horizon":-1}`, "horizon"},
+	{"psrl", `{"criterion":"x"}`, "criterion"},
+	{"psrl", `{"gamma":1}`, "gamma"},
+	{"psrl", `{"resample":"x"}`, "resample"},
+	{"psrl", `{"alpha":0}`, "alpha"},
+	{"psrl", `{"tau0":0}`, "tau0"},
+	{"psrl", `{"tau":-1}`, "tau"},
 }
 
 func TestWrongParameters(t *testing.T) {
