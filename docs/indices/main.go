@@ -198,6 +198,7 @@ func drawFigure(path string, tasks []task, meta result.Meta, order []int) error 
 		p.Legend.Add(t.name, points)
 	}
 	p.Legend.Add("Bayes-optimal", one)
+	p.X.Max = max(p.X.Max, 1) + 0.01
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
