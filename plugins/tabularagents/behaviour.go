@@ -108,7 +108,7 @@ func (x *selector) action(q []float64) int {
 		x.steps++
 	}
 	if float64(x.pcg.Uint64()>>11)*0x1p-53 >= x.epsilon {
-		return x.greedy(q)
+		return argmax(q, x.rng)
 	}
 	x.last = x.rng.IntN(len(q))
 	if x.duration != nil {
@@ -117,8 +117,9 @@ func (x *selector) action(q []float64) int {
 	return x.last
 }
 
-// greedy returns one of the actions of the largest value.
-func (x *selector) greedy(q []float64) int {
+// argmax returns one of the actions of the largest value. It draws where there are
+// several.
+func argmax(q []float64, rng *rand.Rand) int {
 	best, a, ties := q[0], 0, 1
 	for b := 1; b < len(q); b++ {
 		switch v := q[b]; {
@@ -131,7 +132,7 @@ func (x *selector) greedy(q []float64) int {
 	if ties == 1 {
 		return a
 	}
-	for k := x.rng.IntN(ties); k > 0; {
+	for k := rng.IntN(ties); k > 0; {
 		if a++; q[a] == best {
 			k--
 		}
@@ -151,7 +152,7 @@ func (x *selector) boltzmann(q []float64) int {
 			return a
 		}
 	}
-	return x.greedy(q) // rounding left a remainder
+	return argmax(q, x.rng) // rounding left a remainder
 }
 
 func largest(q []float64) float64 {

@@ -20,7 +20,7 @@ import (
 
 // Plugins returns every agent of the package.
 func Plugins() []framework.Plugin {
-	return []framework.Plugin{QLearning(), SARSA(), DynaQ(), PSRL()}
+	return []framework.Plugin{QLearning(), SARSA(), DynaQ(), PSRL(), GaussianPSRL(), UCBVI()}
 }
 
 // learner is one lane's agent. States and actions are numbered from 0.

@@ -30,6 +30,8 @@ var variants = map[string][]string{
 		`{"model":"last","kappa":0.001,"policy":"epsilon-z-greedy"}`,
 		`{"kappa":0.1,"planning":3,"schedule":"harmonic"}`,
 	},
+	"gaussian-psrl": {``, `{"horizon":3}`},
+	"ucbvi":         {``, `{"horizon":3,"scaling":0.1,"epsilon":0.2,"ignore_last":true}`},
 	"psrl": {
 		``,
 		`{"horizon":3}`,
@@ -115,6 +117,12 @@ var wrong = []struct{ agent, params, want string }{
 	{"psrl", `{"alpha":0}`, "alpha"},
 	{"psrl", `{"tau0":0}`, "tau0"},
 	{"psrl", `{"tau":-1}`, "tau"},
+	{"ucbvi", `{"horizon":0}`, "horizon"},
+	{"ucbvi", `{"scaling":-1}`, "scaling"},
+	{"ucbvi", `{"epsilon":2}`, "epsilon"},
+	{"ucbvi", `{"alpha":0}`, "alpha"},
+	{"ucbvi", `{"tau0":0}`, "tau0"},
+	{"ucbvi", `{"tau":0}`, "tau"},
 }
 
 func TestWrongParameters(t *testing.T) {

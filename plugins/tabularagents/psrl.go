@@ -2,7 +2,6 @@ package tabularagents
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/framework"
@@ -22,10 +21,8 @@ type psrlParams struct {
 	Tau       float64 `json:"tau" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Precision of rewards around their mean, taken for known; default of TabulaRL. Larger rewards want a smaller one."`
 }
 
-const (
-	maxSuccessors = 1 << 24 // S²A: every successor of every pair is drawn
-	maxAverage    = 2000    // states, for policy iteration
-)
+// maxAverage is up to how many states policy iteration takes.
+const maxAverage = 2000
 
 // PSRL returns posterior sampling (Strens 2000; Osband, Russo & Van Roy 2013) as a
 // plugin: draw a model of the task from the posterior, follow its optimal policy
@@ -43,7 +40,7 @@ func PSRL() framework.Plugin {
 				return nil, err
 			}
 			return func() learner {
-				x := &psrl{p: &p, t: t, fresh: make([]float64, t.states*t.actions), terminal: make([]bool, t.states)}
+				x := &psrl{p: &p, t: t, fresh: make([]float64, t.states*t.actions), endings: newEndings(t.states)}
 				x.rng = rand.New(&x.pcg)
 				return x
 			}, nil
@@ -60,15 +57,12 @@ func (p *psrlParams) check(t task) error {
 		return invalid("gamma is %v, must be in [0,1)", p.Gamma)
 	case p.Resample != "doubling" && p.Resample != "geometric":
 		return invalid("resample is %q, must be doubling or geometric", p.Resample)
-	case !(p.Alpha > 0) || math.IsInf(p.Alpha, 0):
-		return invalid("alpha is %v, must be positive", p.Alpha)
-	case !(p.Tau0 > 0) || math.IsInf(p.Tau0, 0):
-		return invalid("tau0 is %v, must be positive", p.Tau0)
-	case !(p.Tau > 0) || math.IsInf(p.Tau, 0):
-		return invalid("tau is %v, must be positive", p.Tau)
 	}
-	if t.states > maxSuccessors/t.states/t.actions {
-		return fmt.Errorf("%s has %d states and %d actions, too many to draw models of: %w", t.spec.ID, t.states, t.actions, framework.ErrUnsupported)
+	if err := checkPrior(p.Alpha, p.Tau0, p.Tau); err != nil {
+		return err
+	}
+	if err := checkSuccessors(t); err != nil {
+		return err
 	}
 	if p.Horizon == 0 && p.Criterion == "average" {
 		if !t.spec.Continuing {
@@ -82,36 +76,28 @@ func (p *psrlParams) check(t task) error {
 }
 
 type psrl struct {
-	p        *psrlParams
-	t        task
-	pcg      rand.PCG
-	rng      *rand.Rand // over pcg
-	belief   *mdp.Dirichlet
-	model    *mdp.Tabular // the last sample
-	average  mdp.AverageSolver
-	plan     []mdp.Deterministic // by steps to go, or a stationary policy alone
-	left     int                 // steps that the plan is still good for, with a horizon
-	value    []float64           // of the last discounted plan: where the next starts
-	fresh    []float64           // visits to each pair since the last sample
-	due      bool                // for a sample
-	terminal []bool              // states that are worth nothing
-	ends     int                 // how many those are
-	state    int                 // of the last action
-	action   int
+	endings
+	p       *psrlParams
+	t       task
+	pcg     rand.PCG
+	rng     *rand.Rand // over pcg
+	belief  *mdp.Dirichlet
+	model   *mdp.Tabular // the last sample
+	average mdp.AverageSolver
+	plan    []mdp.Deterministic // by steps to go, or a stationary policy alone
+	left    int                 // steps that the plan is still good for, with a horizon
+	value   []float64           // of the last discounted plan: where the next starts
+	fresh   []float64           // visits to each pair since the last sample
+	due     bool                // for a sample
+	state   int                 // of the last action
+	action  int
 }
 
 func (x *psrl) start(s uint64) {
 	x.pcg.Seed(s, uint64(seed.Exploration))
-	belief, err := mdp.NewDirichlet(mdp.DirichletPrior{
-		States: x.t.states, Actions: x.t.actions, Alpha: x.p.Alpha,
-		Rewards: normalReward{x.p.Mu0, x.p.Tau0, x.p.Tau},
-	})
-	if err != nil {
-		panic("tabularagents: parameters that were checked are wrong") // unreachable
-	}
-	x.belief, x.average, x.plan, x.value = belief, mdp.AverageSolver{}, nil, nil
-	clear(x.terminal)
-	x.ends = 0
+	x.belief = newBelief(x.t, x.p.Alpha, normalReward{x.p.Mu0, x.p.Tau0, x.p.Tau})
+	x.average, x.plan, x.value = mdp.AverageSolver{}, nil, nil
+	x.forget()
 }
 
 func (x *psrl) begin(s int) int {
@@ -126,9 +112,8 @@ func (x *psrl) step(r float64, next int) int {
 
 func (x *psrl) end(r float64, next int, terminated bool) {
 	x.learn(r, next)
-	if terminated && !x.terminal[next] {
-		x.terminal[next] = true
-		x.ends++
+	if terminated {
+		x.mark(next)
 	}
 }
 
@@ -148,10 +133,7 @@ func (x *psrl) learn(r float64, next int) {
 }
 
 func (x *psrl) act(s int) int {
-	if x.terminal[s] {
-		x.terminal[s] = false
-		x.ends--
-	}
+	x.unmark(s)
 	if x.due || x.p.Horizon > 0 && x.left == 0 {
 		x.sample()
 	}
@@ -215,16 +197,4 @@ func (e ending) Reward(s, a int) float64 {
 		return 0
 	}
 	return e.Tabular.Reward(s, a)
-}
-
-// normalReward is the prior N(mu0, 1/tau0) of the mean of normal rewards with
-// precision tau (DeGroot 1970, §9.5): an mdp.RewardPrior.
-type normalReward struct{ mu0, tau0, tau float64 }
-
-func (p normalReward) Mean(x mdp.Moments) float64 {
-	return (p.tau0*p.mu0 + p.tau*x.N*x.Mean) / (p.tau0 + p.tau*x.N)
-}
-
-func (p normalReward) Sample(x mdp.Moments, rng *rand.Rand) float64 {
-	return p.Mean(x) + rng.NormFloat64()/math.Sqrt(p.tau0+p.tau*x.N)
 }

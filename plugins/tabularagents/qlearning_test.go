@@ -70,7 +70,7 @@ func near(t *testing.T, m *mdp.Tabular, got, want []float64, tolerance float64) 
 }
 
 // With step sizes n^-0.8 and every action taken for ever, the estimates approach
-// Q* (Watkins & Dayan 1992): within 2% of the largest after a million steps, at a
+// Q* (Watkins & Dayan 1992): within 4% of the largest after 300,000 steps, at a
 // fixed seed; on a continuing task, on one that truncates, and on one that
 // terminates.
 func TestQLearningFindsTheOptimum(t *testing.T) {
@@ -78,9 +78,9 @@ func TestQLearningFindsTheOptimum(t *testing.T) {
 		{"chain", `{"limit":0}`}, {"chain", `{"limit":5}`}, {"gridworld", `{"rows":3,"cols":3,"slip":0.2}`},
 	} {
 		t.Run(tt.env+tt.params, func(t *testing.T) {
-			x, m := trained(t, tt.env, tt.params, "q-learning", `{"gamma":0.8,"epsilon":1,"schedule":"harmonic","power":0.8}`, 1_000_000)
+			x, m := trained(t, tt.env, tt.params, "q-learning", `{"gamma":0.8,"epsilon":1,"schedule":"harmonic","power":0.8}`, 300_000)
 			want := optimal(t, m, 0.8)
-			near(t, m, x.(*qLearner).table.q, want, 0.02*slices.Max(want))
+			near(t, m, x.(*qLearner).table.q, want, 0.04*slices.Max(want))
 		})
 	}
 }

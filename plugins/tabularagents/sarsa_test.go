@@ -12,13 +12,13 @@ import (
 )
 
 // Following the uniform policy, SARSA(λ) approaches its values, whatever λ and
-// the traces: within 3% of the largest after a million steps, at a fixed seed.
+// the traces: within 5% of the largest after 300,000 steps, at a fixed seed.
 func TestSARSAValuesThePolicy(t *testing.T) {
 	const gamma = 0.8
 	for _, tt := range []struct{ env, params string }{{"chain", `{"limit":0}`}, {"chain", `{"limit":5}`}, {"gridworld", `{"rows":3,"cols":3,"slip":0.2}`}} {
 		for _, how := range []string{`"lambda":0`, `"lambda":0.5,"traces":"replacing"`, `"lambda":0.5,"traces":"accumulating"`} {
 			t.Run(tt.env+tt.params+how, func(t *testing.T) {
-				x, m := trained(t, tt.env, tt.params, "sarsa", fmt.Sprintf(`{"gamma":%v,"epsilon":1,"schedule":"harmonic","power":0.8,%s}`, gamma, how), 1_000_000)
+				x, m := trained(t, tt.env, tt.params, "sarsa", fmt.Sprintf(`{"gamma":%v,"epsilon":1,"schedule":"harmonic","power":0.8,%s}`, gamma, how), 300_000)
 				c, err := mdp.Induce(m, mdp.Uniform{})
 				if err != nil {
 					t.Fatal(err)
@@ -38,7 +38,7 @@ func TestSARSAValuesThePolicy(t *testing.T) {
 						want = append(want, q)
 					}
 				}
-				near(t, m, x.(*sarsa).table.q, want, 0.03*slices.Max(want))
+				near(t, m, x.(*sarsa).table.q, want, 0.05*slices.Max(want))
 			})
 		}
 	}
