@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
@@ -49,14 +50,14 @@ func openLanes(b *testing.B, open experiment.Opener, arms int, agentParams strin
 	return &lanes{env, agent, n}
 }
 
-func (l *lanes) run(b *testing.B, first int) {
+func (l *lanes) run(b *testing.B, first, steps int) {
 	runs := make([]int, l.n)
 	for i := range runs {
 		runs[i] = first + i
 	}
 	_, err := loop.Run(context.Background(), loop.Batch{
 		Environment: l.env, Agent: l.agent, Runs: runs, Seeds: seed.NewSource(1, l.env.Spec().ID),
-		Steps: benchSteps, Grid: loop.LogGrid(200, benchSteps), Discount: 0.99, Metrics: benchMetrics,
+		Steps: steps, Grid: loop.LogGrid(200, steps), Discount: 0.99, Metrics: benchMetrics,
 	})
 	if err != nil {
 		b.Error(err)
@@ -78,18 +79,26 @@ var benchAgents = []struct{ name, params string }{
 }
 
 // BenchmarkLoop is what a step costs through the framework's loop, in process, on
-// one core: compare with policy.BenchmarkStep, the same step in the library.
+// one core: compare with policy.BenchmarkStep, the same step in the library. The
+// start of a run (drawing arms and beliefs, the models for regret) is timed with
+// runs of one step and reported by itself.
 func BenchmarkLoop(b *testing.B) {
 	for _, a := range benchAgents {
 		for _, arms := range []int{16, 128, 256} {
 			b.Run(fmt.Sprintf("%s/arms=%d", a.name, arms), func(b *testing.B) {
 				l := openLanes(b, inProcess, arms, a.params, 4)
 				steps := 0
+				var starting time.Duration
 				for b.Loop() {
-					l.run(b, steps)
+					begun := time.Now()
+					l.run(b, steps, 1)
+					starting += time.Since(begun)
+					l.run(b, steps, benchSteps)
 					steps += l.n * benchSteps
 				}
-				report(b, steps)
+				b.ReportMetric(float64((b.Elapsed()-2*starting).Nanoseconds())/float64(steps), "ns/step")
+				b.ReportMetric(float64(starting.Microseconds())*benchSteps/float64(steps), "µs/start")
+				b.ReportMetric(0, "ns/op")
 			})
 		}
 	}
@@ -102,7 +111,7 @@ func BenchmarkLanes(b *testing.B) {
 			l := openLanes(b, inProcess, 16, benchAgents[1].params, n)
 			steps := 0
 			for b.Loop() {
-				l.run(b, steps)
+				l.run(b, steps, benchSteps)
 				steps += n * benchSteps
 			}
 			report(b, steps)
@@ -121,7 +130,7 @@ func BenchmarkTransports(b *testing.B) {
 			l := openLanes(b, tt.open, 16, benchAgents[1].params, 1000)
 			steps := 0
 			for b.Loop() {
-				l.run(b, steps)
+				l.run(b, steps, benchSteps)
 				steps += l.n * benchSteps
 			}
 			report(b, steps)
@@ -141,7 +150,7 @@ func BenchmarkCores(b *testing.B) {
 			for b.Loop() {
 				var wg sync.WaitGroup
 				for w, l := range ls {
-					wg.Go(func() { l.run(b, 4*w) })
+					wg.Go(func() { l.run(b, 4*w, benchSteps) })
 				}
 				wg.Wait()
 				steps += workers * 4 * benchSteps

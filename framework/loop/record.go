@@ -87,28 +87,34 @@ const negligible = 1e-290
 func (r *recorder) step(in *framework.Actions, out *framework.Feedback) (stepped int, special bool) {
 	n := len(in.Signals)
 	hot, rewards, terminated, truncated := r.hot[:n], out.Rewards[:n], out.Terminated[:n], out.Truncated[:n]
+	gaps, discount := r.gaps, r.discount
+	var actions []int64
+	if gaps != nil {
+		actions = in.Actions.Int64[:n]
+	}
 	for i, s := range in.Signals {
 		if s != framework.Continue {
 			special = special || s != framework.Idle
 			continue
 		}
 		l, reward := &hot[i], rewards[i]
-		l.steps++
 		l.window += reward
 		l.episode += reward
 		l.discounted += l.weight * reward
-		if l.weight *= r.discount; l.weight < negligible {
+		if l.weight *= discount; l.weight < negligible {
 			l.weight = 0 // before it turns subnormal, which processors are slow at
 		}
-		if r.gaps != nil {
-			gap := r.gaps[i*r.arms+int(in.Actions.Int64[i]-r.first)]
+		if gaps != nil {
+			gap := gaps[i*r.arms+int(actions[i]-r.first)]
 			l.regret += gap
 			if gap == 0 {
 				l.optimal++
 			}
 		}
 		stepped++
-		special = special || l.steps == l.nextAt || terminated[i] || truncated[i]
+		if l.steps++; l.steps == l.nextAt || terminated[i] || truncated[i] {
+			special = true
+		}
 	}
 	return stepped, special
 }

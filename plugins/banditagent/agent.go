@@ -91,8 +91,8 @@ func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.C
 				return &framework.LaneError{Lane: i, Err: fmt.Errorf("a step before the first run: %w", framework.ErrNeedsReset)}
 			}
 			r := in.Rewards[i]
-			if err := a.task.Check(r); err != nil {
-				return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", err, framework.ErrInvalidAnswer)}
+			if !(r >= a.task.Low && r <= a.task.High) || r-r != 0 { // also infinite
+				return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", a.task.Check(r), framework.ErrInvalidAnswer)}
 			}
 			l.policy.Update(l.arm, r, l.bootstrap)
 			if in.Terminated[i] || in.Truncated[i] {

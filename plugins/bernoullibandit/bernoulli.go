@@ -5,7 +5,6 @@ package bernoullibandit
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
@@ -42,25 +41,7 @@ func Plugin() framework.Plugin {
 			if low, high := p.Bounds(); low < 0 || high > 1 {
 				return nil, fmt.Errorf("means range over [%v, %v], but a Bernoulli arm's mean must be in [0,1]: %w", low, high, framework.ErrInvalidParams)
 			}
-			return arms.NewLanes(ID, p.Params, lanes, bernoulli{}), nil
+			return arms.NewLanes(ID, p.Params, lanes, mdp.Noise{Bernoulli: true}), nil
 		},
 	}
-}
-
-type bernoulli struct{}
-
-// Reward draws u uniform on [0,1) and pays 1 if u < mean. One draw a step,
-// whatever the arm: agents that pull the same arm at the same step of the same
-// run get the same reward.
-func (bernoulli) Reward(mean float64, rng *rand.PCG) float64 {
-	if float64(rng.Uint64()>>11)*0x1p-53 < mean {
-		return 1
-	}
-	return 0
-}
-
-func (bernoulli) Range() (low, high float64) { return 0, 1 }
-
-func (bernoulli) Describe(d *mdp.Definition, a int) {
-	d.Bernoulli = append(d.Bernoulli, mdp.Pair{S: 0, A: a})
 }

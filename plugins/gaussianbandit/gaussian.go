@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
@@ -51,21 +50,7 @@ func Plugin() framework.Plugin {
 			if !(p.Noise >= 0) || math.IsInf(p.Noise, 0) {
 				return nil, fmt.Errorf("noise is %v, must be finite and not negative: %w", p.Noise, framework.ErrInvalidParams)
 			}
-			return arms.NewLanes(ID, p.Params, lanes, gaussian(p.Noise)), nil
+			return arms.NewLanes(ID, p.Params, lanes, mdp.Noise{SD: p.Noise}), nil
 		},
 	}
-}
-
-// gaussian is the standard deviation of the rewards.
-type gaussian float64
-
-// Reward is mean + sd·z, z standard normal: common random numbers across arms.
-func (sd gaussian) Reward(mean float64, rng *rand.PCG) float64 {
-	return mean + float64(sd)*rand.New(rng).NormFloat64()
-}
-
-func (gaussian) Range() (low, high float64) { return math.Inf(-1), math.Inf(1) }
-
-func (sd gaussian) Describe(d *mdp.Definition, a int) {
-	d.GaussianNoise = append(d.GaussianNoise, mdp.Reward{S: 0, A: a, R: float64(sd)})
 }

@@ -120,8 +120,7 @@ func (p *Params) draw(dst []float64, rng *rand.Rand) {
 	}
 }
 
-// Lanes is a framework.VectorEnvironment of bandits. Reward says what a pull
-// yields.
+// Lanes is a framework.VectorEnvironment of bandits.
 type Lanes struct {
 	params Params
 	spec   framework.Spec
@@ -129,23 +128,16 @@ type Lanes struct {
 	means  []float64
 	rngs   []rand.PCG
 	begun  []bool // since the lane's first reset
-	noise  Noise
-}
-
-// Noise is the distribution of an arm's reward around its mean.
-type Noise interface {
-	// Reward draws the reward of an arm with the given mean.
-	Reward(mean float64, rng *rand.PCG) float64
-	// Range returns the bounds of rewards.
-	Range() (low, high float64)
-	// Describe adds the distribution of action a's reward to a model's definition.
-	Describe(d *mdp.Definition, a int)
+	noise  mdp.Noise
 }
 
 // NewLanes returns lanes of bandits with the given noise.
-func NewLanes(id string, p Params, lanes int, noise Noise) *Lanes {
+func NewLanes(id string, p Params, lanes int, noise mdp.Noise) *Lanes {
 	n := p.Count()
-	low, high := noise.Range()
+	low, high := math.Inf(-1), math.Inf(1)
+	if noise.Bernoulli {
+		low, high = 0, 1
+	}
 	return &Lanes{
 		params: p, n: n, noise: noise,
 		spec: framework.Spec{
@@ -168,28 +160,45 @@ func (l *Lanes) Spec() framework.Spec { return l.spec }
 // Step implements framework.VectorEnvironment. A bandit's only observation is 0
 // and its episodes never end.
 func (l *Lanes) Step(_ context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+	n := len(in.Signals)
+	actions, rewards, observations := in.Actions.Int64[:n], out.Rewards[:n], out.Observations.Int64[:n]
+	begun, terminated, truncated := l.begun[:n], out.Terminated[:n], out.Truncated[:n]
 	for i, s := range in.Signals {
 		switch s {
 		case framework.Continue:
-			a := in.Actions.Int64[i]
-			if !l.begun[i] {
+			a := actions[i]
+			if !begun[i] {
 				return &framework.LaneError{Lane: i, Err: framework.ErrNeedsReset}
 			}
 			if uint64(a) >= uint64(l.n) {
 				return &framework.LaneError{Lane: i, Err: fmt.Errorf("arm %d of %d: %w", a, l.n, framework.ErrInvalidAction)}
 			}
-			out.Rewards[i] = l.noise.Reward(l.means[i*l.n+int(a)], &l.rngs[i])
+			rewards[i] = l.reward(l.means[i*l.n+int(a)], &l.rngs[i])
 		case framework.NewEpisode, framework.NewRun:
 			l.rngs[i].Seed(in.Seeds[i], uint64(seed.Environment))
 			l.params.draw(l.means[i*l.n:(i+1)*l.n], rand.New(&l.rngs[i]))
-			l.begun[i] = true
-			out.Rewards[i] = 0
+			begun[i] = true
+			rewards[i] = 0
 		default: // Idle
 			continue
 		}
-		out.Observations.Int64[i], out.Terminated[i], out.Truncated[i] = 0, false, false
+		observations[i], terminated[i], truncated[i] = 0, false, false
 	}
 	return nil
+}
+
+// reward draws the reward of an arm from one random number, whatever the arm:
+// agents that pull the same arm at the same step of the same run get the same.
+// Bernoulli pays 1 if a uniform number on [0,1) is below the mean; otherwise the
+// reward is mean + sd·z, z standard normal.
+func (l *Lanes) reward(mean float64, rng *rand.PCG) float64 {
+	if !l.noise.Bernoulli {
+		return mean + l.noise.SD*rand.New(rng).NormFloat64()
+	}
+	if float64(rng.Uint64()>>11)*0x1p-53 < mean {
+		return 1
+	}
+	return 0
 }
 
 // Models implements framework.Modeler: the bandit as an MDP with one state.
@@ -200,7 +209,11 @@ func (l *Lanes) Models(context.Context) ([]*mdp.Tabular, error) {
 		for a, m := range l.means[i*l.n : (i+1)*l.n] {
 			d.Transitions = append(d.Transitions, mdp.Transition{S: 0, A: a, Next: 0, P: 1})
 			d.Rewards = append(d.Rewards, mdp.Reward{S: 0, A: a, R: m})
-			l.noise.Describe(&d, a)
+			if l.noise.Bernoulli {
+				d.Bernoulli = append(d.Bernoulli, mdp.Pair{S: 0, A: a})
+			} else {
+				d.GaussianNoise = append(d.GaussianNoise, mdp.Reward{S: 0, A: a, R: l.noise.SD})
+			}
 		}
 		m, err := mdp.NewModel(d)
 		if err != nil {
