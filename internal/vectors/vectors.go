@@ -8,6 +8,7 @@
 package vectors
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -33,9 +34,15 @@ type Case struct {
 	Input, Expect json.RawMessage
 }
 
-// Path returns the file to read.
+// Path returns the file to read. A relative path in the environment variable is
+// taken from the root of the module, unless there is such a file from the
+// package's folder, in which its tests run.
 func Path() (string, error) {
-	if path := os.Getenv(Variable); path != "" {
+	path := os.Getenv(Variable)
+	if filepath.IsAbs(path) {
+		return path, nil
+	}
+	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
 	dir, err := os.Getwd()
@@ -44,7 +51,7 @@ func Path() (string, error) {
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "testdata", "vectors.json"), nil
+			return filepath.Join(dir, cmp.Or(path, filepath.Join("testdata", "vectors.json"))), nil
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -78,12 +85,16 @@ func ReadFile(path string) (*File, error) {
 
 // Run runs check as a subtest kind/name for every case of a kind, with its
 // input and expectation decoded into In and Out. It fails if the file has no
-// case of the kind. Fields of the file that In and Out lack are ignored; use
+// case of the kind, or skips it if the file is one that the environment variable
+// names. Fields of the file that In and Out lack are ignored; use
 // pointers for those that may be null or absent.
 func Run[In, Out any](t *testing.T, f *File, kind string, check func(t *testing.T, in In, want Out)) {
 	t.Helper()
 	t.Run(kind, func(t *testing.T) {
 		if len(f.Cases[kind]) == 0 {
+			if os.Getenv(Variable) != "" {
+				t.Skipf("%s has no case of kind %q", os.Getenv(Variable), kind)
+			}
 			t.Fatalf("the file has no case of kind %q", kind)
 		}
 		for _, c := range f.Cases[kind] {
