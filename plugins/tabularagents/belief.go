@@ -9,6 +9,15 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
+// newCounts returns empty counts of a task, which has states and actions.
+func newCounts(states, actions int) *mdp.Counts {
+	c, err := mdp.NewCounts(states, actions)
+	if err != nil {
+		panic("tabularagents: a task without states or actions") // which spaces exclude
+	}
+	return c
+}
+
 // maxSuccessors bounds S²A, for agents whose models let every pair lead anywhere.
 const maxSuccessors = 1 << 24
 

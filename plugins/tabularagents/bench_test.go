@@ -68,6 +68,7 @@ func BenchmarkStep(b *testing.B) {
 		{"sarsa", "sarsa", ``},
 		{"sarsa/lambda=0", "sarsa", `{"lambda":0}`},
 		{"dyna-q", "dyna-q", ``},
+		{"ucbvi", "ucbvi", ``},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			const n, steps = 4, 100_000

@@ -40,9 +40,6 @@ func (p *bonusParams) check(t task) error {
 	if err := checkPrior(p.Alpha, p.Tau0, p.Tau); err != nil {
 		return err
 	}
-	if err := checkSuccessors(t); err != nil {
-		return err
-	}
 	if p.Horizon > maxPairs/t.states/t.actions {
 		return fmt.Errorf("a plan of %d steps for the %d states and %d actions of %s is too large: %w", p.Horizon, t.states, t.actions, t.spec.ID, framework.ErrUnsupported)
 	}
@@ -97,11 +94,11 @@ type planner struct {
 	pcg             rand.PCG
 	rng             *rand.Rand // over pcg
 	prior           normalReward
-	belief          *mdp.Dirichlet // of transitions; rewards have records of their own
-	plans           float64        // made in this run
-	rewards         []mdp.Moments  // of each pair; without M2
-	reward, perStep []float64      // of each pair: its mean reward + c(n_r), and c(n_p)
-	q               []float64      // of pair i with h steps to go: q[h*S*A+i]
+	counts          *mdp.Counts   // of transitions; rewards have records of their own
+	plans           float64       // made in this run
+	rewards         []mdp.Moments // of each pair; without M2
+	reward, perStep []float64     // of each pair: its mean reward + c(n_r), and c(n_p)
+	q               []float64     // of pair i with h steps to go: q[h*S*A+i]
 	value           []float64
 	left            int // steps that the plan is still good for
 	state, action   int // of the last step
@@ -110,7 +107,7 @@ type planner struct {
 func (x *planner) start(s uint64) {
 	x.pcg.Seed(s, uint64(seed.Exploration))
 	x.prior = normalReward{x.p.Mu0, x.p.Tau0, x.p.Tau}
-	x.belief = newBelief(x.t, x.p.Alpha, x.prior)
+	x.counts = newCounts(x.t.states, x.t.actions)
 	clear(x.rewards)
 	x.plans = 0
 	x.forget()
@@ -123,7 +120,7 @@ func (x *planner) begin(s int) int {
 
 func (x *planner) step(r float64, next int) int {
 	x.paid(r)
-	x.belief.Update(x.state, x.action, r, next)
+	x.counts.Update(x.state, x.action, r, next)
 	return x.act(next)
 }
 
@@ -137,7 +134,7 @@ func (x *planner) paid(r float64) {
 func (x *planner) end(r float64, next int, terminated bool) {
 	x.paid(r)
 	if terminated || !x.p.IgnoreLast {
-		x.belief.Update(x.state, x.action, r, next)
+		x.counts.Update(x.state, x.action, r, next)
 	}
 	if terminated {
 		x.mark(next)
@@ -160,7 +157,9 @@ func (x *planner) act(s int) int {
 	return x.action
 }
 
-// plan is backward induction on the expected model with bonuses.
+// plan is backward induction on the expected model with bonuses. The expected
+// value of a successor is (α Σ_u V(u) + Σ_u N(s,a,u) V(u))/(αS + N(s,a)), so that
+// a backup takes as long as there are successors seen.
 func (x *planner) plan() {
 	states, n := x.t.states, x.t.actions
 	x.plans++
@@ -169,25 +168,30 @@ func (x *planner) plan() {
 			i := s*n + a
 			seen := x.rewards[i]
 			x.reward[i] = x.prior.Mean(seen) + x.p.Scaling*x.factor(x.plans, x.rng)/math.Sqrt(x.p.Tau0+x.p.Tau*seen.N)
-			x.perStep[i] = x.p.Scaling * x.factor(x.plans, x.rng) / math.Sqrt(x.p.Alpha*float64(states)+x.belief.N(s, a))
+			x.perStep[i] = x.p.Scaling * x.factor(x.plans, x.rng) / math.Sqrt(x.p.Alpha*float64(states)+x.counts.N(s, a))
 		}
 	}
-	m := x.belief.Mean()
 	clear(x.value)
 	for h := 1; h <= x.p.Horizon; h++ {
 		q := x.q[h*states*n : (h+1)*states*n]
+		sum := 0.0
+		for _, v := range x.value {
+			sum += v
+		}
 		for s := range states {
 			for a := range n {
 				i := s*n + a
-				q[i] = 0
 				if x.terminal[s] {
+					q[i] = 0
 					continue
 				}
-				next, prob := m.Transition(s, a)
+				v := x.p.Alpha * sum
+				next, count := x.counts.Row(s, a)
 				for k, u := range next {
-					q[i] += prob[k] * x.value[u]
+					v += count[k] * x.value[u]
 				}
-				q[i] += x.reward[i] + float64(h-1)*x.perStep[i]
+				v /= x.p.Alpha*float64(states) + x.counts.N(s, a)
+				q[i] = x.reward[i] + float64(h-1)*x.perStep[i] + v
 			}
 		}
 		for s := range states {

@@ -81,7 +81,7 @@ func TestTheLastStep(t *testing.T) {
 		x := newPlanner(t, "ucbvi", tt.params)
 		x.begin(0)
 		x.end(7, 1, tt.terminated)
-		if got := x.belief.N(x.state, x.action); got != tt.want {
+		if got := x.counts.N(x.state, x.action); got != tt.want {
 			t.Errorf("%s, terminated %v: %v transitions learned", tt.params, tt.terminated, got)
 		}
 		if m := x.rewards[x.action]; m.N != 1 || m.Mean != 7 {

@@ -174,13 +174,7 @@ func (o *lastOutcomes) sample(s, a int, _ *rand.Rand) (float64, int) {
 // frequencies draws successors as often as they were seen.
 type frequencies struct{ counts *mdp.Counts }
 
-func newFrequencies(t task) frequencies {
-	c, err := mdp.NewCounts(t.states+1, t.actions)
-	if err != nil {
-		panic("tabularagents: a task without states or actions") // which spaces exclude
-	}
-	return frequencies{c}
-}
+func newFrequencies(t task) frequencies { return frequencies{newCounts(t.states+1, t.actions)} }
 
 func (f frequencies) update(s, a int, r float64, next int) { f.counts.Update(s, a, r, next) }
 

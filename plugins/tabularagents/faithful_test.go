@@ -97,7 +97,7 @@ type published struct{ mean, sd, seeds float64 }
 // agrees compares runs with what was published: Welch's statistic of the means is
 // below 3.9 and Fisher's z of the standard deviations, too, which for normal samples of
 // the sizes here fails by chance with a probability of about 1e-4 each (another
-// prior, α = 1/2, is 5.9 and 8.2 off).
+// prior, α = 1/2, is 5.9 and 8.2 off with 100 runs).
 func agrees(t *testing.T, what string, got []float64, want published) {
 	t.Helper()
 	mean, sd := stat.MeanStdDev(got, nil)
@@ -113,7 +113,7 @@ func agrees(t *testing.T, what string, got []float64, want published) {
 // PSRL with the constants of TabulaRL has the regret of TabulaRL's PSRL: mean and
 // standard deviation of 30 seeds of that program, run by us for comparison.
 func TestPSRLIsTabulaRLs(t *testing.T) {
-	regrets := swim(t, "psrl", `{"horizon":20}`, 100, 100, 500)
+	regrets := swim(t, "psrl", `{"horizon":20}`, 60, 100, 500)
 	agrees(t, "100 episodes", regrets[0], published{150.97, 22.50, 30})
 	agrees(t, "500 episodes", regrets[1], published{178.72, 19.23, 30})
 }
@@ -130,7 +130,7 @@ func TestBonusAgentsAreTabulaRLs(t *testing.T) {
 		{"ucbvi", `{"ignore_last":true}`, []published{{228.45, 13.77, 30}, {885.68, 29.44, 30}}},
 		{"ucbvi", `{"ignore_last":true,"scaling":0,"epsilon":0.1}`, []published{{330.37, 1.84, 30}, {1652.64, 4.35, 30}}},
 	} {
-		regrets := swim(t, tt.agent, tt.params, 60, 100, 500)
+		regrets := swim(t, tt.agent, tt.params, 40, 100, 500)
 		agrees(t, tt.agent+tt.params+", 100 episodes", regrets[0], tt.want[0])
 		agrees(t, tt.agent+tt.params+", 500 episodes", regrets[1], tt.want[1])
 	}

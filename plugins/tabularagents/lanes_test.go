@@ -198,7 +198,7 @@ func TestBrokenInput(t *testing.T) {
 
 // A step allocates nothing: 1000 steps within episodes and over their ends.
 func TestStepsDoNotAllocate(t *testing.T) {
-	for _, name := range []string{"q-learning", "sarsa", "dyna-q"} {
+	for _, name := range []string{"q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl"} {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
 				c := newCaller(t, name, params)
