@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
@@ -57,10 +58,15 @@ func every(t *testing.T, f func(t *testing.T, p framework.Plugin, params string)
 	}
 }
 
+// Every variant conforms, and the first of each agent through the seam, too.
 func TestConform(t *testing.T) {
 	every(t, func(t *testing.T, p framework.Plugin, params string) {
 		t.Parallel()
-		plugintest.Conform(t, p, json.RawMessage(params))
+		if params == "" {
+			plugintest.Conform(t, p, nil)
+		} else if err := rltest.CheckPlugin(t.Context(), p, json.RawMessage(params)); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

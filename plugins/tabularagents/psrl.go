@@ -15,10 +15,10 @@ type psrlParams struct {
 	Criterion string  `json:"criterion,omitempty" jsonschema:"enum=discounted,enum=average" jsonschema_description:"Of a stationary policy. discounted: by gamma (Strens 2000). average: reward per step, for tasks that continue (Ouyang et al. 2017)."`
 	Gamma     float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount of criterion discounted and rate of resample geometric; the default is a choice of ours."`
 	Resample  string  `json:"resample,omitempty" jsonschema:"enum=doubling,enum=geometric" jsonschema_description:"When a model is drawn for a stationary policy, besides at the start of an episode. doubling: when the visits to some pair have doubled since (Ouyang et al. 2017, the second criterion). geometric: after every step with probability 1-gamma (Xu, Dong & Van Roy 2024)."`
-	Alpha     float64 `json:"alpha" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior Dirichlet parameter of each successor; default of Osband's TabulaRL."`
+	Alpha     float64 `json:"alpha" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior Dirichlet parameter of each successor; default of Osband's TabulaRL. 1 over the number of states is better where few of many are reached in a step."`
 	Mu0       float64 `json:"mu0" jsonschema_description:"Prior mean of a mean reward; default of TabulaRL. With a high one, what is unknown is attractive."`
 	Tau0      float64 `json:"tau0" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior precision of a mean reward; default of TabulaRL."`
-	Tau       float64 `json:"tau" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Precision of rewards around their mean, taken for known; default of TabulaRL. Larger rewards want a smaller one."`
+	Tau       float64 `json:"tau" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Precision of rewards around their mean, taken for known; default of TabulaRL. Larger rewards want a smaller one; where rewards have little noise, a larger one learns faster, much so in tasks that pay once an episode."`
 }
 
 // maxAverage is up to how many states policy iteration takes.
