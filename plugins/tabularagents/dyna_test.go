@@ -124,3 +124,26 @@ func TestPlanningPays(t *testing.T) {
 		t.Errorf("goals reached: %v with planning, %v without", d, q)
 	}
 }
+
+// Planning, too, bootstraps where an episode was truncated and not where it
+// terminated: α = 1, γ = 1/2, all values 4 at first.
+func TestDynaPlansToTheEnd(t *testing.T) {
+	for _, model := range []string{"last", "empirical"} {
+		for _, terminated := range []bool{true, false} {
+			c := newCaller(t, "dyna-q", fmt.Sprintf(`{"step":1,"gamma":0.5,"initial":4,"model":%q}`, model))
+			if err := c.try(framework.NewRun, 5, 0, false, false); err != nil {
+				t.Fatal(err)
+			}
+			a, want := int(c.actions.Int64[0])-1, 1.0
+			if !terminated {
+				want += 0.5 * 4
+			}
+			if err := c.try(framework.Continue, 7, 1, terminated, !terminated); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.agent.(*lanes).lanes[0].learner.(*dyna).table.q[a]; got != want {
+				t.Errorf("%s, terminated %v: %v, want %v", model, terminated, got, want)
+			}
+		}
+	}
+}
