@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"time"
@@ -138,8 +139,10 @@ func BenchmarkTransports(b *testing.B) {
 	}
 }
 
-// BenchmarkCores is the time a step takes with one worker and with two.
+// BenchmarkCores is the time a step takes with one worker and with two, under the
+// garbage collector's setting of rlrun run.
 func BenchmarkCores(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			var ls []*lanes

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -126,6 +127,9 @@ func (app *app) run(cmd *cobra.Command, name string, o runOptions) error {
 		options.Event, stop = p.event, p.stop
 	}
 	began := time.Now()
+	// Runs leave little garbage in little memory: collecting it at the default
+	// pace costs a tenth of two cores' time.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	err = plan.Run(ctx, options)
 	took := time.Since(began)
 	stop()
