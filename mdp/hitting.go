@@ -139,8 +139,10 @@ func shortest(t *Tabular, target int, red *reduction) ([]float64, Deterministic,
 	}
 }
 
-// approach returns a policy that from every state may step nearer to the target,
-// counted in transitions, and the states that cannot reach it.
+// approach returns a policy that from every state steps nearer to the target,
+// counted in transitions, with the largest probability there is, and the states
+// that cannot reach it. The likeliest action keeps the policy's times from
+// overflowing where another gets there, too, but against the current.
 func approach(t *Tabular, target int) (policy Deterministic, far []int) {
 	back := t.predecessors()
 	distance := make([]int, t.states)
@@ -163,12 +165,17 @@ func approach(t *Tabular, target int) (policy Deterministic, far []int) {
 			far = append(far, s)
 			continue
 		}
+		best := 0.0
 		for a := range t.actions {
-			next, _ := t.Transition(s, a)
-			for _, u := range next {
+			nearer := 0.0
+			next, prob := t.Transition(s, a)
+			for k, u := range next {
 				if distance[u] >= 0 && distance[u] < distance[s] {
-					policy[s] = a
+					nearer += prob[k]
 				}
+			}
+			if nearer > best {
+				best, policy[s] = nearer, a
 			}
 		}
 	}
