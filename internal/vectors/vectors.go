@@ -80,6 +80,9 @@ func ReadFile(path string) (*File, error) {
 	if err := json.Unmarshal(raw, f); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	if len(f.Cases) == 0 {
+		return nil, fmt.Errorf("%s has no cases", path)
+	}
 	return f, nil
 }
 
