@@ -1,6 +1,7 @@
 package mdp
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -88,7 +89,12 @@ func (a *AverageSolver) Solve(m Model, o Options) (*Solution, error) {
 	case n > denseLimit:
 		return nil, fmt.Errorf("mdp: policy iteration is for up to %d states, not %d", denseLimit, n)
 	}
-	return a.policyIteration(limit)
+	sol, err := a.policyIteration(limit)
+	if o.Method == Automatic && errors.Is(err, ErrNotConverged) && ModelStructure(t).RequireWeaklyCommunicating() == nil {
+		clear(a.sol.Bias)
+		return a.relativeValueIteration(o, limit)
+	}
+	return sol, err
 }
 
 // Evaluate returns the gain and bias of a policy, as Chain.EvaluateAverage does
@@ -173,6 +179,11 @@ func (a *AverageSolver) policyIteration(limit int) (*Solution, error) {
 			}
 			sol.Residual = hi - lo
 			sol.Bound = max(math.Abs(lo), math.Abs(hi)) + 2*noise
+			// Biases can be so large that their rounding hides the rewards: a gain
+			// that may be off by as much as any reward is not a solution.
+			if sol.Bound > 0 && !(sol.Bound < largestReward(t)) {
+				return sol, ErrNotConverged
+			}
 			return sol, nil
 		}
 	}

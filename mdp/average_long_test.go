@@ -1,0 +1,34 @@
+package mdp_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/mdp/catalog"
+)
+
+// In a long river the biases of bad policies span more than 1e80, whose rounding
+// hides the rewards. Policy iteration must then say so, and the automatic choice
+// must find the optimal gain, 3/7: under right the river's far end is a birth and
+// death chain with ratio 7 and, in the last state, 0.35/0.4 (the limit of the
+// checked 0.4285714286 at 20 states).
+func TestAverageOfALongRiver(t *testing.T) {
+	for _, n := range []int{100, 200} {
+		task, err := catalog.RiverSwim(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sol, err := mdp.SolveAverage(task.Model, mdp.Options{Method: mdp.PolicyIteration})
+		if err == nil && math.Abs(sol.Gain[0]-3./7) > 1e-9 {
+			t.Errorf("%d states: policy iteration is content with a gain of %v, bound %v", n, sol.Gain[0], sol.Bound)
+		} else if err != nil && !errors.Is(err, mdp.ErrNotConverged) {
+			t.Error(err)
+		}
+		sol, err = mdp.SolveAverage(task.Model, mdp.Options{})
+		if err != nil || math.Abs(sol.Gain[0]-3./7) > 1e-8 {
+			t.Errorf("%d states: gain %v, bound %v (%v), want 3/7", n, sol.Gain[0], sol.Bound, err)
+		}
+	}
+}
