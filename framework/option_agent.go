@@ -1,0 +1,38 @@
+package framework
+
+import (
+	"context"
+
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
+)
+
+// OptionAgent is a VectorAgent whose exploration the host may take over: it
+// describes the bandit over options that the reduction makes of a lane's state
+// (docs/theory.md §3.4), the host decides, and the agent follows the chosen
+// option until the host decides again. An agent that is only ever stepped by
+// Step explores in its own way, if it has one, and is greedy otherwise.
+type OptionAgent interface {
+	VectorAgent
+	// Offer says which kinds of options the agent is to choose from; the greedy
+	// one is always among them. It is called once, before the first step, by a
+	// host that means to decide. Its error wraps ErrUnsupported for a kind that
+	// the agent cannot make in its environment.
+	Offer(ctx context.Context, kinds []options.Kind) error
+	// StepOptions is Step, but for the lanes where epochs is true: such a lane
+	// learns, selects no action, and describes the decision it faces in its
+	// entry of problems. The host supplies the terms of the problem that are its
+	// own: Step, Hold, Charge and Capped. The slices of a problem belong to the
+	// agent and are valid until the next call. Lanes that are idle, or whose
+	// episode just ended, have no epoch.
+	StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error
+	// Choose ends the epochs of the last StepOptions: a lane with an entry ≥ 0 in
+	// choices follows that option (an index of its problem's Arms) from now on,
+	// and selects its action by it. Other lanes are left alone.
+	Choose(ctx context.Context, choices []int, actions *space.Column) error
+	// GreedyPolicy returns the greedy action of a lane in every observation of a
+	// Discrete space, counted from 0 like the actions, into dst, which is grown as
+	// needed. The host estimates by it how long a deviation from the greedy policy
+	// matters. Its error wraps ErrUnsupported where observations are not Discrete.
+	GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error)
+}
