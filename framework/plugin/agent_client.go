@@ -45,6 +45,7 @@ func (c *agentClient) Step(ctx context.Context, in *framework.Feedback, actions 
 	m.Rewards = space.AppendNumbers(m.Rewards[:0], in.Rewards)
 	m.Terminated = toproto.Flags(m.Terminated[:0], in.Terminated)
 	m.Truncated = toproto.Flags(m.Truncated[:0], in.Truncated)
+	m.Step = c.session.next()
 	if err := c.session.exchange(ctx, m, &c.reply); err != nil {
 		return err
 	}

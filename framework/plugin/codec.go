@@ -21,12 +21,13 @@ func newColumnCodec() columnCodec { return columnCodec{encoding.GetCodecV2("prot
 
 // Unmarshal implements encoding.CodecV2.
 func (c columnCodec) Unmarshal(data mem.BufferSlice, v any) error {
-	columns := columnsOf(v)
+	columns, step, stepNumber := fieldsOf(v)
 	if columns == nil {
 		return c.CodecV2.Unmarshal(data, v)
 	}
 	buf := data.MaterializeToBuffer(mem.DefaultBufferPool())
 	defer buf.Free()
+	*step = 0
 	for _, col := range columns {
 		if col != nil {
 			*col = (*col)[:0]
@@ -34,35 +35,44 @@ func (c columnCodec) Unmarshal(data mem.BufferSlice, v any) error {
 	}
 	for rest := buf.ReadOnlyData(); len(rest) > 0; {
 		number, kind, n := protowire.ConsumeTag(rest)
-		if n < 0 || kind != protowire.BytesType || int(number) >= len(columns) || columns[number] == nil {
-			return c.CodecV2.Unmarshal(data, v) // more than columns, or nonsense
+		m := 0
+		switch {
+		case n < 0:
+			return protowire.ParseError(n)
+		case kind == protowire.VarintType && number == stepNumber:
+			*step, m = protowire.ConsumeVarint(rest[n:])
+		case kind == protowire.BytesType && int(number) < len(columns) && columns[number] != nil:
+			var value []byte
+			value, m = protowire.ConsumeBytes(rest[n:])
+			*columns[number] = append((*columns[number])[:0], value...)
+		default:
+			return c.CodecV2.Unmarshal(data, v) // another field
 		}
-		value, m := protowire.ConsumeBytes(rest[n:])
 		if m < 0 {
 			return protowire.ParseError(m)
 		}
-		*columns[number] = append((*columns[number])[:0], value...)
 		rest = rest[n+m:]
 	}
 	return nil
 }
 
-// columnsOf returns the fields of a data-plane message that are columns, by field
-// number, and clears the others; nil for any other message.
-func columnsOf(v any) []*[]byte {
+// fieldsOf returns the fields of a data-plane message that are columns, by field
+// number, and its step with the number of that field. It clears the others; nil
+// for any other message.
+func fieldsOf(v any) (columns []*[]byte, step *uint64, stepNumber protowire.Number) {
 	switch m := v.(type) {
 	case *pb.EnvironmentRequest:
 		m.Instance = 0
-		return []*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Actions}
+		return []*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Actions}, &m.Step, 5
 	case *pb.EnvironmentReply:
 		m.Error = nil
-		return []*[]byte{1: &m.Observations, 2: &m.Rewards, 3: &m.Terminated, 4: &m.Truncated}
+		return []*[]byte{1: &m.Observations, 2: &m.Rewards, 3: &m.Terminated, 4: &m.Truncated}, &m.Step, 6
 	case *pb.AgentRequest:
 		m.Instance = 0
-		return []*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Observations, 5: &m.Rewards, 6: &m.Terminated, 7: &m.Truncated}
+		return []*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Observations, 5: &m.Rewards, 6: &m.Terminated, 7: &m.Truncated}, &m.Step, 8
 	case *pb.AgentReply:
 		m.Error = nil
-		return []*[]byte{1: &m.Actions}
+		return []*[]byte{1: &m.Actions}, &m.Step, 3
 	}
-	return nil
+	return nil, nil, 0
 }

@@ -25,13 +25,13 @@ func TestCodecIsProtobuf(t *testing.T) {
 			b := func() []byte { return column.Draw(t, name) }
 			switch rapid.IntRange(0, 3).Draw(t, "type") {
 			case 0:
-				return &pb.EnvironmentRequest{Instance: number.Draw(t, name), Signals: b(), Seeds: b(), Actions: b()}
+				return &pb.EnvironmentRequest{Step: number.Draw(t, name), Instance: number.Draw(t, name), Signals: b(), Seeds: b(), Actions: b()}
 			case 1:
-				return &pb.EnvironmentReply{Observations: b(), Rewards: b(), Terminated: b(), Truncated: b(), Error: e}
+				return &pb.EnvironmentReply{Step: number.Draw(t, name), Observations: b(), Rewards: b(), Terminated: b(), Truncated: b(), Error: e}
 			case 2:
-				return &pb.AgentRequest{Instance: number.Draw(t, name), Signals: b(), Seeds: b(), Observations: b(), Rewards: b(), Terminated: b(), Truncated: b()}
+				return &pb.AgentRequest{Step: number.Draw(t, name), Instance: number.Draw(t, name), Signals: b(), Seeds: b(), Observations: b(), Rewards: b(), Terminated: b(), Truncated: b()}
 			default:
-				return &pb.AgentReply{Actions: b(), Error: e}
+				return &pb.AgentReply{Step: number.Draw(t, name), Actions: b(), Error: e}
 			}
 		}
 		sent := draw("sent")

@@ -56,6 +56,7 @@ func (c *environmentClient) Step(ctx context.Context, in *framework.Actions, out
 	m.Signals = toproto.Signals(m.Signals[:0], in.Signals)
 	m.Seeds = toproto.Seeds(m.Seeds[:0], in.Seeds, in.Signals, framework.NewEpisode)
 	m.Actions = in.Actions.AppendBytes(m.Actions[:0])
+	m.Step = c.session.next()
 	if err := c.session.exchange(ctx, m, &c.reply); err != nil {
 		return err
 	}

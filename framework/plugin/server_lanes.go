@@ -41,9 +41,9 @@ func (e *environmentServer) step(ctx context.Context, m *pb.EnvironmentRequest) 
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
 	r := &e.reply
-	r.Error = nil
+	r.Step = m.Step
 	if err := run(func() error { return e.env.Step(ctx, e.in, &e.out) }); err != nil {
-		return &pb.EnvironmentReply{Error: toproto.Error(err)}, nil
+		return &pb.EnvironmentReply{Step: m.Step, Error: toproto.Error(err)}, nil
 	}
 	r.Observations = e.out.Observations.AppendBytes(r.Observations[:0])
 	r.Rewards = space.AppendNumbers(r.Rewards[:0], e.out.Rewards)
@@ -91,8 +91,9 @@ func (a *agentServer) step(ctx context.Context, m *pb.AgentRequest) (*pb.AgentRe
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
 	if err := run(func() error { return a.agent.Step(ctx, a.in, &a.actions) }); err != nil {
-		return &pb.AgentReply{Error: toproto.Error(err)}, nil
+		return &pb.AgentReply{Step: m.Step, Error: toproto.Error(err)}, nil
 	}
+	a.reply.Step = m.Step
 	a.reply.Actions = a.actions.AppendBytes(a.reply.Actions[:0])
 	return &a.reply, nil
 }

@@ -55,8 +55,17 @@ func (p *Process) open(instance uint64, lanes int, start func(context.Context, .
 	return s, nil
 }
 
-// exchange sends a request and waits for its reply.
-func (s *session) exchange(ctx context.Context, request any, reply reply) error {
+// next returns the number of the next step.
+func (s *session) next() uint64 { return uint64(s.steps) + 1 }
+
+// stepReply is the reply to a step.
+type stepReply interface {
+	reply
+	GetStep() uint64
+}
+
+// exchange sends a request, whose step is next(), and waits for its reply.
+func (s *session) exchange(ctx context.Context, request any, reply stepReply) error {
 	if s.failed != nil {
 		return s.failed
 	}
@@ -78,6 +87,9 @@ func (s *session) exchange(ctx context.Context, request any, reply reply) error 
 	}
 	if e := reply.GetError(); e != nil {
 		return s.fail(s.laneError(e))
+	}
+	if got := reply.GetStep(); got != uint64(s.steps) {
+		return s.fail(fmt.Errorf("%w: the reply is to step %d; every request gets one reply, which repeats its step", ErrProtocol, got))
 	}
 	return nil
 }

@@ -928,7 +928,10 @@ type EnvironmentRequest struct {
 	// seed of everything random in the episode. Empty where no lane needs one.
 	Seeds []byte `protobuf:"bytes,3,opt,name=seeds,proto3" json:"seeds,omitempty"`
 	// A column of the action space; it counts where the signal is 1.
-	Actions       []byte `protobuf:"bytes,4,opt,name=actions,proto3" json:"actions,omitempty"`
+	Actions []byte `protobuf:"bytes,4,opt,name=actions,proto3" json:"actions,omitempty"`
+	// The number of this request on its stream, from 1. The reply repeats it: a
+	// reply too many, or one too few, must not be taken for another step's.
+	Step          uint64 `protobuf:"varint,5,opt,name=step,proto3" json:"step,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -991,6 +994,13 @@ func (x *EnvironmentRequest) GetActions() []byte {
 	return nil
 }
 
+func (x *EnvironmentRequest) GetStep() uint64 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
 // EnvironmentReply is what the step yielded. The entries of lanes that were left
 // alone do not count. Where a lane started an episode the reward is 0 and both
 // flags are 0.
@@ -1001,6 +1011,7 @@ type EnvironmentReply struct {
 	Terminated    []byte                 `protobuf:"bytes,3,opt,name=terminated,proto3" json:"terminated,omitempty"`     // one byte a lane, 0 or 1; empty: 0 for every lane
 	Truncated     []byte                 `protobuf:"bytes,4,opt,name=truncated,proto3" json:"truncated,omitempty"`       // likewise
 	Error         *Error                 `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
+	Step          uint64                 `protobuf:"varint,6,opt,name=step,proto3" json:"step,omitempty"` // of the request that this answers
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1070,6 +1081,13 @@ func (x *EnvironmentReply) GetError() *Error {
 	return nil
 }
 
+func (x *EnvironmentReply) GetStep() uint64 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
 // AgentRequest tells every lane the outcome of its last action and asks for the
 // next one.
 type AgentRequest struct {
@@ -1087,6 +1105,7 @@ type AgentRequest struct {
 	Rewards       []byte `protobuf:"bytes,5,opt,name=rewards,proto3" json:"rewards,omitempty"`
 	Terminated    []byte `protobuf:"bytes,6,opt,name=terminated,proto3" json:"terminated,omitempty"`
 	Truncated     []byte `protobuf:"bytes,7,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	Step          uint64 `protobuf:"varint,8,opt,name=step,proto3" json:"step,omitempty"` // as in EnvironmentRequest
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1170,10 +1189,18 @@ func (x *AgentRequest) GetTruncated() []byte {
 	return nil
 }
 
+func (x *AgentRequest) GetStep() uint64 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
 type AgentReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Actions       []byte                 `protobuf:"bytes,1,opt,name=actions,proto3" json:"actions,omitempty"` // a column of the action space
 	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	Step          uint64                 `protobuf:"varint,3,opt,name=step,proto3" json:"step,omitempty"` // of the request that this answers
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1220,6 +1247,13 @@ func (x *AgentReply) GetError() *Error {
 		return x.Error
 	}
 	return nil
+}
+
+func (x *AgentReply) GetStep() uint64 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
 }
 
 type ModelsRequest struct {
@@ -1474,12 +1508,13 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04spec\x18\x03 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\"Z\n" +
 	"\x0eOpenAgentReply\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12,\n" +
-	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"z\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"\x8e\x01\n" +
 	"\x12EnvironmentRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x18\n" +
 	"\asignals\x18\x02 \x01(\fR\asignals\x12\x14\n" +
 	"\x05seeds\x18\x03 \x01(\fR\x05seeds\x12\x18\n" +
-	"\aactions\x18\x04 \x01(\fR\aactions\"\xbc\x01\n" +
+	"\aactions\x18\x04 \x01(\fR\aactions\x12\x12\n" +
+	"\x04step\x18\x05 \x01(\x04R\x04step\"\xd0\x01\n" +
 	"\x10EnvironmentReply\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\fR\fobservations\x12\x18\n" +
 	"\arewards\x18\x02 \x01(\fR\arewards\x12\x1e\n" +
@@ -1487,7 +1522,8 @@ const file_plugin_proto_rawDesc = "" +
 	"terminated\x18\x03 \x01(\fR\n" +
 	"terminated\x12\x1c\n" +
 	"\ttruncated\x18\x04 \x01(\fR\ttruncated\x12,\n" +
-	"\x05error\x18\x05 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"\xd6\x01\n" +
+	"\x05error\x18\x05 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12\x12\n" +
+	"\x04step\x18\x06 \x01(\x04R\x04step\"\xea\x01\n" +
 	"\fAgentRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x18\n" +
 	"\asignals\x18\x02 \x01(\fR\asignals\x12\x14\n" +
@@ -1497,11 +1533,13 @@ const file_plugin_proto_rawDesc = "" +
 	"\n" +
 	"terminated\x18\x06 \x01(\fR\n" +
 	"terminated\x12\x1c\n" +
-	"\ttruncated\x18\a \x01(\fR\ttruncated\"T\n" +
+	"\ttruncated\x18\a \x01(\fR\ttruncated\x12\x12\n" +
+	"\x04step\x18\b \x01(\x04R\x04step\"h\n" +
 	"\n" +
 	"AgentReply\x12\x18\n" +
 	"\aactions\x18\x01 \x01(\fR\aactions\x12,\n" +
-	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"+\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12\x12\n" +
+	"\x04step\x18\x03 \x01(\x04R\x04step\"+\n" +
 	"\rModelsRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\"i\n" +
 	"\vModelsReply\x12\x16\n" +
