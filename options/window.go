@@ -35,14 +35,6 @@ type WindowEstimator struct {
 
 // NewWindowEstimator returns an estimator that has seen nothing.
 func NewWindowEstimator(o WindowOptions) *WindowEstimator {
-	o.Floor = max(o.Floor, 1)
-	if o.Cap <= 0 {
-		o.Cap = 1000
-	}
-	o.Cap = max(o.Cap, o.Floor)
-	if !(o.Scale > 0) {
-		o.Scale = 1
-	}
 	return &WindowEstimator{o, mdp.OnlineMixing{Quantile: o.Quantile, Cap: mdp.Never, Options: o.Mixing}}
 }
 
@@ -57,10 +49,23 @@ func (e *WindowEstimator) Window(greedy mdp.Deterministic, steps float64, models
 	if err != nil {
 		return Window{}, err
 	}
-	return e.o.window(t), nil
+	return e.o.Window(t), nil
 }
 
-func (o *WindowOptions) window(mixing int) Window {
+// Window returns T for an exploration mixing time, which may be mdp.Never; 0 says
+// that nothing is known yet, and gives the floor.
+func (o WindowOptions) Window(mixing int) Window {
+	if o.Fixed > 0 {
+		return Window{Steps: o.Fixed}
+	}
+	o.Floor = max(o.Floor, 1)
+	if o.Cap <= 0 {
+		o.Cap = 1000
+	}
+	o.Cap = max(o.Cap, o.Floor)
+	if !(o.Scale > 0) {
+		o.Scale = 1
+	}
 	w := Window{Steps: o.Cap, Mixing: mixing, Capped: true}
 	if mixing == mdp.Never {
 		return w

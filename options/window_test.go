@@ -24,7 +24,7 @@ func TestWindow(t *testing.T) {
 		{WindowOptions{Scale: 2.5}, 7, Window{18, 7, false}},
 		{WindowOptions{Scale: 1e300}, math.MaxInt - 1, Window{1000, math.MaxInt - 1, true}},
 	} {
-		if got := NewWindowEstimator(c.o).o.window(c.mixing); got != c.want {
+		if got := c.o.Window(c.mixing); got != c.want {
 			t.Errorf("%+v: T_ε = %d gives %+v, want %+v", c.o, c.mixing, got, c.want)
 		}
 	}

@@ -20,13 +20,15 @@ import (
 type Purpose uint64
 
 // The purposes. The host derives seeds for the first two; an agent splits its
-// own seed into Exploration and Bootstrap with Stream.
+// own seed into Exploration and Bootstrap with Stream. Where the host decides
+// between an agent's options, it draws from Decisions, split from the same seed.
 const (
 	Environment Purpose = 1 + iota // initial states, transitions, rewards: one seed an episode
 	Agent                          // everything an agent draws in one run
 	Exploration                    // selecting actions
 	Bootstrap                      // priors, masks and weights of an ensemble
 	Statistics                     // resampling in reports
+	Decisions                      // choosing between options
 )
 
 // Source derives the seeds of one environment in one experiment.
