@@ -9,6 +9,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/plugins/banditagent"
 	"github.com/rlrun/rlrun/plugins/bernoullibandit"
+	"github.com/rlrun/rlrun/plugins/classiccontrol"
 	"github.com/rlrun/rlrun/plugins/gaussianbandit"
 	"github.com/rlrun/rlrun/plugins/tabular"
 	"github.com/rlrun/rlrun/plugins/tabularagents"
@@ -20,5 +21,5 @@ func All() []framework.Plugin {
 		bernoullibandit.Plugin(),
 		gaussianbandit.Plugin(),
 		banditagent.Plugin(),
-	}, tabular.Plugins(), tabularagents.Plugins())
+	}, tabular.Plugins(), classiccontrol.Plugins(), tabularagents.Plugins())
 }

@@ -1,0 +1,148 @@
+// Package classiccontrol is the small control tasks that learners with function
+// approximation are compared on: MountainCar, CartPole and Acrobot with the
+// dynamics of Gymnasium (testdata/trajectories.json holds its trajectories, which the
+// tests repeat), and PuddleWorld as Sutton (1996) describes it.
+//
+// The state is kept in float64; observations are Boxes of float32, as Gymnasium's.
+// Initial states have Gymnasium's distributions, but come from rlrun's own random
+// streams.
+package classiccontrol
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/params"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// Plugins returns every task of the package.
+func Plugins() []framework.Plugin {
+	return []framework.Plugin{MountainCar(), CartPole(), Acrobot(), PuddleWorld()}
+}
+
+// state is what a task remembers; its meaning is the task's.
+type state [4]float64
+
+// dynamics is one task. Randomness comes from rng alone.
+type dynamics interface {
+	// spec describes the task, but for its id.
+	spec() framework.Spec
+	// start draws the first state of an episode.
+	start(x *state, rng *rand.Rand)
+	// step moves x by an action, counted from 0.
+	step(x *state, action int, rng *rand.Rand) (reward float64, terminated bool)
+	// observe writes the observation of x into dst, which is as wide as the
+	// observation space.
+	observe(x *state, dst []float32)
+}
+
+// Limit is the parameter that all tasks share.
+type Limit struct {
+	MaxSteps int `json:"max_steps" jsonschema:"minimum=0" jsonschema_description:"Steps after which an episode is truncated; 0 for none."`
+}
+
+func (l Limit) maxSteps() int { return l.MaxSteps }
+
+// plugin makes a plugin of a task whose parameters are a P. defaults holds their
+// default values; build checks them.
+func plugin[P interface{ maxSteps() int }](id, doc string, defaults P, build func(P) (dynamics, error)) framework.Plugin {
+	return &framework.EnvironmentPlugin{
+		Description: framework.Description{
+			ID: id, Kind: framework.KindEnvironment, Doc: doc, Params: params.Schema(&defaults),
+		},
+		Open: func(raw json.RawMessage, n int) (framework.VectorEnvironment, error) {
+			p := defaults
+			if err := params.Decode(raw, &p); err != nil {
+				return nil, err
+			}
+			if p.maxSteps() < 0 {
+				return nil, fmt.Errorf("max_steps is %d, must not be negative: %w", p.maxSteps(), framework.ErrInvalidParams)
+			}
+			d, err := build(p)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
+			}
+			return newLanes(id, d, p.maxSteps(), n), nil
+		},
+	}
+}
+
+// lanes are copies of one task.
+type lanes struct {
+	dynamics
+	described framework.Spec
+	actions   uint64
+	width     int // of an observation
+	limit     int // steps after which an episode is truncated; 0 for none
+	lanes     []lane
+}
+
+type lane struct {
+	pcg   rand.PCG
+	rng   *rand.Rand // over pcg
+	state state
+	steps int
+	over  bool // before the first reset and after the end of an episode
+}
+
+func newLanes(id string, d dynamics, limit, n int) *lanes {
+	l := &lanes{dynamics: d, described: d.spec(), limit: limit, lanes: make([]lane, n)}
+	l.described.ID = id
+	l.actions = uint64(l.described.Action.(space.Discrete).N)
+	l.width = l.described.Observation.Width()
+	for i := range l.lanes {
+		l.lanes[i].rng = rand.New(&l.lanes[i].pcg)
+		l.lanes[i].over = true
+	}
+	return l
+}
+
+// Spec implements framework.VectorEnvironment.
+func (l *lanes) Spec() framework.Spec { return l.described }
+
+// Step implements framework.VectorEnvironment.
+func (l *lanes) Step(_ context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+	for i, s := range in.Signals {
+		x := &l.lanes[i]
+		switch s {
+		case framework.Continue:
+			a := in.Actions.Int64[i]
+			if x.over {
+				return &framework.LaneError{Lane: i, Err: framework.ErrNeedsReset}
+			}
+			if uint64(a) >= l.actions {
+				return &framework.LaneError{Lane: i, Err: fmt.Errorf("action %d of %d: %w", a, l.actions, framework.ErrInvalidAction)}
+			}
+			reward, terminated := l.step(&x.state, int(a), x.rng)
+			x.steps++
+			truncated := !terminated && x.steps == l.limit
+			x.over = terminated || truncated
+			out.Rewards[i], out.Terminated[i], out.Truncated[i] = reward, terminated, truncated
+		case framework.NewEpisode, framework.NewRun:
+			x.pcg.Seed(in.Seeds[i], uint64(seed.Environment))
+			l.start(&x.state, x.rng)
+			x.steps, x.over = 0, false
+			out.Rewards[i], out.Terminated[i], out.Truncated[i] = 0, false, false
+		default:
+			continue
+		}
+		l.observe(&x.state, out.Observations.Float32[i*l.width:(i+1)*l.width])
+	}
+	return nil
+}
+
+// Close implements framework.VectorEnvironment.
+func (l *lanes) Close() error { return nil }
+
+// uniform draws from [low, high).
+func uniform(rng *rand.Rand, low, high float64) float64 { return low + (high-low)*rng.Float64() }
+
+// box is the space of float32 observations between bounds.
+func box(low, high []float64) space.Box {
+	return space.Box{Low: low, High: high, Shape: []int{len(low)}, Type: space.Float32}
+}
