@@ -55,7 +55,7 @@ var benchRules = []Rule{
 // A decision allocates nothing, from one lane to the next.
 func TestDecideAllocatesNothing(t *testing.T) {
 	problems := lanes(t)
-	tables, err := NewValueTables(2, 0.99)
+	tables, err := NewValueTables(2, 16, 0.99, TableOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestDecideAllocatesNothing(t *testing.T) {
 				}
 				p := Problem{Hold: 3}
 				q[3] = -q[3]
-				if _, err := tables.At(&p, q); err != nil {
+				if err := tables.At(&p, q, nil); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := d.Decide(&p, rng); err != nil {
@@ -130,7 +130,7 @@ func BenchmarkDecide(b *testing.B) {
 
 // BenchmarkDecideModelFree makes a problem of 16 tables of values and decides.
 func BenchmarkDecideModelFree(b *testing.B) {
-	tables, err := NewValueTables(2, 0.99)
+	tables, err := NewValueTables(2, 16, 0.99, TableOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func BenchmarkDecideModelFree(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		at := i * 32 % 992
-		if _, err := tables.At(&p, q[at:at+32]); err != nil {
+		if err := tables.At(&p, q[at:at+32], nil); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := d.Decide(&p, rng); err != nil {

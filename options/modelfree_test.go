@@ -1,59 +1,177 @@
 package options
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// The model-free problem is that of the tables' values, in any state.
+// describe lists the options of a problem with their values.
+func describe(t *ValueTables, p *Problem) string {
+	text := ""
+	for x, a := range p.Arms {
+		text += fmt.Sprintf("%s %v %v; ", a.Name, t.Option(x).Of, p.row(x))
+	}
+	return text
+}
+
+// Three members of three actions, γ = 1/2, by hand. Action 1 has the largest
+// mean. Member 0 would take action 0, member 1 action 2, and member 2 as well, with
+// more to gain.
 func TestValueTables(t *testing.T) {
-	tables, err := NewValueTables(2, 0.5)
+	q := []float64{8, 0, 0, 6, 4, 6, 0, 5, 10}
+	bonus := func(k Kind) int { return map[Kind]int{Overdue: 2, Novelty: 1}[k] }
+	for _, tt := range []struct {
+		kinds []Kind
+		want  string
+	}{
+		{nil, "greedy 1 [3 2 3]; member 0 0 [4 0 0]; member 2 2 [0 2.5 5]; "},
+		{[]Kind{Constants, Members}, "greedy 1 [3 2 3]; action 0 0 [4 0 0]; action 2 2 [0 2.5 5]; "},
+		{[]Kind{Greedy, Deviations}, "greedy 1 [3 2 3]; deviation 0 0 [4 0 0]; deviation 2 2 [0 2.5 5]; "},
+		{[]Kind{Overdue, Novelty, Members}, "greedy 1 [3 2 3]; overdue 2 [0 2.5 5]; novelty 1 [3 2 3]; member 0 0 [4 0 0]; "},
+		{[]Kind{Uniform, Repeats}, "greedy 1 [3 2 3]; uniform 0 [2.3333333333333335 1.5 2.6666666666666665]; repeats 0 [2.3333333333333335 1.5 2.6666666666666665]; "},
+	} {
+		tables, err := NewValueTables(3, 3, 0.5, TableOptions{Kinds: tt.kinds, Reveal: 0.25})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Problem{Hold: 4, Step: 9}
+		for range 2 { // its memory is used again
+			if err := tables.At(&p, q, bonus); err != nil {
+				t.Fatal(err)
+			}
+			if got := describe(tables, &p); got != tt.want {
+				t.Errorf("%v:\n got %s\nwant %s", tt.kinds, got, tt.want)
+			}
+		}
+		if !slices.Equal(p.Optimal, []float64{4, 2.5, 5}) || p.Hold != 4 || p.Step != 9 || p.Greedy != 0 {
+			t.Errorf("%+v", p)
+		}
+		for x, a := range p.Arms {
+			uninformed := slices.Contains([]Kind{Uniform, Repeats, Novelty}, tables.Option(x).Kind)
+			if uninformed != (a.Class == Uninformed) || uninformed && a.Reveal != 0.25 {
+				t.Errorf("option %+v", a)
+			}
+		}
+		if err := p.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The options offered stand for all: with all members and all actions as options
+// of their own, save those that begin like the greedy one, no rule finds more, and
+// a member that is followed is the one of its action that has most to gain.
+func TestValueTablesOfferAllThatCounts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		actions, members := rapid.IntRange(1, 4).Draw(t, "actions"), rapid.IntRange(1, 6).Draw(t, "members")
+		q := rapid.SliceOfN(rapid.Float64Range(-10, 10), actions*members, actions*members).Draw(t, "q")
+		gamma := rapid.Float64Range(0, 0.99).Draw(t, "gamma")
+		tables, err := NewValueTables(actions, members, gamma, TableOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Problem{Hold: 1}
+		if err := tables.At(&p, q, nil); err != nil {
+			t.Fatal(err)
+		}
+		best := func(l int) int { // member l's action
+			a := 0
+			for b := range actions {
+				if q[b*members+l] > q[a*members+l] {
+					a = b
+				}
+			}
+			return a
+		}
+		j := tables.Option(0).Of
+		full := Problem{Hold: 1}
+		add := func(name string, a int) {
+			if a == j && name != "greedy" {
+				return
+			}
+			full.Arms = append(full.Arms, Arm{Name: name})
+			for k := range members {
+				full.Values = append(full.Values, (1-gamma)*q[a*members+k])
+			}
+		}
+		add("greedy", j)
+		for l := range members {
+			add(fmt.Sprint("member ", l), best(l))
+		}
+		for a := range actions {
+			add(fmt.Sprint("action ", a), a)
+		}
+		for _, rule := range benchRules {
+			if rule.Score == Stochastic {
+				continue // draws for each option
+			}
+			rule.Horizon = bandit.Discounted(0.9)
+			got, err := Decide(rule, &p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := Decide(rule, &full, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Explore != want.Explore || got.Explore && got.Advantage != want.Advantage {
+				t.Fatalf("%+v: %+v, of all options %+v", rule, got, want)
+			}
+			if !got.Explore {
+				continue
+			}
+			// A member that is followed begins with its own action, and of those that
+			// begin so none leads by more.
+			o := tables.Option(got.Choice)
+			if o.Kind != Members {
+				continue
+			}
+			a := best(o.Of)
+			for l := range members {
+				lead := func(l int) float64 { return (1-gamma)*q[a*members+l] - (1-gamma)*q[j*members+l] }
+				if best(l) == a && lead(l) > lead(o.Of) {
+					t.Fatalf("member %d is followed, but %d has more to gain", o.Of, l)
+				}
+			}
+		}
+	})
+}
+
+func TestValueTablesRefuse(t *testing.T) {
+	for _, tt := range []struct {
+		actions, members int
+		gamma            float64
+		o                TableOptions
+	}{
+		{0, 1, 0.5, TableOptions{}},
+		{1, 0, 0.5, TableOptions{}},
+		{2, 2, 1, TableOptions{}},
+		{2, 2, math.NaN(), TableOptions{}},
+		{2, 2, 0.5, TableOptions{Reveal: 2}},
+		{2, 2, 0.5, TableOptions{Kinds: []Kind{99}}},
+		{2, 2, 0.5, TableOptions{Kinds: []Kind{Members, Members}}},
+	} {
+		if _, err := NewValueTables(tt.actions, tt.members, tt.gamma, tt.o); err == nil {
+			t.Errorf("%+v was taken", tt)
+		}
+	}
+	tables, err := NewValueTables(2, 1, 0.5, TableOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Problem{Hold: 4, Step: 9}
-	greedy, err := tables.At(&p, []float64{2, 4, 6, 2, 1, 4}) // three members of two actions
-	if err != nil || greedy != 1 {
-		t.Fatalf("greedy action %d, %v", greedy, err)
-	}
-	want := []float64{2, 1, 2, 1, 3, 0.5, 2, 1, 2, 2, 3, 2}
-	if !slices.Equal(p.Values, want) || !slices.Equal(p.Optimal, []float64{2, 3, 2}) || p.Hold != 4 || p.Step != 9 || p.Greedy != 0 {
-		t.Errorf("problem %+v, want values %v", p, want)
-	}
-	if greedy, err := tables.At(&Problem{}, []float64{2, 2, 3, 3}); err != nil || greedy != 0 {
-		t.Errorf("of equal actions %d is greedy, %v", greedy, err)
-	}
-	if _, err := tables.At(&p, []float64{2, 4, 6, 2, 1, 4}); err != nil {
-		t.Fatal(err)
-	}
-	names := ""
-	for _, a := range p.Arms {
-		names += a.Name + ";"
-	}
-	if names != "greedy;action 0;action 1;member;" {
-		t.Errorf("options %s", names)
-	}
-	// The greedy action's own option never has an advantage.
-	p.Arms = p.Arms[:3]
-	p.Values = p.Values[:9]
-	for _, score := range []Score{Paired, MeanValue, Index} {
-		d, err := Decide(Rule{Score: score, Horizon: bandit.Discounted(0)}, &p, nil)
-		if err != nil || d.Choice == 2 {
-			t.Errorf("%v: %+v, %v", score, d, err)
-		}
-	}
-	for _, bad := range [][]float64{nil, {1}} {
-		if _, err := tables.At(&p, bad); err == nil {
+	p := Problem{Hold: 1}
+	for _, bad := range [][]float64{nil, {1}, {1, 2, 3}} {
+		if err := tables.At(&p, bad, nil); err == nil {
 			t.Errorf("values %v were taken", bad)
 		}
 	}
-	if _, err := NewValueTables(2, 1); err == nil {
-		t.Error("a discount of one was taken")
-	}
-	if greedy, err := tables.At(&p, []float64{math.NaN(), 1}); err != nil || p.Check() == nil {
-		t.Errorf("NaN passes for greedy action %d, %v", greedy, err)
+	if err := tables.At(&p, []float64{math.NaN(), 1}, nil); err != nil || p.Check() == nil {
+		t.Errorf("NaN passes, %v", err)
 	}
 }
