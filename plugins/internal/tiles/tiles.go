@@ -1,0 +1,115 @@
+// Package tiles is tile coding: a point of a box is described by the tiles that it
+// falls in, one of each of several grids that are displaced against each other
+// (Albus 1981, CMAC; Sutton & Barto 2018, §9.5.4). A function that is linear in
+// these features generalises over a tile's width and resolves a tile's width over
+// the number of grids.
+package tiles
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Coder codes the points of a box. It is immutable, and may be shared.
+type Coder struct {
+	low      []float64
+	high     []float64
+	scale    []float64 // tiles a unit
+	tilings  int
+	across   int       // cells along a side of a tiling: tiles+1
+	offset   []float64 // of tiling t along dimension i: offset[t*d+i], in tiles, in [0,1)
+	features int
+	hash     bool
+}
+
+// New returns a coder of tilings grids, each with tiles tiles along every dimension
+// of the box [low, high], and one more that the displacement makes room for. Grid t
+// is displaced along dimension i by t(2i+1)/tilings tiles, modulo 1: the asymmetric
+// displacement of Miller & Glanz (1996), which wants at least 4 grids a dimension,
+// and a power of two.
+//
+// Features are numbered densely if there are at most memory of them. Otherwise they
+// share memory numbers by hashing (Sutton & Barto 2018, §9.5.4), and memory must be
+// a power of two. Neither slice is kept.
+func New(low, high []float64, tilings, tiles, memory int) (*Coder, error) {
+	d := len(low)
+	switch {
+	case d == 0 || len(high) != d:
+		return nil, fmt.Errorf("tiles: bounds of %d and %d dimensions", len(low), len(high))
+	case tilings < 1 || tiles < 1:
+		return nil, fmt.Errorf("tiles: %d tilings of %d tiles a dimension; there must be at least 1", tilings, tiles)
+	case memory < 1 || memory > math.MaxInt32:
+		return nil, fmt.Errorf("tiles: no memory for %d features", memory)
+	}
+	c := &Coder{tilings: tilings, across: tiles + 1, offset: make([]float64, tilings*d)}
+	for i := range d {
+		width := high[i] - low[i]
+		if !(width > 0) || math.IsInf(width, 1) {
+			return nil, fmt.Errorf("tiles: dimension %d is bounded by [%v, %v]; there must be finite bounds, the low one below the high one", i, low[i], high[i])
+		}
+		c.low = append(c.low, low[i])
+		c.scale = append(c.scale, float64(tiles)/width)
+		c.high = append(c.high, high[i])
+		for t := range tilings {
+			c.offset[t*d+i] = float64(t*(2*i+1)%tilings) / float64(tilings)
+		}
+	}
+	c.features = tilings
+	for range d {
+		if c.features > memory/c.across {
+			c.hash = true
+			break
+		}
+		c.features *= c.across
+	}
+	if c.hash {
+		if memory&(memory-1) != 0 {
+			return nil, errors.New("tiles: a memory that is shared must be a power of two")
+		}
+		c.features = memory
+	}
+	return c, nil
+}
+
+// Features returns the number of features: Active's numbers are below it.
+func (c *Coder) Features() int { return c.features }
+
+// Hashed reports whether tiles share features.
+func (c *Coder) Hashed() bool { return c.hash }
+
+// Tilings returns the number of features that are active at a time.
+func (c *Coder) Tilings() int { return c.tilings }
+
+// Dimensions returns the number of coordinates of a point.
+func (c *Coder) Dimensions() int { return len(c.low) }
+
+// Active writes the features of x into dst, which has one place a tiling. A point
+// outside the box counts as the nearest one in it; NaN counts as the low bound.
+// point is scratch of one place a dimension.
+func (c *Coder) Active(dst []int32, x, point []float64) {
+	for i, v := range x {
+		if !(v > c.low[i]) {
+			v = c.low[i]
+		}
+		point[i] = (min(v, c.high[i]) - c.low[i]) * c.scale[i]
+	}
+	d := len(point)
+	for t := range dst {
+		cell := uint64(t)
+		for i, o := range c.offset[t*d : (t+1)*d] {
+			cell = cell*uint64(c.across) + uint64(point[i]+o)
+		}
+		if c.hash {
+			cell = mix(cell) & uint64(c.features-1)
+		}
+		dst[t] = int32(cell)
+	}
+}
+
+// mix is the finalizer of SplitMix64 (Steele, Lea & Flood 2014), a bijection.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
