@@ -63,7 +63,7 @@ func (t *TimeSteps) Check(spec *Spec, signals []Signal) error {
 func (f *Feedback) CheckActions(spec *Spec, actions *space.Column) error {
 	discrete, fast := spec.Action.(space.Discrete)
 	for i, s := range f.Signals {
-		if s == Idle || s == Continue && (f.Terminated[i] || f.Truncated[i]) {
+		if s == Idle || (s == Continue || s == Evaluate) && (f.Terminated[i] || f.Truncated[i]) {
 			continue
 		}
 		if fast && discrete.Contains(actions.Int64[i]) {

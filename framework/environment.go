@@ -41,6 +41,10 @@ const (
 	// NewRun is NewEpisode, and the lane belongs to another run from now on: an
 	// agent forgets all it has learned and restarts from the lane's seed.
 	NewRun
+	// Evaluate is for agents alone: Continue with learning off. The lane learns
+	// nothing from the outcome of its last action and, unless the episode ended,
+	// selects the next one.
+	Evaluate
 )
 
 // Actions is what an environment receives: one entry a lane in every slice.

@@ -22,7 +22,8 @@ type Description struct {
 	Doc  string `json:"doc"` // a sentence for people
 	// Params is the JSON schema of the parameters, with defaults and documentation.
 	Params json.RawMessage `json:"params"`
-	// Capabilities lists optional abilities: "model" (Modeler).
+	// Capabilities lists optional abilities: of environments "model" (Modeler)
+	// and "render" (LaneRenderer), of agents "checkpoint" (LaneCheckpointer).
 	Capabilities []string `json:"capabilities,omitempty"`
 }
 

@@ -2,34 +2,46 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
 )
 
 // Vectorize lifts single environments to lanes. newEnv is called once a lane; a
-// panic in one lane becomes an error that names the lane.
+// panic in one lane becomes an error that names the lane. A step outside an
+// episode and an action outside the action space are refused before they reach a
+// copy. Lanes have the optional abilities of the copies: see Batcher, KnownModel
+// and Renderer.
 func Vectorize(newEnv func() (Environment, error), lanes int) (VectorEnvironment, error) {
 	if lanes < 1 {
 		return nil, fmt.Errorf("%d lanes; must be at least 1", lanes)
 	}
-	v := &vectorEnvironment{envs: make([]Environment, lanes)}
+	v := &vectorEnvironment{envs: make([]Environment, lanes), running: make([]bool, lanes)}
 	for i := range v.envs {
 		env, err := newEnv()
 		if err != nil {
 			return nil, err
 		}
+		if b, ok := env.(Batcher); ok && i == 0 {
+			return b.Batch(lanes)
+		}
 		v.envs[i] = env
 	}
 	v.spec = v.envs[0].Spec()
+	if _, ok := v.envs[0].(KnownModel); ok {
+		return modelLanes{v}, nil
+	}
 	return v, nil
 }
 
 type vectorEnvironment struct {
-	spec Spec
-	envs []Environment
+	spec    Spec
+	envs    []Environment
+	running []bool // an episode goes on
 }
+
+// modelLanes is a vectorEnvironment whose copies are known models.
+type modelLanes struct{ *vectorEnvironment }
 
 func (v *vectorEnvironment) Spec() Spec { return v.spec }
 
@@ -51,16 +63,54 @@ func (v *vectorEnvironment) step(ctx context.Context, i int, in *Actions, out *T
 	case NewEpisode, NewRun:
 		ts.Observation, err = v.envs[i].Reset(ctx, in.Seeds[i])
 	default:
+		if !v.running[i] {
+			return ErrNeedsReset
+		}
+		if err := v.spec.Action.Check(&in.Actions, i); err != nil {
+			return fmt.Errorf("%w: %w", ErrInvalidAction, err)
+		}
 		ts, err = v.envs[i].Step(ctx, in.Actions.Get(v.spec.Action, i))
 	}
 	if err != nil {
 		return err
 	}
+	v.running[i] = !ts.Terminated && !ts.Truncated
 	out.Rewards[i], out.Terminated[i], out.Truncated[i] = ts.Reward, ts.Terminated, ts.Truncated
 	if err := out.Observations.Set(v.spec.Observation, i, ts.Observation); err != nil {
 		return fmt.Errorf("%w: observation: %w", ErrInvalidAnswer, err)
 	}
 	return nil
+}
+
+// Models implements Modeler.
+func (v modelLanes) Models(ctx context.Context) ([]*mdp.Tabular, error) {
+	models := make([]*mdp.Tabular, len(v.envs))
+	for i, env := range v.envs {
+		err := Guard(func() (err error) {
+			models[i], err = env.(KnownModel).Model(ctx)
+			return err
+		})
+		if err != nil {
+			return nil, &LaneError{Lane: i, Err: err}
+		}
+	}
+	return models, nil
+}
+
+// RenderLane implements LaneRenderer.
+func (v *vectorEnvironment) RenderLane(ctx context.Context, lane int) (text string, err error) {
+	if lane < 0 || lane >= len(v.envs) {
+		return "", fmt.Errorf("no lane %d of %d", lane, len(v.envs))
+	}
+	r, ok := v.envs[lane].(Renderer)
+	if !ok {
+		return "", fmt.Errorf("%s cannot be rendered: %w", v.spec.ID, ErrUnsupported)
+	}
+	err = Guard(func() (err error) {
+		text, err = r.Render(ctx)
+		return err
+	})
+	return text, err
 }
 
 // Close closes those copies that can be closed.
@@ -75,72 +125,3 @@ func (v *vectorEnvironment) Close() error {
 	}
 	return first
 }
-
-// VectorizeAgent lifts single agents to lanes. newAgent is called at the start
-// of every run with the seed of the agent's random streams; a panic in one lane
-// becomes an error that names the lane.
-func VectorizeAgent(newAgent func(seed uint64) (Agent, error), spec Spec, lanes int) VectorAgent {
-	return &vectorAgent{newAgent: newAgent, spec: spec, lanes: make([]agentLane, lanes)}
-}
-
-type agentLane struct {
-	agent       Agent
-	observation space.Value // owned copies of the last call's values
-	action      space.Value
-}
-
-type vectorAgent struct {
-	newAgent func(seed uint64) (Agent, error)
-	spec     Spec
-	lanes    []agentLane
-}
-
-func (v *vectorAgent) Step(ctx context.Context, in *Feedback, actions *space.Column) error {
-	for i := range v.lanes {
-		if err := Guard(func() error { return v.step(ctx, i, in, actions) }); err != nil {
-			return &LaneError{Lane: i, Err: err}
-		}
-	}
-	return nil
-}
-
-func (v *vectorAgent) step(ctx context.Context, i int, in *Feedback, actions *space.Column) error {
-	signal := in.Signals[i]
-	if signal == Idle {
-		return nil
-	}
-	lane := &v.lanes[i]
-	if signal == NewRun {
-		a, err := v.newAgent(in.Seeds[i])
-		if err != nil {
-			return err
-		}
-		lane.agent = a
-	}
-	if lane.agent == nil {
-		return errors.New("a step before the lane's first run")
-	}
-	obs := in.Observations.Get(v.spec.Observation, i)
-	if signal == Continue {
-		err := lane.agent.Update(ctx, Transition{
-			Observation: lane.observation, Action: lane.action,
-			Reward: in.Rewards[i], NextObservation: obs,
-			Terminated: in.Terminated[i], Truncated: in.Truncated[i],
-		})
-		if err != nil || in.Terminated[i] || in.Truncated[i] {
-			return err
-		}
-	}
-	a, err := lane.agent.SelectAction(ctx, obs)
-	if err != nil {
-		return err
-	}
-	lane.observation.CopyFrom(obs)
-	lane.action.CopyFrom(a)
-	if err := actions.Set(v.spec.Action, i, a); err != nil {
-		return fmt.Errorf("%w: action: %w", ErrInvalidAnswer, err)
-	}
-	return nil
-}
-
-func (v *vectorAgent) Close() error { return nil }

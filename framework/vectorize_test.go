@@ -72,6 +72,7 @@ func TestVectorizeBlamesALane(t *testing.T) {
 				t.Errorf("observation %v after resets with %v", out.Observations.Float64[0], fine.resets)
 			}
 			in.Signals[0], in.Signals[1] = Continue, Continue
+			in.Actions.Int64[0], in.Actions.Int64[1] = 1, 1
 			err = env.Step(t.Context(), in, &out)
 			if err == nil || !strings.HasPrefix(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
 				t.Errorf("got %v, want %q", err, tt.want)
@@ -135,6 +136,8 @@ func TestVectorizeAgent(t *testing.T) {
 		t.Errorf("learnt %+v", last)
 	}
 	step(NewEpisode, 0.4, 8, false)
+	step(Evaluate, 0.5, 8, false)
+	step(Evaluate, 0.5, 8, true)
 	step(NewRun, 0.4, 8, false)
 	if len(one.learnt) != 2 || len(seeds) != 2 || seeds[1] != 9 {
 		t.Errorf("learnt %v, seeds %v", one.learnt, seeds)

@@ -97,8 +97,9 @@ func anySpace(t *rapid.T, name string) space.Space {
 	}
 }
 
-// play runs agent and environment against each other with drawn signals and
-// returns every column of every step, bit for bit.
+// play runs agent and environment against each other with drawn signals, but for
+// a new episode where one ended, and returns every column of every step, bit for
+// bit.
 func play(ctx context.Context, envs, agents framework.Plugin, signals [][]framework.Signal) ([]byte, error) {
 	lanes := len(signals[0])
 	env, err := envs.OpenEnvironment(ctx, nil, lanes)
@@ -112,9 +113,12 @@ func play(ctx context.Context, envs, agents framework.Plugin, signals [][]framew
 	actions, feedback := framework.NewActions(env.Spec(), lanes), framework.NewFeedback(env.Spec(), lanes)
 	var log []byte
 	for step, s := range signals {
-		copy(actions.Signals, s)
-		copy(feedback.Signals, s)
 		for i := range s {
+			signal := s[i]
+			if signal == framework.Continue && (feedback.Terminated[i] || feedback.Truncated[i]) {
+				signal = framework.NewEpisode
+			}
+			actions.Signals[i], feedback.Signals[i] = signal, signal
 			actions.Seeds[i], feedback.Seeds[i] = uint64(1000*step+i), uint64(step+1000*i)
 		}
 		if err := env.Step(ctx, actions, &feedback.TimeSteps); err != nil {

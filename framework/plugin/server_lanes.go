@@ -53,7 +53,7 @@ func (e *environmentServer) step(ctx context.Context, m *pb.EnvironmentRequest) 
 }
 
 func (e *environmentServer) decode(m *pb.EnvironmentRequest) error {
-	if err := fromproto.Signals(e.in.Signals, m.Signals); err != nil {
+	if err := fromproto.Signals(e.in.Signals, m.Signals, framework.NewRun); err != nil {
 		return err
 	}
 	if err := fromproto.Seeds(e.in.Seeds, m.Seeds, e.in.Signals, framework.NewEpisode); err != nil {
@@ -99,7 +99,7 @@ func (a *agentServer) step(ctx context.Context, m *pb.AgentRequest) (*pb.AgentRe
 }
 
 func (a *agentServer) decode(m *pb.AgentRequest) error {
-	if err := fromproto.Signals(a.in.Signals, m.Signals); err != nil {
+	if err := fromproto.Signals(a.in.Signals, m.Signals, framework.Evaluate); err != nil {
 		return err
 	}
 	if err := fromproto.Seeds(a.in.Seeds, m.Seeds, a.in.Signals, framework.NewRun); err != nil {

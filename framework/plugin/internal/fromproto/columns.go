@@ -9,9 +9,9 @@ import (
 	"github.com/rlrun/rlrun/framework/space"
 )
 
-// Signals fills dst from one byte a lane; no data means that every lane
-// continues.
-func Signals(dst []framework.Signal, data []byte) error {
+// Signals fills dst from one byte a lane, none above last; no data means that
+// every lane continues.
+func Signals(dst []framework.Signal, data []byte, last framework.Signal) error {
 	if len(data) == 0 {
 		for i := range dst {
 			dst[i] = framework.Continue
@@ -22,7 +22,7 @@ func Signals(dst []framework.Signal, data []byte) error {
 		return err
 	}
 	for i, b := range data {
-		if b > byte(framework.NewRun) {
+		if b > byte(last) {
 			return fmt.Errorf("lane %d: unknown signal %d", i, b)
 		}
 		dst[i] = framework.Signal(b)
@@ -31,10 +31,10 @@ func Signals(dst []framework.Signal, data []byte) error {
 }
 
 // Seeds fills dst, one seed a lane. No data is right where no lane's signal is
-// from first on.
+// from first to NewRun.
 func Seeds(dst []uint64, data []byte, signals []framework.Signal, first framework.Signal) error {
 	if len(data) == 0 {
-		if slices.ContainsFunc(signals, func(s framework.Signal) bool { return s >= first }) {
+		if slices.ContainsFunc(signals, func(s framework.Signal) bool { return s >= first && s <= framework.NewRun }) {
 			return errors.New("a lane starts, but there are no seeds")
 		}
 		return nil

@@ -168,7 +168,7 @@ func TestColumns(t *testing.T) {
 
 		gotSignals := make([]framework.Signal, lanes)
 		data := toproto.Signals(nil, signals)
-		if err := fromproto.Signals(gotSignals, data); err != nil || !slices.Equal(gotSignals, signals) {
+		if err := fromproto.Signals(gotSignals, data, framework.Evaluate); err != nil || !slices.Equal(gotSignals, signals) {
 			t.Fatalf("signals: got %v (%v), want %v", gotSignals, err, signals)
 		}
 		if all := !slices.ContainsFunc(signals, func(s framework.Signal) bool { return s != framework.Continue }); all != (len(data) == 0) {
@@ -198,8 +198,8 @@ func TestColumnsAreChecked(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"short signals", fromproto.Signals(make([]framework.Signal, 2), []byte{1}), "signals: column of 1 bytes, want 2"},
-		{"unknown signal", fromproto.Signals(make([]framework.Signal, 2), []byte{1, 4}), "lane 1: unknown signal 4"},
+		{"short signals", fromproto.Signals(make([]framework.Signal, 2), []byte{1}, framework.NewRun), "signals: column of 1 bytes, want 2"},
+		{"unknown signal", fromproto.Signals(make([]framework.Signal, 2), []byte{1, 4}, framework.NewRun), "lane 1: unknown signal 4"},
 		{"short seeds", fromproto.Seeds(make([]uint64, 2), make([]byte, 8), newRun, framework.NewRun), "want 16"},
 		{"no seeds", fromproto.Seeds(make([]uint64, 2), nil, newRun, framework.NewRun), "no seeds"},
 		{"no rewards", fromproto.Rewards(make([]float64, 2), nil), "want 16"},

@@ -1096,7 +1096,8 @@ type AgentRequest struct {
 	Instance uint64 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
 	// As in EnvironmentRequest, seen from the agent: 0 leave the lane alone; 1
 	// learn from the outcome, then act unless the episode ended; 2 a new episode
-	// starts: learn nothing, act; 3 the same after forgetting everything.
+	// starts: learn nothing, act; 3 the same after forgetting everything; 4 learn
+	// nothing, then act unless the episode ended.
 	Signals []byte `protobuf:"bytes,2,opt,name=signals,proto3" json:"signals,omitempty"`
 	// It counts where the signal is 3: the seed of everything the agent draws in
 	// the run. Empty where no lane needs one.
@@ -1451,6 +1452,319 @@ func (x *CloseReply) GetError() *Error {
 	return nil
 }
 
+type RenderRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	Lane          uint32                 `protobuf:"varint,2,opt,name=lane,proto3" json:"lane,omitempty"` // it has been started
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenderRequest) Reset() {
+	*x = RenderRequest{}
+	mi := &file_plugin_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenderRequest) ProtoMessage() {}
+
+func (x *RenderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenderRequest.ProtoReflect.Descriptor instead.
+func (*RenderRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *RenderRequest) GetInstance() uint64 {
+	if x != nil {
+		return x.Instance
+	}
+	return 0
+}
+
+func (x *RenderRequest) GetLane() uint32 {
+	if x != nil {
+		return x.Lane
+	}
+	return 0
+}
+
+type RenderReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"` // the lane's state for people, of one or more lines
+	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenderReply) Reset() {
+	*x = RenderReply{}
+	mi := &file_plugin_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenderReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenderReply) ProtoMessage() {}
+
+func (x *RenderReply) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenderReply.ProtoReflect.Descriptor instead.
+func (*RenderReply) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *RenderReply) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *RenderReply) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+type SaveRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	Lane          uint32                 `protobuf:"varint,2,opt,name=lane,proto3" json:"lane,omitempty"` // its run has begun
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveRequest) Reset() {
+	*x = SaveRequest{}
+	mi := &file_plugin_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveRequest) ProtoMessage() {}
+
+func (x *SaveRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveRequest.ProtoReflect.Descriptor instead.
+func (*SaveRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *SaveRequest) GetInstance() uint64 {
+	if x != nil {
+		return x.Instance
+	}
+	return 0
+}
+
+func (x *SaveRequest) GetLane() uint32 {
+	if x != nil {
+		return x.Lane
+	}
+	return 0
+}
+
+type SaveReply struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Everything that the lane's behaviour depends on, in any form.
+	State         []byte `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	Error         *Error `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveReply) Reset() {
+	*x = SaveReply{}
+	mi := &file_plugin_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveReply) ProtoMessage() {}
+
+func (x *SaveReply) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveReply.ProtoReflect.Descriptor instead.
+func (*SaveReply) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *SaveReply) GetState() []byte {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+func (x *SaveReply) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+type LoadRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	Lane          uint32                 `protobuf:"varint,2,opt,name=lane,proto3" json:"lane,omitempty"`
+	State         []byte                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"` // as saved by this version of the plugin with these parameters
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoadRequest) Reset() {
+	*x = LoadRequest{}
+	mi := &file_plugin_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoadRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoadRequest) ProtoMessage() {}
+
+func (x *LoadRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoadRequest.ProtoReflect.Descriptor instead.
+func (*LoadRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *LoadRequest) GetInstance() uint64 {
+	if x != nil {
+		return x.Instance
+	}
+	return 0
+}
+
+func (x *LoadRequest) GetLane() uint32 {
+	if x != nil {
+		return x.Lane
+	}
+	return 0
+}
+
+func (x *LoadRequest) GetState() []byte {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+type LoadReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Error         *Error                 `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoadReply) Reset() {
+	*x = LoadReply{}
+	mi := &file_plugin_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoadReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoadReply) ProtoMessage() {}
+
+func (x *LoadReply) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoadReply.ProtoReflect.Descriptor instead.
+func (*LoadReply) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *LoadReply) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
 var File_plugin_proto protoreflect.FileDescriptor
 
 const file_plugin_proto_rawDesc = "" +
@@ -1550,6 +1864,24 @@ const file_plugin_proto_rawDesc = "" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\":\n" +
 	"\n" +
 	"CloseReply\x12,\n" +
+	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"?\n" +
+	"\rRenderRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x12\n" +
+	"\x04lane\x18\x02 \x01(\rR\x04lane\"O\n" +
+	"\vRenderReply\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12,\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"=\n" +
+	"\vSaveRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x12\n" +
+	"\x04lane\x18\x02 \x01(\rR\x04lane\"O\n" +
+	"\tSaveReply\x12\x14\n" +
+	"\x05state\x18\x01 \x01(\fR\x05state\x12,\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"S\n" +
+	"\vLoadRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x12\n" +
+	"\x04lane\x18\x02 \x01(\rR\x04lane\x12\x14\n" +
+	"\x05state\x18\x03 \x01(\fR\x05state\"9\n" +
+	"\tLoadReply\x12,\n" +
 	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error*\x93\x01\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x14\n" +
@@ -1562,14 +1894,17 @@ const file_plugin_proto_rawDesc = "" +
 	"\x11DTYPE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rDTYPE_FLOAT64\x10\x01\x12\x11\n" +
 	"\rDTYPE_FLOAT32\x10\x02\x12\x0f\n" +
-	"\vDTYPE_UINT8\x10\x032\xc3\x04\n" +
+	"\vDTYPE_UINT8\x10\x032\x8f\x06\n" +
 	"\x06Plugin\x12L\n" +
 	"\bDescribe\x12 .rlrun.plugin.v1.DescribeRequest\x1a\x1e.rlrun.plugin.v1.DescribeReply\x12a\n" +
 	"\x0fOpenEnvironment\x12'.rlrun.plugin.v1.OpenEnvironmentRequest\x1a%.rlrun.plugin.v1.OpenEnvironmentReply\x12O\n" +
 	"\tOpenAgent\x12!.rlrun.plugin.v1.OpenAgentRequest\x1a\x1f.rlrun.plugin.v1.OpenAgentReply\x12]\n" +
 	"\x0fStepEnvironment\x12#.rlrun.plugin.v1.EnvironmentRequest\x1a!.rlrun.plugin.v1.EnvironmentReply(\x010\x01\x12K\n" +
 	"\tStepAgent\x12\x1d.rlrun.plugin.v1.AgentRequest\x1a\x1b.rlrun.plugin.v1.AgentReply(\x010\x01\x12F\n" +
-	"\x06Models\x12\x1e.rlrun.plugin.v1.ModelsRequest\x1a\x1c.rlrun.plugin.v1.ModelsReply\x12C\n" +
+	"\x06Models\x12\x1e.rlrun.plugin.v1.ModelsRequest\x1a\x1c.rlrun.plugin.v1.ModelsReply\x12F\n" +
+	"\x06Render\x12\x1e.rlrun.plugin.v1.RenderRequest\x1a\x1c.rlrun.plugin.v1.RenderReply\x12@\n" +
+	"\x04Save\x12\x1c.rlrun.plugin.v1.SaveRequest\x1a\x1a.rlrun.plugin.v1.SaveReply\x12@\n" +
+	"\x04Load\x12\x1c.rlrun.plugin.v1.LoadRequest\x1a\x1a.rlrun.plugin.v1.LoadReply\x12C\n" +
 	"\x05Close\x12\x1d.rlrun.plugin.v1.CloseRequest\x1a\x1b.rlrun.plugin.v1.CloseReplyBAZ?github.com/rlrun/rlrun/framework/plugin/internal/proto;pluginpbb\x06proto3"
 
 var (
@@ -1585,7 +1920,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_plugin_proto_goTypes = []any{
 	(Code)(0),                      // 0: rlrun.plugin.v1.Code
 	(DType)(0),                     // 1: rlrun.plugin.v1.DType
@@ -1609,6 +1944,12 @@ var file_plugin_proto_goTypes = []any{
 	(*ModelsReply)(nil),            // 19: rlrun.plugin.v1.ModelsReply
 	(*CloseRequest)(nil),           // 20: rlrun.plugin.v1.CloseRequest
 	(*CloseReply)(nil),             // 21: rlrun.plugin.v1.CloseReply
+	(*RenderRequest)(nil),          // 22: rlrun.plugin.v1.RenderRequest
+	(*RenderReply)(nil),            // 23: rlrun.plugin.v1.RenderReply
+	(*SaveRequest)(nil),            // 24: rlrun.plugin.v1.SaveRequest
+	(*SaveReply)(nil),              // 25: rlrun.plugin.v1.SaveReply
+	(*LoadRequest)(nil),            // 26: rlrun.plugin.v1.LoadRequest
+	(*LoadReply)(nil),              // 27: rlrun.plugin.v1.LoadReply
 }
 var file_plugin_proto_depIdxs = []int32{
 	0,  // 0: rlrun.plugin.v1.Error.code:type_name -> rlrun.plugin.v1.Code
@@ -1626,25 +1967,34 @@ var file_plugin_proto_depIdxs = []int32{
 	2,  // 12: rlrun.plugin.v1.AgentReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 13: rlrun.plugin.v1.ModelsReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 14: rlrun.plugin.v1.CloseReply.error:type_name -> rlrun.plugin.v1.Error
-	3,  // 15: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
-	10, // 16: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
-	12, // 17: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
-	14, // 18: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
-	16, // 19: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
-	18, // 20: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
-	20, // 21: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
-	4,  // 22: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
-	11, // 23: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
-	13, // 24: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
-	15, // 25: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
-	17, // 26: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
-	19, // 27: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
-	21, // 28: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
-	22, // [22:29] is the sub-list for method output_type
-	15, // [15:22] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	2,  // 15: rlrun.plugin.v1.RenderReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 16: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 17: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
+	3,  // 18: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
+	10, // 19: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
+	12, // 20: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
+	14, // 21: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
+	16, // 22: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
+	18, // 23: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
+	22, // 24: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
+	24, // 25: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
+	26, // 26: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
+	20, // 27: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
+	4,  // 28: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
+	11, // 29: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
+	13, // 30: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
+	15, // 31: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
+	17, // 32: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
+	19, // 33: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
+	23, // 34: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
+	25, // 35: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
+	27, // 36: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
+	21, // 37: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
+	28, // [28:38] is the sub-list for method output_type
+	18, // [18:28] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -1664,7 +2014,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   20,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

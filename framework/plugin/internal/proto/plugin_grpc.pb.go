@@ -36,6 +36,9 @@ const (
 	Plugin_StepEnvironment_FullMethodName = "/rlrun.plugin.v1.Plugin/StepEnvironment"
 	Plugin_StepAgent_FullMethodName       = "/rlrun.plugin.v1.Plugin/StepAgent"
 	Plugin_Models_FullMethodName          = "/rlrun.plugin.v1.Plugin/Models"
+	Plugin_Render_FullMethodName          = "/rlrun.plugin.v1.Plugin/Render"
+	Plugin_Save_FullMethodName            = "/rlrun.plugin.v1.Plugin/Save"
+	Plugin_Load_FullMethodName            = "/rlrun.plugin.v1.Plugin/Load"
 	Plugin_Close_FullMethodName           = "/rlrun.plugin.v1.Plugin/Close"
 )
 
@@ -55,6 +58,14 @@ type PluginClient interface {
 	StepAgent(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[AgentRequest, AgentReply], error)
 	// Models returns the models of an environment's lanes as they stand.
 	Models(ctx context.Context, in *ModelsRequest, opts ...grpc.CallOption) (*ModelsReply, error)
+	// Render draws a lane of an environment. A plugin whose environments cannot be
+	// drawn need not implement it.
+	Render(ctx context.Context, in *RenderRequest, opts ...grpc.CallOption) (*RenderReply, error)
+	// Save returns the state of a lane of an agent. A plugin whose agents cannot be
+	// stored need implement neither this nor Load.
+	Save(ctx context.Context, in *SaveRequest, opts ...grpc.CallOption) (*SaveReply, error)
+	// Load makes a lane of an agent go on from a saved state.
+	Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error)
 	// Close ends an instance.
 	Close(ctx context.Context, in *CloseRequest, opts ...grpc.CallOption) (*CloseReply, error)
 }
@@ -133,6 +144,36 @@ func (c *pluginClient) Models(ctx context.Context, in *ModelsRequest, opts ...gr
 	return out, nil
 }
 
+func (c *pluginClient) Render(ctx context.Context, in *RenderRequest, opts ...grpc.CallOption) (*RenderReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RenderReply)
+	err := c.cc.Invoke(ctx, Plugin_Render_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *pluginClient) Save(ctx context.Context, in *SaveRequest, opts ...grpc.CallOption) (*SaveReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SaveReply)
+	err := c.cc.Invoke(ctx, Plugin_Save_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *pluginClient) Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LoadReply)
+	err := c.cc.Invoke(ctx, Plugin_Load_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *pluginClient) Close(ctx context.Context, in *CloseRequest, opts ...grpc.CallOption) (*CloseReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CloseReply)
@@ -159,6 +200,14 @@ type PluginServer interface {
 	StepAgent(grpc.BidiStreamingServer[AgentRequest, AgentReply]) error
 	// Models returns the models of an environment's lanes as they stand.
 	Models(context.Context, *ModelsRequest) (*ModelsReply, error)
+	// Render draws a lane of an environment. A plugin whose environments cannot be
+	// drawn need not implement it.
+	Render(context.Context, *RenderRequest) (*RenderReply, error)
+	// Save returns the state of a lane of an agent. A plugin whose agents cannot be
+	// stored need implement neither this nor Load.
+	Save(context.Context, *SaveRequest) (*SaveReply, error)
+	// Load makes a lane of an agent go on from a saved state.
+	Load(context.Context, *LoadRequest) (*LoadReply, error)
 	// Close ends an instance.
 	Close(context.Context, *CloseRequest) (*CloseReply, error)
 	mustEmbedUnimplementedPluginServer()
@@ -188,6 +237,15 @@ func (UnimplementedPluginServer) StepAgent(grpc.BidiStreamingServer[AgentRequest
 }
 func (UnimplementedPluginServer) Models(context.Context, *ModelsRequest) (*ModelsReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Models not implemented")
+}
+func (UnimplementedPluginServer) Render(context.Context, *RenderRequest) (*RenderReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Render not implemented")
+}
+func (UnimplementedPluginServer) Save(context.Context, *SaveRequest) (*SaveReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Save not implemented")
+}
+func (UnimplementedPluginServer) Load(context.Context, *LoadRequest) (*LoadReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Load not implemented")
 }
 func (UnimplementedPluginServer) Close(context.Context, *CloseRequest) (*CloseReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Close not implemented")
@@ -299,6 +357,60 @@ func _Plugin_Models_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Plugin_Render_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RenderRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PluginServer).Render(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Plugin_Render_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PluginServer).Render(ctx, req.(*RenderRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Plugin_Save_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SaveRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PluginServer).Save(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Plugin_Save_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PluginServer).Save(ctx, req.(*SaveRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Plugin_Load_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LoadRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PluginServer).Load(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Plugin_Load_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PluginServer).Load(ctx, req.(*LoadRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Plugin_Close_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CloseRequest)
 	if err := dec(in); err != nil {
@@ -339,6 +451,18 @@ var Plugin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Models",
 			Handler:    _Plugin_Models_Handler,
+		},
+		{
+			MethodName: "Render",
+			Handler:    _Plugin_Render_Handler,
+		},
+		{
+			MethodName: "Save",
+			Handler:    _Plugin_Save_Handler,
+		},
+		{
+			MethodName: "Load",
+			Handler:    _Plugin_Load_Handler,
 		},
 		{
 			MethodName: "Close",

@@ -19,9 +19,9 @@ func Signals(dst []byte, signals []framework.Signal) []byte {
 }
 
 // Seeds appends a seed a lane to dst, or nothing where no lane's signal is from
-// first on.
+// first to NewRun.
 func Seeds(dst []byte, seeds []uint64, signals []framework.Signal, first framework.Signal) []byte {
-	if !slices.ContainsFunc(signals, func(s framework.Signal) bool { return s >= first }) {
+	if !slices.ContainsFunc(signals, func(s framework.Signal) bool { return s >= first && s <= framework.NewRun }) {
 		return dst
 	}
 	return space.AppendNumbers(dst, seeds)

@@ -1,0 +1,166 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// gifted is scripted with every optional ability.
+type gifted struct {
+	scripted
+	model *mdp.Tabular
+	state string
+	fails error
+}
+
+func (g *gifted) Model(context.Context) (*mdp.Tabular, error) { return g.model, g.fails }
+func (g *gifted) Render(context.Context) (string, error)      { return "|x  |\n", g.fails }
+func (g *gifted) Save(context.Context) ([]byte, error)        { return []byte(g.state), g.fails }
+func (g *gifted) Update(_ context.Context, t Transition) error {
+	g.learnt = append(g.learnt, Transition{Observation: space.Value{Float64: slices.Clone(t.Observation.Float64)}, Action: t.Action, Reward: t.Reward})
+	return nil
+}
+func (g *gifted) Load(_ context.Context, state []byte) error {
+	g.state = string(state)
+	return g.fails
+}
+
+func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
+	model, err := mdp.NewModel(mdp.Definition{States: 1, Actions: 1, Transitions: []mdp.Transition{{P: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failure := errors.New("lost")
+	var fails error
+	env, err := Vectorize(func() (Environment, error) { return &gifted{model: model, fails: fails}, nil }, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := env.(Modeler).Models(t.Context())
+	if err != nil || len(models) != 2 || models[1] != model {
+		t.Errorf("models %v, %v", models, err)
+	}
+	if text, err := Render(t.Context(), env, 1); err != nil || text != "|x  |\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := Render(t.Context(), env, 2); err == nil {
+		t.Error("rendered lane 2 of 2")
+	}
+	fails = failure
+	broken, err := Vectorize(func() (Environment, error) { return &gifted{model: model, fails: fails}, nil }, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lane *LaneError
+	if _, err := broken.(Modeler).Models(t.Context()); !errors.Is(err, failure) || !errors.As(err, &lane) || lane.Lane != 0 {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Render(t.Context(), broken, 0); !errors.Is(err, failure) {
+		t.Errorf("got %v", err)
+	}
+	plain, err := Vectorize(func() (Environment, error) { return &scripted{}, nil }, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := plain.(Modeler); ok {
+		t.Error("lanes of an environment without a model have models")
+	}
+	if _, err := Render(t.Context(), plain, 0); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Render(t.Context(), struct{ VectorEnvironment }{plain}, 0); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// batching is an environment that knows how to step many.
+type batching struct{ scripted }
+
+func (b *batching) Batch(lanes int) (VectorEnvironment, error) {
+	return nil, fmt.Errorf("a batch of %d", lanes)
+}
+
+func TestVectorizeAsksForABatch(t *testing.T) {
+	_, err := Vectorize(func() (Environment, error) { return &batching{}, nil }, 3)
+	if err == nil || err.Error() != "a batch of 3" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The lanes that Vectorize makes refuse what their copies should never see.
+func TestVectorizeRefusesSteps(t *testing.T) {
+	env, err := Vectorize(func() (Environment, error) {
+		return &scripted{step: func() (TimeStep, error) {
+			return TimeStep{Observation: space.Value{Float64: []float64{0}}, Terminated: true}, nil
+		}}, nil
+	}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := NewActions(env.Spec(), 1), NewTimeSteps(env.Spec(), 1)
+	step := func(s Signal, action int64, want error) {
+		t.Helper()
+		in.Signals[0], in.Actions.Int64[0] = s, action
+		if err := env.Step(t.Context(), in, &out); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+	step(Continue, 1, ErrNeedsReset)
+	step(NewRun, 0, nil)
+	step(Continue, 0, ErrInvalidAction)
+	step(Continue, 3, nil)
+	step(Continue, 3, ErrNeedsReset)
+}
+
+func TestSaveAndLoadLanes(t *testing.T) {
+	spec := testSpec()
+	var made []*gifted
+	agent := VectorizeAgent(func(uint64) (Agent, error) {
+		made = append(made, &gifted{scripted: scripted{action: func() (space.Value, error) { return space.Value{Int: 2}, nil }}})
+		return made[len(made)-1], nil
+	}, spec, 2)
+	if _, err := Save(t.Context(), agent, 0); !errors.Is(err, ErrNeedsReset) {
+		t.Errorf("saved before a run: %v", err)
+	}
+	in, actions := NewFeedback(spec, 2), space.NewColumn(spec.Action, 2)
+	in.Signals[0], in.Observations.Float64[0] = NewRun, 0.25
+	if err := agent.Step(t.Context(), in, &actions); err != nil {
+		t.Fatal(err)
+	}
+	made[0].state = "learned"
+	state, err := Save(t.Context(), agent, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Load(t.Context(), agent, 1, state); err != nil {
+		t.Fatal(err)
+	}
+	in.Signals[0], in.Signals[1], in.Rewards[1] = Idle, Continue, 3
+	if err := agent.Step(t.Context(), in, &actions); err != nil {
+		t.Fatal(err)
+	}
+	if l := made[1].learnt; made[1].state != "learned" || len(l) != 1 || l[0].Observation.Float64[0] != 0.25 || l[0].Action.Int != 2 || l[0].Reward != 3 {
+		t.Errorf("state %q, learnt %+v", made[1].state, l)
+	}
+	for _, lane := range []int{-1, 2} {
+		if err := Load(t.Context(), agent, lane, state); err == nil {
+			t.Errorf("loaded lane %d of 2", lane)
+		}
+	}
+	if err := Load(t.Context(), agent, 0, []byte("nonsense")); err == nil {
+		t.Error("loaded nonsense")
+	}
+	plain := VectorizeAgent(func(uint64) (Agent, error) { return &scripted{}, nil }, spec, 1)
+	if err := Load(t.Context(), plain, 0, state); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Save(t.Context(), struct{ VectorAgent }{plain}, 0); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,71 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/rlrun/rlrun/framework"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+)
+
+var (
+	_ framework.LaneRenderer     = (*environmentClient)(nil)
+	_ framework.LaneCheckpointer = (*agentClient)(nil)
+)
+
+// RenderLane implements framework.LaneRenderer.
+func (c *environmentClient) RenderLane(ctx context.Context, lane int) (string, error) {
+	if err := c.session.lane(lane); err != nil {
+		return "", err
+	}
+	wire := c.session.process.wire
+	reply, err := optional(ctx, c.session, wire.Render, &pb.RenderRequest{Instance: c.session.instance, Lane: uint32(lane)})
+	return reply.GetText(), err
+}
+
+// SaveLane implements framework.LaneCheckpointer.
+func (c *agentClient) SaveLane(ctx context.Context, lane int) ([]byte, error) {
+	if err := c.session.lane(lane); err != nil {
+		return nil, err
+	}
+	wire := c.session.process.wire
+	reply, err := optional(ctx, c.session, wire.Save, &pb.SaveRequest{Instance: c.session.instance, Lane: uint32(lane)})
+	return reply.GetState(), err
+}
+
+// LoadLane implements framework.LaneCheckpointer.
+func (c *agentClient) LoadLane(ctx context.Context, lane int, state []byte) error {
+	if err := c.session.lane(lane); err != nil {
+		return err
+	}
+	wire := c.session.process.wire
+	_, err := optional(ctx, c.session, wire.Load, &pb.LoadRequest{Instance: c.session.instance, Lane: uint32(lane), State: state})
+	return err
+}
+
+// lane checks a lane's number.
+func (s *session) lane(i int) error {
+	if i < 0 || i >= s.lanes {
+		return s.process.failure(s.steps, fmt.Errorf("no lane %d of %d", i, s.lanes))
+	}
+	return nil
+}
+
+// optional makes a call that a plugin need not implement; then the error wraps
+// framework.ErrUnsupported.
+func optional[Q, R any](ctx context.Context, s *session, rpc func(context.Context, Q, ...grpc.CallOption) (R, error), request Q) (R, error) {
+	missing := false
+	reply, err := call(ctx, s.process, func(ctx context.Context, q Q, o ...grpc.CallOption) (R, error) {
+		reply, err := rpc(ctx, q, o...)
+		missing = status.Code(err) == codes.Unimplemented
+		return reply, err
+	}, request)
+	if missing {
+		err = s.process.failure(0, fmt.Errorf("the plugin does not implement the call: %w", framework.ErrUnsupported))
+	}
+	return reply, err
+}

@@ -1,0 +1,149 @@
+package framework
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// VectorizeAgent lifts single agents to lanes. newAgent is called at the start
+// of every run with the seed of the agent's random streams; a panic in one lane
+// becomes an error that names the lane. Lanes can be saved if their agents are
+// Checkpointers.
+func VectorizeAgent(newAgent func(seed uint64) (Agent, error), spec Spec, lanes int) VectorAgent {
+	return &vectorAgent{newAgent: newAgent, spec: spec, lanes: make([]agentLane, lanes)}
+}
+
+type agentLane struct {
+	agent       Agent
+	observation space.Value // owned copies of the last call's values
+	action      space.Value
+}
+
+type vectorAgent struct {
+	newAgent func(seed uint64) (Agent, error)
+	spec     Spec
+	lanes    []agentLane
+}
+
+func (v *vectorAgent) Step(ctx context.Context, in *Feedback, actions *space.Column) error {
+	for i := range v.lanes {
+		if err := Guard(func() error { return v.step(ctx, i, in, actions) }); err != nil {
+			return &LaneError{Lane: i, Err: err}
+		}
+	}
+	return nil
+}
+
+func (v *vectorAgent) step(ctx context.Context, i int, in *Feedback, actions *space.Column) error {
+	signal := in.Signals[i]
+	if signal == Idle {
+		return nil
+	}
+	lane := &v.lanes[i]
+	if signal == NewRun {
+		a, err := v.newAgent(in.Seeds[i])
+		if err != nil {
+			return err
+		}
+		lane.agent = a
+	}
+	if lane.agent == nil {
+		return errors.New("a step before the lane's first run")
+	}
+	obs := in.Observations.Get(v.spec.Observation, i)
+	switch {
+	case signal == Evaluate && (in.Terminated[i] || in.Truncated[i]):
+		return nil
+	case signal == Continue:
+		err := lane.agent.Update(ctx, Transition{
+			Observation: lane.observation, Action: lane.action,
+			Reward: in.Rewards[i], NextObservation: obs,
+			Terminated: in.Terminated[i], Truncated: in.Truncated[i],
+		})
+		if err != nil || in.Terminated[i] || in.Truncated[i] {
+			return err
+		}
+	}
+	a, err := lane.agent.SelectAction(ctx, obs)
+	if err != nil {
+		return err
+	}
+	lane.observation.CopyFrom(obs)
+	lane.action.CopyFrom(a)
+	if err := actions.Set(v.spec.Action, i, a); err != nil {
+		return fmt.Errorf("%w: action: %w", ErrInvalidAnswer, err)
+	}
+	return nil
+}
+
+func (v *vectorAgent) Close() error { return nil }
+
+// SaveLane implements LaneCheckpointer: the lane's last observation and action,
+// then what its agent saves.
+func (v *vectorAgent) SaveLane(ctx context.Context, lane int) (state []byte, err error) {
+	c, err := v.checkpointer(lane)
+	if err != nil {
+		return nil, err
+	}
+	l := &v.lanes[lane]
+	err = Guard(func() error {
+		saved, err := c.Save(ctx)
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if err := gob.NewEncoder(&b).Encode(laneState{saved, l.observation, l.action}); err != nil {
+			return err
+		}
+		state = b.Bytes()
+		return nil
+	})
+	return state, err
+}
+
+// laneState is a saved lane.
+type laneState struct {
+	Agent               []byte
+	Observation, Action space.Value
+}
+
+// LoadLane implements LaneCheckpointer.
+func (v *vectorAgent) LoadLane(ctx context.Context, lane int, state []byte) error {
+	if lane >= 0 && lane < len(v.lanes) && v.lanes[lane].agent == nil { // before the first run
+		a, err := v.newAgent(0)
+		if err != nil {
+			return err
+		}
+		v.lanes[lane].agent = a
+	}
+	c, err := v.checkpointer(lane)
+	if err != nil {
+		return err
+	}
+	var s laneState
+	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
+		return fmt.Errorf("not the state of a lane: %w", err)
+	}
+	l := &v.lanes[lane]
+	l.observation, l.action = s.Observation, s.Action
+	return Guard(func() error { return c.Load(ctx, s.Agent) })
+}
+
+func (v *vectorAgent) checkpointer(lane int) (Checkpointer, error) {
+	if lane < 0 || lane >= len(v.lanes) {
+		return nil, fmt.Errorf("no lane %d of %d", lane, len(v.lanes))
+	}
+	if v.lanes[lane].agent == nil {
+		return nil, fmt.Errorf("lane %d has not begun a run: %w", lane, ErrNeedsReset)
+	}
+	c, ok := v.lanes[lane].agent.(Checkpointer)
+	if !ok {
+		return nil, fmt.Errorf("the agent cannot be saved: %w", ErrUnsupported)
+	}
+	return c, nil
+}
