@@ -34,6 +34,8 @@ type Outcome struct {
 	Steps    int
 	Episodes int // episodes that ended within the run
 	Curves   map[result.Metric][]float64
+	// Decisions of an agent that is an Explorer.
+	Decisions []result.Decision
 }
 
 // progressEvery is the number of calls between two looks at the context and two

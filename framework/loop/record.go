@@ -12,11 +12,23 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
+// Explorer is an agent that says when it explores, as one whose exploration the
+// host decides does.
+type Explorer interface {
+	// Exploration returns how many of the actions that a lane has selected in its
+	// run were exploratory, and for how many steps it holds an option at present.
+	Exploration(lane int) (explored, hold int)
+	// Decisions returns what is kept of the decisions of a lane's run, once it is
+	// over. The slice belongs to the caller.
+	Decisions(lane int) []result.Decision
+}
+
 // recorder turns steps into curves on the grid.
 type recorder struct {
-	batch *Batch
-	hot   []running
-	lanes []laneRecord
+	batch    *Batch
+	explorer Explorer // nil if the agent is none
+	hot      []running
+	lanes    []laneRecord
 	// gaps holds, for lanes whose model has one state, the optimal expected
 	// reward minus that of each action, arms entries a lane; nil where no lane
 	// has such a model.
@@ -45,6 +57,7 @@ type laneRecord struct {
 	returns    float64 // sum of the returns of the window's episodes
 	ended      int     // episodes that ended in the window
 	episodes   int
+	explored   int // exploratory actions up to the last grid point
 	modeled    bool
 	gain       float64 // optimal reward per step, of a model with several states; else NaN
 	curves     []curve
@@ -57,6 +70,7 @@ type curve struct {
 
 func newRecorder(b *Batch) *recorder {
 	r := &recorder{batch: b, hot: make([]running, len(b.Runs)), lanes: make([]laneRecord, len(b.Runs)), discount: b.Discount}
+	r.explorer, _ = b.Agent.(Explorer)
 	if d, ok := b.Environment.Spec().Action.(space.Discrete); ok {
 		r.first = d.Start
 	}
@@ -205,6 +219,12 @@ func (r *recorder) flush(i int) {
 	}
 	width := float64(h.steps - l.windowAt)
 	l.cumulative += h.window
+	share, hold := math.NaN(), math.NaN()
+	if r.explorer != nil {
+		explored, steps := r.explorer.Exploration(i)
+		share, hold = float64(explored-l.explored)/width, float64(steps)
+		l.explored = explored
+	}
 	for k := range l.curves {
 		c := &l.curves[k]
 		x := math.NaN()
@@ -225,6 +245,10 @@ func (r *recorder) flush(i int) {
 			if l.modeled {
 				x = float64(h.optimal) / width
 			}
+		case result.ExplorationShare:
+			x = share
+		case result.MixingTime:
+			x = hold
 		case result.EpisodeReturn:
 			if l.ended > 0 {
 				x = l.returns / float64(l.ended)
@@ -249,6 +273,9 @@ func (r *recorder) outcomes() []Outcome {
 			if slices.ContainsFunc(c.points, func(x float64) bool { return !math.IsNaN(x) }) {
 				o.Curves[c.metric] = c.points
 			}
+		}
+		if r.explorer != nil {
+			o.Decisions = r.explorer.Decisions(i)
 		}
 		out[i] = o
 	}

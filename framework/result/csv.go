@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/csv"
 	"io"
+	"iter"
 	"math"
 	"strconv"
 )
@@ -40,6 +41,24 @@ func WriteSummaryCSV(w io.Writer, s *Summary) error {
 		c.row(r.Environment, r.Agent, string(r.Metric), strconv.Itoa(r.N), strconv.Itoa(r.Failed),
 			number(r.Mean), number(r.StdErr), number(r.Low), number(r.High),
 			number(r.IQM), number(r.IQMLow), number(r.IQMHigh), diff, low, high)
+	}
+	return c.close()
+}
+
+// WriteDecisionsCSV writes one line for every decision in the records.
+func WriteDecisionsCSV(w io.Writer, records iter.Seq2[Record, error]) error {
+	c := newTable(w, "environment", "agent", "run", "step", "episode", "state", "option", "explore", "hold", "capped",
+		"delta", "p", "share", "advantage")
+	for r, err := range records {
+		if err != nil {
+			return err
+		}
+		for i := range r.Decisions {
+			d := &r.Decisions[i]
+			c.row(r.Environment, r.Agent, strconv.Itoa(r.Run), strconv.Itoa(d.Step), strconv.Itoa(d.Episode), strconv.Itoa(d.State),
+				d.Option, strconv.FormatBool(d.Explore), strconv.Itoa(d.Hold), strconv.FormatBool(d.Capped),
+				number(d.Delta), number(d.P), number(d.Share), number(d.Advantage))
+		}
 	}
 	return c.close()
 }

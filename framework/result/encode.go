@@ -48,9 +48,12 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 
 func (d *Decision) appendJSON(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"step":`...), int64(d.Step), 10)
+	dst = strconv.AppendInt(append(dst, `,"episode":`...), int64(d.Episode), 10)
+	dst = strconv.AppendInt(append(dst, `,"state":`...), int64(d.State), 10)
 	dst = appendString(append(dst, `,"option":`...), d.Option)
 	dst = strconv.AppendBool(append(dst, `,"explore":`...), d.Explore)
 	dst = strconv.AppendInt(append(dst, `,"hold":`...), int64(d.Hold), 10)
+	dst = strconv.AppendBool(append(dst, `,"capped":`...), d.Capped)
 	dst = appendFloat(append(dst, `,"delta":`...), d.Delta)
 	dst = appendFloat(append(dst, `,"p":`...), d.P)
 	dst = appendFloat(append(dst, `,"share":`...), d.Share)

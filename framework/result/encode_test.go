@@ -40,7 +40,8 @@ func anyRecord(t *rapid.T) Record {
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "decisions") {
 		r.Decisions = append(r.Decisions, Decision{
-			Step: rapid.Int().Draw(t, "step"), Option: rapid.String().Draw(t, "option"), Explore: rapid.Bool().Draw(t, "explore"),
+			Step: rapid.Int().Draw(t, "step"), Episode: rapid.Int().Draw(t, "episode"), State: rapid.Int().Draw(t, "state"),
+			Capped: rapid.Bool().Draw(t, "capped"), Option: rapid.String().Draw(t, "option"), Explore: rapid.Bool().Draw(t, "explore"),
 			Hold: rapid.Int().Draw(t, "hold"), Delta: anyNumber().Draw(t, "delta"), P: anyNumber().Draw(t, "p"),
 			Share: anyNumber().Draw(t, "share"), Advantage: anyNumber().Draw(t, "advantage"),
 		})
@@ -71,7 +72,7 @@ func sameRecord(a, b *Record) bool {
 	}
 	for i, x := range a.Decisions {
 		y := b.Decisions[i]
-		if x.Step != y.Step || x.Option != y.Option || x.Explore != y.Explore || x.Hold != y.Hold ||
+		if x.Step != y.Step || x.Episode != y.Episode || x.State != y.State || x.Capped != y.Capped || x.Option != y.Option || x.Explore != y.Explore || x.Hold != y.Hold ||
 			!same(x.Delta, y.Delta) || !same(x.P, y.P) || !same(x.Share, y.Share) || !same(x.Advantage, y.Advantage) {
 			return false
 		}

@@ -20,9 +20,23 @@ func tiny(t *testing.T) (*Summary, []Record) {
 		okRecord("e, f", "b", 0, 5), okRecord("e, f", "b", 1, 5),
 		{Environment: "e, f", Agent: "b", Run: 2, Status: Failed, Steps: 4, Error: "plugin died"},
 	}
-	recs[0].Decisions = []Decision{{Step: 0, Option: "uniform", Explore: true, Hold: 3, Delta: 0.5, P: 0.25, Share: 0.1, Advantage: 0.01}}
+	recs[0].Decisions = []Decision{{Step: 0, Option: "uniform", Explore: true, Hold: 3, Capped: true, Episode: 4, State: -1, Delta: 0.5, P: 0.25, Share: 0.1, Advantage: 0.01}}
 	meta := Meta{Name: "tiny", Steps: 1, Grid: []int{1}, Environments: []string{"e, f"}, Agents: []string{"a", "b"}, Runs: 3, Metrics: []Metric{Reward}}
 	return mustAggregate(t, meta, recs), recs
+}
+
+func TestDecisionsCSV(t *testing.T) {
+	_, recs := tiny(t)
+	var buf bytes.Buffer
+	if err := WriteDecisionsCSV(&buf, Sorted(recs)); err != nil {
+		t.Fatal(err)
+	}
+	const want = `environment,agent,run,step,episode,state,option,explore,hold,capped,delta,p,share,advantage
+"e, f",a,0,0,4,-1,uniform,true,3,true,0.5,0.25,0.1,0.01
+`
+	if got := buf.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 }
 
 func TestCurvesCSV(t *testing.T) {
@@ -116,7 +130,7 @@ func TestSQLite(t *testing.T) {
 		{"SELECT mean || '/' || runs || '/' || step FROM curves WHERE agent = 'a' AND metric = 'reward'", "2.0/2/1"},
 		{"SELECT round(ci_high, 6) FROM curves WHERE agent = 'a' AND metric = 'cumulative_reward'", "14.706205"},
 		{"SELECT environment || agent || run || error FROM failures", "e, fb2plugin died"},
-		{"SELECT option || explore || hold || delta FROM decisions WHERE run = 0 AND step = 0", "uniform130.5"},
+		{"SELECT option || explore || hold || capped || delta FROM decisions WHERE run = 0 AND step = 0", "uniform1310.5"},
 		{"PRAGMA integrity_check", "ok"},
 	} {
 		var got string

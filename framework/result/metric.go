@@ -22,7 +22,7 @@ const FinalReward Metric = "final_reward"
 
 // Metrics lists the known metrics in the order in which they are shown.
 func Metrics() []Metric {
-	return []Metric{Reward, FinalReward, CumulativeReward, DiscountedReturn, EpisodeReturn, Regret, OptimalAction}
+	return []Metric{Reward, FinalReward, CumulativeReward, DiscountedReturn, EpisodeReturn, Regret, OptimalAction, ExplorationShare, MixingTime}
 }
 
 // Define returns the definition of a metric; of an unknown one, a definition
@@ -50,6 +50,12 @@ func Define(m Metric) Definition {
 	case OptimalAction:
 		return Definition{Title: "optimal actions", Axis: "share of optimal actions (window mean)",
 			Text: "Share of the steps since the previous recorded step at which the action was optimal; in summaries, of all steps."}
+	case ExplorationShare:
+		return Definition{Title: "exploration share", Axis: "share of exploratory steps (window mean)",
+			Text: "Share of the steps since the previous recorded step at which an option other than the greedy one was in force; in summaries, of all steps."}
+	case MixingTime:
+		return Definition{Title: "mixing time", Axis: "steps for which an option is held",
+			Text: "Estimate of the exploration mixing time, within its bounds: the number of steps for which an option is held; in summaries, its mean over the run."}
 	}
 	name := strings.ReplaceAll(string(m), "_", " ")
 	return Definition{Title: name, Axis: name, Text: "A metric that a plugin recorded."}

@@ -17,7 +17,7 @@ type parser struct {
 	bad  bool
 }
 
-// parseRecord reads a whole line without decisions.
+// parseRecord reads a whole line.
 func parseRecord(line []byte, r *Record) bool {
 	p := parser{rest: bytes.TrimRight(line, "\n")}
 	*r = Record{}
@@ -38,6 +38,12 @@ func parseRecord(line []byte, r *Record) bool {
 			r.Curves[m] = p.numbers()
 		}
 		p.want("}")
+	}
+	if p.try(`,"decisions":[`) {
+		for more := true; more && !p.bad; more = p.try(",") {
+			r.Decisions = append(r.Decisions, p.decision())
+		}
+		p.want("]")
 	}
 	p.want("}")
 	return !p.bad && len(p.rest) == 0
@@ -105,6 +111,53 @@ func (p *parser) int() int {
 	p.bad = p.bad || err != nil
 	p.rest = p.rest[end:]
 	return n
+}
+
+func (p *parser) decision() (d Decision) {
+	p.want(`{"step":`)
+	d.Step = p.int()
+	p.want(`,"episode":`)
+	d.Episode = p.int()
+	p.want(`,"state":`)
+	d.State = p.int()
+	p.want(`,"option":`)
+	d.Option = p.string()
+	p.want(`,"explore":`)
+	d.Explore = p.bool()
+	p.want(`,"hold":`)
+	d.Hold = p.int()
+	p.want(`,"capped":`)
+	d.Capped = p.bool()
+	p.want(`,"delta":`)
+	d.Delta = p.number()
+	p.want(`,"p":`)
+	d.P = p.number()
+	p.want(`,"share":`)
+	d.Share = p.number()
+	p.want(`,"advantage":`)
+	d.Advantage = p.number()
+	p.want("}")
+	return d
+}
+
+func (p *parser) bool() bool {
+	if p.try("true") {
+		return true
+	}
+	p.want("false")
+	return false
+}
+
+// number reads a number or null.
+func (p *parser) number() float64 {
+	end := 0
+	for end < len(p.rest) && p.rest[end] != ',' && p.rest[end] != '}' {
+		end++
+	}
+	x, ok := parseNumber(p.rest[:end])
+	p.bad = p.bad || !ok
+	p.rest = p.rest[end:]
+	return x
 }
 
 // numbers reads an array of numbers and nulls.

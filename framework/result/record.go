@@ -36,9 +36,12 @@ type Record struct {
 // comparison docs/theory.md §1.4 and what was chosen.
 type Decision struct {
 	Step      int     `json:"step"`      // steps taken before the decision
+	Episode   int     `json:"episode"`   // number of the episode, from 0
+	State     int     `json:"state"`     // the observation, from 0, where observations are Discrete; else -1
 	Option    string  `json:"option"`    // the one chosen
 	Explore   bool    `json:"explore"`   // whether it is an exploratory one
 	Hold      int     `json:"hold"`      // T: steps for which it is held
+	Capped    bool    `json:"capped"`    // T is shorter than its estimate asks for
 	Delta     float64 `json:"delta"`     // δ: improvement hoped for
 	P         float64 `json:"p"`         // probability that the improvement is at least δ
 	Share     float64 `json:"share"`     // ρ_T: share of the horizon that T steps are
@@ -62,6 +65,12 @@ const (
 	// OptimalAction is the share of steps t'+1..t whose action was optimal,
 	// where the model is known.
 	OptimalAction Metric = "optimal_action"
+	// ExplorationShare is, of an agent whose exploration the host decides, the share
+	// of steps t'+1..t whose action an option other than the greedy one selected.
+	ExplorationShare Metric = "exploration_share"
+	// MixingTime is the number of steps for which such an agent holds an option at
+	// step t: the estimate of the exploration mixing time, within its bounds.
+	MixingTime    Metric = "mixing_time"
 	EpisodeReturn Metric = "episode_return" // mean undiscounted return of episodes that ended in steps t'+1..t; NaN (null) if none
 )
 

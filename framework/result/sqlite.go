@@ -33,7 +33,8 @@ CREATE TABLE curves (
 ) WITHOUT ROWID;
 CREATE TABLE decisions (
 	environment TEXT NOT NULL, agent TEXT NOT NULL, run INTEGER NOT NULL, step INTEGER NOT NULL,
-	option TEXT NOT NULL, explore INTEGER NOT NULL, hold INTEGER NOT NULL,
+	episode INTEGER NOT NULL, state INTEGER NOT NULL, -- state: -1 where observations are not discrete
+	option TEXT NOT NULL, explore INTEGER NOT NULL, hold INTEGER NOT NULL, capped INTEGER NOT NULL,
 	delta REAL, p REAL, share REAL, advantage REAL,
 	PRIMARY KEY (environment, agent, run, step)
 ) WITHOUT ROWID;
@@ -155,7 +156,7 @@ func (in *inserter) record(r *Record) {
 	}
 	for i := range r.Decisions {
 		d := &r.Decisions[i]
-		in.row("decisions", r.Environment, r.Agent, r.Run, d.Step, d.Option, d.Explore, d.Hold, d.Delta, d.P, d.Share, d.Advantage)
+		in.row("decisions", r.Environment, r.Agent, r.Run, d.Step, d.Episode, d.State, d.Option, d.Explore, d.Hold, d.Capped, d.Delta, d.P, d.Share, d.Advantage)
 	}
 }
 
