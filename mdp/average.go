@@ -287,7 +287,7 @@ func (a *AverageSolver) likeliest() {
 		}
 	}
 	a.mu = resize(a.mu, n)
-	gth(a.mu, a.dense)
+	gth(a.mu, nil, a.dense)
 	best := -1.0
 	for s, i := range a.component {
 		if i == class && a.mu[a.place[s]] > best {

@@ -142,6 +142,11 @@ func (c *Chain) EvaluateAverage() (gain, bias []float64, err error) {
 			}
 		}
 	}
+	for s, h := range bias {
+		if math.IsNaN(h) || math.IsInf(h, 0) {
+			return nil, nil, fmt.Errorf("mdp: the bias of state %d is larger than a float64 holds", s)
+		}
+	}
 	return gain, bias, nil
 }
 

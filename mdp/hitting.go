@@ -9,7 +9,8 @@ import (
 
 // HittingTimes returns the expected number of steps of the chain from each state
 // to the target, 0 from there. States from which the target is missed with
-// positive probability have +Inf. For chains of up to 2000 states.
+// positive probability have +Inf, and so have those from which it takes longer
+// than a float64 holds. For chains of up to 2000 states.
 func (c *Chain) HittingTimes(target int) ([]float64, error) {
 	n := c.NumStates()
 	if target < 0 || target >= n {

@@ -26,4 +26,27 @@ func TestShortestTimesOfALongRiver(t *testing.T) {
 	if err != nil || left[n-1] != n-1 {
 		t.Errorf("to the left end: %v steps (%v), want %d", left[n-1], err, n-1)
 	}
+	// The chain of always right gets to the left end all the same, in 7ⁿ steps:
+	// by the recurrence of a birth and death chain, d(s) = (1 + up·d(s+1))/down for
+	// the steps from s to s−1, 1e168 at 200 states and more than a float64 holds at 400.
+	for _, n := range []int{200, n} {
+		task, err := catalog.RiverSwim(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := mdp.Induce(task.Model, mdp.Constant(n, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, d := 0.0, 1/0.4
+		for s := n - 1; s > 0; s-- {
+			if s < n-1 {
+				d = (1 + 0.35*d) / 0.05
+			}
+			want += d
+		}
+		if h, err := c.HittingTimes(0); err != nil || !(math.Abs(h[n-1]-want) <= 1e-9*want) && h[n-1] != want {
+			t.Errorf("drifting to the left end of %d states takes %v steps (%v), want %v", n, h[n-1], err, want)
+		}
+	}
 }

@@ -30,6 +30,10 @@ func newLifter(c *Chain) *lifter {
 	return &lifter{powers: []*mat.Dense{p}}
 }
 
+// negligible is a probability that cannot matter to a distance of 1e-12, nor can
+// what it is multiplied by. Products of smaller ones would be denormal, and slow.
+const negligible = 1e-150
+
 // power returns P^(2^j). Rows are rescaled to sum to one at every squaring, so
 // that roundoff does not make mass leak over 1e9 steps.
 func (l *lifter) power(j int) *mat.Dense {
@@ -45,7 +49,9 @@ func (l *lifter) power(j int) *mat.Dense {
 				sum += x
 			}
 			for i := range row {
-				row[i] /= sum
+				if row[i] /= sum; row[i] < negligible {
+					row[i] = 0
+				}
 			}
 		}
 		l.powers = append(l.powers, square)

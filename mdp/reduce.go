@@ -56,8 +56,10 @@ func (r *reduction) solve() {
 	}
 	for k := range n {
 		for j, p := range r.q[k*n : k*n+k] {
-			f[k] += p * f[j]
-			g[k] += p * g[j]
+			if p != 0 { // f[j] may be infinite
+				f[k] += p * f[j]
+				g[k] += p * g[j]
+			}
 		}
 	}
 }

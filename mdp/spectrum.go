@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/cmplx"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -29,7 +30,8 @@ type Spectrum struct {
 	Reversible bool // detailed balance; false when not irreducible
 	Stationary []float64
 
-	c *Chain
+	c    *Chain
+	logs []float64 // of Stationary, whose entries may underflow
 }
 
 // spectrumLimit is the largest number of states for eigenvalues and singular
@@ -44,10 +46,6 @@ func (c *Chain) Spectrum() (*Spectrum, error) {
 	}
 	p := newLifter(c).powers[0]
 	sp := &Spectrum{c: c, Sigma2: math.NaN(), PseudoGap: math.NaN()}
-	var err error
-	if sp.Lambda2, err = secondEigenvalue(p); err != nil {
-		return nil, err
-	}
 	sp.Dobrushin = dobrushin(p)
 	for j := range n {
 		least := math.Inf(1)
@@ -56,23 +54,48 @@ func (c *Chain) Spectrum() (*Spectrum, error) {
 		}
 		sp.Doeblin += least
 	}
+	var err error
 	if !c.Structure().Irreducible() {
-		return sp, nil
+		sp.Lambda2, err = secondEigenvalue(p)
+		return sp, err
 	}
-	mu, _, err := c.Stationary()
-	if err != nil {
+	all := make([]int, n)
+	for s := range all {
+		all[s] = s
+	}
+	sp.Stationary = make([]float64, n)
+	sp.logs = c.gth(sp.Stationary, all)
+	sp.Reversible = reversible(p, sp.logs)
+	if !sp.Reversible {
+		if sp.Lambda2, err = secondEigenvalue(p); err != nil {
+			return nil, err
+		}
+		scaled, err := secondEigenvalueScaled(p, sp.logs)
+		if err != nil {
+			return nil, err
+		}
+		sp.Lambda2 = min(sp.Lambda2, scaled)
+	}
+	if err := sp.pseudo(p); err != nil {
 		return nil, err
 	}
-	sp.Stationary, sp.Reversible = mu, true
-	for i := range n {
+	if sp.Reversible { // then D^½ P D^−½ is symmetric
+		sp.Lambda2 = sp.Sigma2
+	}
+	return sp, nil
+}
+
+// reversible reports detailed balance, given the logarithms of μ.
+func reversible(p *mat.Dense, logs []float64) bool {
+	for i := range logs {
 		for j := range i {
-			x, y := mu[i]*p.At(i, j), mu[j]*p.At(j, i)
-			if math.Abs(x-y) > 1e-10*max(x, y) {
-				sp.Reversible = false
+			x, y := p.At(i, j), p.At(j, i)
+			if (x > 0 || y > 0) && !(math.Abs(logs[i]+math.Log(x)-logs[j]-math.Log(y)) <= 1e-10) {
+				return false
 			}
 		}
 	}
-	return sp, sp.pseudo(p)
+	return true
 }
 
 // pseudo finds σ₂ and the pseudo-spectral gap. No k can be better than
@@ -88,7 +111,7 @@ func (sp *Spectrum) pseudo(p *mat.Dense) error {
 			next.Mul(power, p)
 			power = &next
 		}
-		s, err := secondSingular(power, sp.Stationary)
+		s, err := secondSingular(power, sp.logs)
 		if err != nil {
 			return err
 		}
@@ -145,8 +168,42 @@ func secondEigenvalue(p *mat.Dense) (float64, error) {
 			}
 		}
 	}
+	return largestEigenvalue(q)
+}
+
+// secondEigenvalueScaled is secondEigenvalue of an irreducible chain, given the
+// logarithms of its stationary distribution, by way of D^½ P D^−½, whose
+// eigenvector for 1, √μ on both sides, is taken out. In a chain that drifts one
+// way the eigenvalues of P itself move by a tenth when a single bit does; these
+// do not. Where the other way is exact, roundoff spreads these, outwards, so the
+// smaller result is the better.
+func secondEigenvalueScaled(p *mat.Dense, logs []float64) (float64, error) {
+	m := scaled(p, logs)
+	for i, x := range logs {
+		for j, y := range logs {
+			m.Set(i, j, m.At(i, j)-math.Exp((x+y)/2))
+		}
+	}
+	return largestEigenvalue(m)
+}
+
+// scaled returns D^½ P D^−½, given the logarithms of D.
+func scaled(p *mat.Dense, logs []float64) *mat.Dense {
+	m := mat.NewDense(len(logs), len(logs), nil)
+	for i := range logs {
+		for j := range logs {
+			if x := p.At(i, j); x != 0 { // the entry is at most √x, as μ(j) ≥ μ(i)·x
+				m.Set(i, j, math.Exp((logs[i]-logs[j])/2)*x)
+			}
+		}
+	}
+	return m
+}
+
+// largestEigenvalue returns the largest modulus of an eigenvalue.
+func largestEigenvalue(m *mat.Dense) (float64, error) {
 	var e mat.Eigen
-	if !e.Factorize(q, mat.EigenNone) {
+	if !e.Factorize(m, mat.EigenNone) {
 		return 0, fmt.Errorf("mdp: the eigenvalues do not converge")
 	}
 	largest := 0.0
@@ -173,20 +230,15 @@ func dobrushin(p *mat.Dense) float64 {
 	return largest
 }
 
-// secondSingular returns the second singular value of D^½ P D^−½.
-func secondSingular(p *mat.Dense, mu []float64) (float64, error) {
-	n := len(mu)
+// secondSingular returns the second singular value of D^½ P D^−½, given the
+// logarithms of D.
+func secondSingular(p *mat.Dense, logs []float64) (float64, error) {
+	n := len(logs)
 	if n == 1 {
 		return 0, nil
 	}
-	m := mat.NewDense(n, n, nil)
-	for i := range n {
-		for j := range n {
-			m.Set(i, j, math.Sqrt(mu[i]/mu[j])*p.At(i, j))
-		}
-	}
 	var svd mat.SVD
-	if !svd.Factorize(m, mat.SVDNone) {
+	if !svd.Factorize(scaled(p, logs), mat.SVDNone) {
 		return 0, fmt.Errorf("mdp: the singular values do not converge")
 	}
 	return svd.Values(nil)[1], nil
@@ -212,13 +264,9 @@ func (sp *Spectrum) Bounds(tv, eta float64) MixingBounds {
 		b.DobrushinPower = min(b.DobrushinPower, contraction(tv, eta, dobrushin(l.power(j)), 1<<j))
 	}
 	if sp.Stationary != nil {
-		rarest := 1.0
-		for _, x := range sp.Stationary {
-			rarest = min(rarest, x)
-		}
 		// (Σν²/μ)^½ ≤ ‖ν‖₁/√min μ; 1−σ₂² = k·gap.
 		sigma := math.Sqrt(max(0, 1-sp.PseudoGap*float64(sp.PseudoK)))
-		b.Spectral = contraction(tv/math.Sqrt(rarest), eta, sigma, sp.PseudoK)
+		b.Spectral = contraction(tv*math.Exp(-slices.Min(sp.logs)/2), eta, sigma, sp.PseudoK)
 	}
 	return b
 }
@@ -270,7 +318,9 @@ func (c *Chain) WorstMixing(eta float64) (int, error) {
 	for s := range n {
 		all[s] = s
 		for t, x := range mu {
-			v.Set(s, t, -x)
+			if x >= negligible {
+				v.Set(s, t, -x)
+			}
 		}
 		v.Set(s, s, 1-mu[s])
 	}

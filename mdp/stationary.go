@@ -54,36 +54,63 @@ func (c *Chain) stationaryOf(mu []float64, class []int) error {
 	return c.iterateStationary(mu, class)
 }
 
-// gth eliminates the states of the class one by one, last first.
-func (c *Chain) gth(mu []float64, class []int) {
+// gth eliminates the states of the class one by one, those with the longest way
+// to its first state first, so that each has a transition to a state that is
+// left, and what is divided by is no less than the smallest probability in the
+// chain. It returns the logarithms of the probabilities.
+func (c *Chain) gth(mu []float64, class []int) (logs []float64) {
 	n := len(class)
 	place := make(map[int32]int, n)
 	for i, s := range class {
 		place[int32(s)] = i
 	}
+	from := make([][]int, n) // by which states each is entered
+	for i, s := range class {
+		next, _ := c.Row(s)
+		for _, t := range next {
+			from[place[t]] = append(from[place[t]], i)
+		}
+	}
+	order, rank := make([]int, 1, n), make([]int, n)
+	for k := 0; k < len(order); k++ {
+		for _, i := range from[order[k]] {
+			if rank[i] == 0 && i != 0 {
+				rank[i] = len(order)
+				order = append(order, i)
+			}
+		}
+	}
 	p := make([]float64, n*n)
 	for i, s := range class {
 		next, prob := c.Row(s)
 		for k, t := range next {
-			p[i*n+place[t]] += prob[k]
+			p[rank[i]*n+rank[place[t]]] += prob[k]
 		}
 	}
-	x := make([]float64, n)
-	gth(x, p)
+	x, scaled := make([]float64, n), make([]float64, n)
+	gth(x, scaled, p)
+	logs = make([]float64, n)
 	for i, s := range class {
-		mu[s] = x[i]
+		mu[s], logs[i] = x[rank[i]], scaled[rank[i]]
 	}
+	return logs
 }
 
 // gth writes the stationary distribution of the irreducible matrix p, which it
-// overwrites, into x. Off-diagonal entries suffice.
-func gth(x, p []float64) {
+// overwrites, into x, and into logs, unless that is nil, its logarithms, which
+// say how rare a state is even where the probability itself underflows.
+// Off-diagonal entries of p suffice. Weights are held as fractions with
+// exponents of their own, since in a long chain that drifts one way they range
+// further than a float64 does.
+func gth(x, logs, p []float64) {
+	const least = 0x1p-960 // for a state that is all but left for good
 	n := len(x)
 	for k := n - 1; k > 0; k-- {
 		out := 0.0
 		for j := range k {
 			out += p[k*n+j]
 		}
+		out = max(out, least)
 		for i := range k {
 			f := p[i*n+k] / out
 			p[i*n+k] = f
@@ -95,17 +122,36 @@ func gth(x, p []float64) {
 			}
 		}
 	}
+	exponent := make([]int, n)
 	x[0] = 1
-	total := 1.0
+	highest := 0
 	for k := 1; k < n; k++ {
-		x[k] = 0
+		top := math.MinInt
 		for i := range k {
-			x[k] += x[i] * p[i*n+k]
+			if p[i*n+k]*x[i] != 0 {
+				top = max(top, exponent[i])
+			}
 		}
-		total += x[k]
+		sum := 0.0
+		for i := range k {
+			if f := p[i*n+k]; f*x[i] != 0 {
+				sum += math.Ldexp(x[i]*f, exponent[i]-top)
+			}
+		}
+		if x[k], exponent[k] = math.Frexp(sum); sum != 0 {
+			exponent[k] += top
+			highest = max(highest, exponent[k])
+		}
+	}
+	total := 0.0
+	for i := range x {
+		total += math.Ldexp(x[i], exponent[i]-highest)
 	}
 	for i := range x {
-		x[i] /= total
+		if logs != nil {
+			logs[i] = math.Log(x[i]) + float64(exponent[i]-highest)*math.Ln2 - math.Log(total)
+		}
+		x[i] = math.Ldexp(x[i], exponent[i]-highest) / total
 	}
 }
 

@@ -50,7 +50,7 @@ func TrajectorySpectrum(path []int, states int, delta float64) (*SpectralInterva
 		}
 	}
 	mu := make([]float64, states)
-	gth(mu, append([]float64(nil), p.RawMatrix().Data...))
+	gth(mu, nil, append([]float64(nil), p.RawMatrix().Data...))
 	out := &SpectralInterval{High: 1}
 	var err error
 	if out.Gap, err = absoluteGap(p, mu); err != nil {
