@@ -81,17 +81,21 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	}
 	defer os.RemoveAll(dir) // once connected, nobody else needs the socket
 
+	secure, certificate, err := clientTLS()
+	if err != nil {
+		return fail(err)
+	}
 	cmd := exec.Command(path, o.Args...)
 	sub := subprocess.New(cmd, t)
 	client := goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  handshake(),
 		VersionedPlugins: versions(nil),
 		RunnerFunc: func(_ hclog.Logger, c *exec.Cmd, _ string) (runner.Runner, error) {
-			cmd.Env = slices.Concat(inherited(os.Environ()), o.Env, c.Env)
+			cmd.Env = slices.Concat(inherited(os.Environ()), o.Env, c.Env, []string{certificate})
 			return sub, nil
 		},
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: dir},
-		AutoMTLS:         true,
+		TLSConfig:        secure,
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		SkipHostEnv:      true,
 		StartTimeout:     2 * o.StartTimeout, // the deadline below comes first
