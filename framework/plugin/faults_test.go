@@ -20,8 +20,9 @@ import (
 // third action after the call that starts the runs.
 const struck = 4
 
-// stepEnvironment steps four lanes of a faulty environment until an error.
-func stepEnvironment(t *testing.T, p framework.Plugin, fault string) error {
+// stepEnvironment steps four lanes of a faulty environment until an error, at most
+// so many times.
+func stepEnvironment(t *testing.T, p framework.Plugin, fault string, steps int) error {
 	t.Helper()
 	env, err := p.OpenEnvironment(t.Context(), params(t, fault), 4)
 	if err != nil {
@@ -29,7 +30,7 @@ func stepEnvironment(t *testing.T, p framework.Plugin, fault string) error {
 	}
 	defer env.Close()
 	in, out := start(env.Spec(), 4)
-	for range struck {
+	for range steps {
 		if err := env.Step(t.Context(), in, &out); err != nil {
 			return err
 		}
@@ -38,8 +39,8 @@ func stepEnvironment(t *testing.T, p framework.Plugin, fault string) error {
 	return nil
 }
 
-// stepAgent steps four lanes of a faulty agent until an error.
-func stepAgent(t *testing.T, p framework.Plugin, fault string) error {
+// stepAgent is stepEnvironment of a faulty agent.
+func stepAgent(t *testing.T, p framework.Plugin, fault string, steps int) error {
 	t.Helper()
 	spec := (&counters{}).Spec()
 	agent, err := p.OpenAgent(t.Context(), params(t, fault), spec, 4)
@@ -52,7 +53,7 @@ func stepAgent(t *testing.T, p framework.Plugin, fault string) error {
 	for i := range in.Signals {
 		in.Signals[i] = framework.NewRun
 	}
-	for range struck {
+	for range steps {
 		if err := agent.Step(t.Context(), in, &actions.Actions); err != nil {
 			return err
 		}
@@ -89,10 +90,11 @@ func TestFaults(t *testing.T) {
 		{fault: "exit", agent: true, is: plugin.ErrDied, lane: -1, text: "exit status 3", tail: "I give up", dies: true},
 		{fault: "loop", agent: true, is: plugin.ErrTimeout, lane: -1, text: "no answer within 500ms", dies: true},
 		{fault: "stop", agent: true, is: plugin.ErrTimeout, lane: -1, text: "no answer within 500ms", dies: true},
+		{fault: "hog", agent: true, is: plugin.ErrDied, lane: -1, text: "of memory, its limit is 200 MiB", tail: "still hungry", dies: true},
 		{fault: "nan", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is NaN"},
 		{fault: "inf", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is +Inf"},
 		{fault: "outside", agent: true, is: framework.ErrInvalidAnswer, lane: lane, text: "not in discrete"},
-		{fault: "short", agent: true, is: framework.ErrInvalidAnswer, lane: -1, text: "column of 16 bytes, want 32"},
+		{fault: "short", agent: true, is: framework.ErrInvalidAnswer, lane: -1, text: "column of "},
 		{fault: "wrong lane", is: framework.ErrInvalidAnswer, lane: -1, text: "it blames lane 1000 of 4"},
 	} {
 		check := func(t *testing.T, p *plugin.Process, err error) {
@@ -127,16 +129,16 @@ func TestFaults(t *testing.T) {
 				waitForEnd(t, p.Pid())
 			}
 		}
-		o := plugin.LaunchOptions{CallTimeout: 500 * time.Millisecond}
-		if !tt.dies {
-			o.CallTimeout = 0
+		o := plugin.LaunchOptions{Memory: 200 << 20}
+		if tt.is == plugin.ErrTimeout {
+			o.CallTimeout = 500 * time.Millisecond
 		}
 		t.Run("environment/"+tt.fault, func(t *testing.T) {
 			t.Parallel()
 			p := launch(t, o, "serve-environment")
-			check(t, p, stepEnvironment(t, p, tt.fault))
+			check(t, p, stepEnvironment(t, p, tt.fault, struck))
 			if !tt.dies {
-				if err := stepEnvironment(t, p, "none"); err != nil {
+				if err := stepEnvironment(t, p, "none", struck); err != nil {
 					t.Errorf("the next instance: %v", err)
 				}
 			}
@@ -145,7 +147,7 @@ func TestFaults(t *testing.T) {
 			t.Run("agent/"+tt.fault, func(t *testing.T) {
 				t.Parallel()
 				p := launch(t, o, "serve-agent")
-				check(t, p, stepAgent(t, p, tt.fault))
+				check(t, p, stepAgent(t, p, tt.fault, struck))
 			})
 		}
 	}
@@ -158,10 +160,10 @@ func TestOutputIsNoise(t *testing.T) {
 	if tail := strings.Join(p.Stderr(), "\n"); !strings.Contains(tail, "no newline before the handshake") {
 		t.Errorf("before the handshake: got %q", tail)
 	}
-	if err := stepEnvironment(t, p, "stdout"); err != nil {
+	if err := stepEnvironment(t, p, "stdout", struck); err != nil {
 		t.Fatal(err)
 	}
-	if err := stepEnvironment(t, p, "none"); err != nil {
+	if err := stepEnvironment(t, p, "none", struck); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"printed to standard output", "yyyyy"} {
@@ -174,6 +176,48 @@ func TestOutputIsNoise(t *testing.T) {
 		if tail := strings.Join(p.Stderr(), "\n"); !strings.Contains(tail, want) {
 			t.Errorf("after the handshake: got %q, want %q in it", tail, want)
 		}
+	}
+}
+
+// Megabytes without a newline, on either stream, hold nothing up and keep nothing
+// but their beginning in memory.
+func TestFloodIsNoise(t *testing.T) {
+	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	for range 2 {
+		if err := stepEnvironment(t, p, "flood", struck); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range p.Stderr() {
+		if len(line) > 1000 {
+			t.Errorf("a line of %d bytes is kept", len(line))
+		}
+	}
+}
+
+// A process that somebody else kills may have been killed by the system.
+func TestKilledBySomebody(t *testing.T) {
+	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	if err := syscall.Kill(p.Pid(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	waitForEnd(t, p.Pid())
+	_, err := p.OpenEnvironment(t.Context(), nil, 1)
+	if !errors.Is(err, plugin.ErrDied) || !strings.Contains(err.Error(), "signal: killed, and not by rlrun: the machine may be out of memory") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What a plugin's children hold counts, too.
+func TestMemoryOfChildren(t *testing.T) {
+	o := plugin.LaunchOptions{Name: "faulty", Command: "/bin/sh", Args: []string{"-c", `"$0" serve-environment; exit 0`, os.Args[0]}, Memory: 200 << 20}
+	p, err := plugin.Launch(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := stepEnvironment(t, p, "hog", struck); !errors.Is(err, plugin.ErrDied) || !strings.Contains(err.Error(), "of memory, its limit is 200 MiB") {
+		t.Errorf("got %v", err)
 	}
 }
 

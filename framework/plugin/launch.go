@@ -42,6 +42,10 @@ type LaunchOptions struct {
 	// CloseTimeout is how long the process may take to end in good order before
 	// it is killed. Default: 2 s.
 	CloseTimeout time.Duration
+	// Memory bounds the main memory, in bytes, that the process and those that it
+	// starts may hold together: rlrun looks every 20 ms and kills a process that
+	// holds more. Linux only; elsewhere Launch refuses it. Default: no limit.
+	Memory int64
 	// StderrLines is how many of the last lines of the plugin's standard error
 	// its errors show. Default: 20.
 	StderrLines int
@@ -75,6 +79,9 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return fail(errors.Unwrap(err))
 	}
+	if o.Memory > 0 && !subprocess.CanLimitMemory() {
+		return fail(errors.New("memory can be limited on Linux only"))
+	}
 	dir, err := socketFolder()
 	if err != nil {
 		return fail(err)
@@ -87,6 +94,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	}
 	cmd := exec.Command(path, o.Args...)
 	sub := subprocess.New(cmd, t)
+	sub.LimitMemory(o.Memory)
 	client := goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  handshake(),
 		VersionedPlugins: versions(nil),
@@ -139,7 +147,7 @@ func diagnose(ctx context.Context, s *subprocess.Subprocess, err error) error {
 	died := false
 	select {
 	case <-s.Done():
-		died = s.Pid() > 0
+		died = s.Pid() > 0 && !s.Killed() // go-plugin kills what it refuses
 	case <-ctx.Done():
 	case <-time.After(lastWords):
 	}

@@ -66,7 +66,7 @@ func TestInterruptIsIgnored(t *testing.T) {
 	if err := syscall.Kill(p.Pid(), syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if err := stepEnvironment(t, p, "none"); err != nil {
+	if err := stepEnvironment(t, p, "none", struck); err != nil {
 		t.Error(err)
 	}
 }
@@ -232,7 +232,7 @@ func TestNoTemporaryFiles(t *testing.T) {
 	}
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
 	left("running")
-	if err := stepEnvironment(t, p, "none"); err != nil {
+	if err := stepEnvironment(t, p, "none", struck); err != nil {
 		t.Error(err)
 	}
 	if err := p.Close(); err != nil {

@@ -1,12 +1,15 @@
 package plugin_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,6 +31,18 @@ func TestMain(m *testing.M) {
 			return
 		case "serve-agent":
 			plugin.Serve(faultyAgent())
+			return
+		case "serve-hostile-environment":
+			serveHostile(faultyEnvironment())
+			return
+		case "serve-hostile-agent":
+			serveHostile(faultyAgent())
+			return
+		case "serve-beside-a-stranger":
+			serveBesideAStranger()
+			return
+		case "serve-alien":
+			serveAlien(os.Args[2])
 			return
 		case "serve-noisily":
 			fmt.Println("hello")
@@ -110,16 +125,46 @@ func proceed(signals []framework.Signal) {
 }
 
 // faults says how the environment and agent of the tests misbehave: in which
-// lane (−1: none), at which step after the lane's run began, and how.
+// lane (−1: none) or in lanes whose run begins with one of the given seeds, at
+// which step after the lane's episode or run began, and how.
 type faults struct {
-	Fault string `json:"fault"`
-	Lane  int    `json:"lane"`
-	Step  int    `json:"step"`
-	Text  string `json:"text"`
+	Fault string   `json:"fault"`
+	Lane  int      `json:"lane"`
+	Seeds []uint64 `json:"seeds"`
+	Step  int      `json:"step"`
+	Once  string   `json:"once"` // a file: misbehave only if it is not there yet, and make it
+	ID    string   `json:"id"`   // of the environment; default: with the process's id
+}
+
+// parse reads the parameters that say how to misbehave.
+func parse(params json.RawMessage) (faults, error) {
+	f := faults{Lane: -1}
+	if len(params) > 0 {
+		if err := json.Unmarshal(params, &f); err != nil {
+			return f, fmt.Errorf("%w: %w", framework.ErrInvalidParams, err)
+		}
+	}
+	return f, nil
+}
+
+// strikes tells whether it is time to misbehave.
+func (f *faults) strikes(lane int, seed uint64, step int) bool {
+	if step != f.Step || lane != f.Lane && !slices.Contains(f.Seeds, seed) {
+		return false
+	}
+	if f.Once == "" {
+		return true
+	}
+	file, err := os.OpenFile(f.Once, os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return false
+	}
+	return file.Close() == nil
 }
 
 // strike misbehaves in ways that environments and agents share.
 func (f *faults) strike() error {
+	sabotage.Store(f.Fault)
 	switch f.Fault {
 	case "panic":
 		panic("out of cheese")
@@ -141,6 +186,19 @@ func (f *faults) strike() error {
 	case "stdout":
 		fmt.Println("printed to standard output")
 		syscall.Write(1, []byte(strings.Repeat("y", 1<<20)))
+	case "flood":
+		for range 64 {
+			syscall.Write(1, []byte(strings.Repeat("y", 1<<17)))
+			syscall.Write(2, []byte(strings.Repeat("z", 1<<17)))
+		}
+	case "hog":
+		var hoard [][]byte
+		for {
+			hoard = append(hoard, bytes.Repeat([]byte{1}, 1<<20))
+			if len(hoard)%64 == 0 {
+				fmt.Fprintln(os.Stderr, "still hungry")
+			}
+		}
 	}
 	return nil
 }
@@ -155,11 +213,9 @@ func faultyEnvironment() framework.Plugin {
 			Params: json.RawMessage(`{"type":"object"}`), Capabilities: []string{"model"},
 		},
 		Open: func(params json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
-			f := faults{Lane: -1}
-			if len(params) > 0 {
-				if err := json.Unmarshal(params, &f); err != nil {
-					return nil, fmt.Errorf("%w: %w", framework.ErrInvalidParams, err)
-				}
+			f, err := parse(params)
+			if err != nil {
+				return nil, err
 			}
 			if f.Fault == "open" {
 				panic("cannot open")
@@ -176,11 +232,12 @@ func faultyEnvironment() framework.Plugin {
 type counters struct {
 	faults
 	counts []int64
+	seeds  []uint64 // of the lanes' runs
 }
 
 func (c *counters) Spec() framework.Spec {
 	return framework.Spec{
-		ID:          fmt.Sprintf("test/faulty-%d@1", os.Getpid()),
+		ID:          cmp.Or(c.ID, fmt.Sprintf("test/faulty-%d@1", os.Getpid())),
 		Observation: space.Discrete{N: 5}, Action: space.Discrete{N: 3},
 		RewardLow: 0, RewardHigh: math.Inf(1),
 	}
@@ -192,11 +249,17 @@ func pidOf(spec framework.Spec) (pid int) {
 }
 
 func (c *counters) Step(_ context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+	if c.seeds == nil {
+		c.seeds = make([]uint64, len(c.counts))
+	}
 	for i, s := range in.Signals {
 		switch s {
 		case framework.Idle:
 			continue
 		case framework.NewEpisode, framework.NewRun:
+			if s == framework.NewRun {
+				c.seeds[i] = in.Seeds[i]
+			}
 			c.counts[i] = 0
 			out.Rewards[i], out.Terminated[i], out.Truncated[i] = 0, false, false
 		default:
@@ -208,7 +271,7 @@ func (c *counters) Step(_ context.Context, in *framework.Actions, out *framework
 			out.Terminated[i] = c.counts[i] == 4 && c.Fault != "endless"
 		}
 		out.Observations.Int64[i] = c.counts[i] % 5
-		if i == c.Lane && int(c.counts[i]) == c.faults.Step && s == framework.Continue {
+		if s == framework.Continue && c.strikes(i, c.seeds[i], int(c.counts[i])) {
 			if err := c.strike(); err != nil {
 				return &framework.LaneError{Lane: i, Err: err}
 			}
@@ -265,13 +328,8 @@ func faultyAgent() framework.Plugin {
 	return &framework.AgentPlugin{
 		Description: framework.Description{ID: "test/modulo@1", Kind: framework.KindAgent},
 		Open: func(params json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
-			f := faults{Lane: -1}
-			if len(params) > 0 {
-				if err := json.Unmarshal(params, &f); err != nil {
-					return nil, fmt.Errorf("%w: %w", framework.ErrInvalidParams, err)
-				}
-			}
-			return &modulo{faults: f, steps: make([]int, lanes)}, nil
+			f, err := parse(params)
+			return &modulo{faults: f, steps: make([]int, lanes), seeds: make([]uint64, lanes)}, err
 		},
 	}
 }
@@ -279,6 +337,7 @@ func faultyAgent() framework.Plugin {
 type modulo struct {
 	faults
 	steps []int
+	seeds []uint64 // of the lanes' runs
 }
 
 func (m *modulo) Step(_ context.Context, in *framework.Feedback, actions *space.Column) error {
@@ -288,11 +347,11 @@ func (m *modulo) Step(_ context.Context, in *framework.Feedback, actions *space.
 		}
 		actions.Int64[i] = in.Observations.Int64[i] % 3
 		if s == framework.NewRun {
-			m.steps[i] = 0
+			m.steps[i], m.seeds[i] = 0, in.Seeds[i]
 			continue
 		}
 		m.steps[i]++
-		if i == m.Lane && m.steps[i] == m.faults.Step {
+		if m.strikes(i, m.seeds[i], m.steps[i]) {
 			if err := m.strike(); err != nil {
 				return &framework.LaneError{Lane: i, Err: err}
 			}

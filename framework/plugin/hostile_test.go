@@ -1,0 +1,297 @@
+package plugin_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	goplugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/status"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+)
+
+// sabotage holds the fault that struck last: what follows is up to hostileStream.
+var sabotage atomic.Value
+
+// serveHostile serves p as plugin.Serve does, but by a server that breaks the
+// protocol once a fault of that kind strikes.
+func serveHostile(p framework.Plugin) {
+	goplugin.Serve(&goplugin.ServeConfig{
+		HandshakeConfig:  plugin.Handshake(),
+		VersionedPlugins: plugin.Versions(hostileServer{plugin.NewServer(p)}),
+		GRPCServer: func(o []grpc.ServerOption) *grpc.Server {
+			return grpc.NewServer(append(o, grpc.ForceServerCodecV2(garbageCodec{encoding.GetCodecV2("proto")}))...)
+		},
+	})
+}
+
+type hostileServer struct{ pb.PluginServer }
+
+// errEarly ends a stream as if it were complete.
+var errEarly = errors.New("early")
+
+func (h hostileServer) StepEnvironment(s pb.Plugin_StepEnvironmentServer) error {
+	return early(h.PluginServer.StepEnvironment(&hostileEnvironmentStream{s}))
+}
+
+func (h hostileServer) StepAgent(s pb.Plugin_StepAgentServer) error {
+	return early(h.PluginServer.StepAgent(&hostileAgentStream{s}))
+}
+
+func early(err error) error {
+	if errors.Is(err, errEarly) {
+		return nil
+	}
+	return err
+}
+
+type hostileEnvironmentStream struct {
+	pb.Plugin_StepEnvironmentServer
+}
+
+func (s *hostileEnvironmentStream) SendMsg(m any) error {
+	return sendHostile(s.Plugin_StepEnvironmentServer, m)
+}
+
+type hostileAgentStream struct{ pb.Plugin_StepAgentServer }
+
+func (s *hostileAgentStream) SendMsg(m any) error { return sendHostile(s.Plugin_StepAgentServer, m) }
+
+// sendHostile sends a reply, or what the fault that has struck makes of it.
+func sendHostile(s grpc.ServerStream, m any) error {
+	fault, _ := sabotage.Swap("").(string)
+	switch fault {
+	case "duplicate":
+		if err := s.SendMsg(m); err != nil {
+			return err
+		}
+	case "old step":
+		switch m := m.(type) {
+		case *pb.EnvironmentReply:
+			m.Step--
+		case *pb.AgentReply:
+			m.Step--
+		}
+	case "early close":
+		return errEarly
+	case "status":
+		return status.Error(codes.ResourceExhausted, "enough for today")
+	case "garbage":
+		m = garbage{0xff, 0xfe, 0x0a, 0xff}
+	case "empty":
+		m = garbage{}
+	}
+	return s.SendMsg(m)
+}
+
+// garbage is sent as it is.
+type garbage []byte
+
+type garbageCodec struct{ encoding.CodecV2 }
+
+func (c garbageCodec) Marshal(v any) (mem.BufferSlice, error) {
+	if g, ok := v.(garbage); ok {
+		return mem.BufferSlice{mem.SliceBuffer(g)}, nil
+	}
+	return c.CodecV2.Marshal(v)
+}
+
+// A plugin that breaks the protocol in the middle of a run is told of like one
+// that dies: by name, step and last words.
+func TestProtocolFaults(t *testing.T) {
+	for _, tt := range []struct {
+		fault string
+		step  int // at which it is seen
+		text  string
+	}{
+		{"duplicate", struck + 1, "the reply is to step 4; every request gets one reply"},
+		{"old step", struck, "the reply is to step 3"},
+		{"early close", struck, "the plugin ended the stream"},
+		{"status", struck, "ResourceExhausted: enough for today"},
+		{"garbage", struck, "failed to unmarshal"},
+		{"empty", struck, "the reply is to step 0"},
+	} {
+		check := func(t *testing.T, err error) {
+			t.Helper()
+			var e *plugin.Error
+			if !errors.As(err, &e) || e.Plugin != "faulty" || e.Step != tt.step || !errors.Is(err, plugin.ErrProtocol) {
+				t.Fatalf("got %#v, want a protocol error at step %d", err, tt.step)
+			}
+			if !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("got %q, want %q in it", err, tt.text)
+			}
+		}
+		t.Run("environment/"+tt.fault, func(t *testing.T) {
+			t.Parallel()
+			p := launch(t, plugin.LaunchOptions{}, "serve-hostile-environment")
+			check(t, stepEnvironment(t, p, tt.fault, tt.step))
+			if err := stepEnvironment(t, p, "none", tt.step); err != nil {
+				t.Errorf("the next instance: %v", err)
+			}
+		})
+		t.Run("agent/"+tt.fault, func(t *testing.T) {
+			t.Parallel()
+			p := launch(t, plugin.LaunchOptions{}, "serve-hostile-agent")
+			check(t, stepAgent(t, p, tt.fault, tt.step))
+		})
+	}
+}
+
+// serveAlien shakes hands and then is not what a plugin has to be.
+func serveAlien(how string) {
+	socket := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "alien")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Fprintln(os.Stderr, "take me to your leader")
+	switch how {
+	case "netrpc":
+		fmt.Printf("1|1|unix|%s|netrpc|\n", socket)
+	case "nowhere":
+		fmt.Printf("1|1|unix|%s/nothing|grpc|\n", socket)
+	case "core":
+		fmt.Printf("2|1|unix|%s|grpc|\n", socket)
+	case "certificate":
+		fmt.Printf("1|1|unix|%s|grpc|%s\n", socket, strings.Repeat("AAAA", 20))
+	default:
+		fmt.Printf("1|1|unix|%s|grpc|\n", socket)
+	}
+	if how == "plain" { // gRPC without its half of the mutual authentication
+		s := grpc.NewServer()
+		pb.RegisterPluginServer(s, plugin.NewServer(faultyEnvironment()))
+		s.Serve(listener)
+		return
+	}
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer conn.Close()
+			if how == "mute" {
+				select {}
+			}
+			conn.Read(make([]byte, 1<<10))
+			conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"))
+		}()
+	}
+}
+
+// A program that shakes hands but does not speak the protocol, or not as the
+// handshake agreed, is no plugin.
+func TestAliens(t *testing.T) {
+	for how, want := range map[string]string{
+		"http":        "tls: first record does not look like a TLS handshake",
+		"plain":       "tls: first record does not look like a TLS handshake",
+		"mute":        "no answer within 1s of its start",
+		"netrpc":      `unsupported plugin protocol "netrpc"`,
+		"nowhere":     "error while dialing",
+		"core":        "incompatible core API version",
+		"certificate": "error parsing server cert",
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			timeout := time.Minute
+			if how == "mute" {
+				timeout = time.Second
+			}
+			p, err := plugin.Launch(t.Context(), plugin.LaunchOptions{
+				Name: "x", Command: os.Args[0], Args: []string{"serve-alien", how}, StartTimeout: timeout,
+			})
+			if err == nil {
+				t.Fatalf("it started as process %d", p.Pid())
+			}
+			for _, part := range []string{"plugin x: cannot start ", want, "\ttake me to your leader"} {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("got %q, want %q in it", err, part)
+				}
+			}
+		})
+	}
+}
+
+// serveBesideAStranger serves an environment, but lets a stranger, another
+// process of the same user, at its socket before the host knows where it is.
+func serveBesideAStranger() {
+	cmd := exec.Command(os.Args[0], "serve-environment")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		panic(err)
+	}
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	line := make([]byte, 16<<10)
+	n, err := out.Read(line)
+	if err != nil {
+		panic(err)
+	}
+	stranger(strings.Split(string(line[:n]), "|")[3])
+	os.Stdout.Write(line[:n])
+	cmd.Wait()
+}
+
+// stranger calls a plugin's socket in every way that is open to one who does not
+// hold the host's key, and says what came of it.
+func stranger(socket string) {
+	own := httptest.NewTLSServer(nil).TLS.Certificates // any will do
+	for _, try := range []struct {
+		how   string
+		creds credentials.TransportCredentials
+	}{
+		{"in plain text", insecure.NewCredentials()},
+		{"without a certificate", credentials.NewTLS(&tls.Config{InsecureSkipVerify: true})},
+		{"with a certificate of its own", credentials.NewTLS(&tls.Config{InsecureSkipVerify: true, Certificates: own})},
+	} {
+		conn, err := grpc.NewClient("unix:"+socket, grpc.WithTransportCredentials(try.creds))
+		if err != nil {
+			panic(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		_, err = pb.NewPluginClient(conn).Describe(ctx, &pb.DescribeRequest{})
+		fmt.Fprintf(os.Stderr, "stranger %s: %v\n", try.how, status.Code(err))
+		cancel()
+		conn.Close()
+	}
+}
+
+// A stranger on the socket is refused, however it comes, and the host is served
+// as if nothing had happened. Only the user can enter the socket's folder at all.
+func TestStranger(t *testing.T) {
+	p := launch(t, plugin.LaunchOptions{}, "serve-beside-a-stranger")
+	said := strings.Join(p.Stderr(), "\n")
+	for _, how := range []string{"in plain text", "without a certificate", "with a certificate of its own"} {
+		if !strings.Contains(said, "stranger "+how+": Unavailable") {
+			t.Errorf("%s: not refused", how)
+		}
+	}
+	if t.Failed() {
+		t.Log(said)
+	}
+	if err := stepEnvironment(t, p, "none", struck); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,54 @@
+package subprocess
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// memoryInterval is how often the memory of a process is looked at: a program
+// writes to at most some tens of megabytes of new memory in it.
+const memoryInterval = 20 * time.Millisecond
+
+// CanLimitMemory says whether LimitMemory works on this system.
+func CanLimitMemory() bool { return canLimitMemory }
+
+// LimitMemory kills the process when it and its descendants together hold more
+// than so many bytes of main memory. It counts what they hold, not what they
+// have reserved: runtimes reserve far more than they use, so that a limit of the
+// kernel's on address space (RLIMIT_AS) would stop sound programs. It must be
+// called before Start.
+func (s *Subprocess) LimitMemory(bytes int64) { s.memoryLimit = bytes }
+
+// watchMemory enforces the limit until the process ends.
+func (s *Subprocess) watchMemory(pid int) {
+	tick := time.NewTicker(memoryInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.done:
+			return
+		case <-tick.C:
+		}
+		held := residentBytes(pid)
+		if held <= s.memoryLimit {
+			continue
+		}
+		s.mu.Lock()
+		s.overrun = fmt.Sprintf("killed: it held %s of memory, its limit is %s", size(held), size(s.memoryLimit))
+		s.mu.Unlock()
+		_ = s.Kill(context.Background())
+		return
+	}
+}
+
+// size writes a number of bytes for people.
+func size(bytes int64) string {
+	const kib = 1 << 10
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	x, k := float64(bytes), 0
+	for x >= kib && k < len(units)-1 {
+		x, k = x/kib, k+1
+	}
+	return fmt.Sprintf("%.4g %s", x, units[k])
+}
