@@ -41,7 +41,7 @@ func CheckVectorAgent(ctx context.Context, open func(lanes int) (framework.Vecto
 func agentRules() []Rule {
 	return []Rule{
 		Works, ActionInSpace, SameSeedSameActions, NewRunForgets, NewEpisodeTeachesNothing,
-		InputUnchanged, FillsColumns, IdleUntouched, LanesIndependent,
+		InputUnchanged, FillsColumns, IdleUntouched, LanesIndependent, LearningOff,
 	}
 }
 
@@ -142,7 +142,13 @@ func (c *agentCheck) run() error {
 		return err
 	}
 	c.try(NewRunForgets, differ(alone[1], both[0][len(scripts[0]):], "a run after another run, against the run alone"))
-	return c.newEpisodes(scripts[0], alone[0])
+	if err := c.newEpisodes(scripts[0], alone[0]); err != nil {
+		return err
+	}
+	if err := c.evaluation(scripts[0]); err != nil {
+		return err
+	}
+	return c.checkpoint(scripts[0], scripts[1])
 }
 
 // newEpisodes changes what calls that start an episode say beside the observation.
@@ -220,7 +226,7 @@ func (c *agentCheck) judge(in *framework.Feedback, actions *space.Column, before
 				touched = fmt.Errorf("lane %d was idle and its action went from %s to %s", i, before[i], now)
 			}
 			c.try(IdleUntouched, touched)
-		case in.Signals[i] == framework.Continue && (in.Terminated[i] || in.Truncated[i]):
+		case (in.Signals[i] == framework.Continue || in.Signals[i] == framework.Evaluate) && (in.Terminated[i] || in.Truncated[i]):
 			logs[i] = append(logs[i], "none: the episode ended")
 		default:
 			c.try(ActionInSpace, c.spec.Action.Check(actions, i))

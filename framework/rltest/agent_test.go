@@ -58,6 +58,36 @@ func (l *learner) Update(_ context.Context, t framework.Transition) error {
 	return nil
 }
 
+// Save stores the random stream, which is all there is.
+func (l *learner) Save(context.Context) ([]byte, error) {
+	switch l.bug {
+	case "cannot be saved":
+		return nil, framework.ErrUnsupported
+	case "saves nothing":
+		return nil, nil
+	case "fails to save":
+		return nil, errors.New("full")
+	}
+	return l.rng.MarshalBinary()
+}
+
+func (l *learner) Load(_ context.Context, state []byte) error {
+	switch l.bug {
+	case "saves nothing":
+		return nil
+	case "fails to load":
+		return errors.New("empty")
+	case "loads into itself":
+		var other rand.PCG
+		if err := other.UnmarshalBinary(state); err != nil {
+			return err
+		}
+		l.rng.Seed(l.rng.Uint64(), other.Uint64())
+		return nil
+	}
+	return l.rng.UnmarshalBinary(state)
+}
+
 func digest(v space.Value) uint64 {
 	h := fnv.New64()
 	fmt.Fprint(h, v)
@@ -72,7 +102,12 @@ var brokenAgents = map[string][]Rule{
 	"leaves its space":       {ActionInSpace},
 	"writes to observations": {InputUnchanged},
 	"writes to transitions":  {InputUnchanged},
-	"keeps observations":     {KeepsNoViews},
+	"keeps observations":     {RoundTrips, KeepsNoViews}, // the slices it keeps are not saved
+	"cannot be saved":        nil,
+	"saves nothing":          {RoundTrips},
+	"fails to save":          {RoundTrips},
+	"fails to load":          {RoundTrips},
+	"loads into itself":      {RoundTrips},
 }
 
 // With slices in observations and actions, every bug shows.
@@ -130,6 +165,16 @@ func (l *learners) Close() error {
 
 func (l *learners) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
 	old := slices.Clone(actions.Int64)
+	if l.bug == "learns from evaluation" {
+		told := *in
+		told.Signals = slices.Clone(in.Signals)
+		for i, s := range told.Signals {
+			if s == framework.Evaluate {
+				told.Signals[i] = framework.Continue
+			}
+		}
+		in = &told
+	}
 	if err := l.VectorAgent.Step(ctx, in, actions); err != nil {
 		return err
 	}
@@ -178,6 +223,7 @@ var brokenLearners = map[string][]Rule{
 	"mixes its lanes":           {LanesIndependent},
 	"writes to its input":       {InputUnchanged},
 	"learns from a new episode": {NewEpisodeTeachesNothing},
+	"learns from evaluation":    {LearningOff},
 	"remembers the last run":    {NewRunForgets},
 	"fills no action":           {ActionInSpace, FillsColumns},
 }

@@ -109,6 +109,21 @@ func (e *corridor) Step(_ context.Context, a space.Value) (framework.TimeStep, e
 	return ts, nil
 }
 
+// Render draws the corridor.
+func (e *corridor) Render(context.Context) (string, error) {
+	switch e.bug {
+	case "has no picture":
+		return "", nil
+	case "fails to render":
+		return "", errors.New("dark")
+	case "cannot be rendered":
+		return "", framework.ErrUnsupported
+	case "moves when it is looked at":
+		e.cell = min(e.cell+1, 5)
+	}
+	return strings.Repeat(".", e.cell) + "x\n", nil
+}
+
 // found lists the rules that a report says were tried and broken.
 func found(err error) []Rule {
 	rules := Broken(err)
@@ -125,6 +140,10 @@ func found(err error) []Rule {
 
 // brokenEnvironments are the rules that each bug breaks; none for a correct one.
 var brokenEnvironments = map[string][]Rule{
+	"has no picture":               {RenderChangesNothing},
+	"fails to render":              {RenderChangesNothing},
+	"moves when it is looked at":   {RenderChangesNothing},
+	"cannot be rendered":           nil,
 	"":                             nil,
 	"never ends and says so":       nil,
 	"panics":                       {Works},

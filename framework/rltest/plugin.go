@@ -52,9 +52,10 @@ func CheckPlugin(ctx context.Context, p framework.Plugin, params json.RawMessage
 		if err != nil {
 			err = &Violation{Rule: Works, Err: err}
 		} else {
-			err = CheckVectorAgent(ctx, func(lanes int) (framework.VectorAgent, error) {
-				return p.OpenAgent(ctx, params, spec, lanes)
-			}, spec)
+			open := func(lanes int) (framework.VectorAgent, error) { return p.OpenAgent(ctx, params, spec, lanes) }
+			err = errors.Join(
+				capableAgent(&agentCheck{ctx: ctx, open: open, spec: spec}, &d),
+				CheckVectorAgent(ctx, open, spec))
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("on %s: %w", spec.ID, err))
@@ -92,6 +93,30 @@ func capable(ctx context.Context, p framework.Plugin, d *framework.Description, 
 	_, has := env.(framework.Modeler)
 	if says := slices.Contains(d.Capabilities, "model"); says != has {
 		return &Violation{Rule: Capable, Err: fmt.Errorf(`"model" is listed: %v; the environment has models: %v`, says, has)}
+	}
+	spec := env.Spec()
+	in, out := framework.NewActions(spec, 1), framework.NewTimeSteps(spec, 1)
+	in.Signals[0] = framework.NewRun
+	if err := env.Step(ctx, in, &out); err != nil {
+		return nil // CheckVectorEnvironment says so
+	}
+	_, err = framework.Render(ctx, env, 0)
+	has = !errors.Is(err, framework.ErrUnsupported)
+	if says := slices.Contains(d.Capabilities, "render"); says != has {
+		return &Violation{Rule: Capable, Err: fmt.Errorf(`"render" is listed: %v; the environment can be rendered: %v`, says, has)}
+	}
+	return nil
+}
+
+// capableAgent says whether the description of an agent is right about
+// checkpoints.
+func capableAgent(c *agentCheck, d *framework.Description) error {
+	has, err := storable(c)
+	if err != nil {
+		return nil // CheckVectorAgent says so
+	}
+	if says := slices.Contains(d.Capabilities, "checkpoint"); says != has {
+		return &Violation{Rule: Capable, Err: fmt.Errorf(`"checkpoint" is listed: %v; the agent can be saved: %v`, says, has)}
 	}
 	return nil
 }

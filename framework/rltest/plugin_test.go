@@ -20,6 +20,8 @@ var brokenPlugins = map[string][]Rule{
 	"no schema":             {Described},
 	"claims models":         {Capable},
 	"hides its models":      {Capable},
+	"claims pictures":       {Capable},
+	"claims checkpoints":    {Capable},
 	"cannot open":           {Works},
 	"a mad agent":           {Works},
 	"an agent for no space": nil, // Works could not be tried
@@ -38,7 +40,12 @@ func brokenPlugin(bug string) framework.Plugin {
 		d.Params = nil
 	case "hides its models":
 		d.Capabilities = nil
-	case "an agent", "a mad agent", "an agent for no space":
+	case "claims pictures":
+		d.Capabilities = []string{"model", "render"}
+	case "an agent", "a mad agent", "an agent for no space", "claims checkpoints":
+		if bug == "claims checkpoints" {
+			d.Capabilities = []string{"checkpoint"}
+		}
 		d.Kind = framework.KindAgent
 		return &framework.AgentPlugin{Description: d, Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
 			if _, ok := spec.Action.(space.Discrete); !ok || bug == "an agent for no space" {

@@ -63,6 +63,9 @@ const (
 	// ModelFits: an environment with models has one for every lane, with as many
 	// actions as the action space and expected rewards within the spec's bounds.
 	ModelFits Rule = "model-fits"
+	// RenderChangesNothing: an environment that can be rendered is drawn as text,
+	// and goes on as if nobody had looked.
+	RenderChangesNothing Rule = "render-changes-nothing"
 )
 
 // The rules of agents. Works, InputUnchanged, FillsColumns, IdleUntouched and
@@ -79,6 +82,12 @@ const (
 	NewEpisodeTeachesNothing Rule = "new-episode-teaches-nothing"
 	// KeepsNoViews: an agent does not use the slices of a call after it.
 	KeepsNoViews Rule = "keeps-no-views"
+	// LearningOff: rewards in calls with the signal Evaluate change no action, then
+	// or later.
+	LearningOff Rule = "learning-off-changes-nothing"
+	// RoundTrips: an agent that can be saved goes on, wherever it is loaded, as the
+	// one that was saved.
+	RoundTrips Rule = "save-and-load-round-trips"
 )
 
 // The rules of plugins.
@@ -86,8 +95,8 @@ const (
 	// Described: the description is complete, its id reads namespace/name@version,
 	// and its parameter schema is a JSON object.
 	Described Rule = "described"
-	// Capable: the description lists the capability "model" if and only if the
-	// environment has models.
+	// Capable: the description lists a capability ("model" and "render" of
+	// environments, "checkpoint" of agents) if and only if it is there.
 	Capable Rule = "capabilities-are-true"
 )
 

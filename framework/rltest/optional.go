@@ -1,0 +1,187 @@
+package rltest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// pictures compares a run that is looked at after every step with the same run
+// unseen. Environments that cannot be rendered pass.
+func (c *vectorCheck) pictures() error {
+	play := func(look bool) (log []string, err error) {
+		err = c.started(1, -1, func(env framework.VectorEnvironment, in *framework.Actions, out *framework.TimeSteps) error {
+			for k := range calls {
+				if look {
+					text, err := framework.Render(c.ctx, env, 0)
+					if errors.Is(err, framework.ErrUnsupported) {
+						return err
+					}
+					if err == nil && (text == "" || !utf8.ValidString(text)) {
+						err = fmt.Errorf("the picture is %q, want text", text)
+					}
+					c.try(RenderChangesNothing, err)
+				}
+				if err := env.Step(c.ctx, in, out); err != nil {
+					return err
+				}
+				log = append(log, lanesOf(out, 1)...)
+				in.Signals[0] = framework.Continue
+				if out.Terminated[0] || out.Truncated[0] {
+					in.Signals[0], in.Seeds[0] = framework.NewEpisode, uint64(k)
+				}
+				if err := in.Actions.Set(c.spec.Action, 0, c.actions[k%len(c.actions)]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return log, err
+	}
+	if !c.sound(SameSeedSameEpisode) {
+		return nil
+	}
+	seen, err := play(true)
+	if errors.Is(err, framework.ErrUnsupported) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	unseen, err := play(false)
+	if err == nil {
+		c.try(RenderChangesNothing, differ(unseen, seen, "rendered after every step"))
+	}
+	return err
+}
+
+// evaluation changes the rewards that an agent meets while learning is off, for a
+// stretch of a run.
+func (c *agentCheck) evaluation(script []event) error {
+	var logs [2][]string
+	for version := range logs {
+		s := slices.Clone(script)
+		rng := rand.New(rand.NewPCG(uint64(version), 5))
+		for k := len(s) / 4; k < len(s)/2; k++ {
+			if s[k].signal == framework.Continue {
+				s[k].signal, s[k].reward = framework.Evaluate, reward(&c.spec, rng)
+			}
+		}
+		log, err := c.play([][]event{s}, 0, false)
+		if err != nil {
+			return err
+		}
+		logs[version] = log[0]
+	}
+	c.try(LearningOff, differ(logs[0], logs[1], "other rewards in calls with the signal Evaluate"))
+	return nil
+}
+
+// checkpoint saves a lane in the middle of a run and lets other lanes go on from
+// there: a fresh one, and one that has had another run. Agents that cannot be
+// saved pass.
+func (c *agentCheck) checkpoint(script, other []event) error {
+	const n = 2
+	open := func(agents *[]framework.VectorAgent) (framework.VectorAgent, error) {
+		a, err := c.open(n)
+		if err == nil {
+			*agents = append(*agents, a)
+		}
+		return a, err
+	}
+	var opened []framework.VectorAgent
+	defer func() {
+		for _, a := range opened {
+			if err := a.Close(); err != nil {
+				c.try(Works, err)
+			}
+		}
+	}()
+	agent, err := open(&opened)
+	if err != nil {
+		return err
+	}
+	half := len(script) / 2
+	if _, err := c.feed(agent, n, 0, script[:half]); err != nil {
+		return err
+	}
+	state, err := framework.Save(c.ctx, agent, 0)
+	if errors.Is(err, framework.ErrUnsupported) {
+		return nil
+	}
+	if err != nil {
+		c.try(RoundTrips, fmt.Errorf("saving: %w", err))
+		return nil
+	}
+	fresh, err := open(&opened)
+	if err != nil {
+		return err
+	}
+	used, err := open(&opened)
+	if err != nil {
+		return err
+	}
+	if _, err := c.feed(used, n, 1, other[:half]); err != nil {
+		return err
+	}
+	want, err := c.feed(agent, n, 0, script[half:])
+	if err != nil {
+		return err
+	}
+	for name, lanes := range map[string]framework.VectorAgent{"a fresh lane": fresh, "a lane that has had another run": used} {
+		given := slices.Clone(state)
+		if err := framework.Load(c.ctx, lanes, 1, given); err != nil {
+			c.try(RoundTrips, fmt.Errorf("loading into %s: %w", name, err))
+			continue
+		}
+		for i := range given { // it does not keep the slice
+			given[i] ^= 0xff
+		}
+		got, err := c.feed(lanes, n, 1, script[half:])
+		if err != nil {
+			return err
+		}
+		c.try(RoundTrips, differ(want, got, name+" with the saved state"))
+	}
+	return nil
+}
+
+// feed tells one lane of n the given events, leaves the others idle, and logs the
+// lane's actions.
+func (c *agentCheck) feed(agent framework.VectorAgent, n, lane int, events []event) (log []string, err error) {
+	in, actions := framework.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
+	for _, e := range events {
+		in.Signals[lane], in.Seeds[lane], in.Rewards[lane], in.Terminated[lane], in.Truncated[lane] = e.signal, e.seed, e.reward, e.terminated, e.truncated
+		if err := in.Observations.Set(c.spec.Observation, lane, e.observation); err != nil {
+			return nil, err
+		}
+		if err := agent.Step(c.ctx, in, &actions); err != nil {
+			return nil, err
+		}
+		if !e.terminated && !e.truncated {
+			log = append(log, columnEntries(&actions, n)[lane])
+		}
+	}
+	return log, nil
+}
+
+// storable says whether the lanes of an agent can be saved.
+func storable(c *agentCheck) (bool, error) {
+	agent, err := c.open(1)
+	if err != nil {
+		return false, err
+	}
+	_, err = c.feed(agent, 1, 0, c.script(1)[:1])
+	if err == nil {
+		_, err = framework.Save(c.ctx, agent, 0)
+		if errors.Is(err, framework.ErrUnsupported) {
+			return false, agent.Close()
+		}
+	}
+	return true, errors.Join(err, agent.Close())
+}
