@@ -1,0 +1,69 @@
+"""Environments and agents for rlrun, in Python.
+
+Write a class, serve it::
+
+    from dataclasses import dataclass
+
+    import rlrun
+
+
+    @dataclass
+    class Coin(rlrun.Environment):
+        '''A coin: name the side it falls on.'''
+
+        id = "me/coin@1"
+        bias: float = rlrun.param(0.5, "Probability of heads.", minimum=0, maximum=1)
+
+        @property
+        def spec(self):
+            return rlrun.Spec(rlrun.Discrete(1), rlrun.Discrete(2), reward_low=0, reward_high=1, continuing=True)
+
+        def reset(self, seed):
+            self.rng = np.random.default_rng(seed)
+            return 0
+
+        def step(self, action):
+            return rlrun.TimeStep(0, float(action == (self.rng.random() < self.bias)))
+
+
+    if __name__ == "__main__":
+        rlrun.serve(Coin)
+
+The names are the literature's (Sutton & Barto; Gymnasium).
+"""
+
+from rlrun.agent import Agent, Transition, Transitions, VectorAgent
+from rlrun.environment import Environment, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
+from rlrun.errors import Error, InvalidAction, InvalidAnswer, InvalidParams, NeedsReset, Unsupported
+from rlrun.params import param
+from rlrun.serve import serve
+from rlrun.spaces import Box, Discrete, MultiDiscrete, Space
+from rlrun.streams import Lanes, Streams
+
+__all__ = [
+    "Agent",
+    "Box",
+    "Discrete",
+    "Environment",
+    "Error",
+    "InvalidAction",
+    "InvalidAnswer",
+    "InvalidParams",
+    "Lanes",
+    "Model",
+    "MultiDiscrete",
+    "NeedsReset",
+    "Space",
+    "Spec",
+    "Streams",
+    "TimeStep",
+    "TimeSteps",
+    "Transition",
+    "Transitions",
+    "Unsupported",
+    "VectorAgent",
+    "VectorEnvironment",
+    "param",
+    "serve",
+]
+__version__ = "0.1.0"

@@ -1,0 +1,319 @@
+"""The batched side of the contract: lanes of environments and agents.
+
+What an author wrote, one copy or a batch, is stepped here as the protocol wants
+it: columns in, columns out, a signal a lane.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlrun import spaces
+from rlrun.agent import Agent, Transition, Transitions, VectorAgent
+from rlrun.environment import Environment, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
+from rlrun.errors import InvalidAction, InvalidAnswer, NeedsReset, blame
+from rlrun.spaces import Array
+from rlrun.streams import Lanes
+
+IDLE, CONTINUE, NEW_EPISODE, NEW_RUN = range(4)
+ALL: Lanes = slice(None)
+
+Signals = NDArray[np.uint8]
+Seeds = NDArray[np.uint64]
+
+
+def among(mask: NDArray[np.bool_]) -> Lanes | None:
+    """Return the lanes where mask is true, None if there are none."""
+    count = np.count_nonzero(mask)
+    if count == len(mask):
+        return ALL
+    return np.flatnonzero(mask) if count else None
+
+
+def numbers(lanes: Lanes, n: int) -> Any:
+    """Return the numbers of lanes."""
+    return range(n)[lanes] if isinstance(lanes, slice) else lanes.tolist()
+
+
+def first(lanes: Lanes, bad: NDArray[np.bool_]) -> int:
+    """Return the number of the first bad one of these lanes."""
+    i = int(np.argmax(bad))
+    return i if isinstance(lanes, slice) else int(lanes[i])
+
+
+class EnvironmentLanes:
+    """Lanes of an environment."""
+
+    def __init__(self, env: VectorEnvironment, spec: Spec, lanes: int) -> None:
+        self.env, self.spec, self.lanes = env, spec, lanes
+        env.open(lanes)
+        self._live = np.zeros(lanes, np.bool_)  # in an episode
+        self._out = TimeSteps(
+            spaces.zeros(spec.observation, lanes), np.zeros(lanes), np.zeros(lanes, np.bool_), np.zeros(lanes, np.bool_)
+        )
+
+    def step(self, signals: Signals, seeds: Seeds | None, actions: Array) -> TimeSteps:
+        """Step the lanes as their signals say. What it returns changes with the next call."""
+        going = among(signals == CONTINUE)
+        if isinstance(going, slice):
+            return self._step(going, self.lanes, actions)
+        starting = among(signals >= NEW_EPISODE)
+        out = self._out
+        if going is not None:
+            steps = self._step(going, len(going), actions[going])
+            for column, value in zip(out, steps, strict=True):
+                column[going] = value
+        if starting is not None:
+            assert seeds is not None
+            for column in out[1:]:
+                column[starting] = 0
+            own = seeds[starting]
+            observations = self.env.reset(starting, own)
+            out.observations[starting] = spaces.as_column(self.spec.observation, observations, len(own), "observations")
+            self._live[starting] = True
+        return out
+
+    def _step(self, lanes: Lanes, n: int, actions: Array) -> TimeSteps:
+        live = self._live[lanes]
+        if not live.all():
+            raise NeedsReset("a step before the first reset or after the end of an episode", lane=first(lanes, ~live))
+        bad = self.spec.action.outside(actions)
+        if bad.any():
+            i = int(np.argmax(bad))
+            raise InvalidAction(f"{actions[i].tolist()} is not in {self.spec.action}", lane=first(lanes, bad))
+        got = self.env.step(lanes, actions)
+        observations = spaces.as_column(self.spec.observation, got[0], n, "observations")
+        rewards = _numbers(got[1], n, np.dtype(np.float64), "rewards")
+        terminated, truncated = (
+            _numbers(c, n, np.dtype(np.bool_), name) for c, name in zip(got[2:], TimeSteps._fields[2:], strict=True)
+        )
+        ended = terminated | truncated
+        if ended.any():
+            self._live[lanes] = ~ended
+        return TimeSteps(observations, rewards, terminated, truncated)
+
+    def models(self) -> tuple[list[Model], list[int]]:
+        """Return the distinct models, and which of them every lane has."""
+        distinct: list[Model] = []
+        index: dict[int, int] = {}
+        of = []
+        for lane in range(self.lanes):
+            model = self.env.model(lane)
+            if id(model) not in index:
+                index[id(model)] = len(distinct)
+                distinct.append(model)
+            of.append(index[id(model)])
+        return distinct, of
+
+    def close(self) -> None:
+        """Free what the environment holds."""
+        self.env.close()
+
+
+def _numbers(values: Any, n: int, dtype: np.dtype[Any], name: str) -> Array:
+    column = np.asarray(values)
+    if column.shape != (n,):
+        raise InvalidAnswer(f"{name} of shape {column.shape}, want {(n,)}")
+    return column if column.dtype == dtype else column.astype(dtype)
+
+
+class Copies(VectorEnvironment):
+    """A batch made of single copies."""
+
+    def __init__(self, make: Callable[[], Environment]) -> None:
+        self._make = make
+        self._copies = [make()]
+        self._spec = self._copies[0].spec
+        self._models: list[Model] = []
+
+    @property
+    def spec(self) -> Spec:
+        """Describe the environment."""
+        return self._spec
+
+    def open(self, lanes: int) -> None:
+        """Make a copy a lane."""
+        self._copies += [self._make() for _ in range(lanes - 1)]
+
+    def reset(self, lanes: Lanes, seeds: Seeds) -> Array:
+        """Start an episode in each of these lanes."""
+        space = self._spec.observation
+        out = spaces.zeros(space, len(seeds))
+        for k, lane in enumerate(numbers(lanes, len(self._copies))):
+            try:
+                out[k] = spaces.as_entry(space, self._copies[lane].reset(int(seeds[k])), "the first observation")
+            except Exception as e:
+                blame(e, lane)
+                raise
+        return out
+
+    def step(self, lanes: Lanes, actions: Array) -> TimeSteps:
+        """Take an action in each of these lanes."""
+        n, space, value = len(actions), self._spec.observation, self._spec.action.value
+        observations = spaces.zeros(space, n)
+        rewards, terminated, truncated = [0.0] * n, [False] * n, [False] * n
+        for k, lane in enumerate(numbers(lanes, len(self._copies))):
+            try:
+                observation, rewards[k], terminated[k], truncated[k] = TimeStep(
+                    *self._copies[lane].step(value(actions[k]))
+                )
+                observations[k] = spaces.as_entry(space, observation, "the observation")
+                rewards[k] = float(rewards[k])
+            except Exception as e:
+                blame(e, lane)
+                raise
+        return TimeSteps(observations, np.array(rewards), np.array(terminated, np.bool_), np.array(truncated, np.bool_))
+
+    def model(self, lane: int) -> Model:
+        """Return a lane's model, the same object for equal ones."""
+        model = self._copies[lane].model()
+        for known in self._models:
+            if known is model or known == model:
+                return known
+        self._models.append(model)
+        return model
+
+    def close(self) -> None:
+        """Close every copy, and raise what the first that failed raised."""
+        _each(copy.close for copy in self._copies)
+
+
+def _each(calls: Iterable[Callable[[], None]]) -> None:
+    failed: Exception | None = None
+    for call in calls:
+        try:
+            call()
+        except Exception as e:
+            failed = failed or e
+    if failed:
+        raise failed
+
+
+class AgentLanes:
+    """Lanes of an agent."""
+
+    def __init__(self, agent: VectorAgent, spec: Spec, lanes: int) -> None:
+        self.agent, self.spec, self.lanes = agent, spec, lanes
+        agent.open(spec, lanes)
+        self._begun = np.zeros(lanes, np.bool_)
+        self._observations = spaces.zeros(spec.observation, lanes)
+        self._actions = spaces.zeros(spec.action, lanes)
+
+    def step(self, signals: Signals, seeds: Seeds | None, outcome: TimeSteps) -> Array:
+        """Learn and act as the signals say. What it returns changes with the next call."""
+        learning = signals == CONTINUE
+        fresh = among(signals == NEW_RUN)
+        if fresh is not None:
+            self._begun[fresh] = True
+        early = (signals != IDLE) & ~self._begun
+        if early.any():
+            raise NeedsReset("a step before the lane's first run", lane=int(np.argmax(early)))
+        going = among(learning)
+        if going is not None:
+            self.agent.update(
+                going,
+                Transitions(
+                    self._observations[going],
+                    self._actions[going],
+                    outcome.rewards[going],
+                    outcome.observations[going],
+                    outcome.terminated[going],
+                    outcome.truncated[going],
+                ),
+            )
+        if fresh is not None:
+            assert seeds is not None
+            self.agent.begin(fresh, seeds[fresh])
+        acting = among((signals != IDLE) & ~(learning & (outcome.terminated | outcome.truncated)))
+        if acting is not None:
+            observations = outcome.observations[acting]
+            actions = self.agent.select_actions(acting, observations)
+            # The caller of the next update sees the pair that led to it.
+            self._actions = self._actions.copy()
+            self._actions[acting] = spaces.as_column(self.spec.action, actions, len(observations), "actions")
+            if isinstance(acting, slice):
+                self._observations = observations
+            else:
+                self._observations = self._observations.copy()
+                self._observations[acting] = observations
+        return self._actions
+
+    def close(self) -> None:
+        """Free what the agent holds."""
+        self.agent.close()
+
+
+class AgentCopies(VectorAgent):
+    """A batch made of single copies, a fresh one a run."""
+
+    def __init__(self, make: Callable[[], Agent]) -> None:
+        self._make = make
+        self._spare: Agent | None = make()
+
+    def open(self, spec: Spec, lanes: int) -> None:
+        """Find out whether the agent can act in such environments."""
+        self._spec = spec
+        self._copies: list[Agent | None] = [None] * lanes
+        spare, self._spare = self._spare, None
+        assert spare is not None
+        spare.begin(spec, 0)
+
+    def begin(self, lanes: Lanes, seeds: Seeds) -> None:
+        """Make a fresh copy in each of these lanes."""
+        for k, lane in enumerate(numbers(lanes, len(self._copies))):
+            try:
+                copy = self._make()
+                copy.begin(self._spec, int(seeds[k]))
+                self._copies[lane] = copy
+            except Exception as e:
+                blame(e, lane)
+                raise
+
+    def select_actions(self, lanes: Lanes, observations: Array) -> Array:
+        """Ask each of these lanes for an action."""
+        out = spaces.zeros(self._spec.action, len(observations))
+        value = self._spec.observation.value
+        for k, lane in enumerate(numbers(lanes, len(self._copies))):
+            try:
+                action = self._copy(lane).select_action(value(observations[k]))
+                out[k] = spaces.as_entry(self._spec.action, action, "the action")
+            except Exception as e:
+                blame(e, lane)
+                raise
+        return out
+
+    def update(self, lanes: Lanes, transitions: Transitions) -> None:
+        """Let each of these lanes learn."""
+        observation, action = self._spec.observation.value, self._spec.action.value
+        rewards, terminated, truncated = (
+            c.tolist() for c in (transitions.rewards, transitions.terminated, transitions.truncated)
+        )
+        for k, lane in enumerate(numbers(lanes, len(self._copies))):
+            transition = Transition(
+                observation(transitions.observations[k]),
+                action(transitions.actions[k]),
+                rewards[k],
+                observation(transitions.next_observations[k]),
+                terminated[k],
+                truncated[k],
+            )
+            try:
+                self._copy(lane).update(transition)
+            except Exception as e:
+                blame(e, lane)
+                raise
+
+    def _copy(self, lane: int) -> Agent:
+        copy = self._copies[lane]
+        assert copy is not None
+        return copy
+
+
+def with_id(spec: Spec, plugin: str) -> Spec:
+    """Fill in the id of a spec that has none."""
+    return spec if spec.id else dataclasses.replace(spec, id=plugin)

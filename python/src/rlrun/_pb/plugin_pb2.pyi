@@ -1,0 +1,288 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Code(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CODE_UNSPECIFIED: _ClassVar[Code]
+    CODE_NEEDS_RESET: _ClassVar[Code]
+    CODE_INVALID_ACTION: _ClassVar[Code]
+    CODE_INVALID_PARAMS: _ClassVar[Code]
+    CODE_UNSUPPORTED: _ClassVar[Code]
+    CODE_INVALID_ANSWER: _ClassVar[Code]
+
+class DType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    DTYPE_UNSPECIFIED: _ClassVar[DType]
+    DTYPE_FLOAT64: _ClassVar[DType]
+    DTYPE_FLOAT32: _ClassVar[DType]
+    DTYPE_UINT8: _ClassVar[DType]
+CODE_UNSPECIFIED: Code
+CODE_NEEDS_RESET: Code
+CODE_INVALID_ACTION: Code
+CODE_INVALID_PARAMS: Code
+CODE_UNSUPPORTED: Code
+CODE_INVALID_ANSWER: Code
+DTYPE_UNSPECIFIED: DType
+DTYPE_FLOAT64: DType
+DTYPE_FLOAT32: DType
+DTYPE_UINT8: DType
+
+class Error(_message.Message):
+    __slots__ = ("code", "lane", "message")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    LANE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    code: Code
+    lane: int
+    message: str
+    def __init__(self, code: _Optional[_Union[Code, str]] = ..., lane: _Optional[int] = ..., message: _Optional[str] = ...) -> None: ...
+
+class DescribeRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class DescribeReply(_message.Message):
+    __slots__ = ("id", "kind", "doc", "params", "capabilities")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    DOC_FIELD_NUMBER: _ClassVar[int]
+    PARAMS_FIELD_NUMBER: _ClassVar[int]
+    CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    kind: str
+    doc: str
+    params: bytes
+    capabilities: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., capabilities: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Spec(_message.Message):
+    __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    OBSERVATION_FIELD_NUMBER: _ClassVar[int]
+    ACTION_FIELD_NUMBER: _ClassVar[int]
+    REWARD_LOW_FIELD_NUMBER: _ClassVar[int]
+    REWARD_HIGH_FIELD_NUMBER: _ClassVar[int]
+    CONTINUING_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    observation: Space
+    action: Space
+    reward_low: float
+    reward_high: float
+    continuing: bool
+    def __init__(self, id: _Optional[str] = ..., observation: _Optional[_Union[Space, _Mapping]] = ..., action: _Optional[_Union[Space, _Mapping]] = ..., reward_low: _Optional[float] = ..., reward_high: _Optional[float] = ..., continuing: bool = ...) -> None: ...
+
+class Space(_message.Message):
+    __slots__ = ("discrete", "multi_discrete", "box")
+    DISCRETE_FIELD_NUMBER: _ClassVar[int]
+    MULTI_DISCRETE_FIELD_NUMBER: _ClassVar[int]
+    BOX_FIELD_NUMBER: _ClassVar[int]
+    discrete: Discrete
+    multi_discrete: MultiDiscrete
+    box: Box
+    def __init__(self, discrete: _Optional[_Union[Discrete, _Mapping]] = ..., multi_discrete: _Optional[_Union[MultiDiscrete, _Mapping]] = ..., box: _Optional[_Union[Box, _Mapping]] = ...) -> None: ...
+
+class Discrete(_message.Message):
+    __slots__ = ("n", "start")
+    N_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    n: int
+    start: int
+    def __init__(self, n: _Optional[int] = ..., start: _Optional[int] = ...) -> None: ...
+
+class MultiDiscrete(_message.Message):
+    __slots__ = ("nvec",)
+    NVEC_FIELD_NUMBER: _ClassVar[int]
+    nvec: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, nvec: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class Box(_message.Message):
+    __slots__ = ("low", "high", "shape", "dtype")
+    LOW_FIELD_NUMBER: _ClassVar[int]
+    HIGH_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_FIELD_NUMBER: _ClassVar[int]
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    low: _containers.RepeatedScalarFieldContainer[float]
+    high: _containers.RepeatedScalarFieldContainer[float]
+    shape: _containers.RepeatedScalarFieldContainer[int]
+    dtype: DType
+    def __init__(self, low: _Optional[_Iterable[float]] = ..., high: _Optional[_Iterable[float]] = ..., shape: _Optional[_Iterable[int]] = ..., dtype: _Optional[_Union[DType, str]] = ...) -> None: ...
+
+class OpenEnvironmentRequest(_message.Message):
+    __slots__ = ("params", "lanes")
+    PARAMS_FIELD_NUMBER: _ClassVar[int]
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    params: bytes
+    lanes: int
+    def __init__(self, params: _Optional[bytes] = ..., lanes: _Optional[int] = ...) -> None: ...
+
+class OpenEnvironmentReply(_message.Message):
+    __slots__ = ("instance", "spec", "models", "error")
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    SPEC_FIELD_NUMBER: _ClassVar[int]
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    spec: Spec
+    models: bool
+    error: Error
+    def __init__(self, instance: _Optional[int] = ..., spec: _Optional[_Union[Spec, _Mapping]] = ..., models: bool = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class OpenAgentRequest(_message.Message):
+    __slots__ = ("params", "lanes", "spec")
+    PARAMS_FIELD_NUMBER: _ClassVar[int]
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    SPEC_FIELD_NUMBER: _ClassVar[int]
+    params: bytes
+    lanes: int
+    spec: Spec
+    def __init__(self, params: _Optional[bytes] = ..., lanes: _Optional[int] = ..., spec: _Optional[_Union[Spec, _Mapping]] = ...) -> None: ...
+
+class OpenAgentReply(_message.Message):
+    __slots__ = ("instance", "error")
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    error: Error
+    def __init__(self, instance: _Optional[int] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class EnvironmentRequest(_message.Message):
+    __slots__ = ("instance", "signals", "seeds", "actions", "step")
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    SIGNALS_FIELD_NUMBER: _ClassVar[int]
+    SEEDS_FIELD_NUMBER: _ClassVar[int]
+    ACTIONS_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    signals: bytes
+    seeds: bytes
+    actions: bytes
+    step: int
+    def __init__(self, instance: _Optional[int] = ..., signals: _Optional[bytes] = ..., seeds: _Optional[bytes] = ..., actions: _Optional[bytes] = ..., step: _Optional[int] = ...) -> None: ...
+
+class EnvironmentReply(_message.Message):
+    __slots__ = ("observations", "rewards", "terminated", "truncated", "error", "step")
+    OBSERVATIONS_FIELD_NUMBER: _ClassVar[int]
+    REWARDS_FIELD_NUMBER: _ClassVar[int]
+    TERMINATED_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    observations: bytes
+    rewards: bytes
+    terminated: bytes
+    truncated: bytes
+    error: Error
+    step: int
+    def __init__(self, observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., step: _Optional[int] = ...) -> None: ...
+
+class AgentRequest(_message.Message):
+    __slots__ = ("instance", "signals", "seeds", "observations", "rewards", "terminated", "truncated", "step")
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    SIGNALS_FIELD_NUMBER: _ClassVar[int]
+    SEEDS_FIELD_NUMBER: _ClassVar[int]
+    OBSERVATIONS_FIELD_NUMBER: _ClassVar[int]
+    REWARDS_FIELD_NUMBER: _ClassVar[int]
+    TERMINATED_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    signals: bytes
+    seeds: bytes
+    observations: bytes
+    rewards: bytes
+    terminated: bytes
+    truncated: bytes
+    step: int
+    def __init__(self, instance: _Optional[int] = ..., signals: _Optional[bytes] = ..., seeds: _Optional[bytes] = ..., observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., step: _Optional[int] = ...) -> None: ...
+
+class AgentReply(_message.Message):
+    __slots__ = ("actions", "error", "step")
+    ACTIONS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    actions: bytes
+    error: Error
+    step: int
+    def __init__(self, actions: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., step: _Optional[int] = ...) -> None: ...
+
+class ModelsRequest(_message.Message):
+    __slots__ = ("instance",)
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    def __init__(self, instance: _Optional[int] = ...) -> None: ...
+
+class ModelsReply(_message.Message):
+    __slots__ = ("models", "lanes", "error")
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    models: _containers.RepeatedScalarFieldContainer[bytes]
+    lanes: _containers.RepeatedScalarFieldContainer[int]
+    error: Error
+    def __init__(self, models: _Optional[_Iterable[bytes]] = ..., lanes: _Optional[_Iterable[int]] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class CloseRequest(_message.Message):
+    __slots__ = ("instance",)
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    def __init__(self, instance: _Optional[int] = ...) -> None: ...
+
+class CloseReply(_message.Message):
+    __slots__ = ("error",)
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class RenderRequest(_message.Message):
+    __slots__ = ("instance", "lane")
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    LANE_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    lane: int
+    def __init__(self, instance: _Optional[int] = ..., lane: _Optional[int] = ...) -> None: ...
+
+class RenderReply(_message.Message):
+    __slots__ = ("text", "error")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    error: Error
+    def __init__(self, text: _Optional[str] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class SaveRequest(_message.Message):
+    __slots__ = ("instance", "lane")
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    LANE_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    lane: int
+    def __init__(self, instance: _Optional[int] = ..., lane: _Optional[int] = ...) -> None: ...
+
+class SaveReply(_message.Message):
+    __slots__ = ("state", "error")
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    state: bytes
+    error: Error
+    def __init__(self, state: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class LoadRequest(_message.Message):
+    __slots__ = ("instance", "lane", "state")
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    LANE_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    lane: int
+    state: bytes
+    def __init__(self, instance: _Optional[int] = ..., lane: _Optional[int] = ..., state: _Optional[bytes] = ...) -> None: ...
+
+class LoadReply(_message.Message):
+    __slots__ = ("error",)
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...

@@ -1,0 +1,283 @@
+"""The plugin's side of the protocol: a plugin and the instances that have been opened."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, TypeVar
+
+import grpc
+import numpy as np
+from numpy.typing import NDArray
+
+from rlrun import errors, spaces
+from rlrun._lanes import CONTINUE, NEW_EPISODE, NEW_RUN, AgentLanes, EnvironmentLanes, Seeds, Signals, with_id
+from rlrun._pb import plugin_pb2 as pb
+from rlrun._pb import plugin_pb2_grpc
+from rlrun.agent import VectorAgent
+from rlrun.environment import Spec, TimeSteps, VectorEnvironment
+
+log = logging.getLogger("rlrun")
+
+
+class Plugin(Protocol):
+    """What is served: an environment or an agent."""
+
+    description: pb.DescribeReply
+
+    def environment(self, params: bytes) -> VectorEnvironment:
+        """Make an environment, not opened yet."""
+
+    def agent(self, params: bytes) -> VectorAgent:
+        """Make an agent, not opened yet."""
+
+
+class BrokenProtocolError(Exception):
+    """The host did not keep the protocol."""
+
+
+class _EnvironmentInstance:
+    def __init__(self, env: VectorEnvironment, spec: Spec, lanes: int, models: bool) -> None:
+        self.lock = threading.Lock()
+        self.lanes = EnvironmentLanes(env, spec, lanes)
+        self.spec, self.has_models = spec, models
+
+    def step(self, m: pb.EnvironmentRequest) -> pb.EnvironmentReply:
+        n = self.lanes.lanes
+        signals = _signals(m.signals, n)
+        seeds = _seeds(m.seeds, signals, NEW_EPISODE)
+        actions = _column(self.spec.action, m.actions, n, "actions")
+        with self.lock:
+            try:
+                out = self.lanes.step(signals, seeds, actions)
+            except Exception as e:
+                return pb.EnvironmentReply(error=failure(e), step=m.step)
+            return pb.EnvironmentReply(
+                observations=_wire(out.observations),
+                rewards=_wire(out.rewards),
+                terminated=out.terminated.tobytes() if out.terminated.any() else b"",
+                truncated=out.truncated.tobytes() if out.truncated.any() else b"",
+                step=m.step,
+            )
+
+    def models(self) -> pb.ModelsReply:
+        with self.lock:
+            models, of = self.lanes.models()
+            return pb.ModelsReply(models=[m.to_json() for m in models], lanes=of)
+
+    def close(self) -> None:
+        with self.lock:
+            self.lanes.close()
+
+
+class _AgentInstance:
+    def __init__(self, agent: VectorAgent, spec: Spec, lanes: int) -> None:
+        self.lock = threading.Lock()
+        self.lanes = AgentLanes(agent, spec, lanes)
+        self.spec = spec
+
+    def step(self, m: pb.AgentRequest) -> pb.AgentReply:
+        n = self.lanes.lanes
+        signals = _signals(m.signals, n)
+        seeds = _seeds(m.seeds, signals, NEW_RUN)
+        outcome = TimeSteps(
+            _column(self.spec.observation, m.observations, n, "observations"),
+            _numbers("<f8", m.rewards, n, "rewards"),
+            _flags(m.terminated, n, "terminated"),
+            _flags(m.truncated, n, "truncated"),
+        )
+        with self.lock:
+            try:
+                actions = self.lanes.step(signals, seeds, outcome)
+            except Exception as e:
+                return pb.AgentReply(error=failure(e), step=m.step)
+            return pb.AgentReply(actions=_wire(actions), step=m.step)
+
+    def close(self) -> None:
+        with self.lock:
+            self.lanes.close()
+
+
+_Instance = _EnvironmentInstance | _AgentInstance
+_I = TypeVar("_I", _EnvironmentInstance, _AgentInstance)
+
+
+class Servicer(plugin_pb2_grpc.PluginServicer):
+    """Answers the calls of plugin.proto."""
+
+    def __init__(self, plugin: Plugin) -> None:
+        self._plugin = plugin
+        self._lock = threading.Lock()
+        self._last = 0
+        self._instances: dict[int, _Instance] = {}
+
+    def Describe(self, _request: pb.DescribeRequest, _context: grpc.ServicerContext) -> pb.DescribeReply:  # noqa: N802
+        """Say what the plugin is."""
+        return self._plugin.description
+
+    def OpenEnvironment(  # noqa: N802
+        self, request: pb.OpenEnvironmentRequest, context: grpc.ServicerContext
+    ) -> pb.OpenEnvironmentReply:
+        """Make lanes of an environment."""
+        _check_lanes(request.lanes, context)
+        try:
+            env = self._plugin.environment(request.params)
+            spec = with_id(env.spec, self._plugin.description.id)
+            models = getattr(env, "has_model", "model" in self._plugin.description.capabilities)
+            handle = self._add(_EnvironmentInstance(env, spec, request.lanes, models))
+            return pb.OpenEnvironmentReply(instance=handle, spec=spec.to_proto(), models=models)
+        except Exception as e:
+            return pb.OpenEnvironmentReply(error=failure(e))
+
+    def OpenAgent(self, request: pb.OpenAgentRequest, context: grpc.ServicerContext) -> pb.OpenAgentReply:  # noqa: N802
+        """Make lanes of an agent."""
+        _check_lanes(request.lanes, context)
+        try:
+            agent = self._plugin.agent(request.params)
+            instance = _AgentInstance(agent, Spec.from_proto(request.spec), request.lanes)
+            return pb.OpenAgentReply(instance=self._add(instance))
+        except Exception as e:
+            return pb.OpenAgentReply(error=failure(e))
+
+    def StepEnvironment(  # noqa: N802
+        self, requests: Iterator[pb.EnvironmentRequest], context: grpc.ServicerContext
+    ) -> Iterator[pb.EnvironmentReply]:
+        """Step an environment, a reply a request."""
+        return self._steps(_EnvironmentInstance, requests, context)
+
+    def StepAgent(  # noqa: N802
+        self, requests: Iterator[pb.AgentRequest], context: grpc.ServicerContext
+    ) -> Iterator[pb.AgentReply]:
+        """Step an agent, a reply a request."""
+        return self._steps(_AgentInstance, requests, context)
+
+    def _steps(self, kind: type[_I], requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
+        handle: int | None = None
+        try:
+            for request in requests:
+                if handle is None:
+                    instance = self._lookup(kind, request.instance, context)
+                    handle = request.instance
+                yield instance.step(request)
+        except BrokenProtocolError as e:
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(e))
+        finally:
+            if handle is not None:
+                self._drop(handle)
+
+    def Models(self, request: pb.ModelsRequest, context: grpc.ServicerContext) -> pb.ModelsReply:  # noqa: N802
+        """Return the models of an environment's lanes."""
+        instance = self._lookup(_EnvironmentInstance, request.instance, context)
+        try:
+            if not instance.has_models:
+                raise errors.Unsupported(f"{instance.spec.id} has no model")
+            return instance.models()
+        except Exception as e:
+            return pb.ModelsReply(error=failure(e))
+
+    def Close(self, request: pb.CloseRequest, context: grpc.ServicerContext) -> pb.CloseReply:  # noqa: N802
+        """End an instance."""
+        with self._lock:
+            instance = self._instances.pop(request.instance, None)
+        if instance is None:
+            context.abort(grpc.StatusCode.NOT_FOUND, f"no instance has the handle {request.instance}")
+        assert instance is not None
+        try:
+            instance.close()
+            return pb.CloseReply()
+        except Exception as e:
+            return pb.CloseReply(error=failure(e))
+
+    def close(self) -> None:
+        """End all instances. Their errors have no one left to go to but the log."""
+        with self._lock:
+            handles = list(self._instances)
+        for handle in handles:
+            self._drop(handle)
+
+    def _add(self, instance: _Instance) -> int:
+        with self._lock:
+            self._last += 1
+            self._instances[self._last] = instance
+            return self._last
+
+    def _drop(self, handle: int) -> None:
+        with self._lock:
+            instance = self._instances.pop(handle, None)
+        if instance is not None:
+            try:
+                instance.close()
+            except Exception:
+                log.exception("closing an instance failed")
+
+    def _lookup(self, kind: type[_I], handle: int, context: grpc.ServicerContext) -> _I:
+        with self._lock:
+            instance = self._instances.get(handle)
+        if not isinstance(instance, kind):
+            context.abort(grpc.StatusCode.NOT_FOUND, f"no {kind.__name__[1:]} has the handle {handle}")
+        assert isinstance(instance, kind)
+        return instance
+
+
+def failure(error: Exception) -> pb.Error:
+    """Return an error as it crosses; a traceback that its author will want goes to standard error."""
+    if not isinstance(error, errors.Error):
+        traceback.print_exception(error, file=sys.stderr)
+        sys.stderr.flush()
+    return errors.to_proto(error)
+
+
+def _check_lanes(lanes: int, context: grpc.ServicerContext) -> None:
+    if lanes < 1:
+        context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"{lanes} lanes; must be at least 1")
+
+
+def _broken(f: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+    try:
+        return f()
+    except ValueError as e:
+        raise BrokenProtocolError(str(e)) from e
+
+
+def _column(space: spaces.Space, data: bytes, lanes: int, name: str) -> NDArray[Any]:
+    return _broken(lambda: spaces.from_bytes(space, data, lanes, name))
+
+
+def _numbers(dtype: str, data: bytes, lanes: int, name: str) -> NDArray[Any]:
+    want = lanes * np.dtype(dtype).itemsize
+    if len(data) != want:
+        raise BrokenProtocolError(f"{name}: column of {len(data)} bytes, want {want}")
+    return np.frombuffer(data, dtype)
+
+
+def _signals(data: bytes, lanes: int) -> Signals:
+    if not data:
+        return np.full(lanes, CONTINUE, np.uint8)
+    signals = _numbers("u1", data, lanes, "signals")
+    if signals.max() > NEW_RUN:
+        raise BrokenProtocolError(f"lane {int(signals.argmax())}: unknown signal {int(signals.max())}")
+    return signals
+
+
+def _seeds(data: bytes, signals: Signals, least: int) -> Seeds | None:
+    if data:
+        return _numbers("<u8", data, len(signals), "seeds")
+    if (signals >= least).any():
+        raise BrokenProtocolError("a lane starts, but there are no seeds")
+    return None
+
+
+def _flags(data: bytes, lanes: int, name: str) -> NDArray[np.bool_]:
+    if not data:
+        return np.zeros(lanes, np.bool_)
+    flags = _numbers("u1", data, lanes, name)
+    if flags.max() > 1:
+        raise BrokenProtocolError(f"{name} of lane {int(flags.argmax())} is {int(flags.max())}, must be 0 or 1")
+    return flags.view(np.bool_)
+
+
+def _wire(column: NDArray[Any]) -> bytes:
+    return np.ascontiguousarray(column, column.dtype.newbyteorder("<")).tobytes()

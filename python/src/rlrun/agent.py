@@ -1,0 +1,91 @@
+"""What the author of an agent writes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlrun.environment import Spec, _Described
+from rlrun.spaces import Array
+from rlrun.streams import Lanes
+
+
+class Transition(NamedTuple):
+    """One step, as a learner sees it. After ``terminated`` nothing follows; after
+    ``truncated`` learners go on from ``next_observation``.
+    """  # noqa: D205
+
+    observation: Any
+    action: Any
+    reward: float
+    next_observation: Any
+    terminated: bool
+    truncated: bool
+
+
+class Transitions(NamedTuple):
+    """One step of a batch: a column each. They must not be changed."""
+
+    observations: Array
+    actions: Array
+    rewards: NDArray[np.float64]
+    next_observations: Array
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+
+
+class Agent(_Described, ABC):
+    """One copy of an agent. The SDK makes a fresh one for every run.
+
+    The arguments of the constructor are the plugin's parameters; most easily the
+    class is a dataclass.
+    """
+
+    @abstractmethod
+    def begin(self, spec: Spec, seed: int) -> None:
+        """Prepare for a run in an environment like ``spec``.
+
+        Everything the agent draws in the run follows from ``seed``,
+        0 ≤ seed < 2⁶⁴. Raise `rlrun.Unsupported` for environments that the agent
+        cannot act in.
+        """
+
+    @abstractmethod
+    def select_action(self, observation: Any) -> Any:
+        """Return an action."""
+
+    @abstractmethod
+    def update(self, transition: Transition) -> None:
+        """Learn from a step."""
+
+
+class VectorAgent(_Described, ABC):
+    """A batch of lanes of an agent, stepped without a Python loop.
+
+    For ``lanes`` see `rlrun.VectorEnvironment`.
+    """
+
+    @abstractmethod
+    def open(self, spec: Spec, lanes: int) -> None:
+        """Make so many lanes, for environments like ``spec``. It is called once, first.
+
+        Raise `rlrun.Unsupported` for environments that the agent cannot act in.
+        """
+
+    @abstractmethod
+    def begin(self, lanes: Lanes, seeds: NDArray[np.uint64]) -> None:
+        """Start a run in each of these lanes: forget everything."""
+
+    @abstractmethod
+    def select_actions(self, lanes: Lanes, observations: Array) -> Array:
+        """Return an action for each of these lanes. The observations must not be changed."""
+
+    @abstractmethod
+    def update(self, lanes: Lanes, transitions: Transitions) -> None:
+        """Learn from a step of each of these lanes."""
+
+    def close(self) -> None:
+        """Free what the batch holds."""

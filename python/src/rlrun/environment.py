@@ -1,0 +1,195 @@
+"""What the author of an environment writes."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlrun import spaces
+from rlrun._pb import plugin_pb2 as pb
+from rlrun.spaces import Array, Space
+from rlrun.streams import Lanes
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What an environment is like. It does not change.
+
+    The bounds are those of the expected reward of any action in any state;
+    infinite where none are known. ``continuing`` says that no episode ever ends.
+    ``id`` is filled in from the environment's class.
+    """
+
+    observation: Space
+    action: Space
+    reward_low: float = -np.inf
+    reward_high: float = np.inf
+    continuing: bool = False
+    id: str = ""
+
+    def to_proto(self) -> pb.Spec:
+        """Return the spec as a message."""
+        return pb.Spec(
+            id=self.id,
+            observation=spaces.to_proto(self.observation),
+            action=spaces.to_proto(self.action),
+            reward_low=self.reward_low,
+            reward_high=self.reward_high,
+            continuing=self.continuing,
+        )
+
+    @staticmethod
+    def from_proto(message: pb.Spec) -> Spec:
+        """Return the spec that a message describes."""
+        return Spec(
+            observation=spaces.from_proto(message.observation),
+            action=spaces.from_proto(message.action),
+            reward_low=message.reward_low,
+            reward_high=message.reward_high,
+            continuing=message.continuing,
+            id=message.id,
+        )
+
+
+class TimeStep(NamedTuple):
+    """What a step yields.
+
+    ``terminated``: the task ended, nothing follows. ``truncated``: the episode was
+    cut short; learners go on from the observation, which is true on the last step,
+    too.
+    """
+
+    observation: Any
+    reward: float
+    terminated: bool = False
+    truncated: bool = False
+
+
+class TimeSteps(NamedTuple):
+    """What a step of a batch yields: a column each."""
+
+    observations: Array
+    rewards: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A finite MDP: what the host needs to compute the optimum and the regret.
+
+    ``transitions`` holds (s, a, s', p) for every positive probability, ``rewards``
+    (s, a, r) with the expected reward, zero where left out, ``initial`` (s, p),
+    ``terminal`` the states that end an episode; their rows may be left out.
+    """
+
+    states: int
+    actions: int
+    transitions: Sequence[tuple[int, int, int, float]]
+    rewards: Sequence[tuple[int, int, float]] = ()
+    initial: Sequence[tuple[int, float]] = ()
+    terminal: Sequence[int] = ()
+    name: str = field(default="", kw_only=True)
+
+    @staticmethod
+    def from_arrays(
+        p: Array, r: Array, *, initial: Array | None = None, terminal: Sequence[int] = (), name: str = ""
+    ) -> Model:
+        """Make a model of P[s, a, s'] and r[s, a], and of the initial states' probabilities."""
+        states, actions, _ = p.shape
+        return Model(
+            states,
+            actions,
+            [(int(s), int(a), int(t), float(p[s, a, t])) for s, a, t in np.argwhere(p)],
+            [(int(s), int(a), float(r[s, a])) for s, a in np.argwhere(r)],
+            [] if initial is None else [(int(s), float(initial[s])) for s in np.flatnonzero(initial)],
+            terminal,
+            name=name,
+        )
+
+    def to_json(self) -> bytes:
+        """Return the model as the host reads it."""
+        keys: dict[str, Any] = {"S": self.states, "A": self.actions, "transitions": self.transitions}
+        optional = {"name": self.name, "rewards": self.rewards, "initial": self.initial, "terminal": self.terminal}
+        keys |= {key: value for key, value in optional.items() if len(value) > 0}
+        return json.dumps(keys).encode()
+
+
+class _Described:
+    """What every plugin has."""
+
+    id: ClassVar[str]
+    """namespace/name@version, in lower case. Another version has other random numbers."""
+
+
+class Environment(_Described, ABC):
+    """One copy of a task. The SDK makes lanes of it, and keeps the order of calls.
+
+    The arguments of the constructor are the plugin's parameters; most easily the
+    class is a dataclass. ``step`` comes only after ``reset``, not after the end of
+    an episode, and only with actions that are in the space.
+    """
+
+    @property
+    @abstractmethod
+    def spec(self) -> Spec:
+        """Describe the environment."""
+
+    @abstractmethod
+    def reset(self, seed: int) -> Any:
+        """Start an episode and return its first observation.
+
+        Everything random in the episode follows from ``seed``, 0 ≤ seed < 2⁶⁴.
+        """
+
+    @abstractmethod
+    def step(self, action: Any) -> TimeStep:
+        """Take an action."""
+
+    def model(self) -> Model:
+        """Return the task's model. Environments that know theirs override this."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Free what the copy holds."""
+
+
+class VectorEnvironment(_Described, ABC):
+    """A batch of lanes, stepped without a Python loop.
+
+    Every call names the lanes it is about, ``slice(None)`` for all of them, else
+    an array of their numbers; the columns that come in and go out have an entry
+    for each of these. So ``self.state[lanes]`` is right in either case, and costs
+    no copy in the common one. Lanes must not depend on each other: see
+    `rlrun.Streams` for their random numbers.
+    """
+
+    @property
+    @abstractmethod
+    def spec(self) -> Spec:
+        """Describe the environment."""
+
+    @abstractmethod
+    def open(self, lanes: int) -> None:
+        """Make so many lanes. It is called once, before anything but ``spec``."""
+
+    @abstractmethod
+    def reset(self, lanes: Lanes, seeds: NDArray[np.uint64]) -> Array:
+        """Start an episode in each of these lanes and return their observations."""
+
+    @abstractmethod
+    def step(self, lanes: Lanes, actions: Array) -> TimeSteps:
+        """Take an action in each of these lanes. The actions must not be changed."""
+
+    def model(self, lane: int) -> Model:
+        """Return a lane's model. Lanes with the same model should share the object."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Free what the batch holds."""

@@ -1,0 +1,83 @@
+"""What can go wrong, as the plugin protocol tells it.
+
+Raise these in an environment or agent. Any other exception is reported, too, with
+its name and its traceback, but programs cannot tell what it means.
+"""
+
+from __future__ import annotations
+
+from rlrun._pb import plugin_pb2 as pb
+
+
+class Error(Exception):
+    """A failure of an environment or agent.
+
+    ``lane`` is the lane to blame, or None where there is none. Environments and
+    agents of a single copy leave it out: the SDK knows which copy failed.
+    """
+
+    code: pb.Code = pb.CODE_UNSPECIFIED
+
+    def __init__(self, message: str, *, lane: int | None = None) -> None:
+        super().__init__(message)
+        self.lane = None if lane is None else int(lane)
+
+
+class NeedsReset(Error):
+    """A step before the first reset or after the end of an episode."""
+
+    code = pb.CODE_NEEDS_RESET
+
+
+class InvalidAction(Error):
+    """The action is not in the action space."""
+
+    code = pb.CODE_INVALID_ACTION
+
+
+class InvalidParams(Error):
+    """The parameters do not fit the schema or each other."""
+
+    code = pb.CODE_INVALID_PARAMS
+
+
+class Unsupported(Error):
+    """The plugin cannot do what was asked, such as act in a continuous space."""
+
+    code = pb.CODE_UNSUPPORTED
+
+
+class InvalidAnswer(Error):
+    """A reward that is not finite, or a value outside its space."""
+
+    code = pb.CODE_INVALID_ANSWER
+
+
+_BY_CODE: dict[int, type[Error]] = {
+    c.code: c for c in (Error, NeedsReset, InvalidAction, InvalidParams, Unsupported, InvalidAnswer)
+}
+
+
+def to_proto(error: BaseException) -> pb.Error:
+    """Return an exception as it crosses in band."""
+    if isinstance(error, Error):
+        return pb.Error(code=error.code, lane=error.lane, message=_line(str(error) or type(error).__name__))
+    return pb.Error(lane=getattr(error, "_rlrun_lane", None), message=_line(f"{type(error).__name__}: {error}"))
+
+
+def from_proto(message: pb.Error) -> Error:
+    """Return the exception that a plugin's error stands for."""
+    kind = _BY_CODE.get(message.code, Error)
+    return kind(message.message, lane=message.lane if message.HasField("lane") else None)
+
+
+def blame(error: BaseException, lane: int) -> None:
+    """Note that an exception came from one lane's copy."""
+    if isinstance(error, Error):
+        error.lane = lane
+    else:
+        error._rlrun_lane = lane  # type: ignore[attr-defined]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,335 @@
+"""Any environment of Gymnasium as a plugin: ``python -m rlrun.gymnasium FrozenLake-v1``.
+
+In a config it is ``plugin: gymnasium:FrozenLake-v1``, and its params are the
+arguments of ``gymnasium.make``. An id may name the module that registers it, as in
+Gymnasium: ``ale_py:ALE/Pong-v5``.
+
+An episode is started with ``reset(seed=…)``, the lane's seed of that episode as the
+host drew it, so that it is the one that Gymnasium itself plays from that seed.
+CartPole is stepped by Gymnasium's own batch, everything else copy by copy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import json
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces as gs
+from gymnasium.envs.classic_control.cartpole import CartPoleVectorEnv
+from gymnasium.envs.registration import EnvSpec, load_env_creator
+from gymnasium.utils.seeding import np_random
+from numpy.typing import NDArray
+
+from rlrun import params, spaces
+from rlrun._lanes import Copies
+from rlrun._pb import plugin_pb2 as pb
+from rlrun.environment import Environment, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
+from rlrun.errors import InvalidParams, Unsupported
+from rlrun.serve import check_host, serve_plugin
+from rlrun.spaces import Array, Space
+from rlrun.streams import Lanes
+
+
+class GymnasiumPlugin:
+    """An environment that is registered with Gymnasium."""
+
+    def __init__(self, env_id: str, kwargs: dict[str, Any] | None = None) -> None:
+        self.env_id, self.kwargs = env_id, kwargs or {}
+        self.registered = _registered(env_id)
+        probe = self._make({})
+        try:
+            capabilities = ["model"] if model_of(probe) else []
+            space_of(probe.observation_space)
+            space_of(probe.action_space)
+        finally:
+            probe.close()
+        where = self.registered.namespace
+        self.name = ".".join(filter(None, (where, self.registered.name)))
+        identity = f"gymnasium/{re.sub(r'[^a-z0-9_.-]', '.', self.name.lower())}@{self.registered.version or 0}"
+        self.description = pb.DescribeReply(
+            id=identity,
+            kind="environment",
+            doc=f"{self.registered.id} of Gymnasium {gymnasium.__version__}.",
+            params=json.dumps(self._schema()).encode(),
+            capabilities=capabilities,
+        )
+
+    def environment(self, data: bytes) -> VectorEnvironment:
+        """Make an environment, not opened yet."""
+        kwargs = params.decode(data)
+        first = self._make(kwargs)
+        if _batched(self.registered, first):
+            first.close()
+            return CartPoleBatch(self.registered, self.kwargs | kwargs)
+        model = model_of(first)
+        spec = spec_of(first, model)
+        made = [first]
+        copies = Copies(lambda: Bridge(made.pop() if made else self._make(kwargs), spec, model))
+        copies.has_model = model is not None  # type: ignore[attr-defined]
+        return copies
+
+    def agent(self, _data: bytes) -> Any:
+        """Raise Unsupported."""
+        raise Unsupported(f"{self.description.id} is an environment, not an agent")
+
+    def _make(self, kwargs: dict[str, Any]) -> gymnasium.Env[Any, Any]:
+        try:
+            return gymnasium.make(self.env_id, disable_env_checker=True, **(self.kwargs | kwargs))
+        except gymnasium.error.DependencyNotInstalled as e:
+            raise Unsupported(f"{self.env_id}: {e}") from e
+        except (TypeError, ValueError, AssertionError, KeyError, gymnasium.error.Error) as e:
+            raise InvalidParams(f"{self.env_id} does not take {kwargs}: {e}") from e
+
+    def _schema(self) -> dict[str, Any]:
+        """Return the schema of the entry point's arguments, as far as they can be told."""
+        properties: dict[str, Any] = {
+            "max_episode_steps": {"type": "integer", "description": "Steps after which an episode is truncated."}
+        }
+        if self.registered.max_episode_steps is not None:
+            properties["max_episode_steps"]["default"] = self.registered.max_episode_steps
+        open_ended = True
+        entry = self.registered.entry_point
+        if entry is not None:
+            creator = entry if callable(entry) else load_env_creator(entry)
+            arguments = inspect.signature(creator).parameters.values()
+            open_ended = any(p.kind == p.VAR_KEYWORD for p in arguments)
+            defaults = self.registered.kwargs | self.kwargs
+            for p in arguments:
+                if p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) or p.name == "render_mode":
+                    continue
+                default = defaults.get(p.name, p.default)
+                properties[p.name] = {}
+                if isinstance(default, (bool, int, float, str)):
+                    properties[p.name]["default"] = default
+        return {"type": "object", "properties": properties, "additionalProperties": open_ended}
+
+
+def _registered(env_id: str) -> EnvSpec:
+    module, colon, name = env_id.rpartition(":")
+    if colon:
+        importlib.import_module(module)
+    return gymnasium.spec(name)
+
+
+class Bridge(Environment):
+    """One copy."""
+
+    id = ""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], spec: Spec, model: Model | None) -> None:
+        self._env, self._spec, self._model = env, spec, model
+        _, self._encode = space_of(env.observation_space)
+        self._decode = decoder(env.action_space)
+
+    @property
+    def spec(self) -> Spec:
+        """Describe the environment."""
+        return self._spec
+
+    def reset(self, seed: int) -> Any:
+        """Start an episode."""
+        observation, _ = self._env.reset(seed=seed)
+        return self._encode(observation)
+
+    def step(self, action: Any) -> TimeStep:
+        """Take an action."""
+        observation, reward, terminated, truncated, _ = self._env.step(self._decode(action))
+        return TimeStep(self._encode(observation), float(reward), bool(terminated), bool(truncated))
+
+    def model(self) -> Model:
+        """Return the model."""
+        if self._model is None:
+            raise Unsupported("there is no model")
+        return self._model
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._env.close()
+
+
+def _batched(registered: EnvSpec, env: gymnasium.Env[Any, Any]) -> bool:
+    """Say whether lanes can be started one by one, each from its seed, in Gymnasium's own batch.
+
+    Its interface has one generator for all lanes, so the batch has to be known.
+    """
+    entry = registered.vector_entry_point
+    if entry is None or env.unwrapped.spec is None or registered.additional_wrappers:
+        return False
+    return (entry if callable(entry) else load_env_creator(entry)) is CartPoleVectorEnv
+
+
+class CartPoleBatch(VectorEnvironment):
+    """CartPole, stepped by Gymnasium's own batch of it."""
+
+    id = ""
+
+    def __init__(self, registered: EnvSpec, kwargs: dict[str, Any]) -> None:
+        self._registered, self._kwargs = registered, kwargs
+
+    def _batch(self, lanes: int) -> Any:
+        env: Any = gymnasium.make_vec(
+            self._registered, num_envs=lanes, vectorization_mode="vector_entry_point", **self._kwargs
+        )
+        env.reset(seed=0)
+        return env
+
+    @property
+    def spec(self) -> Spec:
+        """Describe the environment."""
+        env = self._batch(1)
+        return Spec(
+            space_of(env.single_observation_space)[0],
+            space_of(env.single_action_space)[0],
+            reward_low=-1,
+            reward_high=1,
+        )
+
+    def open(self, lanes: int) -> None:
+        """Make the batch."""
+        self._env, self._lanes = self._batch(lanes), lanes
+
+    def reset(self, lanes: Lanes, seeds: NDArray[np.uint64]) -> Array:
+        """Start episodes as single copies would from these seeds."""
+        env = self._env
+        starts = [np_random(seed)[0].uniform(low=env.low, high=env.high, size=4) for seed in seeds.tolist()]
+        env.state[:, lanes] = np.transpose(starts)
+        env.steps[lanes] = 0
+        env.prev_done[lanes] = False
+        observations: Array = np.array(starts, np.float32)
+        return observations
+
+    def step(self, lanes: Lanes, actions: Array) -> TimeSteps:
+        """Step all lanes, and put those back that were not to be stepped."""
+        env = self._env
+        if isinstance(lanes, slice):
+            observations, rewards, terminated, truncated, _ = env.step(actions)
+        else:
+            before = env.state, env.steps.copy(), env.prev_done.copy()
+            everybody = np.zeros(self._lanes, np.int64)
+            everybody[lanes] = actions
+            env.prev_done[:] = False  # so that nothing is drawn for lanes that wait for their reset
+            observations, rewards, terminated, truncated, _ = (c[lanes] if len(c) else c for c in env.step(everybody))
+            after = env.state, env.steps, env.prev_done
+            env.state, env.steps, env.prev_done = before
+            for kept, new in zip(before, after, strict=True):
+                kept[..., lanes] = new[..., lanes]
+        return TimeSteps(observations, rewards.astype(np.float64), terminated, truncated)
+
+    def close(self) -> None:
+        """Close the batch."""
+        self._env.close()
+
+
+def spec_of(env: gymnasium.Env[Any, Any], model: Model | None = None) -> Spec:
+    """Describe an environment."""
+    observation, _ = space_of(env.observation_space)
+    action, _ = space_of(env.action_space)
+    decoder(env.action_space)
+    low, high = -np.inf, np.inf
+    if model is not None:
+        paid = {(s, a): r for s, a, r in model.rewards}
+        live = (s for s in range(model.states) if s not in set(model.terminal))
+        rewards = [paid.get((s, a), 0.0) for s in live for a in range(model.actions)]
+        low, high = min(rewards), max(rewards)
+    return Spec(observation, action, reward_low=low, reward_high=high)
+
+
+def model_of(env: gymnasium.Env[Any, Any]) -> Model | None:
+    """Return the model of the toy-text environments, which have their dynamics in a table."""
+    raw: Any = env.unwrapped
+    table = getattr(raw, "P", None)
+    initial = getattr(raw, "initial_state_distrib", None)
+    if not isinstance(table, dict) or initial is None or getattr(raw, "fickle_passenger", False):
+        return None
+    if not isinstance(env.observation_space, gs.Discrete) or not isinstance(env.action_space, gs.Discrete):
+        return None
+    states, actions = int(env.observation_space.n), int(env.action_space.n)
+    ends = {int(t) for row in table.values() for outcomes in row.values() for p, t, _, end in outcomes if p and end}
+    goes_on = {
+        int(t)
+        for s, row in table.items()
+        if s not in ends
+        for outcomes in row.values()
+        for p, t, _, end in outcomes
+        if p and not end
+    }
+    if ends & goes_on:
+        return None  # whether such a state ends the episode depends on more than the state
+    transitions: list[tuple[int, int, int, float]] = []
+    rewards: list[tuple[int, int, float]] = []
+    for s, a in ((s, a) for s in range(states) if s not in ends for a in range(actions)):
+        chances: dict[int, float] = {}
+        for p, t, _, _ in table[s][a]:
+            chances[int(t)] = chances.get(int(t), 0.0) + float(p)
+        transitions += [(s, a, t, p) for t, p in chances.items() if p > 0]
+        rewards.append((s, a, float(sum(p * r for p, _, r, _ in table[s][a]))))
+    starts = [(int(s), float(initial[s])) for s in np.flatnonzero(initial)]
+    return Model(states, actions, transitions, rewards, starts, sorted(ends))
+
+
+def space_of(space: gs.Space[Any]) -> tuple[Space, Callable[[Any], Any]]:
+    """Return the space that stands for one of Gymnasium's, and how its values are written in it."""
+    if isinstance(space, gs.Discrete):
+        return spaces.Discrete(int(space.n), int(space.start)), lambda x: x
+    if isinstance(space, gs.MultiDiscrete):
+        start = np.ravel(space.start)
+        return spaces.MultiDiscrete(np.ravel(space.nvec).tolist()), lambda x: np.ravel(x) - start
+    if isinstance(space, gs.MultiBinary):
+        return spaces.MultiDiscrete([2] * int(np.prod(space.shape))), np.ravel
+    if isinstance(space, gs.Box):
+        name = space.dtype.name if space.dtype is not None else "float64"
+        known = name if name in ("float32", "uint8") else "float64"
+        box = spaces.Box(space.low, space.high, space.shape, known)  # type: ignore[arg-type]
+        return box, lambda x: np.asarray(x, box.dtype)
+    if isinstance(space, gs.Tuple) and all(isinstance(s, gs.Discrete) for s in space.spaces):
+        parts = [s for s in space.spaces if isinstance(s, gs.Discrete)]
+        return (
+            spaces.MultiDiscrete([int(s.n) for s in parts]),
+            lambda x: np.array([int(v) - int(s.start) for v, s in zip(x, parts, strict=True)]),
+        )
+    if space.is_np_flattenable:
+        flat, encode = space_of(gs.flatten_space(space))
+        return flat, lambda x: encode(gs.flatten(space, x))
+    raise Unsupported(f"rlrun has no space that stands for Gymnasium's {space}")
+
+
+def decoder(space: gs.Space[Any]) -> Callable[[Any], Any]:
+    """Return how actions are read that were written as space_of says."""
+    if isinstance(space, gs.Discrete):
+        return np.int64
+    if isinstance(space, gs.MultiDiscrete):
+        return lambda x: (x.reshape(space.shape) + space.start).astype(space.dtype)
+    if isinstance(space, gs.MultiBinary):
+        return lambda x: x.reshape(space.shape).astype(space.dtype)
+    if isinstance(space, gs.Box):
+        return lambda x: x.astype(space.dtype)
+    if isinstance(space, gs.Tuple) and all(isinstance(s, gs.Discrete) for s in space.spaces):
+        starts = [s.start for s in space.spaces if isinstance(s, gs.Discrete)]
+        return lambda x: tuple(np.int64(v + start) for v, start in zip(x.tolist(), starts, strict=True))
+    raise Unsupported(f"rlrun has no space that stands for Gymnasium's {space} as one of actions")
+
+
+def main() -> None:
+    """Serve the environment that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m rlrun.gymnasium", description=__doc__, add_help=True)
+    parser.add_argument("env_id", metavar="ID", help="such as FrozenLake-v1")
+    parser.add_argument("--kwargs", default="{}", help="arguments of gymnasium.make, as JSON", type=json.loads)
+    arguments = parser.parse_args()
+    check_host()
+    try:
+        plugin = GymnasiumPlugin(arguments.env_id, arguments.kwargs)
+    except (gymnasium.error.Error, ImportError, InvalidParams, Unsupported) as e:
+        sys.exit(f"gymnasium:{arguments.env_id}: {e}")
+    serve_plugin(plugin)
+
+
+if __name__ == "__main__":
+    main()

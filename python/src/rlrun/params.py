@@ -1,0 +1,207 @@
+"""Parameters of plugins: from a constructor's arguments to a JSON schema, and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import math
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeVar
+
+from rlrun.errors import InvalidParams
+
+T = TypeVar("T")
+
+
+def param(
+    default: Any = dataclasses.MISSING,
+    doc: str = "",
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    choices: Sequence[Any] | None = None,
+) -> Any:
+    """Declare a dataclass field that is a parameter.
+
+    ``doc`` tells people what it is for. Without a default it must be given.
+    Defaults that are lists or dicts are copied for every use.
+    """
+    limits = {"minimum": minimum, "maximum": maximum, "enum": None if choices is None else list(choices)}
+    schema = {"description": doc or None, **limits}
+    metadata = {"rlrun": {key: value for key, value in schema.items() if value is not None}}
+    if isinstance(default, (list, dict)):
+        return dataclasses.field(default_factory=default.copy, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def schema(cls: type) -> dict[str, Any]:
+    """Return the JSON schema of a class's parameters."""
+    properties: dict[str, Any] = {}
+    required = []
+    for p in _parameters(cls):
+        properties[p.name] = _schema(p.type, f"{cls.__name__}.{p.name}") | p.extra
+        if p.required:
+            required.append(p.name)
+        else:
+            properties[p.name]["default"] = p.default
+    out: dict[str, Any] = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }
+    if required:
+        out["required"] = required
+    return out
+
+
+def build(cls: type[T], data: bytes) -> T:
+    """Call a class with parameters in JSON."""
+    return cls(**arguments(cls, data))
+
+
+def arguments(cls: type, data: bytes) -> dict[str, Any]:
+    """Return a constructor's arguments from parameters in JSON, checked."""
+    values = decode(data)
+    known = {p.name: p for p in _parameters(cls)}
+    for name in values:
+        if name not in known:
+            raise InvalidParams(f"unknown parameter {name!r}; there are {', '.join(known) or 'none'}")
+    for name, p in known.items():
+        if p.required and name not in values:
+            raise InvalidParams(f"parameter {name!r} is missing")
+    return {name: _read(known[name].type, value, known[name].extra, name) for name, value in values.items()}
+
+
+def decode(data: bytes) -> dict[str, Any]:
+    """Read parameters in JSON, without parameters from nothing."""
+    try:
+        values = json.loads(data) if data.strip() else {}
+    except ValueError as e:
+        raise InvalidParams(f"params are no JSON: {e}") from e
+    if not isinstance(values, dict):
+        raise InvalidParams("params are no JSON object")
+    return values
+
+
+@dataclasses.dataclass
+class _Parameter:
+    name: str
+    type: Any
+    required: bool
+    default: Any
+    extra: dict[str, Any]
+
+
+def _parameters(cls: type) -> list[_Parameter]:
+    """List the arguments of a class's constructor."""
+    out = []
+    hints: dict[str, Any] = {}
+    fields: dict[str, dataclasses.Field[Any]] = {}
+    if dataclasses.is_dataclass(cls):
+        hints, fields = typing.get_type_hints(cls, include_extras=False), {f.name: f for f in dataclasses.fields(cls)}
+    elif cls.__init__ is not object.__init__:  # type: ignore[misc]
+        hints = typing.get_type_hints(cls.__init__)  # type: ignore[misc]
+    for name, p in inspect.signature(cls).parameters.items():
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            continue
+        extra: dict[str, Any] = {}
+        default = p.default
+        if f := fields.get(name):
+            extra = dict(f.metadata.get("rlrun", {}))
+            if f.default_factory is not dataclasses.MISSING:
+                default = f.default_factory()
+        required = default is p.empty
+        out.append(_Parameter(name, hints.get(name, Any), required, None if required else _plain(default), extra))
+    return out
+
+
+def _plain(value: Any) -> Any:
+    """Return a default value as JSON has it."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, (tuple, list)):
+        return [_plain(v) for v in value]
+    return value
+
+
+_SCALARS: dict[Any, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
+
+
+def _schema(hint: Any, where: str) -> dict[str, Any]:
+    if hint is Any:
+        return {}
+    if hint in _SCALARS:
+        return {"type": _SCALARS[hint]}
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        inner = schema(hint)
+        del inner["$schema"]
+        return inner
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Literal:
+        return {"enum": list(args)}
+    if origin in (typing.Union, types.UnionType):
+        return {"anyOf": [_schema(a, where) for a in args]}
+    if hint is type(None):
+        return {"type": "null"}
+    if hint is list or (origin in (list, tuple, Sequence) and (origin is not tuple or args[1:] == (...,))):
+        return {"type": "array"} | ({"items": _schema(args[0], where)} if args else {})
+    if hint is dict or (origin in (dict, Mapping) and args[0] is str):
+        return {"type": "object"} | ({"additionalProperties": _schema(args[1], where)} if args else {})
+    raise TypeError(
+        f"{where} has the type {hint!r}; a parameter is a bool, int, float or str, a Literal, a list[T], tuple[T, ...] "
+        "or dict[str, T] of such, T | None, or a dataclass"
+    )
+
+
+def _read(hint: Any, value: Any, extra: Mapping[str, Any], where: str) -> Any:
+    """Return a value as its type wants it, or raise InvalidParams."""
+    out = _typed(hint, value, where)
+    if isinstance(out, (int, float)):
+        if not math.isfinite(out):
+            raise InvalidParams(f"{where} is {out}, must be finite")
+        if out < extra.get("minimum", -math.inf) or out > extra.get("maximum", math.inf):
+            bounds = [f"{sign} {extra[k]}" for k, sign in (("minimum", "≥"), ("maximum", "≤")) if k in extra]
+            raise InvalidParams(f"{where} is {out}, must be {' and '.join(bounds)}")
+    if "enum" in extra and out not in extra["enum"]:
+        raise InvalidParams(f"{where} is {out!r}, must be one of {extra['enum']}")
+    return out
+
+
+def _typed(hint: Any, value: Any, where: str) -> Any:
+    if hint is Any:
+        return value
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    if hint is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if hint in _SCALARS and type(value) is hint:
+        return value
+    if hint is type(None) and value is None:
+        return None
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type) and isinstance(value, dict):
+        return build(hint, json.dumps(value).encode())
+    if origin is Literal and value in args:
+        return value
+    if origin in (typing.Union, types.UnionType):
+        for arg in args:
+            try:
+                return _typed(arg, value, where)
+            except InvalidParams:
+                continue
+    if (hint is list or origin in (list, tuple, Sequence)) and isinstance(value, list):
+        items = [_typed(args[0], v, f"{where}[{i}]") for i, v in enumerate(value)] if args else value
+        return tuple(items) if origin is tuple else items
+    if (hint is dict or origin in (dict, Mapping)) and isinstance(value, dict):
+        return {k: _typed(args[1], v, f"{where}.{k}") for k, v in value.items()} if args else value
+    raise InvalidParams(f"{where} is {value!r}, must be {_name(hint)}")
+
+
+def _name(hint: Any) -> str:
+    if typing.get_origin(hint) is Literal:
+        return "one of " + ", ".join(repr(a) for a in typing.get_args(hint))
+    return {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}.get(hint, str(hint))

@@ -1,0 +1,184 @@
+"""The author's entry point: one call serves an environment or an agent."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
+
+from rlrun import _goplugin, _log, params
+from rlrun._lanes import AgentCopies, Copies
+from rlrun._pb import plugin_pb2 as pb
+from rlrun._pb import plugin_pb2_grpc
+from rlrun._server import Plugin, Servicer
+from rlrun.agent import Agent, VectorAgent
+from rlrun.environment import Environment, VectorEnvironment
+from rlrun.errors import Unsupported
+
+PARENT_INTERVAL = 0.5
+"""How often a plugin looks whether its parent is alive, in seconds."""
+FAREWELL = 1.0
+"""How long a plugin may live on after its host's connection has ended, in seconds."""
+THREADS = 4096
+"""How many streams can be open at once: each holds a thread for life."""
+
+_ID = re.compile(r"[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*@[0-9A-Za-z.+-]+")
+
+Kind = type[Environment] | type[VectorEnvironment] | type[Agent] | type[VectorAgent]
+
+
+class ClassPlugin:
+    """A plugin made of an author's class."""
+
+    def __init__(self, cls: Kind) -> None:
+        if not isinstance(cls, type) or not issubclass(cls, (Environment, VectorEnvironment, Agent, VectorAgent)):
+            raise TypeError(f"{cls!r} is no class of environments or agents; derive one from rlrun.Environment")
+        identity = getattr(cls, "id", None)
+        if not isinstance(identity, str) or not _ID.fullmatch(identity):
+            raise TypeError(
+                f'{cls.__name__}.id is {identity!r}; it must read namespace/name@version in lower case, "me/walk@1"'
+            )
+        self.cls = cls
+        environment = issubclass(cls, (Environment, VectorEnvironment))
+        base = Environment if issubclass(cls, Environment) else VectorEnvironment
+        has_model = environment and getattr(cls, "model") is not base.model  # noqa: B009 - agents have none
+        doc = inspect.cleandoc(cls.__doc__ or "")
+        self.description = pb.DescribeReply(
+            id=identity,
+            kind="environment" if environment else "agent",
+            doc=" ".join(doc.split("\n\n")[0].split()) or cls.__name__,
+            params=json.dumps(params.schema(cls)).encode(),
+            capabilities=["model"] if has_model else [],
+        )
+
+    def environment(self, data: bytes) -> VectorEnvironment:
+        """Make an environment, not opened yet."""
+        cls = self.cls
+        if issubclass(cls, VectorEnvironment):
+            return params.build(cls, data)
+        if issubclass(cls, Environment):
+            arguments = params.arguments(cls, data)
+            return Copies(lambda: cls(**arguments))
+        raise Unsupported(f"{self.description.id} is an agent, not an environment")
+
+    def agent(self, data: bytes) -> VectorAgent:
+        """Make an agent, not opened yet."""
+        cls = self.cls
+        if issubclass(cls, VectorAgent):
+            return params.build(cls, data)
+        if issubclass(cls, Agent):
+            arguments = params.arguments(cls, data)
+            return AgentCopies(lambda: cls(**arguments))
+        raise Unsupported(f"{self.description.id} is an environment, not an agent")
+
+
+def serve(cls: Kind) -> None:
+    """Offer a class to the host that started this process; return when it is done.
+
+    What the process prints goes to standard error, whose last lines the host shows
+    when something fails; so does what it logs, as the host's records. The process
+    ends when its host does, and leaves interrupts to it.
+
+    If rlrun did not start the process, it says how to use a plugin and exits with
+    status 2.
+    """
+    check_host()
+    serve_plugin(ClassPlugin(cls))
+
+
+def check_host() -> None:
+    """Exit unless rlrun started this process."""
+    key, value = _goplugin.COOKIE
+    if os.environ.get(key) != value:
+        command = f"python {' '.join(sys.orig_argv[1:])}"
+        print(
+            f"{sys.argv[0]} is a plugin for rlrun and is started by it: name it as a plugin in an experiment's "
+            f'config, "{command}", or try rlrun plugin check "{command}"',
+            file=sys.stderr,
+        )
+        sys.exit(2)
+
+
+def serve_plugin(plugin: Plugin) -> None:
+    """Serve until the host is done. See serve."""
+    handshake = _take_stdout()
+    _log.to_host()
+    done = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else lambda *_: done.set())
+    _watch_parent()
+
+    pool = ThreadPoolExecutor(THREADS, thread_name_prefix="rlrun")
+    server = grpc.server(
+        pool,
+        options=[
+            ("grpc.max_receive_message_length", -1),
+            ("grpc.max_send_message_length", -1),
+            ("grpc.so_reuseport", 0),
+        ],
+    )
+    servicer = Servicer(plugin)
+    plugin_pb2_grpc.add_PluginServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
+    _goplugin.add_services(server, done.set, lambda: _leave(done))
+    client = os.environ.get(_goplugin.CLIENT_CERT)
+    identity = _goplugin.Identity() if client else None
+    path = _goplugin.socket_path()
+    if identity and client:
+        server.add_secure_port(
+            f"unix:{path}",
+            grpc.ssl_server_credentials([(identity.key, identity.pem)], client.encode(), require_client_auth=True),
+        )
+    else:
+        server.add_insecure_port(f"unix:{path}")
+    server.start()
+    os.write(handshake, _goplugin.handshake_line(path, identity).encode())
+
+    done.wait()
+    _leave(done)  # if the following takes too long
+    server.stop(0.1).wait()
+    servicer.close()
+    pool.shutdown(wait=False, cancel_futures=True)
+    if not os.environ.get(_goplugin.SOCKET_DIR):
+        shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+    sys.stderr.flush()
+
+
+def _take_stdout() -> int:
+    """Keep standard output for the handshake alone, and point it at standard error for everybody else."""
+    sys.stdout.flush()
+    handshake = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return handshake
+
+
+def _leave(done: threading.Event) -> None:
+    """End the process, by force if it does not end by itself soon."""
+
+    def force() -> None:
+        time.sleep(FAREWELL)
+        os._exit(1)
+
+    done.set()
+    threading.Thread(target=force, daemon=True).start()
+
+
+def _watch_parent() -> None:
+    """End the process when its parent dies, which covers a host that died before it connected."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(PARENT_INTERVAL)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

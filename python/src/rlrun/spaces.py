@@ -1,0 +1,227 @@
+"""Sets of observations and actions, with Gymnasium's names and semantics.
+
+A *column* holds a value a lane in one array: of shape ``(n,)`` for `Discrete`,
+``(n, k)`` for `MultiDiscrete` of k factors, ``(n, *shape)`` for `Box`.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlrun._pb import plugin_pb2 as pb
+from rlrun.errors import InvalidAnswer
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Discrete:
+    """The set {start, …, start + n - 1}. A value is an int."""
+
+    n: int
+    start: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise ValueError(f"Discrete with n = {self.n}; n must be at least 1")
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type of a column."""
+        return np.dtype(np.int64)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one value."""
+        return ()
+
+    def outside(self, column: Array) -> Array:
+        """Say which lanes of a column are not in the space."""
+        bad: Array = (column < self.start) | (column > self.start + self.n - 1)
+        return bad
+
+    def value(self, entry: Any) -> int:
+        """Return a column's entry as authors of single copies meet it."""
+        return int(entry)
+
+
+@dataclass(frozen=True, init=False)
+class MultiDiscrete:
+    """The product of the sets {0, …, nvec[i] - 1}. A value is an array of int64."""
+
+    nvec: tuple[int, ...]
+
+    def __init__(self, nvec: Sequence[int]) -> None:
+        object.__setattr__(self, "nvec", tuple(operator.index(n) for n in nvec))
+        if not self.nvec or min(self.nvec) < 1:
+            raise ValueError(f"MultiDiscrete({list(self.nvec)}); every entry must be at least 1")
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type of a column."""
+        return np.dtype(np.int64)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one value."""
+        return (len(self.nvec),)
+
+    def outside(self, column: Array) -> Array:
+        """Say which lanes of a column are not in the space."""
+        bad: Array = np.any((column < 0) | (column >= np.array(self.nvec)), axis=1)
+        return bad
+
+    def value(self, entry: Any) -> Array:
+        """Return a column's entry as authors of single copies meet it: a copy."""
+        return np.array(entry)
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Box:
+    """Arrays of a shape with low ≤ x ≤ high, elementwise.
+
+    ``low`` and ``high`` are numbers or arrays of the shape, and may be infinite.
+    Without ``shape`` it is that of ``low``.
+    """
+
+    low: Array
+    high: Array
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __init__(
+        self,
+        low: Any,
+        high: Any,
+        shape: Sequence[int] | None = None,
+        dtype: Literal["float64", "float32", "uint8"] = "float64",
+    ) -> None:
+        if str(dtype) not in ("float64", "float32", "uint8"):
+            raise ValueError(f"Box of {dtype}; must be float64, float32 or uint8")
+        shape = np.broadcast_shapes(np.shape(low), np.shape(high)) if shape is None else tuple(shape)
+        if any(n < 1 for n in shape):
+            raise ValueError(f"Box of shape {shape}; every entry must be at least 1")
+        bounds = [np.array(np.broadcast_to(np.asarray(b, np.float64), shape)) for b in (low, high)]
+        if not np.all(bounds[0] <= bounds[1]):
+            raise ValueError("Box whose low is not ≤ its high")
+        for name, value in zip(("low", "high", "shape", "dtype"), (*bounds, shape, np.dtype(dtype)), strict=True):
+            object.__setattr__(self, name, value)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Box)
+            and (self.shape, self.dtype) == (other.shape, other.dtype)
+            and np.array_equal(self.low, other.low)
+            and np.array_equal(self.high, other.high)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+    def outside(self, column: Array) -> Array:
+        """Say which lanes of a column are not in the space; NaN is in none."""
+        low, high = self.low, self.high
+        if self.dtype == np.float32:
+            low, high = low.astype(np.float32), high.astype(np.float32)
+        bad: Array = ~((column >= low) & (column <= high))
+        out: Array = np.any(bad.reshape(len(column), -1), axis=1)
+        return out
+
+    def value(self, entry: Any) -> Array:
+        """Return a column's entry as authors of single copies meet it: a copy."""
+        return np.array(entry)
+
+
+Space = Union[Discrete, MultiDiscrete, Box]  # noqa: UP007 - an alias that isinstance does not need
+
+
+def zeros(space: Space, lanes: int) -> Array:
+    """Return a zeroed column."""
+    return np.zeros((lanes, *space.shape), space.dtype)
+
+
+def from_bytes(space: Space, data: bytes, lanes: int, name: str) -> Array:
+    """Return the column that crossed a process boundary: a view that must not be written to."""
+    want = lanes * math.prod(space.shape) * space.dtype.itemsize
+    if len(data) != want:
+        raise ValueError(f"{name}: column of {len(data)} bytes, want {want}")
+    return np.frombuffer(data, space.dtype.newbyteorder("<")).reshape((lanes, *space.shape))
+
+
+def as_column(space: Space, values: Any, lanes: int, name: str) -> Array:
+    """Return what a batch answered as a column, or say what is wrong with it."""
+    column = np.asarray(values)
+    if column.shape != (lanes, *space.shape):
+        raise InvalidAnswer(f"{name} of shape {column.shape}, want {(lanes, *space.shape)}")
+    if column.dtype != space.dtype:
+        if not np.can_cast(column.dtype, space.dtype, "same_kind"):
+            raise InvalidAnswer(f"{name} of {column.dtype}, want {space.dtype}")
+        column = column.astype(space.dtype)
+    return column
+
+
+def as_entry(space: Space, value: Any, name: str) -> Any:
+    """Return what a single copy answered as an entry of a column, or say what is wrong with it."""
+    if isinstance(space, Discrete):
+        try:
+            return operator.index(value)
+        except TypeError:
+            pass
+        array = np.asarray(value)
+        if array.shape == () and array.dtype.kind in "iub":
+            return int(array)
+        raise InvalidAnswer(f"{name} {value!r} is no whole number")
+    array = np.asarray(value)
+    if array.shape != space.shape:
+        raise InvalidAnswer(f"{name} of shape {array.shape}, want {space.shape}")
+    # Literals are of Python's types: what they hold decides.
+    kinds = "biuf" if space.dtype.kind == "f" else "biu"
+    if array.dtype.kind not in kinds:
+        raise InvalidAnswer(f"{name} of {array.dtype}, want {space.dtype}")
+    return array
+
+
+_DTYPES = {"float64": pb.DTYPE_FLOAT64, "float32": pb.DTYPE_FLOAT32, "uint8": pb.DTYPE_UINT8}
+
+
+def to_proto(space: Space) -> pb.Space:
+    """Return a space as a message."""
+    if isinstance(space, Discrete):
+        return pb.Space(discrete=pb.Discrete(n=space.n, start=space.start))
+    if isinstance(space, MultiDiscrete):
+        return pb.Space(multi_discrete=pb.MultiDiscrete(nvec=space.nvec))
+    if isinstance(space, Box):
+        low, high = (_brief(b) for b in (space.low, space.high))
+        return pb.Space(box=pb.Box(low=low, high=high, shape=space.shape, dtype=_DTYPES[space.dtype.name]))
+    raise TypeError(f"{space!r} is no space; must be rlrun.Discrete, rlrun.MultiDiscrete or rlrun.Box")
+
+
+def _brief(bound: Array) -> list[float]:
+    """Return a bound's elements, one for all where they are the same."""
+    flat: list[float] = bound.ravel().tolist()
+    return flat[:1] if len(set(flat)) == 1 else flat
+
+
+def from_proto(message: pb.Space) -> Space:
+    """Return the space that a message describes."""
+    kind = message.WhichOneof("kind")
+    if kind == "discrete":
+        return Discrete(message.discrete.n, message.discrete.start)
+    if kind == "multi_discrete":
+        return MultiDiscrete(message.multi_discrete.nvec)
+    if kind == "box":
+        b = message.box
+        shape = tuple(b.shape)
+        low, high = (
+            np.full(shape, bound[0]) if len(bound) == 1 else np.reshape(bound, shape) for bound in (b.low, b.high)
+        )
+        name = next(name for name, code in _DTYPES.items() if code == b.dtype)
+        return Box(low, high, shape, name)  # type: ignore[arg-type]
+    raise ValueError("a space of a kind that this version does not know")
