@@ -120,23 +120,37 @@ func BenchmarkLanes(b *testing.B) {
 	}
 }
 
-// BenchmarkTransports is a step at 1,000 lanes in process and through two
-// plugin processes.
+// BenchmarkTransports is a step at 1,000 lanes, in process and through two plugin
+// processes; and in two halves at the same time, each through processes of its
+// own, which is how an experiment does 1,000 runs on two cores.
 func BenchmarkTransports(b *testing.B) {
 	for _, tt := range []struct {
-		name string
-		open experiment.Opener
-	}{{"inprocess", inProcess}, {"process", subprocess}} {
+		name   string
+		open   experiment.Opener
+		halves int
+	}{{"inprocess", inProcess, 1}, {"process", subprocess, 1}, {"process-halves", subprocess, 2}} {
 		b.Run(tt.name, func(b *testing.B) {
-			l := openLanes(b, tt.open, 16, benchAgents[1].params, 1000)
+			var ls []*lanes
+			for range tt.halves {
+				ls = append(ls, openLanes(b, tt.open, 16, benchAgents[1].params, 1000/tt.halves))
+			}
 			steps := 0
 			for b.Loop() {
-				l.run(b, steps, benchSteps)
-				steps += l.n * benchSteps
+				runAll(b, ls)
+				steps += 1000 * benchSteps
 			}
 			report(b, steps)
 		})
 	}
+}
+
+// runAll does runs of 10,000 steps in all lanes at the same time.
+func runAll(b *testing.B, ls []*lanes) {
+	var wg sync.WaitGroup
+	for w, l := range ls {
+		wg.Go(func() { l.run(b, l.n*w, benchSteps) })
+	}
+	wg.Wait()
 }
 
 // BenchmarkCores is the time a step takes with one worker and with two, under the
@@ -151,11 +165,7 @@ func BenchmarkCores(b *testing.B) {
 			}
 			steps := 0
 			for b.Loop() {
-				var wg sync.WaitGroup
-				for w, l := range ls {
-					wg.Go(func() { l.run(b, 4*w, benchSteps) })
-				}
-				wg.Wait()
+				runAll(b, ls)
 				steps += workers * 4 * benchSteps
 			}
 			report(b, steps)
