@@ -1,7 +1,8 @@
 // Package plugin is the seam between rlrun and plugins in processes of their
 // own, over hashicorp/go-plugin and gRPC.
 //
-//   - The author's side: main calls Serve with a framework.Plugin.
+//   - The author's side: main calls ServeEnvironment or ServeAgent with what makes
+//     one copy, or Serve with any framework.Plugin.
 //   - The host's side: Search finds an executable by name, Launch starts it, and
 //     the Process it returns is a framework.Plugin whose environments and agents
 //     cannot be told from local ones, except that they may fail: with an Error

@@ -1,0 +1,201 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/params"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// The words of the contract, so that an author needs one import.
+type (
+	// Environment is one copy of a task.
+	Environment = framework.Environment
+	// Agent is one copy of an agent.
+	Agent = framework.Agent
+	// Spec describes an environment.
+	Spec = framework.Spec
+	// TimeStep is what one step of an Environment yields.
+	TimeStep = framework.TimeStep
+	// Transition is one step as a learner sees it.
+	Transition = framework.Transition
+	// Value is an observation or an action.
+	Value = space.Value
+	// Discrete, MultiDiscrete and Box are the spaces.
+	Discrete      = space.Discrete
+	MultiDiscrete = space.MultiDiscrete
+	Box           = space.Box
+)
+
+// Errors that authors wrap: parameters that do not fit each other, and something
+// that the plugin cannot do, such as an agent for discrete actions with others.
+var (
+	ErrInvalidParams = framework.ErrInvalidParams
+	ErrUnsupported   = framework.ErrUnsupported
+)
+
+// ServeEnvironment is all that the main of an environment's program has to call:
+//
+//	func main() {
+//		plugin.ServeEnvironment("me/corridor@1", "A corridor with a goal at its end.", params{Length: 8}, newCorridor)
+//	}
+//
+// See NewEnvironment for the arguments and Serve for what happens.
+func ServeEnvironment[P any, E Environment](id, doc string, defaults P, newEnv func(P) (E, error)) {
+	Serve(NewEnvironment(id, doc, defaults, newEnv))
+}
+
+// ServeAgent is all that the main of an agent's program has to call. See NewAgent
+// for the arguments and Serve for what happens.
+func ServeAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spec Spec, seed uint64) (A, error)) {
+	Serve(NewAgent(id, doc, defaults, newAgent))
+}
+
+// NewEnvironment makes a plugin of an environment.
+//
+// id is namespace/name@version, doc a sentence for people. P is a struct whose
+// fields are the parameters, as package framework/params says; defaults holds
+// their default values. newEnv makes a copy of the environment; its error wraps
+// ErrInvalidParams where parameters do not fit each other. A spec that leaves its
+// ID empty gets id.
+//
+// An environment may also be a framework.Batcher, KnownModel or Renderer, and have
+// a method Close() error. It is made once with the defaults to see what it can do;
+// if they do not suffice, its capabilities are those of the type E.
+func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv func(P) (E, error)) framework.Plugin {
+	open := func(p P, lanes int) (framework.VectorEnvironment, error) {
+		env, err := framework.Vectorize(func() (Environment, error) { return newEnv(p) }, lanes)
+		if err != nil {
+			return nil, err
+		}
+		return identify(env, id), nil
+	}
+	var zero E
+	_, models := any(zero).(framework.KnownModel)
+	_, renders := any(zero).(framework.Renderer)
+	if env, err := open(defaults, 1); err == nil {
+		_, models = env.(framework.Modeler)
+		renders = drawable(env)
+		_ = env.Close() // nothing depends on it
+	}
+	d := framework.Description{ID: id, Kind: framework.KindEnvironment, Doc: doc, Params: params.Schema(&defaults)}
+	if models {
+		d.Capabilities = append(d.Capabilities, "model")
+	}
+	if renders {
+		d.Capabilities = append(d.Capabilities, "render")
+	}
+	return &framework.EnvironmentPlugin{
+		Description: d,
+		Open: func(raw json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+			p, err := decode(&defaults, raw)
+			if err != nil {
+				return nil, err
+			}
+			return open(p, lanes)
+		},
+	}
+}
+
+// decode reads parameters over a copy of the defaults that shares no memory with
+// them.
+func decode[P any](defaults *P, raw json.RawMessage) (P, error) {
+	var p P
+	data, err := json.Marshal(defaults)
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err != nil {
+		return p, err
+	}
+	return p, params.Decode(raw, &p)
+}
+
+// drawable starts a lane to see whether it can be rendered.
+func drawable(env framework.VectorEnvironment) bool {
+	spec := env.Spec()
+	if spec.Validate() != nil {
+		return false
+	}
+	in, out := framework.NewActions(spec, 1), framework.NewTimeSteps(spec, 1)
+	in.Signals[0] = framework.NewRun
+	err := framework.Guard(func() error {
+		if err := env.Step(context.Background(), in, &out); err != nil {
+			return err
+		}
+		_, err := framework.Render(context.Background(), env, 0)
+		return err
+	})
+	return !errors.Is(err, framework.ErrUnsupported)
+}
+
+// NewAgent makes a plugin of an agent. The arguments are NewEnvironment's, but
+// that newAgent makes a fresh agent for every run, with the seed of its random
+// streams, for environments as spec describes them. Its error wraps ErrUnsupported
+// where the agent is not for such environments; it is also called once for each
+// batch to find that out.
+//
+// An agent may also be a framework.AgentBatcher or Checkpointer; the latter shows
+// in its description if A is the agent's own type.
+func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spec Spec, seed uint64) (A, error)) framework.Plugin {
+	d := framework.Description{ID: id, Kind: framework.KindAgent, Doc: doc, Params: params.Schema(&defaults)}
+	var zero A
+	if _, ok := any(zero).(framework.Checkpointer); ok {
+		d.Capabilities = []string{"checkpoint"}
+	}
+	return &framework.AgentPlugin{
+		Description: d,
+		Open: func(raw json.RawMessage, spec Spec, lanes int) (framework.VectorAgent, error) {
+			p, err := decode(&defaults, raw)
+			if err != nil {
+				return nil, err
+			}
+			probe, err := newAgent(p, spec, 0)
+			if err != nil {
+				return nil, err
+			}
+			if b, ok := any(probe).(framework.AgentBatcher); ok {
+				return b.BatchAgent(lanes)
+			}
+			return framework.VectorizeAgent(func(seed uint64) (Agent, error) { return newAgent(p, spec, seed) }, spec, lanes), nil
+		},
+	}
+}
+
+// identify gives an environment without an id of its own the plugin's.
+func identify(env framework.VectorEnvironment, id string) framework.VectorEnvironment {
+	spec := env.Spec()
+	if spec.ID != "" {
+		return env
+	}
+	spec.ID = id
+	n := &identified{env, spec}
+	if _, ok := env.(framework.Modeler); ok {
+		return identifiedModel{n}
+	}
+	return n
+}
+
+type identified struct {
+	framework.VectorEnvironment
+	spec Spec
+}
+
+type identifiedModel struct{ *identified }
+
+// Spec implements framework.VectorEnvironment.
+func (n *identified) Spec() Spec { return n.spec }
+
+// RenderLane implements framework.LaneRenderer.
+func (n *identified) RenderLane(ctx context.Context, lane int) (string, error) {
+	return framework.Render(ctx, n.VectorEnvironment, lane)
+}
+
+// Models implements framework.Modeler.
+func (m identifiedModel) Models(ctx context.Context) ([]*mdp.Tabular, error) {
+	return m.VectorEnvironment.(framework.Modeler).Models(ctx)
+}
