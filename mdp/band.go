@@ -32,7 +32,9 @@ type MixingBand struct {
 //	|‖νPⁿ‖₁ − ‖ν̂P̂ⁿ‖₁| ≤ w(s,a) + w(s,π) + Σ_{k<n} Σ_x |ν̂P̂ᵏ(x)| w(x,π).
 //
 // Pairs that have not been seen are self-loops of the empirical model, with w = 2.
-// The counts are of single steps, not weighted.
+// The counts are of single steps, not weighted. How often a pair has been tried
+// may depend on what was seen, as with an agent: w holds for every number of
+// trials at once.
 func (c *Counts) MixingBand(pi Policy, o BandOptions) (*MixingBand, error) {
 	if o.Alpha == 0 {
 		o.Alpha = 0.05
@@ -110,22 +112,24 @@ func (c *Counts) MixingBand(pi Policy, o BandOptions) (*MixingBand, error) {
 // band exceeds the threshold long before, unless nothing is left of ν̂.
 const maxBand = 1_000_000
 
-// width bounds ‖P̂−P‖₁ of row i with a probability that allows for all rows: the
-// smaller of Weissman's bound and the sum over successors of the empirical
-// Bernstein bound (Maurer & Pontil 2009, Theorem 4), which is better for rows
-// that are nearly deterministic. Each has half of the failure probability.
+// width bounds ‖P̂−P‖₁ of row i with a probability that allows for all rows and
+// all numbers of visits n, of which each has the share 1/(n(n+1)): the smaller of
+// Weissman's bound and the sum over successors of the empirical Bernstein bound
+// (Maurer & Pontil 2009, Theorem 4), which is better for rows that are nearly
+// deterministic. Each has half of the failure probability.
 func (c *Counts) width(i int, o BandOptions) float64 {
 	row := &c.rows[i]
-	n, pairs := row.total, float64(c.states*c.actions)
+	n := row.total
+	union := float64(c.states*c.actions) * n * (n + 1)
 	switch {
 	case o.Support == 1:
 		return 0
 	case n < 2:
 		return 2
 	}
-	logs := float64(o.Support)*math.Ln2 + math.Log(2*pairs/o.Alpha)
+	logs := float64(o.Support)*math.Ln2 + math.Log(2*union/o.Alpha)
 	weissman := math.Sqrt(2 * logs / n)
-	logs = math.Log(4 * 2 * pairs * float64(o.Support) / o.Alpha)
+	logs = math.Log(4 * 2 * union * float64(o.Support) / o.Alpha)
 	bernstein := 7 * logs / (3 * (n - 1)) * float64(o.Support)
 	for _, k := range row.count {
 		p := k / n

@@ -26,7 +26,7 @@ type CouplingOptions struct {
 }
 
 // Coupling is an upper bound on the exploration mixing time of one (s,a) from
-// simulation (docs/theory.md §2.5, item 4).
+// simulation (docs/theory.md §2.5, item 3).
 type Coupling struct {
 	// Tail[T-1] is the share of runs that have not met after T steps; its
 	// expectation is at least the total variation at T.

