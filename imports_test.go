@@ -74,10 +74,10 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// The contract itself knows only spaces and models.
+// The contract itself knows only spaces, models and decisions between options.
 func TestFrameworkImports(t *testing.T) {
 	for _, i := range load(t, false)["framework"] {
-		if own, ok := strings.CutPrefix(i, module); ok && own != "framework/space" && own != "mdp" {
+		if own, ok := strings.CutPrefix(i, module); ok && own != "framework/space" && own != "mdp" && own != "options" {
 			t.Errorf("framework imports %s", own)
 		}
 	}

@@ -80,7 +80,9 @@ func (s *shared) checkPairs(ctx context.Context, file *config.File, plan *experi
 			text = strings.TrimSuffix(text, ": "+e.Error())
 		}
 		found := file.ParamsProblem(list, i, text)
-		if errors.Is(err, framework.ErrUnsupported) {
+		if errors.Is(err, experiment.ErrExploration) {
+			found = file.Problem(strings.TrimPrefix(text, experiment.ErrExploration.Error()+": "), list, fmt.Sprint(i), "exploration")
+		} else if errors.Is(err, framework.ErrUnsupported) {
 			found = file.Problem(text, list, fmt.Sprint(i), "plugin")
 		}
 		for _, p := range found {
@@ -104,7 +106,7 @@ func (s *shared) checkPairs(ctx context.Context, file *config.File, plan *experi
 			return err
 		}
 		for a, comp := range plan.Agents {
-			agent, err := s.agent(ctx, comp, spec)
+			agent, err := s.agent(ctx, plan, comp, spec)
 			if err == nil {
 				err = agent.Close()
 			}
@@ -129,12 +131,12 @@ func (s *shared) environment(ctx context.Context, comp experiment.Component) (fr
 	return p.OpenEnvironment(ctx, comp.Params, 1)
 }
 
-func (s *shared) agent(ctx context.Context, comp experiment.Component, spec framework.Spec) (framework.VectorAgent, error) {
+func (s *shared) agent(ctx context.Context, plan *experiment.Plan, comp experiment.Component, spec framework.Spec) (framework.VectorAgent, error) {
 	p, _, err := s.open(ctx, comp)
 	if err != nil {
 		return nil, err
 	}
-	return p.OpenAgent(ctx, comp.Params, spec, 1)
+	return plan.OpenAgent(ctx, p, comp, spec, 1)
 }
 
 func (s *shared) checkOne(ctx context.Context, file *config.File, list string, i int, kind framework.Kind, comp experiment.Component) error {

@@ -101,7 +101,7 @@ func (b *bench) instances(ctx context.Context, count int) (*instances, error) {
 	if err != nil {
 		return nil, fmt.Errorf("environment %q: %w", e.Name, err)
 	}
-	agent, err := agentPlugin.OpenAgent(ctx, a.Params, env.Spec(), count)
+	agent, err := b.plan.OpenAgent(ctx, agentPlugin, a, env.Spec(), count)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
 	}
@@ -176,6 +176,7 @@ func (b *bench) records(outcomes []loop.Outcome) []result.Record {
 	for i, o := range outcomes {
 		recs[i] = b.record(o.Run)
 		recs[i].Status, recs[i].Steps, recs[i].Episodes, recs[i].Curves = result.OK, o.Steps, o.Episodes, o.Curves
+		recs[i].Decisions = o.Decisions
 	}
 	return recs
 }

@@ -31,6 +31,7 @@ type Cell struct {
 // environment cannot give is left out of its records.
 var defaultMetrics = [...]result.Metric{
 	result.Reward, result.DiscountedReturn, result.Regret, result.OptimalAction, result.EpisodeReturn,
+	result.ExplorationShare, result.MixingTime,
 }
 
 // Compile fills in the defaults of a config, expands its sweeps and checks what
@@ -60,6 +61,10 @@ func Compile(cfg Config) (*Plan, error) {
 	}
 	if len(cfg.Record.Metrics) == 0 {
 		cfg.Record.Metrics = defaultMetrics[:]
+	}
+	if cfg.Record.Decisions == nil {
+		most := 200
+		cfg.Record.Decisions = &most
 	}
 	p := &Plan{Config: cfg}
 	var err error
@@ -129,6 +134,14 @@ func expand(key string, list []Component) ([]Component, error) {
 			return nil, fmt.Errorf("%s[%d]: %w", key, i, err)
 		}
 		for _, s := range swept {
+			if s.Exploration != nil {
+				if key != "agents" {
+					return nil, fmt.Errorf("%s[%d].exploration: environments do not explore; it belongs to an agent", key, i)
+				}
+				if err := s.Exploration.check(); err != nil {
+					return nil, fmt.Errorf("%s[%d].exploration.%w", key, i, err)
+				}
+			}
 			if j, dup := seen[s.Name]; dup {
 				return nil, fmt.Errorf("%s[%d]: the name %q is taken by %s[%d]; give each a name of its own", key, i, s.Name, key, j)
 			}
@@ -143,7 +156,7 @@ func expand(key string, list []Component) ([]Component, error) {
 // key (in alphabetical order) changing fastest.
 func (c Component) sweep() ([]Component, error) {
 	keys := slices.Sorted(maps.Keys(c.Sweep))
-	out := []Component{{Name: c.Name, Plugin: c.Plugin, Args: c.Args, Transport: c.Transport, Params: c.Params}}
+	out := []Component{{Name: c.Name, Plugin: c.Plugin, Args: c.Args, Transport: c.Transport, Params: c.Params, Exploration: c.Exploration}}
 	for _, key := range keys {
 		values := c.Sweep[key]
 		if len(values) == 0 {
@@ -152,18 +165,22 @@ func (c Component) sweep() ([]Component, error) {
 		var next []Component
 		for _, base := range out {
 			for _, v := range values {
-				params, err := setParam(base.Params, strings.Split(key, "."), v)
+				s := base
+				var err error
+				if inside, ok := strings.CutPrefix(key, SweptExploration); ok {
+					s.Exploration, err = base.Exploration.with(strings.Split(inside, "."), v)
+				} else {
+					s.Params, err = setParam(base.Params, strings.Split(key, "."), v)
+				}
 				if err != nil {
 					return nil, fmt.Errorf("sweep.%s: %w", key, err)
 				}
-				s := base
-				s.Params = params
 				text := strings.Trim(string(v), `"`)
 				switch hole := "{" + key + "}"; {
 				case strings.Contains(c.Name, hole):
 					s.Name = strings.ReplaceAll(base.Name, hole, text)
 				case base.Name == "":
-					s.Name = fmt.Sprintf("%s %s=%s", c.Plugin, key, text)
+					s.Name = fmt.Sprintf("%s %s=%s", c.label(), key, text)
 				default:
 					s.Name = fmt.Sprintf("%s %s=%s", base.Name, key, text)
 				}
@@ -173,9 +190,17 @@ func (c Component) sweep() ([]Component, error) {
 		out = next
 	}
 	if out[0].Name == "" {
-		out[0].Name = c.Plugin
+		out[0].Name = c.label()
 	}
 	return out, nil
+}
+
+// label is the name of a component that has none.
+func (c *Component) label() string {
+	if c.Exploration == nil {
+		return c.Plugin
+	}
+	return c.Plugin + " " + c.Exploration.label()
 }
 
 // setParam returns params, an object or empty, with the value at path replaced.

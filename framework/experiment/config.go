@@ -55,8 +55,8 @@ type Config struct {
 // Component is an environment or an agent of an experiment.
 type Component struct {
 	// Name is the label in tables and plots. In a sweep, {key} stands for the
-	// value of the swept parameter key. Default: the plugin's name, with the
-	// swept values.
+	// value of the swept parameter key. Default: the plugin's name, with the rule
+	// of exploration and the swept values.
 	Name string `json:"name,omitempty"`
 	// Plugin is the name of a bundled plugin, of an executable
 	// rlrun-plugin-<name> on the plugin path, or a path to an executable.
@@ -68,9 +68,12 @@ type Component struct {
 	// Params are the plugin's own parameters; `rlrun plugin inspect NAME` lists
 	// them. They reach the plugin as they are written.
 	Params json.RawMessage `json:"params,omitempty" jsonschema:"type=object"`
+	// Exploration lets the host decide when the agent explores. Agents without it
+	// explore in their own way. Environments have none.
+	Exploration *Exploration `json:"exploration,omitempty"`
 	// Sweep maps a parameter (a.b for b inside a) to a list of values: the
 	// component is run with each, and with each combination where there are
-	// several.
+	// several. A key that begins with exploration. is one of exploration.
 	Sweep map[string][]json.RawMessage `json:"sweep,omitempty"`
 }
 
@@ -84,7 +87,11 @@ type Recording struct {
 	// Points is the number of grid points with grid: log. Default: 200.
 	Points int `json:"points,omitempty" jsonschema:"minimum=1,maximum=1000000,default=200"`
 	// Metrics to record. Default: all that the environment can give.
-	Metrics []result.Metric `json:"metrics,omitempty" jsonschema:"enum=reward,enum=cumulative_reward,enum=discounted_return,enum=regret,enum=optimal_action,enum=episode_return"`
+	Metrics []result.Metric `json:"metrics,omitempty" jsonschema:"enum=reward,enum=cumulative_reward,enum=discounted_return,enum=regret,enum=optimal_action,enum=episode_return,enum=exploration_share,enum=mixing_time"`
+	// Decisions is how many decisions are kept of each run of an agent with
+	// exploration: all up to that many, then every second one, every fourth, and
+	// so on, so that never fewer than half as many are. Default: 200.
+	Decisions *int `json:"decisions,omitempty" jsonschema:"minimum=0,maximum=100000000,default=200"`
 }
 
 // Transport says how a plugin is called.
@@ -113,5 +120,5 @@ type Report struct {
 	// spaced.
 	Axis string `json:"axis,omitempty" jsonschema:"enum=log,enum=linear"`
 	// Metrics to draw. Default: all that were recorded.
-	Metrics []result.Metric `json:"metrics,omitempty" jsonschema:"enum=reward,enum=cumulative_reward,enum=discounted_return,enum=regret,enum=optimal_action,enum=episode_return"`
+	Metrics []result.Metric `json:"metrics,omitempty" jsonschema:"enum=reward,enum=cumulative_reward,enum=discounted_return,enum=regret,enum=optimal_action,enum=episode_return,enum=exploration_share,enum=mixing_time"`
 }

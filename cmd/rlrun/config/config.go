@@ -131,7 +131,11 @@ func (f *File) decode() error {
 		}
 		return err
 	}
-	return nil
+	problems, err = f.checkExploration()
+	if err == nil && problems != nil {
+		err = f.doc.sorted(problems)
+	}
+	return err
 }
 
 // sorted puts problems in the order of the file, those from flags first.
@@ -166,7 +170,8 @@ func (f *File) CheckParams(list string, i int, schema json.RawMessage) error {
 	}
 	base := []string{list, strconv.Itoa(i)}
 	var problems Problems
-	for _, variant := range variants(c) {
+	sweep, _ := splitSweep(c.Sweep)
+	for _, variant := range variants(sweep) {
 		params, err := variant.params(c.Params)
 		if err != nil {
 			problems = append(problems, f.doc.problem(slices.Concat(base, []string{"sweep"}), "%v", err))

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/rlrun/rlrun/framework/experiment"
 )
 
 // encode appends a tree as JSON. Keys keep their order and their spelling.
@@ -51,8 +53,11 @@ func (d *document) encode(out *bytes.Buffer, n *yaml.Node, path []string, proble
 	}
 }
 
-// freeForm tells the values that belong to plugins: params and sweeps.
+// freeForm tells the values that belong to plugins: params and their sweeps.
 func freeForm(path []string) bool {
+	if len(path) > 3 && path[2] == "sweep" && strings.HasPrefix(path[3], experiment.SweptExploration) {
+		return false
+	}
 	return len(path) > 2 && (path[2] == "params" || path[2] == "sweep")
 }
 

@@ -1,0 +1,60 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/experiment"
+)
+
+// The exploration of an agent is validated with the rest of the config, whether a
+// key is written, swept or set by a flag, and by the same rules.
+func TestExploration(t *testing.T) {
+	const head = `runs: 1
+steps: 1
+environments: [{plugin: e}]
+agents:
+  - plugin: a
+`
+	for _, tt := range []struct{ name, text, set, want string }{
+		{"good", "    exploration: {rule: index, bound: U+, horizon: {steps: 1e3}, options: [members, uniform], window: {fixed: 8}}\n", "", ""},
+		{"defaults", "    exploration: {}\n", "", ""},
+		{"unknown rule", "    exploration:\n      rule: pair\n", "",
+			`exp.yaml:7: agents[0].exploration.rule: must be paired, mean, index, stochastic or never, not the text "pair"; did you mean paired?`},
+		{"unknown key", "    exploration:\n      window: {flor: 2}\n", "", "exp.yaml:7: agents[0].exploration.window.flor: unknown key; did you mean floor?"},
+		{"option", "    exploration: {options: [members, bonus]}\n", "",
+			`exp.yaml:6: agents[0].exploration.options[1]: must be greedy, members, constants, uniform, overdue, novelty, deviations or repeats, not the text "bonus"`},
+		{"no horizon", "    exploration:\n      horizon: {}\n", "", "exp.yaml:7: agents[0].exploration.horizon: needs gamma or steps"},
+		{"endless horizon", "    exploration:\n      horizon:\n        gamma: 1\n", "", "exp.yaml:7: agents[0].exploration.horizon: gamma 1 needs steps"},
+		{"fixed and more", "    exploration:\n      window: {fixed: 3, cap: 9}\n", "",
+			"exp.yaml:7: agents[0].exploration.window: fixed leaves nothing to estimate; remove it, or the other keys of window"},
+		{"floor above cap", "    exploration:\n      window: {floor: 10, cap: 9}\n", "", "exp.yaml:7: agents[0].exploration.window: floor 10 is above cap 9"},
+		{"no such index", "    exploration: {rule: stochastic, bound: V}\n", "", "exp.yaml:6: agents[0].exploration.rule: the score stochastic has no index V"},
+		{"set", "", "agents.0.exploration.horizon.gamma=2", "--set agents.0.exploration.horizon.gamma=2: agents[0].exploration.horizon.gamma: must be at most 1, not 2"},
+		{"sweep", "    sweep:\n      exploration.horizon.gamma: [0.9, 1.5]\n", "",
+			`exp.yaml:7: agents[0].sweep."exploration.horizon.gamma"[1]: must be at most 1, not 1.5`},
+		{"sweep of a number in another notation", "    sweep: {exploration.horizon.steps: [1e2, 1e3]}\n", "", ""},
+		{"sweep of an unknown key", "    sweep: {exploration.horizn: [1]}\n", "", `exp.yaml:6: agents[0].sweep."exploration.horizn"[0]: unknown key; did you mean horizon?`},
+		{"sweep beside what is written", "    exploration: {rule: mean}\n    sweep: {exploration.window.fixed: [1, x]}\n", "",
+			`exp.yaml:7: agents[0].sweep."exploration.window.fixed"[1]: must be a whole number, not the text "x"`},
+		{"sweep that does not go with another", "    exploration: {rule: stochastic}\n    sweep: {exploration.bound: [U, V]}\n", "",
+			"exp.yaml:6: agents[0].exploration.rule: the score stochastic has no index V"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var args []string
+			if tt.set != "" {
+				args = []string{"--set", tt.set}
+			}
+			f, got := load(t, head+tt.text, args...)
+			if got == "" {
+				if _, err := experiment.Compile(f.Config); err != nil {
+					got = f.Locate(err).Error()
+					got = got[strings.Index(got, "exp.yaml"):]
+				}
+			}
+			if got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}

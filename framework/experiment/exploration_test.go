@@ -1,0 +1,143 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/optiontest"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// exploring opens the plugins of opener and, besides, an option agent.
+func exploring(ctx context.Context, c Component) (framework.Plugin, func() error, error) {
+	if c.Plugin == "tables" {
+		return optiontest.Plugin(), func() error { return nil }, nil
+	}
+	return opener(nil)(ctx, c)
+}
+
+func explorations(t *testing.T, change func(*Config)) *Plan {
+	return plan(t, func(c *Config) {
+		c.Agents = []Component{
+			{Plugin: "tables"},
+			{Plugin: "tables", Exploration: &Exploration{Rule: "stochastic", Window: &Window{Scale: 2, Floor: 3}}},
+			{Plugin: "tables", Exploration: &Exploration{Bound: "V", Options: []string{"uniform", "members"}},
+				Sweep: map[string][]json.RawMessage{"exploration.horizon.gamma": raw("0.5", "0.9"), "exploration.rule": raw(`"paired"`, `"index"`)}},
+			{Name: "γ={exploration.horizon.gamma}", Plugin: "tables", Sweep: map[string][]json.RawMessage{"exploration.horizon.gamma": raw("0.99")}},
+		}
+		if change != nil {
+			change(c)
+		}
+	})
+}
+
+func TestExplorationsExpand(t *testing.T) {
+	p := explorations(t, nil)
+	if got, want := labels(p.Agents), []string{
+		"tables", "tables stochastic",
+		"tables paired V exploration.horizon.gamma=0.5 exploration.rule=paired", "tables paired V exploration.horizon.gamma=0.5 exploration.rule=index",
+		"tables paired V exploration.horizon.gamma=0.9 exploration.rule=paired", "tables paired V exploration.horizon.gamma=0.9 exploration.rule=index",
+		"γ=0.99",
+	}; !slices.Equal(got, want) {
+		t.Errorf("labels\n%q, want\n%q", got, want)
+	}
+	if x := p.Agents[5].Exploration; x.Rule != "index" || *x.Horizon.Gamma != 0.9 || x.Bound != "V" || len(x.Options) != 2 {
+		t.Errorf("swept to %+v", x)
+	}
+	if x := p.Config.Agents[2].Exploration; x.Horizon != nil || x.Rule != "" {
+		t.Errorf("the config was changed to %+v", x)
+	}
+	if p.Agents[0].Exploration != nil || len(p.Agents[2].Params) != 0 {
+		t.Errorf("agents %+v", p.Agents)
+	}
+}
+
+// An experiment whose host decides gives the same records whatever the lanes and
+// workers, and its log of decisions with them.
+func TestExplorationRecords(t *testing.T) {
+	var want []string
+	for _, lanes := range []int{1, 3} {
+		p := explorations(t, func(c *Config) { c.Lanes, c.Workers = lanes, 3-lanes/2 })
+		got := recordsOf(t, p, exploring)
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d lanes: other records", lanes)
+		}
+	}
+	explored := 0
+	for _, line := range want {
+		var r result.Record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != result.OK {
+			t.Fatalf("%s run %d: %s", r.Agent, r.Run, r.Error)
+		}
+		if has := r.Curves[result.ExplorationShare] != nil && r.Curves[result.MixingTime] != nil && len(r.Decisions) > 0; has != (r.Agent != "tables") {
+			t.Errorf("%s run %d: curves and decisions of exploration: %v", r.Agent, r.Run, has)
+		}
+		for _, d := range r.Decisions {
+			if d.Explore {
+				explored++
+			}
+		}
+	}
+	if explored == 0 {
+		t.Error("nothing was ever explored")
+	}
+}
+
+func TestExplorationRefused(t *testing.T) {
+	for _, tt := range []struct {
+		want   string
+		change func(*Config)
+	}{
+		{"alternate offers no options to choose from", func(c *Config) { c.Agents[0] = Component{Plugin: "alternate", Exploration: &Exploration{}} }},
+		{"tables make no options of kind novelty", func(c *Config) { c.Agents[1].Exploration.Options = []string{"novelty"} }},
+		{"environments[0].exploration: environments do not explore", func(c *Config) { c.Environments[0].Exploration = &Exploration{} }},
+		{"agents[1].exploration.horizon: needs gamma or steps", func(c *Config) { c.Agents[1].Exploration.Horizon = &Horizon{} }},
+		{`agents[1].exploration.options[0]: unknown kind of option "x"`, func(c *Config) { c.Agents[1].Exploration.Options = []string{"x"} }},
+		{"sweep.exploration.windw.cap: unknown field", func(c *Config) {
+			c.Agents[1].Sweep = map[string][]json.RawMessage{"exploration.windw.cap": raw("1")}
+		}},
+	} {
+		cfg := explorations(t, nil).Config
+		tt.change(&cfg)
+		p, err := Compile(cfg)
+		if err == nil {
+			if err = p.Check(t.Context(), exploring); err != nil && !errors.Is(err, ErrExploration) {
+				t.Errorf("%v does not say that it is about exploration", err)
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+}
+
+// recordsOf runs a plan and returns its records as lines, in order.
+func recordsOf(t *testing.T, p *Plan, open Opener) (lines []string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := p.Run(t.Context(), Options{Dir: dir, Open: open}); err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range result.ReadRecords(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(r.AppendJSON(nil)))
+	}
+	if len(lines) == 0 {
+		t.Fatal(fmt.Errorf("no records in %s", dir))
+	}
+	return lines
+}

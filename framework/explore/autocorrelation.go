@@ -1,0 +1,141 @@
+package explore
+
+import (
+	"math"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// series are the last rewards and observations of a lane while the greedy option
+// was in force, in stretches that nothing interrupted.
+type series struct {
+	dims    int       // elements of an observation that are kept
+	values  []float64 // rows of the reward and those elements; a ring
+	stretch []int     // that a row belongs to
+	now     int       // the present stretch
+	total   int       // rows ever added
+}
+
+// remembered is the number of rows that are kept: times of up to a few hundred
+// steps can be told from them.
+const remembered = 2048
+
+// maxWatched is the largest observation that is kept.
+const maxWatched = 16
+
+// watched returns the number of elements of an observation to keep: none if there
+// are too many, or if they are labels.
+func watched(spec framework.Spec) int {
+	if b, ok := spec.Observation.(space.Box); ok && b.Width() <= maxWatched {
+		return b.Width()
+	}
+	return 0
+}
+
+func (s *series) clear() {
+	s.values, s.stretch = s.values[:0], s.stretch[:0]
+	s.now, s.total = 0, 0
+}
+
+// cut ends a stretch: what comes does not follow from what went before.
+func (s *series) cut() { s.now++ }
+
+// add takes in the outcome of a step of lane i.
+func (s *series) add(in *framework.Feedback, i int) {
+	width := 1 + s.dims
+	at := s.total % remembered
+	if s.total < remembered {
+		s.values = append(s.values, make([]float64, width)...)
+		s.stretch = append(s.stretch, 0)
+	}
+	row := s.values[at*width : (at+1)*width]
+	s.stretch[at] = s.now
+	s.total++
+	row[0] = in.Rewards[i]
+	o := &in.Observations
+	for d := range row[1:] {
+		k := i*s.dims + d
+		switch o.Type {
+		case space.Float64:
+			row[1+d] = o.Float64[k]
+		case space.Float32:
+			row[1+d] = float64(o.Float32[k])
+		case space.Uint8:
+			row[1+d] = float64(o.Uint8[k])
+		}
+	}
+}
+
+// mixing returns the time after which correlations have fallen below the
+// threshold η: the longest of the reward's and of those of the observation's
+// elements. If a correlation falls like φ^k, its integrated time is
+// τ = 1 + 2Σφ^k = (1+φ)/(1−φ) (Sokal 1997, §2), and what is returned is the first
+// T ≥ 1 with φ^T < η, for the φ that τ gives. It is a diagnostic, not a bound:
+// what neither the reward nor the observation shows, it misses.
+func (s *series) mixing(o mdp.MixingOptions) int {
+	eta := o.Eta
+	if eta == 0 {
+		eta = 0.25
+	}
+	longest := 1
+	for column := range 1 + s.dims {
+		tau := s.integrated(column)
+		phi := (tau - 1) / (tau + 1)
+		if phi > eta {
+			longest = max(longest, int(math.Log(eta)/math.Log(phi))+1)
+		}
+	}
+	return longest
+}
+
+// integrated returns the integrated autocorrelation time of a column, at least 1.
+// The sum over lags ends by the rule of the initial monotone sequence (Geyer 1992,
+// §3.3): sums of two neighbouring autocovariances are positive and fall in a
+// reversible chain, so that what breaks this is noise. It ends at the latest where
+// less than a tenth of the data have such a lag.
+func (s *series) integrated(column int) float64 {
+	width, n := 1+s.dims, len(s.stretch)
+	x := make([]float64, n)
+	first := 0
+	if s.total > n { // the ring's oldest row
+		first = s.total % n
+	}
+	where := make([]int, n)
+	mean := 0.0
+	for k := range n {
+		at := (first + k) % n
+		x[k], where[k] = s.values[at*width+column], s.stretch[at]
+		mean += x[k] / float64(n)
+	}
+	for k := range x {
+		x[k] -= mean
+	}
+	covariance := func(lag int) (c float64, ok bool) {
+		pairs := 0
+		for k := range n - lag {
+			if where[k] == where[k+lag] {
+				c += x[k] * x[k+lag]
+				pairs++
+			}
+		}
+		return c / float64(pairs), pairs > 0 && 10*pairs >= n
+	}
+	variance, ok := covariance(0)
+	if !ok || !(variance > 1e-24*(1+mean*mean)) {
+		return 1
+	}
+	sum, before := -variance, math.Inf(1)
+	for lag := 0; lag+1 < n; lag += 2 {
+		even, _ := covariance(lag)
+		odd, ok := covariance(lag + 1)
+		gamma := min(even+odd, before)
+		if !ok || gamma <= 0 {
+			break
+		}
+		sum += 2 * gamma
+		before = gamma
+	}
+	return max(1, sum/variance)
+}

@@ -1,0 +1,240 @@
+package explore
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// finite numbers the states and actions of a task with Discrete spaces, both from
+// 0, and their pairs: s·actions + a.
+type finite struct {
+	states, actions         int
+	firstState, firstAction int64
+}
+
+// maxPairs bounds the size of a task whose transitions are counted.
+const maxPairs = 1 << 24
+
+func newFinite(spec framework.Spec) (finite, error) {
+	observations, ok := spec.Observation.(space.Discrete)
+	actions, ok2 := spec.Action.(space.Discrete)
+	if !ok || !ok2 {
+		return finite{}, fmt.Errorf("transitions are counted where observations and actions are discrete; those of %s are not", spec.ID)
+	}
+	if observations.N > maxPairs/actions.N {
+		return finite{}, fmt.Errorf("transitions are counted for up to %d pairs of observations and actions; %s has %d × %d", maxPairs, spec.ID, observations.N, actions.N)
+	}
+	return finite{int(observations.N), int(actions.N), observations.Start, actions.Start}, nil
+}
+
+func (f *finite) pair(observation, action int64) int {
+	return int(observation-f.firstState)*f.actions + int(action-f.firstAction)
+}
+
+// transition returns the key of a pair that led to an observation; it is not 0.
+func (f *finite) transition(pair int, observation int64) uint64 {
+	return uint64(pair)*uint64(f.states) + uint64(observation-f.firstState) + 1
+}
+
+// check reports what is wrong with a policy that an agent answered.
+func (f *finite) check(policy []int) error {
+	if len(policy) != f.states {
+		return fmt.Errorf("%d actions for %d observations", len(policy), f.states)
+	}
+	for s, a := range policy {
+		if a < 0 || a >= f.actions {
+			return fmt.Errorf("action %d in observation %d is not in 0..%d", a, s, f.actions-1)
+		}
+	}
+	return nil
+}
+
+// counts are how often transitions have been seen: a hash table with linear
+// probing, which a step costs a few nanoseconds and which is as large as what has
+// been seen.
+type counts struct {
+	slots []slot // a power of two, at most half of them in use
+	shift uint   // 64 − log₂ len(slots)
+	used  int
+	total int
+}
+
+type slot struct{ key, n uint64 } // key 0: free
+
+func (c *counts) clear() {
+	clear(c.slots)
+	c.used, c.total = 0, 0
+}
+
+func (c *counts) add(key uint64) {
+	c.total++
+	if len(c.slots) > 0 {
+		if s := c.find(key); s.key == key {
+			s.n++
+			return
+		} else if 2*c.used < len(c.slots) {
+			*s = slot{key, 1}
+			c.used++
+			return
+		}
+	}
+	old := c.slots
+	c.slots = make([]slot, max(64, 2*len(old)))
+	c.shift = 64
+	for n := len(c.slots); n > 1; n >>= 1 {
+		c.shift--
+	}
+	for _, s := range old {
+		if s.key != 0 {
+			*c.find(s.key) = s
+		}
+	}
+	*c.find(key) = slot{key, 1}
+	c.used++
+}
+
+// find returns the slot of a key, or the free one where it belongs.
+func (c *counts) find(key uint64) *slot {
+	mask := len(c.slots) - 1
+	// Fibonacci hashing (Knuth 1998, §6.4).
+	for i := int(key * 0x9E3779B97F4A7C15 >> c.shift); ; i++ {
+		if s := &c.slots[i&mask]; s.key == key || s.key == 0 {
+			return s
+		}
+	}
+}
+
+// scratch is memory for estimates.
+type scratch struct {
+	seen    []transition
+	states  []int // that occur in seen, increasing
+	visits  []float64
+	weighed []weighed
+}
+
+// transition is one that has been seen n times.
+type transition struct {
+	s, a, next int
+	n          float64
+}
+
+type weighed struct {
+	time   int
+	weight float64
+}
+
+// exactStates is the number of states seen up to which all mixing times are
+// computed; beyond, those of a sample of pairs are.
+const exactStates = 256
+
+// mixing returns the q-quantile of the exploration mixing times of the greedy
+// policy in the model of the transitions seen (docs/theory.md §2.5): over the
+// states seen, weighted by visits, and all actions. A pair not seen is taken to
+// lead nowhere, which makes times err upwards.
+func (f *finite) mixing(c *counts, greedy []int, q float64, o mdp.MixingOptions, w *scratch) (int, error) {
+	w.collect(f, c)
+	m, policy, err := w.model(f, greedy)
+	if err != nil {
+		return 0, err
+	}
+	w.weighed = w.weighed[:0]
+	if n := len(w.states); n <= exactStates {
+		mix, err := mdp.MixingTime(m, policy, o)
+		if mix == nil {
+			return 0, err
+		}
+		for s, times := range mix.T {
+			for _, t := range times {
+				w.weighed = append(w.weighed, weighed{t, w.visits[s]})
+			}
+		}
+	} else {
+		mix, err := mdp.SampleMixing(m, policy, mdp.SampleOptions{MixingOptions: o, BurnIn: 10 * n})
+		if err != nil {
+			return 0, err
+		}
+		for _, t := range mix.T {
+			w.weighed = append(w.weighed, weighed{t, 1})
+		}
+	}
+	return quantile(w.weighed, q), nil
+}
+
+// quantile returns the smallest time that at least a share q of the weight does
+// not exceed.
+func quantile(times []weighed, q float64) int {
+	slices.SortFunc(times, func(a, b weighed) int { return cmp.Compare(a.time, b.time) })
+	total, sum := 0.0, 0.0
+	for _, t := range times {
+		total += t.weight
+	}
+	longest := 1
+	for _, t := range times {
+		if t.weight == 0 {
+			continue
+		}
+		longest = t.time
+		if sum += t.weight; sum >= q*total*(1-1e-12) {
+			break
+		}
+	}
+	return longest
+}
+
+// collect lists what has been seen in order.
+func (w *scratch) collect(f *finite, c *counts) {
+	w.seen, w.states = w.seen[:0], w.states[:0]
+	for _, s := range c.slots {
+		if s.key == 0 {
+			continue
+		}
+		key := int(s.key - 1)
+		pair := key / f.states
+		t := transition{pair / f.actions, pair % f.actions, key % f.states, float64(s.n)}
+		w.seen = append(w.seen, t)
+		w.states = append(w.states, t.s, t.next)
+	}
+	slices.SortFunc(w.seen, func(x, y transition) int {
+		return cmp.Or(cmp.Compare(x.s, y.s), cmp.Compare(x.a, y.a), cmp.Compare(x.next, y.next))
+	})
+	slices.Sort(w.states)
+	w.states = slices.Compact(w.states)
+}
+
+// model returns the model of the transitions collected, over the states that
+// occur in them, and the greedy policy there; visits are those of its states.
+func (w *scratch) model(f *finite, greedy []int) (*mdp.Tabular, mdp.Deterministic, error) {
+	policy := make(mdp.Deterministic, len(w.states))
+	w.visits = append(w.visits[:0], make([]float64, len(w.states))...)
+	for i, s := range w.states {
+		policy[i] = greedy[s]
+	}
+	rest := w.seen
+	m, err := mdp.Generate(mdp.Definition{States: len(w.states), Actions: f.actions}, func(i, a int, row *mdp.Row) {
+		n, total := 0, 0.0
+		for n < len(rest) && rest[n].s == w.states[i] && rest[n].a == a {
+			total += rest[n].n
+			n++
+		}
+		if n == 0 {
+			row.Add(i, 1)
+			return
+		}
+		for _, t := range rest[:n] {
+			k, _ := slices.BinarySearch(w.states, t.next)
+			row.Add(k, t.n/total)
+		}
+		w.visits[i] += total
+		rest = rest[n:]
+	})
+	if err == nil && len(rest) > 0 {
+		err = errors.New("explore: transitions are left over")
+	}
+	return m, policy, err
+}

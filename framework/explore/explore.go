@@ -1,0 +1,382 @@
+// Package explore lets the host decide when an agent explores. It wraps a
+// framework.OptionAgent, which describes at every decision epoch the bandit that
+// its beliefs make of its options, into a plain framework.VectorAgent: per lane it
+// keeps the time, estimates for how long a deviation from the greedy policy
+// matters, decides by a rule of package options, and commits the lane to the
+// chosen option until the next epoch (docs/theory.md §3.4).
+//
+// An epoch is the start of an episode, and the end of the window for which the
+// last choice was held. What a lane does depends on its run alone: on the agent,
+// its observations and rewards, and the seed of the run.
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
+)
+
+// Options say how the host explores. The zero value is useful but for its
+// horizon, which counts the next reward only.
+type Options struct {
+	// Rule decides. Its LowerBound is ignored; see below.
+	Rule options.Rule
+	// LowerBound is b of the rule's bound U: no option is worth less, per step.
+	// Default: the lower bound of the environment's rewards.
+	LowerBound *float64
+	// Kinds of options that the agent is to offer besides the greedy one; default
+	// Members and Constants.
+	Kinds []options.Kind
+	// Estimator is how the exploration mixing time is estimated. It does not count
+	// if Window.Fixed is set.
+	Estimator Estimator
+	// Window turns the estimate into the time for which an option is held. Its
+	// Quantile is not used: that is over models, of which there is one here.
+	Window options.WindowOptions
+	// Quantile, in (0,1], of the mixing times of states and actions, a state
+	// weighted by its visits; used by Counts. Default 1: the largest.
+	Quantile float64
+	// Log is how many decisions of a run are kept: all up to that many, and then
+	// every second one, every fourth, and so on, so that never fewer than half as
+	// many are; 0 for none.
+	Log int
+}
+
+// Estimator is a way to estimate the exploration mixing time.
+type Estimator int
+
+// The estimators.
+const (
+	// Auto is Counts where observations and actions are Discrete and not too many,
+	// else Autocorrelation.
+	Auto Estimator = iota
+	// Counts computes it from the model of the transitions seen.
+	Counts
+	// Autocorrelation takes the time for which rewards and observations stay
+	// correlated while the agent is greedy.
+	Autocorrelation
+)
+
+var estimators = []string{"auto", "counts", "autocorrelation"}
+
+// String returns the estimator's name, as in configurations.
+func (e Estimator) String() string {
+	if e < 0 || int(e) >= len(estimators) {
+		return fmt.Sprintf("Estimator(%d)", int(e))
+	}
+	return estimators[e]
+}
+
+// ParseEstimator reads the name that String gives.
+func ParseEstimator(name string) (Estimator, error) {
+	e := slices.Index(estimators, name)
+	if e < 0 {
+		return 0, fmt.Errorf("unknown estimator %q (one of %v)", name, estimators)
+	}
+	return Estimator(e), nil
+}
+
+// Agent is an option agent whose exploration the host decides. It is a
+// framework.VectorAgent, and its Exploration and Decisions serve package loop.
+type Agent struct {
+	agent     framework.OptionAgent
+	decider   *options.Decider
+	o         Options
+	estimator Estimator
+	finite    finite // zero where the task is not
+	initial   options.Window
+	lanes     []lane
+	epochs    []bool
+	problems  []options.Problem
+	choices   []int
+	greedy    []int // scratch
+	scratch   scratch
+}
+
+var _ framework.VectorAgent = (*Agent)(nil)
+
+// lane is the state of one run.
+type lane struct {
+	left     int  // actions until the next epoch
+	explores bool // the option in force is not the greedy one
+	pending  bool // pair is the last one, and where it led is not known yet
+	pair     int  // the last state and action, of Counts
+	steps    int  // actions selected
+	explored int  // of them, those that an option other than the greedy one selected
+	due      int  // number of data at which to estimate again
+	window   options.Window
+	counts   counts
+	series   series
+	pcg      rand.PCG
+	rng      *rand.Rand // over pcg
+	episode  int        // number of the episode, from 0
+	log      decisions
+}
+
+// New wraps an agent opened with a number of lanes for environments of the spec.
+// Its errors wrap framework.ErrUnsupported where agent or environment cannot serve
+// these options, and framework.ErrInvalidParams where the options are wrong. The
+// agent belongs to the wrapper, which closes it, unless there is an error.
+func New(ctx context.Context, agent framework.OptionAgent, spec framework.Spec, lanes int, o Options) (*Agent, error) {
+	if err := o.complete(spec); err != nil {
+		return nil, err
+	}
+	a := &Agent{
+		agent: agent, o: o, estimator: o.Estimator, initial: o.Window.Window(0), lanes: make([]lane, lanes),
+		epochs: make([]bool, lanes), problems: make([]options.Problem, lanes), choices: make([]int, lanes),
+	}
+	var err error
+	if a.decider, err = options.NewDecider(o.Rule); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
+	}
+	if err := a.prepare(spec); err != nil {
+		return nil, err
+	}
+	for i := range a.lanes {
+		l := &a.lanes[i]
+		l.rng = rand.New(&l.pcg)
+		l.log.most = o.Log
+	}
+	return a, agent.Offer(ctx, o.Kinds)
+}
+
+func (o *Options) complete(spec framework.Spec) error {
+	if o.Kinds == nil {
+		o.Kinds = []options.Kind{options.Members, options.Constants}
+	}
+	if o.Quantile == 0 {
+		o.Quantile = 1
+	}
+	if !(o.Quantile > 0 && o.Quantile <= 1) {
+		return fmt.Errorf("the quantile of mixing times is %v, must be in (0,1]: %w", o.Quantile, framework.ErrInvalidParams)
+	}
+	o.Rule.LowerBound = 0
+	switch {
+	case o.LowerBound != nil:
+		o.Rule.LowerBound = *o.LowerBound
+	case o.Rule.Kind != bandit.U || o.Rule.Score == options.Never:
+	case math.IsInf(spec.RewardLow, 0):
+		return fmt.Errorf("the bound %s needs a lower bound of rewards, and %s states none: give lower_bound, or choose the bound %s or %s: %w",
+			bandit.U, spec.ID, bandit.UPlus, bandit.V, framework.ErrUnsupported)
+	default:
+		o.Rule.LowerBound = spec.RewardLow
+	}
+	return nil
+}
+
+// prepare settles the estimator.
+func (a *Agent) prepare(spec framework.Spec) error {
+	f, err := newFinite(spec)
+	a.finite = f
+	if a.o.Window.Fixed > 0 {
+		a.estimator = fixed
+		return nil
+	}
+	if a.estimator == Auto {
+		if a.estimator = Autocorrelation; err == nil {
+			a.estimator = Counts
+		}
+	}
+	switch a.estimator {
+	case Counts:
+		if err != nil {
+			return fmt.Errorf("%w: %w", err, framework.ErrUnsupported)
+		}
+		if f.states == 1 { // nothing to forget
+			a.initial, a.estimator = a.o.Window.Window(1), fixed
+		}
+	case Autocorrelation:
+		dims := watched(spec)
+		for i := range a.lanes {
+			a.lanes[i].series.dims = dims
+		}
+	default:
+		return fmt.Errorf("unknown estimator %d: %w", int(a.estimator), framework.ErrInvalidParams)
+	}
+	return nil
+}
+
+// fixed is the estimator of a window that stays as it is.
+const fixed Estimator = -1
+
+// Step implements framework.VectorAgent.
+func (a *Agent) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+	deciding := false
+	for i, s := range in.Signals {
+		epoch := false
+		switch l := &a.lanes[i]; s {
+		case framework.Continue:
+			a.observe(l, in, i)
+			epoch = l.left == 0 && !in.Terminated[i] && !in.Truncated[i]
+		case framework.NewEpisode:
+			l.episode++
+			a.begin(l, in, i)
+			epoch = true
+		case framework.NewRun:
+			a.reset(l, in.Seeds[i])
+			a.begin(l, in, i)
+			epoch = true
+		}
+		a.epochs[i] = epoch
+		deciding = deciding || epoch
+	}
+	if err := a.agent.StepOptions(ctx, in, a.epochs, actions, a.problems); err != nil {
+		return err
+	}
+	if deciding {
+		if err := a.decide(ctx, in); err != nil {
+			return err
+		}
+		if err := a.agent.Choose(ctx, a.choices, actions); err != nil {
+			return err
+		}
+	}
+	for i, s := range in.Signals {
+		if s == framework.Idle || s == framework.Continue && (in.Terminated[i] || in.Truncated[i]) {
+			continue
+		}
+		l := &a.lanes[i]
+		l.left--
+		l.steps++
+		if l.explores {
+			l.explored++
+		}
+		if a.estimator == Counts {
+			l.pair = a.finite.pair(in.Observations.Int64[i], actions.Int64[i])
+		}
+	}
+	return nil
+}
+
+// reset forgets everything: another run begins.
+func (a *Agent) reset(l *lane, s uint64) {
+	l.pcg.Seed(s, uint64(seed.Decisions))
+	l.left, l.explores, l.pending, l.steps, l.explored, l.due, l.episode = 0, false, false, 0, 0, 1, 0
+	l.window = a.initial
+	l.counts.clear()
+	l.series.clear()
+	l.log.clear()
+}
+
+// observe takes in the outcome of the last action.
+func (a *Agent) observe(l *lane, in *framework.Feedback, i int) {
+	switch a.estimator {
+	case Counts:
+		if in.Terminated[i] { // where this leads is where the next episode begins
+			l.pending = true
+			return
+		}
+		l.counts.add(a.finite.transition(l.pair, in.Observations.Int64[i]))
+	case Autocorrelation:
+		if l.explores {
+			l.series.cut()
+		} else {
+			l.series.add(in, i)
+		}
+		if in.Terminated[i] || in.Truncated[i] {
+			l.series.cut()
+		}
+	}
+}
+
+// begin takes in the first observation of an episode.
+func (a *Agent) begin(l *lane, in *framework.Feedback, i int) {
+	if l.pending {
+		l.pending = false
+		l.counts.add(a.finite.transition(l.pair, in.Observations.Int64[i]))
+	}
+}
+
+// decide chooses an option for every lane at an epoch.
+func (a *Agent) decide(ctx context.Context, in *framework.Feedback) error {
+	for i, epoch := range a.epochs {
+		a.choices[i] = -1
+		if !epoch {
+			continue
+		}
+		l, p := &a.lanes[i], &a.problems[i]
+		if err := a.estimate(ctx, l, i); err != nil {
+			return blame(i, err)
+		}
+		p.Step, p.Hold, p.Charge, p.Capped = l.steps, l.window.Steps, 0, l.window.Capped
+		d, err := a.decider.Decide(p, l.rng)
+		if err != nil {
+			return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)}
+		}
+		a.choices[i] = d.Choice
+		l.left, l.explores = d.Hold, d.Explore
+		if l.log.next() {
+			state := -1
+			if a.finite.states > 0 {
+				state = int(in.Observations.Int64[i] - a.finite.firstState)
+			}
+			l.log.add(d, l.episode, state)
+		}
+	}
+	return nil
+}
+
+// blame names the lane of an error that does not name one itself.
+func blame(lane int, err error) error {
+	var named *framework.LaneError
+	if errors.As(err, &named) {
+		return err
+	}
+	return &framework.LaneError{Lane: lane, Err: err}
+}
+
+// estimate renews the lane's window when its data have doubled.
+func (a *Agent) estimate(ctx context.Context, l *lane, i int) error {
+	data := 0
+	switch a.estimator {
+	case Counts:
+		data = l.counts.total
+	case Autocorrelation:
+		data = l.series.total
+	}
+	if data < l.due {
+		return nil
+	}
+	l.due = 2 * data
+	mixing := 0
+	if a.estimator == Autocorrelation {
+		mixing = l.series.mixing(a.o.Window.Mixing)
+	} else {
+		var err error
+		if a.greedy, err = a.agent.GreedyPolicy(ctx, i, a.greedy); err != nil {
+			return fmt.Errorf("greedy policy: %w", err)
+		}
+		if err := a.finite.check(a.greedy); err != nil {
+			return fmt.Errorf("%w: greedy policy: %w", framework.ErrInvalidAnswer, err)
+		}
+		if mixing, err = a.finite.mixing(&l.counts, a.greedy, a.o.Quantile, a.o.Window.Mixing, &a.scratch); err != nil {
+			return err
+		}
+	}
+	l.window = a.o.Window.Window(mixing)
+	return nil
+}
+
+// Exploration returns how many of the actions in the lane's run an option other
+// than the greedy one selected, and T, the number of steps for which options are
+// held at present.
+func (a *Agent) Exploration(lane int) (explored, hold int) {
+	return a.lanes[lane].explored, a.lanes[lane].window.Steps
+}
+
+// Decisions returns the log of the lane's run. The slice belongs to the caller
+// once the run is over.
+func (a *Agent) Decisions(lane int) []result.Decision { return a.lanes[lane].log.kept }
+
+// Close implements framework.VectorAgent.
+func (a *Agent) Close() error { return a.agent.Close() }

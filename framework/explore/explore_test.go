@@ -1,0 +1,408 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/optiontest"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
+)
+
+// river is a chain of states 2, 3, …: action 5 goes down, action 6 goes up most of
+// the time, reaching the upper end pays, and an episode ends there at times, by
+// termination, or anywhere, by truncation.
+type river struct {
+	length int64
+	rng    *rand.Rand
+	at     int64
+}
+
+func (r *river) Spec() framework.Spec {
+	return framework.Spec{
+		ID: "test/river@1", Observation: space.Discrete{N: r.length, Start: 2}, Action: space.Discrete{N: 2, Start: 5}, RewardHigh: 1,
+	}
+}
+
+func (r *river) Reset(_ context.Context, s uint64) (space.Value, error) {
+	r.rng, r.at = seed.Stream(s, seed.Environment), 0
+	return space.Value{Int: 2}, nil
+}
+
+func (r *river) Step(_ context.Context, a space.Value) (framework.TimeStep, error) {
+	u := r.rng.Float64()
+	if a.Int == 6 && u < 0.7 {
+		r.at = min(r.at+1, r.length-1)
+	} else {
+		r.at = max(r.at-1, 0)
+	}
+	ts := framework.TimeStep{Observation: space.Value{Int: 2 + r.at}, Reward: 0.05 * u}
+	if r.at == r.length-1 {
+		ts.Reward, ts.Terminated = 1, u < 0.3
+	} else if u > 0.98 {
+		ts.Truncated = true
+	}
+	return ts, nil
+}
+
+// paired are options that explore by the paired rule.
+func paired(change func(*Options)) Options {
+	o := Options{Rule: options.Rule{Horizon: bandit.Discounted(0.99)}, Log: 50}
+	if change != nil {
+		change(&o)
+	}
+	return o
+}
+
+func batch(t testing.TB, runs []int, steps int, o Options) loop.Batch {
+	t.Helper()
+	env, err := framework.Vectorize(func() (framework.Environment, error) { return &river{length: 6}, nil }, len(runs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := optiontest.New(env.Spec(), len(runs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent, err := New(t.Context(), tables, env.Spec(), len(runs), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loop.Batch{
+		Environment: env, Agent: agent, Runs: runs, Seeds: seed.NewSource(3, env.Spec().ID), Steps: steps,
+		Grid: loop.LogGrid(20, steps), Discount: 0.9, Metrics: []result.Metric{result.Reward, result.ExplorationShare, result.MixingTime},
+	}
+}
+
+func run(t testing.TB, b loop.Batch) []loop.Outcome {
+	t.Helper()
+	out, err := loop.Run(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestOutcomesDoNotDependOnLanes(t *testing.T) {
+	for name, o := range map[string]Options{
+		"paired":     paired(nil),
+		"stochastic": paired(func(o *Options) { o.Rule.Score = options.Stochastic }),
+		"index":      paired(func(o *Options) { o.Rule.Score, o.Rule.Kind = options.Index, bandit.V }),
+		"reward":     paired(func(o *Options) { o.Estimator = Autocorrelation }),
+		"finite":     paired(func(o *Options) { o.Rule.Horizon = bandit.Finite(400); o.Window.Fixed = 3 }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			const runs, steps = 9, 500
+			var want []string
+			explored := 0.0
+			for i := range runs {
+				out := run(t, batch(t, []int{i}, steps, o))[0]
+				want = append(want, fmt.Sprint(out))
+				for _, x := range out.Curves[result.ExplorationShare] {
+					explored += x
+				}
+			}
+			if explored == 0 {
+				t.Error("nothing was ever explored")
+			}
+			for _, group := range [][]int{{8, 0, 3, 4}, {1, 2, 5, 6, 7}} {
+				b := batch(t, group, steps, o)
+				for range 2 { // lanes serve one batch after the other
+					for _, got := range run(t, b) {
+						if fmt.Sprint(got) != want[got.Run] {
+							t.Fatalf("run %d in batch %v: got %v, want %v", got.Run, group, got, want[got.Run])
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// The log of all decisions accounts for every step: windows follow each other,
+// unless an episode ends, and the exploratory ones make up the share.
+func TestDecisionsAccountForSteps(t *testing.T) {
+	const steps = 3000
+	b := batch(t, []int{0, 1, 2}, steps, paired(func(o *Options) { o.Log = steps }))
+	b.Grid = loop.EveryGrid(1, steps)
+	for _, o := range run(t, b) {
+		at := 0
+		episodes := 0
+		for k, d := range o.Decisions {
+			end := steps
+			if k+1 < len(o.Decisions) {
+				end = o.Decisions[k+1].Step
+			}
+			if d.Step != at || end <= at || end > at+d.Hold || d.Hold < 1 {
+				t.Fatalf("decision %d is %+v, the next at step %d, want it at step %d", k, d, end, at)
+			}
+			if k > 0 && d.Episode == episodes && d.Step != o.Decisions[k-1].Step+o.Decisions[k-1].Hold {
+				t.Fatalf("decision %d at step %d came before the window of %+v was over", k, d.Step, o.Decisions[k-1])
+			}
+			episodes = d.Episode
+			if d.State < 0 || d.State > 5 {
+				t.Fatalf("state %d", d.State)
+			}
+			if want := -math.Expm1(float64(d.Hold) * math.Log(0.99)); d.Share != want {
+				t.Fatalf("share %v of %d steps, want %v", d.Share, d.Hold, want)
+			}
+			if d.Explore != (d.Option != "greedy") || d.Explore != (d.Advantage > 1e-12) {
+				t.Fatalf("decision %+v", d)
+			}
+			for s := at; s < end; s++ {
+				share := 0.0
+				if d.Explore {
+					share = 1
+				}
+				if o.Curves[result.ExplorationShare][s] != share || o.Curves[result.MixingTime][s] != float64(d.Hold) {
+					t.Fatalf("step %d: share %v, T %v in the window of %+v", s+1, o.Curves[result.ExplorationShare][s], o.Curves[result.MixingTime][s], d)
+				}
+			}
+			at = end
+		}
+		if episodes != o.Episodes && episodes != o.Episodes-1 {
+			t.Errorf("%d episodes ended, the last decision is in number %d", o.Episodes, episodes)
+		}
+	}
+}
+
+// The log keeps every decision up to its length and then evenly spaced ones.
+func TestLogThins(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		most, n := rapid.IntRange(0, 40).Draw(rt, "most"), rapid.IntRange(0, 500).Draw(rt, "decisions")
+		l := decisions{most: most}
+		l.clear()
+		for k := range n {
+			if l.next() {
+				l.add(options.Decision{Step: k}, 0, 0)
+			}
+		}
+		if len(l.kept) > most || 2*len(l.kept) < min(most, n) {
+			rt.Fatalf("%d of %d decisions are kept, at most %d", len(l.kept), n, most)
+		}
+		for k, d := range l.kept {
+			if d.Step != k*l.stride || n <= most && l.stride != 1 {
+				rt.Fatalf("number %d kept is decision %d at a stride of %d", k, d.Step, l.stride)
+			}
+		}
+	})
+}
+
+// watcher passes everything on and looks at it.
+type watcher struct {
+	framework.OptionAgent
+	face   func([]options.Problem)
+	policy []int
+	calls  int
+}
+
+func (w *watcher) StepOptions(ctx context.Context, in *framework.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+	err := w.OptionAgent.StepOptions(ctx, in, epochs, actions, problems)
+	if w.face != nil {
+		w.face(problems)
+	}
+	w.calls++
+	return err
+}
+
+func (w *watcher) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
+	if w.policy != nil {
+		return w.policy, nil
+	}
+	return w.OptionAgent.GreedyPolicy(ctx, lane, dst)
+}
+
+func TestInvalidAnswersNameTheLane(t *testing.T) {
+	for _, tt := range []struct {
+		want string
+		w    watcher
+	}{
+		{"lane 1: invalid answer: options: the value of option greedy in model 2 is NaN",
+			watcher{face: func(p []options.Problem) { p[1].Values[2] = math.NaN() }}},
+		{"lane 1: invalid answer: options: 19 values for 7 options are not as many for each",
+			watcher{face: func(p []options.Problem) { p[1].Values = p[1].Values[:19] }}},
+		{"lane 0: invalid answer: greedy policy: 1 actions for 6 observations", watcher{policy: []int{0}}},
+		{"lane 0: invalid answer: greedy policy: action 2 in observation 5 is not in 0..1", watcher{policy: []int{0, 0, 0, 0, 0, 2}}},
+	} {
+		b := batch(t, []int{0, 1}, 100, paired(nil))
+		a := b.Agent.(*Agent)
+		tt.w.OptionAgent = a.agent
+		a.agent = &tt.w
+		_, err := loop.Run(t.Context(), b)
+		var lane *framework.LaneError
+		if !errors.Is(err, framework.ErrInvalidAnswer) || !errors.As(err, &lane) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %s", err, tt.want)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	spec := (&river{length: 6}).Spec()
+	for _, tt := range []struct {
+		want   string
+		is     error
+		change func(*Options, *framework.Spec)
+	}{
+		{"the bound U needs a lower bound of rewards", framework.ErrUnsupported, func(_ *Options, s *framework.Spec) { s.RewardLow = math.Inf(-1) }},
+		{"", nil, func(o *Options, s *framework.Spec) { s.RewardLow = math.Inf(-1); o.Rule.Kind = bandit.V }},
+		{"", nil, func(o *Options, s *framework.Spec) { s.RewardLow = math.Inf(-1); o.LowerBound = new(float64) }},
+		{"tables make no options of kind novelty", framework.ErrUnsupported, func(o *Options, _ *framework.Spec) { o.Kinds = []options.Kind{options.Novelty} }},
+		{"the quantile of mixing times is 2", framework.ErrInvalidParams, func(o *Options, _ *framework.Spec) { o.Quantile = 2 }},
+		{"has no index V", framework.ErrInvalidParams, func(o *Options, _ *framework.Spec) { o.Rule.Score, o.Rule.Kind = options.Stochastic, bandit.V }},
+		{"up to 16777216 pairs", framework.ErrUnsupported, func(o *Options, s *framework.Spec) {
+			o.Estimator, s.Observation = Counts, space.Discrete{N: 1 << 40}
+		}},
+		{"", nil, func(_ *Options, s *framework.Spec) { s.Observation = space.Discrete{N: 1 << 40} }},
+		{"those of test/river@1 are not", framework.ErrUnsupported, func(o *Options, s *framework.Spec) {
+			o.Estimator, s.Observation = Counts, space.Box{Shape: []int{2}, Low: []float64{0}, High: []float64{1}}
+		}},
+	} {
+		o, s := paired(nil), spec
+		tables, err := optiontest.New(s, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tt.change(&o, &s)
+		_, err = New(t.Context(), tables, s, 1, o)
+		if (err == nil) != (tt.want == "") || !errors.Is(err, tt.is) || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+}
+
+// Never is the agent that is only ever stepped: greedy throughout.
+func TestNeverActsGreedily(t *testing.T) {
+	never := run(t, batch(t, []int{0, 1}, 400, paired(func(o *Options) { o.Rule.Score = options.Never })))
+	plain := batch(t, []int{0, 1}, 400, paired(nil))
+	plain.Agent = plain.Agent.(*Agent).agent
+	for i, o := range run(t, plain) {
+		if got := never[i].Curves[result.Reward]; !slices.Equal(got, o.Curves[result.Reward]) {
+			t.Errorf("run %d: rewards %v, the agent alone %v", i, got, o.Curves[result.Reward])
+		}
+		if o.Curves[result.ExplorationShare] != nil || o.Decisions != nil {
+			t.Error("an agent that decides for itself has a share of exploration")
+		}
+		if share := never[i].Curves[result.ExplorationShare]; slices.Max(share) != 0 {
+			t.Errorf("the rule never explores a share of %v", share)
+		}
+	}
+}
+
+// A step allocates nothing unless data have doubled or the log grows.
+func TestStepAllocatesNothing(t *testing.T) {
+	b := batch(t, []int{0, 1}, 1, paired(func(o *Options) { o.Log = 0 }))
+	a := b.Agent.(*Agent)
+	a.agent = quiet{}
+	in := framework.NewFeedback(b.Environment.Spec(), 2)
+	actions := space.NewColumn(b.Environment.Spec().Action, 2)
+	step := func() {
+		for i := range in.Signals {
+			in.Observations.Int64[i] = 2 + (in.Observations.Int64[i]+1)%6
+			actions.Int64[i] = 5
+		}
+		if err := a.Step(t.Context(), in, &actions); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in.Signals[0], in.Signals[1] = framework.NewRun, framework.NewRun
+	step()
+	in.Signals[0], in.Signals[1] = framework.Continue, framework.Continue
+	for range 1 << 12 {
+		step()
+	}
+	if n := testing.AllocsPerRun(1000, step); n != 0 {
+		t.Errorf("%v allocations a step", n)
+	}
+	if got := a.lanes[0].window.Steps; got < 1 || reflect.DeepEqual(a.lanes[0].window, a.initial) {
+		t.Errorf("the window %+v was never estimated", a.lanes[0].window)
+	}
+}
+
+// quiet is an agent of a few options whose values stay the same.
+type quiet struct{}
+
+func (quiet) Step(context.Context, *framework.Feedback, *space.Column) error { return nil }
+func (quiet) Close() error                                                   { return nil }
+func (quiet) Offer(context.Context, []options.Kind) error                    { return nil }
+func (quiet) Choose(context.Context, []int, *space.Column) error             { return nil }
+
+func (quiet) StepOptions(_ context.Context, _ *framework.Feedback, epochs []bool, _ *space.Column, problems []options.Problem) error {
+	for i, epoch := range epochs {
+		if epoch {
+			problems[i] = options.Problem{Arms: quietArms, Values: quietValues}
+		}
+	}
+	return nil
+}
+
+var (
+	quietArms   = []options.Arm{{Name: "greedy"}, {Name: "other"}}
+	quietValues = []float64{0.5, 0.5, 0.2, 0.7}
+)
+
+func (quiet) GreedyPolicy(_ context.Context, _ int, dst []int) ([]int, error) {
+	return append(dst[:0], 0, 0, 0, 0, 0, 0), nil
+}
+
+// BenchmarkStep is what the host's part costs a step of a lane, beside the agent's:
+// with a decision every 1000 steps, and with one (of two options and members) each.
+func BenchmarkStep(b *testing.B) {
+	for _, tt := range []struct {
+		name string
+		o    Options
+	}{
+		{"counts", paired(func(o *Options) { o.Window.Floor = 1000 })},
+		{"fixed", paired(func(o *Options) { o.Window.Fixed = 1000 })},
+		{"autocorrelation", paired(func(o *Options) { o.Estimator, o.Window.Floor = Autocorrelation, 1000 })},
+		{"decision", paired(func(o *Options) { o.Window.Fixed = 1 })},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			const lanes = 4
+			runs := make([]int, lanes)
+			a := batch(b, runs, 1, tt.o).Agent.(*Agent)
+			a.agent = quiet{}
+			spec := (&river{length: 6}).Spec()
+			in, actions := framework.NewFeedback(spec, lanes), space.NewColumn(spec.Action, lanes)
+			rng := rand.New(rand.NewPCG(1, 2))
+			walk := make([]int64, 1<<12)
+			for i := range walk {
+				walk[i] = 2 + rng.Int64N(6)
+			}
+			for i := range in.Signals {
+				in.Signals[i] = framework.NewRun
+			}
+			k := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				for i := range in.Signals {
+					in.Observations.Int64[i], in.Rewards[i] = walk[(k+i)%len(walk)], float64(k%7)
+					actions.Int64[i] = 5
+				}
+				if err := a.Step(b.Context(), in, &actions); err != nil {
+					b.Fatal(err)
+				}
+				if k == 0 {
+					for i := range in.Signals {
+						in.Signals[i] = framework.Continue
+					}
+				}
+				k++
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(k*lanes), "ns/step")
+		})
+	}
+}
