@@ -44,7 +44,7 @@ func newCatalogue(bundled []framework.Plugin, logger hclog.Logger) (*catalogue, 
 		c.bundled[shortName(d.ID)] = p
 		c.search.Bundled = append(c.search.Bundled, shortName(d.ID))
 	}
-	c.search.Folders = plugin.DefaultFolders(os.Getenv)
+	c.search.Folders, c.search.Python = plugin.DefaultFolders(os.Getenv), os.Getenv("RLRUN_PYTHON")
 	return c, nil
 }
 
@@ -103,7 +103,7 @@ func (c *catalogue) open(ctx context.Context, comp experiment.Component) (framew
 	}
 	p, err := plugin.Launch(ctx, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, found.Explain(err)
 	}
 	return p, p.Close, nil
 }

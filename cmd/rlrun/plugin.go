@@ -24,7 +24,8 @@ with transport: process, as subprocesses; all others are programs of their own.
 In a config, and here, a plugin is named by the name of a bundled one, by NAME
 for an executable rlrun-plugin-NAME in $RLRUN_PLUGIN_PATH, in rlrun/plugins of
 the user's data folder or in $PATH, by the path of an executable, or by a
-command such as "python grid.py".`,
+command such as "python grid.py". gymnasium:ID is an environment of Gymnasium,
+if python3, or the interpreter that $RLRUN_PYTHON names, has the package rlrun.`,
 		Example: "  rlrun plugin list\n  rlrun plugin inspect bernoulli-bandit",
 		Args:    subcommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -15,6 +15,9 @@ import (
 // prefix begins the name of every plugin's executable on the search path.
 const prefix = "rlrun-plugin-"
 
+// bridge begins a reference to an environment of Gymnasium: gymnasium:ID.
+const bridge = "gymnasium:"
+
 // Search says where plugins are found.
 type Search struct {
 	// Bundled names the plugins that ship with rlrun.
@@ -22,6 +25,9 @@ type Search struct {
 	// Folders are searched in order for executables named rlrun-plugin-NAME; see
 	// DefaultFolders.
 	Folders []string
+	// Python is the interpreter that serves environments of Gymnasium, a path or a
+	// name in $PATH. Default: python3.
+	Python string
 }
 
 // Found is what a reference to a plugin stands for.
@@ -49,6 +55,7 @@ func DefaultFolders(getenv func(string) string) []string {
 // Resolve finds what a config's reference to a plugin stands for:
 //
 //   - the name of a bundled plugin;
+//   - gymnasium:ID, an environment of Gymnasium;
 //   - a NAME whose executable rlrun-plugin-NAME is in one of the folders;
 //   - the path of an executable, recognised by a slash;
 //   - with args, any command in $PATH, such as python.
@@ -67,6 +74,15 @@ func (s Search) Resolve(reference string, args ...string) (Found, error) {
 			return found, fmt.Errorf("plugin %s ships with rlrun and takes no arguments: put them into params", reference)
 		}
 		found.Bundled = true
+		return found, nil
+	case strings.HasPrefix(reference, bridge):
+		python := cmp.Or(s.Python, "python3")
+		path, err := exec.LookPath(python)
+		if err != nil {
+			return found, fmt.Errorf("plugin %s needs Python, and there is no %s: install Python 3.10 or newer, or name an interpreter in RLRUN_PYTHON", reference, python)
+		}
+		found.Command = path
+		found.Args = slices.Concat([]string{"-m", "rlrun.gymnasium", strings.TrimPrefix(reference, bridge)}, args)
 		return found, nil
 	case strings.ContainsRune(filepath.ToSlash(reference), '/'):
 		path, err := filepath.Abs(reference)
@@ -93,6 +109,24 @@ func (s Search) Resolve(reference string, args ...string) (Found, error) {
 		}
 	}
 	return found, s.missing(reference)
+}
+
+// Explain returns the error of a plugin that could not be launched or, where
+// what it lacks is known, one that says how to get it.
+func (f Found) Explain(err error) error {
+	var e *Error
+	if !strings.HasPrefix(f.Name, bridge) || !errors.As(err, &e) {
+		return err
+	}
+	for _, line := range e.Stderr {
+		for _, name := range []string{"rlrun", "gymnasium"} {
+			if strings.Contains(line, "No module named '"+name) {
+				return fmt.Errorf("plugin %s needs the Python package %s, which %s does not have: in rlrun's source, %s -m pip install './python[gymnasium]'; or name another interpreter in RLRUN_PYTHON",
+					f.Name, name, f.Command, f.Command)
+			}
+		}
+	}
+	return err
 }
 
 // missing says where a plugin was looked for and what there is instead.

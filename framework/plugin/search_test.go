@@ -28,7 +28,7 @@ func folder(t *testing.T, names ...string) string {
 func TestResolve(t *testing.T) {
 	first := folder(t, "rlrun-plugin-grid")
 	second := folder(t, "rlrun-plugin-grid", "rlrun-plugin-maze", "rlrun-plugin-bernoulli-bandit", "other program")
-	s := plugin.Search{Bundled: []string{"bernoulli-bandit"}, Folders: []string{"/nowhere", first, second}}
+	s := plugin.Search{Bundled: []string{"bernoulli-bandit"}, Folders: []string{"/nowhere", first, second}, Python: "sh"}
 	sh := "/bin/sh"
 	spaced := filepath.Join(second, "other program")
 	t.Setenv("PATH", "/bin")
@@ -47,6 +47,7 @@ func TestResolve(t *testing.T) {
 		{"path with a space", spaced, nil, plugin.Found{Name: "other program", Command: spaced}, ""},
 		{"command", "sh", []string{"x.sh", "--fast"}, plugin.Found{Name: "sh x.sh --fast", Command: sh, Args: []string{"x.sh", "--fast"}}, ""},
 		{"command line", "sh x.sh", nil, plugin.Found{Name: "sh x.sh", Command: sh, Args: []string{"x.sh"}}, ""},
+		{"Gymnasium", "gymnasium:ALE/Pong-v5", []string{"--x"}, plugin.Found{Name: "gymnasium:ALE/Pong-v5", Command: sh, Args: []string{"-m", "rlrun.gymnasium", "ALE/Pong-v5", "--x"}}, ""},
 		{"a command alone is no plugin", "sh", nil, plugin.Found{}, `no plugin "sh"`},
 		{"empty", " ", nil, plugin.Found{}, "no plugin"},
 		{"missing path", "./nothing", nil, plugin.Found{}, "there is no file"},
@@ -101,6 +102,43 @@ func TestDefaultFolders(t *testing.T) {
 			got := plugin.DefaultFolders(func(name string) string { return tt.env[name] })
 			if len(got) != len(tt.want) || !reflect.DeepEqual(append([]string{}, got...), append([]string{}, tt.want...)) {
 				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestGymnasiumNeedsPython(t *testing.T) {
+	t.Setenv("PATH", "/nowhere")
+	for _, tt := range []struct{ python, want string }{{"", "no python3: install Python"}, {"/nowhere/python", "no /nowhere/python"}} {
+		_, err := plugin.Search{Python: tt.python}.Resolve("gymnasium:CartPole-v1")
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "RLRUN_PYTHON") {
+			t.Errorf("%q: got %v, want %q", tt.python, err, tt.want)
+		}
+	}
+}
+
+// An interpreter without the package says so; the error says how to get it.
+func TestExplain(t *testing.T) {
+	said := func(line string) error {
+		return &plugin.Error{Plugin: "x", Err: plugin.ErrDied, Stderr: []string{line}}
+	}
+	gym := plugin.Found{Name: "gymnasium:CartPole-v1", Command: "/bin/python"}
+	for _, tt := range []struct {
+		name  string
+		found plugin.Found
+		line  string
+		want  string // empty: the error as it was
+	}{
+		{"no rlrun", gym, "/bin/python: Error while finding module specification for 'rlrun.gymnasium' (ModuleNotFoundError: No module named 'rlrun')", "/bin/python -m pip install './python[gymnasium]'"},
+		{"no gymnasium", gym, "ModuleNotFoundError: No module named 'gymnasium'", "needs the Python package gymnasium"},
+		{"another reason", gym, "out of memory", ""},
+		{"another plugin", plugin.Found{Name: "grid"}, "No module named 'rlrun'", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := said(tt.line)
+			got := tt.found.Explain(err)
+			if tt.want == "" && got != err || tt.want != "" && (!strings.Contains(got.Error(), tt.want) || strings.Contains(got.Error(), "\n")) {
+				t.Errorf("got %v", got)
 			}
 		})
 	}
