@@ -20,7 +20,7 @@ import (
 
 // Plugins returns every agent of the package.
 func Plugins() []framework.Plugin {
-	return []framework.Plugin{QLearning(), SARSA(), DynaQ(), PSRL(), GaussianPSRL(), UCBVI()}
+	return []framework.Plugin{QLearning(), SARSA(), DynaQ(), PSRL(), GaussianPSRL(), UCBVI(), BootstrapQ()}
 }
 
 // learner is one lane's agent. States and actions are numbered from 0.
@@ -34,6 +34,12 @@ type learner interface {
 	step(r float64, next int) int
 	// end learns from the last step of an episode.
 	end(r float64, next int, terminated bool)
+}
+
+// actor is a learner that can act within an episode without learning. Others are
+// told that an episode begins.
+type actor interface {
+	act(s int) int
 }
 
 // task is what agents need to know of an environment.
@@ -106,19 +112,15 @@ func (l *lanes) Step(_ context.Context, in *framework.Feedback, actions *space.C
 			continue
 		}
 		x := &l.lanes[i]
-		state := uint64(in.Observations.Int64[i]) - uint64(l.firstState)
-		if state >= l.states {
-			return laneError(i, framework.ErrInvalidAnswer, "observation %d is none of %d", in.Observations.Int64[i], l.states)
+		next, action := l.state(in.Observations.Int64[i]), 0
+		if next < 0 {
+			return l.strange(i, in.Observations.Int64[i])
 		}
-		next, action := int(state), 0
 		switch {
 		case s == framework.Continue:
 			r := in.Rewards[i]
-			if !x.acting {
-				return laneError(i, framework.ErrNeedsReset, "a step outside an episode")
-			}
-			if r-r != 0 {
-				return laneError(i, framework.ErrInvalidAnswer, "reward %v", r)
+			if !x.acting || r-r != 0 {
+				return x.refuse(i, r)
 			}
 			if in.Terminated[i] || in.Truncated[i] {
 				x.learner.end(r, next, in.Terminated[i])
@@ -130,16 +132,43 @@ func (l *lanes) Step(_ context.Context, in *framework.Feedback, actions *space.C
 			x.learner.start(in.Seeds[i])
 			x.started, x.acting = true, true
 			action = x.learner.begin(next)
+		case !x.started:
+			return laneError(i, framework.ErrNeedsReset, "an episode before the first run")
+		case s == framework.Evaluate && (in.Terminated[i] || in.Truncated[i]):
+			x.acting = false
+			continue
 		default:
-			if !x.started {
-				return laneError(i, framework.ErrNeedsReset, "an episode before the first run")
-			}
 			x.acting = true
-			action = x.learner.begin(next)
+			if a, ok := x.learner.(actor); ok && s == framework.Evaluate {
+				action = a.act(next)
+			} else {
+				action = x.learner.begin(next)
+			}
 		}
 		actions.Int64[i] = l.firstAction + int64(action)
 	}
 	return nil
+}
+
+// state returns the number of an observation, -1 if it has none.
+func (l *lanes) state(observation int64) int {
+	if s := uint64(observation) - uint64(l.firstState); s < l.states {
+		return int(s)
+	}
+	return -1
+}
+
+// strange is the error about an observation that has no number.
+func (l *lanes) strange(i int, observation int64) error {
+	return laneError(i, framework.ErrInvalidAnswer, "observation %d is none of %d", observation, l.states)
+}
+
+// refuse is the error about a reward that is no number, or paid for no action.
+func (x *lane) refuse(i int, r float64) error {
+	if !x.acting {
+		return laneError(i, framework.ErrNeedsReset, "a step outside an episode, or before an option was chosen")
+	}
+	return laneError(i, framework.ErrInvalidAnswer, "reward %v", r)
 }
 
 func laneError(lane int, kind error, format string, args ...any) error {

@@ -31,6 +31,14 @@ var variants = map[string][]string{
 		`{"model":"last","kappa":0.001,"policy":"epsilon-z-greedy"}`,
 		`{"kappa":0.1,"planning":3,"schedule":"harmonic"}`,
 	},
+	"bootstrap-q": {
+		``,
+		`{"behaviour":"mean","epsilon":0.1,"update":"exponential","prior":"normal","mean":1,"sd":0.5}`,
+		`{"members":70,"update":"poisson","schedule":"harmonic","redraw":"geometric"}`,
+		`{"members":3,"update":"drawn","schedule":"harmonic","power":0.8,"prior_weight":0}`,
+		`{"members":1,"update":"all","low":0,"high":0}`,
+		`{"mask":0.3}`,
+	},
 	"gaussian-psrl": {``, `{"horizon":3}`},
 	"ucbvi":         {``, `{"horizon":3,"scaling":0.1,"epsilon":0.2,"ignore_last":true}`},
 	"psrl": {
@@ -204,7 +212,7 @@ func TestBrokenInput(t *testing.T) {
 
 // A step allocates nothing: 1000 steps within episodes and over their ends.
 func TestStepsDoNotAllocate(t *testing.T) {
-	for _, name := range []string{"q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl"} {
+	for _, name := range []string{"bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl"} {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
 				c := newCaller(t, name, params)
@@ -231,3 +239,6 @@ func TestStepsDoNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// discrete is a space of n values.
+func discrete(n int) space.Discrete { return space.Discrete{N: int64(n)} }

@@ -34,6 +34,9 @@ func trained(t *testing.T, env, envParams, agent, agentParams string, steps int)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if o, ok := a.(*optionLanes); ok {
+		return o.facing[0].learner, models[0]
+	}
 	return a.(*lanes).lanes[0].learner, models[0]
 }
 

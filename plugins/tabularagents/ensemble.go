@@ -1,0 +1,231 @@
+package tabularagents
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/seed"
+)
+
+// Ensemble are the parameters of K tables of action values that learn from the
+// same steps, each in its own way: an online bootstrap. The names are those of
+// bandits' populations.
+type Ensemble struct {
+	Members int     `json:"members" jsonschema:"minimum=1,maximum=4096" jsonschema_description:"K, how many tables there are; default of Dimitrakakis (2006)."`
+	Gamma   float64 `json:"gamma" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of the agent's own criterion; the default is a choice of ours. 1 is for episodic tasks only, and for no exploration by the host."`
+
+	Prior string   `json:"prior,omitempty" jsonschema:"enum=uniform,enum=normal" jsonschema_description:"Distribution from which the initial value of every member, state and action is drawn, each by itself: uniform on [low,high] or normal(mean,sd). In a table this is the same as the fixed random functions that Osband, Aslanides & Cassirer (2018) add to what is learned."`
+	Low   *float64 `json:"low,omitempty" jsonschema_description:"Lower end of a uniform prior, in units of value. Default: the least return there can be, the bound on rewards over 1-gamma; 0 if there is no bound, or gamma is 1."`
+	High  *float64 `json:"high,omitempty" jsonschema_description:"Upper end of a uniform prior; the same as low for one common initial value. Default: the largest return there can be; 1 if there is no bound, or gamma is 1."`
+	Mean  float64  `json:"mean" jsonschema_description:"Mean of a normal prior, in units of value; a choice of ours."`
+	SD    float64  `json:"sd" jsonschema:"minimum=0" jsonschema_description:"Standard deviation of a normal prior; a choice of ours."`
+
+	Update      string  `json:"update,omitempty" jsonschema:"enum=all,enum=drawn,enum=bernoulli,enum=exponential,enum=poisson" jsonschema_description:"Which members learn from a step: all; only the one that is followed, or a random one if none is (Dimitrakakis 2006); each with probability mask (Osband et al. 2016); each with a weight drawn from Exp(1), or Poisson(1) times (Oza & Russell 2001)."`
+	Mask        float64 `json:"mask" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Of update bernoulli: the probability that a member learns; default of Osband et al. (2016)."`
+	Step        float64 `json:"step" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Step size of schedule constant, default as in Sutton & Barto (2018, Example 8.1). A step of weight w moves a member by step times w, at most to the target; w repetitions with update poisson."`
+	Schedule    string  `json:"schedule,omitempty" jsonschema:"enum=constant,enum=harmonic" jsonschema_description:"Step sizes. constant: step. harmonic: w(n + prior_weight)^-power for a step of weight w, n being the sum of a member's weights at the state and action, this one's among them: with power 1 the bootstrap's weighted average."`
+	Power       float64 `json:"power" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Of schedule harmonic: 1 averages; powers in (1/2,1) learn much faster where targets improve (Even-Dar & Mansour 2003)."`
+	PriorWeight float64 `json:"prior_weight" jsonschema:"minimum=0" jsonschema_description:"Of schedule harmonic: how many steps the initial value counts for. 0 forgets it at the first step."`
+}
+
+func defaultEnsemble() Ensemble {
+	return Ensemble{Members: 16, Gamma: 0.99, Prior: "uniform", SD: 1, Update: "bernoulli", Mask: 0.5, Step: 0.1, Schedule: "constant", Power: 1, PriorWeight: 1}
+}
+
+// check validates the parameters and settles the ends of the prior.
+func (p *Ensemble) check(t task) error {
+	mode, err := bandit.ParseUpdateMode(p.Update)
+	switch {
+	case p.Members < 1 || p.Members > 4096:
+		return invalid("members is %d, must be between 1 and 4096", p.Members)
+	case !(p.Gamma >= 0 && p.Gamma <= 1):
+		return invalid("gamma is %v, must be in [0,1]", p.Gamma)
+	case p.Prior != "uniform" && p.Prior != "normal":
+		return invalid("prior is %q, must be uniform or normal", p.Prior)
+	case math.IsInf(p.Mean, 0) || math.IsNaN(p.Mean):
+		return invalid("mean is %v, must be finite", p.Mean)
+	case !(p.SD >= 0) || math.IsInf(p.SD, 0):
+		return invalid("sd is %v, must not be negative", p.SD)
+	case err != nil:
+		return invalid("update is %q, must be all, drawn, bernoulli, exponential or poisson", p.Update)
+	case !(p.Mask > 0 && p.Mask <= 1):
+		return invalid("mask is %v, must be in (0,1]", p.Mask)
+	case !(p.Step > 0 && p.Step <= 1):
+		return invalid("step is %v, must be in (0,1]", p.Step)
+	case p.Schedule != "constant" && p.Schedule != "harmonic":
+		return invalid("schedule is %q, must be constant or harmonic", p.Schedule)
+	case !(p.Power > 0 && p.Power <= 1):
+		return invalid("power is %v, must be in (0,1]", p.Power)
+	case !(p.PriorWeight >= 0) || math.IsInf(p.PriorWeight, 0):
+		return invalid("prior_weight is %v, must not be negative", p.PriorWeight)
+	case p.Gamma == 1 && t.spec.Continuing:
+		return unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
+	case t.states*t.actions > maxPairs/p.Members:
+		return unsupported("%s has %d states and %d actions, too many for tables of %d members", t.spec.ID, t.states, t.actions, p.Members)
+	}
+	if mode == bandit.BernoulliMask && p.Mask == 1 {
+		p.Update = bandit.AllMembers.String()
+	}
+	low, high := 0.0, 1.0
+	if p.Gamma < 1 {
+		if !math.IsInf(t.spec.RewardLow, 0) {
+			low = t.spec.RewardLow / (1 - p.Gamma)
+		}
+		if !math.IsInf(t.spec.RewardHigh, 0) {
+			high = t.spec.RewardHigh / (1 - p.Gamma)
+		}
+	}
+	if p.Low == nil {
+		p.Low = &low
+	}
+	if p.High == nil {
+		p.High = &high
+	}
+	if !(*p.Low <= *p.High) || math.IsInf(*p.Low, 0) || math.IsInf(*p.High, 0) {
+		return invalid("low is %v and high is %v, must be finite and in order", *p.Low, *p.High)
+	}
+	return nil
+}
+
+func unsupported(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, framework.ErrUnsupported)...)
+}
+
+// ensemble is one lane's tables. Members lie side by side, so that a step works on
+// contiguous memory.
+type ensemble struct {
+	*Ensemble
+	mode    bandit.UpdateMode
+	actions int
+	q       []float64 // Q_k(s,a) at (s*actions+a)*K+k
+	mean    []float64 // of the members, at s*actions+a
+	top     []float64 // max_a Q_k(s,a) at s*K+k
+	n       []float64 // parallel to q, sums of weights; nil where the step size is constant
+	pcg     rand.PCG
+	rng     *rand.Rand  // over pcg
+	size    []float64   // of the present step, by member
+	unit    [2]float64  // what a weight of 0 and one of 1 mean: a step size, or a weight to be counted
+	most    float64     // that a weight can mean
+	repeats [20]float64 // 1−(1−step)^ν, the size of ν steps
+}
+
+// init prepares an ensemble at the address that it keeps.
+func (x *ensemble) init(p *Ensemble, t task) {
+	pairs := t.states * t.actions
+	x.Ensemble, x.actions = p, t.actions
+	x.mode, _ = bandit.ParseUpdateMode(p.Update)
+	x.rng = rand.New(&x.pcg)
+	x.q, x.mean = make([]float64, pairs*p.Members), make([]float64, pairs)
+	x.top, x.size = make([]float64, t.states*p.Members), make([]float64, p.Members)
+	x.unit[1], x.most = p.Step, 1
+	if p.Schedule == "harmonic" {
+		x.unit[1], x.most = 1, math.Inf(1)
+		x.n = make([]float64, len(x.q))
+	}
+	for n := range x.repeats {
+		x.repeats[n] = 1 - math.Pow(1-p.Step, float64(n))
+	}
+	for k := range x.size {
+		x.size[k] = p.Step
+	}
+}
+
+// start draws the initial values.
+func (x *ensemble) start(s uint64) {
+	x.pcg.Seed(s, uint64(seed.Bootstrap))
+	for i := range x.q {
+		if x.Prior == "normal" {
+			x.q[i] = x.Mean + x.SD*x.rng.NormFloat64()
+		} else {
+			x.q[i] = *x.Low + (*x.High-*x.Low)*x.rng.Float64()
+		}
+	}
+	for i := range x.n {
+		x.n[i] = x.PriorWeight
+	}
+	k := x.Members
+	for i := range x.mean {
+		sum := 0.0
+		for _, v := range x.q[i*k : (i+1)*k] {
+			sum += v
+		}
+		x.mean[i] = sum / float64(k)
+	}
+	for i := range x.top {
+		x.top[i] = x.best(i/k*x.actions, i%k)
+	}
+}
+
+// best returns the value of member k's best action in the state whose first pair
+// is given.
+func (x *ensemble) best(first, k int) float64 {
+	best := math.Inf(-1)
+	for a := range x.actions {
+		best = max(best, x.q[(first+a)*x.Members+k])
+	}
+	return best
+}
+
+// means implements estimates: the means of the members.
+func (x *ensemble) means(s int) []float64 { return x.mean[s*x.actions : (s+1)*x.actions] }
+
+// values returns the values of all actions and members in s, at a*K+k.
+func (x *ensemble) values(s int) []float64 {
+	n := x.actions * x.Members
+	return x.q[s*n : (s+1)*n]
+}
+
+// greedy implements estimates. Of equal actions it is the first.
+func (x *ensemble) greedy(s int) int {
+	row, best := x.means(s), 0
+	for a, v := range row {
+		if v > row[best] {
+			best = a
+		}
+	}
+	return best
+}
+
+// prefers implements estimates. Of equal actions it is the first.
+func (x *ensemble) prefers(k, s int) int {
+	q, best := x.values(s)[k:], 0
+	for a := range x.actions {
+		if q[a*x.Members] > q[best*x.Members] {
+			best = a
+		}
+	}
+	return best
+}
+
+// member writes the values of a state's actions to member k into dst.
+func (x *ensemble) member(dst []float64, s, k int) {
+	q := x.values(s)[k:]
+	for a := range dst {
+		dst[a] = q[a*x.Members]
+	}
+}
+
+// learn moves members' values of the pair i towards r + gamma·max_a Q_k(next,a).
+// followed is the member that selected the action, -1 if none did.
+func (x *ensemble) learn(i int, r, gamma float64, next, followed int) {
+	size := x.sizes(i, followed)
+	k := len(size)
+	s := i / x.actions
+	q, after, top := x.q[i*k:][:k], x.top[next*k:][:k], x.top[s*k:][:k]
+	sum := 0.0
+	for m, w := range size {
+		old := q[m]
+		v := old + w*(r+gamma*after[m]-old)
+		q[m] = v
+		sum += v
+		if v >= top[m] {
+			top[m] = v
+		} else if old == top[m] {
+			top[m] = x.best(s*x.actions, m)
+		}
+	}
+	x.mean[i] = sum / float64(k)
+}
