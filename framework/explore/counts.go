@@ -155,7 +155,7 @@ func (f *finite) mixing(c *counts, greedy []int, q float64, o mdp.MixingOptions,
 			}
 		}
 	} else {
-		mix, err := mdp.SampleMixing(m, policy, mdp.SampleOptions{MixingOptions: o, BurnIn: 10 * n})
+		mix, err := mdp.SampleMixing(m, policy, mdp.SampleOptions{MixingOptions: o, Pairs: 128, BurnIn: 10 * n})
 		if err != nil {
 			return 0, err
 		}

@@ -160,6 +160,16 @@ func (o *Options) complete(spec framework.Spec) error {
 	if !(o.Quantile > 0 && o.Quantile <= 1) {
 		return fmt.Errorf("the quantile of mixing times is %v, must be in (0,1]: %w", o.Quantile, framework.ErrInvalidParams)
 	}
+	if w := &o.Window; w.Mixing.MaxSteps == 0 { // what is longer than the cap need not be known
+		capped, scale := w.Cap, w.Scale
+		if capped <= 0 {
+			capped = 1000
+		}
+		if !(scale > 0) {
+			scale = 1
+		}
+		w.Mixing.MaxSteps = int(min(float64(capped)/scale, 1e5)) + 1
+	}
 	o.Rule.LowerBound = 0
 	switch {
 	case o.LowerBound != nil:

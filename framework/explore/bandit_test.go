@@ -1,0 +1,158 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/bandit/policy"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
+)
+
+const (
+	arms, members = 5, 8
+	step          = 0.3
+	low           = -0.5
+)
+
+// populations is an option agent for bandits, whose members are those of the
+// policies of package policy.
+type populations struct {
+	b     []bandit.Population
+	rng   *rand.Rand
+	arm   int // pulled last
+	order []int
+	p     options.Problem
+}
+
+func newPopulations(t *testing.T, s uint64) *populations {
+	t.Helper()
+	b, err := bandit.NewPopulations(arms, members, bandit.Uniform{Lo: low, Hi: 1},
+		bandit.PopulationOptions{Mode: bandit.BernoulliMask, Step: step}, seed.Stream(s, seed.Bootstrap))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &populations{b: b, rng: seed.Stream(s, seed.Exploration)}
+}
+
+func (a *populations) Offer(context.Context, []options.Kind) error { return nil }
+func (a *populations) Close() error                                { return nil }
+func (a *populations) Step(context.Context, *framework.Feedback, *space.Column) error {
+	panic("the host did not decide")
+}
+
+func (a *populations) StepOptions(_ context.Context, in *framework.Feedback, epochs []bool, _ *space.Column, problems []options.Problem) error {
+	if in.Signals[0] == framework.Continue {
+		a.b[a.arm].Update(in.Rewards[0], a.rng)
+	}
+	if !epochs[0] {
+		panic("with one state, every step is an epoch")
+	}
+	greedy := 0
+	for i := range a.b {
+		if a.b[i].Mean() > a.b[greedy].Mean() {
+			greedy = i
+		}
+	}
+	a.order = append(a.order[:0], greedy)
+	for i := range a.b {
+		if i != greedy {
+			a.order = append(a.order, i)
+		}
+	}
+	a.p.Arms, a.p.Values = a.p.Arms[:0], a.p.Values[:0]
+	for _, i := range a.order {
+		a.p.Arms = append(a.p.Arms, options.Arm{Name: fmt.Sprint("action ", i)})
+		for k := range members {
+			a.p.Values = append(a.p.Values, a.b[i].Identified(k))
+		}
+	}
+	problems[0] = a.p
+	return nil
+}
+
+func (a *populations) Choose(_ context.Context, choices []int, actions *space.Column) error {
+	a.arm = a.order[choices[0]]
+	actions.Int64[0] = int64(a.arm)
+	return nil
+}
+
+func (a *populations) GreedyPolicy(context.Context, int, []int) ([]int, error) {
+	panic("with one state there is nothing to forget")
+}
+
+// With one state, the host makes the decisions of bandit policies, reward after
+// reward and draw after draw (docs/theory.md §3.3).
+func TestOneStateDecidesAsTheBandit(t *testing.T) {
+	gamma, bound := 0.98, low
+	spec := framework.Spec{ID: "test/bandit@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: arms}, RewardLow: low, RewardHigh: 1, Continuing: true}
+	optimistic := func(kind, score, compare string) policy.Spec {
+		s := policy.Spec{Kind: kind, Score: score, Compare: compare, Gamma: &gamma}
+		if score == "U" || score == "" {
+			s.LowerBound = &bound
+		}
+		return s
+	}
+	stochastic := optimistic("optimistic-stochastic", "", "")
+	common := stochastic
+	common.Draw = "common"
+	for name, tt := range map[string]struct {
+		policy policy.Spec
+		rule   options.Rule
+	}{
+		"mean U":            {optimistic("optimistic", "U", ""), options.Rule{Score: options.MeanValue}},
+		"mean V":            {optimistic("optimistic", "V", ""), options.Rule{Score: options.MeanValue, Kind: bandit.V}},
+		"paired V":          {optimistic("optimistic", "V", "pairs"), options.Rule{Score: options.Paired, Kind: bandit.V}},
+		"index U":           {optimistic("index", "U", ""), options.Rule{Score: options.Index}},
+		"index U+":          {optimistic("index", "U+", ""), options.Rule{Score: options.Index, Kind: bandit.UPlus}},
+		"stochastic common": {common, options.Rule{Score: options.Stochastic, Common: true}},
+		"never":             {policy.Spec{Kind: "greedy"}, options.Rule{Score: options.Never}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.rule.Horizon = bandit.Discounted(gamma)
+			explored := 0
+			for s := range uint64(20) {
+				k, alpha := members, step
+				pol, err := policy.New(tt.policy, policy.BeliefSpec{Kind: "population", Members: &k, Step: &alpha, Update: "bernoulli"},
+					policy.Task{Arms: arms, Low: low, High: 1}, seed.Stream(s, seed.Bootstrap))
+				if err != nil {
+					t.Fatal(err)
+				}
+				agent, err := New(t.Context(), newPopulations(t, s), spec, 1, Options{Rule: tt.rule})
+				if err != nil {
+					t.Fatal(err)
+				}
+				decisions, updates := seed.Stream(s, seed.Decisions), seed.Stream(s, seed.Exploration)
+				rewards := rand.New(rand.NewPCG(s, 99))
+				in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+				in.Signals[0], in.Seeds[0] = framework.NewRun, s
+				var got, want []int
+				for range 200 {
+					if err := agent.Step(t.Context(), in, &actions); err != nil {
+						t.Fatal(err)
+					}
+					arm := pol.SelectArm(decisions)
+					got, want = append(got, int(actions.Int64[0])), append(want, arm)
+					in.Signals[0], in.Rewards[0] = framework.Continue, low+(1-low)*rewards.Float64()*float64(1+arm)/arms
+					pol.Update(arm, in.Rewards[0], updates)
+				}
+				if !slices.Equal(got, want) {
+					t.Fatalf("seed %d: arms %v, the policy's %v", s, got, want)
+				}
+				n, hold := agent.Exploration(0)
+				if explored += n; hold != 1 {
+					t.Errorf("an option is held for %d steps", hold)
+				}
+			}
+			if t.Logf("%d of 4000 pulls explored", explored); (explored == 0) != (tt.rule.Score == options.Never) {
+				t.Errorf("%d of 4000 pulls explored", explored)
+			}
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package explore
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// The table of transitions holds what a map would.
+func TestCountsAreAMap(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var c counts
+		for range 2 { // cleared, it starts anew
+			c.clear()
+			want := map[uint64]uint64{}
+			keys := rapid.SliceOfN(rapid.Uint64Range(1, 300), 0, 1000).Draw(rt, "keys")
+			for _, k := range keys {
+				c.add(k * 977)
+				want[k*977]++
+			}
+			got := map[uint64]uint64{}
+			for _, s := range c.slots {
+				if s.key != 0 {
+					got[s.key] = s.n
+				}
+			}
+			if len(got) != len(want) || c.total != len(keys) {
+				rt.Fatalf("%d keys and %d transitions, want %d and %d", len(got), c.total, len(want), len(keys))
+			}
+			for k, n := range want {
+				if got[k] != n {
+					rt.Fatalf("key %d: %d, want %d", k, got[k], n)
+				}
+			}
+		}
+	})
+}
+
+// A second route: the mixing times of the empirical model that package mdp makes,
+// of all its states.
+func TestMixingIsThatOfTheEmpiricalModel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		states, actions := rapid.IntRange(1, 6).Draw(rt, "states"), rapid.IntRange(1, 3).Draw(rt, "actions")
+		f := finite{states: states, actions: actions, firstState: -3, firstAction: 7}
+		want, err := mdp.NewCounts(states, actions)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var c counts
+		n := rapid.IntRange(1, 200).Draw(rt, "steps")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		visited := map[int]bool{}
+		for range n {
+			s, a, next := rng.IntN(states), rng.IntN(actions), rng.IntN(states)
+			if next > s+1 {
+				next = s
+			}
+			want.Update(s, a, 0, next)
+			c.add(f.transition(f.pair(int64(s-3), int64(a+7)), int64(next-3)))
+			visited[s] = true
+		}
+		greedy := make([]int, states)
+		for s := range greedy {
+			greedy[s] = rng.IntN(actions)
+		}
+		var w scratch
+		got, err := f.mixing(&c, greedy, 1, mdp.MixingOptions{}, &w)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		mix, err := mdp.MixingTime(want.Empirical(), mdp.Deterministic(greedy), mdp.MixingOptions{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		longest := 1
+		for s := range visited {
+			for _, t := range mix.T[s] {
+				longest = max(longest, t)
+			}
+		}
+		if got != longest {
+			rt.Fatalf("T = %d, want %d", got, longest)
+		}
+		half, err := f.mixing(&c, greedy, 0.5, mdp.MixingOptions{}, &w)
+		if err != nil || half > got {
+			rt.Fatalf("median %d of times of at most %d, %v", half, got, err)
+		}
+	})
+}
+
+func TestQuantile(t *testing.T) {
+	times := func() []weighed { return []weighed{{mdp.Never, 1}, {3, 2}, {1, 4}, {9, 3}, {2, 0}} }
+	for _, tt := range []struct {
+		q    float64
+		want int
+	}{{0.1, 1}, {0.4, 1}, {0.41, 3}, {0.6, 3}, {0.61, 9}, {0.9, 9}, {0.91, mdp.Never}, {1, mdp.Never}} {
+		if got := quantile(times(), tt.q); got != tt.want {
+			t.Errorf("the %v-quantile is %d, want %d", tt.q, got, tt.want)
+		}
+	}
+	if got := quantile(nil, 1); got != 1 {
+		t.Errorf("of nothing, the quantile is %d", got)
+	}
+}
+
+// Many states are sampled: a walk around a ring is forgotten after a time that
+// grows with the square of its length, whichever way it is found.
+func TestMixingOfManyStates(t *testing.T) {
+	const n = exactStates + 1
+	f := finite{states: n, actions: 2}
+	var c counts
+	for s := range int64(n) {
+		for _, next := range []int64{s, (s + 1) % n, (s + 2) % n} {
+			c.add(f.transition(f.pair(s, 0), next))
+		}
+		c.add(f.transition(f.pair(s, 1), (s+5)%n))
+	}
+	got, err := f.mixing(&c, make([]int, n), 1, mdp.MixingOptions{}, new(scratch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A deviation is 4 steps ahead. After T−1 more steps both are nearly normal
+	// with variance 2/3·T, a distance of 2Φ(4/(2σ))−1 apart: below 1/4 from σ =
+	// 2/0.3186 on, that is at T = 59.
+	if math.Abs(float64(got)-59) > 2 {
+		t.Errorf("T = %d, want about 59", got)
+	}
+}
+
+// An AR(1) process x' = φx + noise has the integrated time (1+φ)/(1−φ), and
+// correlations φ^T below 1/4 from the T given on. Of 2048 rows, the time has a
+// standard error of about τ·sqrt(2(2m+1)/2048) for a sum over m ≈ 3τ lags (Sokal
+// 1997, eq. 3.19): 12 % at φ = 0.5, 35 % at φ = 0.9. The seeds are fixed.
+func TestAutocorrelation(t *testing.T) {
+	spec := framework.Spec{Observation: space.Box{Shape: []int{2}, Low: []float64{-100}, High: []float64{100}}}
+	for _, tt := range []struct {
+		phi    float64
+		lo, hi int // of T; exactly floor(ln ¼/ln φ)+1
+	}{{0, 1, 1}, {0.5, 2, 4}, {0.9, 8, 23}} {
+		for _, column := range []int{0, 2} { // the reward, or an element of the observation
+			s := series{dims: watched(spec)}
+			rng := rand.New(rand.NewPCG(1, uint64(column)))
+			in := framework.NewFeedback(spec, 3)
+			x := 0.0
+			for range 3 * remembered {
+				x = tt.phi*x + rng.NormFloat64()
+				in.Rewards[1], in.Observations.Float64[2], in.Observations.Float64[3] = rng.NormFloat64(), rng.NormFloat64(), 7
+				if column == 0 {
+					in.Rewards[1] = x
+				} else {
+					in.Observations.Float64[3] = x
+				}
+				s.add(in, 1)
+			}
+			if got := s.mixing(mdp.MixingOptions{}); got < tt.lo || got > tt.hi {
+				t.Errorf("φ = %v, column %d: T = %d, want %d to %d", tt.phi, column, got, tt.lo, tt.hi)
+			}
+		}
+	}
+}
+
+// What cannot vary says nothing, and stretches are not read across their ends.
+func TestAutocorrelationOfStretches(t *testing.T) {
+	spec := framework.Spec{Observation: space.Discrete{N: 2}}
+	in := framework.NewFeedback(spec, 1)
+	var constant, apart, whole series
+	for k := range 1000 {
+		in.Rewards[0] = 3
+		constant.add(in, 0)
+		in.Rewards[0] = float64(k / 10 % 2)
+		whole.add(in, 0)
+		apart.add(in, 0)
+		apart.cut()
+	}
+	if got := constant.mixing(mdp.MixingOptions{}); got != 1 {
+		t.Errorf("a constant reward: T = %d", got)
+	}
+	if got := apart.mixing(mdp.MixingOptions{}); got != 1 {
+		t.Errorf("stretches of one step: T = %d", got)
+	}
+	if got := whole.mixing(mdp.MixingOptions{}); got < 3 {
+		t.Errorf("rewards in blocks of ten: T = %d", got)
+	}
+	whole.clear()
+	if got := whole.mixing(mdp.MixingOptions{}); got != 1 {
+		t.Errorf("nothing seen: T = %d", got)
+	}
+}
