@@ -7,10 +7,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/tabular"
 )
 
@@ -33,6 +36,12 @@ func find(t testing.TB, name string) framework.Plugin {
 // play runs an agent in an environment, n runs from first on.
 func play(t testing.TB, env, envParams, agent, agentParams string, first, n, steps int, grid []int, metrics ...result.Metric) []loop.Outcome {
 	t.Helper()
+	return playHosted(t, env, envParams, agent, agentParams, nil, first, n, steps, grid, metrics...)
+}
+
+// playHosted is play; unless host is nil, the host decides when to explore.
+func playHosted(t testing.TB, env, envParams, agent, agentParams string, host *explore.Options, first, n, steps int, grid []int, metrics ...result.Metric) []loop.Outcome {
+	t.Helper()
 	e, err := find(t, env).OpenEnvironment(context.Background(), json.RawMessage(envParams), n)
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +52,11 @@ func play(t testing.TB, env, envParams, agent, agentParams string, first, n, ste
 		t.Fatal(err)
 	}
 	defer a.Close()
+	if host != nil {
+		if a, err = explore.New(context.Background(), a.(framework.OptionAgent), e.Spec(), n, *host); err != nil {
+			t.Fatal(err)
+		}
+	}
 	runs := make([]int, n)
 	for i := range runs {
 		runs[i] = first + i
@@ -60,22 +74,38 @@ func play(t testing.TB, env, envParams, agent, agentParams string, first, n, ste
 // BenchmarkStep is a step of RiverSwim-6, continuing, through the whole loop, on
 // one core.
 func BenchmarkStep(b *testing.B) {
-	for _, tt := range []struct{ name, agent, params string }{
-		{"q-learning", "q-learning", ``},
-		{"q-learning/harmonic", "q-learning", `{"schedule":"harmonic"}`},
-		{"q-learning/epsilon-z-greedy", "q-learning", `{"policy":"epsilon-z-greedy"}`},
-		{"q-learning/softmax", "q-learning", `{"policy":"softmax"}`},
-		{"sarsa", "sarsa", ``},
-		{"sarsa/lambda=0", "sarsa", `{"lambda":0}`},
-		{"dyna-q", "dyna-q", ``},
-		{"ucbvi", "ucbvi", ``},
+	hosted := func(rule options.Rule, window int) *explore.Options {
+		rule.Horizon = bandit.Discounted(0.99)
+		return &explore.Options{Rule: rule, Window: options.WindowOptions{Fixed: window}}
+	}
+	for _, tt := range []struct {
+		name, agent, params string
+		host                *explore.Options
+	}{
+		{"q-learning", "q-learning", ``, nil},
+		{"q-learning/harmonic", "q-learning", `{"schedule":"harmonic"}`, nil},
+		{"q-learning/epsilon-z-greedy", "q-learning", `{"policy":"epsilon-z-greedy"}`, nil},
+		{"q-learning/softmax", "q-learning", `{"policy":"softmax"}`, nil},
+		{"sarsa", "sarsa", ``, nil},
+		{"sarsa/lambda=0", "sarsa", `{"lambda":0}`, nil},
+		{"bootstrap-q/mean", "bootstrap-q", `{"behaviour":"mean"}`, nil},
+		{"bootstrap-q/thompson", "bootstrap-q", ``, nil},
+		{"bootstrap-q/poisson", "bootstrap-q", `{"update":"poisson"}`, nil},
+		{"bootstrap-q/exponential", "bootstrap-q", `{"update":"exponential"}`, nil},
+		{"bootstrap-q/harmonic", "bootstrap-q", `{"schedule":"harmonic"}`, nil},
+		{"bootstrap-q/paired", "bootstrap-q", ``, hosted(options.Rule{}, 0)},
+		{"bootstrap-q/paired/T=10", "bootstrap-q", ``, hosted(options.Rule{}, 10)},
+		{"bootstrap-q/paired/T=1", "bootstrap-q", ``, hosted(options.Rule{}, 1)},
+		{"bootstrap-q/index", "bootstrap-q", ``, hosted(options.Rule{Score: options.Index, Kind: bandit.V}, 0)},
+		{"dyna-q", "dyna-q", ``, nil},
+		{"ucbvi", "ucbvi", ``, nil},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			const n, steps = 4, 100_000
 			total := 0
 			b.ReportAllocs()
 			for b.Loop() {
-				play(b, "riverswim", `{"limit":0}`, tt.agent, tt.params, total, n, steps, loop.LogGrid(200, steps), result.Reward, result.Regret)
+				playHosted(b, "riverswim", `{"limit":0}`, tt.agent, tt.params, tt.host, total, n, steps, loop.LogGrid(200, steps), result.Reward, result.Regret)
 				total += n * steps
 			}
 			b.ReportMetric(float64(total)/b.Elapsed().Seconds()/1e6, "Msteps/s")
