@@ -76,6 +76,9 @@ type hostileAgentStream struct{ pb.Plugin_StepAgentServer }
 
 func (s *hostileAgentStream) SendMsg(m any) error { return sendHostile(s.Plugin_StepAgentServer, m) }
 
+// protocolFaults are those that sendHostile makes.
+var protocolFaults = []string{"duplicate", "old step", "early close", "status", "garbage", "empty"}
+
 // sendHostile sends a reply, or what the fault that has struck makes of it.
 func sendHostile(s grpc.ServerStream, m any) error {
 	fault, _ := sabotage.Swap("").(string)

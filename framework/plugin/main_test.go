@@ -192,20 +192,18 @@ func (f *faults) strike() error {
 			syscall.Write(2, []byte(strings.Repeat("z", 1<<17)))
 		}
 	case "hog":
-		var hoard [][]byte
-		for {
+		fmt.Fprintln(os.Stderr, "still hungry")
+		for hoard := [][]byte{}; ; {
 			hoard = append(hoard, bytes.Repeat([]byte{1}, 1<<20))
-			if len(hoard)%64 == 0 {
-				fmt.Fprintln(os.Stderr, "still hungry")
-			}
 		}
 	}
 	return nil
 }
 
 // faultyEnvironment is an environment whose observation is how often its lane
-// has stepped, modulo 5. An episode ends after 4 steps. The reward is 1 where
-// the action is 2. Its id carries the id of its process.
+// has stepped, modulo 5. An episode ends after 4 steps. The reward is 0, but where
+// the action is 2 it is in [1,2), as the seed of the lane's run says. Its id
+// carries the id of its process unless the parameters name another.
 func faultyEnvironment() framework.Plugin {
 	return &framework.EnvironmentPlugin{
 		Description: framework.Description{
@@ -266,7 +264,7 @@ func (c *counters) Step(_ context.Context, in *framework.Actions, out *framework
 			c.counts[i]++
 			out.Rewards[i] = 0
 			if in.Actions.Int64[i] == 2 {
-				out.Rewards[i] = 1
+				out.Rewards[i] = 1 + float64(c.seeds[i]%1000)/1000
 			}
 			out.Terminated[i] = c.counts[i] == 4 && c.Fault != "endless"
 		}

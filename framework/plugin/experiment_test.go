@@ -1,0 +1,183 @@
+package plugin_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+)
+
+const (
+	faultyID  = "test/faulty@1"
+	faultyRun = 2 // the run in which a fault strikes
+)
+
+// perform runs an experiment of 4 runs, 2 lanes at a time, in which a fault of
+// environment or agent strikes a run at its third step, and returns its records.
+// The other part is in this process.
+func perform(t *testing.T, part string, f faults, o plugin.LaunchOptions) map[result.Key]result.Record {
+	t.Helper()
+	none, err := json.Marshal(faults{Lane: -1, ID: faultyID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := map[string]json.RawMessage{"environment": none, "agent": none}
+	purpose := seed.Environment
+	if part == "agent" {
+		purpose = seed.Agent
+	}
+	f.ID, f.Lane, f.Step = faultyID, -1, struck-1
+	f.Seeds = []uint64{seed.NewSource(1, faultyID).Seed(faultyRun, purpose, 0)}
+	if params[part], err = json.Marshal(f); err != nil {
+		t.Fatal(err)
+	}
+	p, err := experiment.Compile(experiment.Config{
+		Name: "faults", Runs: 4, Steps: 12, Lanes: 2, Workers: 1,
+		Record:       experiment.Recording{Metrics: []result.Metric{result.Reward}},
+		Environments: []experiment.Component{{Name: "e", Plugin: "environment", Params: params["environment"]}},
+		Agents:       []experiment.Component{{Name: "a", Plugin: "agent", Params: params["agent"]}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := "serve-"
+	if slices.Contains(protocolFaults, f.Fault) {
+		server = "serve-hostile-"
+	}
+	open := func(ctx context.Context, c experiment.Component) (framework.Plugin, func() error, error) {
+		if c.Plugin != part {
+			return map[string]framework.Plugin{"environment": faultyEnvironment(), "agent": faultyAgent()}[c.Plugin], func() error { return nil }, nil
+		}
+		o := o
+		o.Name, o.Command, o.Args, o.Env = "faulty", os.Args[0], []string{server + c.Plugin}, []string{"GORACE=atexit_sleep_ms=0"}
+		p, err := plugin.Launch(ctx, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		return p, p.Close, nil
+	}
+	dir := t.TempDir()
+	done, err := p.Prepare(dir, false, experiment.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Run(t.Context(), experiment.Options{Dir: dir, Open: open, Done: done}); err != nil {
+		t.Fatal(err)
+	}
+	records := map[result.Key]result.Record{}
+	for r, err := range result.ReadRecords(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, twice := records[r.Key()]; twice {
+			t.Errorf("%v has two records", r.Key())
+		}
+		records[r.Key()] = r
+	}
+	return records
+}
+
+// lines writes records as they stand in files.
+func lines(records map[result.Key]result.Record) map[result.Key]string {
+	out := map[result.Key]string{}
+	for k, r := range records {
+		out[k] = string(r.AppendJSON(nil))
+	}
+	return out
+}
+
+// Every fault of a plugin's process that strikes once is replayed: nothing shows
+// in the records. One that strikes always fails its own run, with an error that
+// says where and why and what the process last wrote; the records of all other
+// runs are those of an undisturbed experiment, bit for bit.
+func TestFaultsInAnExperiment(t *testing.T) {
+	undisturbed := lines(perform(t, "environment", faults{}, plugin.LaunchOptions{}))
+	if len(undisturbed) != 4 || len(slices.Compact(slices.Sorted(maps.Values(undisturbed)))) != 4 {
+		t.Fatalf("four different records are needed, got %v", undisturbed)
+	}
+	for _, tt := range []struct {
+		fault string
+		agent bool // an agent is to have it, too
+		want  []string
+	}{
+		{"panic", false, []string{"step 4: ", "panic: out of cheese", "strike"}},
+		{"error", false, []string{"step 4: lane ", "no luck"}},
+		{"crash", true, []string{"step 4: the process died (exit status 2)", "panic: in a goroutine of its own"}},
+		{"exit", false, []string{"step 4: the process died (exit status 3)", "I give up"}},
+		{"loop", false, []string{"step 4: no answer within 1s"}},
+		{"stop", true, []string{"step 4: no answer within 1s"}},
+		{"hog", false, []string{"step 4: the process died (killed: it held ", "its limit is 200 MiB", "still hungry"}},
+		{"nan", false, []string{"step 4: lane ", "reward is NaN"}},
+		{"inf", false, []string{"step 4: lane ", "reward is +Inf"}},
+		{"outside", true, []string{"step 4: lane ", "not in discrete"}},
+		{"short", true, []string{"step 4: ", "invalid answer: ", "column of "}},
+		{"wrong lane", false, []string{"step 4: ", "it blames lane 1000 of"}},
+		{"duplicate", true, []string{"step 5: protocol error: the reply is to step 4"}},
+		{"old step", false, []string{"step 4: protocol error: the reply is to step 3"}},
+		{"early close", false, []string{"step 4: protocol error: the plugin ended the stream"}},
+		{"status", false, []string{"step 4: protocol error: ResourceExhausted: enough for today"}},
+		{"garbage", false, []string{"step 4: protocol error: ", "failed to unmarshal"}},
+		{"empty", false, []string{"step 4: protocol error: the reply is to step 0"}},
+		{"stdout", false, nil},
+		{"flood", false, nil},
+	} {
+		parts := []string{"environment", "agent"}
+		if !tt.agent {
+			parts = parts[:1]
+		}
+		o := plugin.LaunchOptions{Memory: 200 << 20}
+		if tt.fault == "loop" || tt.fault == "stop" {
+			o.CallTimeout = time.Second
+		}
+		for _, part := range parts {
+			t.Run(fmt.Sprintf("%s/%s/once", tt.fault, part), func(t *testing.T) {
+				t.Parallel()
+				marker := filepath.Join(t.TempDir(), "struck")
+				got := lines(perform(t, part, faults{Fault: tt.fault, Once: marker}, o))
+				if _, err := os.Stat(marker); err != nil {
+					t.Fatal("the fault did not strike")
+				}
+				if !maps.Equal(got, undisturbed) {
+					t.Errorf("got %v, want %v", got, undisturbed)
+				}
+			})
+			t.Run(fmt.Sprintf("%s/%s/always", tt.fault, part), func(t *testing.T) {
+				t.Parallel()
+				got := perform(t, part, faults{Fault: tt.fault}, o)
+				text := lines(got)
+				if len(got) != len(undisturbed) {
+					t.Errorf("%d records, want %d", len(got), len(undisturbed))
+				}
+				for key, want := range undisturbed {
+					if (key.Run != faultyRun || tt.want == nil) && text[key] != want {
+						t.Errorf("run %d: got %s, want %s", key.Run, text[key], want)
+					}
+				}
+				bad := got[result.Key{Environment: "e", Agent: "a", Run: faultyRun}]
+				if tt.want == nil {
+					return
+				}
+				if bad.Status != result.Failed {
+					t.Fatalf("got %v, want a failed record", bad)
+				}
+				for _, part := range append(tt.want, part+", call ", "plugin faulty: ") {
+					if !strings.Contains(bad.Error, part) {
+						t.Errorf("got %q, want %q in it", bad.Error, part)
+					}
+				}
+			})
+		}
+	}
+}
