@@ -146,7 +146,7 @@ func (h *heatMap) draw(c draw.Canvas) {
 		low, high = min(low, 0), max(high, low+1)
 	}
 	colours := heat(low, high)
-	write(c, (c.Min.X+c.Max.X)/2, c.Max.Y, 11, text.XCenter, text.YTop, inkBlack, h.title)
+	whole := c
 	c = draw.Crop(c, 0, 0, 0, -0.9*vg.Centimeter)
 
 	const barSpace = 2.3 * vg.Centimeter
@@ -155,6 +155,8 @@ func (h *heatMap) draw(c draw.Canvas) {
 	wide, tall := side*vg.Length(l.Cols), side*vg.Length(l.Rows)
 	box := vg.Rectangle{Min: vg.Point{X: (c.Min.X + c.Max.X - barSpace - wide) / 2, Y: (c.Min.Y + c.Max.Y - tall) / 2}}
 	box.Max = vg.Point{X: box.Min.X + wide, Y: box.Min.Y + tall}
+	_, top := barEnds(box)
+	write(c, (whole.Min.X+whole.Max.X)/2, min(top+0.4*vg.Centimeter, whole.Max.Y-0.4*vg.Centimeter), 11, text.XCenter, text.YBottom, inkBlack, h.title)
 	ink := func(i int) color.Color {
 		switch {
 		case l.Wall[i]:
@@ -186,7 +188,7 @@ func (h *heatMap) drawCells(c draw.Canvas, box vg.Rectangle, side vg.Length, ink
 		right, bottom := min(x+side+over, box.Max.X), max(y-side-over, box.Min.Y)
 		fill := ink(i)
 		c.FillPolygon(fill, []vg.Point{{X: x, Y: y}, {X: right, Y: y}, {X: right, Y: bottom}, {X: x, Y: bottom}})
-		if size := min(0.35*side, 10); math.IsNaN(h.value[i]) && !l.Wall[i] && size >= 4 {
+		if size := min(0.35*side, 10); math.IsNaN(h.value[i]) && !l.Wall[i] && size >= 5.5 {
 			write(c, x+side/2, y-side/2, size, text.XCenter, text.YCenter, inkWall, h.empty)
 		}
 	}
@@ -204,7 +206,7 @@ func (h *heatMap) drawCells(c draw.Canvas, box vg.Rectangle, side vg.Length, ink
 			continue
 		}
 		size := min(0.55*side, 1.3*side/vg.Length(len([]rune(sign))), 11)
-		if size >= 4 {
+		if size >= 5.5 { // else digits run into each other
 			write(c, x, y, size, text.XCenter, text.YCenter, on, sign)
 		}
 	}
@@ -225,15 +227,18 @@ func arrow(c draw.Canvas, at, d vg.Point, r vg.Length, ink color.Color) {
 	c.FillPolygon(ink, []vg.Point{point(1, 0), point(0.15, 0.5), point(0.15, -0.5)})
 }
 
+// barEnds returns where the colour bar beside a map begins and ends: beside a flat
+// map it is higher than that.
+func barEnds(box vg.Rectangle) (bottom, top vg.Length) {
+	middle, half := (box.Min.Y+box.Max.Y)/2, max(box.Max.Y-box.Min.Y, 4*vg.Centimeter)/2
+	return middle - half, middle + half
+}
+
 // drawBar draws the colour bar beside the map.
 func (h *heatMap) drawBar(c draw.Canvas, box vg.Rectangle, m palette.ColorMap, never bool) {
 	const wide, strips = 0.35 * vg.Centimeter, 96
 	left := box.Max.X + 0.35*vg.Centimeter
-	bottom, top := box.Min.Y, box.Max.Y
-	if short := 4 * vg.Centimeter; top-bottom < short { // of a flat map
-		middle := (top + bottom) / 2
-		bottom, top = middle-short/2, middle+short/2
-	}
+	bottom, top := barEnds(box)
 	if never {
 		y := bottom + 0.45*vg.Centimeter
 		c.FillPolygon(inkNever, []vg.Point{{X: left, Y: bottom}, {X: left + wide, Y: bottom}, {X: left + wide, Y: y}, {X: left, Y: y}})

@@ -73,7 +73,8 @@ func (q *forgetting) plot(file string) error {
 	return f.save(file)
 }
 
-// timesByState draws T_ε of every state and action that the policy does not take.
+// timesByState draws T_ε of every state and action that the policy does not take,
+// the actions side by side.
 func (q *forgetting) timesByState() (chart, error) {
 	c := chart{p: newPanel("state", "T_ε(s,a), steps"), l: newLegend()}
 	groups := make([]plotter.XYs, len(q.actions))
@@ -86,7 +87,8 @@ func (q *forgetting) timesByState() (chart, error) {
 			case t == mdp.Never:
 				never[a]++
 			default:
-				groups[a] = append(groups[a], plotter.XY{X: float64(s), Y: float64(t)})
+				beside := (float64(a)+0.5)/float64(len(row)) - 0.5
+				groups[a] = append(groups[a], plotter.XY{X: float64(s) + 0.6*beside, Y: float64(t)})
 				top = max(top, t)
 			}
 		}
@@ -163,14 +165,28 @@ func (q *forgetting) curves() (chart, error) {
 		}
 	}
 	p := newPanel("T, steps after the choice", "d_T(s,a), difference felt")
-	c := chart{p: p, l: newLegend(), strips: len(pairs) + 1}
+	c := chart{p: p, l: newLegend()}
 	top := q.Epsilon
 	var marks []plot.Plotter
+	curves, names := make([][]float64, len(pairs)), make([]string, len(pairs))
 	for i, x := range pairs {
 		d, err := mdp.Forgetting(q.model, q.policy, x.S, x.A, end)
 		if err != nil {
 			return c, err
 		}
+		curves[i], names[i] = d, q.actions[x.A]
+		for j, earlier := range curves[:i] { // actions that do the same share a line
+			if pairs[j].S == x.S && slices.Equal(earlier, d) {
+				names[j], names[i] = names[j]+", "+names[i], ""
+				break
+			}
+		}
+	}
+	for i, x := range pairs {
+		if names[i] == "" {
+			continue
+		}
+		d := curves[i]
 		xy := make(plotter.XYs, end)
 		for t := range xy {
 			xy[t] = plotter.XY{X: float64(t + 1), Y: d[t]}
@@ -180,18 +196,18 @@ func (q *forgetting) curves() (chart, error) {
 		if err != nil {
 			return c, err
 		}
-		line.LineStyle = draw.LineStyle{Color: lineColours[i], Width: vg.Points(1.8)}
-		if i > 0 {
-			line.Dashes = []vg.Length{vg.Points(2 + 2*float64(i)), vg.Points(2)}
+		line.LineStyle = draw.LineStyle{Color: lineColours[c.strips], Width: vg.Points(1.8)}
+		if c.strips > 0 {
+			line.Dashes = []vg.Length{vg.Points(2 + 2*float64(c.strips)), vg.Points(2)}
 		}
 		p.Add(line)
-		name := fmt.Sprintf("%s in state %d: T_ε = %s", q.actions[x.A], x.S, steps(q.T[x.S][x.A]))
+		name := fmt.Sprintf("%s in state %d: T_ε = %s", names[i], x.S, steps(q.T[x.S][x.A]))
 		if t := q.T[x.S][x.A]; t <= end {
 			mark, err := plotter.NewScatter(plotter.XYs{{X: float64(t), Y: d[t-1]}})
 			if err != nil {
 				return c, err
 			}
-			mark.GlyphStyle = draw.GlyphStyle{Color: lineColours[i], Radius: vg.Points(3.5), Shape: draw.CircleGlyph{}}
+			mark.GlyphStyle = draw.GlyphStyle{Color: lineColours[c.strips], Radius: vg.Points(3.5), Shape: draw.CircleGlyph{}}
 			marks = append(marks, mark)
 			c.l.Add(name, line, mark)
 		} else {
@@ -200,7 +216,9 @@ func (q *forgetting) curves() (chart, error) {
 			}
 			c.l.Add(name, line)
 		}
+		c.strips++
 	}
+	c.strips++
 	threshold, err := plotter.NewLine(plotter.XYs{{X: 1, Y: q.Epsilon}, {X: float64(end), Y: q.Epsilon}})
 	if err != nil {
 		return c, err
@@ -241,23 +259,32 @@ func (q *solution) plot(file string) error {
 		}
 	}
 	per := slices.Max(several)
-	title := name + ", and the policy"
+	h := newHeatMap(name, unit, q.layout, value, math.Max)
+	h.empty = "end"
 	if per > 1 {
-		title = fmt.Sprintf("%s, greatest of the states in a cell", name)
-	}
-	h := newHeatMap(title, unit, q.layout, value, math.Max)
-	if per == 1 {
+		h.title += ", greatest of the states in a cell"
+	} else {
 		h.sign = make([]string, len(h.value))
 		for s, cell := range q.layout.Cell {
 			if cell >= 0 {
 				h.sign[cell] = q.sign(s)
 			}
 		}
+		if slices.ContainsFunc(h.sign, func(sign string) bool { return sign != "" }) {
+			h.title += ", and the policy"
+		}
 	}
-	h.empty = "end"
 	f.panels = append(f.panels, h)
 	if q.stationary != nil && !q.model.HasTerminal() {
-		f.panels = append(f.panels, newHeatMap("stationary distribution: share of visits in the long run", "share", q.layout, q.stationary, func(a, b float64) float64 { return a + b }))
+		share := slices.Clone(q.stationary)
+		for s, x := range value {
+			if math.IsNaN(x) {
+				share[s] = x
+			}
+		}
+		v := newHeatMap("stationary distribution: share of visits in the long run", "share", q.layout, share, func(a, b float64) float64 { return a + b })
+		v.empty = h.empty
+		f.panels = append(f.panels, v)
 	}
 	return f.save(file)
 }
