@@ -40,8 +40,13 @@ func (p *bonusParams) check(t task) error {
 	if err := checkPrior(p.Alpha, p.Tau0, p.Tau); err != nil {
 		return err
 	}
-	if p.Horizon > maxPairs/t.states/t.actions {
-		return fmt.Errorf("a plan of %d steps for the %d states and %d actions of %s is too large: %w", p.Horizon, t.states, t.actions, t.spec.ID, framework.ErrUnsupported)
+	return checkHorizon(p.Horizon, t)
+}
+
+// checkHorizon bounds the size of a plan that depends on the steps left.
+func checkHorizon(horizon int, t task) error {
+	if horizon > maxPairs/t.states/t.actions {
+		return fmt.Errorf("a plan of %d steps for the %d states and %d actions of %s is too large: %w", horizon, t.states, t.actions, t.spec.ID, framework.ErrUnsupported)
 	}
 	return nil
 }

@@ -17,13 +17,19 @@ import (
 // regrets[k][run] = Σ_h max_a Q*_h(s,a) − Q*_h(s,a) over the steps of at[k] episodes.
 func swim(t testing.TB, agent, params string, n int, at ...int) (regrets [][]float64) {
 	t.Helper()
+	return swimAs(t, find(t, agent), params, n, at...)
+}
+
+// swimAs is swim of a plugin.
+func swimAs(t testing.TB, agent framework.Plugin, params string, n int, at ...int) (regrets [][]float64) {
+	t.Helper()
 	const horizon = 20
 	env, err := find(t, "riverswim").OpenEnvironment(t.Context(), json.RawMessage(`{"limit":20}`), n)
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec := env.Spec()
-	a, err := find(t, agent).OpenAgent(t.Context(), json.RawMessage(params), spec, n)
+	a, err := agent.OpenAgent(t.Context(), json.RawMessage(params), spec, n)
 	if err != nil {
 		t.Fatal(err)
 	}

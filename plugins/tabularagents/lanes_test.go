@@ -45,7 +45,13 @@ var variants = map[string][]string{
 		``,
 		`{"horizon":3}`,
 		`{"resample":"geometric","gamma":0.9,"alpha":0.2}`,
+		`{"samples":3}`,
 	},
+	"boss":    {``, `{"horizon":3}`, `{"visits":2,"gamma":0.9}`},
+	"ucrl2":   {``, `{"horizon":3,"widths":"tabularl"}`, `{"scaling":0.1}`},
+	"mbie-eb": {``, `{"gamma":0.5,"beta":3}`},
+	"r-max":   {``, `{"m":1,"horizon":3}`, `{"m":2,"refine":true}`},
+	"e3":      {``, `{"m":1,"horizon":3,"gamma":1}`},
 }
 
 // every calls f with every agent and each of its variants.
@@ -131,6 +137,29 @@ var wrong = []struct{ agent, params, want string }{
 	{"psrl", `{"alpha":0}`, "alpha"},
 	{"psrl", `{"tau0":0}`, "tau0"},
 	{"psrl", `{"tau":-1}`, "tau"},
+	{"psrl", `{"samples":0}`, "samples"},
+	{"psrl", `{"merge":"x"}`, "merge"},
+	{"psrl", `{"visits":0}`, "visits"},
+	{"boss", `{"alpha":0}`, "alpha"},
+	{"ucrl2", `{"horizon":-1}`, "horizon"},
+	{"ucrl2", `{"delta":0}`, "delta"},
+	{"ucrl2", `{"delta":1}`, "delta"},
+	{"ucrl2", `{"scaling":0}`, "scaling"},
+	{"ucrl2", `{"widths":"x"}`, "widths"},
+	{"ucrl2", `{"reward_low":2,"reward_high":1}`, "reward_low"},
+	{"mbie-eb", `{"gamma":1}`, "gamma"},
+	{"mbie-eb", `{"beta":-1}`, "beta"},
+	{"mbie-eb", `{"reward_high":-2}`, "reward_low"},
+	{"r-max", `{"m":0}`, "m is 0"},
+	{"r-max", `{"horizon":-1}`, "horizon"},
+	{"r-max", `{"gamma":1}`, "gamma"},
+	{"r-max", `{"reward_high":-2}`, "reward_low"},
+	{"e3", `{"m":0}`, "m is 0"},
+	{"e3", `{"horizon":0}`, "horizon"},
+	{"e3", `{"gamma":2}`, "gamma"},
+	{"e3", `{"escape":0}`, "escape"},
+	{"e3", `{"escape":2}`, "escape"},
+	{"e3", `{"reward_low":2}`, "reward_low"},
 	{"ucbvi", `{"horizon":0}`, "horizon"},
 	{"ucbvi", `{"scaling":-1}`, "scaling"},
 	{"ucbvi", `{"epsilon":2}`, "epsilon"},
@@ -212,7 +241,7 @@ func TestBrokenInput(t *testing.T) {
 
 // A step allocates nothing: 1000 steps within episodes and over their ends.
 func TestStepsDoNotAllocate(t *testing.T) {
-	for _, name := range []string{"bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl"} {
+	for _, name := range []string{"bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl", "ucrl2", "mbie-eb"} {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
 				c := newCaller(t, name, params)

@@ -95,9 +95,9 @@ func newPSRL(t *testing.T, params string) *psrl {
 
 // resampled reports whether the lane drew a model in f.
 func resampled(x *psrl, f func()) bool {
-	before := x.model.Reward(0, 0) // a draw of a normal variate: never the same twice
+	before := x.models[0].Reward(0, 0) // a draw of a normal variate: never the same twice
 	f()
-	return x.model.Reward(0, 0) != before
+	return x.models[0].Reward(0, 0) != before
 }
 
 // A model is drawn when the visits to some pair, n when the last was drawn, have
@@ -150,7 +150,7 @@ func TestPlanForTheStepsLeft(t *testing.T) {
 	s := x.begin(0)
 	for k := range 30 {
 		left := 3 - k%3
-		plan, err := mdp.SolveFinite(x.model, 3)
+		plan, err := mdp.SolveFinite(x.models[0], 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func TestModelsDependOnTheSeed(t *testing.T) {
 	for seed := range uint64(50) {
 		x.start(seed)
 		x.begin(0)
-		rewards = append(rewards, x.model.Reward(0, 0))
+		rewards = append(rewards, x.models[0].Reward(0, 0))
 	}
 	// Draws of N(0,1): mean within 3.9 standard errors.
 	if mean, sd := stat.MeanStdDev(rewards, nil); math.Abs(mean) > 3.9/math.Sqrt(50) || sd < 0.5 || sd > 1.6 {

@@ -1,0 +1,173 @@
+package tabularagents
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// mbieParams are the parameters of MBIE-EB.
+type mbieParams struct {
+	Gamma float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; the default is a choice of ours."`
+	Beta  float64 `json:"beta" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, in units of the range of rewards. The theory asks for √(ln(2SAm/δ)/2)/(1-gamma), m being the visits after which a pair would no longer be updated (Strehl & Littman 2008, Theorem 2), which is far too much in practice; the default is a choice of ours."`
+	Bounds
+}
+
+// MBIEEB returns model-based interval estimation with exploration bonus (Strehl &
+// Littman 2008, §3.3) as a plugin: acting greedily by the solution of
+//
+//	Q(s,a) = r̂(s,a) + β/√n(s,a) + γ Σ_u p̂(u|s,a) max_b Q(u,b),
+//
+// where pairs that were never tried have the largest return there can be, which no
+// other may exceed (the latter is ours; it leaves Q optimistic). It assumes that
+// observations are Markov states, that rewards are bounded, and of termination what
+// PSRL does. A truncated step teaches like any other.
+//
+// The solution is kept up to date by sweeps of value iteration from the last one,
+// to a residual of 1e-4 of the range of rewards. A step changes the values of one
+// pair only: unless these changes have added up to the residual there is no sweep.
+func MBIEEB() framework.Plugin {
+	return plugin("rlrun/mbie-eb@1",
+		"MBIE-EB (Strehl & Littman 2008): the best policy of the model seen, with a bonus of β/√n.",
+		mbieParams{Gamma: 0.99, Beta: 0.5},
+		func(p mbieParams, t task) (func() learner, error) {
+			if err := checkDiscount(p.Gamma); err != nil {
+				return nil, err
+			}
+			if !(p.Beta >= 0) || math.IsInf(p.Beta, 0) {
+				return nil, invalid("beta is %v, must not be negative", p.Beta)
+			}
+			low, high, err := p.Bounds.of(t)
+			if err != nil {
+				return nil, err
+			}
+			return func() learner {
+				x := &mbie{p: &p, t: t, top: high / (1 - p.Gamma), bonus: p.Beta * (high - low), residual: 1e-4 * (high - low), endings: newEndings(t.states)}
+				x.rng = rand.New(&x.pcg)
+				x.q, x.value = make([]float64, t.states*t.actions), make([]float64, t.states)
+				return x
+			}, nil
+		})
+}
+
+// checkDiscount validates the discount of an agent that plans for ever.
+func checkDiscount(gamma float64) error {
+	if !(gamma >= 0 && gamma < 1) {
+		return invalid("gamma is %v, must be in [0,1)", gamma)
+	}
+	return nil
+}
+
+type mbie struct {
+	endings
+	p             *mbieParams
+	t             task
+	top           float64 // the largest return there can be
+	bonus         float64 // of a pair seen once
+	residual      float64 // that is left after sweeps
+	pcg           rand.PCG
+	rng           *rand.Rand // over pcg
+	counts        *mdp.Counts
+	q             []float64 // of pair s*A+a
+	value         []float64
+	stale         float64 // by how much values have changed since the last sweep, added up
+	sweeps        int     // made in this run
+	state, action int     // of the last step
+}
+
+func (x *mbie) start(s uint64) {
+	x.pcg.Seed(s, uint64(seed.Exploration))
+	x.counts = newCounts(x.t.states, x.t.actions)
+	for i := range x.q {
+		x.q[i] = x.top
+	}
+	for s := range x.value {
+		x.value[s] = x.top
+	}
+	x.stale, x.sweeps = 0, 0
+	x.forget()
+}
+
+func (x *mbie) begin(s int) int { return x.act(s) }
+
+func (x *mbie) step(r float64, next int) int {
+	x.learn(r, next)
+	return x.act(next)
+}
+
+func (x *mbie) end(r float64, next int, terminated bool) {
+	if terminated && !x.terminal[next] {
+		x.mark(next)
+		x.update(next)
+	}
+	x.learn(r, next)
+}
+
+func (x *mbie) learn(r float64, next int) {
+	x.counts.Update(x.state, x.action, r, next)
+	x.update(x.state)
+}
+
+func (x *mbie) act(s int) int {
+	if x.terminal[s] {
+		x.unmark(s)
+		x.update(s)
+	}
+	if x.stale > x.residual {
+		x.sweep()
+	}
+	x.state, x.action = s, argmax(x.q[s*x.t.actions:(s+1)*x.t.actions], x.rng)
+	return x.action
+}
+
+// update backs up a state and remembers by how much its value changed.
+func (x *mbie) update(s int) { x.stale += x.backup(s) }
+
+// sweep makes sweeps of Gauss-Seidel value iteration, in alternating directions,
+// until one changes no value by more than the residual.
+func (x *mbie) sweep() {
+	x.stale = 0
+	for {
+		change := 0.0
+		for k := range x.value {
+			if x.sweeps%2 == 1 {
+				k = len(x.value) - 1 - k
+			}
+			change = max(change, x.backup(k))
+		}
+		x.sweeps++
+		if change <= x.residual {
+			return
+		}
+	}
+}
+
+// backup computes the values of a state's actions and returns by how much that of
+// the state changed.
+func (x *mbie) backup(s int) float64 {
+	old := x.value[s]
+	if x.terminal[s] {
+		x.value[s] = 0
+		return math.Abs(old)
+	}
+	n := x.t.actions
+	row := x.q[s*n : (s+1)*n]
+	for a := range row {
+		seen := x.counts.N(s, a)
+		if seen == 0 {
+			row[a] = x.top
+			continue
+		}
+		next, count := x.counts.Row(s, a)
+		v := 0.0
+		for k, u := range next {
+			v += count[k] * x.value[u]
+		}
+		row[a] = min(x.top, x.counts.Rewards(s, a).Mean+x.bonus/math.Sqrt(seen)+x.p.Gamma*v/seen)
+	}
+	x.value[s] = largest(row)
+	return math.Abs(x.value[s] - old)
+}
