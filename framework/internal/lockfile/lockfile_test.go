@@ -1,0 +1,109 @@
+package lockfile_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/internal/lockfile"
+)
+
+// TestMain lets the test binary be another process, which takes a lock, says so
+// and waits to be killed.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "hold" {
+		_, err := lockfile.Take(os.Args[2])
+		fmt.Println(err)
+		select {}
+	}
+	os.Exit(m.Run())
+}
+
+// A lock is refused, naming its holder, until the holder lets go or dies; what a
+// dead holder left behind is in nobody's way.
+func TestTake(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if err := os.WriteFile(path, []byte("process 1 on mars\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := lockfile.Take(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held *lockfile.HeldError
+	if _, err := lockfile.Take(path); !errors.As(err, &held) || !strings.HasPrefix(held.Holder, fmt.Sprintf("process %d on ", os.Getpid())) {
+		t.Errorf("got %v, want it held by this process", err)
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the file is still there")
+	}
+
+	other := exec.Command(os.Args[0], "hold", path)
+	out, err := other.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said string
+	if _, err := fmt.Fscan(out, &said); err != nil || said != "<nil>" {
+		t.Fatalf("the other process says %q (%v)", said, err)
+	}
+	if _, err := lockfile.Take(path); !errors.As(err, &held) || !strings.HasPrefix(held.Holder, fmt.Sprintf("process %d on ", other.Process.Pid)) {
+		t.Errorf("got %v, want it held by process %d", err, other.Process.Pid)
+	}
+	if err := other.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	other.Wait()
+	if l, err = lockfile.Take(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lockfile.Take(filepath.Join(path, "x", "lock")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("in a folder that is not there: got %v", err)
+	}
+}
+
+// Never two at once, however many come and go.
+func TestExclusive(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	var inside, turns atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for turns.Load() < 500 {
+				l, err := lockfile.Take(path)
+				var held *lockfile.HeldError
+				if errors.As(err, &held) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if inside.Add(1) != 1 {
+					t.Error("two hold the lock")
+				}
+				turns.Add(1)
+				inside.Add(-1)
+				if err := l.Release(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
