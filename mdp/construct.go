@@ -92,16 +92,13 @@ func NewModel(d Definition) (*Tabular, error) {
 	if err := d.checkSize(); err != nil {
 		return nil, err
 	}
-	// Every row needs an entry, so a definition that cannot be complete is
-	// refused before anything of its claimed size is allocated.
-	if rows := d.States * d.Actions; rows/d.Actions != d.States || rows > len(d.Transitions)+len(d.Terminal)*d.Actions {
-		return nil, whole("%d states × %d actions need a row each, but only %d transitions are given",
-			d.States, d.Actions, len(d.Transitions))
-	}
 	transitions, err := sorted("transitions", d.Transitions, d.checkTransition, func(a, b Transition) int {
 		return cmp.Or(cmp.Compare(a.S, b.S), cmp.Compare(a.A, b.A), cmp.Compare(a.Next, b.Next))
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := d.checkRows(transitions); err != nil {
 		return nil, err
 	}
 	byPair := func(a, b Reward) int { return cmp.Or(cmp.Compare(a.S, b.S), cmp.Compare(a.A, b.A)) }
@@ -188,6 +185,44 @@ func sorted[E any](list string, given []E, check func(E) error, order func(a, b 
 		}
 	}
 	return entries, nil
+}
+
+// checkRows reports the first row that has no transition, given all in order,
+// before anything of the size that the definition claims is allocated.
+func (d *Definition) checkRows(transitions []Transition) error {
+	terminal := make(map[int]bool, len(d.Terminal))
+	for _, s := range d.Terminal {
+		terminal[s] = true
+	}
+	row, given := 0, 0 // the first row not accounted for; rows that are not left out
+	upTo := func(end int) error {
+		for row < end {
+			if s := row / d.Actions; terminal[s] {
+				row = min(end, (s+1)*d.Actions)
+			} else {
+				return &invalid{s: s, a: row % d.Actions,
+					err: fmt.Errorf("no transition given; %d states × %d actions need a row each", d.States, d.Actions)}
+			}
+		}
+		return nil
+	}
+	for _, t := range transitions {
+		i := t.S*d.Actions + t.A
+		if err := upTo(i); err != nil {
+			return err
+		}
+		if row == i {
+			row++
+			given++
+		}
+	}
+	if err := upTo(d.States * d.Actions); err != nil {
+		return err
+	}
+	if out := row - given; out > 1<<20 && out/64 > len(transitions) {
+		return whole("%d states × %d actions make %d rows of terminal states that are not given: too many", d.States, d.Actions, out)
+	}
+	return nil
 }
 
 func (d *Definition) checkState(s int) error {

@@ -183,6 +183,8 @@ func (p *parser) token() (json.Token, error) {
 			p.offset -= int64(len(t))
 		case string:
 			p.offset -= int64(len(t)) + 2
+		default: // null, true, false
+			p.offset -= int64(len(describe(t)))
 		}
 		if p.first < 0 {
 			p.first = p.offset
