@@ -68,7 +68,7 @@ func TestEnsembleSteps(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		update := rapid.SampledFrom([]string{"all", "drawn", "bernoulli", "exponential", "poisson"}).Draw(rt, "update")
 		schedule := rapid.SampledFrom([]string{"constant", "harmonic"}).Draw(rt, "schedule")
-		states, actions, k := rapid.IntRange(1, 3).Draw(rt, "states"), rapid.IntRange(1, 4).Draw(rt, "actions"), rapid.IntRange(1, 5).Draw(rt, "members")
+		states, actions, k := rapid.IntRange(1, 3).Draw(rt, "states"), rapid.SampledFrom([]int{1, 2, 3, fewActions + 1}).Draw(rt, "actions"), rapid.IntRange(1, 5).Draw(rt, "members")
 		x := newEnsemble(t, fmt.Sprintf(`{"members":%d,"update":%q,"schedule":%q,"gamma":0.5,"power":0.9}`, k, update, schedule), finite, states, actions)
 		for range rapid.IntRange(1, 20).Draw(rt, "steps") {
 			i, next := rapid.IntRange(0, states*actions-1).Draw(rt, "pair"), rapid.IntRange(0, states-1).Draw(rt, "next")
@@ -422,5 +422,24 @@ func TestBootstrapQExplores(t *testing.T) {
 	}
 	if sum < 0.15 {
 		t.Errorf("reward a step in RiverSwim is %.3f, where 0.429 can be had", sum)
+	}
+}
+
+// Every number of 32 bits is as often n as Poisson(1) says, to one in 2³².
+func TestPoissonTable(t *testing.T) {
+	var p poisson
+	p.init()
+	cdf, term, last := 0.0, 1/math.E, uint64(0)
+	for n := range 10 {
+		cdf += term
+		term /= float64(n + 1)
+		end := uint64(cdf * (1 << 32))
+		if p.at(last) != n || p.at(end-1) != n || p.at(end) != n+1 {
+			t.Errorf("%d is not from %d to %d", n, last, end)
+		}
+		last = end
+	}
+	if n := p.at(math.MaxUint32); n < 10 || n >= len(p.below) {
+		t.Errorf("the largest number is %d", n)
 	}
 }

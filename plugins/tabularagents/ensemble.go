@@ -105,10 +105,11 @@ type ensemble struct {
 	top     []float64 // max_a Q_k(s,a) at s*K+k
 	n       []float64 // parallel to q, sums of weights; nil where the step size is constant
 	pcg     rand.PCG
-	rng     *rand.Rand  // over pcg
-	size    []float64   // of the present step, by member
-	unit    [2]float64  // what a weight of 0 and one of 1 mean: a step size, or a weight to be counted
-	most    float64     // that a weight can mean
+	rng     *rand.Rand // over pcg
+	size    []float64  // of the present step, by member
+	unit    [2]float64 // what a weight of 0 and one of 1 mean: a step size, or a weight to be counted
+	most    float64    // that a weight can mean
+	poisson poisson
 	repeats [20]float64 // 1−(1−step)^ν, the size of ν steps
 }
 
@@ -125,6 +126,7 @@ func (x *ensemble) init(p *Ensemble, t task) {
 		x.unit[1], x.most = 1, math.Inf(1)
 		x.n = make([]float64, len(x.q))
 	}
+	x.poisson.init()
 	for n := range x.repeats {
 		x.repeats[n] = 1 - math.Pow(1-p.Step, float64(n))
 	}
@@ -215,17 +217,38 @@ func (x *ensemble) learn(i int, r, gamma float64, next, followed int) {
 	k := len(size)
 	s := i / x.actions
 	q, after, top := x.q[i*k:][:k], x.top[next*k:][:k], x.top[s*k:][:k]
+	few := x.actions <= fewActions
 	sum := 0.0
 	for m, w := range size {
 		old := q[m]
 		v := old + w*(r+gamma*after[m]-old)
 		q[m] = v
 		sum += v
-		if v >= top[m] {
+		switch {
+		case few:
+		case v >= top[m]:
 			top[m] = v
-		} else if old == top[m] {
+		case old == top[m]:
 			top[m] = x.best(s*x.actions, m)
 		}
 	}
 	x.mean[i] = sum / float64(k)
+	if few {
+		x.renew(s, top)
+	}
+}
+
+// fewActions is up to how many it is faster to compare all of them, which needs
+// no branches.
+const fewActions = 8
+
+// renew computes the values of the members' best actions in s.
+func (x *ensemble) renew(s int, top []float64) {
+	q := x.values(s)
+	copy(top, q)
+	for q = q[len(top):]; len(q) > 0; q = q[len(top):] {
+		for m, v := range q[:len(top)] {
+			top[m] = max(top[m], v)
+		}
+	}
 }

@@ -31,8 +31,12 @@ func (x *ensemble) sizes(i, followed int) []float64 {
 			size[k] = min(x.rng.ExpFloat64()*x.unit[1], x.most)
 		}
 	case bandit.PoissonWeights:
+		var bits uint64
 		for k := range size {
-			n := x.poisson()
+			if bits >>= 32; k&1 == 0 {
+				bits = x.pcg.Uint64()
+			}
+			n := x.poisson.at(bits & math.MaxUint32)
 			if x.n == nil {
 				size[k] = x.repeats[n]
 			} else {
@@ -78,10 +82,8 @@ func (x *ensemble) bernoulli(w []float64) {
 	below := uint64(x.Mask * (1 << 32))
 	var bits uint64
 	for k := range w {
-		if k&1 == 0 {
+		if bits >>= 32; k&1 == 0 {
 			bits = x.pcg.Uint64()
-		} else {
-			bits >>= 32
 		}
 		w[k] = x.unit[0]
 		if bits&math.MaxUint32 < below {
@@ -90,14 +92,35 @@ func (x *ensemble) bernoulli(w []float64) {
 	}
 }
 
-// poisson draws from Poisson(1), cut off at 19, by inversion.
-func (x *ensemble) poisson() int {
-	u := float64(x.pcg.Uint64()>>11) * 0x1p-53
-	p := 1 / math.E
-	n := 0
-	for ; u >= p && n < len(x.repeats)-1; n++ {
-		u -= p
-		p /= float64(n + 1)
+// poisson draws from Poisson(1) with probabilities to 2⁻³², two numbers a word, by
+// inversion with a guide table (Chen & Asau 1974).
+type poisson struct {
+	below [20]uint64 // below[n] = 2³² P(ν ≤ n)
+	guide [256]uint8 // the first ν that the highest byte of a number allows
+}
+
+func (p *poisson) init() {
+	sum, term := 0.0, 1/math.E
+	for n := range p.below {
+		sum += term
+		p.below[n] = uint64(sum * (1 << 32))
+		term /= float64(n + 1)
+	}
+	p.below[len(p.below)-1] = 1 << 32
+	n := uint8(0)
+	for b := range p.guide {
+		for p.below[n] <= uint64(b)<<24 {
+			n++
+		}
+		p.guide[b] = n
+	}
+}
+
+// at returns the number that 32 random bits stand for.
+func (p *poisson) at(bits uint64) int {
+	n := int(p.guide[bits>>24])
+	for bits >= p.below[n] {
+		n++
 	}
 	return n
 }
