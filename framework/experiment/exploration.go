@@ -66,9 +66,9 @@ type Window struct {
 	Cap int `json:"cap,omitempty" jsonschema:"minimum=1,maximum=1000000000,default=1000"`
 	// Scale multiplies the estimate; the product is rounded up. Default: 1.
 	Scale float64 `json:"scale,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1000000000,default=1"`
-	// Quantile is which of the mixing times of states and actions is taken, states
-	// weighted by their visits; 1 is the largest. Default: 1.
-	Quantile float64 `json:"quantile,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1,default=1"`
+	// Quantile is which of the mixing times of states and actions is taken by
+	// counts, states weighted by their visits; 1 is the largest. Default: 0.9.
+	Quantile float64 `json:"quantile,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.9"`
 	// TV is the distance, in total variation, below which a deviation is
 	// forgotten. Default: 0.25.
 	TV float64 `json:"tv,omitempty" jsonschema:"minimum=1e-6,maximum=1,default=0.25"`

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -62,18 +61,16 @@ type counts struct {
 	slots []slot // a power of two, at most half of them in use
 	shift uint   // 64 − log₂ len(slots)
 	used  int
-	total int
 }
 
 type slot struct{ key, n uint64 } // key 0: free
 
 func (c *counts) clear() {
 	clear(c.slots)
-	c.used, c.total = 0, 0
+	c.used = 0
 }
 
 func (c *counts) add(key uint64) {
-	c.total++
 	if len(c.slots) > 0 {
 		if s := c.find(key); s.key == key {
 			s.n++
@@ -113,7 +110,7 @@ func (c *counts) find(key uint64) *slot {
 // scratch is memory for estimates.
 type scratch struct {
 	seen    []transition
-	states  []int // that occur in seen, increasing
+	states  []int // that were left, increasing
 	visits  []float64
 	weighed []weighed
 }
@@ -134,9 +131,8 @@ type weighed struct {
 const exactStates = 256
 
 // mixing returns the q-quantile of the exploration mixing times of the greedy
-// policy in the model of the transitions seen (docs/theory.md §2.5): over the
-// states seen, weighted by visits, and all actions. A pair not seen is taken to
-// lead nowhere, which makes times err upwards.
+// policy in the model of what has been seen (docs/theory.md §2.5): over the states
+// visited, weighted by their visits, and the actions that are not greedy there.
 func (f *finite) mixing(c *counts, greedy []int, q float64, o mdp.MixingOptions, w *scratch) (int, error) {
 	w.collect(f, c)
 	m, policy, err := w.model(f, greedy)
@@ -150,8 +146,10 @@ func (f *finite) mixing(c *counts, greedy []int, q float64, o mdp.MixingOptions,
 			return 0, err
 		}
 		for s, times := range mix.T {
-			for _, t := range times {
-				w.weighed = append(w.weighed, weighed{t, w.visits[s]})
+			for a, t := range times {
+				if a != policy[s] {
+					w.weighed = append(w.weighed, weighed{t, w.visits[s]})
+				}
 			}
 		}
 	} else {
@@ -187,7 +185,8 @@ func quantile(times []weighed, q float64) int {
 	return longest
 }
 
-// collect lists what has been seen in order.
+// collect lists in order what has been seen, and the states that were left at
+// least once: of another it is not known where it leads.
 func (w *scratch) collect(f *finite, c *counts) {
 	w.seen, w.states = w.seen[:0], w.states[:0]
 	for _, s := range c.slots {
@@ -196,45 +195,62 @@ func (w *scratch) collect(f *finite, c *counts) {
 		}
 		key := int(s.key - 1)
 		pair := key / f.states
-		t := transition{pair / f.actions, pair % f.actions, key % f.states, float64(s.n)}
-		w.seen = append(w.seen, t)
-		w.states = append(w.states, t.s, t.next)
+		w.seen = append(w.seen, transition{pair / f.actions, pair % f.actions, key % f.states, float64(s.n)})
 	}
 	slices.SortFunc(w.seen, func(x, y transition) int {
 		return cmp.Or(cmp.Compare(x.s, y.s), cmp.Compare(x.a, y.a), cmp.Compare(x.next, y.next))
 	})
-	slices.Sort(w.states)
-	w.states = slices.Compact(w.states)
+	for _, t := range w.seen {
+		if n := len(w.states); n == 0 || w.states[n-1] != t.s {
+			w.states = append(w.states, t.s)
+		}
+	}
+	w.visits = append(w.visits[:0], make([]float64, len(w.states))...)
 }
 
-// model returns the model of the transitions collected, over the states that
-// occur in them, and the greedy policy there; visits are those of its states.
+// model returns the model of what has been collected, and the greedy policy in it.
+// Transitions to states that were never left are not in it. A pair without any is
+// taken to lead where the other actions led in its state, in the same proportions,
+// and if they did not lead anywhere, nowhere. That it led nowhere in any case would
+// be a state that cannot be left wherever the greedy action was not tried yet, and
+// a deviation to it would never be forgotten.
 func (w *scratch) model(f *finite, greedy []int) (*mdp.Tabular, mdp.Deterministic, error) {
 	policy := make(mdp.Deterministic, len(w.states))
-	w.visits = append(w.visits[:0], make([]float64, len(w.states))...)
-	for i, s := range w.states {
-		policy[i] = greedy[s]
-	}
 	rest := w.seen
+	var here []transition // those from one state, where next is the number of a state in the model
 	m, err := mdp.Generate(mdp.Definition{States: len(w.states), Actions: f.actions}, func(i, a int, row *mdp.Row) {
-		n, total := 0, 0.0
-		for n < len(rest) && rest[n].s == w.states[i] && rest[n].a == a {
-			total += rest[n].n
-			n++
+		if a == 0 {
+			s := w.states[i]
+			policy[i] = greedy[s]
+			for here = here[:0]; len(rest) > 0 && rest[0].s == s; rest = rest[1:] {
+				t := rest[0]
+				w.visits[i] += t.n
+				var known bool
+				if t.next, known = slices.BinarySearch(w.states, t.next); known {
+					here = append(here, t)
+				}
+			}
 		}
-		if n == 0 {
+		if !addRow(row, here, a) && !addRow(row, here, -1) {
 			row.Add(i, 1)
-			return
 		}
-		for _, t := range rest[:n] {
-			k, _ := slices.BinarySearch(w.states, t.next)
-			row.Add(k, t.n/total)
-		}
-		w.visits[i] += total
-		rest = rest[n:]
 	})
-	if err == nil && len(rest) > 0 {
-		err = errors.New("explore: transitions are left over")
-	}
 	return m, policy, err
+}
+
+// addRow adds the transitions of an action, or of all if it is −1, and tells
+// whether there are any.
+func addRow(row *mdp.Row, seen []transition, a int) bool {
+	total := 0.0
+	for _, t := range seen {
+		if a < 0 || t.a == a {
+			total += t.n
+		}
+	}
+	for _, t := range seen {
+		if a < 0 || t.a == a {
+			row.Add(t.next, t.n/total)
+		}
+	}
+	return total > 0
 }

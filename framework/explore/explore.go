@@ -6,7 +6,9 @@
 // chosen option until the next epoch (docs/theory.md §3.4).
 //
 // An epoch is the start of an episode, and the end of the window for which the
-// last choice was held. What a lane does depends on its run alone: on the agent,
+// last choice was held. The greedy option is not held beyond the step at which the
+// data have doubled since the window was estimated: the estimate is made anew then,
+// and while it is made of a few steps, it may be very long. What a lane does depends on its run alone: on the agent,
 // its observations and rewards, and the seed of the run.
 package explore
 
@@ -44,7 +46,8 @@ type Options struct {
 	// Quantile is not used: that is over models, of which there is one here.
 	Window options.WindowOptions
 	// Quantile, in (0,1], of the mixing times of states and actions, a state
-	// weighted by its visits; used by Counts. Default 1: the largest.
+	// weighted by its visits; used by Counts. Default 0.9: the few visits to the
+	// edge of what is known, of which little is, do not count.
 	Quantile float64
 	// Log is how many decisions of a run are kept: all up to that many, and then
 	// every second one, every fourth, and so on, so that never fewer than half as
@@ -113,6 +116,7 @@ type lane struct {
 	pair     int  // the last state and action, of Counts
 	steps    int  // actions selected
 	explored int  // of them, those that an option other than the greedy one selected
+	data     int  // transitions or outcomes that the estimator has seen
 	due      int  // number of data at which to estimate again
 	window   options.Window
 	counts   counts
@@ -155,7 +159,7 @@ func (o *Options) complete(spec framework.Spec) error {
 		o.Kinds = []options.Kind{options.Members, options.Constants}
 	}
 	if o.Quantile == 0 {
-		o.Quantile = 1
+		o.Quantile = 0.9
 	}
 	if !(o.Quantile > 0 && o.Quantile <= 1) {
 		return fmt.Errorf("the quantile of mixing times is %v, must be in (0,1]: %w", o.Quantile, framework.ErrInvalidParams)
@@ -227,7 +231,7 @@ func (a *Agent) Step(ctx context.Context, in *framework.Feedback, actions *space
 		switch l := &a.lanes[i]; s {
 		case framework.Continue:
 			a.observe(l, in, i)
-			epoch = l.left == 0 && !in.Terminated[i] && !in.Truncated[i]
+			epoch = (l.left == 0 || !l.explores && l.data >= l.due) && !in.Terminated[i] && !in.Truncated[i]
 		case framework.NewEpisode:
 			l.episode++
 			a.begin(l, in, i)
@@ -271,7 +275,7 @@ func (a *Agent) Step(ctx context.Context, in *framework.Feedback, actions *space
 // reset forgets everything: another run begins.
 func (a *Agent) reset(l *lane, s uint64) {
 	l.pcg.Seed(s, uint64(seed.Decisions))
-	l.left, l.explores, l.pending, l.steps, l.explored, l.due, l.episode = 0, false, false, 0, 0, 1, 0
+	l.left, l.explores, l.pending, l.steps, l.explored, l.data, l.due, l.episode = 0, false, false, 0, 0, 0, 1, 0
 	l.window = a.initial
 	l.counts.clear()
 	l.series.clear()
@@ -286,11 +290,13 @@ func (a *Agent) observe(l *lane, in *framework.Feedback, i int) {
 			l.pending = true
 			return
 		}
+		l.data++
 		l.counts.add(a.finite.transition(l.pair, in.Observations.Int64[i]))
 	case Autocorrelation:
 		if l.explores {
 			l.series.cut()
 		} else {
+			l.data++
 			l.series.add(in, i)
 		}
 		if in.Terminated[i] || in.Truncated[i] {
@@ -303,6 +309,7 @@ func (a *Agent) observe(l *lane, in *framework.Feedback, i int) {
 func (a *Agent) begin(l *lane, in *framework.Feedback, i int) {
 	if l.pending {
 		l.pending = false
+		l.data++
 		l.counts.add(a.finite.transition(l.pair, in.Observations.Int64[i]))
 	}
 }
@@ -347,17 +354,10 @@ func blame(lane int, err error) error {
 
 // estimate renews the lane's window when its data have doubled.
 func (a *Agent) estimate(ctx context.Context, l *lane, i int) error {
-	data := 0
-	switch a.estimator {
-	case Counts:
-		data = l.counts.total
-	case Autocorrelation:
-		data = l.series.total
-	}
-	if data < l.due {
+	if l.data < l.due {
 		return nil
 	}
-	l.due = 2 * data
+	l.due = 2 * l.data
 	mixing := 0
 	if a.estimator == Autocorrelation {
 		mixing = l.series.mixing(a.o.Window.Mixing)
