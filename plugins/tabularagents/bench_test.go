@@ -99,6 +99,12 @@ func BenchmarkStep(b *testing.B) {
 		{"bootstrap-q/index", "bootstrap-q", ``, hosted(options.Rule{Score: options.Index, Kind: bandit.V}, 0)},
 		{"dyna-q", "dyna-q", ``, nil},
 		{"ucbvi", "ucbvi", ``, nil},
+		{"psrl", "psrl", ``, nil},
+		{"boss", "boss", ``, nil},
+		{"ucrl2", "ucrl2", ``, nil},
+		{"mbie-eb", "mbie-eb", ``, nil},
+		{"r-max", "r-max", ``, nil},
+		{"e3", "e3", ``, nil},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			const n, steps = 4, 100_000

@@ -2,6 +2,7 @@ package tabularagents
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"testing"
 
@@ -119,9 +120,11 @@ func agrees(t *testing.T, what string, got []float64, want published) {
 // PSRL with the constants of TabulaRL has the regret of TabulaRL's PSRL: mean and
 // standard deviation of 30 seeds of that program, run by us for comparison.
 func TestPSRLIsTabulaRLs(t *testing.T) {
-	regrets := swim(t, "psrl", `{"horizon":20}`, 60, 100, 500)
+	regrets := swim(t, "psrl", `{"horizon":20}`, 60, 100, 500, 1000, 2000)
 	agrees(t, "100 episodes", regrets[0], published{150.97, 22.50, 30})
 	agrees(t, "500 episodes", regrets[1], published{178.72, 19.23, 30})
+	agrees(t, "1000 episodes", regrets[2], published{189.88, 18.27, 30})
+	agrees(t, "2000 episodes", regrets[3], published{201.48, 17.12, 30})
 }
 
 // So have Gaussian PSRL, UCBVI and, which is UCBVI without its bonus, ε-greedy,
@@ -132,12 +135,13 @@ func TestBonusAgentsAreTabulaRLs(t *testing.T) {
 		agent, params string
 		want          []published
 	}{
-		{"gaussian-psrl", `{"ignore_last":true}`, []published{{314.59, 14.22, 30}, {1260.71, 38.74, 30}}},
-		{"ucbvi", `{"ignore_last":true}`, []published{{228.45, 13.77, 30}, {885.68, 29.44, 30}}},
-		{"ucbvi", `{"ignore_last":true,"scaling":0,"epsilon":0.1}`, []published{{330.37, 1.84, 30}, {1652.64, 4.35, 30}}},
+		{"gaussian-psrl", `{"ignore_last":true}`, []published{{314.59, 14.22, 30}, {1260.71, 38.74, 30}, {2077.04, 52.22, 30}, {3109.35, 67.97, 30}}},
+		{"ucbvi", `{"ignore_last":true}`, []published{{228.45, 13.77, 30}, {885.68, 29.44, 30}, {1499.15, 32.01, 30}, {2367.33, 40.77, 30}}},
+		{"ucbvi", `{"ignore_last":true,"scaling":0,"epsilon":0.1,"alpha":0.0001,"tau0":0.0001}`, []published{{330.37, 1.84, 30}, {1652.64, 4.35, 30}, {3305.63, 5.80, 30}, {6610.45, 7.19, 30}}},
 	} {
-		regrets := swim(t, tt.agent, tt.params, 40, 100, 500)
-		agrees(t, tt.agent+tt.params+", 100 episodes", regrets[0], tt.want[0])
-		agrees(t, tt.agent+tt.params+", 500 episodes", regrets[1], tt.want[1])
+		at := []int{100, 500, 1000, 2000}
+		for k, regrets := range swim(t, tt.agent, tt.params, 30, at...) {
+			agrees(t, fmt.Sprintf("%s%s, %d episodes", tt.agent, tt.params, at[k]), regrets, tt.want[k])
+		}
 	}
 }

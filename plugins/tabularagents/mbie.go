@@ -17,7 +17,7 @@ type mbieParams struct {
 }
 
 // MBIEEB returns model-based interval estimation with exploration bonus (Strehl &
-// Littman 2008, §3.3) as a plugin: acting greedily by the solution of
+// Littman 2008) as a plugin: acting greedily by the solution of
 //
 //	Q(s,a) = r̂(s,a) + β/√n(s,a) + γ Σ_u p̂(u|s,a) max_b Q(u,b),
 //

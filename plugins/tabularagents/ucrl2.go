@@ -244,8 +244,8 @@ func (x *ucrl2) backup(q, next []float64) {
 }
 
 // expect returns the largest expected value after a pair within the L1 width:
-// half of the width goes to the best state, from the worst (Strehl & Littman 2008,
-// §3.3; Jaksch et al. 2010, Figure 2).
+// half of the width goes to the best state, from the worst (Strehl & Littman 2008;
+// Jaksch et al. 2010, Figure 2).
 func (x *ucrl2) expect(s, a, best int) float64 {
 	n := x.counts.N(s, a)
 	next, count := x.counts.Row(s, a)
