@@ -82,11 +82,11 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	if o.Memory > 0 && !subprocess.CanLimitMemory() {
 		return fail(errors.New("memory can be limited on Linux only"))
 	}
-	dir, err := socketFolder()
+	dir, remove, err := socketFolder()
 	if err != nil {
 		return fail(err)
 	}
-	defer os.RemoveAll(dir) // once connected, nobody else needs the socket
+	defer remove() // once connected, nobody else needs the socket
 
 	secure, certificate, err := clientTLS()
 	if err != nil {
@@ -172,16 +172,6 @@ func diagnose(ctx context.Context, s *subprocess.Subprocess, err error) error {
 		return e.Err
 	}
 	return err
-}
-
-// socketFolder makes a folder that only this user can enter, with a path short
-// enough for a socket's name, which has about 100 bytes.
-func socketFolder() (string, error) {
-	base := os.TempDir()
-	if len(base) > 40 {
-		base = "/tmp"
-	}
-	return os.MkdirTemp(base, "rlrun")
 }
 
 // inherited picks from the host's environment what programs need to run.

@@ -211,23 +211,82 @@ func TestConcurrentInstances(t *testing.T) {
 	}
 }
 
+// temporary makes a folder for temporary files with a short path.
+func temporary(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Setenv("TMPDIR", dir)
+	return dir
+}
+
+// names returns what is in a folder.
+func names(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
+}
+
+// What a host leaves behind that is killed while a plugin starts, the next start
+// removes; what belongs to a host that lives, or to somebody else, it does not.
+func TestStaleFolders(t *testing.T) {
+	dir := temporary(t)
+	starting := func() *exec.Cmd {
+		before := len(names(t, dir))
+		host := exec.Command(os.Args[0], "host", os.Args[0], "serve-never")
+		if err := host.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			host.Process.Kill()
+			host.Wait()
+		})
+		for range 2000 {
+			list := names(t, dir)
+			if len(list) > before && !slices.ContainsFunc(list, func(n string) bool { return strings.HasPrefix(n, ".") }) {
+				return host
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Fatal("no folder")
+		return nil
+	}
+	dead := starting()
+	stale := names(t, dir)
+	starting()
+	if err := os.Mkdir(filepath.Join(dir, "rlrun-results"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := dead.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	dead.Wait()
+	if list := names(t, dir); len(stale) != 1 || len(list) != 3 || !slices.Contains(list, stale[0]) {
+		t.Fatalf("the dead host left %v; there are %v", stale, list)
+	}
+	launch(t, plugin.LaunchOptions{}, "serve-environment")
+	if list := names(t, dir); len(list) != 2 || slices.Contains(list, stale[0]) || !slices.Contains(list, "rlrun-results") {
+		t.Errorf("after the next start there are %v, and %v should be gone", list, stale)
+	}
+}
+
 // Nothing is left in the folder for temporary files while a plugin runs, nor
 // after it.
 func TestNoTemporaryFiles(t *testing.T) {
-	dir := t.TempDir()
-	if len(dir) > 40 {
-		short, err := os.MkdirTemp("/tmp", "t")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer os.RemoveAll(short)
-		dir = short
-	}
-	t.Setenv("TMPDIR", dir)
+	dir := temporary(t)
 	left := func(when string) {
 		t.Helper()
-		if files, err := filepath.Glob(dir + "/*"); err != nil || len(files) > 0 {
-			t.Errorf("%s: %v (%v)", when, files, err)
+		if list := names(t, dir); len(list) > 0 {
+			t.Errorf("%s: %v", when, list)
 		}
 	}
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")

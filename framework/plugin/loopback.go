@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -19,14 +18,14 @@ import (
 // connection, but within this process. It is meant for tests: what passes
 // directly must pass here, too. The caller closes the process.
 func Loopback(p framework.Plugin) (*Process, error) {
-	dir, err := socketFolder()
+	dir, remove, err := socketFolder()
 	if err != nil {
 		return nil, err
 	}
 	socket := filepath.Join(dir, "s")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
-		os.RemoveAll(dir)
+		remove()
 		return nil, err
 	}
 	service := newServer(p)
@@ -36,7 +35,7 @@ func Loopback(p framework.Plugin) (*Process, error) {
 	stop := func() {
 		server.Stop()
 		service.close()
-		os.RemoveAll(dir)
+		remove()
 	}
 	conn, err := grpc.NewClient("unix:"+socket,
 		append(dialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
