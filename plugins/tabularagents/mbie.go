@@ -12,7 +12,7 @@ import (
 // mbieParams are the parameters of MBIE-EB.
 type mbieParams struct {
 	Gamma float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; the default is a choice of ours."`
-	Beta  float64 `json:"beta" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, in units of the range of rewards. The theory asks for √(ln(2SAm/δ)/2)/(1-gamma), m being the visits after which a pair would no longer be updated (Strehl & Littman 2008, Theorem 2), which is far too much in practice; the default is a choice of ours."`
+	Beta  float64 `json:"beta" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, in units of the range of rewards. The theory asks for √(ln(2SAm/δ)/2)/(1-gamma), m being the visits after which a pair would no longer be updated (Strehl & Littman 2008, Theorem 2), which is far too much in practice; the default is a choice of ours. Where episodes end it has to be smaller, as the bonuses of wandering on count for 1/(1-gamma) steps."`
 	Bounds
 }
 
@@ -27,12 +27,12 @@ type mbieParams struct {
 // PSRL does. A truncated step teaches like any other.
 //
 // The solution is kept up to date by sweeps of value iteration from the last one,
-// to a residual of 1e-4 of the range of rewards. A step changes the values of one
+// to a residual of 1e-3 of the range of rewards. A step changes the values of one
 // pair only: unless these changes have added up to the residual there is no sweep.
 func MBIEEB() framework.Plugin {
 	return plugin("rlrun/mbie-eb@1",
 		"MBIE-EB (Strehl & Littman 2008): the best policy of the model seen, with a bonus of β/√n.",
-		mbieParams{Gamma: 0.99, Beta: 0.5},
+		mbieParams{Gamma: 0.99, Beta: 0.1},
 		func(p mbieParams, t task) (func() learner, error) {
 			if err := checkDiscount(p.Gamma); err != nil {
 				return nil, err
@@ -45,7 +45,7 @@ func MBIEEB() framework.Plugin {
 				return nil, err
 			}
 			return func() learner {
-				x := &mbie{p: &p, t: t, top: high / (1 - p.Gamma), bonus: p.Beta * (high - low), residual: 1e-4 * (high - low), endings: newEndings(t.states)}
+				x := &mbie{p: &p, t: t, top: high / (1 - p.Gamma), bonus: p.Beta * (high - low), residual: 1e-3 * (high - low), endings: newEndings(t.states)}
 				x.rng = rand.New(&x.pcg)
 				x.q, x.value = make([]float64, t.states*t.actions), make([]float64, t.states)
 				return x

@@ -9,7 +9,7 @@ import (
 )
 
 // After every action the values solve the equation of MBIE-EB for what was seen so
-// far, to a residual of 2e-4 of the range of rewards, which is 2; terminal states
+// far, to twice the residual of 1e-3 of the range of rewards, which is 2; terminal states
 // are worth nothing and nothing is worth more than the largest return.
 func TestMBIESolvesItsEquation(t *testing.T) {
 	const gamma, beta = 0.9, 0.3
@@ -29,7 +29,7 @@ func TestMBIESolvesItsEquation(t *testing.T) {
 					}
 					want = min(want, x.counts.Rewards(s, b).Mean+2*beta/math.Sqrt(n)+gamma*v)
 				}
-				if got := x.q[2*s+b]; !x.terminal[s] && math.Abs(got-want) > 4e-4 {
+				if got := x.q[2*s+b]; !x.terminal[s] && math.Abs(got-want) > 4e-3 {
 					t.Fatalf("step %d, state %d, action %d: %v, want %v", step, s, b, got, want)
 				}
 			}
