@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from rlrun import spaces
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
 from rlrun.environment import Environment, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
-from rlrun.errors import InvalidAction, InvalidAnswer, NeedsReset, blame
+from rlrun.errors import Error, InvalidAction, InvalidAnswer, NeedsReset, blame
 from rlrun.spaces import Array
 from rlrun.streams import Lanes
 
-IDLE, CONTINUE, NEW_EPISODE, NEW_RUN = range(4)
+IDLE, CONTINUE, NEW_EPISODE, NEW_RUN, EVALUATE = range(5)
 ALL: Lanes = slice(None)
 
 Signals = NDArray[np.uint8]
@@ -62,7 +62,7 @@ class EnvironmentLanes:
         going = among(signals == CONTINUE)
         if isinstance(going, slice):
             return self._step(going, self.lanes, actions)
-        starting = among(signals >= NEW_EPISODE)
+        starting = among((signals == NEW_EPISODE) | (signals == NEW_RUN))
         out = self._out
         if going is not None:
             steps = self._step(going, len(going), actions[going])
@@ -109,6 +109,10 @@ class EnvironmentLanes:
                 distinct.append(model)
             of.append(index[id(model)])
         return distinct, of
+
+    def render(self, lane: int) -> str:
+        """Draw a lane that has been started."""
+        return self.env.render(lane)
 
     def close(self) -> None:
         """Free what the environment holds."""
@@ -178,6 +182,10 @@ class Copies(VectorEnvironment):
         self._models.append(model)
         return model
 
+    def render(self, lane: int) -> str:
+        """Draw a lane."""
+        return self._copies[lane].render()
+
     def close(self) -> None:
         """Close every copy, and raise what the first that failed raised."""
         _each(copy.close for copy in self._copies)
@@ -229,7 +237,8 @@ class AgentLanes:
         if fresh is not None:
             assert seeds is not None
             self.agent.begin(fresh, seeds[fresh])
-        acting = among((signals != IDLE) & ~(learning & (outcome.terminated | outcome.truncated)))
+        stepped = learning | (signals == EVALUATE)
+        acting = among((signals != IDLE) & ~(stepped & (outcome.terminated | outcome.truncated)))
         if acting is not None:
             observations = outcome.observations[acting]
             actions = self.agent.select_actions(acting, observations)
@@ -242,6 +251,27 @@ class AgentLanes:
                 self._observations = self._observations.copy()
                 self._observations[acting] = observations
         return self._actions
+
+    def save(self, lane: int) -> bytes:
+        """Return a lane's last observation and action, then what its agent saves."""
+        if not self._begun[lane]:
+            raise NeedsReset("the lane has not begun a run", lane=lane)
+        last: bytes = self._observations[lane].tobytes() + self._actions[lane].tobytes()
+        return last + self.agent.save(lane)
+
+    def load(self, lane: int, state: bytes) -> None:
+        """Let a lane go on as the one that was saved."""
+        sizes = [c[lane].nbytes for c in (self._observations, self._actions)]
+        if len(state) < sum(sizes):
+            raise Error("this is not the state of a lane")
+        self.agent.load(lane, state[sum(sizes) :])
+        at = 0
+        self._observations, self._actions = self._observations.copy(), self._actions.copy()
+        for column, size in zip((self._observations, self._actions), sizes, strict=True):
+            entry = np.frombuffer(state[at : at + size], column.dtype)
+            column[lane] = entry.reshape(column.shape[1:])
+            at += size
+        self._begun[lane] = True
 
     def close(self) -> None:
         """Free what the agent holds."""
@@ -307,6 +337,17 @@ class AgentCopies(VectorAgent):
             except Exception as e:
                 blame(e, lane)
                 raise
+
+    def save(self, lane: int) -> bytes:
+        """Save a lane's copy."""
+        return self._copy(lane).save()
+
+    def load(self, lane: int, state: bytes) -> None:
+        """Let a fresh copy go on as the one that was saved."""
+        copy = self._make()
+        copy.begin(self._spec, 0)
+        copy.load(state)
+        self._copies[lane] = copy
 
     def _copy(self, lane: int) -> Agent:
         copy = self._copies[lane]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlrun import errors, spaces
-from rlrun._lanes import CONTINUE, NEW_EPISODE, NEW_RUN, AgentLanes, EnvironmentLanes, Seeds, Signals, with_id
+from rlrun._lanes import CONTINUE, EVALUATE, NEW_EPISODE, NEW_RUN, AgentLanes, EnvironmentLanes, Seeds, Signals, with_id
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._pb import plugin_pb2_grpc
 from rlrun.agent import VectorAgent
@@ -47,7 +47,7 @@ class _EnvironmentInstance:
 
     def step(self, m: pb.EnvironmentRequest) -> pb.EnvironmentReply:
         n = self.lanes.lanes
-        signals = _signals(m.signals, n)
+        signals = _signals(m.signals, n, NEW_RUN)
         seeds = _seeds(m.seeds, signals, NEW_EPISODE)
         actions = _column(self.spec.action, m.actions, n, "actions")
         with self.lock:
@@ -81,7 +81,7 @@ class _AgentInstance:
 
     def step(self, m: pb.AgentRequest) -> pb.AgentReply:
         n = self.lanes.lanes
-        signals = _signals(m.signals, n)
+        signals = _signals(m.signals, n, EVALUATE)
         seeds = _seeds(m.seeds, signals, NEW_RUN)
         outcome = TimeSteps(
             _column(self.spec.observation, m.observations, n, "observations"),
@@ -178,6 +178,44 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         except Exception as e:
             return pb.ModelsReply(error=failure(e))
 
+    def Render(self, request: pb.RenderRequest, context: grpc.ServicerContext) -> pb.RenderReply:  # noqa: N802
+        """Draw a lane of an environment."""
+        instance = self._lookup(_EnvironmentInstance, request.instance, context)
+        lane = _lane(request.lane, instance.lanes.lanes, context)
+        try:
+            self._need("render", "be rendered")
+            with instance.lock:
+                return pb.RenderReply(text=instance.lanes.render(lane))
+        except Exception as e:
+            return pb.RenderReply(error=failure(e))
+
+    def Save(self, request: pb.SaveRequest, context: grpc.ServicerContext) -> pb.SaveReply:  # noqa: N802
+        """Return the state of a lane of an agent."""
+        instance = self._lookup(_AgentInstance, request.instance, context)
+        lane = _lane(request.lane, instance.lanes.lanes, context)
+        try:
+            self._need("checkpoint", "be saved")
+            with instance.lock:
+                return pb.SaveReply(state=instance.lanes.save(lane))
+        except Exception as e:
+            return pb.SaveReply(error=failure(e))
+
+    def Load(self, request: pb.LoadRequest, context: grpc.ServicerContext) -> pb.LoadReply:  # noqa: N802
+        """Make a lane of an agent go on from a saved state."""
+        instance = self._lookup(_AgentInstance, request.instance, context)
+        lane = _lane(request.lane, instance.lanes.lanes, context)
+        try:
+            self._need("checkpoint", "be loaded")
+            with instance.lock:
+                instance.lanes.load(lane, request.state)
+            return pb.LoadReply()
+        except Exception as e:
+            return pb.LoadReply(error=failure(e))
+
+    def _need(self, capability: str, what: str) -> None:
+        if capability not in self._plugin.description.capabilities:
+            raise errors.Unsupported(f"{self._plugin.description.id} cannot {what}")
+
     def Close(self, request: pb.CloseRequest, context: grpc.ServicerContext) -> pb.CloseReply:  # noqa: N802
         """End an instance."""
         with self._lock:
@@ -235,6 +273,12 @@ def _check_lanes(lanes: int, context: grpc.ServicerContext) -> None:
         context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"{lanes} lanes; must be at least 1")
 
 
+def _lane(lane: int, lanes: int, context: grpc.ServicerContext) -> int:
+    if lane >= lanes:
+        context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"lane {lane} of {lanes}")
+    return lane
+
+
 def _broken(f: Callable[[], NDArray[Any]]) -> NDArray[Any]:
     try:
         return f()
@@ -253,11 +297,11 @@ def _numbers(dtype: str, data: bytes, lanes: int, name: str) -> NDArray[Any]:
     return np.frombuffer(data, dtype)
 
 
-def _signals(data: bytes, lanes: int) -> Signals:
+def _signals(data: bytes, lanes: int, last: int) -> Signals:
     if not data:
         return np.full(lanes, CONTINUE, np.uint8)
     signals = _numbers("u1", data, lanes, "signals")
-    if signals.max() > NEW_RUN:
+    if signals.max() > last:
         raise BrokenProtocolError(f"lane {int(signals.argmax())}: unknown signal {int(signals.max())}")
     return signals
 
@@ -265,7 +309,7 @@ def _signals(data: bytes, lanes: int) -> Signals:
 def _seeds(data: bytes, signals: Signals, least: int) -> Seeds | None:
     if data:
         return _numbers("<u8", data, len(signals), "seeds")
-    if (signals >= least).any():
+    if ((signals >= least) & (signals <= NEW_RUN)).any():
         raise BrokenProtocolError("a lane starts, but there are no seeds")
     return None
 

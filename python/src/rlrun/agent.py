@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +60,20 @@ class Agent(_Described, ABC):
 
     @abstractmethod
     def update(self, transition: Transition) -> None:
-        """Learn from a step."""
+        """Learn from a step. It is not called while the host evaluates the agent."""
+
+    checkpoints: ClassVar[bool] = True
+    """Whether the agent can be saved. Say False if what it holds can be neither pickled nor saved otherwise."""
+
+    def save(self) -> bytes:
+        """Return all that the agent's behaviour depends on: its attributes, pickled, unless this is overridden."""
+        return pickle.dumps(vars(self))
+
+    def load(self, state: bytes) -> None:
+        """Go on as the agent that was saved."""
+        attributes = pickle.loads(state)
+        vars(self).clear()
+        vars(self).update(attributes)
 
 
 class VectorAgent(_Described, ABC):
@@ -85,7 +99,15 @@ class VectorAgent(_Described, ABC):
 
     @abstractmethod
     def update(self, lanes: Lanes, transitions: Transitions) -> None:
-        """Learn from a step of each of these lanes."""
+        """Learn from a step of each of these lanes. It is not called while the host evaluates the agent."""
+
+    def save(self, lane: int) -> bytes:
+        """Return all that a lane's behaviour depends on. Agents that can be saved override this and load."""
+        raise NotImplementedError
+
+    def load(self, lane: int, state: bytes) -> None:
+        """Let a lane go on as the one that was saved."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Free what the batch holds."""

@@ -156,6 +156,10 @@ class Environment(_Described, ABC):
         """Return the task's model. Environments that know theirs override this."""
         raise NotImplementedError
 
+    def render(self) -> str:
+        """Draw the current state as text. Environments that can be looked at override this."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """Free what the copy holds."""
 
@@ -189,6 +193,10 @@ class VectorEnvironment(_Described, ABC):
 
     def model(self, lane: int) -> Model:
         """Return a lane's model. Lanes with the same model should share the object."""
+        raise NotImplementedError
+
+    def render(self, lane: int) -> str:
+        """Draw a lane's current state as text."""
         raise NotImplementedError
 
     def close(self) -> None:

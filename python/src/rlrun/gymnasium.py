@@ -44,9 +44,12 @@ class GymnasiumPlugin:
     def __init__(self, env_id: str, kwargs: dict[str, Any] | None = None) -> None:
         self.env_id, self.kwargs = env_id, kwargs or {}
         self.registered = _registered(env_id)
+        self.text = "ansi" in getattr(_creator(self.registered), "metadata", {}).get("render_modes", [])
         probe = self._make({})
         try:
             capabilities = ["model"] if model_of(probe) else []
+            if probe.render_mode == "ansi":
+                capabilities.append("render")
             space_of(probe.observation_space)
             space_of(probe.action_space)
         finally:
@@ -81,8 +84,11 @@ class GymnasiumPlugin:
         raise Unsupported(f"{self.description.id} is an environment, not an agent")
 
     def _make(self, kwargs: dict[str, Any]) -> gymnasium.Env[Any, Any]:
+        arguments = self.kwargs | kwargs
+        if self.text:
+            arguments = {"render_mode": "ansi"} | arguments
         try:
-            return gymnasium.make(self.env_id, disable_env_checker=True, **(self.kwargs | kwargs))
+            return gymnasium.make(self.env_id, disable_env_checker=True, **arguments)
         except gymnasium.error.DependencyNotInstalled as e:
             raise Unsupported(f"{self.env_id}: {e}") from e
         except (TypeError, ValueError, AssertionError, KeyError, gymnasium.error.Error) as e:
@@ -96,9 +102,8 @@ class GymnasiumPlugin:
         if self.registered.max_episode_steps is not None:
             properties["max_episode_steps"]["default"] = self.registered.max_episode_steps
         open_ended = True
-        entry = self.registered.entry_point
-        if entry is not None:
-            creator = entry if callable(entry) else load_env_creator(entry)
+        creator = _creator(self.registered)
+        if creator is not None:
             arguments = inspect.signature(creator).parameters.values()
             open_ended = any(p.kind == p.VAR_KEYWORD for p in arguments)
             defaults = self.registered.kwargs | self.kwargs
@@ -110,6 +115,11 @@ class GymnasiumPlugin:
                 if isinstance(default, (bool, int, float, str)):
                     properties[p.name]["default"] = default
         return {"type": "object", "properties": properties, "additionalProperties": open_ended}
+
+
+def _creator(registered: EnvSpec) -> Any:
+    entry = registered.entry_point
+    return load_env_creator(entry) if isinstance(entry, str) else entry
 
 
 def _registered(env_id: str) -> EnvSpec:
@@ -149,6 +159,10 @@ class Bridge(Environment):
         if self._model is None:
             raise Unsupported("there is no model")
         return self._model
+
+    def render(self) -> str:
+        """Draw the current state."""
+        return str(self._env.render())
 
     def close(self) -> None:
         """Close the environment."""

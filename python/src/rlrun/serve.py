@@ -49,15 +49,13 @@ class ClassPlugin:
             )
         self.cls = cls
         environment = issubclass(cls, (Environment, VectorEnvironment))
-        base = Environment if issubclass(cls, Environment) else VectorEnvironment
-        has_model = environment and getattr(cls, "model") is not base.model  # noqa: B009 - agents have none
         doc = inspect.cleandoc(cls.__doc__ or "")
         self.description = pb.DescribeReply(
             id=identity,
             kind="environment" if environment else "agent",
             doc=" ".join(doc.split("\n\n")[0].split()) or cls.__name__,
             params=json.dumps(params.schema(cls)).encode(),
-            capabilities=["model"] if has_model else [],
+            capabilities=_capabilities(cls),
         )
 
     def environment(self, data: bytes) -> VectorEnvironment:
@@ -79,6 +77,15 @@ class ClassPlugin:
             arguments = params.arguments(cls, data)
             return AgentCopies(lambda: cls(**arguments))
         raise Unsupported(f"{self.description.id} is an environment, not an agent")
+
+
+def _capabilities(cls: type) -> list[str]:
+    """List the optional methods that a class overrides, as the protocol calls them."""
+    if issubclass(cls, Agent):
+        return ["checkpoint"] if cls.checkpoints else []
+    base = next(b for b in (Environment, VectorEnvironment, VectorAgent) if issubclass(cls, b))
+    names = {"model": "model", "render": "render"} if base is not VectorAgent else {"save": "checkpoint"}
+    return [name for method, name in names.items() if getattr(cls, method) is not getattr(base, method)]
 
 
 def serve(cls: Kind) -> None:

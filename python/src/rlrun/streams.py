@@ -25,21 +25,23 @@ class Streams:
 
     What a lane draws depends on its seed and on what it drew before, not on the
     other lanes. Every method draws for the lanes it is told, and for no other.
+    ``state`` is all there is of a stream, a number a lane.
     """
 
     def __init__(self, lanes: int) -> None:
-        self._state = np.zeros(lanes, np.uint64)
+        self.state = np.zeros(lanes, np.uint64)
 
     def seed(self, lanes: Lanes, seeds: NDArray[np.uint64]) -> None:
         """Start the streams of lanes anew, a seed each."""
-        self._state[lanes] = _mix(seeds + _GAMMA)
+        self.state[lanes] = _mix(seeds + _GAMMA)
 
     def bits(self, lanes: Lanes, size: int = 1) -> NDArray[np.uint64]:
         """Draw ``size`` numbers of 64 random bits a lane: an array (lanes, size)."""
-        state = self._state[lanes]
+        state = self.state[lanes]
         steps = np.arange(1, size + 1, dtype=np.uint64) * _GAMMA
-        self._state[lanes] = state + steps[-1]
-        return _mix(state[:, None] + steps)
+        draws = _mix(state[:, None] + steps)
+        self.state[lanes] = state + steps[-1]
+        return draws
 
     def random(self, lanes: Lanes, size: int | None = None) -> NDArray[np.float64]:
         """Draw from [0, 1): an array (lanes,) or, with ``size``, (lanes, size)."""

@@ -1,0 +1,213 @@
+package plugin_test
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin"
+)
+
+// pythonCommand returns the interpreter that has the package rlrun. Where none
+// has, tests that need it are skipped, unless RLRUN_PYTHON names one.
+func pythonCommand(t testing.TB) string {
+	t.Helper()
+	named := os.Getenv("RLRUN_PYTHON")
+	python := cmp.Or(named, "python3")
+	out, err := exec.Command(python, "-c", "import rlrun.serve").CombinedOutput()
+	switch {
+	case err == nil:
+		return python
+	case named != "":
+		t.Fatalf("RLRUN_PYTHON is %s: %v: %s", named, err, out)
+	}
+	t.Skip("python3 with the package rlrun is not here (make test-python)")
+	return ""
+}
+
+// launchPython starts a plugin of this folder's testdata or of the SDK's examples.
+func launchPython(t testing.TB, o plugin.LaunchOptions, script string) *plugin.Process {
+	t.Helper()
+	o.Command, o.Args = pythonCommand(t), []string{script}
+	o.Name = cmp.Or(o.Name, "faulty")
+	p, err := plugin.Launch(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+const faultyPython = "testdata/faulty.py"
+
+// What goes wrong in Python is told as what goes wrong in Go: with the plugin,
+// the step, the lane, and what the process wrote last.
+func TestPythonFaults(t *testing.T) {
+	const lane, lanes = 2, 4
+	for _, tt := range []struct {
+		fault string
+		is    error
+		lane  int
+		text  string
+		tail  string
+		dies  bool
+	}{
+		{fault: "exception", lane: lane, text: "RuntimeError: out of cheese", tail: "faulty.py"},
+		{fault: "error", is: framework.ErrInvalidAction, lane: lane, text: "no luck"},
+		{fault: "exit", is: plugin.ErrDied, lane: -1, text: "exit status 3", tail: "I give up", dies: true},
+		{fault: "loop", is: plugin.ErrTimeout, lane: -1, text: "no answer within 1s", dies: true},
+		{fault: "sleep", is: plugin.ErrTimeout, lane: -1, text: "no answer within 1s", dies: true},
+		{fault: "nan", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is NaN"},
+		{fault: "outside", is: framework.ErrInvalidAnswer, lane: lane, text: "not in discrete"},
+		{fault: "fraction", is: framework.ErrInvalidAnswer, lane: lane, text: "0.5 is no whole number"},
+		{fault: "stdout", lane: -1},
+	} {
+		t.Run(tt.fault, func(t *testing.T) {
+			t.Parallel()
+			o := plugin.LaunchOptions{}
+			if tt.dies {
+				o.CallTimeout = time.Second
+			}
+			p := launchPython(t, o, faultyPython)
+			err := stepPython(t, p, tt.fault, lane, lanes)
+			if tt.text == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			var e *plugin.Error
+			if !errors.As(err, &e) || e.Step != struck {
+				t.Fatalf("got %v, want a *plugin.Error in step %d", err, struck)
+			}
+			if tt.is != nil && !errors.Is(err, tt.is) {
+				t.Errorf("%v does not wrap %v", err, tt.is)
+			}
+			var l *framework.LaneError
+			if errors.As(err, &l) != (tt.lane >= 0) || l != nil && l.Lane != tt.lane {
+				t.Errorf("blames %v, want lane %d", l, tt.lane)
+			}
+			if first, _, _ := strings.Cut(err.Error(), "\n"); !strings.Contains(first, tt.text) || !strings.Contains(err.Error(), tt.tail) {
+				t.Errorf("got %v, want %q and %q", err, tt.text, tt.tail)
+			}
+			if tt.dies {
+				waitForEnd(t, p.Pid())
+			} else if err := stepPython(t, p, "", lane, lanes); err != nil {
+				t.Errorf("the next instance: %v", err)
+			}
+		})
+	}
+}
+
+// stepPython steps lanes of faulty.py until an error.
+func stepPython(t *testing.T, p framework.Plugin, fault string, lane, lanes int) error {
+	t.Helper()
+	params := fmt.Sprintf(`{"fault":%q,"lane":%d,"step_":%d}`, fault, lane, struck-1)
+	env, err := p.OpenEnvironment(t.Context(), []byte(params), lanes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer env.Close()
+	in, out := start(env.Spec(), lanes)
+	for range struck {
+		if err := env.Step(t.Context(), in, &out); err != nil {
+			return err
+		}
+		proceed(in.Signals)
+	}
+	return nil
+}
+
+// A Python plugin ends with its host, however the host ends, and when it is told
+// to; interrupts it ignores.
+func TestPythonEnds(t *testing.T) {
+	python, script := pythonCommand(t), faultyPython
+	for name, command := range map[string][]string{
+		"direct":                         {python, script},
+		"through a shell":                {"/bin/sh", "-c", `"$0" "$1" & wait`, python, script},
+		"hidden from its parent's death": {"/bin/sh", "-c", `trap "" HUP TERM; ("$0" "$1") & wait`, python, script},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			host := exec.Command(os.Args[0], append([]string{"host"}, command...)...)
+			host.Stderr = os.Stderr
+			out, err := host.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := host.Start(); err != nil {
+				t.Fatal(err)
+			}
+			line, err := bufio.NewReader(out).ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pid int
+			if _, err := fmt.Sscan(line, &pid); err != nil || !alive(pid) {
+				t.Fatalf("the host says %q; %v", line, err)
+			}
+			if err := host.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			host.Wait()
+			waitForEnd(t, pid)
+		})
+	}
+	t.Run("signals", func(t *testing.T) {
+		t.Parallel()
+		p := launchPython(t, plugin.LaunchOptions{}, script)
+		if err := syscall.Kill(p.Pid(), syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		if err := stepPython(t, p, "", 0, 2); err != nil {
+			t.Errorf("after an interrupt: %v", err)
+		}
+		if err := syscall.Kill(p.Pid(), syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		waitForEnd(t, p.Pid())
+	})
+}
+
+// BenchmarkPython steps Python environments that numpy steps and that Python
+// steps. ns/lane is the time of a step of one lane.
+func BenchmarkPython(b *testing.B) {
+	for _, name := range []string{"vector_river", "river"} {
+		b.Run(name, func(b *testing.B) {
+			p := launchPython(b, plugin.LaunchOptions{}, filepath.Join("../../python/examples", name+".py"))
+			for _, lanes := range []int{1, 16, 64, 256, 1024} {
+				b.Run(fmt.Sprintf("lanes=%d", lanes), func(b *testing.B) {
+					env, err := p.OpenEnvironment(b.Context(), nil, lanes)
+					if err != nil {
+						b.Fatal(err)
+					}
+					defer env.Close()
+					in, out := start(env.Spec(), lanes)
+					for b.Loop() {
+						if err := env.Step(b.Context(), in, &out); err != nil {
+							b.Fatal(err)
+						}
+						proceed(in.Signals)
+						for i := range lanes {
+							in.Actions.Int64[i] = int64(i % 2)
+						}
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lanes), "ns/lane")
+				})
+			}
+		})
+	}
+}
