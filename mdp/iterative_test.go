@@ -145,3 +145,35 @@ func TestAverageOnCycles(t *testing.T) {
 		}
 	}
 }
+
+// The queue of prioritised sweeping gives states by order of magnitude, those of
+// one first in, first out, each once and at its largest priority.
+func TestQueue(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 0))
+	const n = 50
+	q := newQueue(n, 1)
+	type entry struct{ order, magnitude int }
+	held := map[int]entry{}
+	for i := range 20_000 {
+		if rng.IntN(3) > 0 {
+			s, priority := rng.IntN(n), math.Exp2(-200*rng.Float64()*rng.Float64())
+			q.raise(s, priority)
+			_, exponent := math.Frexp(priority)
+			magnitude := min(1-exponent, 127) // from list 0, of 1 itself, down
+			if e, ok := held[s]; !ok || magnitude < e.magnitude {
+				held[s] = entry{i, magnitude}
+			}
+			continue
+		}
+		want, best := -1, entry{}
+		for s, e := range held {
+			if want < 0 || e.magnitude < best.magnitude || e.magnitude == best.magnitude && e.order < best.order {
+				want, best = s, e
+			}
+		}
+		if got := q.pop(); got != want {
+			t.Fatalf("step %d: state %d, want %d", i, got, want)
+		}
+		delete(held, want)
+	}
+}
