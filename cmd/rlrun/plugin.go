@@ -17,7 +17,7 @@ import (
 func newPlugin(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
-		Short: "List, inspect and check environments and agents",
+		Short: "List, inspect, check and write environments and agents",
 		Long: `Environments and agents are plugins. The bundled ones are called in process or,
 with transport: process, as subprocesses; all others are programs of their own.
 
@@ -30,7 +30,7 @@ if python3, or the interpreter that $RLRUN_PYTHON names, has the package rlrun.`
 		Args:    subcommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPluginList(app), newPluginInspect(app), newPluginCheck(app), newPluginServe(app))
+	cmd.AddCommand(newPluginList(app), newPluginInspect(app), newPluginCheck(app), newPluginPlay(app), newPluginNew(app), newPluginServe(app))
 	return cmd
 }
 

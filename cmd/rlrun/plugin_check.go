@@ -20,6 +20,7 @@ type verdict struct {
 	Kind       framework.Kind `json:"kind"`
 	OK         bool           `json:"ok"`
 	Violations []violation    `json:"violations"`
+	Speed      []speed        `json:"speed"` // of a plugin that keeps every rule
 }
 
 type violation struct {
@@ -40,7 +41,11 @@ that do not depend on each other; and so on. A rule that could not be tried
 counts as broken. Agents are checked on every kind of environment that they
 support. Status 1 if a rule is broken.
 
---json: plugin, id, kind, ok, violations (a list of {rule, error}).`,
+A plugin that keeps every rule is then timed: the wall time of a step with
+several numbers of lanes together, divided by that number.
+
+--json: plugin, id, kind, ok, violations (a list of {rule, error}), speed (a list
+of {lanes, ns_per_step}).`,
 		Example: "  rlrun plugin check bernoulli-bandit --param arms=3\n  rlrun plugin check ./rlrun-plugin-grid\n  rlrun plugin check python -- grid.py",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -59,7 +64,7 @@ support. Status 1 if a rule is broken.
 			case asJSON:
 				err = writeJSON(w, v)
 			case v.OK:
-				_, err = fmt.Fprintf(w, "%s (%s, %s) keeps every rule.\n", v.Plugin, v.ID, v.Kind)
+				_, err = fmt.Fprintf(w, "%s (%s, %s) keeps every rule.\n%s", v.Plugin, v.ID, v.Kind, speedTable(v.Speed))
 			}
 			if err != nil || v.OK {
 				return err
@@ -82,7 +87,7 @@ support. Status 1 if a rule is broken.
 
 // check runs the conformance suite.
 func (app *app) check(ctx context.Context, comp experiment.Component, params []string) (verdict, error) {
-	v := verdict{Plugin: comp.Plugin, Violations: []violation{}}
+	v := verdict{Plugin: comp.Plugin, Violations: []violation{}, Speed: []speed{}}
 	if t := comp.Transport; t != "" && t != experiment.InProcess && t != experiment.Process {
 		return v, usagef("--transport must be inprocess or process, not %q", t)
 	}
@@ -112,6 +117,10 @@ func (app *app) check(ctx context.Context, comp experiment.Component, params []s
 		return v, cause
 	}
 	v.OK = found == nil
+	if v.OK {
+		v.Speed, err = speeds(ctx, p, d.Kind, raw)
+		return v, err
+	}
 	for _, e := range leaves(found) {
 		b := violation{Error: e.Error()}
 		if rules := rltest.Broken(e); len(rules) > 0 {

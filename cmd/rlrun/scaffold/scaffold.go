@@ -1,0 +1,162 @@
+// Package scaffold writes the first version of a plugin: a project that builds,
+// is tested and keeps every rule as it stands. The projects are in templates, a
+// folder for what a language's plugins share and one a kind.
+package scaffold
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/rlrun/rlrun/framework"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// Language is what a plugin is written in.
+type Language string
+
+// The languages of templates.
+const (
+	Go     Language = "go"
+	Python Language = "python"
+)
+
+// Project says what to write.
+type Project struct {
+	Name      string // of the plugin: lower-case letters, digits and hyphens
+	Namespace string // the first part of its id; likewise
+	Kind      framework.Kind
+	Language  Language
+	// Version is the version of rlrun that the project asks for. Replace is a
+	// checkout of rlrun, an absolute path, to be used in its place; none if empty.
+	Version, Replace string
+}
+
+// Go is the version of Go that projects ask for.
+func (Project) Go() string { return "1.26" }
+
+// Module is the name of the Python module.
+func (p Project) Module() string { return "rlrun_plugin_" + strings.ReplaceAll(p.Name, "-", "_") }
+
+// PythonURL is where pip finds the SDK in the checkout.
+func (p Project) PythonURL() string {
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(p.Replace) + "/python"}
+	return u.String()
+}
+
+// GoReplace is the checkout as go.mod has it.
+func (p Project) GoReplace() string {
+	if strings.ContainsAny(p.Replace, " \t\"'`(),[]{}") {
+		return strconv.Quote(p.Replace)
+	}
+	return p.Replace
+}
+
+// Command is what a config calls the plugin, in the project's folder.
+func (p Project) Command() string {
+	if p.Language == Python {
+		return "python " + p.Module() + ".py"
+	}
+	return "./rlrun-plugin-" + p.Name
+}
+
+var name = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+
+// maxName bounds names, which become those of files and sockets.
+const maxName = 50
+
+// Validate reports what is wrong with the project.
+func (p Project) Validate() error {
+	for what, s := range map[string]string{"a name": p.Name, "a namespace": p.Namespace} {
+		if !name.MatchString(s) || len(s) > maxName {
+			return fmt.Errorf("%q cannot be %s: it must begin with a letter and have at most %d lower-case letters, digits and single hyphens, such as grid-world", s, what, maxName)
+		}
+	}
+	if p.Kind != framework.KindEnvironment && p.Kind != framework.KindAgent {
+		return fmt.Errorf("--kind must be environment or agent, not %q", p.Kind)
+	}
+	if p.Language != Go && p.Language != Python {
+		return fmt.Errorf("--lang must be go or python, not %q", p.Language)
+	}
+	return nil
+}
+
+// Free reports why no project can be written into dir: there is something.
+func Free(dir string) error {
+	switch entries, err := os.ReadDir(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s is there already, and is no folder", dir)
+	case len(entries) > 0:
+		return fmt.Errorf("the folder %s is there already, with %s in it: choose another name, or remove it", dir, entries[0].Name())
+	}
+	return nil
+}
+
+// Write writes the project into dir, which must be Free, and returns the files it
+// wrote, relative to dir.
+func (p Project) Write(dir string) ([]string, error) {
+	if err := errors.Join(p.Validate(), Free(dir)); err != nil {
+		return nil, err
+	}
+	var written []string
+	for _, folder := range []string{string(p.Language), string(p.Language) + "-" + string(p.Kind)} {
+		parts, err := fs.Glob(templates, "templates/"+folder+"/*.tmpl")
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range parts {
+			text, err := p.fill(part)
+			if err != nil {
+				return nil, err
+			}
+			file := p.file(strings.TrimSuffix(filepath.Base(part), ".tmpl"))
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				return nil, err
+			}
+			if err := os.WriteFile(filepath.Join(dir, file), text, 0o666); err != nil {
+				return nil, err
+			}
+			written = append(written, file)
+		}
+	}
+	slices.Sort(written)
+	return written, nil
+}
+
+// fill fills in a template.
+func (p Project) fill(path string) ([]byte, error) {
+	t, err := template.New(filepath.Base(path)).Option("missingkey=error").ParseFS(templates, path)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, p)
+	return b.Bytes(), err
+}
+
+// file returns the name under which a template's file is written.
+func (p Project) file(template string) string {
+	switch template {
+	case "gitignore":
+		return ".gitignore"
+	case "module.py":
+		return p.Module() + ".py"
+	case "module_test.py":
+		return "test_" + p.Module() + ".py"
+	}
+	return template
+}
