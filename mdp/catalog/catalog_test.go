@@ -295,3 +295,58 @@ func TestDoubleLoopIsPeriodic(t *testing.T) {
 		t.Errorf("mixing time %d, %v", T, err)
 	}
 }
+
+// What is known of the tasks besides their values, which mdp/mdptest has: sizes,
+// starts, and which policies are worth what.
+func TestTaskFacts(t *testing.T) {
+	must := must(t)
+	gain := func(m *mdp.Tabular, pi mdp.Policy) float64 {
+		c, err := mdp.Induce(m, pi)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, _, err := c.EvaluateAverage()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g[0]
+	}
+	maze := must(Maze(MazeRestart))
+	open := map[int]bool{}
+	for _, cell := range maze.Layout.Cell {
+		open[cell] = true
+	}
+	if len(open) != 33 || maze.Model.NumStates() != 33*8 {
+		t.Errorf("the maze has %d cells, %d states", len(open), maze.Model.NumStates())
+	}
+	for goal, want := range map[MazeGoal]float64{MazeRestart: 1826.8, MazeTeleport: 1884.4} { // per 20,000 steps
+		sol, err := mdp.SolveAverage(must(Maze(goal)).Model, mdp.Options{})
+		if err != nil || math.Abs(20_000*sol.Gain[0]-want) > 0.05 {
+			t.Errorf("the maze pays %v in 20,000 steps (%v), want %v", 20_000*sol.Gain[0], err, want)
+		}
+	}
+	chain := must(Chain(5)).Model
+	sol, err := mdp.SolveAverage(chain, mdp.Options{})
+	if err != nil || !slices.Equal(sol.Policy, mdp.Constant(5, 0)) || math.Abs(1000*gain(chain, mdp.Constant(5, 0))-3676.8) > 1e-9 {
+		t.Errorf("the optimal policy of the chain is %v (%v), forward everywhere pays %v", sol.Policy, err, gain(chain, mdp.Constant(5, 0)))
+	}
+	loop := must(DoubleLoop()).Model
+	if a, b := gain(loop, mdp.Constant(9, 0)), gain(loop, mdp.Constant(9, 1)); math.Abs(a-0.2) > 1e-12 || math.Abs(b-0.4) > 1e-12 {
+		t.Errorf("the loops pay %v and %v, want 0.2 and 0.4", a, b)
+	}
+	if n := must(FourRooms(false)).Model.NumStates(); n != 104 {
+		t.Errorf("FourRooms has %d states", n)
+	}
+	taxi := must(Taxi()).Model
+	states, prob := taxi.Initial()
+	if taxi.NumStates() != 500 || len(states) != 300 || math.Abs(slices.Max(prob)-1./300) > 1e-15 || math.Abs(slices.Min(prob)-1./300) > 1e-15 {
+		t.Errorf("Taxi has %d states and %d starts", taxi.NumStates(), len(states))
+	}
+	// At TabulaRL's episodes of 20 steps, 20 states are too many: drifting left pays
+	// all there is to have.
+	river := must(RiverSwim(20)).Model
+	v, first, err := mdp.SolveHorizon(river, 20)
+	if err != nil || first[0] != 0 || math.Abs(v[0]-0.1) > 1e-12 {
+		t.Errorf("20 steps in a river of 20 states are worth %v by action %d, %v", v[0], first[0], err)
+	}
+}

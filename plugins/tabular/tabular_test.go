@@ -33,7 +33,7 @@ func open(t *testing.T, name, raw string, n int) *lanes {
 	return nil
 }
 
-// every opens every task with its default parameters.
+// every opens every task with its default parameters, and some in other variants.
 func every(t *testing.T, n int) map[string]*lanes {
 	t.Helper()
 	all := map[string]*lanes{}
@@ -47,6 +47,17 @@ func every(t *testing.T, n int) map[string]*lanes {
 			t.Fatalf("%s: %v", d.ID, err)
 		}
 		all[d.ID] = env.(*lanes)
+	}
+	for name, variants := range map[string][]string{
+		"riverswim": {`{"states":20}`}, "maze": {`{"goal":"teleport"}`, `{"goal":"absorbing"}`},
+		"deepsea":    {`{"size":6,"stochastic":true,"mapped":true}`, `{"size":50,"continuing":true}`},
+		"fourrooms":  {`{"continuing":true}`},
+		"frozenlake": {`{"size":8}`},
+		"gridworld":  {`{"map":["S.#.","..#.","....","#..G"],"slip":0.3,"step_reward":-0.1}`},
+	} {
+		for _, raw := range variants {
+			all[name+" "+raw] = open(t, name, raw, n)
+		}
 	}
 	return all
 }
