@@ -75,17 +75,18 @@ func totals(s *result.Summary) (t result.Count) {
 
 // outcome is the answer of rlrun run and rlrun report for machines.
 type outcome struct {
-	Name     string           `json:"name"`
-	Output   string           `json:"output"`
-	Runs     int              `json:"runs"`
-	OK       int              `json:"ok"`
-	Failed   int              `json:"failed"`
-	Missing  int              `json:"missing"`
-	Reused   *int             `json:"reused,omitempty"`
-	Seconds  *float64         `json:"seconds,omitempty"`
-	Files    []string         `json:"files"`
-	Summary  []result.Row     `json:"summary"`
-	Failures []result.Failure `json:"failures"`
+	Name        string           `json:"name"`
+	Output      string           `json:"output"`
+	Runs        int              `json:"runs"`
+	OK          int              `json:"ok"`
+	Failed      int              `json:"failed"`
+	Missing     int              `json:"missing"`
+	Reused      *int             `json:"reused,omitempty"`
+	Seconds     *float64         `json:"seconds,omitempty"`
+	Interrupted bool             `json:"interrupted,omitempty"`
+	Files       []string         `json:"files"`
+	Summary     []result.Row     `json:"summary"`
+	Failures    []result.Failure `json:"failures"`
 }
 
 const outcomeKeys = `

@@ -42,6 +42,8 @@ transport or interruptions.`
 
 const runKeys = `
   reused, seconds      runs that --resume found done; time that the others took
+  interrupted          true if Ctrl-C ended it: then files is empty, and the rest
+                       is of the runs that are kept; otherwise absent
 `
 
 // runOptions are the flags of rlrun run that are not part of the config.
@@ -107,6 +109,11 @@ func (app *app) run(cmd *cobra.Command, name string, o runOptions) error {
 	if provenance.Plugins, tasks, err = plugins.checkAll(ctx, file, plan); err != nil {
 		return err
 	}
+	unlock, err := experiment.Lock(dir)
+	if err != nil {
+		return outputError(dir, err)
+	}
+	defer func() { _ = unlock() }() // the lock ends with the process at the latest
 	done, err := plan.Prepare(dir, o.resume, provenance)
 	if err == nil {
 		err = writeTasks(dir, tasks)
@@ -134,6 +141,9 @@ func (app *app) run(cmd *cobra.Command, name string, o runOptions) error {
 	took := time.Since(began)
 	stop()
 	if err != nil {
+		if o.json {
+			err = errors.Join(err, app.showKept(cmd, dir, plan, err, reused, took))
+		}
 		return app.incomplete(err, dir, plan)
 	}
 	s, files, err := remake(dir, plan)
@@ -148,6 +158,23 @@ func (app *app) run(cmd *cobra.Command, name string, o runOptions) error {
 		return fmt.Errorf("%d of %d runs failed, the first (run %d of %s in %s): %s", t.Failed, t.OK+t.Failed+t.Missing, f.Run, f.Agent, f.Environment, f.Error)
 	}
 	return nil
+}
+
+// showKept prints, for machines, what is kept of a run that ended early. Nothing
+// is made from the records.
+func (app *app) showKept(cmd *cobra.Command, dir string, plan *experiment.Plan, why error, reused int, took time.Duration) error {
+	meta := plan.Meta()
+	if err := readTasks(dir, &meta); err != nil {
+		return err
+	}
+	s, err := result.Aggregate(meta, result.ReadRecords(dir))
+	if err != nil {
+		return err
+	}
+	out := newOutcome(dir, s, []string{})
+	seconds := took.Seconds()
+	out.Reused, out.Seconds, out.Interrupted = &reused, &seconds, errors.Is(why, errInterrupted)
+	return writeJSON(cmd.OutOrStdout(), out)
 }
 
 // show prints the results.
@@ -181,6 +208,15 @@ func (app *app) show(cmd *cobra.Command, dir string, s *result.Summary, files []
 // freeToWrite refuses an output directory that plan.Prepare will refuse, before
 // plugins are started.
 func freeToWrite(dir string, resume bool) error {
+	if _, err := os.Stat(dir); err == nil {
+		unlock, err := experiment.Lock(dir)
+		if errors.Is(err, experiment.ErrInUse) {
+			return usage{err}
+		}
+		if err == nil {
+			_ = unlock() // until it is known that all plugins are there
+		}
+	}
 	entries, err := os.ReadDir(dir)
 	var pe *fs.PathError
 	switch {
@@ -208,7 +244,7 @@ func outputError(dir string, err error) error {
 		return usagef("cannot write results to %s: %w; choose another output directory with --out", dir, pe.Err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS):
 		return usagef("cannot write results to %s: %w; choose another output directory with --out", dir, err)
-	case strings.Contains(err.Error(), "--resume"):
+	case errors.Is(err, experiment.ErrInUse), strings.Contains(err.Error(), "--resume"):
 		return usage{err}
 	}
 	return err

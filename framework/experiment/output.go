@@ -36,9 +36,11 @@ var ErrOutputExists = errors.New("output directory is not empty")
 // Prepare makes the output directory and writes the resolved config and the
 // provenance into it. With resume it reads which runs are done, after making
 // sure that they belong to the same experiment; runs that failed are not done.
-// Without resume, a directory that holds anything is refused.
+// Without resume, a directory that holds anything but its lock is refused. The
+// caller holds the lock.
 func (p *Plan) Prepare(dir string, resume bool, prov Provenance) (Done, error) {
 	entries, err := os.ReadDir(dir)
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile })
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:

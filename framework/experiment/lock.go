@@ -1,0 +1,46 @@
+package experiment
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/internal/lockfile"
+)
+
+// lockFile is there while somebody writes to an output directory.
+const lockFile = ".rlrun.lock"
+
+// ErrInUse: another process writes to the output directory.
+var ErrInUse = errors.New("in use")
+
+// Lock makes sure that nobody else writes to an output directory, which it makes
+// if need be, until release is called or the process ends. It removes temporary
+// files that a process left there when it was killed. If another process holds
+// the lock, the error wraps ErrInUse and names it.
+func Lock(dir string) (release func() error, err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	lock, err := lockfile.Take(filepath.Join(dir, lockFile))
+	var held *lockfile.HeldError
+	if errors.As(err, &held) {
+		return nil, fmt.Errorf("%s is %w by another rlrun (%s): wait for it, or choose another directory with --out",
+			dir, ErrInUse, cmp.Or(held.Holder, "which is just starting"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, pattern := range []string{".*.tmp", "*/.*.tmp"} {
+		left, _ := filepath.Glob(filepath.Join(dir, pattern))
+		for _, name := range left { // one that was written to lately may be a report's
+			if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > 10*time.Minute {
+				os.Remove(name)
+			}
+		}
+	}
+	return lock.Release, nil
+}
