@@ -14,11 +14,12 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import itertools
 import json
 import re
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -73,7 +74,7 @@ class GymnasiumPlugin:
             first.close()
             return CartPoleBatch(self.registered, self.kwargs | kwargs)
         model = model_of(first)
-        spec = spec_of(first, model)
+        spec = spec_of(first)
         made = [first]
         copies = Copies(lambda: Bridge(made.pop() if made else self._make(kwargs), spec, model))
         copies.has_model = model is not None  # type: ignore[attr-defined]
@@ -242,51 +243,55 @@ class CartPoleBatch(VectorEnvironment):
         self._env.close()
 
 
-def spec_of(env: gymnasium.Env[Any, Any], model: Model | None = None) -> Spec:
-    """Describe an environment."""
+def spec_of(env: gymnasium.Env[Any, Any]) -> Spec:
+    """Describe an environment. Bounds of its rewards are known where its dynamics are."""
     observation, _ = space_of(env.observation_space)
     action, _ = space_of(env.action_space)
     decoder(env.action_space)
     low, high = -np.inf, np.inf
-    if model is not None:
-        paid = {(s, a): r for s, a, r in model.rewards}
-        live = (s for s in range(model.states) if s not in set(model.terminal))
-        rewards = [paid.get((s, a), 0.0) for s in live for a in range(model.actions)]
+    if table := _table(env):
+        rewards = [float(r) for row in table.values() for outcomes in row.values() for p, _, r, _ in outcomes if p]
         low, high = min(rewards), max(rewards)
     return Spec(observation, action, reward_low=low, reward_high=high)
 
 
-def model_of(env: gymnasium.Env[Any, Any]) -> Model | None:
-    """Return the model of the toy-text environments, which have their dynamics in a table."""
+def _table(env: gymnasium.Env[Any, Any]) -> Any:
+    """Return the table of dynamics that the toy-text environments have: P[s][a] = [(p, s', reward, ends), …]."""
     raw: Any = env.unwrapped
+    finite = isinstance(env.observation_space, gs.Discrete) and isinstance(env.action_space, gs.Discrete)
     table = getattr(raw, "P", None)
-    initial = getattr(raw, "initial_state_distrib", None)
-    if not isinstance(table, dict) or initial is None or getattr(raw, "fickle_passenger", False):
+    if not finite or not isinstance(table, dict) or getattr(raw, "fickle_passenger", False):
         return None
-    if not isinstance(env.observation_space, gs.Discrete) or not isinstance(env.action_space, gs.Discrete):
+    return table if hasattr(raw, "initial_state_distrib") else None
+
+
+def model_of(env: gymnasium.Env[Any, Any]) -> Model | None:
+    """Return the model of an environment that has its dynamics in a table."""
+    table, raw = _table(env), cast(Any, env.unwrapped)
+    if not table:
         return None
-    states, actions = int(env.observation_space.n), int(env.action_space.n)
-    ends = {int(t) for row in table.values() for outcomes in row.values() for p, t, _, end in outcomes if p and end}
-    goes_on = {
-        int(t)
-        for s, row in table.items()
-        if s not in ends
-        for outcomes in row.values()
-        for p, t, _, end in outcomes
-        if p and not end
-    }
-    if ends & goes_on:
+    starts = [(int(s), float(raw.initial_state_distrib[s])) for s in np.flatnonzero(raw.initial_state_distrib)]
+    ends, seen = set[int](), {s for s, _ in starts}
+    waiting = list(seen)
+    while waiting:
+        for p, t, _, end in (o for outcomes in table[waiting.pop()].values() for o in outcomes):
+            if p and end:
+                ends.add(int(t))
+            elif p and int(t) not in seen:
+                seen.add(int(t))
+                waiting.append(int(t))
+    if ends & seen:
         return None  # whether such a state ends the episode depends on more than the state
+    # A state that is not acted in, be it because it ends the episode or cannot be reached, is terminal.
     transitions: list[tuple[int, int, int, float]] = []
     rewards: list[tuple[int, int, float]] = []
-    for s, a in ((s, a) for s in range(states) if s not in ends for a in range(actions)):
+    for s, a in itertools.product(sorted(seen), range(len(table[0]))):
         chances: dict[int, float] = {}
         for p, t, _, _ in table[s][a]:
             chances[int(t)] = chances.get(int(t), 0.0) + float(p)
         transitions += [(s, a, t, p) for t, p in chances.items() if p > 0]
         rewards.append((s, a, float(sum(p * r for p, _, r, _ in table[s][a]))))
-    starts = [(int(s), float(initial[s])) for s in np.flatnonzero(initial)]
-    return Model(states, actions, transitions, rewards, starts, sorted(ends))
+    return Model(len(table), len(table[0]), transitions, rewards, starts, sorted(set(range(len(table))) - seen))
 
 
 def space_of(space: gs.Space[Any]) -> tuple[Space, Callable[[Any], Any]]:

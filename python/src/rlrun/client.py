@@ -1,0 +1,294 @@
+"""The host's side: start a plugin and step its environment. `rlrun.gym` is built on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import grpc
+import numpy as np
+from numpy.typing import NDArray
+
+from rlrun import _goplugin, errors, spaces
+from rlrun._lanes import CONTINUE, NEW_EPISODE, NEW_RUN
+from rlrun._pb import goplugin_pb2, plugin_pb2_grpc
+from rlrun._pb import plugin_pb2 as pb
+from rlrun.environment import Spec, TimeSteps
+from rlrun.spaces import Array
+
+START_TIMEOUT = 30.0
+CALL_TIMEOUT = 60.0
+CLOSE_TIMEOUT = 2.0
+_HANDSHAKE_FIELDS = 5
+
+
+class PluginError(errors.Error):
+    """A plugin's process failed, or does not speak the protocol."""
+
+
+def command(plugin: str | Sequence[str]) -> list[str]:
+    """Return the command that starts a plugin.
+
+    A name is one that ``rlrun plugin list`` shows. A path, recognised by a slash,
+    or a list is a command of its own. The program rlrun is the one that ``RLRUN``
+    names, else the one in the path.
+    """
+    if not isinstance(plugin, str):
+        return list(plugin)
+    if "/" in plugin:
+        return [plugin]
+    rlrun = shutil.which(os.environ.get("RLRUN") or "rlrun")
+    if rlrun is None:
+        raise FileNotFoundError("there is no program rlrun: put it into the path, or name it in the variable RLRUN")
+    listing = subprocess.run([rlrun, "plugin", "list", "--json"], capture_output=True, check=True, text=True)
+    known = {entry["name"]: entry for entry in json.loads(listing.stdout)}
+    if plugin not in known:
+        raise ValueError(f"no plugin {plugin!r}; there are {', '.join(sorted(known))}")
+    entry = known[plugin]
+    return [rlrun, "plugin", "serve", plugin] if entry.get("bundled") else [entry["command"]]
+
+
+class Process:
+    """A plugin in a process of its own. It ends with this one, or with close."""
+
+    def __init__(self, plugin: str | Sequence[str]) -> None:
+        self.command = command(plugin)
+        self.name = plugin if isinstance(plugin, str) else " ".join(plugin)
+        self._folder = tempfile.mkdtemp(prefix="rlrun", dir="/tmp" if len(tempfile.gettempdir()) > 40 else None)
+        self._tail: deque[str] = deque(maxlen=20)
+        try:
+            line = self._start(identity := _goplugin.Identity())
+            secure, able = _certificate(line)
+            if secure and not able:
+                # A plugin in Go, whose certificate grpcio cannot check. The socket is in a folder that
+                # nobody else can enter, and is removed as soon as it is connected.
+                self._kill()
+                line, secure, identity = self._start(None), None, None  # type: ignore[assignment]
+            self._connect(line[3], secure, identity)
+        except BaseException:
+            self._kill()
+            raise
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _start(self, identity: _goplugin.Identity | None) -> list[str]:
+        """Start the process and return what its handshake says."""
+        key, cookie = _goplugin.COOKIE
+        environ = dict(os.environ) | {
+            key: cookie,
+            _goplugin.VERSIONS: str(_goplugin.VERSION),
+            _goplugin.SOCKET_DIR: self._folder,
+        }
+        environ.pop(_goplugin.CLIENT_CERT, None)
+        if identity:
+            environ[_goplugin.CLIENT_CERT] = identity.pem.decode()
+        self._process = subprocess.Popen(
+            self.command,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # the terminal's interrupt is this process's to handle
+        )
+        lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        for stream, handshake in ((self._process.stdout, True), (self._process.stderr, False)):
+            threading.Thread(target=self._read, args=(stream, lines if handshake else None), daemon=True).start()
+        deadline = time.monotonic() + START_TIMEOUT
+        while True:
+            try:
+                line = lines.get(timeout=max(deadline - time.monotonic(), 0))
+            except queue.Empty:
+                raise self._failure(f"no answer within {START_TIMEOUT:g} s of its start") from None
+            if line is None:
+                status = self._process.wait()
+                raise self._failure(f"the process ended before it answered (exit status {status})")
+            fields = line.strip().split("|")
+            if len(fields) >= _HANDSHAKE_FIELDS and fields[2] == "unix":
+                break
+        if fields[0] != str(_goplugin.CORE_VERSION) or fields[1] != str(_goplugin.VERSION):
+            raise self._failure(f"it speaks version {fields[1]} of the protocol, this package {_goplugin.VERSION}")
+        return fields
+
+    def _read(self, stream: Any, lines: queue.SimpleQueue[str | None] | None) -> None:
+        for raw in stream:
+            line = raw.decode(errors="replace").rstrip("\n")
+            if lines is not None and line.count("|") >= _HANDSHAKE_FIELDS - 1:
+                lines.put(line)
+            else:
+                self._tail.append(line)
+        if lines is not None:
+            lines.put(None)
+
+    def _connect(self, address: str, secure: bytes | None, identity: _goplugin.Identity | None) -> None:
+        options = [
+            ("grpc.max_receive_message_length", -1),
+            ("grpc.max_send_message_length", -1),
+            ("grpc.ssl_target_name_override", "localhost"),
+            ("grpc.default_authority", "localhost"),
+        ]
+        if secure and identity:
+            credentials = grpc.ssl_channel_credentials(secure, identity.key, identity.pem)
+            self._channel = grpc.secure_channel(f"unix:{address}", credentials, options)
+        else:
+            self._channel = grpc.insecure_channel(f"unix:{address}", options)
+        try:
+            grpc.channel_ready_future(self._channel).result(timeout=START_TIMEOUT)
+        except grpc.FutureTimeoutError:
+            raise self._failure("it does not take a connection") from None
+        self.stub: Any = plugin_pb2_grpc.PluginStub(self._channel)  # type: ignore[no-untyped-call]
+        # Held open: a plugin ends when this does.
+        self._stdio = self._channel.unary_stream(
+            "/plugin.GRPCStdio/StreamStdio",
+            request_serializer=goplugin_pb2.Empty.SerializeToString,
+            response_deserializer=goplugin_pb2.StdioData.FromString,
+        )(goplugin_pb2.Empty())
+        threading.Thread(target=self._drain, args=(self._stdio,), daemon=True).start()
+        self.description: pb.DescribeReply = self.call(self.stub.Describe, pb.DescribeRequest())
+
+    def _drain(self, stream: Iterator[Any]) -> None:
+        try:
+            for chunk in stream:
+                self._tail.extend(chunk.data.decode(errors="replace").splitlines())
+        except grpc.RpcError:
+            pass
+
+    def call(self, method: Any, request: Any) -> Any:
+        """Make a control call."""
+        try:
+            reply = method(request, timeout=CALL_TIMEOUT)
+        except grpc.RpcError as e:
+            raise self._failure(_reason(e)) from None
+        if "error" in reply.DESCRIPTOR.fields_by_name and reply.HasField("error"):
+            raise errors.from_proto(reply.error)
+        return reply
+
+    def open(self, params: Mapping[str, Any], lanes: int) -> EnvironmentClient:
+        """Make lanes of an environment."""
+        if self.description.kind != "environment":
+            raise errors.Unsupported(f"{self.description.id} is an {self.description.kind}, not an environment")
+        request = pb.OpenEnvironmentRequest(params=json.dumps(dict(params)).encode(), lanes=lanes)
+        reply = self.call(self.stub.OpenEnvironment, request)
+        return EnvironmentClient(self, reply.instance, Spec.from_proto(reply.spec), lanes)
+
+    def _failure(self, reason: str) -> PluginError:
+        time.sleep(0.02)  # what it wrote may still be in the pipe
+        tail = "".join(f"\n\t{line}" for line in self._tail)
+        return PluginError(f"plugin {self.name}: {reason}" + (f"; it wrote last:{tail}" if tail else ""))
+
+    def close(self) -> None:
+        """End the process: in good order if it answers, else by force."""
+        if self._process.poll() is None:
+            try:
+                shutdown = self._channel.unary_unary(
+                    "/plugin.GRPCController/Shutdown",
+                    request_serializer=goplugin_pb2.Empty.SerializeToString,
+                    response_deserializer=goplugin_pb2.Empty.FromString,
+                )
+                shutdown(goplugin_pb2.Empty(), timeout=CLOSE_TIMEOUT)
+                self._process.wait(CLOSE_TIMEOUT)
+            except (grpc.RpcError, subprocess.TimeoutExpired):
+                pass
+        self._kill()
+        self._channel.close()
+
+    def _kill(self) -> None:
+        process = getattr(self, "_process", None)
+        if process is not None:
+            process.kill()
+            process.wait()
+
+
+def _certificate(line: list[str]) -> tuple[bytes | None, bool]:
+    if len(line) <= _HANDSHAKE_FIELDS or not line[_HANDSHAKE_FIELDS]:
+        return None, True
+    return _goplugin.certificate_of(line[_HANDSHAKE_FIELDS])
+
+
+def _reason(e: grpc.RpcError) -> str:
+    code, details = e.code(), e.details()
+    return f"{code.name}: {details}"
+
+
+class EnvironmentClient:
+    """Lanes of an environment in another process."""
+
+    def __init__(self, process: Process, instance: int, spec: Spec, lanes: int) -> None:
+        self.spec, self.lanes = spec, lanes
+        self._process, self._instance, self._step = process, instance, 0
+        self._requests: queue.SimpleQueue[pb.EnvironmentRequest | None] = queue.SimpleQueue()
+        self._replies = process.stub.StepEnvironment(iter(self._requests.get, None))
+        self._closed = False
+
+    def step(self, signals: NDArray[np.uint8], seeds: NDArray[np.uint64] | None, actions: Array) -> TimeSteps:
+        """Step every lane as its signal says."""
+        self._step += 1
+        request = pb.EnvironmentRequest(
+            instance=self._instance if self._step == 1 else 0,
+            signals=b"" if (signals == CONTINUE).all() else signals.tobytes(),
+            seeds=b"" if seeds is None else seeds.astype("<u8").tobytes(),
+            actions=np.ascontiguousarray(actions, self.spec.action.dtype.newbyteorder("<")).tobytes(),
+            step=self._step,
+        )
+        self._requests.put(request)
+        try:
+            reply = next(self._replies)
+        except grpc.RpcError as e:
+            raise self._process._failure(_reason(e)) from None
+        except StopIteration:
+            raise self._process._failure("it ended the stream") from None
+        if reply.HasField("error"):
+            raise errors.from_proto(reply.error)
+        if reply.step not in (0, self._step):
+            raise self._process._failure(f"it answered step {reply.step} for {self._step}")
+        n = self.lanes
+        try:
+            return TimeSteps(
+                spaces.from_bytes(self.spec.observation, reply.observations, n, "observations"),
+                _column(reply.rewards, "<f8", n),
+                _column(reply.terminated, "?", n),
+                _column(reply.truncated, "?", n),
+            )
+        except ValueError as e:
+            raise self._process._failure(str(e)) from None
+
+    def render(self, lane: int) -> str:
+        """Draw a lane that has been started."""
+        reply = self._process.call(self._process.stub.Render, pb.RenderRequest(instance=self._instance, lane=lane))
+        text: str = reply.text
+        return text
+
+    def models(self) -> list[dict[str, Any]]:
+        """Return every lane's model, as the host reads it."""
+        reply = self._process.call(self._process.stub.Models, pb.ModelsRequest(instance=self._instance))
+        models = [json.loads(m) for m in reply.models]
+        return [models[i] for i in reply.lanes]
+
+    def close(self) -> None:
+        """End the instance and its process."""
+        if not self._closed:
+            self._closed = True
+            self._requests.put(None)
+            if not sys.is_finalizing():
+                self._process.close()
+
+
+def _column(data: bytes, dtype: str, lanes: int) -> NDArray[Any]:
+    if not data and dtype == "?":
+        return np.zeros(lanes, np.bool_)
+    column = np.frombuffer(data, dtype)
+    if len(column) != lanes:
+        raise ValueError(f"column of {len(column)} for {lanes} lanes")
+    return column
+
+
+__all__ = ["CONTINUE", "NEW_EPISODE", "NEW_RUN", "EnvironmentClient", "PluginError", "Process", "command"]

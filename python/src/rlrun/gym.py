@@ -1,0 +1,171 @@
+"""rlrun's environments in Gymnasium: ``rlrun.gym.make("riverswim")``.
+
+A plugin runs in a process of its own, as it does under rlrun: a bundled one by the
+program rlrun (in the path, or named by the variable ``RLRUN``), any other by its
+own. ``reset(seed=…)`` fixes a run: the seeds of its episodes follow from it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces as gs
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from rlrun import spaces
+from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN
+from rlrun.client import Process
+from rlrun.spaces import Array, Space
+
+
+def make(plugin: str | Sequence[str], **params: Any) -> RlrunEnv:
+    """Start a plugin and return its environment. params are the plugin's parameters."""
+    return RlrunEnv(plugin, params)
+
+
+def make_vec(plugin: str | Sequence[str], num_envs: int, **params: Any) -> RlrunVectorEnv:
+    """Start a plugin and return lanes of its environment, which are started anew the step after their end."""
+    return RlrunVectorEnv(plugin, num_envs, params)
+
+
+def gymnasium_space(space: Space) -> gs.Space[Any]:
+    """Return Gymnasium's space for one of rlrun's."""
+    if isinstance(space, spaces.Discrete):
+        return gs.Discrete(space.n, start=space.start)
+    if isinstance(space, spaces.MultiDiscrete):
+        return gs.MultiDiscrete(np.array(space.nvec, np.int64))
+    dtype: Any = space.dtype.type
+    return gs.Box(space.low.astype(dtype), space.high.astype(dtype), space.shape, dtype)
+
+
+class _Lanes:
+    """What both kinds of environment share: lanes in a process, and the seeds of their episodes."""
+
+    def __init__(self, plugin: str | Sequence[str], lanes: int, params: dict[str, Any]) -> None:
+        process = Process(plugin)
+        try:
+            self.client = process.open(params, lanes)
+        except BaseException:
+            process.close()
+            raise
+        self.spec = self.client.spec
+        self.text = "render" in process.description.capabilities
+        self.actions = spaces.zeros(self.spec.action, lanes)
+        self.finalizer = weakref.finalize(self, self.client.close)
+
+    def seeds(self, rng: np.random.Generator) -> Array:
+        return rng.integers(0, 2**64, self.client.lanes, np.uint64)
+
+
+class RlrunEnv(gymnasium.Env[Any, Any]):
+    """One lane of a plugin's environment."""
+
+    def __init__(self, plugin: str | Sequence[str], params: dict[str, Any]) -> None:
+        self._lanes = _Lanes(plugin, 1, params)
+        spec = self._lanes.spec
+        self.observation_space, self.action_space = gymnasium_space(spec.observation), gymnasium_space(spec.action)
+        self.metadata = {"render_modes": ["ansi"] if self._lanes.text else []}
+        self.render_mode = "ansi" if self._lanes.text else None
+        self._begun = False
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start an episode, of a new run if seed is given."""
+        super().reset(seed=seed)
+        lanes = self._lanes
+        signal = NEW_EPISODE if self._begun and seed is None else NEW_RUN
+        self._begun = True
+        out = lanes.client.step(np.full(1, signal, np.uint8), lanes.seeds(self.np_random), lanes.actions)
+        return self._value(out.observations), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take an action."""
+        space = self._lanes.spec.action
+        actions = spaces.zeros(space, 1)
+        actions[0] = spaces.as_entry(space, action, "the action")
+        out = self._lanes.client.step(np.full(1, CONTINUE, np.uint8), None, actions)
+        return (
+            self._value(out.observations),
+            float(out.rewards[0]),
+            bool(out.terminated[0]),
+            bool(out.truncated[0]),
+            {},
+        )
+
+    def _value(self, observations: Array) -> Any:
+        space = self._lanes.spec.observation
+        value = space.value(observations[0])
+        return np.int64(value) if isinstance(space, spaces.Discrete) else value
+
+    def render(self) -> Any:
+        """Draw the state as text."""
+        return self._lanes.client.render(0) if self._lanes.text else None
+
+    def close(self) -> None:
+        """End the plugin's process."""
+        self._lanes.finalizer()
+
+
+class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
+    """Lanes of a plugin's environment, stepped in one message."""
+
+    def __init__(self, plugin: str | Sequence[str], num_envs: int, params: dict[str, Any]) -> None:
+        self._lanes = _Lanes(plugin, num_envs, params)
+        self.num_envs = num_envs
+        spec = self._lanes.spec
+        self.single_observation_space = gymnasium_space(spec.observation)
+        self.single_action_space = gymnasium_space(spec.action)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.metadata = {
+            "render_modes": ["ansi"] if self._lanes.text else [],
+            "autoreset_mode": AutoresetMode.NEXT_STEP,
+        }
+        self.render_mode = "ansi" if self._lanes.text else None
+        self._ended = np.zeros(num_envs, np.bool_)
+        self._observations = spaces.zeros(spec.observation, num_envs)
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start runs in all lanes, or in those of ``options["reset_mask"]``.
+
+        A list of seeds has one for each lane's first episode.
+        """
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_))
+        seeds = self._lanes.seeds(self.np_random)
+        if isinstance(seed, list):
+            given = np.array([s is not None for s in seed])
+            seeds[given] = [s for s in seed if s is not None]
+        signals = np.where(mask, NEW_RUN, IDLE).astype(np.uint8)
+        out = self._lanes.client.step(signals, seeds, self._lanes.actions)
+        self._observations = self._observations.copy()
+        self._observations[mask] = out.observations[mask]
+        self._ended = self._ended & ~mask
+        return self._observations.copy(), {}
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Take an action in every lane whose episode goes on, and start the others anew."""
+        column = spaces.as_column(self._lanes.spec.action, actions, self.num_envs, "actions")
+        seeds = None
+        signals = np.full(self.num_envs, CONTINUE, np.uint8)
+        if self._ended.any():
+            signals[self._ended] = NEW_EPISODE
+            seeds = self._lanes.seeds(self.np_random)
+        out = self._lanes.client.step(signals, seeds, column)
+        self._ended = out.terminated | out.truncated
+        self._observations = out.observations
+        return out.observations.copy(), out.rewards.copy(), out.terminated.copy(), out.truncated.copy(), {}
+
+    def render(self) -> Any:
+        """Draw every lane as text."""
+        return tuple(self._lanes.client.render(i) for i in range(self.num_envs)) if self._lanes.text else None
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the plugin's process."""
+        self._lanes.finalizer()
