@@ -258,6 +258,9 @@ func (q *forgetting) notes() (notes []string) {
 		}
 		notes = append(notes, fmt.Sprintf("T_ε is infinite for %d of %d states and actions, because the chain is not %s:\n%s.\nd_∞, the distance that stays, is up to %s, not below ε = %s.", q.Infinite, pairs, need, why, num(limit), num(q.Epsilon)))
 	}
+	if q.spectrum == nil {
+		notes = append(notes, fmt.Sprintf("t_mix and the spectrum are computed for up to %d states.", spectrumStates))
+	}
 	if !q.converged {
 		notes = append(notes, "Some T_ε are finite, but longer than can be computed exactly; they are shown as ∞.")
 	}

@@ -147,6 +147,8 @@ func (q *connections) print(w io.Writer) error {
 	t.row("all unichain", always(q.unichain), "every policy has one closed class")
 	if q.diameter != nil {
 		t.row("diameter", num(q.diameter.Steps), fmt.Sprintf("steps from state %d to %d, the farthest, by the fastest policy", q.diameter.From, q.diameter.To))
+	} else if q.model.Communicating() {
+		t.row("diameter", "not computed", fmt.Sprintf("of more than %d states it is with --diameter", diameterStates))
 	}
 	t.gap()
 	t.row("chain", "", "of the policy:")
