@@ -15,17 +15,33 @@ type FiniteSolution struct {
 // induction (Puterman 1994, §4.5). Memory is horizon × S values and actions; see
 // SolveHorizon for the value alone.
 func SolveFinite(m Model, horizon int) (*FiniteSolution, error) {
+	var f FiniteSolver
+	return f.Solve(m, horizon)
+}
+
+// FiniteSolver solves models over finite horizons one after the other, as an agent
+// does that plans for every episode: it keeps its memory, so that solving a Tabular
+// of the same size again does not allocate. The zero value is ready.
+type FiniteSolver struct{ sol FiniteSolution }
+
+// Solve is SolveFinite. The solution is valid until the next call.
+func (f *FiniteSolver) Solve(m Model, horizon int) (*FiniteSolution, error) {
 	if horizon < 0 {
 		return nil, fmt.Errorf("mdp: horizon %d is negative", horizon)
 	}
 	t := tabular(m)
-	out := &FiniteSolution{Value: [][]float64{make([]float64, t.states)}, Policy: []Deterministic{nil}}
-	for h := range horizon {
-		v, p := make([]float64, t.states), make(Deterministic, t.states)
-		t.induct(v, p, out.Value[h])
-		out.Value, out.Policy = append(out.Value, v), append(out.Policy, p)
+	sol := &f.sol
+	if len(sol.Value) != horizon+1 || len(sol.Value[0]) != t.states {
+		*sol = FiniteSolution{Value: make([][]float64, horizon+1), Policy: make([]Deterministic, horizon+1)}
+		sol.Value[0] = make([]float64, t.states)
+		for h := 1; h <= horizon; h++ {
+			sol.Value[h], sol.Policy[h] = make([]float64, t.states), make(Deterministic, t.states)
+		}
 	}
-	return out, nil
+	for h := 1; h <= horizon; h++ {
+		t.induct(sol.Value[h], sol.Policy[h], sol.Value[h-1])
+	}
+	return sol, nil
 }
 
 // SolveHorizon returns the largest expected sum of the next horizon rewards from
@@ -45,6 +61,12 @@ func SolveHorizon(m Model, horizon int) ([]float64, Deterministic, error) {
 
 // induct writes the best undiscounted backup of v into dst and its action into p.
 func (m *Tabular) induct(dst []float64, p Deterministic, v []float64) {
+	if numBlocks(m.states) == 1 { // without the allocation of a closure
+		for s := range dst {
+			dst[s], p[s] = m.best(s, 1, v)
+		}
+		return
+	}
 	blocks(m.states, func(_, from, to int) {
 		for s := from; s < to; s++ {
 			dst[s], p[s] = m.best(s, 1, v)

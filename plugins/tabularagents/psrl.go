@@ -62,7 +62,7 @@ func psrlPlugin(id, doc string, defaults psrlParams) framework.Plugin {
 			return nil, err
 		}
 		return func() learner {
-			x := &psrl{p: &p, t: t, fresh: make([]float64, t.states*t.actions), endings: newEndings(t.states)}
+			x := &psrl{p: &p, t: t, fresh: make([]float64, t.states*t.actions), endings: newEndings(t.states), finite: new(mdp.FiniteSolver), kept: new(mdp.FiniteSolver)}
 			x.models, x.drawn = make([]*mdp.Tabular, p.Samples), make([]mdp.Model, p.Samples)
 			x.rng = rand.New(&x.pcg)
 			return x
@@ -114,6 +114,8 @@ type psrl struct {
 	models  []*mdp.Tabular // the last samples
 	drawn   []mdp.Model    // the same, with terminal states
 	average mdp.AverageSolver
+	finite  *mdp.FiniteSolver   // of the next plan
+	kept    *mdp.FiniteSolver   // of the present one, whose memory that is
 	plan    []mdp.Deterministic // by steps to go, or a stationary policy alone; of merged models actions are a+kA
 	left    int                 // steps that the plan is still good for, with a horizon
 	value   []float64           // of the last discounted plan: where the next starts
@@ -207,8 +209,9 @@ func (x *psrl) sample(s int) {
 func (x *psrl) solve(m mdp.Model, s int, best float64) float64 {
 	switch {
 	case x.p.Horizon > 0:
-		if sol, err := mdp.SolveFinite(m, x.p.Horizon); err == nil && sol.Value[x.p.Horizon][s] > best {
+		if sol, err := x.finite.Solve(m, x.p.Horizon); err == nil && sol.Value[x.p.Horizon][s] > best {
 			x.plan, best = sol.Policy, sol.Value[x.p.Horizon][s]
+			x.finite, x.kept = x.kept, x.finite
 		}
 	case x.p.Criterion == "average":
 		if sol, _ := x.average.Solve(m, mdp.Options{Method: mdp.PolicyIteration}); sol != nil && sol.Gain[s] > best {
