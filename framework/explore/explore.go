@@ -223,7 +223,8 @@ func (a *Agent) prepare(spec framework.Spec) error {
 // fixed is the estimator of a window that stays as it is.
 const fixed Estimator = -1
 
-// Step implements framework.VectorAgent.
+// Step implements framework.VectorAgent. A lane in evaluation follows the option in
+// force; the host learns and decides nothing.
 func (a *Agent) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
 	deciding := false
 	for i, s := range in.Signals {
@@ -256,14 +257,16 @@ func (a *Agent) Step(ctx context.Context, in *framework.Feedback, actions *space
 		}
 	}
 	for i, s := range in.Signals {
-		if s == framework.Idle || s == framework.Continue && (in.Terminated[i] || in.Truncated[i]) {
-			continue
-		}
 		l := &a.lanes[i]
-		l.left--
-		l.steps++
-		if l.explores {
-			l.explored++
+		switch {
+		case s == framework.Idle, (s == framework.Continue || s == framework.Evaluate) && (in.Terminated[i] || in.Truncated[i]):
+			continue
+		case s != framework.Evaluate: // which is no part of the run
+			l.left--
+			l.steps++
+			if l.explores {
+				l.explored++
+			}
 		}
 		if a.estimator == Counts {
 			l.pair = a.finite.pair(in.Observations.Int64[i], actions.Int64[i])

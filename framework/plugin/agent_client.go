@@ -24,7 +24,9 @@ type agentClient struct {
 
 var _ framework.VectorAgent = (*agentClient)(nil)
 
-func newAgentClient(p *Process, instance uint64, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+// newAgentClient returns the client of an opened agent, an optionClient if it has
+// options.
+func newAgentClient(p *Process, instance uint64, spec framework.Spec, lanes int, options bool) (framework.VectorAgent, error) {
 	s, err := p.open(instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
 		return p.wire.StepAgent(ctx, o...)
 	})
@@ -33,11 +35,23 @@ func newAgentClient(p *Process, instance uint64, spec framework.Spec, lanes int)
 	}
 	c := &agentClient{session: s, spec: spec, scratch: space.NewColumn(spec.Action, lanes)}
 	c.request.Instance = instance
+	if options {
+		return newOptionClient(c, lanes), nil
+	}
 	return c, nil
 }
 
 // Step implements framework.VectorAgent.
 func (c *agentClient) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+	if err := c.send(ctx, in, nil); err != nil {
+		return err
+	}
+	return c.receive(in, actions)
+}
+
+// send makes a step. Lanes with an epoch, of which there may be none, select no
+// action.
+func (c *agentClient) send(ctx context.Context, in *framework.Feedback, epochs []bool) error {
 	m := &c.request
 	m.Signals = toproto.Signals(m.Signals[:0], in.Signals)
 	m.Seeds = toproto.Seeds(m.Seeds[:0], in.Seeds, in.Signals, framework.NewRun)
@@ -45,11 +59,17 @@ func (c *agentClient) Step(ctx context.Context, in *framework.Feedback, actions 
 	m.Rewards = space.AppendNumbers(m.Rewards[:0], in.Rewards)
 	m.Terminated = toproto.Flags(m.Terminated[:0], in.Terminated)
 	m.Truncated = toproto.Flags(m.Truncated[:0], in.Truncated)
+	m.Epochs = toproto.Flags(m.Epochs[:0], epochs)
 	m.Step = c.session.next()
-	if err := c.session.exchange(ctx, m, &c.reply); err != nil {
-		return err
+	err := c.session.exchange(ctx, m, &c.reply)
+	if err == nil {
+		m.Instance = 0 // the stream is bound
 	}
-	m.Instance = 0 // the stream is bound
+	return err
+}
+
+// receive reads the actions in the reply, but those of idle lanes.
+func (c *agentClient) receive(in *framework.Feedback, actions *space.Column) error {
 	target := actions
 	idle := slices.Contains(in.Signals, framework.Idle)
 	if idle {

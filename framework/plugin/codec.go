@@ -69,10 +69,10 @@ func fieldsOf(v any) (columns []*[]byte, step *uint64, stepNumber protowire.Numb
 		return []*[]byte{1: &m.Observations, 2: &m.Rewards, 3: &m.Terminated, 4: &m.Truncated}, &m.Step, 6
 	case *pb.AgentRequest:
 		m.Instance = 0
-		return []*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Observations, 5: &m.Rewards, 6: &m.Terminated, 7: &m.Truncated}, &m.Step, 8
+		return []*[]byte{2: &m.Signals, 3: &m.Seeds, 4: &m.Observations, 5: &m.Rewards, 6: &m.Terminated, 7: &m.Truncated, 9: &m.Epochs, 10: &m.Choices}, &m.Step, 8
 	case *pb.AgentReply:
-		m.Error = nil
-		return []*[]byte{1: &m.Actions}, &m.Step, 3
+		m.Error, m.Names = nil, m.Names[:0]
+		return []*[]byte{1: &m.Actions, 5: &m.Sizes, 6: &m.Members, 7: &m.Greedy, 8: &m.Options, 9: &m.Reveals, 10: &m.Values, 11: &m.Optimal}, &m.Step, 3
 	}
 	return nil, nil, 0
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/optiontest"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/mdp"
@@ -31,6 +32,9 @@ func TestMain(m *testing.M) {
 			return
 		case "serve-agent":
 			plugin.Serve(faultyAgent())
+			return
+		case "serve-options":
+			plugin.Serve(optiontest.Plugin())
 			return
 		case "serve-hostile-environment":
 			serveHostile(faultyEnvironment())

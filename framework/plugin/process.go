@@ -129,7 +129,8 @@ func (p *Process) OpenEnvironment(ctx context.Context, params json.RawMessage, l
 	return newEnvironmentClient(p, reply.Instance, spec, lanes, reply.Models)
 }
 
-// OpenAgent implements framework.Plugin.
+// OpenAgent implements framework.Plugin. The agent is a framework.OptionAgent if
+// the one in the process is.
 func (p *Process) OpenAgent(ctx context.Context, params json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
 	if lanes < 1 {
 		return nil, p.failure(0, fmt.Errorf("%d lanes; must be at least 1", lanes))
@@ -142,7 +143,7 @@ func (p *Process) OpenAgent(ctx context.Context, params json.RawMessage, spec fr
 	if err != nil {
 		return nil, err
 	}
-	return newAgentClient(p, reply.Instance, spec, lanes)
+	return newAgentClient(p, reply.Instance, spec, lanes, reply.Options)
 }
 
 // reply is any answer that can carry an error.

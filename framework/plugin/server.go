@@ -139,6 +139,7 @@ func (s *server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.Ope
 		if err != nil {
 			return err
 		}
+		_, reply.Options = agent.(framework.OptionAgent)
 		reply.Instance = s.add(newAgentServer(agent, spec, lanes))
 		return nil
 	})

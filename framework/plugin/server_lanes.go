@@ -75,20 +75,31 @@ type agentServer struct {
 	in      *framework.Feedback
 	actions space.Column
 	reply   pb.AgentReply
+	options *optionServer // nil if the agent has none
 }
 
 func newAgentServer(agent framework.VectorAgent, spec framework.Spec, lanes int) *agentServer {
-	return &agentServer{
+	a := &agentServer{
 		agent: agent, in: framework.NewFeedback(spec, lanes), actions: space.NewColumn(spec.Action, lanes),
 	}
+	if able, ok := agent.(framework.OptionAgent); ok {
+		a.options = newOptionServer(able, lanes)
+	}
+	return a
 }
 
 // step is as environmentServer.step.
 func (a *agentServer) step(ctx context.Context, m *pb.AgentRequest) (*pb.AgentReply, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.options != nil {
+		return a.decide(ctx, m)
+	}
 	if err := a.decode(m); err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	if len(m.Epochs)+len(m.Choices) > 0 {
+		return nil, status.Error(codes.InvalidArgument, "epochs or choices for an agent without options")
 	}
 	if err := run(func() error { return a.agent.Step(ctx, a.in, &a.actions) }); err != nil {
 		return &pb.AgentReply{Step: m.Step, Error: toproto.Error(err)}, nil

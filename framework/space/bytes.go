@@ -8,7 +8,7 @@ import (
 
 // Number is an element of a column that takes more than a byte.
 type Number interface {
-	int64 | uint64 | float64 | float32
+	int64 | uint64 | int32 | uint32 | float64 | float32
 }
 
 // AppendNumbers appends xs to dst as packed little-endian bytes. Where the

@@ -18,6 +18,7 @@ import (
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
 )
 
 // over sends a message through its bytes.
@@ -235,5 +236,83 @@ func TestModelsAreChecked(t *testing.T) {
 	models, err := fromproto.Models(&pb.ModelsReply{Models: [][]byte{good}, Lanes: []uint32{0, 0}}, 2)
 	if err != nil || len(models) != 2 || models[0] != models[1] || models[0].Reward(0, 0) != 0.5 {
 		t.Errorf("got %v (%v)", models, err)
+	}
+}
+
+// Decisions cross the wire bit for bit, names once a stream.
+func TestDecisions(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		number := rapid.OneOf(rapid.Float64Range(-1e9, 1e9), rapid.SampledFrom([]float64{0, 5e-324, -1e308}))
+		names := map[string]uint32{}
+		var d fromproto.Decisions
+		for range rapid.IntRange(1, 4).Draw(rt, "replies") {
+			lanes := rapid.IntRange(1, 4).Draw(rt, "lanes")
+			epochs, problems := make([]bool, lanes), make([]options.Problem, lanes)
+			optimal := rapid.Bool().Draw(rt, "optimal")
+			for i := range epochs {
+				if epochs[i] = rapid.Bool().Draw(rt, "epoch"); !epochs[i] {
+					continue
+				}
+				n, k := rapid.IntRange(1, 4).Draw(rt, "options"), rapid.IntRange(1, 3).Draw(rt, "members")
+				p := options.Problem{Hold: 1, Values: rapid.SliceOfN(number, n*k, n*k).Draw(rt, "values"), Greedy: rapid.IntRange(0, n-1).Draw(rt, "greedy")}
+				for x := range n {
+					a := options.Arm{Name: rapid.SampledFrom([]string{"", "greedy", "α 1", "member 2"}).Draw(rt, "name")}
+					if optimal && x != p.Greedy && rapid.Bool().Draw(rt, "uninformed") {
+						a.Class, a.Reveal = options.Uninformed, rapid.Float64Range(0, 1).Draw(rt, "reveal")
+					}
+					p.Arms = append(p.Arms, a)
+				}
+				if optimal {
+					p.Optimal = rapid.SliceOfN(number, k, k).Draw(rt, "optima")
+				}
+				problems[i] = p
+			}
+			var reply pb.AgentReply
+			if err := toproto.Decisions(&reply, epochs, problems, names); err != nil {
+				rt.Fatal(err)
+			}
+			got := make([]options.Problem, lanes)
+			if err := d.Problems(got, epochs, over(rt, &reply)); err != nil {
+				rt.Fatal(err)
+			}
+			for i := range got {
+				if fmt.Sprint(got[i]) != fmt.Sprint(problems[i]) {
+					rt.Fatalf("lane %d: got %+v, want %+v", i, got[i], problems[i])
+				}
+			}
+		}
+	})
+}
+
+// Columns that do not fit each other are refused.
+func TestDecisionsRefused(t *testing.T) {
+	for _, tt := range []struct {
+		want   string
+		change func(*pb.AgentReply)
+	}{
+		{"", func(*pb.AgentReply) {}},
+		{"sizes: column of 0 bytes, want 4", func(r *pb.AgentReply) { r.Sizes = nil }},
+		{"members: column of 5 bytes, want 4", func(r *pb.AgentReply) { r.Members = append(r.Members, 0) }},
+		{"options: column of 8 bytes, want 12", func(r *pb.AgentReply) { r.Sizes[0] = 3 }},
+		{"sizes and members are beyond reason", func(r *pb.AgentReply) { r.Members[3], r.Sizes[3] = 255, 255 }},
+		{"option number 1 of 1 names", func(r *pb.AgentReply) { r.Names = r.Names[:1] }},
+		{"values: column of 24 bytes, want 32", func(r *pb.AgentReply) { r.Values = r.Values[8:] }},
+		{"reveals: column of 8 bytes, want 16", func(r *pb.AgentReply) { r.Reveals = r.Reveals[8:] }},
+		{"", func(r *pb.AgentReply) { r.Reveals = nil }},
+		{"optimal: column of 8 bytes, want 16", func(r *pb.AgentReply) { r.Optimal = make([]byte, 8) }},
+		{"lane 1: options: the greedy option is number 2 of 2", func(r *pb.AgentReply) { r.Greedy[0] = 2 }},
+		{"lane 1: options: 0 values for 2 options", func(r *pb.AgentReply) { r.Members[0], r.Values = 0, nil }},
+	} {
+		var r pb.AgentReply
+		problems := []options.Problem{{}, {Arms: []options.Arm{{Name: "greedy"}, {Name: "other"}}, Values: []float64{1, 2, 3, 4}}}
+		if err := toproto.Decisions(&r, []bool{false, true}, problems, map[string]uint32{}); err != nil {
+			t.Fatal(err)
+		}
+		tt.change(&r)
+		var d fromproto.Decisions
+		err := d.Problems(make([]options.Problem, 2), []bool{false, true}, &r)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
 	}
 }

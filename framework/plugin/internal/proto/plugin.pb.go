@@ -866,6 +866,7 @@ type OpenAgentReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
 	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	Options       bool                   `protobuf:"varint,3,opt,name=options,proto3" json:"options,omitempty"` // Offer and GreedyPolicy can be called, epochs and choices sent
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -912,6 +913,13 @@ func (x *OpenAgentReply) GetError() *Error {
 		return x.Error
 	}
 	return nil
+}
+
+func (x *OpenAgentReply) GetOptions() bool {
+	if x != nil {
+		return x.Options
+	}
+	return false
 }
 
 // EnvironmentRequest asks for one step of every lane.
@@ -1101,12 +1109,21 @@ type AgentRequest struct {
 	Signals []byte `protobuf:"bytes,2,opt,name=signals,proto3" json:"signals,omitempty"`
 	// It counts where the signal is 3: the seed of everything the agent draws in
 	// the run. Empty where no lane needs one.
-	Seeds         []byte `protobuf:"bytes,3,opt,name=seeds,proto3" json:"seeds,omitempty"`
-	Observations  []byte `protobuf:"bytes,4,opt,name=observations,proto3" json:"observations,omitempty"`
-	Rewards       []byte `protobuf:"bytes,5,opt,name=rewards,proto3" json:"rewards,omitempty"`
-	Terminated    []byte `protobuf:"bytes,6,opt,name=terminated,proto3" json:"terminated,omitempty"`
-	Truncated     []byte `protobuf:"bytes,7,opt,name=truncated,proto3" json:"truncated,omitempty"`
-	Step          uint64 `protobuf:"varint,8,opt,name=step,proto3" json:"step,omitempty"` // as in EnvironmentRequest
+	Seeds        []byte `protobuf:"bytes,3,opt,name=seeds,proto3" json:"seeds,omitempty"`
+	Observations []byte `protobuf:"bytes,4,opt,name=observations,proto3" json:"observations,omitempty"`
+	Rewards      []byte `protobuf:"bytes,5,opt,name=rewards,proto3" json:"rewards,omitempty"`
+	Terminated   []byte `protobuf:"bytes,6,opt,name=terminated,proto3" json:"terminated,omitempty"`
+	Truncated    []byte `protobuf:"bytes,7,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	Step         uint64 `protobuf:"varint,8,opt,name=step,proto3" json:"step,omitempty"` // as in EnvironmentRequest
+	// One byte a lane, 0 or 1; empty: 0 for every lane. A lane with 1 learns but
+	// selects no action: it describes in the reply the decision that it faces, and
+	// the next request has its choice.
+	Epochs []byte `protobuf:"bytes,9,opt,name=epochs,proto3" json:"epochs,omitempty"`
+	// If not empty, this request is no step, and all of the above but instance and
+	// step is empty: it answers the epochs of the last request. One int32 a lane: the
+	// option that the lane is to follow from now on, counted from 0, and by which it
+	// selects its action; or -1.
+	Choices       []byte `protobuf:"bytes,10,opt,name=choices,proto3" json:"choices,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1197,11 +1214,43 @@ func (x *AgentRequest) GetStep() uint64 {
 	return 0
 }
 
+func (x *AgentRequest) GetEpochs() []byte {
+	if x != nil {
+		return x.Epochs
+	}
+	return nil
+}
+
+func (x *AgentRequest) GetChoices() []byte {
+	if x != nil {
+		return x.Choices
+	}
+	return nil
+}
+
 type AgentReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Actions       []byte                 `protobuf:"bytes,1,opt,name=actions,proto3" json:"actions,omitempty"` // a column of the action space
-	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
-	Step          uint64                 `protobuf:"varint,3,opt,name=step,proto3" json:"step,omitempty"` // of the request that this answers
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Actions []byte                 `protobuf:"bytes,1,opt,name=actions,proto3" json:"actions,omitempty"` // a column of the action space
+	Error   *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	Step    uint64                 `protobuf:"varint,3,opt,name=step,proto3" json:"step,omitempty"` // of the request that this answers
+	// The decisions of the lanes with an epoch, lane after lane; empty where there
+	// is none. A decision is between n options, each with a value in each of K
+	// equally likely models.
+	//
+	// Names of options that no earlier reply on the stream has sent. The first name
+	// on a stream is number 0.
+	Names   []string `protobuf:"bytes,4,rep,name=names,proto3" json:"names,omitempty"`
+	Sizes   []byte   `protobuf:"bytes,5,opt,name=sizes,proto3" json:"sizes,omitempty"`     // one uint32 a decision: n
+	Members []byte   `protobuf:"bytes,6,opt,name=members,proto3" json:"members,omitempty"` // one uint32 a decision: K
+	Greedy  []byte   `protobuf:"bytes,7,opt,name=greedy,proto3" json:"greedy,omitempty"`   // one uint32 a decision: which option is the greedy one
+	Options []byte   `protobuf:"bytes,8,opt,name=options,proto3" json:"options,omitempty"` // one uint32 an option: the number of its name
+	// One float64 an option: the probability that holding it reveals the model, if
+	// it is held for that; -1 if it is a policy that is worth keeping.
+	Reveals []byte `protobuf:"bytes,9,opt,name=reveals,proto3" json:"reveals,omitempty"`
+	Values  []byte `protobuf:"bytes,10,opt,name=values,proto3" json:"values,omitempty"` // K float64 an option
+	// K float64 a decision, the optimal values in the models; or empty, where no
+	// option is held to reveal the model.
+	Optimal       []byte `protobuf:"bytes,11,opt,name=optimal,proto3" json:"optimal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1255,6 +1304,62 @@ func (x *AgentReply) GetStep() uint64 {
 		return x.Step
 	}
 	return 0
+}
+
+func (x *AgentReply) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *AgentReply) GetSizes() []byte {
+	if x != nil {
+		return x.Sizes
+	}
+	return nil
+}
+
+func (x *AgentReply) GetMembers() []byte {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+func (x *AgentReply) GetGreedy() []byte {
+	if x != nil {
+		return x.Greedy
+	}
+	return nil
+}
+
+func (x *AgentReply) GetOptions() []byte {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *AgentReply) GetReveals() []byte {
+	if x != nil {
+		return x.Reveals
+	}
+	return nil
+}
+
+func (x *AgentReply) GetValues() []byte {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *AgentReply) GetOptimal() []byte {
+	if x != nil {
+		return x.Optimal
+	}
+	return nil
 }
 
 type ModelsRequest struct {
@@ -1765,6 +1870,208 @@ func (x *LoadReply) GetError() *Error {
 	return nil
 }
 
+type OfferRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	Kinds         []string               `protobuf:"bytes,2,rep,name=kinds,proto3" json:"kinds,omitempty"` // such as "members", "constants" or "uniform"
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OfferRequest) Reset() {
+	*x = OfferRequest{}
+	mi := &file_plugin_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OfferRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OfferRequest) ProtoMessage() {}
+
+func (x *OfferRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OfferRequest.ProtoReflect.Descriptor instead.
+func (*OfferRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *OfferRequest) GetInstance() uint64 {
+	if x != nil {
+		return x.Instance
+	}
+	return 0
+}
+
+func (x *OfferRequest) GetKinds() []string {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+type OfferReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Error         *Error                 `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OfferReply) Reset() {
+	*x = OfferReply{}
+	mi := &file_plugin_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OfferReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OfferReply) ProtoMessage() {}
+
+func (x *OfferReply) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OfferReply.ProtoReflect.Descriptor instead.
+func (*OfferReply) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *OfferReply) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+type GreedyPolicyRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	Lane          uint32                 `protobuf:"varint,2,opt,name=lane,proto3" json:"lane,omitempty"` // its run has begun
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GreedyPolicyRequest) Reset() {
+	*x = GreedyPolicyRequest{}
+	mi := &file_plugin_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GreedyPolicyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GreedyPolicyRequest) ProtoMessage() {}
+
+func (x *GreedyPolicyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GreedyPolicyRequest.ProtoReflect.Descriptor instead.
+func (*GreedyPolicyRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *GreedyPolicyRequest) GetInstance() uint64 {
+	if x != nil {
+		return x.Instance
+	}
+	return 0
+}
+
+func (x *GreedyPolicyRequest) GetLane() uint32 {
+	if x != nil {
+		return x.Lane
+	}
+	return 0
+}
+
+type GreedyPolicyReply struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One int32 an observation of a Discrete space: the greedy action, counted
+	// from 0.
+	Actions       []byte `protobuf:"bytes,1,opt,name=actions,proto3" json:"actions,omitempty"`
+	Error         *Error `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GreedyPolicyReply) Reset() {
+	*x = GreedyPolicyReply{}
+	mi := &file_plugin_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GreedyPolicyReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GreedyPolicyReply) ProtoMessage() {}
+
+func (x *GreedyPolicyReply) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GreedyPolicyReply.ProtoReflect.Descriptor instead.
+func (*GreedyPolicyReply) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *GreedyPolicyReply) GetActions() []byte {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
+func (x *GreedyPolicyReply) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
 var File_plugin_proto protoreflect.FileDescriptor
 
 const file_plugin_proto_rawDesc = "" +
@@ -1819,10 +2126,11 @@ const file_plugin_proto_rawDesc = "" +
 	"\x10OpenAgentRequest\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\x12\x14\n" +
 	"\x05lanes\x18\x02 \x01(\rR\x05lanes\x12)\n" +
-	"\x04spec\x18\x03 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\"Z\n" +
+	"\x04spec\x18\x03 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\"t\n" +
 	"\x0eOpenAgentReply\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12,\n" +
-	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"\x8e\x01\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12\x18\n" +
+	"\aoptions\x18\x03 \x01(\bR\aoptions\"\x8e\x01\n" +
 	"\x12EnvironmentRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x18\n" +
 	"\asignals\x18\x02 \x01(\fR\asignals\x12\x14\n" +
@@ -1837,7 +2145,7 @@ const file_plugin_proto_rawDesc = "" +
 	"terminated\x12\x1c\n" +
 	"\ttruncated\x18\x04 \x01(\fR\ttruncated\x12,\n" +
 	"\x05error\x18\x05 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12\x12\n" +
-	"\x04step\x18\x06 \x01(\x04R\x04step\"\xea\x01\n" +
+	"\x04step\x18\x06 \x01(\x04R\x04step\"\x9c\x02\n" +
 	"\fAgentRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x18\n" +
 	"\asignals\x18\x02 \x01(\fR\asignals\x12\x14\n" +
@@ -1848,12 +2156,24 @@ const file_plugin_proto_rawDesc = "" +
 	"terminated\x18\x06 \x01(\fR\n" +
 	"terminated\x12\x1c\n" +
 	"\ttruncated\x18\a \x01(\fR\ttruncated\x12\x12\n" +
-	"\x04step\x18\b \x01(\x04R\x04step\"h\n" +
+	"\x04step\x18\b \x01(\x04R\x04step\x12\x16\n" +
+	"\x06epochs\x18\t \x01(\fR\x06epochs\x12\x18\n" +
+	"\achoices\x18\n" +
+	" \x01(\fR\achoices\"\xac\x02\n" +
 	"\n" +
 	"AgentReply\x12\x18\n" +
 	"\aactions\x18\x01 \x01(\fR\aactions\x12,\n" +
 	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12\x12\n" +
-	"\x04step\x18\x03 \x01(\x04R\x04step\"+\n" +
+	"\x04step\x18\x03 \x01(\x04R\x04step\x12\x14\n" +
+	"\x05names\x18\x04 \x03(\tR\x05names\x12\x14\n" +
+	"\x05sizes\x18\x05 \x01(\fR\x05sizes\x12\x18\n" +
+	"\amembers\x18\x06 \x01(\fR\amembers\x12\x16\n" +
+	"\x06greedy\x18\a \x01(\fR\x06greedy\x12\x18\n" +
+	"\aoptions\x18\b \x01(\fR\aoptions\x12\x18\n" +
+	"\areveals\x18\t \x01(\fR\areveals\x12\x16\n" +
+	"\x06values\x18\n" +
+	" \x01(\fR\x06values\x12\x18\n" +
+	"\aoptimal\x18\v \x01(\fR\aoptimal\"+\n" +
 	"\rModelsRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\"i\n" +
 	"\vModelsReply\x12\x16\n" +
@@ -1882,7 +2202,19 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04lane\x18\x02 \x01(\rR\x04lane\x12\x14\n" +
 	"\x05state\x18\x03 \x01(\fR\x05state\"9\n" +
 	"\tLoadReply\x12,\n" +
-	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error*\x93\x01\n" +
+	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"@\n" +
+	"\fOfferRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x14\n" +
+	"\x05kinds\x18\x02 \x03(\tR\x05kinds\":\n" +
+	"\n" +
+	"OfferReply\x12,\n" +
+	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"E\n" +
+	"\x13GreedyPolicyRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x12\n" +
+	"\x04lane\x18\x02 \x01(\rR\x04lane\"[\n" +
+	"\x11GreedyPolicyReply\x12\x18\n" +
+	"\aactions\x18\x01 \x01(\fR\aactions\x12,\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error*\x93\x01\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10CODE_NEEDS_RESET\x10\x01\x12\x17\n" +
@@ -1894,7 +2226,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x11DTYPE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rDTYPE_FLOAT64\x10\x01\x12\x11\n" +
 	"\rDTYPE_FLOAT32\x10\x02\x12\x0f\n" +
-	"\vDTYPE_UINT8\x10\x032\x8f\x06\n" +
+	"\vDTYPE_UINT8\x10\x032\xae\a\n" +
 	"\x06Plugin\x12L\n" +
 	"\bDescribe\x12 .rlrun.plugin.v1.DescribeRequest\x1a\x1e.rlrun.plugin.v1.DescribeReply\x12a\n" +
 	"\x0fOpenEnvironment\x12'.rlrun.plugin.v1.OpenEnvironmentRequest\x1a%.rlrun.plugin.v1.OpenEnvironmentReply\x12O\n" +
@@ -1905,6 +2237,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x06Render\x12\x1e.rlrun.plugin.v1.RenderRequest\x1a\x1c.rlrun.plugin.v1.RenderReply\x12@\n" +
 	"\x04Save\x12\x1c.rlrun.plugin.v1.SaveRequest\x1a\x1a.rlrun.plugin.v1.SaveReply\x12@\n" +
 	"\x04Load\x12\x1c.rlrun.plugin.v1.LoadRequest\x1a\x1a.rlrun.plugin.v1.LoadReply\x12C\n" +
+	"\x05Offer\x12\x1d.rlrun.plugin.v1.OfferRequest\x1a\x1b.rlrun.plugin.v1.OfferReply\x12X\n" +
+	"\fGreedyPolicy\x12$.rlrun.plugin.v1.GreedyPolicyRequest\x1a\".rlrun.plugin.v1.GreedyPolicyReply\x12C\n" +
 	"\x05Close\x12\x1d.rlrun.plugin.v1.CloseRequest\x1a\x1b.rlrun.plugin.v1.CloseReplyBAZ?github.com/rlrun/rlrun/framework/plugin/internal/proto;pluginpbb\x06proto3"
 
 var (
@@ -1920,7 +2254,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_plugin_proto_goTypes = []any{
 	(Code)(0),                      // 0: rlrun.plugin.v1.Code
 	(DType)(0),                     // 1: rlrun.plugin.v1.DType
@@ -1950,6 +2284,10 @@ var file_plugin_proto_goTypes = []any{
 	(*SaveReply)(nil),              // 25: rlrun.plugin.v1.SaveReply
 	(*LoadRequest)(nil),            // 26: rlrun.plugin.v1.LoadRequest
 	(*LoadReply)(nil),              // 27: rlrun.plugin.v1.LoadReply
+	(*OfferRequest)(nil),           // 28: rlrun.plugin.v1.OfferRequest
+	(*OfferReply)(nil),             // 29: rlrun.plugin.v1.OfferReply
+	(*GreedyPolicyRequest)(nil),    // 30: rlrun.plugin.v1.GreedyPolicyRequest
+	(*GreedyPolicyReply)(nil),      // 31: rlrun.plugin.v1.GreedyPolicyReply
 }
 var file_plugin_proto_depIdxs = []int32{
 	0,  // 0: rlrun.plugin.v1.Error.code:type_name -> rlrun.plugin.v1.Code
@@ -1970,31 +2308,37 @@ var file_plugin_proto_depIdxs = []int32{
 	2,  // 15: rlrun.plugin.v1.RenderReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 16: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 17: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
-	3,  // 18: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
-	10, // 19: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
-	12, // 20: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
-	14, // 21: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
-	16, // 22: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
-	18, // 23: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
-	22, // 24: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
-	24, // 25: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
-	26, // 26: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
-	20, // 27: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
-	4,  // 28: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
-	11, // 29: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
-	13, // 30: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
-	15, // 31: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
-	17, // 32: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
-	19, // 33: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
-	23, // 34: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
-	25, // 35: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
-	27, // 36: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
-	21, // 37: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
-	28, // [28:38] is the sub-list for method output_type
-	18, // [18:28] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	2,  // 18: rlrun.plugin.v1.OfferReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 19: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
+	3,  // 20: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
+	10, // 21: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
+	12, // 22: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
+	14, // 23: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
+	16, // 24: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
+	18, // 25: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
+	22, // 26: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
+	24, // 27: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
+	26, // 28: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
+	28, // 29: rlrun.plugin.v1.Plugin.Offer:input_type -> rlrun.plugin.v1.OfferRequest
+	30, // 30: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
+	20, // 31: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
+	4,  // 32: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
+	11, // 33: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
+	13, // 34: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
+	15, // 35: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
+	17, // 36: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
+	19, // 37: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
+	23, // 38: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
+	25, // 39: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
+	27, // 40: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
+	29, // 41: rlrun.plugin.v1.Plugin.Offer:output_type -> rlrun.plugin.v1.OfferReply
+	31, // 42: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
+	21, // 43: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
+	32, // [32:44] is the sub-list for method output_type
+	20, // [20:32] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -2014,7 +2358,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   26,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -39,6 +39,8 @@ const (
 	Plugin_Render_FullMethodName          = "/rlrun.plugin.v1.Plugin/Render"
 	Plugin_Save_FullMethodName            = "/rlrun.plugin.v1.Plugin/Save"
 	Plugin_Load_FullMethodName            = "/rlrun.plugin.v1.Plugin/Load"
+	Plugin_Offer_FullMethodName           = "/rlrun.plugin.v1.Plugin/Offer"
+	Plugin_GreedyPolicy_FullMethodName    = "/rlrun.plugin.v1.Plugin/GreedyPolicy"
 	Plugin_Close_FullMethodName           = "/rlrun.plugin.v1.Plugin/Close"
 )
 
@@ -66,6 +68,13 @@ type PluginClient interface {
 	Save(ctx context.Context, in *SaveRequest, opts ...grpc.CallOption) (*SaveReply, error)
 	// Load makes a lane of an agent go on from a saved state.
 	Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error)
+	// Offer says that the host will decide when an agent explores, and which kinds
+	// of options it is to choose from: see AgentRequest.epochs. It is called once,
+	// before the first step. A plugin without option agents need implement neither
+	// this nor GreedyPolicy.
+	Offer(ctx context.Context, in *OfferRequest, opts ...grpc.CallOption) (*OfferReply, error)
+	// GreedyPolicy returns what a lane of an option agent holds best.
+	GreedyPolicy(ctx context.Context, in *GreedyPolicyRequest, opts ...grpc.CallOption) (*GreedyPolicyReply, error)
 	// Close ends an instance.
 	Close(ctx context.Context, in *CloseRequest, opts ...grpc.CallOption) (*CloseReply, error)
 }
@@ -174,6 +183,26 @@ func (c *pluginClient) Load(ctx context.Context, in *LoadRequest, opts ...grpc.C
 	return out, nil
 }
 
+func (c *pluginClient) Offer(ctx context.Context, in *OfferRequest, opts ...grpc.CallOption) (*OfferReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(OfferReply)
+	err := c.cc.Invoke(ctx, Plugin_Offer_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *pluginClient) GreedyPolicy(ctx context.Context, in *GreedyPolicyRequest, opts ...grpc.CallOption) (*GreedyPolicyReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GreedyPolicyReply)
+	err := c.cc.Invoke(ctx, Plugin_GreedyPolicy_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *pluginClient) Close(ctx context.Context, in *CloseRequest, opts ...grpc.CallOption) (*CloseReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CloseReply)
@@ -208,6 +237,13 @@ type PluginServer interface {
 	Save(context.Context, *SaveRequest) (*SaveReply, error)
 	// Load makes a lane of an agent go on from a saved state.
 	Load(context.Context, *LoadRequest) (*LoadReply, error)
+	// Offer says that the host will decide when an agent explores, and which kinds
+	// of options it is to choose from: see AgentRequest.epochs. It is called once,
+	// before the first step. A plugin without option agents need implement neither
+	// this nor GreedyPolicy.
+	Offer(context.Context, *OfferRequest) (*OfferReply, error)
+	// GreedyPolicy returns what a lane of an option agent holds best.
+	GreedyPolicy(context.Context, *GreedyPolicyRequest) (*GreedyPolicyReply, error)
 	// Close ends an instance.
 	Close(context.Context, *CloseRequest) (*CloseReply, error)
 	mustEmbedUnimplementedPluginServer()
@@ -246,6 +282,12 @@ func (UnimplementedPluginServer) Save(context.Context, *SaveRequest) (*SaveReply
 }
 func (UnimplementedPluginServer) Load(context.Context, *LoadRequest) (*LoadReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Load not implemented")
+}
+func (UnimplementedPluginServer) Offer(context.Context, *OfferRequest) (*OfferReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Offer not implemented")
+}
+func (UnimplementedPluginServer) GreedyPolicy(context.Context, *GreedyPolicyRequest) (*GreedyPolicyReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method GreedyPolicy not implemented")
 }
 func (UnimplementedPluginServer) Close(context.Context, *CloseRequest) (*CloseReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Close not implemented")
@@ -411,6 +453,42 @@ func _Plugin_Load_Handler(srv interface{}, ctx context.Context, dec func(interfa
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Plugin_Offer_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(OfferRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PluginServer).Offer(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Plugin_Offer_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PluginServer).Offer(ctx, req.(*OfferRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Plugin_GreedyPolicy_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GreedyPolicyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PluginServer).GreedyPolicy(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Plugin_GreedyPolicy_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PluginServer).GreedyPolicy(ctx, req.(*GreedyPolicyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Plugin_Close_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CloseRequest)
 	if err := dec(in); err != nil {
@@ -463,6 +541,14 @@ var Plugin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Load",
 			Handler:    _Plugin_Load_Handler,
+		},
+		{
+			MethodName: "Offer",
+			Handler:    _Plugin_Offer_Handler,
+		},
+		{
+			MethodName: "GreedyPolicy",
+			Handler:    _Plugin_GreedyPolicy_Handler,
 		},
 		{
 			MethodName: "Close",

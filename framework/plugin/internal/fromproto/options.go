@@ -1,0 +1,147 @@
+package fromproto
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
+)
+
+// Kinds reads what toproto.Kinds makes.
+func Kinds(names []string) ([]options.Kind, error) {
+	kinds := make([]options.Kind, len(names))
+	for i, name := range names {
+		var err error
+		if kinds[i], err = options.ParseKind(name); err != nil {
+			return nil, fmt.Errorf("%w: %w", err, framework.ErrUnsupported)
+		}
+	}
+	return kinds, nil
+}
+
+// Decisions reads the decisions of one stream. Its memory is used again by the next
+// reply.
+type Decisions struct {
+	names                  []string // by number
+	sizes, members, greedy []uint32
+	options                []uint32
+	reveals                []float64
+	arms                   []options.Arm
+	values, optimal        []float64
+}
+
+// maxNames bounds what a plugin can make the host remember.
+const maxNames = 1 << 20
+
+// Problems fills the problems of lanes with an epoch, and checks them. The problems
+// share the memory of d.
+func (d *Decisions) Problems(problems []options.Problem, epochs []bool, r *pb.AgentReply) error {
+	if d.names = append(d.names, r.Names...); len(d.names) > maxNames {
+		return fmt.Errorf("options have more than %d names", maxNames)
+	}
+	n := 0
+	for _, e := range epochs {
+		if e {
+			n++
+		}
+	}
+	for _, c := range []struct {
+		name string
+		to   *[]uint32
+		data []byte
+	}{{"sizes", &d.sizes, r.Sizes}, {"members", &d.members, r.Members}, {"greedy", &d.greedy, r.Greedy}} {
+		if err := numbers(c.to, c.name, c.data, 4, n); err != nil {
+			return err
+		}
+	}
+	arms, values, optimal := uint64(0), uint64(0), uint64(0)
+	for k, size := range d.sizes {
+		arms += uint64(size)
+		optimal += uint64(d.members[k])
+		product := uint64(size) * uint64(d.members[k]) // of two uint32
+		if values += product; max(product, values, arms, optimal) > math.MaxInt32 {
+			return errors.New("sizes and members are beyond reason")
+		}
+	}
+	if err := numbers(&d.options, "options", r.Options, 4, int(arms)); err != nil {
+		return err
+	}
+	d.reveals = d.reveals[:0]
+	if len(r.Reveals) > 0 {
+		if err := numbers(&d.reveals, "reveals", r.Reveals, 8, int(arms)); err != nil {
+			return err
+		}
+	}
+	if err := numbers(&d.values, "values", r.Values, 8, int(values)); err != nil {
+		return err
+	}
+	d.optimal = d.optimal[:0]
+	if len(r.Optimal) > 0 {
+		if err := numbers(&d.optimal, "optimal", r.Optimal, 8, int(optimal)); err != nil {
+			return err
+		}
+	}
+	d.arms = d.arms[:0]
+	for i, number := range d.options {
+		if int64(number) >= int64(len(d.names)) {
+			return fmt.Errorf("option number %d of %d names", number, len(d.names))
+		}
+		a := options.Arm{Name: d.names[number]}
+		if len(d.reveals) > 0 && d.reveals[i] != -1 {
+			a.Class, a.Reveal = options.Uninformed, d.reveals[i]
+		}
+		d.arms = append(d.arms, a)
+	}
+	return d.split(problems, epochs)
+}
+
+// split hands every lane its part of the columns.
+func (d *Decisions) split(problems []options.Problem, epochs []bool) error {
+	arms, values, optimal := d.arms, d.values, d.optimal
+	k := 0
+	for i, epoch := range epochs {
+		if !epoch {
+			continue
+		}
+		size, members := int(d.sizes[k]), int(d.members[k])
+		p := options.Problem{Arms: arms[:size:size], Values: values[: size*members : size*members], Greedy: int(d.greedy[k]), Hold: 1}
+		arms, values = arms[size:], values[size*members:]
+		if len(optimal) > 0 {
+			p.Optimal, optimal = optimal[:members:members], optimal[members:]
+		}
+		if err := p.Check(); err != nil {
+			return &framework.LaneError{Lane: i, Err: err}
+		}
+		problems[i] = p
+		k++
+	}
+	return nil
+}
+
+// numbers reads a column of n numbers of the given size.
+func numbers[T space.Number](dst *[]T, name string, data []byte, size, n int) error {
+	if err := length(name, data, size*n); err != nil {
+		return err
+	}
+	*dst = slices.Grow((*dst)[:0], n)[:n]
+	space.SetNumbers(*dst, data)
+	return nil
+}
+
+// Int32s fills dst from one int32 an entry.
+func Int32s(dst []int, name string, data []byte) error {
+	if err := length(name, data, 4*len(dst)); err != nil {
+		return err
+	}
+	var x [1]int32
+	for i := range dst {
+		space.SetNumbers(x[:], data[4*i:])
+		dst[i] = int(x[0])
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package toproto
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/rlrun/rlrun/framework"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
+)
+
+// Kinds returns the names of kinds of options.
+func Kinds(kinds []options.Kind) []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.String()
+	}
+	return names
+}
+
+// Decisions encodes the decisions that lanes face. names holds the numbers of the
+// names that have been sent on the stream, and takes up those that are new. A
+// problem that cannot be encoded is an error that wraps framework.ErrInvalidAnswer
+// and a *framework.LaneError.
+func Decisions(r *pb.AgentReply, epochs []bool, problems []options.Problem, names map[string]uint32) error {
+	r.Names, r.Sizes, r.Members, r.Greedy = r.Names[:0], r.Sizes[:0], r.Members[:0], r.Greedy[:0]
+	r.Options, r.Reveals, r.Values, r.Optimal = r.Options[:0], r.Reveals[:0], r.Values[:0], r.Optimal[:0]
+	optimal := false
+	for i, epoch := range epochs {
+		optimal = optimal || epoch && len(problems[i].Optimal) > 0
+	}
+	for i, epoch := range epochs {
+		if !epoch {
+			continue
+		}
+		p := &problems[i]
+		n := len(p.Arms)
+		if n == 0 || len(p.Values)%n != 0 || n > math.MaxInt32 {
+			return invalid(i, "%d values for %d options", len(p.Values), n)
+		}
+		k := len(p.Values) / n
+		r.Sizes = appendUint32(r.Sizes, uint32(n))
+		r.Members = appendUint32(r.Members, uint32(k))
+		r.Greedy = appendUint32(r.Greedy, uint32(p.Greedy))
+		for _, a := range p.Arms {
+			number, sent := names[a.Name]
+			if !sent {
+				number = uint32(len(names))
+				names[a.Name] = number
+				r.Names = append(r.Names, a.Name)
+			}
+			r.Options = appendUint32(r.Options, number)
+			reveal := -1.0
+			if a.Class == options.Uninformed {
+				reveal = a.Reveal
+			}
+			r.Reveals = space.AppendNumbers(r.Reveals, []float64{reveal})
+		}
+		r.Values = space.AppendNumbers(r.Values, p.Values)
+		switch {
+		case !optimal:
+		case len(p.Optimal) == k:
+			r.Optimal = space.AppendNumbers(r.Optimal, p.Optimal)
+		case len(p.Optimal) == 0:
+			r.Optimal = append(r.Optimal, make([]byte, 8*k)...)
+		default:
+			return invalid(i, "the optimal values of %d models, not of %d", len(p.Optimal), k)
+		}
+	}
+	return nil
+}
+
+func invalid(lane int, format string, args ...any) error {
+	return &framework.LaneError{Lane: lane, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, fmt.Errorf(format, args...))}
+}
+
+func appendUint32(dst []byte, x uint32) []byte { return space.AppendNumbers(dst, []uint32{x}) }
+
+// Int32s appends xs, each in an int32.
+func Int32s(dst []byte, xs []int) []byte {
+	for _, x := range xs {
+		dst = space.AppendNumbers(dst, []int32{int32(max(math.MinInt32, min(x, math.MaxInt32)))})
+	}
+	return dst
+}

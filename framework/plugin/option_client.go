@@ -1,0 +1,104 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
+)
+
+// optionClient is an option agent in another process. What it answers has been
+// checked.
+type optionClient struct {
+	*agentClient
+	acting    framework.Feedback // with the lanes that have an epoch idle
+	decisions fromproto.Decisions
+	choose    pb.AgentRequest
+}
+
+var _ framework.OptionAgent = (*optionClient)(nil)
+
+func newOptionClient(c *agentClient, lanes int) *optionClient {
+	return &optionClient{agentClient: c, acting: framework.Feedback{Signals: make([]framework.Signal, lanes)}}
+}
+
+// Offer implements framework.OptionAgent.
+func (c *optionClient) Offer(ctx context.Context, kinds []options.Kind) error {
+	s := c.session
+	_, err := optional(ctx, s, s.process.wire.Offer, &pb.OfferRequest{Instance: s.instance, Kinds: toproto.Kinds(kinds)})
+	return err
+}
+
+// StepOptions implements framework.OptionAgent.
+func (c *optionClient) StepOptions(ctx context.Context, in *framework.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+	if err := c.send(ctx, in, epochs); err != nil {
+		return err
+	}
+	if err := c.decisions.Problems(problems, epochs, &c.reply); err != nil {
+		return c.session.fail(fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err))
+	}
+	if !slices.Contains(epochs, true) {
+		return c.receive(in, actions)
+	}
+	c.acting.TimeSteps = in.TimeSteps
+	copy(c.acting.Signals, in.Signals)
+	for i, epoch := range epochs {
+		if epoch {
+			c.acting.Signals[i] = framework.Idle
+		}
+	}
+	return c.receive(&c.acting, actions)
+}
+
+// Choose implements framework.OptionAgent.
+func (c *optionClient) Choose(ctx context.Context, choices []int, actions *space.Column) error {
+	for i, choice := range choices {
+		c.acting.Signals[i] = framework.Idle
+		if choice >= 0 {
+			c.acting.Signals[i] = framework.NewEpisode // what counts is that its action is used
+		}
+	}
+	c.choose.Choices = toproto.Int32s(c.choose.Choices[:0], choices)
+	c.choose.Step = c.session.next()
+	if err := c.session.exchange(ctx, &c.choose, &c.reply); err != nil {
+		return err
+	}
+	return c.receive(&c.acting, actions)
+}
+
+// GreedyPolicy implements framework.OptionAgent.
+func (c *optionClient) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
+	s := c.session
+	if err := s.lane(lane); err != nil {
+		return dst, err
+	}
+	observations, ok := c.spec.Observation.(space.Discrete)
+	actions, ok2 := c.spec.Action.(space.Discrete)
+	if !ok || !ok2 {
+		return dst, s.process.failure(s.steps, fmt.Errorf("observations and actions are not discrete: %w", framework.ErrUnsupported))
+	}
+	reply, err := optional(ctx, s, s.process.wire.GreedyPolicy, &pb.GreedyPolicyRequest{Instance: s.instance, Lane: uint32(lane)})
+	if err != nil {
+		return dst, err
+	}
+	if int64(len(reply.Actions)) != 4*observations.N {
+		err = fmt.Errorf("greedy policy of %d bytes, want %d", len(reply.Actions), 4*observations.N)
+	} else {
+		dst = slices.Grow(dst[:0], int(observations.N))[:observations.N]
+		err = fromproto.Int32s(dst, "greedy policy", reply.Actions)
+		if bad := slices.IndexFunc(dst, func(a int) bool { return a < 0 || int64(a) >= actions.N }); bad >= 0 {
+			err = errors.Join(err, fmt.Errorf("greedy policy: action %d in observation %d of an agent with %d actions", dst[bad], bad, actions.N))
+		}
+	}
+	if err != nil {
+		return dst, s.fail(&framework.LaneError{Lane: lane, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)})
+	}
+	return dst, nil
+}

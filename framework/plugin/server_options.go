@@ -1,0 +1,110 @@
+package plugin
+
+import (
+	"context"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/options"
+)
+
+// optionServer is the part of an agentServer whose agent has options.
+type optionServer struct {
+	agent    framework.OptionAgent
+	epochs   []bool
+	problems []options.Problem
+	choices  []int
+	names    map[string]uint32 // of options, with their numbers on the stream
+	greedy   []int
+}
+
+func newOptionServer(agent framework.OptionAgent, lanes int) *optionServer {
+	return &optionServer{
+		agent: agent, epochs: make([]bool, lanes), problems: make([]options.Problem, lanes),
+		choices: make([]int, lanes), names: map[string]uint32{},
+	}
+}
+
+// decide is agentServer.step for an option agent.
+func (a *agentServer) decide(ctx context.Context, m *pb.AgentRequest) (*pb.AgentReply, error) {
+	o := a.options
+	var err error
+	if len(m.Choices) > 0 {
+		if err := fromproto.Int32s(o.choices, "choices", m.Choices); err != nil {
+			return nil, status.Error(codes.InvalidArgument, err.Error())
+		}
+		clear(o.epochs)
+		err = run(func() error { return o.agent.Choose(ctx, o.choices, &a.actions) })
+	} else {
+		if err := a.decode(m); err != nil {
+			return nil, status.Error(codes.InvalidArgument, err.Error())
+		}
+		if err := fromproto.Flags(o.epochs, "epochs", m.Epochs); err != nil {
+			return nil, status.Error(codes.InvalidArgument, err.Error())
+		}
+		err = run(func() error { return o.agent.StepOptions(ctx, a.in, o.epochs, &a.actions, o.problems) })
+	}
+	if err == nil {
+		err = toproto.Decisions(&a.reply, o.epochs, o.problems, o.names)
+	}
+	if err != nil {
+		return &pb.AgentReply{Step: m.Step, Error: toproto.Error(err)}, nil
+	}
+	a.reply.Step = m.Step
+	a.reply.Actions = a.actions.AppendBytes(a.reply.Actions[:0])
+	return &a.reply, nil
+}
+
+// Offer implements pb.PluginServer.
+func (s *server) Offer(ctx context.Context, m *pb.OfferRequest) (*pb.OfferReply, error) {
+	a, err := optionAgent(s, m.Instance)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return &pb.OfferReply{Error: toproto.Error(run(func() error {
+		kinds, err := fromproto.Kinds(m.Kinds)
+		if err != nil {
+			return err
+		}
+		return a.options.agent.Offer(ctx, kinds)
+	}))}, nil
+}
+
+// GreedyPolicy implements pb.PluginServer.
+func (s *server) GreedyPolicy(ctx context.Context, m *pb.GreedyPolicyRequest) (*pb.GreedyPolicyReply, error) {
+	a, err := optionAgent(s, m.Instance)
+	if err != nil {
+		return nil, err
+	}
+	lane, err := laneOf(m.Lane, len(a.in.Signals))
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var reply pb.GreedyPolicyReply
+	reply.Error = toproto.Error(run(func() (err error) {
+		o := a.options
+		if o.greedy, err = o.agent.GreedyPolicy(ctx, lane, o.greedy); err == nil {
+			reply.Actions = toproto.Int32s(nil, o.greedy)
+		}
+		return err
+	}))
+	return &reply, nil
+}
+
+// optionAgent returns the instance behind a handle, which must have options.
+func optionAgent(s *server, handle uint64) (*agentServer, error) {
+	a, err := lookup[*agentServer](s, handle)
+	if err == nil && a.options == nil {
+		err = status.Error(codes.InvalidArgument, "the agent has no options")
+	}
+	return a, err
+}
