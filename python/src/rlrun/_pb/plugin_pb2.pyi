@@ -144,12 +144,14 @@ class OpenAgentRequest(_message.Message):
     def __init__(self, params: _Optional[bytes] = ..., lanes: _Optional[int] = ..., spec: _Optional[_Union[Spec, _Mapping]] = ...) -> None: ...
 
 class OpenAgentReply(_message.Message):
-    __slots__ = ("instance", "error")
+    __slots__ = ("instance", "error", "options")
     INSTANCE_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
     instance: int
     error: Error
-    def __init__(self, instance: _Optional[int] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+    options: bool
+    def __init__(self, instance: _Optional[int] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., options: bool = ...) -> None: ...
 
 class EnvironmentRequest(_message.Message):
     __slots__ = ("instance", "signals", "seeds", "actions", "step")
@@ -182,7 +184,7 @@ class EnvironmentReply(_message.Message):
     def __init__(self, observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., step: _Optional[int] = ...) -> None: ...
 
 class AgentRequest(_message.Message):
-    __slots__ = ("instance", "signals", "seeds", "observations", "rewards", "terminated", "truncated", "step")
+    __slots__ = ("instance", "signals", "seeds", "observations", "rewards", "terminated", "truncated", "step", "epochs", "choices")
     INSTANCE_FIELD_NUMBER: _ClassVar[int]
     SIGNALS_FIELD_NUMBER: _ClassVar[int]
     SEEDS_FIELD_NUMBER: _ClassVar[int]
@@ -191,6 +193,8 @@ class AgentRequest(_message.Message):
     TERMINATED_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
+    EPOCHS_FIELD_NUMBER: _ClassVar[int]
+    CHOICES_FIELD_NUMBER: _ClassVar[int]
     instance: int
     signals: bytes
     seeds: bytes
@@ -199,17 +203,35 @@ class AgentRequest(_message.Message):
     terminated: bytes
     truncated: bytes
     step: int
-    def __init__(self, instance: _Optional[int] = ..., signals: _Optional[bytes] = ..., seeds: _Optional[bytes] = ..., observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., step: _Optional[int] = ...) -> None: ...
+    epochs: bytes
+    choices: bytes
+    def __init__(self, instance: _Optional[int] = ..., signals: _Optional[bytes] = ..., seeds: _Optional[bytes] = ..., observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., step: _Optional[int] = ..., epochs: _Optional[bytes] = ..., choices: _Optional[bytes] = ...) -> None: ...
 
 class AgentReply(_message.Message):
-    __slots__ = ("actions", "error", "step")
+    __slots__ = ("actions", "error", "step", "names", "sizes", "members", "greedy", "options", "reveals", "values", "optimal")
     ACTIONS_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    SIZES_FIELD_NUMBER: _ClassVar[int]
+    MEMBERS_FIELD_NUMBER: _ClassVar[int]
+    GREEDY_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    REVEALS_FIELD_NUMBER: _ClassVar[int]
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    OPTIMAL_FIELD_NUMBER: _ClassVar[int]
     actions: bytes
     error: Error
     step: int
-    def __init__(self, actions: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., step: _Optional[int] = ...) -> None: ...
+    names: _containers.RepeatedScalarFieldContainer[str]
+    sizes: bytes
+    members: bytes
+    greedy: bytes
+    options: bytes
+    reveals: bytes
+    values: bytes
+    optimal: bytes
+    def __init__(self, actions: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., step: _Optional[int] = ..., names: _Optional[_Iterable[str]] = ..., sizes: _Optional[bytes] = ..., members: _Optional[bytes] = ..., greedy: _Optional[bytes] = ..., options: _Optional[bytes] = ..., reveals: _Optional[bytes] = ..., values: _Optional[bytes] = ..., optimal: _Optional[bytes] = ...) -> None: ...
 
 class ModelsRequest(_message.Message):
     __slots__ = ("instance",)
@@ -286,3 +308,33 @@ class LoadReply(_message.Message):
     ERROR_FIELD_NUMBER: _ClassVar[int]
     error: Error
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class OfferRequest(_message.Message):
+    __slots__ = ("instance", "kinds")
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    kinds: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, instance: _Optional[int] = ..., kinds: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class OfferReply(_message.Message):
+    __slots__ = ("error",)
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class GreedyPolicyRequest(_message.Message):
+    __slots__ = ("instance", "lane")
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    LANE_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    lane: int
+    def __init__(self, instance: _Optional[int] = ..., lane: _Optional[int] = ...) -> None: ...
+
+class GreedyPolicyReply(_message.Message):
+    __slots__ = ("actions", "error")
+    ACTIONS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    actions: bytes
+    error: Error
+    def __init__(self, actions: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...

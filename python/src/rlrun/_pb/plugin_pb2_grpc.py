@@ -79,6 +79,16 @@ class PluginStub(object):
                 request_serializer=rlrun_dot___pb_dot_plugin__pb2.LoadRequest.SerializeToString,
                 response_deserializer=rlrun_dot___pb_dot_plugin__pb2.LoadReply.FromString,
                 _registered_method=True)
+        self.Offer = channel.unary_unary(
+                '/rlrun.plugin.v1.Plugin/Offer',
+                request_serializer=rlrun_dot___pb_dot_plugin__pb2.OfferRequest.SerializeToString,
+                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.OfferReply.FromString,
+                _registered_method=True)
+        self.GreedyPolicy = channel.unary_unary(
+                '/rlrun.plugin.v1.Plugin/GreedyPolicy',
+                request_serializer=rlrun_dot___pb_dot_plugin__pb2.GreedyPolicyRequest.SerializeToString,
+                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.GreedyPolicyReply.FromString,
+                _registered_method=True)
         self.Close = channel.unary_unary(
                 '/rlrun.plugin.v1.Plugin/Close',
                 request_serializer=rlrun_dot___pb_dot_plugin__pb2.CloseRequest.SerializeToString,
@@ -154,6 +164,23 @@ class PluginServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Offer(self, request, context):
+        """Offer says that the host will decide when an agent explores, and which kinds
+        of options it is to choose from: see AgentRequest.epochs. It is called once,
+        before the first step. A plugin without option agents need implement neither
+        this nor GreedyPolicy.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GreedyPolicy(self, request, context):
+        """GreedyPolicy returns what a lane of an option agent holds best.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Close(self, request, context):
         """Close ends an instance.
         """
@@ -208,6 +235,16 @@ def add_PluginServicer_to_server(servicer, server):
                     servicer.Load,
                     request_deserializer=rlrun_dot___pb_dot_plugin__pb2.LoadRequest.FromString,
                     response_serializer=rlrun_dot___pb_dot_plugin__pb2.LoadReply.SerializeToString,
+            ),
+            'Offer': grpc.unary_unary_rpc_method_handler(
+                    servicer.Offer,
+                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.OfferRequest.FromString,
+                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.OfferReply.SerializeToString,
+            ),
+            'GreedyPolicy': grpc.unary_unary_rpc_method_handler(
+                    servicer.GreedyPolicy,
+                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.GreedyPolicyRequest.FromString,
+                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.GreedyPolicyReply.SerializeToString,
             ),
             'Close': grpc.unary_unary_rpc_method_handler(
                     servicer.Close,
@@ -458,6 +495,60 @@ class Plugin(object):
             '/rlrun.plugin.v1.Plugin/Load',
             rlrun_dot___pb_dot_plugin__pb2.LoadRequest.SerializeToString,
             rlrun_dot___pb_dot_plugin__pb2.LoadReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Offer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rlrun.plugin.v1.Plugin/Offer',
+            rlrun_dot___pb_dot_plugin__pb2.OfferRequest.SerializeToString,
+            rlrun_dot___pb_dot_plugin__pb2.OfferReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GreedyPolicy(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rlrun.plugin.v1.Plugin/GreedyPolicy',
+            rlrun_dot___pb_dot_plugin__pb2.GreedyPolicyRequest.SerializeToString,
+            rlrun_dot___pb_dot_plugin__pb2.GreedyPolicyReply.FromString,
             options,
             channel_credentials,
             insecure,
