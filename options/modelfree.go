@@ -64,7 +64,13 @@ func (o *TableOptions) complete() error {
 	if o.Reveal == 0 {
 		o.Reveal = 1
 	}
-	if !(o.Reveal > 0 && o.Reveal <= 1) {
+	return o.Check()
+}
+
+// Check returns an error if a kind is unknown or occurs twice, or Reveal is not 0
+// nor in (0,1].
+func (o *TableOptions) Check() error {
+	if !(o.Reveal >= 0 && o.Reveal <= 1) {
 		return fmt.Errorf("options: probability %v of revealing outside (0,1]", o.Reveal)
 	}
 	for n, k := range o.Kinds {

@@ -13,7 +13,7 @@ import (
 )
 
 // optionAgents are the agents whose exploration the host may decide on.
-var optionAgents = []string{"bootstrap-q"}
+var optionAgents = []string{"bootstrap-q", "bootstrap-model"}
 
 // driver steps lanes of an option agent on finite and decides for them: random
 // options at random epochs, from streams of the lane's own.
