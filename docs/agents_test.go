@@ -1,0 +1,85 @@
+package docs_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/plugins"
+)
+
+// Every agent is in agents.md: in a row of a table of methods, and in one with its
+// parameters and their defaults, word for word.
+func TestAgentTables(t *testing.T) {
+	text := read(t, "agents.md")
+	var rows []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "| `") {
+			rows = append(rows, strings.TrimSpace(line))
+		}
+	}
+	agents := map[string]bool{}
+	for _, p := range plugins.All() {
+		d, err := p.Describe(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Kind != framework.KindAgent {
+			continue
+		}
+		_, name, _ := strings.Cut(d.ID, "/")
+		name, _, _ = strings.Cut(name, "@")
+		agents[name] = true
+		want := fmt.Sprintf("| `%s` | %s |", name, strings.Join(parameters(t, d.Params), ", "))
+		said, methods := false, 0
+		for _, row := range rows {
+			if strings.HasPrefix(row, "| `"+name+"` |") {
+				said = said || row == want
+				methods++
+			}
+		}
+		if !said || methods != 2 {
+			t.Errorf("agents.md has to say of %s what it is, in a row of a table, and in one that its parameters are\n%s", name, want)
+		}
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(text, -1) {
+		if !agents[m[1]] {
+			t.Errorf("agents.md has a row of %s, which is no agent", m[1])
+		}
+	}
+}
+
+// parameters returns the names of a schema's parameters in code, in its order, each
+// with its default, if it has one.
+func parameters(t *testing.T, schema json.RawMessage) (list []string) {
+	t.Helper()
+	var s struct{ Properties json.RawMessage }
+	if err := json.Unmarshal(schema, &s); err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(s.Properties))
+	if _, err := d.Token(); err != nil {
+		t.Fatal(err)
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p struct{ Default any }
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		item := fmt.Sprintf("`%s`", name)
+		if p.Default != nil {
+			item += fmt.Sprintf(" %v", p.Default)
+		}
+		list = append(list, item)
+	}
+	return list
+}
