@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -25,6 +26,7 @@ type Figure struct {
 	XLabel string
 	YLabel string
 	LogX   bool // needs X > 0
+	LogY   bool // needs Y and levels > 0; of a band, what is not is cut off
 	Lines  []Line
 	// Levels are horizontal reference lines.
 	Levels []Level
@@ -99,7 +101,11 @@ func (f *Figure) layout() (*layout, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	p := f.plot()
+	shown := f
+	if f.LogY {
+		shown = f.logarithms()
+	}
+	p := shown.plot()
 	l := &layout{plot: p, legend: newLegend(f)}
 	l.width, l.height = axesWidth+2*margin, axesHeight+2*margin
 	if l.legend.beside {
@@ -161,15 +167,53 @@ func (f *Figure) check() error {
 			if math.IsNaN(x) || math.IsInf(x, 0) || (f.LogX && x <= 0) {
 				return fmt.Errorf("line %q of figure %q: x is %g", l.Label, f.Title, x)
 			}
+			if f.LogY && l.Y[k] <= 0 {
+				return fmt.Errorf("line %q of figure %q: y is %g", l.Label, f.Title, l.Y[k])
+			}
 			if !math.IsNaN(l.Y[k]) {
 				points++
 			}
+		}
+	}
+	for _, v := range f.Levels {
+		if f.LogY && v.Y <= 0 {
+			return fmt.Errorf("level %q of figure %q: y is %g", v.Label, f.Title, v.Y)
 		}
 	}
 	if points == 0 {
 		return fmt.Errorf("figure %q: %w", f.Title, errNothing)
 	}
 	return nil
+}
+
+// logarithms returns the figure with the decimal logarithms of y in place of y.
+func (f *Figure) logarithms() *Figure {
+	g := *f
+	g.Lines, g.Levels = slices.Clone(f.Lines), slices.Clone(f.Levels)
+	for i := range g.Lines {
+		l := &g.Lines[i]
+		logs := func(ys []float64) []float64 {
+			out := make([]float64, len(ys))
+			for k, y := range ys {
+				out[k] = max(math.Log10(max(y, 0)), math.Log10(l.Y[k])-100) // NaN stays
+			}
+			return out
+		}
+		l.Y, l.Low, l.High = logs(l.Y), logs(l.Low), logs(l.High)
+	}
+	for i := range g.Levels {
+		g.Levels[i].Y = math.Log10(g.Levels[i].Y)
+	}
+	return &g
+}
+
+// logarithmTicks are those of a logarithmic axis where logarithms are drawn.
+func logarithmTicks(lo, hi float64) []plot.Tick {
+	ticks := logTicks(math.Pow(10, lo), math.Pow(10, hi))
+	for i := range ticks {
+		ticks[i].Value = math.Log10(ticks[i].Value)
+	}
+	return ticks
 }
 
 func (f *Figure) plot() *plot.Plot {
@@ -198,6 +242,9 @@ func (f *Figure) plot() *plot.Plot {
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(linearTicks), plot.TickerFunc(linearTicks)
 	if f.LogX {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logTicks)
+	}
+	if f.LogY {
+		p.Y.Tick.Marker = plot.TickerFunc(logarithmTicks)
 	}
 	return p
 }

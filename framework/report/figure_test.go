@@ -183,3 +183,26 @@ func TestWideBandsAreCut(t *testing.T) {
 		t.Errorf("range is %g to %g, want all of the band", lo, hi)
 	}
 }
+
+// On two logarithmic axes a power law is drawn as on linear ones its logarithms
+// would be; bounds of a band that have none are cut off.
+func TestLogarithmicY(t *testing.T) {
+	power := Figure{LogY: true, Lines: []Line{{Label: "n²", X: []float64{1, 2, 3}, Y: []float64{10, 100, 1000}, Low: []float64{-1, 0, 900}, High: []float64{20, 200, 1100}}}}
+	same := Figure{Lines: []Line{{Label: "n²", X: []float64{1, 2, 3}, Y: []float64{1, 2, 3}, Low: []float64{-99, -98, math.Log10(900)}, High: []float64{math.Log10(20), math.Log10(200), math.Log10(1100)}}}}
+	a, b := svg(t, &power), svg(t, &same)
+	path := func(s string) string { return s[strings.LastIndex(s, "<path"):] }
+	if path(a) != path(b) {
+		t.Errorf("the lines differ:\n%s\n%s", path(a), path(b))
+	}
+	if labels := strings.Join(texts(t, a), " "); !strings.Contains(labels, "100") || !strings.Contains(labels, "1,000") {
+		t.Errorf("labels %s, want 100 and 1,000 among them", labels)
+	}
+	for _, f := range []Figure{
+		{LogY: true, Lines: []Line{{X: []float64{1}, Y: []float64{0}}}},
+		{LogY: true, Lines: []Line{{X: []float64{1}, Y: []float64{1}}}, Levels: []Level{{Y: -1}}},
+	} {
+		if err := f.WriteSVG(io.Discard); err == nil || !strings.Contains(err.Error(), "y is") {
+			t.Errorf("got %v, want an error about y", err)
+		}
+	}
+}
