@@ -83,7 +83,7 @@ func newMDPStructure(app *app) *cobra.Command {
 		},
 	}
 	f.add(app, cmd)
-	cmd.Flags().BoolVar(&far, "diameter", false, fmt.Sprintf("compute the diameter of more than %d states, too", diameterStates))
+	cmd.Flags().BoolVar(&far, "diameter", false, fmt.Sprintf("compute the diameter of more than %d states, too, up to 2000; that takes minutes", diameterStates))
 	f.addOutput(cmd, "")
 	return cmd
 }
