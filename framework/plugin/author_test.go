@@ -16,7 +16,7 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// walkParams are those of a walk. Goal is required where the test says so.
+// walkParams are the parameters of a walk.
 type walkParams struct {
 	Length int   `json:"length" jsonschema:"minimum=2"`
 	Marks  []int `json:"marks,omitempty"`
@@ -109,6 +109,22 @@ func TestNewEnvironment(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Copies that each make the same model send it once.
+func TestEqualModelsAreSentOnce(t *testing.T) {
+	p := loopback(t, plugin.NewEnvironment("test/walk@1", "A walk.", walkParams{Length: 4}, func(p walkParams) (drawnWalk, error) {
+		w, err := newWalk(p)
+		return drawnWalk{w}, err
+	}))
+	env, err := p.OpenEnvironment(t.Context(), nil, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := env.(framework.Modeler).Models(t.Context())
+	if err != nil || len(models) != 3 || models[0] != models[2] {
+		t.Errorf("models %p (%v)", models, err)
 	}
 }
 

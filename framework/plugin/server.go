@@ -256,7 +256,7 @@ func (e *environmentServer) models(ctx context.Context, reply *pb.ModelsReply) e
 	if err != nil {
 		return err
 	}
-	index := map[*mdp.Tabular]uint32{}
+	index, texts := map[*mdp.Tabular]uint32{}, map[string]uint32{}
 	for i, m := range models {
 		if m == nil {
 			return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: no model", framework.ErrInvalidAnswer)}
@@ -267,9 +267,12 @@ func (e *environmentServer) models(ctx context.Context, reply *pb.ModelsReply) e
 			if err != nil {
 				return err
 			}
-			k = uint32(len(reply.Models))
+			if k, ok = texts[string(data)]; !ok { // copies that each made the same model
+				k = uint32(len(reply.Models))
+				texts[string(data)] = k
+				reply.Models = append(reply.Models, data)
+			}
 			index[m] = k
-			reply.Models = append(reply.Models, data)
 		}
 		reply.Lanes = append(reply.Lanes, k)
 	}

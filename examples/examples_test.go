@@ -1,0 +1,105 @@
+// Package examples_test runs the examples that are not in Go.
+package examples_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/rltest"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// node starts the gambler in JavaScript, where there is Node with what
+// node/package.json asks for.
+func node(t *testing.T) *plugin.Process {
+	t.Helper()
+	path, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node here")
+	}
+	if _, err := os.Stat("node/node_modules"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("run npm ci --prefix examples/node first")
+		}
+		t.Skip("for the example in JavaScript, run npm ci --prefix examples/node")
+	}
+	p, err := plugin.Launch(t.Context(), plugin.LaunchOptions{Name: "gambler", Command: path, Args: []string{"node/gambler.js"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// A plugin in another language, written after docs/protocol.md, keeps every rule.
+func TestNodeConforms(t *testing.T) {
+	p := node(t)
+	for _, params := range []string{``, `{"goal":7,"heads":0.55}`} {
+		if err := rltest.CheckPlugin(t.Context(), p, json.RawMessage(params)); err != nil {
+			t.Errorf("%s: %v", params, err)
+		}
+	}
+}
+
+// Bold play is optimal where the coin is unfair, and wins from half the goal with
+// the probability of one head (Dubins & Savage 1965).
+func TestNodeModel(t *testing.T) {
+	p := node(t)
+	env, err := p.OpenEnvironment(t.Context(), nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := env.(framework.Modeler).Models(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	solution, err := mdp.SolveTotal(models[1], mdp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := solution.Value[50]; math.Abs(v-0.4) > 1e-9 {
+		t.Errorf("value %v of half the goal, want 0.4", v)
+	}
+}
+
+func TestNodeErrors(t *testing.T) {
+	p := node(t)
+	if _, err := p.OpenEnvironment(t.Context(), json.RawMessage(`{"goal":1}`), 1); !errors.Is(err, framework.ErrInvalidParams) {
+		t.Errorf("got %v", err)
+	}
+	env, err := p.OpenEnvironment(t.Context(), nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.OpenAgent(t.Context(), nil, env.Spec(), 1); !errors.Is(err, framework.ErrUnsupported) {
+		t.Errorf("opened as an agent: %v", err)
+	}
+	if _, err := framework.Render(t.Context(), env, 0); !errors.Is(err, framework.ErrUnsupported) {
+		t.Errorf("drawn: %v", err)
+	}
+}
+
+// By hand it says what it is for.
+func TestNodeByHand(t *testing.T) {
+	node(t) // or skip
+	var stderr bytes.Buffer
+	cmd := exec.Command("node", "node/gambler.js")
+	cmd.Stderr = &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(stderr.String(), "is a plugin for rlrun") {
+		t.Errorf("got %v: %s", err, stderr.String())
+	}
+}
