@@ -30,3 +30,12 @@ func (b Bounds) of(t task) (low, high float64, err error) {
 	}
 	return low, high, nil
 }
+
+// largestReturn returns the largest discounted return that there can be with
+// rewards up to high: in tasks that end the best of losses is to end at once.
+func largestReturn(t task, high, gamma float64) float64 {
+	if high < 0 && !t.spec.Continuing {
+		return high
+	}
+	return high / (1 - gamma)
+}

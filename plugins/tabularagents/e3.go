@@ -193,7 +193,10 @@ func (x *e3) plan() {
 	}
 	x.escape, _ = mdp.SolveFinite(m, x.p.Horizon)
 	m.reward = func(s, a int) float64 { return x.counts.Rewards(s, a).Mean }
-	m.outside = x.low
+	m.outside, m.forever = x.low, x.low
+	if x.low > 0 && !x.t.spec.Continuing {
+		m.forever = 0 // at worst the episode ends
+	}
 	if x.p.Gamma == 1 {
 		if s, err := mdp.SolveFinite(m, x.p.Horizon); err == nil {
 			x.profit = s.Policy

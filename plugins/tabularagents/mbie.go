@@ -45,7 +45,7 @@ func MBIEEB() framework.Plugin {
 				return nil, err
 			}
 			return func() learner {
-				x := &mbie{p: &p, t: t, top: high / (1 - p.Gamma), bonus: p.Beta * (high - low), residual: 1e-3 * (high - low), endings: newEndings(t.states)}
+				x := &mbie{p: &p, t: t, top: largestReturn(t, high, p.Gamma), bonus: p.Beta * (high - low), residual: 1e-3 * (high - low), endings: newEndings(t.states)}
 				x.rng = rand.New(&x.pcg)
 				x.q, x.value = make([]float64, t.states*t.actions), make([]float64, t.states)
 				return x

@@ -10,7 +10,8 @@ type partial struct {
 	known    []bool // of each pair
 	terminal []bool
 	reward   func(s, a int) float64 // of a known pair
-	outside  float64                // reward of other pairs and in the last state
+	outside  float64                // reward of other pairs
+	forever  float64                // reward in the last state
 	next     [1]int32               // the row returned last, where it is none of counts
 	prob     []float64              // the row returned last
 }
@@ -45,7 +46,7 @@ func (m *partial) Transition(s, a int) ([]int32, []float64) {
 func (m *partial) Reward(s, a int) float64 {
 	switch {
 	case s == m.counts.NumStates():
-		return m.outside
+		return m.forever
 	case m.terminal[s]:
 		return 0
 	case !m.known[m.pair(s, a)]:

@@ -19,10 +19,10 @@ type rmaxParams struct {
 
 // RMAX returns R-MAX (Brafman & Tennenholtz 2002) as a plugin: the best policy of a
 // model in which what is known leads where it was seen to lead, and all else to
-// where every step pays the largest reward. It plans when a pair becomes known, from
-// the last solution on. It assumes that observations are Markov states, that the
-// largest reward is known, and of termination what PSRL does. A truncated step
-// teaches like any other.
+// where every step pays the largest reward (nothing in tasks that end and whose
+// rewards are all losses). It plans when a pair becomes known, from the last solution
+// on. It assumes that observations are Markov states, that the largest reward is
+// known, and of termination what PSRL does. A truncated step teaches like any other.
 func RMAX() framework.Plugin {
 	return plugin("rlrun/r-max@1",
 		"R-MAX (Brafman & Tennenholtz 2002): the best policy of a model in which all that is not known pays the largest reward for ever.",
@@ -79,8 +79,11 @@ func (x *rmax) start(s uint64) {
 	x.forget()
 	clear(x.known)
 	clear(x.fresh)
-	x.model = &partial{counts: x.counts, known: x.known, terminal: x.terminal, outside: x.high,
+	x.model = &partial{counts: x.counts, known: x.known, terminal: x.terminal, outside: x.high, forever: x.high,
 		reward: func(s, a int) float64 { return x.counts.Rewards(s, a).Mean }}
+	if x.high < 0 && !x.t.spec.Continuing {
+		x.model.forever = 0 // as largestReturn has it
+	}
 	x.value = nil
 	x.due, x.plans = true, 0
 }

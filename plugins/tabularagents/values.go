@@ -15,7 +15,7 @@ type Values struct {
 	Power    float64 `json:"power,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Of schedule harmonic: 1 is 1/n; powers in (1/2,1), such as 0.77, learn much faster (Even-Dar & Mansour 2003)."`
 	Initial  float64 `json:"initial" jsonschema_description:"Initial value of every state and action. One that is too high explores: optimistic start (Sutton & Barto 2018, §2.6)."`
 	// Optimistic starts from the largest possible value.
-	Optimistic bool `json:"optimistic" jsonschema_description:"Start from the largest return there can be, the bound on rewards over 1-gamma, in place of initial (Even-Dar & Mansour 2001). The environment has to state a bound, and gamma has to be below 1."`
+	Optimistic bool `json:"optimistic" jsonschema_description:"Start from the largest return there can be, in place of initial (Even-Dar & Mansour 2001). The environment has to state a bound, and gamma has to be below 1."`
 }
 
 func defaultValues() Values {
@@ -41,7 +41,7 @@ func (v *Values) check(t task) error {
 		return fmt.Errorf("optimistic needs a bound on rewards; %s states none: %w", t.spec.ID, framework.ErrUnsupported)
 	}
 	if v.Optimistic {
-		v.Initial = t.spec.RewardHigh / (1 - v.Gamma)
+		v.Initial = largestReturn(t, t.spec.RewardHigh, v.Gamma)
 	}
 	return nil
 }
