@@ -3,11 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -29,6 +27,9 @@ type catalogue struct {
 	transport experiment.Transport // of components that name none
 	start     time.Duration        // limits of processes; 0: the default
 	call      time.Duration
+	dev       map[string]string // what --dev puts in a plugin's place
+	lock      string            // name of the lock file; "" if there is none
+	pins      *plugin.Pins      // what it says
 	logger    hclog.Logger
 }
 
@@ -60,7 +61,7 @@ func shortName(id string) string {
 
 // how says how a component is called.
 func (c *catalogue) how(comp experiment.Component) (found plugin.Found, transport experiment.Transport, err error) {
-	found, err = c.search.Resolve(comp.Plugin, comp.Args...)
+	found, err = c.search.Resolve(cmp.Or(c.dev[comp.Plugin], comp.Plugin), comp.Args...)
 	if err != nil {
 		return found, "", err
 	}
@@ -90,6 +91,9 @@ func (c *catalogue) open(ctx context.Context, comp experiment.Component) (framew
 	}
 	if transport == experiment.InProcess {
 		return c.bundled[found.Name], func() error { return nil }, nil
+	}
+	if err := c.checkPin(comp, found); err != nil {
+		return nil, nil, err
 	}
 	o := plugin.LaunchOptions{
 		Name: found.Name, Command: found.Command, Args: found.Args,
@@ -144,20 +148,6 @@ func (s *shared) close() {
 	}
 }
 
-// digest returns the SHA-256 of a file in hexadecimal.
-func digest(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
 // provenance lists the plugins of a plan as provenance.json has them.
 func (s *shared) provenance(ctx context.Context, p *experiment.Plan) ([]experiment.PluginProvenance, error) {
 	var out []experiment.PluginProvenance
@@ -174,14 +164,15 @@ func (s *shared) provenance(ctx context.Context, p *experiment.Plan) ([]experime
 		if err != nil {
 			return nil, err
 		}
-		e := experiment.PluginProvenance{Plugin: comp.Plugin, ID: d.ID, Path: found.Command}
+		e := experiment.PluginProvenance{Plugin: comp.Plugin, ID: d.ID, Path: found.Command, Dev: s.catalogue.dev[comp.Plugin] != ""}
 		if slices.ContainsFunc(out, func(o experiment.PluginProvenance) bool { return o.Plugin == e.Plugin && o.ID == e.ID }) {
 			continue
 		}
-		if e.Path != "" {
-			if e.SHA256, err = digest(e.Path); err != nil {
+		if !found.Bundled {
+			if e.Files, err = found.Digests(); err != nil {
 				return nil, err
 			}
+			e.SHA256 = strings.TrimPrefix(e.Files[filepath.Base(found.Command)], "sha256:")
 		}
 		out = append(out, e)
 	}

@@ -30,7 +30,7 @@ if python3, or the interpreter that $RLRUN_PYTHON names, has the package rlrun.`
 		Args:    subcommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPluginList(app), newPluginInspect(app), newPluginCheck(app), newPluginPlay(app), newPluginNew(app), newPluginServe(app))
+	cmd.AddCommand(newPluginList(app), newPluginInspect(app), newPluginCheck(app), newPluginPlay(app), newPluginNew(app), newPluginLock(app), newPluginServe(app))
 	return cmd
 }
 

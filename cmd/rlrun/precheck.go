@@ -141,7 +141,11 @@ func (s *shared) agent(ctx context.Context, plan *experiment.Plan, comp experime
 
 func (s *shared) checkOne(ctx context.Context, file *config.File, list string, i int, kind framework.Kind, comp experiment.Component) error {
 	index := fmt.Sprint(i)
-	if _, _, err := s.catalogue.how(comp); err != nil {
+	found, _, err := s.catalogue.how(comp)
+	if err == nil {
+		err = s.catalogue.checkPin(comp, found)
+	}
+	if err != nil {
 		return file.Problem(err.Error(), list, index, "plugin")
 	}
 	p, _, err := s.open(ctx, comp)

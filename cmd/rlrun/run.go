@@ -49,6 +49,8 @@ const runKeys = `
 // runOptions are the flags of rlrun run that are not part of the config.
 type runOptions struct {
 	resume, quiet, json bool
+	dev                 []string
+	lock                string
 }
 
 func newRun(app *app) *cobra.Command {
@@ -71,6 +73,8 @@ func newRun(app *app) *cobra.Command {
 	fs.SortFlags = false
 	config.Flags(fs)
 	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
+	fs.StringArrayVar(&o.dev, "dev", nil, "put a plugin of your own in another's place, `NAME=PATH`, whatever the lock file says; may be repeated")
+	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+lockName+" beside CONFIG or in this folder, if there is one)")
 	fs.BoolVar(&o.json, "json", false, "for machines")
 	fs.BoolVar(&o.quiet, "quiet", false, "print nothing but errors")
 	must(cmd.RegisterFlagCompletionFunc("transport", completeTransport))
@@ -99,6 +103,12 @@ func (app *app) run(cmd *cobra.Command, name string, o runOptions) error {
 		return err
 	}
 	if err := plugins.configure(file); err != nil {
+		return err
+	}
+	if err := plugins.useLock(o.lock, name); err != nil {
+		return err
+	}
+	if err := plugins.develop(o.dev, plan, cmd.ErrOrStderr()); err != nil {
 		return err
 	}
 	if err := freeToWrite(dir, o.resume); err != nil {

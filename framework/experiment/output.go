@@ -271,6 +271,10 @@ type PluginProvenance struct {
 	ID     string `json:"id"`
 	Path   string `json:"path,omitempty"`
 	SHA256 string `json:"sha256,omitempty"`
+	// Files holds the digests of the executable and of the files among the
+	// arguments, by name.
+	Files map[string]string `json:"files,omitempty"`
+	Dev   bool              `json:"dev,omitempty"` // put in the plugin's place by --dev
 }
 
 // NewProvenance describes this program and machine.

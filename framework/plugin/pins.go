@@ -1,0 +1,170 @@
+package plugin
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Pins says which files plugins are made of, by digest: the content of a lock
+// file. A plugin's files are its executable and every argument that names a file,
+// such as the script that an interpreter runs; what those load in turn is not
+// pinned.
+type Pins struct {
+	// Version of the format: 1.
+	Version int `yaml:"version" json:"version"`
+	// Plugins maps the command line of a plugin, as configs have it, to the
+	// digests of its files: "sha256:" and hexadecimal digits, by name.
+	Plugins map[string]map[string]string `yaml:"plugins" json:"plugins"`
+}
+
+// ErrNotPinned: a plugin is not, or not as it is now, in a lock file.
+var ErrNotPinned = errors.New("not as locked")
+
+const (
+	pinsVersion = 1
+	pinsHeader  = "# Plugins as rlrun plugin lock found them. rlrun run refuses one that is not as it\n# is here.\n"
+	digestKind  = "sha256:"
+)
+
+// ReadPins reads a lock file. The error wraps fs.ErrNotExist if there is none.
+func ReadPins(path string) (*Pins, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var p Pins
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(&p); err != nil {
+		return nil, fmt.Errorf("%s is no lock file: %s; write it with rlrun plugin lock", path, strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
+	}
+	if p.Version != pinsVersion {
+		return nil, fmt.Errorf("%s has version %d, this rlrun reads version %d", path, p.Version, pinsVersion)
+	}
+	return &p, nil
+}
+
+// Encode writes a lock file.
+func (p *Pins) Encode(w io.Writer) error {
+	if _, err := io.WriteString(w, pinsHeader); err != nil {
+		return err
+	}
+	enc := yaml.NewEncoder(w)
+	enc.SetIndent(2)
+	return errors.Join(enc.Encode(p), enc.Close())
+}
+
+// Pin takes up what a plugin is made of now, in place of what was known of it.
+// reference and args are as Resolve's, which found f.
+func (p *Pins) Pin(f Found, reference string, args ...string) error {
+	digests, err := f.Digests()
+	if err != nil {
+		return err
+	}
+	if p.Plugins == nil {
+		p.Plugins = map[string]map[string]string{}
+	}
+	p.Version = pinsVersion
+	p.Plugins[commandLine(reference, args)] = digests
+	return nil
+}
+
+// Check returns an error wrapping ErrNotPinned, in one line, if a plugin is not
+// made of the files that it was made of when it was pinned. Bundled plugins need
+// no pin. lock is the lock file's name.
+func (p *Pins) Check(lock string, f Found, reference string, args ...string) error {
+	if f.Bundled {
+		return nil
+	}
+	name := commandLine(reference, args)
+	renew := "rlrun plugin lock " + name
+	if strings.ContainsRune(name, ' ') {
+		renew = fmt.Sprintf("rlrun plugin lock '%s'", name)
+	}
+	pinned, ok := p.Plugins[name]
+	if !ok {
+		return fmt.Errorf("plugin %s is %w: %s does not have it; add it with %s", name, ErrNotPinned, lock, renew)
+	}
+	now, err := f.Digests()
+	if err != nil {
+		return err
+	}
+	for _, file := range slices.Sorted(maps.Keys(now)) {
+		if was := pinned[file]; was != now[file] {
+			if was == "" {
+				was = "none"
+			}
+			return fmt.Errorf("plugin %s is %w: the digest of %s is %s, in %s it is %s; if the change is meant, run %s",
+				name, ErrNotPinned, file, now[file], lock, was, renew)
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(pinned)) {
+		if now[file] == "" {
+			return fmt.Errorf("plugin %s is %w: %s has a file %s, which is not there; if that is meant, run %s",
+				name, ErrNotPinned, lock, file, renew)
+		}
+	}
+	return nil
+}
+
+// commandLine is a reference with its arguments in one string, however a config
+// divides them.
+func commandLine(reference string, args []string) string {
+	if words := strings.Fields(reference); len(words) > 1 && !isFile(reference) {
+		reference = strings.Join(words, " ")
+	}
+	return strings.Join(append([]string{reference}, args...), " ")
+}
+
+// Digests returns the SHA-256 digests of a plugin's files, by name: that of the
+// executable without its folders, that of an argument as it is given. A bundled
+// plugin has none.
+func (f Found) Digests() (map[string]string, error) {
+	digests := map[string]string{}
+	if f.Bundled {
+		return digests, nil
+	}
+	files := map[string]string{filepath.Base(f.Command): f.Command}
+	for _, arg := range f.Args {
+		if isFile(arg) {
+			files[arg] = arg
+		}
+	}
+	for name, path := range files {
+		d, err := digest(path)
+		if err != nil {
+			return nil, err
+		}
+		digests[name] = d
+	}
+	return digests, nil
+}
+
+func digest(path string) (string, error) {
+	f, err := os.Open(path)
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return "", fmt.Errorf("cannot read %s: %w", path, pe.Err)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return digestKind + hex.EncodeToString(h.Sum(nil)), nil
+}

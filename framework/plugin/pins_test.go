@@ -1,0 +1,125 @@
+package plugin_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/plugin"
+)
+
+// What was pinned passes until one of its files changes, comes or goes.
+func TestPins(t *testing.T) {
+	dir := folder(t, "rlrun-plugin-grid", "other program")
+	t.Chdir(dir)
+	write := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("grid.py", "print(1)")
+	s := plugin.Search{Folders: []string{dir}, Bundled: []string{"bandit"}}
+	const lock = "rlrun.lock.yaml"
+	if _, err := plugin.ReadPins(lock); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("no lock file: got %v", err)
+	}
+	var pins plugin.Pins
+	script := []string{"grid.py", "--size", "3", "nothing.txt"}
+	for _, p := range []struct {
+		reference string
+		args      []string
+	}{{"grid", nil}, {"sh", script}, {filepath.Join(dir, "other program"), nil}} {
+		found, err := s.Resolve(p.reference, p.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := pins.Pin(found, p.reference, p.args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var text bytes.Buffer
+	if err := pins.Encode(&text); err != nil {
+		t.Fatal(err)
+	}
+	write(lock, text.String())
+	read, err := plugin.ReadPins(lock)
+	if err != nil || !reflect.DeepEqual(*read, pins) {
+		t.Fatalf("got %v (%v), want %v", read, err, pins)
+	}
+	// sha256sum of "#!/bin/sh\n" and of "print(1)"
+	const (
+		shebang = "sha256:a8076d3d28d21e02012b20eaf7dbf75409a6277134439025f282e368e3305abf"
+		one     = "sha256:d287bb7f9d15abdc5b6e98536263815744b6ef21c8f3c839fc434ca70d8efe99"
+	)
+	if got := read.Plugins["grid"]["rlrun-plugin-grid"]; got != shebang {
+		t.Errorf("got %s, want %s", got, shebang)
+	}
+	if got := read.Plugins["sh grid.py --size 3 nothing.txt"]; len(got) != 2 || got["grid.py"] != one {
+		t.Errorf("got %v, want the interpreter and grid.py %s", got, one)
+	}
+
+	check := func(reference string, args ...string) error {
+		t.Helper()
+		found, err := s.Resolve(reference, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return read.Check(lock, found, reference, args...)
+	}
+	good := func(when string) {
+		t.Helper()
+		for _, err := range []error{
+			check("grid"), check("sh", script...), check("sh grid.py  --size 3 nothing.txt"), check("sh grid.py", script[1:]...),
+			check(filepath.Join(dir, "other program")), check("bandit"),
+		} {
+			if err != nil {
+				t.Errorf("%s: %v", when, err)
+			}
+		}
+	}
+	bad := func(when, want string, err error) {
+		t.Helper()
+		if !errors.Is(err, plugin.ErrNotPinned) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want one line with %q", when, err, want)
+		}
+	}
+	good("at first")
+	bad("with another argument", "does not have it; add it with rlrun plugin lock 'grid --fast'", check("grid", "--fast"))
+	write("grid.py", "print(2)")
+	bad("another script", "the digest of grid.py is sha256:fc92339e2c864d8fc1782834ede5e96beb34e096745cdb559c3a8bb67fbfae7c, in rlrun.lock.yaml it is "+one, check("sh", script...))
+	write("grid.py", "print(1)")
+	write("nothing.txt", "")
+	bad("a new file", "the digest of nothing.txt is sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855, in rlrun.lock.yaml it is none", check("sh", script...))
+	if err := errors.Join(os.Remove("nothing.txt"), os.Remove("grid.py")); err != nil {
+		t.Fatal(err)
+	}
+	bad("a lost file", "rlrun.lock.yaml has a file grid.py, which is not there", check("sh", script...))
+	write("grid.py", "print(1)")
+	good("at last")
+	write("rlrun-plugin-grid", "#!/bin/bash\n")
+	bad("another program", "plugin grid is not as locked: the digest of rlrun-plugin-grid is ", check("grid"))
+}
+
+func TestBadLockFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rlrun.lock.yaml")
+	for text, want := range map[string]string{
+		"":                                     "is no lock file",
+		"version: 2\n":                         "has version 2, this rlrun reads version 1",
+		"plugins: {}\n":                        "has version 0",
+		"version: 1\nplugin: {}\n":             "field plugin not found",
+		"version: 1\nplugins: [a]\n":           "is no lock file",
+		"version: 1\nplugins: {a: {b: [1]}}\n": "is no lock file",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := plugin.ReadPins(path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: got %v, want one line with %q", text, err, want)
+		}
+	}
+}
