@@ -23,7 +23,8 @@ type Description struct {
 	// Params is the JSON schema of the parameters, with defaults and documentation.
 	Params json.RawMessage `json:"params"`
 	// Capabilities lists optional abilities: of environments "model" (Modeler)
-	// and "render" (LaneRenderer), of agents "checkpoint" (LaneCheckpointer).
+	// and "render" (LaneRenderer), of agents "checkpoint" (LaneCheckpointer) and
+	// "options" (OptionAgent).
 	Capabilities []string `json:"capabilities,omitempty"`
 }
 

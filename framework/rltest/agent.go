@@ -35,7 +35,15 @@ func CheckVectorAgent(ctx context.Context, open func(lanes int) (framework.Vecto
 	}
 	c := &agentCheck{ctx: ctx, open: open, spec: spec}
 	c.try(Works, framework.Guard(c.run))
-	return c.result(agentRules()...)
+	rules := agentRules()
+	c.try(Works, framework.Guard(func() error {
+		has, err := c.options()
+		if has {
+			rules = append(rules, optionRules()...)
+		}
+		return err
+	}))
+	return c.result(rules...)
 }
 
 func agentRules() []Rule {

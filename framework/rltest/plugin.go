@@ -108,10 +108,21 @@ func capable(ctx context.Context, p framework.Plugin, d *framework.Description, 
 	return nil
 }
 
-// capableAgent says whether the description of an agent is right about
-// checkpoints.
+// capableAgent says whether the description of an agent is right about options
+// and checkpoints.
 func capableAgent(c *agentCheck, d *framework.Description) error {
-	has, err := storable(c)
+	agent, err := c.open(1)
+	if err != nil {
+		return nil // CheckVectorAgent says so
+	}
+	_, has := agent.(framework.OptionAgent)
+	if err := agent.Close(); err != nil {
+		return nil
+	}
+	if says := slices.Contains(d.Capabilities, "options"); says != has {
+		return &Violation{Rule: Capable, Err: fmt.Errorf(`"options" is listed: %v; the agent has options: %v`, says, has)}
+	}
+	has, err = storable(c)
 	if err != nil {
 		return nil // CheckVectorAgent says so
 	}

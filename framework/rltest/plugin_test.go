@@ -22,6 +22,9 @@ var brokenPlugins = map[string][]Rule{
 	"hides its models":      {Capable},
 	"claims pictures":       {Capable},
 	"claims checkpoints":    {Capable},
+	"claims options":        {Capable},
+	"hides its options":     {Capable},
+	"an option agent":       nil,
 	"cannot open":           {Works},
 	"a mad agent":           {Works},
 	"an agent for no space": nil, // Works could not be tried
@@ -42,7 +45,10 @@ func brokenPlugin(bug string) framework.Plugin {
 		d.Capabilities = nil
 	case "claims pictures":
 		d.Capabilities = []string{"model", "render"}
-	case "an agent", "a mad agent", "an agent for no space", "claims checkpoints":
+	case "an agent", "a mad agent", "an agent for no space", "claims checkpoints", "claims options", "hides its options", "an option agent":
+		if bug == "claims options" || bug == "an option agent" {
+			d.Capabilities = []string{"options"}
+		}
 		if bug == "claims checkpoints" {
 			d.Capabilities = []string{"checkpoint"}
 		}
@@ -50,6 +56,9 @@ func brokenPlugin(bug string) framework.Plugin {
 		return &framework.AgentPlugin{Description: d, Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
 			if _, ok := spec.Action.(space.Discrete); !ok || bug == "an agent for no space" {
 				return nil, fmt.Errorf("continuous actions: %w", framework.ErrUnsupported)
+			}
+			if bug == "hides its options" || bug == "an option agent" {
+				return newChooser("", spec, lanes)
 			}
 			if bug == "a mad agent" {
 				return newLearners("cannot close", spec, lanes), nil

@@ -90,13 +90,32 @@ const (
 	RoundTrips Rule = "save-and-load-round-trips"
 )
 
+// The rules of agents with options, framework.OptionAgent. Works, InputUnchanged,
+// FillsColumns, LanesIndependent and NewRunForgets hold for their decisions, too.
+const (
+	// ProblemSound: every decision that a lane faces passes options.Problem.Check.
+	ProblemSound Rule = "problem-sound"
+	// SameSeedSameProblems: seed, feedback and choices determine the decisions that
+	// a lane faces, and its actions.
+	SameSeedSameProblems Rule = "same-seed-same-problems"
+	// EpochlessIsStep: StepOptions without epochs is Step.
+	EpochlessIsStep Rule = "without-epochs-a-step"
+	// ChoiceActs: a choice selects an action in the action space in its lane, and
+	// changes no other lane's.
+	ChoiceActs Rule = "choice-acts"
+	// GreedyIsPolicy: the greedy option does in every observation what GreedyPolicy
+	// says, which is an error wrapping framework.ErrUnsupported where observations
+	// or actions are not Discrete.
+	GreedyIsPolicy Rule = "greedy-option-is-greedy-policy"
+)
+
 // The rules of plugins.
 const (
 	// Described: the description is complete, its id reads namespace/name@version,
 	// and its parameter schema is a JSON object.
 	Described Rule = "described"
 	// Capable: the description lists a capability ("model" and "render" of
-	// environments, "checkpoint" of agents) if and only if it is there.
+	// environments, "checkpoint" and "options" of agents) if and only if it is there.
 	Capable Rule = "capabilities-are-true"
 )
 

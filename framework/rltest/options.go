@@ -1,0 +1,314 @@
+package rltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
+)
+
+func optionRules() []Rule {
+	return []Rule{ProblemSound, SameSeedSameProblems, EpochlessIsStep, ChoiceActs, GreedyIsPolicy}
+}
+
+// errBroken ends the checks of decisions after a violation that would bring others
+// with it.
+var errBroken = errors.New("a rule is broken")
+
+// options checks the decisions of an agent that has options. Others pass; the
+// answer is whether it has.
+func (c *agentCheck) options() (has bool, err error) {
+	defer func() {
+		if errors.Is(err, errBroken) {
+			err = nil
+		}
+	}()
+	agent, err := c.open(1)
+	if err != nil {
+		return false, err
+	}
+	_, has = agent.(framework.OptionAgent)
+	if err := agent.Close(); err != nil || !has {
+		return has, err
+	}
+	kinds, err := c.kinds()
+	if err != nil {
+		return has, err
+	}
+	scripts := [][]event{c.script(11), c.script(12), c.script(13)}
+	together, err := c.decide(kinds, scripts, 0, true)
+	if err != nil {
+		return has, err
+	}
+	alone := make([][]string, len(scripts))
+	for i, s := range scripts {
+		first, err := c.decide(kinds, [][]event{s}, 0, false)
+		if err != nil {
+			return has, err
+		}
+		again, err := c.decide(kinds, [][]event{s}, 0, false)
+		if err != nil {
+			return has, err
+		}
+		c.try(SameSeedSameProblems, differ(first[0], again[0], "the same seed, feedback and choices again"))
+		dirty, err := c.decide(kinds, [][]event{s}, 1, false)
+		if err != nil {
+			return has, err
+		}
+		if c.sound(SameSeedSameProblems) {
+			c.try(FillsColumns, differ(first[0], dirty[0], "with other values in the caller's columns and problems"))
+		}
+		if c.sound(SameSeedSameProblems, FillsColumns) {
+			c.try(LanesIndependent, differ(first[0], together[i], fmt.Sprintf("decisions of lane %d of %d, against the same lane alone", i, len(scripts))))
+		}
+		alone[i] = first[0]
+	}
+	if !c.sound(SameSeedSameProblems, FillsColumns) {
+		return has, nil
+	}
+	both, err := c.decide(kinds, [][]event{slices.Concat(scripts[0], scripts[1])}, 0, false)
+	if err != nil {
+		return has, err
+	}
+	c.try(NewRunForgets, differ(alone[1], both[0][len(alone[0]):], "decisions of a run after another run, against the run alone"))
+	return has, c.epochless(kinds, scripts[0])
+}
+
+// offered opens lanes of an option agent and offers them kinds of options.
+func (c *agentCheck) offered(n int, kinds []options.Kind) (framework.OptionAgent, error) {
+	agent, err := c.open(n)
+	if err != nil {
+		return nil, err
+	}
+	able, ok := agent.(framework.OptionAgent)
+	if !ok {
+		return nil, fmt.Errorf("lanes opened later, %d of them, have no options", n)
+	}
+	if err := able.Offer(c.ctx, kinds); err != nil {
+		return nil, errors.Join(err, able.Close())
+	}
+	return able, nil
+}
+
+// kinds returns those that the agent can make on the spec.
+func (c *agentCheck) kinds() ([]options.Kind, error) {
+	var kinds []options.Kind
+	for k := options.Greedy; k <= options.Repeats; k++ {
+		agent, err := c.offered(1, []options.Kind{k})
+		if errors.Is(err, framework.ErrUnsupported) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("offering %s: %w", k, err)
+		}
+		kinds = append(kinds, k)
+		if err := agent.Close(); err != nil {
+			return nil, err
+		}
+	}
+	if len(kinds) == 0 {
+		return nil, errors.New("the agent makes no kind of option, not even the greedy one")
+	}
+	return kinds, nil
+}
+
+// decide plays a lane a script, with decisions at the start of episodes and at
+// every third step, and logs the problems and actions. Every other choice is the
+// greedy option. With idle, lanes are left out now and then.
+func (c *agentCheck) decide(kinds []options.Kind, scripts [][]event, salt uint64, idle bool) ([][]string, error) {
+	n := len(scripts)
+	agent, err := c.offered(n, kinds)
+	if err != nil {
+		return nil, err
+	}
+	d := &deciding{
+		agentCheck: c, agent: agent, scripts: scripts, at: make([]int, n), age: make([]int, n), logs: make([][]string, n),
+		epochs: make([]bool, n), choices: make([]int, n), problems: make([]options.Problem, n),
+	}
+	pause := rand.New(rand.NewPCG(98, 0))
+	for call := uint64(0); !d.over(); call++ {
+		d.in, d.actions = framework.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
+		for i := range scripts {
+			rng := rand.New(rand.NewPCG(salt+2*call, uint64(i)))
+			soilColumn(&d.actions, i, rng)
+			d.problems[i] = options.Problem{Arms: make([]options.Arm, salt), Greedy: int(salt), Values: []float64{rng.Float64()}, Optimal: []float64{math.NaN()}}
+			if d.at[i] == len(scripts[i]) || idle && pause.IntN(4) == 0 {
+				d.in.Signals[i], d.epochs[i] = framework.Idle, false
+				continue
+			}
+			if err := d.tell(i); err != nil {
+				return nil, err
+			}
+		}
+		if err := d.call(); errors.Is(err, errBroken) {
+			return nil, errors.Join(err, agent.Close())
+		} else if err != nil {
+			return nil, fmt.Errorf("call %d with signals %v and epochs %v: %w", call, d.in.Signals, d.epochs, err)
+		}
+	}
+	return d.logs, agent.Close()
+}
+
+// deciding is a play of decide.
+type deciding struct {
+	*agentCheck
+	agent    framework.OptionAgent
+	scripts  [][]event
+	at       []int // the next event of each lane
+	age      []int // events since its run began
+	in       *framework.Feedback
+	actions  space.Column
+	epochs   []bool
+	choices  []int
+	problems []options.Problem
+	logs     [][]string
+}
+
+func (d *deciding) over() bool {
+	for i, s := range d.scripts {
+		if d.at[i] < len(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// tell gives lane i its next event.
+func (d *deciding) tell(i int) error {
+	e := d.scripts[i][d.at[i]]
+	d.in.Signals[i], d.in.Seeds[i], d.in.Rewards[i], d.in.Terminated[i], d.in.Truncated[i] = e.signal, e.seed, e.reward, e.terminated, e.truncated
+	if e.signal == framework.NewRun {
+		d.age[i] = 0
+	}
+	d.epochs[i] = e.signal != framework.Continue || d.age[i]%3 == 0 && !e.terminated && !e.truncated
+	d.at[i]++
+	d.age[i]++
+	return d.in.Observations.Set(d.spec.Observation, i, e.observation)
+}
+
+func (d *deciding) call() error {
+	n := len(d.scripts)
+	given := fmt.Sprint(d.in, d.epochs)
+	if err := d.agent.StepOptions(d.ctx, d.in, d.epochs, &d.actions, d.problems); err != nil {
+		return err
+	}
+	if now := fmt.Sprint(d.in, d.epochs); now != given {
+		d.try(InputUnchanged, fmt.Errorf("StepOptions changed its input from %s to %s", given, now))
+	}
+	policies := make([][]int, n)
+	for i := range d.choices {
+		if d.choices[i] = -1; !d.epochs[i] {
+			continue
+		}
+		p := d.problems[i]
+		p.Step, p.Hold, p.Charge = d.at[i], 1, 0
+		err := p.Check()
+		if d.try(ProblemSound, err); err != nil {
+			return errBroken
+		}
+		h := fnv.New64()
+		fmt.Fprintf(h, "%+v %x %x", p.Arms, p.Values, p.Optimal)
+		d.logs[i] = append(d.logs[i], fmt.Sprintf("%d options, of which %d is greedy, with digest %x", len(p.Arms), p.Greedy, h.Sum64()))
+		if d.choices[i] = p.Greedy; d.age[i]%2 == 0 {
+			d.choices[i] = d.age[i] * 7 % len(p.Arms)
+		}
+		if err := d.policy(i, &policies[i]); err != nil {
+			return err
+		}
+	}
+	before := columnEntries(&d.actions, n)
+	if slices.Contains(d.epochs, true) {
+		if err := d.agent.Choose(d.ctx, d.choices, &d.actions); err != nil {
+			return fmt.Errorf("choices %v: %w", d.choices, err)
+		}
+	}
+	for i, now := range columnEntries(&d.actions, n) {
+		switch ended := d.in.Signals[i] == framework.Continue && (d.in.Terminated[i] || d.in.Truncated[i]); {
+		case !d.epochs[i] && now != before[i]:
+			d.try(ChoiceActs, fmt.Errorf("lane %d had no choice, and its action went from %s to %s", i, before[i], now))
+			return errBroken
+		case d.in.Signals[i] == framework.Idle || ended:
+		default:
+			err := d.spec.Action.Check(&d.actions, i)
+			if d.try(ChoiceActs, err); err != nil {
+				return errBroken
+			}
+			d.logs[i] = append(d.logs[i], now)
+		}
+		if d.epochs[i] && policies[i] != nil && d.choices[i] == d.problems[i].Greedy {
+			s := d.in.Observations.Int64[i] - d.spec.Observation.(space.Discrete).Start
+			want, got := int64(policies[i][s]), d.actions.Int64[i]-d.spec.Action.(space.Discrete).Start
+			var wrong error
+			if got != want {
+				wrong = fmt.Errorf("lane %d in observation %d follows the greedy option with action %d, and its greedy policy has %d", i, s, got, want)
+			}
+			d.try(GreedyIsPolicy, wrong)
+		}
+	}
+	return nil
+}
+
+// policy asks for the greedy policy of lane i, nil where observations or actions
+// are not discrete.
+func (d *deciding) policy(i int, policy *[]int) error {
+	p, err := d.agent.GreedyPolicy(d.ctx, i, nil)
+	observations, ok := d.spec.Observation.(space.Discrete)
+	actions, ok2 := d.spec.Action.(space.Discrete)
+	if !ok || !ok2 {
+		var wrong error
+		if !errors.Is(err, framework.ErrUnsupported) {
+			wrong = fmt.Errorf("the greedy policy where observations are not discrete: %v, want an error wrapping ErrUnsupported", err)
+		}
+		d.try(GreedyIsPolicy, wrong)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("greedy policy of lane %d: %w", i, err)
+	}
+	if int64(len(p)) != observations.N || slices.ContainsFunc(p, func(a int) bool { return a < 0 || int64(a) >= actions.N }) {
+		d.try(GreedyIsPolicy, fmt.Errorf("the greedy policy %v of lane %d is not one of %d actions in each of %d observations", p, i, actions.N, observations.N))
+		return nil
+	}
+	*policy = p
+	return nil
+}
+
+// epochless compares Step with StepOptions without epochs, in an agent that has
+// been offered options and has chosen none.
+func (c *agentCheck) epochless(kinds []options.Kind, script []event) error {
+	var logs [2][]string
+	for version := range logs {
+		agent, err := c.offered(1, kinds)
+		if err != nil {
+			return err
+		}
+		lanes := framework.VectorAgent(agent)
+		if version == 1 {
+			lanes = stepper{agent}
+		}
+		if logs[version], err = c.feed(lanes, 1, 0, script); err != nil {
+			return err
+		}
+		if err := agent.Close(); err != nil {
+			return err
+		}
+	}
+	c.try(EpochlessIsStep, differ(logs[0], logs[1], "StepOptions without epochs in place of Step"))
+	return nil
+}
+
+// stepper steps an option agent by StepOptions.
+type stepper struct{ framework.OptionAgent }
+
+// Step implements framework.VectorAgent.
+func (s stepper) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+	n := len(in.Signals)
+	return s.StepOptions(ctx, in, make([]bool, n), actions, make([]options.Problem, n))
+}

@@ -1,0 +1,150 @@
+package rltest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/optiontest"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
+)
+
+// chooser is a correct option agent; a bug breaks one rule.
+type chooser struct {
+	*optiontest.Tables
+	bug  string
+	runs []int // of each lane
+}
+
+func newChooser(bug string, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+	tables, err := optiontest.New(spec, lanes)
+	return &chooser{Tables: tables, bug: bug, runs: make([]int, lanes)}, err
+}
+
+// made counts calls of all choosers that draw from it.
+var made int
+
+func (c *chooser) Offer(ctx context.Context, kinds []options.Kind) error {
+	switch c.bug {
+	case "refuses without a word":
+		return errors.New("no")
+	case "makes nothing":
+		return framework.ErrUnsupported
+	}
+	return c.Tables.Offer(ctx, kinds)
+}
+
+func (c *chooser) StepOptions(ctx context.Context, in *framework.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+	before := slices.Clone(problems)
+	if err := c.Tables.StepOptions(ctx, in, epochs, actions, problems); err != nil {
+		return err
+	}
+	made++
+	facing := 0
+	for i, epoch := range epochs {
+		if in.Signals[i] == framework.NewRun {
+			c.runs[i]++
+		}
+		if !epoch {
+			continue
+		}
+		facing++
+		p := &problems[i]
+		switch c.bug {
+		case "values nothing":
+			p.Values = nil
+		case "is not sure of its values":
+			p.Values[0] = math.NaN()
+		case "values by the clock":
+			p.Values[0] += float64(made % 97)
+		case "keeps what the problem held":
+			p.Optimal[0] += before[i].Values[0]
+		case "values by the number of decisions":
+			p.Values[0] += float64(facing)
+		case "counts its runs":
+			p.Values[0] += float64(c.runs[i])
+		}
+	}
+	if c.bug == "writes to its input" {
+		in.Rewards[0]++
+	}
+	return nil
+}
+
+func (c *chooser) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+	err := c.Tables.Step(ctx, in, actions)
+	for i, s := range in.Signals {
+		if c.bug == "acts otherwise by itself" && s != framework.Idle {
+			actions.Int64[i] = 1
+		}
+	}
+	return err
+}
+
+func (c *chooser) Choose(ctx context.Context, choices []int, actions *space.Column) error {
+	if err := c.Tables.Choose(ctx, choices, actions); err != nil {
+		return err
+	}
+	for i, choice := range choices {
+		switch {
+		case c.bug == "touches lanes without a choice" && choice < 0:
+			actions.Int64[i] += 100
+		case c.bug == "leaves its space" && choice == 2:
+			actions.Int64[i] = -5
+		}
+	}
+	return nil
+}
+
+func (c *chooser) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
+	dst, err := c.Tables.GreedyPolicy(ctx, lane, dst)
+	switch c.bug {
+	case "is not what it says":
+		for i := range dst {
+			dst[i] = (dst[i] + 1) % 3
+		}
+	case "forgets a state":
+		dst = dst[1:]
+	case "knows no policy":
+		err = framework.ErrUnsupported
+	}
+	return dst, err
+}
+
+var brokenChoosers = map[string][]Rule{
+	"":                                  nil,
+	"refuses without a word":            {Works},
+	"makes nothing":                     {Works},
+	"values nothing":                    {ProblemSound},
+	"is not sure of its values":         {ProblemSound},
+	"values by the clock":               {SameSeedSameProblems},
+	"keeps what the problem held":       {FillsColumns},
+	"values by the number of decisions": {LanesIndependent},
+	"counts its runs":                   {NewRunForgets},
+	"writes to its input":               {InputUnchanged},
+	"acts otherwise by itself":          {EpochlessIsStep},
+	"touches lanes without a choice":    {ChoiceActs},
+	"leaves its space":                  {ChoiceActs},
+	"is not what it says":               {GreedyIsPolicy},
+	"forgets a state":                   {GreedyIsPolicy},
+	"knows no policy":                   {Works},
+}
+
+func TestCheckOptions(t *testing.T) {
+	spec := Specs()[2]
+	for bug, want := range brokenChoosers {
+		t.Run(bug, func(t *testing.T) {
+			err := CheckVectorAgent(t.Context(), func(lanes int) (framework.VectorAgent, error) { return newChooser(bug, spec, lanes) }, spec)
+			if got := found(err); !slices.Equal(got, want) {
+				t.Errorf("got %v, want %v:\n%v", got, want, err)
+			}
+			if want == nil && err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
