@@ -246,11 +246,14 @@ func (d *Definition) checkTransition(t Transition) error {
 	if err := d.checkPair(t.S, t.A); err != nil {
 		return err
 	}
-	if err := d.checkState(t.Next); err != nil {
-		return fmt.Errorf("next %w", err)
+	var err error
+	if e := d.checkState(t.Next); e != nil {
+		err = fmt.Errorf("next %w", e)
+	} else if !(t.P >= 0 && t.P <= 1+rowSumTolerance) { // NaN, too
+		err = fmt.Errorf("probability %v is outside [0,1]", t.P)
 	}
-	if !(t.P >= 0 && t.P <= 1+rowSumTolerance) {
-		return fmt.Errorf("probability %v is outside [0,1]", t.P)
+	if err != nil {
+		return fmt.Errorf("state %d, action %d: %w", t.S, t.A, err)
 	}
 	return nil
 }
