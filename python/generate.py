@@ -17,10 +17,10 @@ def main() -> int:
             f"generate: grpcio-tools {version('grpcio-tools')}, want {WANT}: the output depends on it", file=sys.stderr
         )
         return 1
-    out, status = HERE / "src", 0
+    out, status = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "src", 0
     for source, kinds in (
         (HERE.parent / "framework" / "plugin" / "plugin.proto", ("python", "pyi", "grpc_python")),
-        (out / "rlrun" / "_pb" / "goplugin.proto", ("python", "pyi")),
+        (HERE / "src" / "rlrun" / "_pb" / "goplugin.proto", ("python", "pyi")),
     ):
         status |= protoc.main(
             ["", f"-Irlrun/_pb={source.parent}", *(f"--{k}_out={out}" for k in kinds), f"rlrun/_pb/{source.name}"]

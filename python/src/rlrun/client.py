@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -29,7 +29,10 @@ from rlrun.spaces import Array
 START_TIMEOUT = 30.0
 CALL_TIMEOUT = 60.0
 CLOSE_TIMEOUT = 2.0
-_HANDSHAKE_FIELDS = 5
+_WIDTH = 500
+"""How much of a line is kept that a plugin wrote."""
+_HANDSHAKE = re.compile(r"\d\|\d+\|unix\|[^|]+\|grpc\|.*$")  # other output may stand before it
+_CERTIFICATE = 5
 
 
 class PluginError(errors.Error):
@@ -103,18 +106,14 @@ class Process:
         lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         for stream, handshake in ((self._process.stdout, True), (self._process.stderr, False)):
             threading.Thread(target=self._read, args=(stream, lines if handshake else None), daemon=True).start()
-        deadline = time.monotonic() + START_TIMEOUT
-        while True:
-            try:
-                line = lines.get(timeout=max(deadline - time.monotonic(), 0))
-            except queue.Empty:
-                raise self._failure(f"no answer within {START_TIMEOUT:g} s of its start") from None
-            if line is None:
-                status = self._process.wait()
-                raise self._failure(f"the process ended before it answered (exit status {status})")
-            fields = line.strip().split("|")
-            if len(fields) >= _HANDSHAKE_FIELDS and fields[2] == "unix":
-                break
+        try:
+            line = lines.get(timeout=START_TIMEOUT)
+        except queue.Empty:
+            raise self._failure(f"no answer within {START_TIMEOUT:g} s of its start") from None
+        if line is None:
+            status = self._process.wait()
+            raise self._failure(f"the process ended before it answered (exit status {status})")
+        fields = line.split("|")
         if fields[0] != str(_goplugin.CORE_VERSION) or fields[1] != str(_goplugin.VERSION):
             raise self._failure(f"it speaks version {fields[1]} of the protocol, this package {_goplugin.VERSION}")
         return fields
@@ -122,10 +121,13 @@ class Process:
     def _read(self, stream: Any, lines: queue.SimpleQueue[str | None] | None) -> None:
         for raw in stream:
             line = raw.decode(errors="replace").rstrip("\n")
-            if lines is not None and line.count("|") >= _HANDSHAKE_FIELDS - 1:
-                lines.put(line)
-            else:
-                self._tail.append(line)
+            handshake = _HANDSHAKE.search(line) if lines is not None else None
+            if lines is not None and handshake:
+                lines.put(handshake[0])
+                line = line[: handshake.start()]
+            if line:
+                self._tail.append(line[:_WIDTH])
+        stream.close()
         if lines is not None:
             lines.put(None)
 
@@ -209,9 +211,9 @@ class Process:
 
 
 def _certificate(line: list[str]) -> tuple[bytes | None, bool]:
-    if len(line) <= _HANDSHAKE_FIELDS or not line[_HANDSHAKE_FIELDS]:
+    if not line[_CERTIFICATE].strip():
         return None, True
-    return _goplugin.certificate_of(line[_HANDSHAKE_FIELDS])
+    return _goplugin.certificate_of(line[_CERTIFICATE].strip())
 
 
 def _reason(e: grpc.RpcError) -> str:
@@ -278,8 +280,7 @@ class EnvironmentClient:
         if not self._closed:
             self._closed = True
             self._requests.put(None)
-            if not sys.is_finalizing():
-                self._process.close()
+            self._process.close()
 
 
 def _column(data: bytes, dtype: str, lanes: int) -> NDArray[Any]:

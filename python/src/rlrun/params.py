@@ -99,12 +99,11 @@ class _Parameter:
 def _parameters(cls: type) -> list[_Parameter]:
     """List the arguments of a class's constructor."""
     out = []
-    hints: dict[str, Any] = {}
     fields: dict[str, dataclasses.Field[Any]] = {}
-    if dataclasses.is_dataclass(cls):
-        hints, fields = typing.get_type_hints(cls, include_extras=False), {f.name: f for f in dataclasses.fields(cls)}
-    elif cls.__init__ is not object.__init__:  # type: ignore[misc]
-        hints = typing.get_type_hints(cls.__init__)  # type: ignore[misc]
+    if "__dataclass_fields__" in vars(cls):
+        hints, fields = typing.get_type_hints(cls), {f.name: f for f in dataclasses.fields(cls)}
+    else:
+        hints = typing.get_type_hints(cls.__init__) if inspect.isfunction(cls.__init__) else {}  # type: ignore[misc]
     for name, p in inspect.signature(cls).parameters.items():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             continue

@@ -1,0 +1,40 @@
+"""What the tests share: the program rlrun, and the examples."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "python" / "examples"
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The program: the one that RLRUN names, else built from this source."""
+    named = os.environ.get("RLRUN")
+    if not named:
+        if shutil.which("go") is None:
+            pytest.skip("there is no Go to build rlrun with, and RLRUN names no program")
+        named = str(tmp_path_factory.mktemp("bin") / "rlrun")
+        subprocess.run(["go", "build", "-o", named, "./cmd/rlrun"], cwd=ROOT, check=True)
+    os.environ["RLRUN"] = named
+    os.environ["RLRUN_PYTHON"] = sys.executable
+    return named
+
+
+@pytest.fixture
+def run(program: str, tmp_path: Path):
+    """Run rlrun with arguments, and return what it prints."""
+
+    def call(*arguments: str, fails: bool = False) -> str:
+        done = subprocess.run([program, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode != 0) == fails, done.stderr
+        return done.stderr if fails else done.stdout
+
+    return call

@@ -1,0 +1,135 @@
+"""rlrun's environments in Gymnasium."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import EXAMPLES, ROOT
+from gymnasium.utils.env_checker import check_env
+
+import rlrun.gym
+from rlrun.client import PluginError, Process
+
+RIVER = [sys.executable, str(EXAMPLES / "river.py")]
+
+
+@pytest.mark.parametrize(
+    ("plugin", "params"),
+    [
+        ("riverswim", {"states": 8}),
+        ("frozenlake", {}),
+        ("bernoulli-bandit", {"arms": 3}),
+        ("cliffwalking", {}),
+        (RIVER, {"length": 4}),
+        ([sys.executable, "-m", "rlrun.gymnasium", "Pendulum-v1"], {}),
+    ],
+    ids=str,
+)
+def test_check_env(program, plugin: Any, params: dict[str, Any]) -> None:
+    env = rlrun.gym.make(plugin, **params)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an environment that is not registered has no spec
+            check_env(env)
+    finally:
+        env.close()
+
+
+def test_a_seed_fixes_a_run(program) -> None:
+    env = rlrun.gym.make(RIVER)
+
+    def play() -> list[Any]:
+        log: list[Any] = [env.reset(seed=3)]
+        for k in range(100):
+            log.append(env.reset() if k % 25 == 24 else env.step(np.int64(1)))
+        return log
+
+    first = play()
+    assert first == play()
+    assert len({str(e) for e in first}) > 5
+    env.close()
+
+
+def test_vector_env(program) -> None:
+    """Lanes start anew the step after their end; a lane with a seed is the single environment with that seed."""
+    env = rlrun.gym.make_vec("cliffwalking", 3)
+    seeds = [5, 6, 7]
+    observations, _ = env.reset(seed=seeds)
+    assert env.observation_space.contains(observations)
+    again, _ = env.reset(seed=seeds)
+    assert np.array_equal(observations, again)
+    ended = np.zeros(3, np.bool_)
+    ends = 0
+    for k in range(200):
+        path = [0, *[1] * 11, 2]  # up, along the cliff, down: 13 steps to the goal
+        actions = np.array([path[k % 14] if k % 14 < 13 else 0, 0, 1])
+        observations, rewards, terminated, truncated, _ = env.step(actions)
+        assert (rewards[ended] == 0).all()
+        assert (observations[ended] == 36).all()  # the start
+        ended = terminated | truncated
+        ends += int(ended[0])
+        if ended[0]:
+            assert observations[0] == 47  # the goal: the true last observation
+    assert ends == 200 // 14
+    masked, _ = env.reset(seed=1, options={"reset_mask": np.array([False, True, False])})
+    assert masked[0] == observations[0]
+    assert masked[1] == 36
+    env.close()
+
+
+def test_no_process_is_left(program) -> None:
+    """Not after close, not after the interpreter's end, not after kill -9."""
+    process = Process("riverswim")
+    pid = process._process.pid
+    process.close()
+    assert not alive(pid)
+    for plugin in ("riverswim", RIVER):
+        for ending in ("pass", "os.kill(os.getpid(), signal.SIGKILL)"):
+            script = (
+                "import os, signal, rlrun.gym\n"
+                f"env = rlrun.gym.make({plugin!r})\n"
+                "env.reset(seed=1)\n"
+                f"print(env._lanes.client._process._process.pid, flush=True)\n{ending}\n"
+            )
+            out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+            child = int(out.stdout)
+            deadline = time.monotonic() + 20  # 2 s are promised; a busy machine gets more
+            while alive(child):
+                assert time.monotonic() < deadline, f"process {child} of {plugin} lives on after {ending}"
+                time.sleep(0.02)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(") ")[2][0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def test_what_goes_wrong_is_said(program) -> None:
+    gym = rlrun.gym
+    with pytest.raises(ValueError, match=r"no plugin 'riverswimm'; there are .*riverswim"):
+        gym.make("riverswimm")
+    with pytest.raises(rlrun.InvalidParams, match="colour"):
+        gym.make("riverswim", colour=1)
+    with pytest.raises(rlrun.Unsupported, match="an agent"):
+        gym.make("bandit")
+    with pytest.raises(PluginError, match=r"ended before it answered \(exit status 3\)(?s:.*)no luck"):
+        gym.make([sys.executable, "-c", "import sys; print('no luck'); sys.exit(3)"])
+    env = gym.make([sys.executable, str(ROOT / "framework/plugin/testdata/faulty.py")], fault="exit", lane=0, step_=2)
+    env.reset(seed=1)
+    env.step(0)
+    with pytest.raises(PluginError, match=r"(?s)UNAVAILABLE.*I give up"):
+        env.step(0)
+    env.close()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

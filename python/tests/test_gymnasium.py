@@ -1,0 +1,213 @@
+"""Gymnasium's environments as plugins."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces as gs
+from scipy import stats
+
+import rlrun
+from rlrun import spaces
+from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN
+from rlrun.client import EnvironmentClient, Process
+from rlrun.gymnasium import decoder, space_of
+
+BIG = 2**64 - 1
+
+
+@pytest.fixture
+def bridge() -> Iterator[Any]:
+    """Open lanes of a plugin, by name or of Gymnasium's."""
+    opened: list[EnvironmentClient] = []
+
+    def open_lanes(name: str, lanes: int, **params: Any) -> EnvironmentClient:
+        plugin = [sys.executable, "-m", "rlrun.gymnasium", name] if "-v" in name else name
+        opened.append(Process(plugin).open(params, lanes))
+        return opened[-1]
+
+    yield open_lanes
+    for client in opened:
+        client.close()
+
+
+def episodes(client: EnvironmentClient, lane: int, n: int, calls: int) -> Iterator[tuple[Any, ...]]:
+    """Step n lanes, which idle now and then, and yield what one of them is told and answers."""
+    rng = np.random.default_rng(1)
+    space = client.spec.action
+    ended = np.ones(n, np.bool_)
+    for call in range(calls):
+        fresh = NEW_RUN if call == 0 else NEW_EPISODE
+        signals = np.where(ended, fresh, CONTINUE).astype(np.uint8)
+        if call > 0:
+            signals[rng.random(n) < 0.2] = IDLE
+        seeds = rng.integers(0, BIG, n, np.uint64, endpoint=True)
+        actions = spaces.zeros(space, n)
+        if isinstance(space, rlrun.Box):
+            actions[:] = rng.uniform(space.low, space.high, actions.shape)
+        elif isinstance(space, rlrun.Discrete):
+            actions[:] = rng.integers(space.start, space.start + space.n, n)
+        else:
+            actions[:] = rng.integers(0, space.nvec, actions.shape)
+        out = client.step(signals, seeds, actions)
+        ended = np.where(signals == IDLE, ended, out.terminated | out.truncated)
+        if signals[lane] != IDLE:
+            yield signals[lane], int(seeds[lane]), actions[lane], *(c[lane] for c in out)
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs"),
+    [
+        ("FrozenLake-v1", {"is_slippery": True, "map_name": "8x8"}),
+        ("Taxi-v4", {"is_rainy": True}),
+        ("CliffWalking-v1", {"max_episode_steps": 30}),
+        ("Blackjack-v1", {"sab": True}),
+        ("CartPole-v1", {}),
+        ("CartPole-v1", {"sutton_barto_reward": True, "max_episode_steps": 15}),
+        ("MountainCar-v0", {}),
+        ("Acrobot-v1", {}),
+        ("Pendulum-v1", {"g": 9.0}),
+        ("MountainCarContinuous-v0", {}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("lanes", [1, 3])
+def test_draw_for_draw(bridge, name: str, kwargs: dict[str, Any], lanes: int) -> None:
+    """A lane is Gymnasium itself, bit for bit, the last observation of every episode included."""
+    env = gymnasium.make(name, **kwargs)
+    _, encode = space_of(env.observation_space)
+    decode = decoder(env.action_space)
+    ends = 0
+    for signal, seed, action, observation, reward, terminated, truncated in episodes(
+        bridge(name, lanes, **kwargs), lanes - 1, lanes, 600
+    ):
+        want = env.step(decode(action))[:4] if signal == CONTINUE else (env.reset(seed=seed)[0], 0, False, False)
+        assert np.array_equal(encode(want[0]), observation)
+        assert (float(want[1]), want[2], want[3]) == (reward, terminated, truncated)
+        ends += terminated or truncated
+    assert ends > 0 or name in ("MountainCar-v0", "Acrobot-v1", "MountainCarContinuous-v0", "Pendulum-v1")
+    env.close()
+
+
+def test_the_end_of_long_episodes(bridge) -> None:
+    """MountainCar is truncated after 200 steps, with its true last observation."""
+    env = gymnasium.make("MountainCar-v0")
+    client = bridge("MountainCar-v0", 1)
+    client.step(np.uint8([NEW_RUN]), np.uint64([5]), np.int64([0]))
+    env.reset(seed=5)
+    for k in range(200):
+        out = client.step(np.uint8([CONTINUE]), None, np.int64([k % 3]))
+        observation, _, terminated, truncated, _ = env.step(k % 3)
+    assert (terminated, truncated) == (False, True) == (out.terminated[0], out.truncated[0])
+    assert np.array_equal(observation, out.observations[0])
+
+
+PAIRS = [
+    ("frozenlake", {}, "FrozenLake-v1", {}),
+    ("frozenlake", {"size": 8}, "FrozenLake-v1", {"map_name": "8x8"}),
+    ("taxi", {}, "Taxi-v4", {}),
+    ("cliffwalking", {}, "CliffWalking-v1", {}),
+]
+
+
+@pytest.mark.parametrize(("ours", "our_params", "theirs", "their_params"), PAIRS, ids=str)
+def test_models_are_the_bundled_ones(program, bridge, ours, our_params, theirs, their_params) -> None:
+    models = []
+    for name, params in ((ours, our_params), (theirs, their_params)):
+        client = bridge(name, 1, **params)
+        client.step(np.uint8([NEW_RUN]), np.uint64([0]), np.int64([0]))
+        models.append(client.models()[0])
+    a, b = models
+    assert (a["S"], a["A"]) == (b["S"], b["A"])
+    ends = set(b["terminal"])
+    assert set(a["terminal"]) <= ends
+
+    def table(model: dict[str, Any], key: str) -> dict[tuple[int, ...], float]:
+        return {tuple(e[:-1]): e[-1] for e in model.get(key, []) if key == "initial" or e[0] not in ends}
+
+    moves = table(a, "transitions")
+    assert moves == pytest.approx(table(b, "transitions"), abs=1e-12)
+    assert table(a, "initial") == pytest.approx(table(b, "initial"), abs=1e-12)
+    paid = {(s, x): 0.0 for s in range(a["S"]) if s not in ends for x in range(a["A"])}
+    expected = paid | table(a, "rewards")
+    for (s, x, t), r in table(a, "successor_rewards").items():
+        expected[s, x] += moves[s, x, t] * r
+    assert expected == pytest.approx(paid | table(b, "rewards"), abs=1e-12)
+
+
+@pytest.mark.parametrize(("ours", "our_params", "theirs", "their_params"), PAIRS, ids=str)
+def test_rollouts_are_the_bundled_ones(program, bridge, ours, our_params, theirs, their_params) -> None:
+    """Where lanes are after 12 random steps, or ended, has the same distribution: chi-square at 1e-5 a case."""
+    n, runs, steps = 300, 10, 12
+    samples = []
+    for name, params in ((ours, our_params), (theirs, their_params)):
+        client = bridge(name, n, **params)
+        rng = np.random.default_rng(len(samples))
+        samples.append([])
+        for _ in range(runs):
+            seeds = rng.integers(0, BIG, n, np.uint64)
+            where = client.step(np.full(n, NEW_RUN, np.uint8), seeds, np.zeros(n, np.int64)).observations.copy()
+            live, total = np.ones(n, np.bool_), np.zeros(n)
+            for _ in range(steps):
+                actions = rng.integers(0, client.spec.action.n, n)
+                out = client.step(np.where(live, CONTINUE, IDLE).astype(np.uint8), None, actions)
+                where[live], total[live] = out.observations[live], total[live] + out.rewards[live]
+                live &= ~(out.terminated | out.truncated)
+            samples[-1] += [f"{s} {r:g} {on}" for s, r, on in zip(where, total, live, strict=True)]
+    assert stats.chi2_contingency(count(samples)).pvalue > 1e-5
+
+
+def count(samples: list[list[str]]) -> np.ndarray:
+    """Count outcomes; rare ones are counted together."""
+    kinds = sorted({k for sample in samples for k in sample})
+    index = {k: i for i, k in enumerate(kinds)}
+    table = np.zeros((len(samples), len(kinds)))
+    for row, sample in enumerate(samples):
+        np.add.at(table[row], [index[k] for k in sample], 1)
+    common = table.sum(axis=0) >= 20
+    return np.column_stack([table[:, common], table[:, ~common].sum(axis=1) + 1])
+
+
+@pytest.mark.parametrize(
+    ("space", "want"),
+    [
+        (gs.Discrete(3, start=2), rlrun.Discrete(3, 2)),
+        (gs.MultiDiscrete([2, 3], start=[1, 5]), rlrun.MultiDiscrete([2, 3])),
+        (gs.MultiBinary(3), rlrun.MultiDiscrete([2, 2, 2])),
+        (gs.Box(-1, 1, (2, 2), np.float32), rlrun.Box(-1, 1, (2, 2), "float32")),
+        (gs.Box(0, 255, (4,), np.uint8), rlrun.Box(0, 255, (4,), "uint8")),
+        (gs.Box(-3, 3, (4,), np.int16), rlrun.Box(-3, 3, (4,), "float64")),
+        (gs.Tuple((gs.Discrete(2), gs.Discrete(3, start=1))), rlrun.MultiDiscrete([2, 3])),
+    ],
+    ids=str,
+)
+def test_spaces(space: gs.Space[Any], want: rlrun.Space) -> None:
+    """Values go there and back."""
+    got, encode = space_of(space)
+    decode = decoder(space)
+    assert got == want
+    for seed in range(20):
+        space.seed(seed)
+        value = space.sample()
+        column = spaces.zeros(got, 1)
+        column[0] = encode(value)
+        assert not got.outside(column)[0]
+        back = decode(got.value(column[0]))
+        assert space.contains(back)
+        assert np.array_equal(np.ravel(back), np.ravel(value))
+
+
+def test_spaces_that_are_flattened() -> None:
+    space = gs.Dict({"a": gs.Box(0, 1, (2,), np.float32), "b": gs.Discrete(3)})
+    got, encode = space_of(space)
+    assert got.shape == (5,)
+    assert encode({"a": np.float32([0.5, 1]), "b": 2}).tolist() == [0.5, 1, 0, 0, 1]
+    with pytest.raises(rlrun.Unsupported):
+        decoder(space)
+    with pytest.raises(rlrun.Unsupported, match="no space"):
+        space_of(gs.Sequence(gs.Discrete(2)))
