@@ -1,0 +1,147 @@
+package plugin_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/internal/optiontest"
+	"github.com/rlrun/rlrun/framework/plugin"
+)
+
+// shards starts so many processes of one role.
+func shards(t testing.TB, n int, role string) framework.Plugin {
+	var list []framework.Plugin
+	for range n {
+		list = append(list, launch(t, plugin.LaunchOptions{}, role))
+	}
+	return framework.Shard(list...)
+}
+
+// Lanes spread over several copies of a plugin do what they do in one, for any
+// spaces, signals, lanes and copies.
+func TestShardIsTransparent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spec := framework.Spec{
+			ID: "test/dice@1", Observation: anySpace(t, "observation"), Action: anySpace(t, "action"),
+			RewardLow: 0, RewardHigh: math.Inf(1),
+		}
+		lanes := rapid.IntRange(1, 7).Draw(t, "lanes")
+		kinds := rapid.SampledFrom([]framework.Signal{framework.Continue, framework.Continue, framework.Idle, framework.NewEpisode, framework.NewRun})
+		signals := [][]framework.Signal{make([]framework.Signal, lanes)}
+		for i := range lanes {
+			signals[0][i] = framework.NewRun
+		}
+		for range rapid.IntRange(0, 5).Draw(t, "steps") {
+			signals = append(signals, rapid.SliceOfN(kinds, lanes, lanes).Draw(t, "signals"))
+		}
+		want, err := play(context.Background(), dicePlugin(spec), gamblerPlugin(), signals)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copies := func(p framework.Plugin, name string) framework.Plugin {
+			var list []framework.Plugin
+			for range rapid.IntRange(1, 4).Draw(t, name) {
+				list = append(list, p)
+			}
+			return framework.Shard(list...)
+		}
+		got, err := play(context.Background(), copies(dicePlugin(spec), "environments"), copies(gamblerPlugin(), "agents"), signals)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("the columns differ:\n% x\n% x", got, want)
+		}
+	})
+}
+
+// The same in processes, with exploration that the host decides.
+func TestShardedOptions(t *testing.T) {
+	runs := []int{0, 1, 2, 3, 4}
+	want, err := explored(t, optiontest.Plugin(), runs, stochastic())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := explored(t, shards(t, 3, "serve-options"), runs, stochastic())
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("in three processes (%v)\n%s\nin this one\n%s", err, got, want)
+	}
+}
+
+// What a plugin can do besides, its shards can do, too; an error names the lane
+// by its number among all, and again the same at the next call.
+func TestShardAbilities(t *testing.T) {
+	p := shards(t, 3, "serve-environment")
+	open := func(lanes int, f faults) framework.VectorEnvironment {
+		t.Helper()
+		f.Lane, f.Step, f.ID = -1, struck-1, faultyID
+		params, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env, err := p.OpenEnvironment(t.Context(), params, lanes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return env
+	}
+	step := func(env framework.VectorEnvironment, lanes int) (err error) {
+		in, out := start(env.Spec(), lanes)
+		for range struck {
+			if err = env.Step(t.Context(), in, &out); err != nil {
+				break
+			}
+			proceed(in.Signals)
+		}
+		return err
+	}
+	for _, lanes := range []int{1, 2, 3, 10} {
+		env := open(lanes, faults{})
+		if err := step(env, lanes); err != nil {
+			t.Fatal(err)
+		}
+		models, err := env.(framework.Modeler).Models(t.Context())
+		if err != nil || len(models) != lanes || models[lanes-1] == nil {
+			t.Errorf("%d lanes: models %v (%v)", lanes, models, err)
+		}
+		if err := env.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, ok := open(4, faults{Fault: "no model"}).(framework.Modeler); ok {
+		t.Error("an environment without models is a Modeler")
+	}
+	for lane := range 10 {
+		env := open(10, faults{Fault: "error", Seeds: []uint64{uint64(lane)}})
+		for range 2 {
+			err := step(env, 10)
+			var l *framework.LaneError
+			if !errors.As(err, &l) || l.Lane != lane || !strings.Contains(err.Error(), fmt.Sprintf("plugin faulty: step 4: lane %d: no luck", lane)) {
+				t.Errorf("lane %d: got %v", lane, err)
+			}
+		}
+	}
+	crash := open(10, faults{Fault: "exit", Seeds: []uint64{7}})
+	if err := step(crash, 10); !errors.Is(err, plugin.ErrDied) {
+		t.Errorf("a process that dies: got %v", err)
+	}
+	if _, err := p.OpenEnvironment(t.Context(), []byte(`{"fault":"open"}`), 2); err == nil || !strings.Contains(err.Error(), "panic: cannot open") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := p.OpenEnvironment(t.Context(), nil, 0); err == nil || !strings.Contains(err.Error(), "0 lanes") {
+		t.Errorf("no lanes: got %v", err)
+	}
+	// Without a name of its own the faulty environment is called after its process.
+	if _, err := shards(t, 2, "serve-environment").OpenEnvironment(t.Context(), nil, 2); !errors.Is(err, framework.ErrInvalidAnswer) || !strings.Contains(err.Error(), "describe different environments") {
+		t.Errorf("two different environments: got %v", err)
+	}
+}

@@ -1,0 +1,284 @@
+package framework
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/options"
+)
+
+// Shard makes one plugin of several that are the same: each holds some of the
+// lanes that are opened, and they are stepped at the same time. Because lanes
+// never interact, what a lane does is the same as with one plugin; an error names
+// the lane by its number among all. It panics without plugins.
+func Shard(plugins ...Plugin) Plugin {
+	if len(plugins) == 0 {
+		panic("framework: no plugins to shard")
+	}
+	if len(plugins) == 1 {
+		return plugins[0]
+	}
+	return sharded(plugins)
+}
+
+type sharded []Plugin
+
+// Describe implements Plugin.
+func (s sharded) Describe(ctx context.Context) (Description, error) { return s[0].Describe(ctx) }
+
+// OpenEnvironment implements Plugin. Where there are fewer lanes than plugins
+// some of these hold none.
+func (s sharded) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (VectorEnvironment, error) {
+	if lanes < 1 {
+		return s[0].OpenEnvironment(ctx, params, lanes) // which says what is wrong
+	}
+	e := &shardedEnvironment{shards: split(len(s), lanes)}
+	e.parts = make([]VectorEnvironment, len(e.from)-1)
+	err := e.each(func(k, from, to int) (err error) {
+		e.parts[k], err = s[k].OpenEnvironment(ctx, params, to-from)
+		return err
+	})
+	if err == nil {
+		e.spec = e.parts[0].Spec()
+		for _, part := range e.parts[1:] {
+			if spec := part.Spec(); !reflect.DeepEqual(spec, e.spec) {
+				err = fmt.Errorf("%w: two processes of one plugin describe different environments, %s and %s: %+v and %+v", ErrInvalidAnswer, e.spec.ID, spec.ID, e.spec, spec)
+			}
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, closeAll(e.parts))
+	}
+	for _, part := range e.parts {
+		if _, ok := part.(Modeler); !ok {
+			return e, nil
+		}
+	}
+	return shardedModeler{e}, nil
+}
+
+// OpenAgent implements Plugin, like OpenEnvironment.
+func (s sharded) OpenAgent(ctx context.Context, params json.RawMessage, spec Spec, lanes int) (VectorAgent, error) {
+	if lanes < 1 {
+		return s[0].OpenAgent(ctx, params, spec, lanes)
+	}
+	a := &shardedAgent{shards: split(len(s), lanes)}
+	a.parts = make([]VectorAgent, len(a.from)-1)
+	err := a.each(func(k, from, to int) (err error) {
+		a.parts[k], err = s[k].OpenAgent(ctx, params, spec, to-from)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, closeAll(a.parts))
+	}
+	o := &shardedOptionAgent{shardedAgent: a}
+	for _, part := range a.parts {
+		able, ok := part.(OptionAgent)
+		if !ok {
+			return a, nil
+		}
+		o.able = append(o.able, able)
+	}
+	return o, nil
+}
+
+// shards says which lanes are whose: part k has from[k] to from[k+1]−1.
+type shards struct {
+	from   []int
+	failed error // a lane's; a part tells of it again at every call
+}
+
+// split divides lanes among at most n parts, none empty.
+func split(n, lanes int) shards {
+	n = min(n, lanes)
+	from := make([]int, n+1)
+	for k := range from {
+		from[k] = k * lanes / n
+	}
+	return shards{from: from}
+}
+
+// each calls f for every part at the same time. Of the errors, the one of the
+// first part counts; its lane becomes the lane among all.
+func (s *shards) each(f func(k, from, to int) error) error {
+	if s.failed != nil {
+		return s.failed
+	}
+	errs := make([]error, len(s.from)-1)
+	one := func(k int) {
+		errs[k] = Guard(func() error { return f(k, s.from[k], s.from[k+1]) })
+	}
+	var wg sync.WaitGroup
+	for k := 1; k < len(errs); k++ {
+		wg.Go(func() { one(k) })
+	}
+	one(0)
+	wg.Wait()
+	for k, err := range errs {
+		if err == nil {
+			continue
+		}
+		var lane *LaneError
+		if errors.As(err, &lane) {
+			lane.Lane += s.from[k]
+			s.failed = err
+		}
+		return err
+	}
+	return nil
+}
+
+// owner returns the part that a lane belongs to, and its number there.
+func (s *shards) owner(lane int) (k, local int, err error) {
+	if lanes := s.from[len(s.from)-1]; lane < 0 || lane >= lanes {
+		return 0, 0, fmt.Errorf("there is no lane %d of %d", lane, lanes)
+	}
+	for lane >= s.from[k+1] {
+		k++
+	}
+	return k, lane - s.from[k], nil
+}
+
+func closeAll[T interface{ Close() error }](parts []T) error {
+	var errs []error
+	for _, part := range parts {
+		if any(part) != nil {
+			errs = append(errs, part.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// slice returns the time steps of some lanes, in the same memory.
+func (t *TimeSteps) slice(from, to int) TimeSteps {
+	return TimeSteps{
+		Observations: t.Observations.Slice(from, to), Rewards: t.Rewards[from:to:to],
+		Terminated: t.Terminated[from:to:to], Truncated: t.Truncated[from:to:to],
+	}
+}
+
+type shardedEnvironment struct {
+	shards
+	spec  Spec
+	parts []VectorEnvironment
+}
+
+// Spec implements VectorEnvironment.
+func (e *shardedEnvironment) Spec() Spec { return e.spec }
+
+// Step implements VectorEnvironment.
+func (e *shardedEnvironment) Step(ctx context.Context, in *Actions, out *TimeSteps) error {
+	return e.each(func(k, from, to int) error {
+		some := Actions{Signals: in.Signals[from:to:to], Seeds: in.Seeds[from:to:to], Actions: in.Actions.Slice(from, to)}
+		answer := out.slice(from, to)
+		return e.parts[k].Step(ctx, &some, &answer)
+	})
+}
+
+// RenderLane implements LaneRenderer.
+func (e *shardedEnvironment) RenderLane(ctx context.Context, lane int) (string, error) {
+	k, local, err := e.owner(lane)
+	if err != nil {
+		return "", err
+	}
+	return Render(ctx, e.parts[k], local)
+}
+
+// Close implements VectorEnvironment.
+func (e *shardedEnvironment) Close() error { return closeAll(e.parts) }
+
+type shardedModeler struct{ *shardedEnvironment }
+
+// Models implements Modeler.
+func (e shardedModeler) Models(ctx context.Context) ([]*mdp.Tabular, error) {
+	models := make([]*mdp.Tabular, e.from[len(e.parts)])
+	err := e.each(func(k, from, to int) error {
+		some, err := e.parts[k].(Modeler).Models(ctx)
+		if err == nil && len(some) != to-from {
+			err = fmt.Errorf("%w: %d models for %d lanes", ErrInvalidAnswer, len(some), to-from)
+		}
+		copy(models[from:to], some)
+		return err
+	})
+	return models, err
+}
+
+type shardedAgent struct {
+	shards
+	parts []VectorAgent
+}
+
+// slice returns what some lanes receive, in the same memory.
+func (f *Feedback) slice(from, to int) Feedback {
+	return Feedback{Signals: f.Signals[from:to:to], Seeds: f.Seeds[from:to:to], TimeSteps: f.TimeSteps.slice(from, to)}
+}
+
+// Step implements VectorAgent.
+func (a *shardedAgent) Step(ctx context.Context, in *Feedback, actions *space.Column) error {
+	return a.each(func(k, from, to int) error {
+		some, selected := in.slice(from, to), actions.Slice(from, to)
+		return a.parts[k].Step(ctx, &some, &selected)
+	})
+}
+
+// SaveLane implements LaneCheckpointer.
+func (a *shardedAgent) SaveLane(ctx context.Context, lane int) ([]byte, error) {
+	k, local, err := a.owner(lane)
+	if err != nil {
+		return nil, err
+	}
+	return Save(ctx, a.parts[k], local)
+}
+
+// LoadLane implements LaneCheckpointer.
+func (a *shardedAgent) LoadLane(ctx context.Context, lane int, state []byte) error {
+	k, local, err := a.owner(lane)
+	if err != nil {
+		return err
+	}
+	return Load(ctx, a.parts[k], local, state)
+}
+
+// Close implements VectorAgent.
+func (a *shardedAgent) Close() error { return closeAll(a.parts) }
+
+type shardedOptionAgent struct {
+	*shardedAgent
+	able []OptionAgent
+}
+
+// Offer implements OptionAgent.
+func (a *shardedOptionAgent) Offer(ctx context.Context, kinds []options.Kind) error {
+	return a.each(func(k, _, _ int) error { return a.able[k].Offer(ctx, kinds) })
+}
+
+// StepOptions implements OptionAgent.
+func (a *shardedOptionAgent) StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+	return a.each(func(k, from, to int) error {
+		some, selected := in.slice(from, to), actions.Slice(from, to)
+		return a.able[k].StepOptions(ctx, &some, epochs[from:to:to], &selected, problems[from:to:to])
+	})
+}
+
+// Choose implements OptionAgent.
+func (a *shardedOptionAgent) Choose(ctx context.Context, choices []int, actions *space.Column) error {
+	return a.each(func(k, from, to int) error {
+		selected := actions.Slice(from, to)
+		return a.able[k].Choose(ctx, choices[from:to:to], &selected)
+	})
+}
+
+// GreedyPolicy implements OptionAgent.
+func (a *shardedOptionAgent) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
+	k, local, err := a.owner(lane)
+	if err != nil {
+		return dst, err
+	}
+	return a.able[k].GreedyPolicy(ctx, local, dst)
+}
