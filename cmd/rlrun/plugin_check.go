@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework"
@@ -80,16 +81,30 @@ of {lanes, ns_per_step}).`,
 	fs := cmd.Flags()
 	fs.StringArrayVar(&params, "param", nil, "set a parameter of the plugin, `KEY=VALUE`; may be repeated")
 	fs.StringVar(&transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
+	app.timeoutFlag(fs)
 	fs.BoolVar(&asJSON, "json", false, "for machines")
 	must(cmd.RegisterFlagCompletionFunc("transport", completeTransport))
 	return cmd
 }
 
+// timeoutFlag lets a command's user say how patient to be with plugins.
+func (app *app) timeoutFlag(fs *pflag.FlagSet) {
+	fs.DurationVar(&app.timeout, "timeout", 0, "how long the plugin's process may take to start or to answer, a `TIME` such as 1h under a debugger (default 30s)")
+}
+
+// checkTransport refuses a transport that there is none of.
+func checkTransport(t experiment.Transport) error {
+	if t != "" && t != experiment.InProcess && t != experiment.Process {
+		return usagef("--transport must be inprocess or process, not %q", t)
+	}
+	return nil
+}
+
 // check runs the conformance suite.
 func (app *app) check(ctx context.Context, comp experiment.Component, params []string) (verdict, error) {
 	v := verdict{Plugin: comp.Plugin, Violations: []violation{}, Speed: []speed{}}
-	if t := comp.Transport; t != "" && t != experiment.InProcess && t != experiment.Process {
-		return v, usagef("--transport must be inprocess or process, not %q", t)
+	if err := checkTransport(comp.Transport); err != nil {
+		return v, err
 	}
 	c, err := app.catalogue()
 	if err != nil {

@@ -30,6 +30,7 @@ func TestNewProjects(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/new",
 		UpdateScripts: *update,
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor},
 		Condition:     func(name string) (bool, error) { return name == "python" && os.Getenv("RLRUN_PYTHON") != "", nil },
 		Setup: func(e *testscript.Env) error {
 			for i, v := range strings.Split(strings.TrimRight(string(values), "\n"), "\n") {

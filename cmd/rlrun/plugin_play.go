@@ -68,6 +68,7 @@ observation, reward, terminated, truncated, picture (if there is one).`,
 	fs.IntVar(&steps, "steps", 10, "`N` steps")
 	fs.Uint64Var(&root, "seed", 1, "`N`, root of every random stream")
 	fs.StringVar(&transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
+	app.timeoutFlag(fs)
 	fs.BoolVar(&asJSON, "json", false, "for machines")
 	must(cmd.RegisterFlagCompletionFunc("transport", completeTransport))
 	return cmd
@@ -97,6 +98,9 @@ func (m *moment) print(w io.Writer) error {
 
 // play steps one lane of an environment and shows every step.
 func (app *app) play(ctx context.Context, comp experiment.Component, params []string, root uint64, steps int, show func(*moment) error) (err error) {
+	if err := checkTransport(comp.Transport); err != nil {
+		return err
+	}
 	c, err := app.catalogue()
 	if err != nil {
 		return err

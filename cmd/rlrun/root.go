@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
@@ -36,6 +37,7 @@ type app struct {
 	bundled []framework.Plugin
 	log     string // level of the log
 	stderr  io.Writer
+	timeout time.Duration // of plugins' processes; 0: the default
 }
 
 // catalogue returns the plugins there are.
@@ -44,7 +46,14 @@ func (app *app) catalogue() (*catalogue, error) {
 	if level == hclog.NoLevel {
 		return nil, usagef("--log must be off, error, warn, info, debug or trace, not %q", app.log)
 	}
-	return newCatalogue(app.bundled, hclog.New(&hclog.LoggerOptions{Name: "rlrun", Level: level, Output: app.stderr}))
+	if app.timeout < 0 {
+		return nil, usagef("--timeout must be positive, not %v", app.timeout)
+	}
+	c, err := newCatalogue(app.bundled, hclog.New(&hclog.LoggerOptions{Name: "rlrun", Level: level, Output: app.stderr}))
+	if err == nil {
+		c.start, c.call = app.timeout, app.timeout
+	}
+	return c, err
 }
 
 // newRoot returns the command tree.
