@@ -100,6 +100,8 @@ func BenchmarkStep(b *testing.B) {
 		{"bootstrap-model", "bootstrap-model", ``, nil},
 		{"bootstrap-model/paired", "bootstrap-model", ``, hosted(options.Rule{}, 0)},
 		{"bootstrap-model/average/index", "bootstrap-model", `{"criterion":"average"}`, hosted(options.Rule{Score: options.Index, Kind: bandit.V}, 0)},
+		{"bayesian-q", "bayesian-q", ``, nil},
+		{"bayesian-q/moment/sampling", "bayesian-q", `{"update":"moment","select":"sampling"}`, nil},
 		{"dyna-q", "dyna-q", ``, nil},
 		{"ucbvi", "ucbvi", ``, nil},
 		{"psrl", "psrl", ``, nil},

@@ -31,6 +31,11 @@ var variants = map[string][]string{
 		`{"model":"last","kappa":0.001,"policy":"epsilon-z-greedy"}`,
 		`{"kappa":0.1,"planning":3,"schedule":"harmonic"}`,
 	},
+	"bayesian-q": {
+		``,
+		`{"select":"sampling","update":"moment","mean":0,"sd":1}`,
+		`{"select":"greedy","gamma":0.5,"lambda":0.1,"alpha":1.5}`,
+	},
 	"bootstrap-q": {
 		``,
 		`{"behaviour":"mean","epsilon":0.1,"update":"exponential","prior":"normal","mean":1,"sd":0.5}`,
@@ -248,7 +253,7 @@ func TestBrokenInput(t *testing.T) {
 
 // A step allocates nothing: 1000 steps within episodes and over their ends.
 func TestStepsDoNotAllocate(t *testing.T) {
-	for _, name := range []string{"bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl", "ucrl2", "mbie-eb"} {
+	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl", "ucrl2", "mbie-eb"} {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
 				c := newCaller(t, name, params)

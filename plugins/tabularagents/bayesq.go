@@ -1,0 +1,188 @@
+package tabularagents
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/seed"
+)
+
+// bayesQParams are the parameters of Bayesian Q-learning.
+type bayesQParams struct {
+	Gamma  float64  `json:"gamma" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of the agent's own criterion; the default is a choice of ours. 1 is for episodic tasks only."`
+	Select string   `json:"select,omitempty" jsonschema:"enum=vpi,enum=sampling,enum=greedy" jsonschema_description:"How actions are selected (Dearden, Friedman & Russell 1998). vpi: the largest mean plus myopic value of perfect information. sampling: the largest of a draw from each belief. greedy: the largest mean."`
+	Update string   `json:"update,omitempty" jsonschema:"enum=mixture,enum=moment" jsonschema_description:"How beliefs learn from the belief about what follows (Dearden, Friedman & Russell 1998). mixture: they are averaged over it, and the average approximated. moment: from the first two moments of the return, as if it had been seen; quick, and soon too sure."`
+	Mean   *float64 `json:"mean,omitempty" jsonschema_description:"Prior mean of every value. Default: the middle between the least and the largest return there can be, the bounds on rewards over 1-gamma; 0 if there are none, or gamma is 1."`
+	SD     *float64 `json:"sd,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior standard deviation of a value. Default: half the distance between those returns, 1 if there are none."`
+	Lambda float64  `json:"lambda" jsonschema:"exclusiveMinimum=0" jsonschema_description:"How many returns the prior mean counts for; the default is a choice of ours."`
+	Alpha  float64  `json:"alpha" jsonschema:"exclusiveMinimum=1" jsonschema_description:"Prior shape of the precision of a return around its value; its rate follows from sd. A choice of ours."`
+}
+
+// BayesianQ returns Bayesian Q-learning (Dearden, Friedman & Russell 1998) as a
+// plugin. The discounted return after action a in state s is taken for normal with
+// unknown mean μ and precision τ, the belief about them for normal-gamma, and
+// those of different pairs for independent. It assumes that observations are
+// Markov states.
+func BayesianQ() framework.Plugin {
+	return plugin("rlrun/bayesian-q@1",
+		"Bayesian Q-learning (Dearden, Friedman & Russell 1998): beliefs over action values, explored by the value of perfect information or by sampling.",
+		bayesQParams{Gamma: 0.99, Select: "vpi", Update: "mixture", Lambda: 1, Alpha: 2},
+		func(p bayesQParams, t task) (func() learner, error) {
+			if err := p.check(t); err != nil {
+				return nil, err
+			}
+			return func() learner {
+				x := &bayesQ{p: &p, actions: t.actions, beliefs: make([]bandit.NormalGamma, t.states*t.actions), scores: make([]float64, t.actions)}
+				x.rng = rand.New(&x.pcg)
+				return x
+			}, nil
+		})
+}
+
+// check validates the parameters and settles the prior.
+func (p *bayesQParams) check(t task) error {
+	low, high := t.spec.RewardLow/(1-p.Gamma), t.spec.RewardHigh/(1-p.Gamma)
+	mean, sd := 0.0, 1.0
+	if d := high - low; d > 0 && !math.IsInf(d, 0) {
+		mean, sd = low/2+high/2, d/2
+	}
+	if p.Mean == nil {
+		p.Mean = &mean
+	}
+	if p.SD == nil {
+		p.SD = &sd
+	}
+	switch {
+	case !(p.Gamma >= 0 && p.Gamma <= 1):
+		return invalid("gamma is %v, must be in [0,1]", p.Gamma)
+	case p.Select != "vpi" && p.Select != "sampling" && p.Select != "greedy":
+		return invalid("select is %q, must be vpi, sampling or greedy", p.Select)
+	case p.Update != "mixture" && p.Update != "moment":
+		return invalid("update is %q, must be mixture or moment", p.Update)
+	case math.IsInf(*p.Mean, 0) || math.IsNaN(*p.Mean):
+		return invalid("mean is %v, must be finite", *p.Mean)
+	case !(*p.SD > 0) || math.IsInf(*p.SD, 0):
+		return invalid("sd is %v, must be positive", *p.SD)
+	case !(p.Lambda > 0) || math.IsInf(p.Lambda, 0):
+		return invalid("lambda is %v, must be positive", p.Lambda)
+	case !(p.Alpha > 1) || math.IsInf(p.Alpha, 0):
+		return invalid("alpha is %v, must be more than 1", p.Alpha)
+	case p.Gamma == 1 && t.spec.Continuing:
+		return unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
+	}
+	return nil
+}
+
+// prior is the belief about every pair: Var μ = β/(λ(α−1)) is sd².
+func (p *bayesQParams) prior() bandit.NormalGamma {
+	return bandit.NormalGamma{Mu: *p.Mean, Lambda: p.Lambda, Alpha: p.Alpha, Beta: *p.SD * *p.SD * p.Lambda * (p.Alpha - 1)}
+}
+
+type bayesQ struct {
+	p       *bayesQParams
+	actions int
+	beliefs []bandit.NormalGamma // of state s: beliefs[s*actions:(s+1)*actions]
+	pcg     rand.PCG
+	rng     *rand.Rand // over pcg
+	scores  []float64
+	last    int // index of the pair of the last action
+}
+
+func (x *bayesQ) start(s uint64) {
+	x.pcg.Seed(s, uint64(seed.Exploration))
+	prior := x.p.prior()
+	for i := range x.beliefs {
+		x.beliefs[i] = prior
+	}
+}
+
+func (x *bayesQ) row(s int) []bandit.NormalGamma {
+	return x.beliefs[s*x.actions : (s+1)*x.actions]
+}
+
+func (x *bayesQ) begin(s int) int { return x.act(s) }
+
+func (x *bayesQ) act(s int) int {
+	row := x.row(s)
+	switch x.p.Select {
+	case "sampling":
+		for a := range row {
+			x.scores[a] = row[a].Sample(x.rng)
+		}
+	case "vpi":
+		vpi(x.scores, row)
+		for a := range row {
+			x.scores[a] += row[a].Mu
+		}
+	default:
+		for a := range row {
+			x.scores[a] = row[a].Mu
+		}
+	}
+	a := argmax(x.scores, x.rng)
+	x.last = s*x.actions + a
+	return a
+}
+
+func (x *bayesQ) step(r float64, next int) int {
+	x.learn(r, next)
+	return x.act(next)
+}
+
+func (x *bayesQ) end(r float64, next int, terminated bool) {
+	if terminated {
+		x.beliefs[x.last].Update(r, nil)
+		return
+	}
+	x.learn(r, next)
+}
+
+// learn takes in that the last action was paid r and led to next, from where the
+// action of the largest mean is taken to follow.
+func (x *bayesQ) learn(r float64, next int) {
+	b := &x.beliefs[x.last]
+	if x.p.Gamma == 0 {
+		b.Update(r, nil)
+		return
+	}
+	row := x.row(next)
+	best := 0
+	for a := range row {
+		if row[a].Mu > row[best].Mu {
+			best = a
+		}
+	}
+	if x.p.Update == "moment" {
+		*b = momentUpdate(*b, row[best], r, x.p.Gamma)
+	} else {
+		*b = mixtureUpdate(*b, row[best], r, x.p.Gamma)
+	}
+}
+
+// vpi writes the myopic value of perfect information about each action: what one
+// expects to gain by learning its value exactly, E(μ_a − m)⁺ with m the mean of the
+// best action or, of that one itself, E(m₂ − μ_a)⁺ with m₂ the second best mean
+// (Dearden, Friedman & Russell 1998, §4.2).
+func vpi(dst []float64, beliefs []bandit.NormalGamma) {
+	best, second := 0, -1
+	for a := 1; a < len(beliefs); a++ {
+		switch m := beliefs[a].Mu; {
+		case m > beliefs[best].Mu:
+			best, second = a, best
+		case second < 0 || m > beliefs[second].Mu:
+			second = a
+		}
+	}
+	for a, b := range beliefs {
+		switch {
+		case a != best:
+			dst[a] = b.Gain(beliefs[best].Mu)
+		case second < 0:
+			dst[a] = 0
+		default: // the belief is symmetric about its mean
+			dst[a] = b.Gain(2*b.Mu - beliefs[second].Mu)
+		}
+	}
+}
