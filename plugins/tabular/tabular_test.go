@@ -213,6 +213,8 @@ func TestParametersAreChecked(t *testing.T) {
 		{"maze", `{"goal":"x"}`, `goal is "x"`},
 		{"frozenlake", `{"size":5}`, "size 4 and 8"},
 		{"garnet", `{"branching":11}`, "branching 11"},
+		{"garnet", `{"states":100000,"actions":1000,"branching":2}`, "too large"},
+		{"gridworld", `{"rows":10000,"cols":10000}`, "at most 10000000 cells"},
 		{"deepsea", `{"size":1}`, "2 to"},
 		{"gridworld", `{"slip":"a lot"}`, "slip"},
 	} {

@@ -36,13 +36,15 @@ func Plugins() []framework.Plugin {
 		plugin("rlrun/cliffwalking@1", "CliffWalking with Gymnasium's dynamics: along the cliff, or safely around.",
 			Limit{}, func(Limit) (*catalog.Task, error) { return catalog.CliffWalking() }),
 		plugin("rlrun/garnet@1", "Garnet: a random model (Archibald, McKinnon & Thomas 1995).",
-			garnet{States: 10, Actions: 2, Branching: 3}, func(p garnet) (*catalog.Task, error) {
-				return catalog.Garnet(p.States, p.Actions, p.Branching, p.Seed)
-			}),
+			garnet{States: 10, Actions: 2, Branching: 3}, garnet.task),
 		plugin("rlrun/gridworld@1", "A grid with walls, slip and a map of one's own.",
 			gridWorld{Rows: 5, Cols: 5, GoalReward: 1}, gridWorld.task),
 	}
 }
+
+// largest is how many transitions the model of an environment may have: a few
+// gigabytes.
+const largest = 120_000_000
 
 // Limit is the parameter that all tasks share.
 type Limit struct {
@@ -119,6 +121,13 @@ type garnet struct {
 	Seed      uint64 `json:"seed,omitempty" jsonschema:"default=0" jsonschema_description:"Which Garnet: the model depends on it alone, not on the run."`
 }
 
+func (p garnet) task() (*catalog.Task, error) {
+	if p.Actions > 0 && p.Branching > 0 && p.States > largest/p.Actions/p.Branching {
+		return nil, fmt.Errorf("%d states × %d actions × branching %d is too large, at most %d transitions", p.States, p.Actions, p.Branching, largest)
+	}
+	return catalog.Garnet(p.States, p.Actions, p.Branching, p.Seed)
+}
+
 type gridWorld struct {
 	Limit
 	Map        []string `json:"map,omitempty" jsonschema_description:"A string a row: # wall, S start, G goal, anything else open. Replaces rows and cols."`
@@ -131,6 +140,9 @@ type gridWorld struct {
 }
 
 func (p gridWorld) task() (*catalog.Task, error) {
+	if len(p.Map) == 0 && p.Rows > 0 && p.Cols > largest/4/3/p.Rows { // four actions that lead to up to three cells
+		return nil, fmt.Errorf("a grid of %d × %d cells is too large, at most %d cells", p.Rows, p.Cols, largest/4/3)
+	}
 	return catalog.GridWorld(catalog.Grid{
 		Map: p.Map, Rows: p.Rows, Cols: p.Cols, Slip: p.Slip,
 		StepReward: p.StepReward, GoalReward: p.GoalReward, Continuing: p.Continuing,
