@@ -138,11 +138,11 @@ func (b *bench) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error)
 }
 
 // do does runs and returns a record for each. A batch that fails is replayed on
-// fresh plugins; because lanes never interact, the replay meets the same draws.
-// If it fails again, the lane the error names is recorded as failed and the
-// others are done without it; if no lane is named, the batch is halved until the
-// runs to blame stand alone. The error is the context's, and then nothing is lost
-// but the runs in hand.
+// fresh plugins, as often as retries says; because lanes never interact, the
+// replay meets the same draws. If it fails still, the lane the error names is
+// recorded as failed and the others are done without it; if no lane is named, the
+// batch is halved until the runs to blame stand alone. The error is the context's,
+// and then nothing is lost but the runs in hand.
 func (b *bench) do(ctx context.Context, runs []int, retries int) ([]result.Record, error) {
 	outcomes, err := b.attempt(ctx, runs)
 	if err == nil {
@@ -160,7 +160,7 @@ func (b *bench) do(ctx context.Context, runs []int, retries int) ([]result.Recor
 	}
 	var lane *framework.LaneError
 	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(runs) {
-		rest, ctxErr := b.do(ctx, slices.Delete(slices.Clone(runs), lane.Lane, lane.Lane+1), 1)
+		rest, ctxErr := b.do(ctx, slices.Delete(slices.Clone(runs), lane.Lane, lane.Lane+1), b.plan.restarts(b.cell))
 		return append(rest, b.failure(runs[lane.Lane], err)), ctxErr
 	}
 	left, err := b.do(ctx, runs[:len(runs)/2], 0)

@@ -156,7 +156,9 @@ func expand(key string, list []Component) ([]Component, error) {
 // key (in alphabetical order) changing fastest.
 func (c Component) sweep() ([]Component, error) {
 	keys := slices.Sorted(maps.Keys(c.Sweep))
-	out := []Component{{Name: c.Name, Plugin: c.Plugin, Args: c.Args, Transport: c.Transport, Params: c.Params, Exploration: c.Exploration}}
+	plain := c
+	plain.Sweep = nil
+	out := []Component{plain}
 	for _, key := range keys {
 		values := c.Sweep[key]
 		if len(values) == 0 {

@@ -5,6 +5,7 @@
 package experiment
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/rlrun/rlrun/framework/result"
@@ -43,7 +44,7 @@ type Config struct {
 	// and agent are in this process, 1024 where one is a subprocess. Results do
 	// not depend on it.
 	Lanes int `json:"lanes,omitempty" jsonschema:"minimum=0,maximum=1048576,default=0"`
-	// Limits on plugin processes.
+	// Limits on every plugin process.
 	Limits Limits `json:"limits,omitempty"`
 	// Output is the directory that receives the results. Default:
 	// results/<name>.
@@ -65,6 +66,12 @@ type Component struct {
 	Args []string `json:"args,omitempty"`
 	// Transport overrides the experiment's.
 	Transport Transport `json:"transport,omitempty" jsonschema:"enum=inprocess,enum=process"`
+	// Processes is the number of processes among which the lanes of a batch are
+	// spread, to use more cores. Each worker has so many. Default: 1. Results do
+	// not depend on it.
+	Processes int `json:"processes,omitempty" jsonschema:"minimum=1,maximum=4096,default=1"`
+	// Limits override the experiment's, one by one.
+	Limits *Limits `json:"limits,omitempty"`
 	// Params are the plugin's own parameters; `rlrun plugin inspect NAME` lists
 	// them. They reach the plugin as they are written.
 	Params json.RawMessage `json:"params,omitempty" jsonschema:"type=object"`
@@ -109,6 +116,37 @@ type Limits struct {
 	Start string `json:"start,omitempty" jsonschema:"default=30s"`
 	// Call is the time it has to answer one call. Default: 30s.
 	Call string `json:"call,omitempty" jsonschema:"default=30s"`
+	// Memory is what it may hold, together with the processes that it starts, such
+	// as 2GiB. It is looked at 50 times a second, on Linux only. Default: no limit.
+	Memory string `json:"memory,omitempty"`
+	// Restarts is how often runs that a plugin failed are tried again, on a fresh
+	// process, before the ones to blame are looked for. Default: 1.
+	Restarts *int `json:"restarts,omitempty" jsonschema:"minimum=0,maximum=1000,default=1"`
+}
+
+// Over returns the limits of l, and where it has none those of base. l may be nil.
+func (l *Limits) Over(base Limits) Limits {
+	if l == nil {
+		return base
+	}
+	return Limits{
+		Start: cmp.Or(l.Start, base.Start), Call: cmp.Or(l.Call, base.Call),
+		Memory: cmp.Or(l.Memory, base.Memory), Restarts: cmp.Or(l.Restarts, base.Restarts),
+	}
+}
+
+// restarts is how often a batch of a cell is tried again: as its more patient
+// component says.
+func (p *Plan) restarts(c Cell) int {
+	most := 0
+	for _, comp := range []Component{p.Environments[c.Environment], p.Agents[c.Agent]} {
+		n := 1
+		if given := comp.Limits.Over(p.Config.Limits).Restarts; given != nil {
+			n = *given
+		}
+		most = max(most, n)
+	}
+	return most
 }
 
 // Report says how results are drawn.

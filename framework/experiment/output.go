@@ -83,8 +83,8 @@ func (p *Plan) Prepare(dir string, resume bool, prov Provenance) (Done, error) {
 }
 
 // sameExperiment refuses to add runs to those of another experiment. What cannot
-// change a record may differ: workers, lanes, transport, limits, report, output,
-// and the number of runs.
+// change a record may differ: workers, lanes, transport, processes, limits,
+// report, output, and the number of runs.
 func (p *Plan) sameExperiment(dir string) error {
 	path := filepath.Join(dir, configFile)
 	old, err := ReadConfig(path)
@@ -168,7 +168,9 @@ func (c Config) essence() map[string]any {
 		list, _ := m[key].([]any)
 		for _, e := range list {
 			if component, ok := e.(map[string]any); ok {
-				delete(component, "transport")
+				for _, key := range []string{"transport", "processes", "limits"} {
+					delete(component, key)
+				}
 			}
 		}
 	}

@@ -97,7 +97,7 @@ func (p *Plan) Run(ctx context.Context, o Options) error {
 			w := writer{plan: p, dir: o.Dir, event: event}
 			for j := range queue {
 				b.at(j.cell)
-				recs, err := b.do(ctx, j.runs, 1)
+				recs, err := b.do(ctx, j.runs, p.restarts(j.cell))
 				if err = errors.Join(w.add(j.cell, recs), err); err != nil {
 					cancel(err)
 					break

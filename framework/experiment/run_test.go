@@ -208,6 +208,46 @@ func TestFailingRunsAreIsolated(t *testing.T) {
 	}
 }
 
+// A failed batch is tried again as often as the limits say, those of a component
+// before those of the experiment, of two components the greater.
+func TestRestarts(t *testing.T) {
+	count := func(n int) *int { return &n }
+	for _, tt := range []struct {
+		name             string
+		all, environment *int
+		agent            *int
+		fails            int // in a row, before it works
+		want             bool
+	}{
+		{"by default once", nil, nil, nil, 1, true},
+		{"by default no more", nil, nil, nil, 2, false},
+		{"never", count(0), nil, nil, 1, false},
+		{"more often", count(5), nil, nil, 5, true},
+		{"as the environment says", count(0), count(3), nil, 3, true},
+		{"as the agent says", nil, nil, count(2), 2, true},
+		{"less often for both", count(5), count(1), count(0), 2, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := plan(t, func(c *Config) {
+				c.Runs, c.Workers, c.Agents = 1, 1, c.Agents[:1]
+				c.Limits.Restarts = tt.all
+				c.Environments[0].Limits, c.Agents[0].Limits = &Limits{Restarts: tt.environment}, &Limits{Restarts: tt.agent}
+			})
+			fails := 0
+			got := do(t, p, t.TempDir(), false, opener(func(call int, _ []uint64) error {
+				if fails++; fails > tt.fails {
+					return nil
+				}
+				return errors.New("not yet")
+			}))
+			ok := strings.Contains(got[result.Key{Environment: "coin", Agent: "one", Run: 0}], `"status":"ok"`)
+			if ok != tt.want {
+				t.Errorf("done %t, want %t: %v", ok, tt.want, got)
+			}
+		})
+	}
+}
+
 // Interrupt a run, resume it with other workers and lanes: the records are those
 // of an uninterrupted one, and no run was done twice.
 func TestInterruptAndResume(t *testing.T) {
@@ -275,7 +315,10 @@ func TestPrepareRefuses(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if _, err := plan(t, func(c *Config) { c.Runs, c.Workers, c.Transport = 30, 7, Process }).Prepare(dir, true, Provenance{}); err != nil {
+	if _, err := plan(t, func(c *Config) {
+		c.Runs, c.Workers, c.Transport = 30, 7, Process
+		c.Agents[0].Processes, c.Agents[1].Limits = 2, &Limits{Memory: "1GiB"}
+	}).Prepare(dir, true, Provenance{}); err != nil {
 		t.Errorf("more runs of the same experiment: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
