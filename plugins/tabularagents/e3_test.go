@@ -84,6 +84,26 @@ func TestE3Escapes(t *testing.T) {
 	}
 }
 
+// In known states it plans anew when the visits to a pair have doubled, at the next
+// decision.
+func TestE3PlansWhenVisitsDouble(t *testing.T) {
+	x := newLane[*e3](t, "e3", `{"m":4,"horizon":1}`, continuing())
+	x.begin(0)
+	for range 8 {
+		x.step(0, 0)
+	}
+	var planned []float64
+	for range 1000 {
+		before := x.plans
+		if x.step(1, 0); x.plans > before {
+			planned = append(planned, max(x.counts.N(0, 0), x.counts.N(0, 1)))
+		}
+	}
+	if want := []float64{8, 16, 32, 64, 128, 256, 512}; !slices.Equal(planned, want) {
+		t.Errorf("plans at %v visits, want %v", planned, want)
+	}
+}
+
 // Where an episode ended is nothing to escape to.
 func TestE3TerminalStatesAreNoEscape(t *testing.T) {
 	x := newLane[*e3](t, "e3", `{"m":1,"horizon":4}`, finite)

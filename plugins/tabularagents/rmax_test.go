@@ -83,6 +83,24 @@ func TestRMAXByHand(t *testing.T) {
 	}
 }
 
+// A state in which an episode ended is worth nothing from the next action on, also
+// if nothing becomes known; and is worth what it was when an action is taken in it.
+func TestRMAXPlansWhereEpisodesEnd(t *testing.T) {
+	x := newLane[*rmax](t, "r-max", `{"m":100,"gamma":0.9}`, finite)
+	x.begin(0)
+	for range 3 {
+		x.end(1, 2, true)
+		x.begin(0)
+	}
+	if x.plans != 2 || math.Abs(x.value[0][2]) > 1e-6 {
+		t.Errorf("%d plans, terminal state worth %v", x.plans, x.value[0][2])
+	}
+	x.begin(2)
+	if x.plans != 3 || math.Abs(x.value[0][2]-10) > 1e-6 {
+		t.Errorf("%d plans, state worth %v", x.plans, x.value[0][2])
+	}
+}
+
 // A plan for T steps is followed for T steps.
 func TestRMAXHorizon(t *testing.T) {
 	x := newLane[*rmax](t, "r-max", `{"m":100,"horizon":3}`, continuing())

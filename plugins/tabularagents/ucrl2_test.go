@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -115,6 +116,9 @@ func TestIterationFindsTheGain(t *testing.T) {
 	x.begin(0)
 	if tolerance := 1 / math.Sqrt(1201); math.Abs(x.gain-sol.Gain[0]) > tolerance {
 		t.Errorf("gain %v, want %v", x.gain, sol.Gain[0])
+	}
+	if slices.Min(x.value) != 0 {
+		t.Errorf("values %v drift away", x.value)
 	}
 	for s, a := range sol.Policy {
 		if x.policy[s] != a {
@@ -246,14 +250,23 @@ func TestUCRL2AtTheEnd(t *testing.T) {
 	} {
 		x := newLane[*ucrl2](t, "ucrl2", tt.params, finite)
 		a := x.begin(1)
-		x.end(1, 2, tt.terminated)
+		x.end(0.5, 2, tt.terminated)
 		x.begin(0)
+		if got := x.counts.Rewards(1, a).Mean; got != 0.5 {
+			t.Errorf("%s, terminated %v: reward %v", tt.params, tt.terminated, got)
+		}
 		next, count := x.counts.Row(1, a)
 		if len(next) != 1 || next[0] != tt.want || count[0] != 1 || x.counts.Total() != 1 {
 			t.Errorf("%s, terminated %v: led to %v", tt.params, tt.terminated, next)
 		}
 		if got, want := x.terminal[2], tt.terminated && tt.params != `{}`; got != want {
 			t.Errorf("%s, terminated %v: state 2 is terminal: %v", tt.params, tt.terminated, got)
+		}
+		x.end(1, 2, tt.terminated)
+		x.start(2)
+		x.begin(0)
+		if x.counts.Total() != 0 || x.ends != 0 {
+			t.Errorf("%s, terminated %v: a run remembers the last", tt.params, tt.terminated)
 		}
 	}
 }
