@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // SolveAverage returns a policy that maximises the long-run reward per step from
@@ -90,11 +91,22 @@ func (a *AverageSolver) Solve(m Model, o Options) (*Solution, error) {
 		return nil, fmt.Errorf("mdp: policy iteration is for up to %d states, not %d", denseLimit, n)
 	}
 	sol, err := a.policyIteration(limit)
-	if o.Method == Automatic && errors.Is(err, ErrNotConverged) && ModelStructure(t).RequireWeaklyCommunicating() == nil {
-		clear(a.sol.Bias)
-		return a.relativeValueIteration(o, limit)
+	if o.Method != Automatic || !errors.Is(err, ErrNotConverged) || ModelStructure(t).RequireWeaklyCommunicating() != nil {
+		return sol, err
 	}
-	return sol, err
+	// Policies on the way had biases beyond what rounding bears. Value iteration
+	// passes by them, and its policy can then be evaluated exactly.
+	clear(a.sol.Bias)
+	if sol, err = a.relativeValueIteration(o, limit); err != nil {
+		return sol, err
+	}
+	found := *sol
+	found.Policy, found.Gain, found.Bias = slices.Clone(sol.Policy), slices.Clone(sol.Gain), slices.Clone(sol.Bias)
+	a.sol.Improvements = 0
+	if sol, err = a.policyIteration(limit); err != nil || !(sol.Bound <= found.Bound) {
+		a.sol = found
+	}
+	return &a.sol, nil
 }
 
 // Evaluate returns the gain and bias of a policy, as Chain.EvaluateAverage does

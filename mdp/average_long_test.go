@@ -3,6 +3,7 @@ package mdp_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/rlrun/rlrun/mdp"
@@ -15,7 +16,7 @@ import (
 // death chain with ratio 7 and, in the last state, 0.35/0.4 (the limit of the
 // checked 0.4285714286 at 20 states).
 func TestAverageOfALongRiver(t *testing.T) {
-	for _, n := range []int{100, 200} {
+	for _, n := range []int{100, 200, 400} {
 		task, err := catalog.RiverSwim(n)
 		if err != nil {
 			t.Fatal(err)
@@ -30,5 +31,25 @@ func TestAverageOfALongRiver(t *testing.T) {
 		if err != nil || math.Abs(sol.Gain[0]-3./7) > 1e-8 {
 			t.Errorf("%d states: gain %v, bound %v (%v), want 3/7", n, sol.Gain[0], sol.Bound, err)
 		}
+		// The bias is that of the policy all the same. Its span grows by 10/7 a state,
+		// 140.595238095 at 100, computed independently.
+		_, bias, err := induced(t, task.Model, sol.Policy).EvaluateAverage()
+		if want := 140.595238095 + float64(n-100)*10/7; err != nil || math.Abs(slices.Max(sol.Bias)-slices.Min(sol.Bias)-want) > 1e-6 {
+			t.Errorf("%d states: span %v (%v), want %v", n, slices.Max(sol.Bias)-slices.Min(sol.Bias), err, want)
+		}
+		for s, h := range bias {
+			if !near(sol.Bias[s], h, 1e-7) {
+				t.Fatalf("%d states: bias %v of state %d, want %v", n, sol.Bias[s], s, h)
+			}
+		}
 	}
+}
+
+func induced(t *testing.T, m mdp.Model, pi mdp.Policy) *mdp.Chain {
+	t.Helper()
+	c, err := mdp.Induce(m, pi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
