@@ -163,6 +163,10 @@ func TestBundledPluginsConform(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	car, err := bundled("mountaincar").OpenEnvironment(t.Context(), nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	params := map[string]json.RawMessage{
 		"rlrun/bandit@1": json.RawMessage(`{"policy":{"kind":"optimistic-stochastic"}}`),
 	}
@@ -173,7 +177,7 @@ func TestBundledPluginsConform(t *testing.T) {
 		}
 		t.Run(d.ID, func(t *testing.T) {
 			t.Parallel()
-			plugintest.Conform(t, p, params[d.ID], bernoulli.Spec())
+			plugintest.Conform(t, p, params[d.ID], bernoulli.Spec(), car.Spec())
 		})
 	}
 }

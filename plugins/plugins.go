@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/plugins/bernoullibandit"
 	"github.com/rlrun/rlrun/plugins/classiccontrol"
 	"github.com/rlrun/rlrun/plugins/gaussianbandit"
+	"github.com/rlrun/rlrun/plugins/linearagents"
 	"github.com/rlrun/rlrun/plugins/tabular"
 	"github.com/rlrun/rlrun/plugins/tabularagents"
 )
@@ -21,5 +22,5 @@ func All() []framework.Plugin {
 		bernoullibandit.Plugin(),
 		gaussianbandit.Plugin(),
 		banditagent.Plugin(),
-	}, tabular.Plugins(), classiccontrol.Plugins(), tabularagents.Plugins())
+	}, tabular.Plugins(), classiccontrol.Plugins(), tabularagents.Plugins(), linearagents.Plugins())
 }

@@ -1,0 +1,233 @@
+package linearagents
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/plugins/internal/tiles"
+)
+
+// Ensemble are the parameters of K linear functions that learn from the same steps,
+// each in its own way: an online bootstrap. The names are those of bootstrap-q.
+type Ensemble struct {
+	Features Features `json:"features" jsonschema_description:"How observations are coded."`
+	Members  int      `json:"members" jsonschema:"minimum=1,maximum=1024" jsonschema_description:"K, how many functions there are; default of Dimitrakakis (2006)."`
+	Gamma    float64  `json:"gamma" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of the agent's own criterion; the default is a choice of ours. 1 is for episodic tasks only, and for no exploration by the host."`
+	Mean     *float64 `json:"mean,omitempty" jsonschema_description:"Mean of the normal prior of a member's value of an action, in units of value. Default: the largest return there can be, the bound on rewards over 1-gamma or, where episodes end, 0 if that is more; 0 if there is no bound, or gamma is 1. Such an optimistic start explores by itself (Sutton & Barto 2018, §10.1)."`
+	SD       *float64 `json:"sd,omitempty" jsonschema:"minimum=0" jsonschema_description:"Its standard deviation; each weight has its share of it. Starting from it is the same as adding a fixed random function to what is learned (Osband, Aslanides & Cassirer 2018). Default: a hundredth of the range of the returns there can be, a choice of ours; 1 if there is no bound, or gamma is 1. Weights are drawn by themselves, so that a large one makes hills on which a member stays."`
+	Update   string   `json:"update,omitempty" jsonschema:"enum=all,enum=drawn,enum=bernoulli,enum=exponential,enum=poisson" jsonschema_description:"Which members learn from a step: all; only the one that is followed, or a random one if none is (Dimitrakakis 2006); each with probability mask (Osband et al. 2016); each with a weight drawn from Exp(1), or Poisson(1) times (Oza & Russell 2001). The default is a choice of ours: what differs between neighbouring features by the luck of draws keeps values from spreading."`
+	Mask     float64  `json:"mask" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Of update bernoulli: the probability that a member learns; default of Osband et al. (2016)."`
+	Lambda   float64  `json:"lambda" jsonschema:"minimum=0,maximum=1" jsonschema_description:"How slowly a step's share of later errors falls, with replacing traces. 0 is one-step Q-learning; the default is a choice of ours."`
+	Traces   string   `json:"traces,omitempty" jsonschema:"enum=uncut,enum=cut" jsonschema_description:"uncut: a step's share of later errors does not depend on who selected the actions, Q*(lambda) of Harutyunyan, Bellemare, Stepleton & Munos (2016), which learns fast and can diverge where lambda is large and members disagree much. cut: it ends for a member where it would have acted otherwise, Q(lambda) of Watkins (1989)."`
+	Step     float64  `json:"step" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Step size: the share of an error that a step takes away, which is the number of tilings times that of a weight. A step of weight w moves a member by step times w, at most to the target; w repetitions with update poisson. The default is a choice of ours."`
+}
+
+func defaultEnsemble() Ensemble {
+	return Ensemble{Features: defaultFeatures(), Members: 16, Gamma: 0.99, Update: "all", Mask: 0.5, Lambda: 0.8, Traces: "uncut", Step: 0.2}
+}
+
+// maxWeights bounds the size of a lane.
+const maxWeights = 1 << 27
+
+// check validates the parameters and settles the prior.
+func (p *Ensemble) check(t task, c *tiles.Coder) error {
+	_, err := bandit.ParseUpdateMode(p.Update)
+	switch {
+	case p.Members < 1 || p.Members > 1024:
+		return invalid("members is %d, must be between 1 and 1024", p.Members)
+	case !(p.Gamma >= 0 && p.Gamma <= 1):
+		return invalid("gamma is %v, must be in [0,1]", p.Gamma)
+	case p.Mean != nil && *p.Mean-*p.Mean != 0:
+		return invalid("mean is %v, must be finite", *p.Mean)
+	case p.SD != nil && (!(*p.SD >= 0) || math.IsInf(*p.SD, 1)):
+		return invalid("sd is %v, must be finite and not negative", *p.SD)
+	case err != nil:
+		return invalid("update is %q, must be all, drawn, bernoulli, exponential or poisson", p.Update)
+	case !(p.Mask > 0 && p.Mask <= 1):
+		return invalid("mask is %v, must be in (0,1]", p.Mask)
+	case !(p.Lambda >= 0 && p.Lambda <= 1):
+		return invalid("lambda is %v, must be in [0,1]", p.Lambda)
+	case p.Traces != "uncut" && p.Traces != "cut":
+		return invalid("traces is %q, must be uncut or cut", p.Traces)
+	case !(p.Step > 0 && p.Step <= 1):
+		return invalid("step is %v, must be in (0,1]", p.Step)
+	case p.Gamma == 1 && t.spec.Continuing:
+		return fmt.Errorf("a gamma of 1 is for episodic tasks; %s continues: %w", t.spec.ID, framework.ErrUnsupported)
+	case c.Features()*t.actions > maxWeights/p.Members:
+		return fmt.Errorf("%d features of %s for %d actions and %d members are too many; give a smaller features.memory: %w", c.Features(), t.spec.ID, t.actions, p.Members, framework.ErrUnsupported)
+	}
+	mean, sd := 0.0, 1.0
+	if low, high := t.spec.RewardLow, t.spec.RewardHigh; p.Gamma < 1 && !math.IsInf(low, 0) && !math.IsInf(high, 0) {
+		if !t.spec.Continuing {
+			low, high = min(low, 0), max(high, 0)
+		}
+		mean, sd = high/(1-p.Gamma), 0.01*(high-low)/(1-p.Gamma)
+	}
+	if p.Mean == nil {
+		p.Mean = &mean
+	}
+	if p.SD == nil {
+		p.SD = &sd
+	}
+	return nil
+}
+
+// ensemble is one lane's functions, and their values where the agent is.
+type ensemble struct {
+	*Ensemble
+	weights
+	traces     traces
+	cutting    bool
+	mode       bandit.UpdateMode
+	here, next place
+	q, after   []float64 // Q_k(s,a) at a*K+k, here and next
+	best       []float64 // scratch: max_a Q_k of next
+	size       []float64 // scratch: the share that each member learns
+	pcg        rand.PCG
+	rng        *rand.Rand  // over pcg
+	repeats    [20]float64 // 1−(1−step)^ν, the share of ν steps
+}
+
+// init prepares an ensemble at the address that it keeps.
+func (x *ensemble) init(p *Ensemble, c *tiles.Coder, actions int) {
+	x.Ensemble, x.weights = p, newWeights(c, actions, p.Members)
+	x.mode, _ = bandit.ParseUpdateMode(p.Update)
+	x.traces = newTraces(&x.weights, p.Gamma*p.Lambda, true)
+	x.cutting = p.Traces == "cut"
+	x.here, x.next = newPlace(c), newPlace(c)
+	x.q, x.after = make([]float64, actions*p.Members), make([]float64, actions*p.Members)
+	x.best, x.size = make([]float64, p.Members), make([]float64, p.Members)
+	x.rng = rand.New(&x.pcg)
+	for n := range x.repeats {
+		x.repeats[n] = 1 - math.Pow(1-p.Step, float64(n))
+	}
+}
+
+// start draws the weights from the prior.
+func (x *ensemble) start(s uint64) {
+	x.pcg.Seed(s, uint64(seed.Bootstrap))
+	n := float64(len(x.here.active))
+	mean, sd := *x.Mean/n, *x.SD/math.Sqrt(n)
+	for i := range x.w {
+		x.w[i] = mean + sd*x.rng.NormFloat64()
+	}
+}
+
+// look goes to an observation without learning, and ends all traces.
+func (x *ensemble) look(o []float64) {
+	x.traces.end()
+	x.here.set(o)
+	x.values(x.q, &x.here)
+}
+
+// learn moves members' values of action a here towards r + gamma·max_b Q_k(o,b).
+// followed is the member that selected a, -1 if none did. It goes to o.
+func (x *ensemble) learn(a int, r, gamma float64, o []float64, followed int) {
+	x.next.set(o)
+	x.values(x.after, &x.next)
+	k := x.Members
+	copy(x.best, x.after)
+	for b := k; b < len(x.after); b += k {
+		for m, v := range x.after[b : b+k] {
+			if v > x.best[m] {
+				x.best[m] = v
+			}
+		}
+	}
+	x.shares(followed)
+	now, each := x.q[a*k:(a+1)*k], 1/float64(len(x.here.active))
+	for m, share := range x.size {
+		x.size[m] = share * each * (r + gamma*x.best[m] - now[m])
+	}
+	if x.cutting {
+		x.traces.cutOff(x.q, a)
+	}
+	x.here, x.next = x.next, x.here
+	if x.traces.move(&x.next, a, x.size) {
+		x.values(x.q, &x.here)
+		return
+	}
+	x.q, x.after = x.after, x.q
+	x.value(x.q[a*k:(a+1)*k], &x.here, a) // features here may be among those that moved
+}
+
+// shares draws the share of a step's error that each member learns into x.size.
+func (x *ensemble) shares(followed int) {
+	switch x.mode {
+	case bandit.AllMembers:
+		for k := range x.size {
+			x.size[k] = x.Step
+		}
+	case bandit.DrawnMember:
+		if followed < 0 {
+			followed = x.rng.IntN(x.Members)
+		}
+		clear(x.size)
+		x.size[followed] = x.Step
+	case bandit.BernoulliMask:
+		if x.Mask == 0.5 {
+			x.halves()
+			return
+		}
+		for k := range x.size {
+			x.size[k] = 0
+			if x.rng.Float64() < x.Mask {
+				x.size[k] = x.Step
+			}
+		}
+	case bandit.ExponentialWeights:
+		for k := range x.size {
+			x.size[k] = min(x.rng.ExpFloat64()*x.Step, 1)
+		}
+	case bandit.PoissonWeights:
+		for k := range x.size {
+			x.size[k] = x.repeats[x.poisson()]
+		}
+	}
+}
+
+// halves is the Bernoulli mask with probability one half: a bit a member.
+func (x *ensemble) halves() {
+	unit := [2]float64{0, x.Step}
+	var bits uint64
+	for k := range x.size {
+		if k&63 == 0 {
+			bits = x.pcg.Uint64()
+		}
+		x.size[k] = unit[bits&1]
+		bits >>= 1
+	}
+}
+
+// poisson draws from Poisson(1), cut off at 19, by inversion.
+func (x *ensemble) poisson() int {
+	u, p, n := x.rng.Float64(), 1/math.E, 0
+	for ; u >= p && n < len(x.repeats)-1; n++ {
+		u -= p
+		p /= float64(n + 1)
+	}
+	return n
+}
+
+// means writes the mean values of actions here into dst.
+func (x *ensemble) means(dst []float64) {
+	k := x.Members
+	for a := range dst {
+		sum := 0.0
+		for _, v := range x.q[a*k : (a+1)*k] {
+			sum += v
+		}
+		dst[a] = sum / float64(k)
+	}
+}
+
+// member writes member k's values of actions here into dst.
+func (x *ensemble) member(dst []float64, k int) {
+	for a := range dst {
+		dst[a] = x.q[a*x.Members+k]
+	}
+}

@@ -1,0 +1,63 @@
+package linearagents
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/plugins/internal/tiles"
+)
+
+// Features are the parameters of tile coding.
+type Features struct {
+	Tilings int       `json:"tilings" jsonschema:"minimum=1,maximum=1024" jsonschema_description:"Number of grids, a power of two and at least 4 times the number of dimensions for evenly spread displacements (Sutton & Barto 2018, §9.5.4); the default is theirs for two dimensions (§10.1)."`
+	Tiles   int       `json:"tiles" jsonschema:"minimum=1,maximum=1024" jsonschema_description:"Tiles along each dimension of a grid; the default is that of Sutton & Barto (2018, §10.1)."`
+	Memory  int       `json:"memory" jsonschema:"minimum=1,maximum=16777216" jsonschema_description:"Largest number of features, a power of two: where there are more tiles, they share it by hashing."`
+	Low     []float64 `json:"low,omitempty" jsonschema_description:"Least value of each element of an observation, from which the grids begin; what is below counts as it. Default: the environment's bounds, which have to be finite."`
+	High    []float64 `json:"high,omitempty" jsonschema_description:"Largest value of each element; see low."`
+}
+
+func defaultFeatures() Features { return Features{Tilings: 8, Tiles: 8, Memory: 1 << 16} }
+
+// coder makes the coder of a task's observations.
+func (f *Features) coder(t task) (*tiles.Coder, error) {
+	if f.Tilings < 1 || f.Tiles < 1 || f.Memory < 1 {
+		return nil, invalid("features: tilings is %d, tiles %d, memory %d; all must be at least 1", f.Tilings, f.Tiles, f.Memory)
+	}
+	if f.Memory&(f.Memory-1) != 0 {
+		return nil, invalid("features: memory is %d, must be a power of two", f.Memory)
+	}
+	d := t.box.Width()
+	var bounds [2][]float64
+	for i, side := range [...]struct {
+		name          string
+		given, stated []float64
+	}{{"low", f.Low, t.box.Low}, {"high", f.High, t.box.High}} {
+		if len(side.given) != 0 && len(side.given) != d {
+			return nil, fmt.Errorf("features: %s has %d elements, but an observation of %s has %d: %w", side.name, len(side.given), t.spec.ID, d, framework.ErrInvalidParams)
+		}
+		for k := range d {
+			b := side.stated[0]
+			if len(side.stated) > 1 {
+				b = side.stated[k]
+			}
+			if len(side.given) > 0 {
+				b = side.given[k]
+			}
+			if math.IsInf(b, 0) {
+				return nil, fmt.Errorf("element %d of an observation of %s has no finite bounds; give features.%s: %w", k, t.spec.ID, side.name, framework.ErrUnsupported)
+			}
+			bounds[i] = append(bounds[i], b)
+		}
+	}
+	for k, low := range bounds[0] {
+		if high := bounds[1][k]; !(low < high) {
+			return nil, invalid("features: element %d of an observation is between low %v and high %v; low must be below high", k, low, high)
+		}
+	}
+	c, err := tiles.New(bounds[0], bounds[1], f.Tilings, f.Tiles, f.Memory)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
+	}
+	return c, nil
+}

@@ -1,0 +1,122 @@
+package linearagents
+
+import (
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
+)
+
+// sarsaParams are the parameters of semi-gradient SARSA(λ).
+type sarsaParams struct {
+	Features Features `json:"features" jsonschema_description:"How observations are coded."`
+	Gamma    float64  `json:"gamma" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of the agent's own criterion; default of Sutton & Barto (2018, §10.1). 1 is for episodic tasks only."`
+	Step     float64  `json:"step" jsonschema:"exclusiveMinimum=0,maximum=2" jsonschema_description:"Step size: the share of an error that a step takes away, which is the number of tilings times the α of a weight; default of Sutton & Barto (2018, Figure 10.3)."`
+	Lambda   float64  `json:"lambda" jsonschema:"minimum=0,maximum=1" jsonschema_description:"How slowly a step's share of later errors falls: 0 is one-step SARSA; default of Sutton (1996), who finds it best."`
+	Traces   string   `json:"traces,omitempty" jsonschema:"enum=replacing,enum=accumulating" jsonschema_description:"What a visit does to the traces of its features: set them to 1 (Singh & Sutton 1996) or add 1. Accumulating traces with large steps diverge."`
+	Initial  float64  `json:"initial" jsonschema_description:"Initial value of every action everywhere. One that is too high explores (Sutton & Barto 2018, §10.1)."`
+	Epsilon  float64  `json:"epsilon" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Probability of a random action; a choice of ours. 0 is greedy, as in Sutton & Barto (2018, §10.1)."`
+}
+
+// SARSA returns semi-gradient SARSA(λ) with binary features (Sutton & Barto 2018,
+// §10.1 and the box of §12.7) as a plugin: with δ = r + γ Q(s',a') − Q(s,a), where
+// a' is the action selected next, every weight moves by α δ times its trace, and
+// traces fade by γλ. It values the policy that it follows, exploration included.
+// The next action is selected before the weights move. At a truncation a' is
+// selected, but not taken. Traces below 1e-6 are gone.
+func SARSA() framework.Plugin {
+	return plugin("rlrun/sarsa-linear@1",
+		"Semi-gradient SARSA(λ) on tile-coded observations (Sutton & Barto 2018, §10.1, §12.7), ε-greedy.",
+		sarsaParams{Features: defaultFeatures(), Gamma: 1, Step: 0.5, Lambda: 0.9, Traces: "replacing", Epsilon: 0.1},
+		func(p sarsaParams, t task) (func() learner, error) {
+			c, err := p.Features.coder(t)
+			if err != nil {
+				return nil, err
+			}
+			if err := p.check(t); err != nil {
+				return nil, err
+			}
+			return func() learner {
+				x := &sarsa{
+					sarsaParams: &p, weights: newWeights(c, t.actions, 1), here: newPlace(c), next: newPlace(c),
+					q: make([]float64, t.actions), now: make([]float64, 1), move: p.Step / float64(c.Tilings()),
+				}
+				x.traces = newTraces(&x.weights, p.Gamma*p.Lambda, p.Traces == "replacing")
+				x.selector.init()
+				return x
+			}, nil
+		})
+}
+
+func (p *sarsaParams) check(t task) error {
+	switch {
+	case !(p.Gamma >= 0 && p.Gamma <= 1):
+		return invalid("gamma is %v, must be in [0,1]", p.Gamma)
+	case p.Gamma == 1 && t.spec.Continuing:
+		return fmt.Errorf("a gamma of 1 is for episodic tasks; %s continues: %w", t.spec.ID, framework.ErrUnsupported)
+	case !(p.Step > 0 && p.Step <= 2):
+		return invalid("step is %v, must be in (0,2]", p.Step)
+	case !(p.Lambda >= 0 && p.Lambda <= 1):
+		return invalid("lambda is %v, must be in [0,1]", p.Lambda)
+	case p.Traces != "replacing" && p.Traces != "accumulating":
+		return invalid("traces is %q, must be replacing or accumulating", p.Traces)
+	case !(p.Epsilon >= 0 && p.Epsilon <= 1):
+		return invalid("epsilon is %v, must be in [0,1]", p.Epsilon)
+	}
+	return nil
+}
+
+type sarsa struct {
+	*sarsaParams
+	weights    weights
+	traces     traces
+	selector   selector
+	here, next place     // of the last action, and where it led
+	last       int       // the last action
+	q          []float64 // scratch: values of actions
+	now        []float64 // scratch: the value of one
+	move       float64   // α
+}
+
+func (x *sarsa) start(seed uint64) {
+	for i := range x.weights.w {
+		x.weights.w[i] = x.Initial / float64(len(x.here.active))
+	}
+	x.selector.start(seed)
+}
+
+func (x *sarsa) begin(o []float64) int {
+	x.traces.end()
+	x.here.set(o)
+	x.weights.values(x.q, &x.here)
+	x.last = x.selector.epsilonGreedy(x.q, x.Epsilon)
+	return x.last
+}
+
+func (x *sarsa) watch(o []float64) int { return x.begin(o) }
+
+func (x *sarsa) step(r float64, o []float64) int {
+	a := x.lookahead(o)
+	x.learn(r + x.Gamma*x.q[a])
+	x.here, x.next, x.last = x.next, x.here, a
+	return a
+}
+
+// lookahead selects the action to take in o, and leaves the values there in x.q.
+func (x *sarsa) lookahead(o []float64) int {
+	x.next.set(o)
+	x.weights.values(x.q, &x.next)
+	return x.selector.epsilonGreedy(x.q, x.Epsilon)
+}
+
+func (x *sarsa) end(r float64, o []float64, terminated bool) {
+	if !terminated {
+		r += x.Gamma * x.q[x.lookahead(o)]
+	}
+	x.learn(r)
+}
+
+func (x *sarsa) learn(target float64) {
+	x.weights.value(x.now, &x.here, x.last)
+	x.now[0] = x.move * (target - x.now[0])
+	x.traces.move(&x.here, x.last, x.now)
+}
