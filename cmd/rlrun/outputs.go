@@ -11,7 +11,8 @@ import (
 )
 
 // remake writes everything in an output directory that is made from its records:
-// curves.csv, summary.csv, results.db, plots and report.html. It returns the
+// curves.csv, summary.csv, results.db, plots and report.html, and decisions.csv if
+// the host decides for some agent. It returns the
 // statistics and the names of the files.
 func remake(dir string, plan *experiment.Plan) (*result.Summary, []string, error) {
 	meta := plan.Meta()
@@ -32,6 +33,15 @@ func remake(dir string, plan *experiment.Plan) (*result.Summary, []string, error
 	}
 	if err := result.WriteSQLite(filepath.Join(dir, "results.db"), s, result.ReadRecords(dir)); err != nil {
 		return nil, nil, err
+	}
+	if plan.Explores() {
+		files = append(files, "decisions.csv")
+		err := result.WriteFile(filepath.Join(dir, "decisions.csv"), func(w io.Writer) error {
+			return result.WriteDecisionsCSV(w, result.ReadRecords(dir))
+		})
+		if err != nil {
+			return nil, nil, err
+		}
 	}
 	draw := plan.Config.Report
 	options := report.Options{Smooth: draw.Smooth}

@@ -32,7 +32,8 @@ The output directory (output in the config; results/NAME by default) receives
   experiment.yaml, provenance.json   the config as it was run; versions, plugins
   runs/*.jsonl                       a record for every run
   curves.csv, summary.csv            means over runs with 95 % intervals
-  results.db                         the same in SQLite
+  results.db                         the same in SQLite, and the decisions
+  decisions.csv                      of agents with exploration in the config
   plots/, report.html                drawings; a page that opens offline
 
 Finished runs are never lost: interrupt with Ctrl-C, and --resume does what is

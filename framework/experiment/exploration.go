@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rlrun/rlrun/bandit"
@@ -180,6 +181,11 @@ func (p *Plan) OpenAgent(ctx context.Context, plugin framework.Plugin, c Compone
 		return fail(err)
 	}
 	return explorer, nil
+}
+
+// Explores tells whether the host decides for some agent of the plan.
+func (p *Plan) Explores() bool {
+	return slices.ContainsFunc(p.Agents, func(c Component) bool { return c.Exploration != nil })
 }
 
 // ErrExploration is what is wrong with the exploration of a component.
