@@ -3,13 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -25,11 +25,10 @@ type catalogue struct {
 	bundled   map[string]framework.Plugin
 	search    plugin.Search
 	transport experiment.Transport // of components that name none
-	start     time.Duration        // limits of processes; 0: the default
-	call      time.Duration
-	dev       map[string]string // what --dev puts in a plugin's place
-	lock      string            // name of the lock file; "" if there is none
-	pins      *plugin.Pins      // what it says
+	limits    experiment.Limits    // of processes of components that set none
+	dev       map[string]string    // what --dev puts in a plugin's place
+	lock      string               // name of the lock file; "" if there is none
+	pins      *plugin.Pins         // what it says
 	logger    hclog.Logger
 }
 
@@ -95,21 +94,46 @@ func (c *catalogue) open(ctx context.Context, comp experiment.Component) (framew
 	if err := c.checkPin(comp, found); err != nil {
 		return nil, nil, err
 	}
-	o := plugin.LaunchOptions{
-		Name: found.Name, Command: found.Command, Args: found.Args,
-		StartTimeout: c.start, CallTimeout: c.call, Logger: c.logger.Named(found.Name),
+	o, err := launchOptions(comp.Limits.Over(c.limits))
+	if err != nil {
+		return nil, nil, err
 	}
+	o.Name, o.Command, o.Args, o.Logger = found.Name, found.Command, found.Args, c.logger.Named(found.Name)
 	if found.Bundled {
 		if o.Command, err = os.Executable(); err != nil {
 			return nil, nil, err
 		}
 		o.Args = []string{"plugin", "serve", found.Name}
 	}
-	p, err := plugin.Launch(ctx, o)
-	if err != nil {
-		return nil, nil, found.Explain(err)
+	processes := make([]framework.Plugin, max(1, comp.Processes))
+	errs, closes := make([]error, len(processes)), make([]error, len(processes))
+	each := func(f func(k int)) {
+		var wg sync.WaitGroup
+		for k := range processes {
+			wg.Go(func() { f(k) })
+		}
+		wg.Wait()
 	}
-	return p, p.Close, nil
+	closeAll := func() error {
+		each(func(k int) {
+			if p, ok := processes[k].(*plugin.Process); ok {
+				closes[k] = p.Close()
+			}
+		})
+		return errors.Join(closes...)
+	}
+	each(func(k int) {
+		var p *plugin.Process
+		if p, errs[k] = plugin.Launch(ctx, o); errs[k] == nil {
+			processes[k] = p
+		}
+	})
+	for _, err := range errs {
+		if err != nil { // one reason is enough
+			return nil, nil, errors.Join(found.Explain(err), closeAll())
+		}
+	}
+	return framework.Shard(processes...), closeAll, nil
 }
 
 // shared opens every distinct plugin once and keeps it open until closed: enough
@@ -128,6 +152,7 @@ func (c *catalogue) shared() *shared {
 func (s *shared) open(ctx context.Context, comp experiment.Component) (framework.Plugin, func() error, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	comp.Processes = 1 // a few lanes need no more
 	key := strings.Join(append([]string{comp.Plugin, string(comp.Transport)}, comp.Args...), "\x00")
 	nothing := func() error { return nil }
 	if p, ok := s.plugins[key]; ok {

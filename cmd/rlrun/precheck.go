@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework"
@@ -17,19 +16,16 @@ import (
 
 // configure takes over what a config says of transports and limits.
 func (c *catalogue) configure(file *config.File) error {
-	c.transport = file.Transport
-	for _, l := range []struct {
-		key, text string
-		to        *time.Duration
-	}{{"start", file.Limits.Start, &c.start}, {"call", file.Limits.Call, &c.call}} {
-		if l.text == "" {
-			continue
-		}
-		d, err := time.ParseDuration(l.text)
-		if err != nil || d <= 0 {
-			return file.Problem(fmt.Sprintf("must be a time such as 10s or 2m, not %q", l.text), "limits", l.key)
-		}
-		*l.to = d
+	c.transport, c.limits = file.Transport, file.Limits
+	problems := checkLimits(file, &file.Limits, "limits")
+	for i, comp := range file.Environments {
+		problems = append(problems, checkLimits(file, comp.Limits, "environments", fmt.Sprint(i), "limits")...)
+	}
+	for i, comp := range file.Agents {
+		problems = append(problems, checkLimits(file, comp.Limits, "agents", fmt.Sprint(i), "limits")...)
+	}
+	if problems != nil {
+		return problems
 	}
 	return nil
 }
@@ -141,12 +137,15 @@ func (s *shared) agent(ctx context.Context, plan *experiment.Plan, comp experime
 
 func (s *shared) checkOne(ctx context.Context, file *config.File, list string, i int, kind framework.Kind, comp experiment.Component) error {
 	index := fmt.Sprint(i)
-	found, _, err := s.catalogue.how(comp)
+	found, transport, err := s.catalogue.how(comp)
 	if err == nil {
 		err = s.catalogue.checkPin(comp, found)
 	}
 	if err != nil {
 		return file.Problem(err.Error(), list, index, "plugin")
+	}
+	if comp.Processes > 1 && transport == experiment.InProcess {
+		return file.Problem(fmt.Sprintf("plugin %s is called in rlrun's own process; give it transport: process", comp.Plugin), list, index, "processes")
 	}
 	p, _, err := s.open(ctx, comp)
 	if err != nil {

@@ -50,8 +50,8 @@ func (app *app) catalogue() (*catalogue, error) {
 		return nil, usagef("--timeout must be positive, not %v", app.timeout)
 	}
 	c, err := newCatalogue(app.bundled, hclog.New(&hclog.LoggerOptions{Name: "rlrun", Level: level, Output: app.stderr}))
-	if err == nil {
-		c.start, c.call = app.timeout, app.timeout
+	if err == nil && app.timeout > 0 {
+		c.limits.Start, c.limits.Call = app.timeout.String(), app.timeout.String()
 	}
 	return c, err
 }
