@@ -72,6 +72,32 @@ func TestExplorationRecords(t *testing.T) {
 			t.Errorf("%d lanes: other records", lanes)
 		}
 	}
+	// A batch that fails once is replayed and leaves no trace.
+	p := explorations(t, func(c *Config) { c.Lanes, c.Workers = 2, 1 })
+	failures := 0
+	got := recordsOf(t, p, func(ctx context.Context, c Component) (framework.Plugin, func() error, error) {
+		if c.Plugin == "tables" {
+			return exploring(ctx, c)
+		}
+		return opener(func(call int, seeds []uint64) error {
+			if call == 5 && failures < 3 {
+				failures++
+				return &framework.LaneError{Lane: 0, Err: errors.New("out of order")}
+			}
+			return nil
+		})(ctx, c)
+	})
+	if failures != 3 {
+		t.Errorf("%d batches failed, want 3", failures)
+	}
+	if failed := slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, `"failed"`) }); !failed {
+		t.Error("a batch that failed twice has no failed record")
+	}
+	for i, line := range got {
+		if line != want[i] && !strings.Contains(line, `"failed"`) {
+			t.Errorf("after a replay, the record is\n%.200s, without\n%.200s", line, want[i])
+		}
+	}
 	explored := 0
 	for _, line := range want {
 		var r result.Record

@@ -302,6 +302,42 @@ func TestNeverActsGreedily(t *testing.T) {
 	}
 }
 
+// Steps in evaluation are no part of the run: what follows is as if they had not
+// been, but for the agent's place.
+func TestEvaluationDecidesNothing(t *testing.T) {
+	spec := (&river{length: 6}).Spec()
+	var logs []string
+	for _, evaluate := range []int{0, 9} {
+		a := batch(t, []int{0}, 1, paired(func(o *Options) { o.Log = 1000; o.Window.Fixed = 3 })).Agent.(*Agent)
+		in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+		step := func(s framework.Signal, observation int64, reward float64) {
+			in.Signals[0], in.Observations.Int64[0], in.Rewards[0], in.Terminated[0] = s, observation, reward, false
+			if err := a.Step(t.Context(), in, &actions); err != nil {
+				t.Fatal(err)
+			}
+		}
+		step(framework.NewRun, 2, 0)
+		for k := range 50 {
+			if k == 20 {
+				for e := range evaluate {
+					step(framework.Evaluate, int64(2+e%3), 1)
+				}
+				step(framework.Evaluate, 4, 1) // both are in the same place
+			}
+			step(framework.Continue, int64(2+k%5), 0.1*float64(k%3))
+		}
+		explored, _ := a.Exploration(0)
+		var steps []int
+		for _, d := range a.Decisions(0) {
+			steps = append(steps, d.Step)
+		}
+		logs = append(logs, fmt.Sprint(explored > 0, steps))
+	}
+	if logs[0] != logs[1] {
+		t.Errorf("without evaluation %s, with it %s", logs[0], logs[1])
+	}
+}
+
 // A step allocates nothing unless data have doubled or the log grows.
 func TestStepAllocatesNothing(t *testing.T) {
 	b := batch(t, []int{0, 1}, 1, paired(func(o *Options) { o.Log = 0 }))
