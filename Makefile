@@ -1,10 +1,12 @@
 # make test   everything a user runs to see that his copy works
 # make check  everything CI asks for: format, vet, staticcheck, race, generated code
 # make bench  the benchmarks behind docs/performance.md
+# make test-python      the Python package, in a virtual environment of its own
+# make generate-python  its generated code
 
 GO ?= go
 
-.PHONY: test check lint generate race bench
+.PHONY: test check lint generate race bench test-python generate-python
 
 test:
 	$(GO) test ./...
@@ -27,3 +29,11 @@ race:
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./bandit/... ./framework/... ./plugins/...
+
+# It does nothing where there is no Python, unless REQUIRE_PYTHON is set.
+test-python:
+	./python/test.sh
+
+generate-python:
+	REQUIRE_PYTHON=1 ./python/test.sh install
+	python/.venv/bin/python python/generate.py

@@ -15,6 +15,8 @@
 //	         for a step.
 //	go       is the body of an Example of some package, word for word, or a file
 //	         that gofmt leaves alone.
+//	python   is run. If its first line is a comment that names a file ("# walk.py")
+//	         it becomes that file instead.
 //	other    is only read.
 //
 // A comment before a block changes that:
@@ -25,9 +27,14 @@
 //	                           it writes to stderr, too
 //
 // Commands that take long or need a network are replaced: of "go test" and other
-// uses of go the packages must exist, of make the targets (shim_test.go). Links
+// uses of go the packages must exist, but for those in a module that the document
+// makes itself; of make the targets (shim_test.go). Links
 // between documents are followed. Tables of the guide are compared with the
 // program (tables_test.go).
+//
+// A document that begins with <!-- test: python --> is acted out only where there
+// is a Python with the package rlrun: the one that RLRUN_PYTHON names, or python3.
+// It is python and python3 to the document's commands.
 //
 // After a change of what is printed, go test ./docs -update writes the output
 // blocks anew.
@@ -88,6 +95,9 @@ func TestSnippets(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
 			text := read(t, name)
+			if strings.HasPrefix(text, "<!-- test: python -->") && !hasPython(env) {
+				t.Skip("there is no Python with the package rlrun (make test-python)")
+			}
 			d := document{name: name, dir: t.TempDir(), env: env, bodies: bodies}
 			if err := os.CopyFS(filepath.Join(d.dir, "configs"), os.DirFS("../configs")); err != nil {
 				t.Fatal(err)
@@ -148,6 +158,8 @@ func (d *document) act(b block) error {
 		return d.yaml(b)
 	case "go":
 		return d.goCode(b)
+	case "python":
+		return d.python(b)
 	}
 	return nil
 }
@@ -201,8 +213,20 @@ func (d *document) yaml(b block) error {
 	return nil
 }
 
+func (d *document) python(b block) error {
+	name := "snippet.py"
+	named := fileName.FindStringSubmatch(b.text)
+	if named != nil {
+		name = named[1]
+	}
+	if err := os.WriteFile(filepath.Join(d.dir, name), []byte(b.text), 0o666); err != nil || named != nil {
+		return err
+	}
+	return d.shell(block{lang: "sh", directive: b.directive, text: "python3 " + name + "\n"})
+}
+
 // fileName finds the name of a file that a block begins with.
-var fileName = regexp.MustCompile(`^# ([a-z0-9-]+\.yaml)\n`)
+var fileName = regexp.MustCompile(`^# ([a-z0-9_-]+\.(?:yaml|py))\n`)
 
 // try runs a config with a single run.
 func (d *document) try(config []byte) error {

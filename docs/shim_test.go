@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,14 +71,54 @@ func shims(t *testing.T) []string {
 	if err := build(gotool, root, filepath.Join(bin, "rlrun.real"), "./cmd/rlrun"); err != nil {
 		t.Fatal(err)
 	}
+	if err := shimPython(bin); err != nil {
+		t.Fatal(err)
+	}
 	var env []string
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "RLRUN_") {
 			env = append(env, v)
 		}
 	}
+	// rlrun has another HOME, but the go that it starts needs the same caches.
+	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
+		value, err := exec.Command(gotool, "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		env = append(env, name+"="+strings.TrimSpace(string(value)))
+	}
 	return append(env, binVariable+"="+bin, rootVariable+"="+root, goVariable+"="+gotool,
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// shimPython makes python and python3 the interpreter that has the package rlrun,
+// if there is one. A symbolic link would hide its virtual environment from it.
+func shimPython(bin string) error {
+	named := os.Getenv("RLRUN_PYTHON")
+	path, err := exec.Command(cmp.Or(named, "python3"), "-c", "import rlrun.gymnasium, sys; print(sys.executable, end='')").Output()
+	if err != nil && named == "" {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("RLRUN_PYTHON is %s, which does not have rlrun[gymnasium]: %w", named, err)
+	}
+	for _, name := range []string{"python", "python3"} {
+		script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\"\n", path)
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o777); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasPython reports whether shims has made a shim of Python.
+func hasPython(env []string) bool {
+	return slices.ContainsFunc(env, func(v string) bool {
+		bin, ok := strings.CutPrefix(v, binVariable+"=")
+		_, err := os.Stat(filepath.Join(bin, "python3"))
+		return ok && err == nil
+	})
 }
 
 func build(gotool, root, to, pkg string) error {
@@ -104,9 +146,22 @@ func rlrun(args []string) error {
 	return pass(filepath.Join(os.Getenv(binVariable), "rlrun.real"), args)
 }
 
-// goCommand runs "go run" of a package of this source. Of all other uses the
-// packages must exist.
+// goCommand runs "go run" and "go build -o FILE" of a package of this source, and
+// everything in a module of the document's own. Of all other uses the packages must
+// exist.
 func goCommand(args []string) error {
+	if _, err := os.Stat("go.mod"); err == nil {
+		cmd := exec.Command(os.Getenv(goVariable), args...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+		return cmd.Run()
+	}
+	if len(args) == 4 && args[0] == "build" && args[1] == "-o" {
+		program, err := filepath.Abs(args[2])
+		if err != nil {
+			return err
+		}
+		return build(os.Getenv(goVariable), os.Getenv(rootVariable), program, args[3])
+	}
 	if len(args) > 1 && args[0] == "run" {
 		if args[1] == "./cmd/rlrun" {
 			return rlrun(args[2:])
