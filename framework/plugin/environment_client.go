@@ -32,9 +32,13 @@ var (
 	_ framework.Modeler           = modelClient{}
 )
 
+// replySlack is what a reply may be larger than its columns: an error's text.
+const replySlack = 1 << 20
+
 func newEnvironmentClient(p *Process, instance uint64, spec framework.Spec, lanes int, models bool) (framework.VectorEnvironment, error) {
+	most := grpc.MaxCallRecvMsgSize(replySlack + lanes*(8*spec.Observation.Width()+8+1+1))
 	s, err := p.open(instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
-		return p.wire.StepEnvironment(ctx, o...)
+		return p.wire.StepEnvironment(ctx, append(o, most)...)
 	})
 	if err != nil {
 		return nil, err

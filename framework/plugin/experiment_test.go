@@ -130,6 +130,7 @@ func TestFaultsInAnExperiment(t *testing.T) {
 		{"status", false, []string{"step 4: protocol error: ResourceExhausted: enough for today"}},
 		{"garbage", false, []string{"step 4: protocol error: ", "failed to unmarshal"}},
 		{"empty", false, []string{"step 4: protocol error: the reply is to step 0"}},
+		{"huge", false, []string{"step 4: protocol error: ResourceExhausted: ", "larger than max"}},
 		{"stdout", false, nil},
 		{"flood", false, nil},
 	} {

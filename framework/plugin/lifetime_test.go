@@ -327,11 +327,15 @@ func TestEnvironmentVariables(t *testing.T) {
 	}
 }
 
-// Run by hand, a plugin says what it is for.
+// Run by hand, or by a program that is not rlrun, a plugin says what it is for.
 func TestServeByHand(t *testing.T) {
-	out, err := exec.Command(os.Args[0], "serve-environment").CombinedOutput()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "is a plugin for rlrun") || strings.Count(string(out), "\n") != 1 {
-		t.Errorf("got %v: %s", err, out)
+	for _, cookie := range []string{"", "wrong"} {
+		cmd := exec.Command(os.Args[0], "serve-environment")
+		cmd.Env = append(os.Environ(), "RLRUN_PLUGIN="+cookie)
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "is a plugin for rlrun") || strings.Count(string(out), "\n") != 1 {
+			t.Errorf("cookie %q: got %v: %s", cookie, err, out)
+		}
 	}
 }

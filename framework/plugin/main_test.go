@@ -138,6 +138,7 @@ type faults struct {
 	Step  int      `json:"step"`
 	Once  string   `json:"once"` // a file: misbehave only if it is not there yet, and make it
 	ID    string   `json:"id"`   // of the environment; default: with the process's id
+	Work  int      `json:"work"` // turns of a loop in every step of a lane
 }
 
 // parse reads the parameters that say how to misbehave.
@@ -235,6 +236,7 @@ type counters struct {
 	faults
 	counts []int64
 	seeds  []uint64 // of the lanes' runs
+	waste  uint64
 }
 
 func (c *counters) Spec() framework.Spec {
@@ -267,6 +269,9 @@ func (c *counters) Step(_ context.Context, in *framework.Actions, out *framework
 		default:
 			c.counts[i]++
 			out.Rewards[i] = 0
+			for range c.Work {
+				c.waste = c.waste*6364136223846793005 + 1
+			}
 			if in.Actions.Int64[i] == 2 {
 				out.Rewards[i] = 1 + float64(c.seeds[i]%1000)/1000
 			}
