@@ -16,8 +16,7 @@ import (
 // probability 1e-337, which no float64 holds. By detailed balance each interior
 // state is visited 7 times as often as the one before; the chain is reversible,
 // so that its |λ₂| is that of the symmetric matrix √(P(s,u)P(u,s)); span of the
-// bias, T and mixing time were computed independently, in 60 digits and by
-// propagation.
+// bias and T were computed independently, in 60 digits and by propagation.
 func TestChainOfALongRiver(t *testing.T) {
 	const n = 400
 	task, err := catalog.RiverSwim(n)
@@ -27,7 +26,6 @@ func TestChainOfALongRiver(t *testing.T) {
 	right := mdp.Constant(n, 1)
 	for name, order := range map[string][]int{
 		"in order":        identity(n),
-		"backwards":       reversed(n),
 		"ends first":      append([]int{0, n - 1}, identity(n)[1:n-1]...),
 		"in random order": rand.New(rand.NewPCG(1, 1)).Perm(n),
 	} {
@@ -92,13 +90,18 @@ func TestChainOfALongRiver(t *testing.T) {
 			if err != nil || mix.Max != 15 || mix.MaxAt != (mdp.Pair{S: 3, A: 0}) || !near(mix.MeanNonGreedy, 3.98632008286149, 1e-9) {
 				t.Errorf("T = %d at %v, mean %v, %v", mix.Max, mix.MaxAt, mix.MeanNonGreedy, err)
 			}
-			if worst, err := c.WorstMixing(0.25); err != nil || worst != 1366 {
-				t.Errorf("mixing time %d, %v", worst, err)
-			}
-			if b := sp.Bounds(1, 0.25); b.Spectral < 1366 || b.Spectral == mdp.Never {
-				t.Errorf("bound %d", b.Spectral)
-			}
 		})
+	}
+}
+
+// The mixing time of 200 states, as computed independently.
+func TestWorstMixingOfALongRiver(t *testing.T) {
+	task, err := catalog.RiverSwim(200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if worst, err := induced(t, task.Model, mdp.Constant(200, 1)).WorstMixing(0.25); err != nil || worst != 686 {
+		t.Errorf("mixing time %d, %v, want 686", worst, err)
 	}
 }
 
@@ -107,11 +110,5 @@ func identity(n int) []int {
 	for i := range out {
 		out[i] = i
 	}
-	return out
-}
-
-func reversed(n int) []int {
-	out := identity(n)
-	slices.Reverse(out)
 	return out
 }
