@@ -1,0 +1,138 @@
+// Command studies runs one of the studies of docs/studies, prints its tables as
+// Markdown and draws its figures:
+//
+//	go run ./docs/studies NAME
+//
+// The experiment is configs/NAME.yaml. Its results stay in results/NAME, and runs
+// that are there are not made again. The figures go to docs/images.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// studies are what is made of the results of each experiment.
+var studies = map[string]func(*study) error{
+	"riverswim": riverSwim,
+}
+
+func main() {
+	names := strings.Join(slices.Sorted(maps.Keys(studies)), ", ")
+	if len(os.Args) != 2 || studies[os.Args[1]] == nil {
+		fmt.Fprintf(os.Stderr, "usage: go run ./docs/studies NAME   (NAME: %s)\n", names)
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "studies:", err)
+		os.Exit(1)
+	}
+}
+
+func run(name string) error {
+	cmd := exec.Command("go", "run", "./cmd/rlrun", "run", "configs/"+name+".yaml", "--resume")
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // stdout is for the page
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
+	}
+	s, err := load(name, filepath.Join("results", name), os.Stdout)
+	if err != nil {
+		return err
+	}
+	return studies[name](s)
+}
+
+// study is an experiment's results and where to put what is made of them.
+type study struct {
+	*result.Summary
+	name string
+	dir  string
+	plan *experiment.Plan
+	w    io.Writer
+}
+
+func load(name, dir string, w io.Writer) (*study, error) {
+	cfg, err := experiment.ReadConfig(filepath.Join(dir, "experiment.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	plan, err := experiment.Compile(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s, err := result.Aggregate(plan.Meta(), result.ReadRecords(dir))
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Failures) > 0 {
+		return nil, fmt.Errorf("%d runs failed, the first: %s", len(s.Failures), s.Failures[0].Error)
+	}
+	return &study{s, name, dir, plan, w}, nil
+}
+
+// row returns the estimate of a metric by one value a run.
+func (s *study) row(env, agent string, m result.Metric) (*result.Row, error) {
+	if r := s.Row(env, agent, m); r != nil {
+		return r, nil
+	}
+	return nil, fmt.Errorf("no %s of %s in %s", m, agent, env)
+}
+
+// figure writes a figure as docs/images/NAME[-part].svg and .png.
+func (s *study) figure(part string, f *report.Figure) error {
+	path := filepath.Join("docs", "images", s.name)
+	if part != "" {
+		path += "-" + part
+	}
+	return errors.Join(
+		result.WriteFile(path+".svg", f.WriteSVG),
+		result.WriteFile(path+".png", f.WritePNG))
+}
+
+// table prints a Markdown table.
+func (s *study) table(head []string, rows [][]string) {
+	fmt.Fprintf(s.w, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat(" --- |", len(head)))
+	for _, r := range rows {
+		fmt.Fprintf(s.w, "| %s |\n", strings.Join(r, " | "))
+	}
+	fmt.Fprintln(s.w)
+}
+
+// interval writes a mean and half of its 95 % interval, to the given decimals.
+func interval(e result.Estimate, decimals int) string {
+	return fmt.Sprintf("%.*f ± %.*f", decimals, e.Mean, decimals, (e.High-e.Low)/2)
+}
+
+// last returns the estimate of a metric at the end of the runs; of the share of
+// exploration it is the mean over them.
+func (s *study) last(env, agent string, m result.Metric) (result.Estimate, error) {
+	if m == result.ExplorationShare {
+		r, err := s.row(env, agent, m)
+		if err != nil {
+			return result.Estimate{}, err
+		}
+		return r.Estimate, nil
+	}
+	c := s.Curve(env, agent, m)
+	if c == nil {
+		return result.Estimate{}, fmt.Errorf("no %s of %s in %s", m, agent, env)
+	}
+	k := len(c.Steps) - 1
+	return result.Estimate{N: c.Runs[k], Mean: c.Mean[k], StdErr: c.StdErr[k], Low: c.Low[k], High: c.High[k]}, nil
+}
+
+func scaled(e result.Estimate, by float64) result.Estimate {
+	e.Mean, e.StdErr, e.Low, e.High = by*e.Mean, by*e.StdErr, by*e.Low, by*e.High
+	return e
+}

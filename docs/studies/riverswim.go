@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+const river = "RiverSwim"
+
+// riverSwim compares rules of exploring with options by regret.
+func riverSwim(s *study) error {
+	var gammas, priors = []string{"0.9", "0.99", "0.999"}, []string{"pessimistic", "optimistic"}
+	rules := []string{"pairwise U", "pairwise U+", "pairwise V", "index U", "index V", "Algorithm 1", "Algorithm 2", "uniform option"}
+	head := []string{"rule"}
+	for _, prior := range priors {
+		for _, g := range gammas {
+			head = append(head, prior+", γ = "+g)
+		}
+	}
+	for _, t := range []struct {
+		title    string
+		metric   result.Metric
+		decimals int
+		unit     float64
+	}{
+		{"Regret", result.Regret, 0, 1},
+		{"Share of the steps under an exploratory option, in percent", result.ExplorationShare, 1, 100},
+		{"Window T̂ at the end", result.MixingTime, 1, 1},
+	} {
+		fmt.Fprintf(s.w, "%s after %d steps, %d runs, ± half of the 95 %% interval:\n\n", t.title, s.Meta.Steps, s.Meta.Runs)
+		var rows [][]string
+		for _, rule := range rules {
+			row := []string{rule}
+			for _, prior := range priors {
+				for _, g := range gammas {
+					e, err := s.last(river, fmt.Sprintf("%s, γ=%s, %s", rule, g, prior), t.metric)
+					if err != nil {
+						return err
+					}
+					row = append(row, interval(scaled(e, t.unit), t.decimals))
+				}
+			}
+			rows = append(rows, row)
+		}
+		s.table(head, rows)
+	}
+	fmt.Fprintln(s.w, "Agents that decide for themselves:")
+	fmt.Fprintln(s.w)
+	type agent struct {
+		name string
+		result.Estimate
+	}
+	var others []agent
+	for _, a := range s.Meta.Agents {
+		if !strings.Contains(a, "γ=") {
+			e, err := s.last(river, a, result.Regret)
+			if err != nil {
+				return err
+			}
+			others = append(others, agent{a, e})
+		}
+	}
+	slices.SortFunc(others, func(x, y agent) int { return int(math.Copysign(1, x.Mean-y.Mean)) })
+	var rows [][]string
+	for _, a := range others {
+		rows = append(rows, []string{a.name, interval(a.Estimate, 0)})
+	}
+	s.table([]string{"agent", "regret"}, rows)
+
+	regret, err := report.NewFigure(s.Summary, river, result.Regret, report.Options{
+		Title: fmt.Sprintf("RiverSwim: regret to the optimum, %d runs, 95 %% bands", s.Meta.Runs),
+		Agents: []string{"Algorithm 2, γ=0.99, optimistic", "Algorithm 2, γ=0.99, pessimistic", "pairwise U, γ=0.99, pessimistic",
+			"uniform option, γ=0.99, pessimistic", "sampling, optimistic", "PSRL, sparse prior", "UCRL2, widths × 0.1", "ε-greedy Q-learning"},
+	})
+	if err != nil {
+		return err
+	}
+	regret.LogY = true
+	share, err := report.NewFigure(s.Summary, river, result.ExplorationShare, report.Options{
+		Title: "RiverSwim: how much the rules explore, pessimistic prior",
+		Agents: []string{"Algorithm 2, γ=0.9, pessimistic", "Algorithm 2, γ=0.99, pessimistic", "Algorithm 2, γ=0.999, pessimistic",
+			"pairwise U, γ=0.9, pessimistic", "pairwise U, γ=0.99, pessimistic", "pairwise U, γ=0.999, pessimistic"},
+		Labels: []string{"Algorithm 2, γ = 0.9", "Algorithm 2, γ = 0.99", "Algorithm 2, γ = 0.999",
+			"pairwise U, γ = 0.9", "pairwise U, γ = 0.99", "pairwise U, γ = 0.999"},
+	})
+	if err != nil {
+		return err
+	}
+	window, err := report.NewFigure(s.Summary, river, result.MixingTime, report.Options{
+		Title:  "RiverSwim: the estimated exploration mixing time",
+		Agents: []string{"Algorithm 2, γ=0.99, pessimistic", "Algorithm 2, γ=0.99, optimistic", "pairwise U, γ=0.99, pessimistic", "pairwise U, γ=0.99, optimistic"},
+	})
+	if err != nil {
+		return err
+	}
+	for part, f := range map[string]*report.Figure{"": regret, "share": share, "window": window} {
+		if err := s.figure(part, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
