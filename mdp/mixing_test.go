@@ -64,6 +64,9 @@ func TestMixingLaws(t *testing.T) {
 				}
 			}
 		}
+		if sp.Stationary != nil && sp.Lambda2 > sp.Sigma2+1e-9 {
+			t.Fatalf("|λ₂| = %v exceeds σ₂ = %v", sp.Lambda2, sp.Sigma2)
+		}
 		if w, err := c.WorstMixing(0.25); err == nil && sp.Lambda2 > 0 {
 			// d(t) ≥ ½|λ₂|^t: too few steps if that still exceeds 1/4.
 			if 0.5*math.Pow(sp.Lambda2, float64(w)) > 0.25+1e-9 {
