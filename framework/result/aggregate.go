@@ -60,6 +60,7 @@ type sample struct {
 	ok, failed int
 	outcomes   map[Metric]*outcomes
 	curves     map[Metric][]moments // one a grid point
+	choices    Choices
 }
 
 // outcomes are the values of those runs that have one.
@@ -90,7 +91,9 @@ func newAggregator(meta Meta) (*aggregator, error) {
 	}
 	for _, env := range meta.Environments {
 		for _, agent := range meta.Agents {
-			a.samples[cell{env, agent}] = &sample{outcomes: map[Metric]*outcomes{}, curves: map[Metric][]moments{}}
+			a.samples[cell{env, agent}] = &sample{
+				outcomes: map[Metric]*outcomes{}, curves: map[Metric][]moments{}, choices: Choices{Environment: env, Agent: agent},
+			}
 			a.last[cell{env, agent}] = -1
 		}
 	}
@@ -120,6 +123,9 @@ func (a *aggregator) add(rec *Record) error {
 	s.ok++
 	for m, curve := range rec.Curves {
 		a.addCurve(s, rec.Run, m, curve)
+	}
+	for i := range rec.Decisions {
+		s.choices.add(&rec.Decisions[i])
 	}
 	if reward, ok := rec.Curves[Reward]; ok {
 		s.set(rec.Run, FinalReward, a.windowMean(reward, a.tail()))
@@ -200,6 +206,9 @@ func (a *aggregator) summary() *Summary {
 			s := a.samples[cell{env, agent}]
 			out.Counts = append(out.Counts, Count{env, agent, s.ok, s.failed, max(0, a.meta.Runs-s.ok-s.failed)})
 			out.Failures = append(out.Failures, a.failures[cell{env, agent}]...)
+			if s.choices.Kept > 0 {
+				out.Choices = append(out.Choices, s.choices.done())
+			}
 			for _, m := range s.metrics(&a.meta) {
 				row := a.row(env, agent, m, s)
 				if i > 0 {

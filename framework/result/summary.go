@@ -10,6 +10,8 @@ type Summary struct {
 	Rows     []Row     `json:"summary"`
 	Curves   []Curve   `json:"curves,omitempty"`
 	Failures []Failure `json:"failures,omitempty"`
+	// Choices are those of the agents for which the host decides.
+	Choices []Choices `json:"choices,omitempty"`
 }
 
 // Count says how the runs of one agent in one environment ended. Runs that have
