@@ -1,0 +1,59 @@
+package tabular
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/mdp/catalog"
+	"github.com/rlrun/rlrun/plugins/bernoullibandit"
+)
+
+// The model that the bandit plugin tells is the catalogue's, and its rewards have
+// that model's means: six standard errors, a false alarm in 5e8 seeds.
+func TestBanditIsTheCatalogues(t *testing.T) {
+	means := []float64{0, 0.2, 0.7, 1}
+	task, err := catalog.Bandit(means)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, err := bernoullibandit.Plugin().OpenEnvironment(t.Context(), json.RawMessage(`{"means":[0,0.2,0.7,1]}`), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer env.Close()
+	actions, out := framework.NewActions(env.Spec(), 1), framework.NewTimeSteps(env.Spec(), 1)
+	actions.Signals[0], actions.Seeds[0] = framework.NewRun, 5
+	if err := env.Step(t.Context(), actions, &out); err != nil {
+		t.Fatal(err)
+	}
+	models, err := env.(framework.Modeler).Models(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := models[0], task.Model
+	if got.NumStates() != 1 || got.NumActions() != len(means) {
+		t.Fatalf("%d states, %d actions", got.NumStates(), got.NumActions())
+	}
+	actions.Signals[0] = framework.Continue
+	for a, mean := range means {
+		next, prob := got.Transition(0, a)
+		wantNext, wantProb := want.Transition(0, a)
+		if !slices.Equal(next, wantNext) || !slices.Equal(prob, wantProb) || got.Reward(0, a) != want.Reward(0, a) || got.Noise(0, a) != want.Noise(0, a) {
+			t.Errorf("arm %d: %v %v %v %v", a, next, prob, got.Reward(0, a), got.Noise(0, a))
+		}
+		const pulls = 10_000
+		sum := 0.0
+		for range pulls {
+			actions.Actions.Int64[0] = int64(a)
+			if err := env.Step(t.Context(), actions, &out); err != nil {
+				t.Fatal(err)
+			}
+			sum += out.Rewards[0]
+		}
+		if d := sum/pulls - mean; d*d > 36*mean*(1-mean)/pulls {
+			t.Errorf("arm %d pays %v, want %v", a, sum/pulls, mean)
+		}
+	}
+}
