@@ -1,0 +1,55 @@
+package options
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/bandit"
+)
+
+// An option that is left out because it is plainly worse never was the best: the
+// decision is that of comparing all, to the bit.
+func TestBelowLeavesOutTheWorseOnly(t *testing.T) {
+	left := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n, k := rapid.IntRange(2, 8).Draw(rt, "options"), rapid.SampledFrom([]int{1, 2, 5, 16, 33}).Draw(rt, "members")
+		value := rapid.OneOf(rapid.Float64Range(-1, 2), rapid.SampledFrom([]float64{0, 0.25, 0.5, 1, 1e9}))
+		p := Problem{Values: rapid.SliceOfN(value, n*k, n*k).Draw(rt, "values"), Hold: rapid.IntRange(1, 300).Draw(rt, "T")}
+		for x := range n {
+			p.Arms = append(p.Arms, Arm{Name: fmt.Sprint(x)})
+		}
+		for x := 1; x < n; x++ { // members that agree make ties
+			if rapid.Bool().Draw(rt, "copy") {
+				copy(p.row(x), p.row(rapid.IntRange(0, x-1).Draw(rt, "of")))
+			}
+		}
+		rule := Rule{Horizon: bandit.Discounted(0.99), Kind: rapid.SampledFrom([]bandit.IndexKind{bandit.U, bandit.UPlus, bandit.V}).Draw(rt, "kind"),
+			LowerBound: rapid.SampledFrom([]float64{-1, 0, 0.7}).Draw(rt, "b")}
+		d, err := NewDecider(rule)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		got, err := d.Decide(&p, nil)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		c := comparison{Decider: d, Problem: &p, share: got.Share, mean: mean(p.row(0))}
+		best := c.compare(1)
+		for x := 2; x < n; x++ {
+			if c.below(x, best.advantage) {
+				left++
+			}
+			if r := c.compare(x); r.advantage > best.advantage {
+				best = r
+			}
+		}
+		if got.Advantage != best.advantage || got.Delta != best.delta || got.P != best.p || got.Explore && got.Choice != best.option {
+			rt.Fatalf("%+v, comparing all gives %+v", got, best)
+		}
+	})
+	if left == 0 {
+		t.Error("no option was ever left out")
+	}
+}
