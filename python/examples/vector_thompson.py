@@ -35,7 +35,8 @@ class VectorThompson(rlrun.VectorAgent):
         mean = self.counts[lanes, :, 0] / total
         deviation = np.sqrt(mean * (1 - mean) / (total + 1))
         sample = mean + deviation * self.rng.normal(lanes, mean.shape[1])
-        return np.argmax(sample, axis=1) + self.start
+        actions: NDArray[np.int64] = np.argmax(sample, axis=1) + self.start
+        return actions
 
     def update(self, lanes: rlrun.Lanes, t: rlrun.Transitions) -> None:
         """Count a reward."""

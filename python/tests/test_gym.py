@@ -10,12 +10,15 @@ import time
 import warnings
 from typing import Any
 
+import grpc
 import numpy as np
 import pytest
 from conftest import EXAMPLES, ROOT
 from gymnasium.utils.env_checker import check_env
 
 import rlrun.gym
+from rlrun import _goplugin
+from rlrun._pb import plugin_pb2 as pb
 from rlrun.client import PluginError, Process
 
 RIVER = [sys.executable, str(EXAMPLES / "river.py")]
@@ -114,6 +117,45 @@ def alive(pid: int) -> bool:
             return f.read().rpartition(") ")[2][0] != "Z"
     except (ProcessLookupError, FileNotFoundError):
         return False
+
+
+def test_strangers_are_refused(tmp_path) -> None:
+    """A plugin that was started with a certificate talks to nobody without it."""
+    mine, other = _goplugin.Identity(), _goplugin.Identity()
+    key, cookie = _goplugin.COOKIE
+    environ = os.environ | {
+        key: cookie,
+        _goplugin.CLIENT_CERT: mine.pem.decode(),
+        _goplugin.SOCKET_DIR: str(tmp_path),
+        _goplugin.VERSIONS: "1",
+    }
+    with subprocess.Popen(RIVER, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        fields = process.stdout.readline().strip().split("|")
+        server, able = _goplugin.certificate_of(fields[5])
+        assert able
+        credentials = {
+            "nothing": None,
+            "another": grpc.ssl_channel_credentials(server, other.key, other.pem),
+            "mine": grpc.ssl_channel_credentials(server, mine.key, mine.pem),
+        }
+        address, options = f"unix:{fields[3]}", [("grpc.ssl_target_name_override", "localhost")]
+        answers = {}
+        for name, c in credentials.items():
+            channel = grpc.secure_channel(address, c, options) if c else grpc.insecure_channel(address, options)
+            describe = channel.unary_unary(
+                "/rlrun.plugin.v1.Plugin/Describe",
+                request_serializer=pb.DescribeRequest.SerializeToString,
+                response_deserializer=pb.DescribeReply.FromString,
+            )
+            try:
+                answers[name] = describe(pb.DescribeRequest(), timeout=5).id
+            except grpc.RpcError as e:
+                answers[name] = e.code().name
+            channel.close()
+        process.terminate()
+    assert answers == {"nothing": "UNAVAILABLE", "another": "UNAVAILABLE", "mine": "example/river@1"}
+    assert process.returncode in (0, 1)
 
 
 def test_what_goes_wrong_is_said(program) -> None:

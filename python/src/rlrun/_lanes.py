@@ -100,14 +100,14 @@ class EnvironmentLanes:
     def models(self) -> tuple[list[Model], list[int]]:
         """Return the distinct models, and which of them every lane has."""
         distinct: list[Model] = []
-        index: dict[int, int] = {}
         of = []
         for lane in range(self.lanes):
             model = self.env.model(lane)
-            if id(model) not in index:
-                index[id(model)] = len(distinct)
+            at = next((i for i, known in enumerate(distinct) if known is model or known == model), None)
+            if at is None:
+                at = len(distinct)
                 distinct.append(model)
-            of.append(index[id(model)])
+            of.append(at)
         return distinct, of
 
     def render(self, lane: int) -> str:
@@ -133,7 +133,6 @@ class Copies(VectorEnvironment):
         self._make = make
         self._copies = [make()]
         self._spec = self._copies[0].spec
-        self._models: list[Model] = []
 
     @property
     def spec(self) -> Spec:
@@ -174,13 +173,8 @@ class Copies(VectorEnvironment):
         return TimeSteps(observations, np.array(rewards), np.array(terminated, np.bool_), np.array(truncated, np.bool_))
 
     def model(self, lane: int) -> Model:
-        """Return a lane's model, the same object for equal ones."""
-        model = self._copies[lane].model()
-        for known in self._models:
-            if known is model or known == model:
-                return known
-        self._models.append(model)
-        return model
+        """Return a lane's model."""
+        return self._copies[lane].model()
 
     def render(self, lane: int) -> str:
         """Draw a lane."""

@@ -150,7 +150,10 @@ class Environment(_Described, ABC):
 
     @abstractmethod
     def step(self, action: Any) -> TimeStep:
-        """Take an action."""
+        """Take an action.
+
+        The answer may be a plain tuple; a fifth entry, Gymnasium's info, is ignored.
+        """
 
     def model(self) -> Model:
         """Return the task's model. Environments that know theirs override this."""
