@@ -117,14 +117,14 @@ func (d *Decider) best(p *Problem, share float64, rng *rand.Rand) (best rival, t
 	}
 	best.option = -1
 	for x := range p.Arms {
-		if x == p.Greedy {
+		if x == p.Greedy || best.option >= 0 && c.below(x, best.advantage) {
 			continue
 		}
 		if r := c.compare(x); best.option < 0 || r.advantage > best.advantage {
 			best = r
 		}
 	}
-	if d.rule.Score == Paired || d.rule.Score == MeanValue {
+	if best.advantage > 0 && (d.rule.Score == Paired || d.rule.Score == MeanValue) {
 		size := 0.0
 		for _, v := range p.Values {
 			size = max(size, math.Abs(v))

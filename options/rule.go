@@ -123,7 +123,7 @@ func (p *Problem) Check() error {
 	}
 	k := p.size()
 	for i, v := range p.Values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if v-v != 0 { // true of NaN and infinities alone
 			return fmt.Errorf("options: the value of option %s in model %d is %v", p.Arms[i/k].Name, i%k, v)
 		}
 	}
