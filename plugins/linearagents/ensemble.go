@@ -81,7 +81,6 @@ type ensemble struct {
 	*Ensemble
 	weights
 	traces     traces
-	cutting    bool
 	mode       bandit.UpdateMode
 	here, next place
 	q, after   []float64 // Q_k(s,a) at a*K+k, here and next
@@ -96,8 +95,7 @@ type ensemble struct {
 func (x *ensemble) init(p *Ensemble, c *tiles.Coder, actions int) {
 	x.Ensemble, x.weights = p, newWeights(c, actions, p.Members)
 	x.mode, _ = bandit.ParseUpdateMode(p.Update)
-	x.traces = newTraces(&x.weights, p.Gamma*p.Lambda, true)
-	x.cutting = p.Traces == "cut"
+	x.traces = newTraces(&x.weights, p.Gamma*p.Lambda, true, p.Traces == "cut")
 	x.here, x.next = newPlace(c), newPlace(c)
 	x.q, x.after = make([]float64, actions*p.Members), make([]float64, actions*p.Members)
 	x.best, x.size = make([]float64, p.Members), make([]float64, p.Members)
@@ -143,9 +141,7 @@ func (x *ensemble) learn(a int, r, gamma float64, o []float64, followed int) {
 	for m, share := range x.size {
 		x.size[m] = share * each * (r + gamma*x.best[m] - now[m])
 	}
-	if x.cutting {
-		x.traces.cutOff(x.q, a)
-	}
+	x.traces.cutOff(x.q, a)
 	x.here, x.next = x.next, x.here
 	if x.traces.move(&x.next, a, x.size) {
 		x.values(x.q, &x.here)

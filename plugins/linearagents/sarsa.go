@@ -22,7 +22,7 @@ type sarsaParams struct {
 // a' is the action selected next, every weight moves by α δ times its trace, and
 // traces fade by γλ. It values the policy that it follows, exploration included.
 // The next action is selected before the weights move. At a truncation a' is
-// selected, but not taken. Traces below 1e-6 are gone.
+// selected, but not taken. Traces below 1e-3 are gone.
 func SARSA() framework.Plugin {
 	return plugin("rlrun/sarsa-linear@1",
 		"Semi-gradient SARSA(λ) on tile-coded observations (Sutton & Barto 2018, §10.1, §12.7), ε-greedy.",
@@ -40,7 +40,7 @@ func SARSA() framework.Plugin {
 					sarsaParams: &p, weights: newWeights(c, t.actions, 1), here: newPlace(c), next: newPlace(c),
 					q: make([]float64, t.actions), now: make([]float64, 1), move: p.Step / float64(c.Tilings()),
 				}
-				x.traces = newTraces(&x.weights, p.Gamma*p.Lambda, p.Traces == "replacing")
+				x.traces = newTraces(&x.weights, p.Gamma*p.Lambda, p.Traces == "replacing", false)
 				x.selector.init()
 				return x
 			}, nil

@@ -58,7 +58,7 @@ func (w *weights) pair(i int) []float64 {
 }
 
 // negligibleTrace is where a trace counts as gone.
-const negligibleTrace = 1e-6
+const negligibleTrace = 1e-3
 
 // traces are the eligibility traces of pairs of feature and action (Sutton & Barto
 // 2018, §12.7): they say in what measure an error moves a pair's weights.
@@ -68,17 +68,24 @@ type traces struct {
 	replacing bool
 	trace     []float64 // of each pair; nil if none outlasts its step
 	marked    []int32   // pairs whose trace is not 0
-	now       int       // steps made
-	visited   []int     // of each pair: when
-	cut       []int     // of each member: traces of pairs visited before are 0
+	cut       *cuts     // nil if no member's traces are cut
 }
 
-func newTraces(w *weights, fade float64, replacing bool) traces {
+// cuts say which traces count for a member: those of pairs visited since its cut.
+type cuts struct {
+	now     int   // steps made
+	visited []int // of each pair: when
+	since   []int // of each member
+}
+
+func newTraces(w *weights, fade float64, replacing, cut bool) traces {
 	t := traces{weights: w, fade: fade, replacing: replacing}
 	if fade > 0 {
 		t.trace = make([]float64, len(w.w)/w.members)
 		t.marked = make([]int32, 0, len(t.trace))
-		t.visited, t.cut = make([]int, len(t.trace)), make([]int, w.members)
+		if cut {
+			t.cut = &cuts{visited: make([]int, len(t.trace)), since: make([]int, w.members)}
+		}
 	}
 	return t
 }
@@ -89,14 +96,12 @@ func (t *traces) end() {
 		t.trace[i] = 0
 	}
 	t.marked = t.marked[:0]
-	t.now = 0
-	clear(t.cut)
 }
 
 // cutOff ends the traces of those members that value another action more than a,
 // where they hold the actions to be worth q[b·K+k] (Watkins 1989).
 func (t *traces) cutOff(q []float64, a int) {
-	if t.trace == nil {
+	if t.cut == nil {
 		return
 	}
 	k := t.members
@@ -104,7 +109,7 @@ func (t *traces) cutOff(q []float64, a int) {
 	for i := 0; i < len(q); i += k {
 		for m, v := range q[i : i+k] {
 			if v > chosen[m] {
-				t.cut[m] = t.now
+				t.cut.since[m] = t.cut.now
 			}
 		}
 	}
@@ -116,10 +121,7 @@ func (t *traces) cutOff(q []float64, a int) {
 func (t *traces) move(p *place, a int, by []float64) (others bool) {
 	if t.trace == nil {
 		for _, f := range p.active {
-			row := t.row(f, a)
-			for k, v := range by {
-				row[k] += v
-			}
+			add(t.row(f, a), 1, by)
 		}
 		return false
 	}
@@ -128,22 +130,22 @@ func (t *traces) move(p *place, a int, by []float64) (others bool) {
 		if t.trace[i] == 0 {
 			t.marked = append(t.marked, i)
 		}
-		t.visited[i] = t.now
 		if t.replacing {
 			t.trace[i] = 1
 		} else {
 			t.trace[i]++
 		}
+		if t.cut != nil {
+			t.cut.visited[i] = t.cut.now
+		}
 	}
 	kept := t.marked[:0]
 	for _, i := range t.marked {
 		e := t.trace[i]
-		row := t.pair(int(i))
-		since := t.visited[i]
-		for k, v := range by {
-			if since >= t.cut[k] {
-				row[k] += e * v
-			}
+		if row := t.pair(int(i)); t.cut == nil {
+			add(row, e, by)
+		} else {
+			t.cut.add(row, e, by, int(i))
 		}
 		if e *= t.fade; e < negligibleTrace {
 			e = 0
@@ -153,6 +155,26 @@ func (t *traces) move(p *place, a int, by []float64) (others bool) {
 		t.trace[i] = e
 	}
 	t.marked = kept
-	t.now++
+	if t.cut != nil {
+		t.cut.now++
+	}
 	return true
+}
+
+// add adds e·by to row.
+func add(row []float64, e float64, by []float64) {
+	row = row[:len(by)]
+	for k, v := range by {
+		row[k] += e * v
+	}
+}
+
+// add is the function add for those members for which pair i's trace counts.
+func (c *cuts) add(row []float64, e float64, by []float64, i int) {
+	visited := c.visited[i]
+	for k, v := range by {
+		if visited >= c.since[k] {
+			row[k] += e * v
+		}
+	}
 }

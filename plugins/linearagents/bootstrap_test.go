@@ -1,0 +1,210 @@
+package linearagents
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
+)
+
+// Of three members with action values of their own everywhere, here given by hand,
+// the mean prefers action 0, member 0 action 1, member 1 action 2, member 2 action 0.
+var opinions = []float64{3, 4, 9, 5, 0, 2, 1, 6, 0} // at a*3+k
+
+// opinionated returns an agent that holds them, whose host has offered all kinds it
+// can make.
+func opinionated(t *testing.T) *bootstrap {
+	t.Helper()
+	x := open(t, `{"members":3,"features":{"tilings":1,"tiles":1},"step":1e-9}`)
+	if err := x.offer([]options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}); err != nil {
+		t.Fatal(err)
+	}
+	x.start(1)
+	for i := range x.w {
+		x.w[i] = opinions[i%9]
+	}
+	return x
+}
+
+// Each kind of option acts as it should.
+func TestOptions(t *testing.T) {
+	acts := func(x *bootstrap, n int) (list []int) {
+		for range n {
+			list = append(list, x.watch([]float64{0, 0}))
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		option options.TableOption
+		want   []int
+	}{
+		{options.TableOption{Kind: options.Greedy}, []int{0, 0, 0}},
+		{options.TableOption{Kind: options.Members, Of: 0}, []int{1, 1, 1}},
+		{options.TableOption{Kind: options.Members, Of: 1}, []int{2, 2, 2}},
+		{options.TableOption{Kind: options.Constants, Of: 2}, []int{2, 2, 2}},
+		{options.TableOption{Kind: options.Deviations, Of: 2}, []int{2, 0, 0}},
+	} {
+		x := opinionated(t)
+		x.option, x.hosted, x.begun = tt.option, true, false
+		if got := acts(x, 3); !slices.Equal(got, tt.want) {
+			t.Errorf("%v: %v, want %v", tt.option, got, tt.want)
+		}
+	}
+
+	// Uniform: with 3,000 draws a count is within 5 deviations of 1,000 but for a
+	// chance below 1e-5.
+	x := opinionated(t)
+	x.option, x.hosted = options.TableOption{Kind: options.Uniform}, true
+	counts := [3]float64{}
+	for _, a := range acts(x, 3000) {
+		counts[a]++
+	}
+	for a, n := range counts {
+		if math.Abs(n-1000) > 5*math.Sqrt(3000*2./9) {
+			t.Errorf("uniform: action %d %v times of 3000", a, n)
+		}
+	}
+
+	// Repeats: runs of n steps with probability in proportion to n^-2, cut at 100.
+	// A run ends where the action changes, which a new draw does in two of three
+	// cases; P(change) a step is 2/3 over the mean length. 5 deviations again; the
+	// variance of the number of draws in n steps is at most that of independent ones
+	// times the squared coefficient of variation of a length.
+	x.option, x.repeat = options.TableOption{Kind: options.Repeats}, 0
+	list := acts(x, 200_000)
+	changes := 0.0
+	for i := range list[1:] {
+		if list[i] != list[i+1] {
+			changes++
+		}
+	}
+	weight, mean, square := 0.0, 0.0, 0.0
+	for n := 1.0; n <= repeatLongest; n++ {
+		w := 1 / n / n
+		weight, mean, square = weight+w, mean+n*w, square+n*n*w
+	}
+	mean, square = mean/weight, square/weight
+	draws := 200_000 / mean
+	deviation := math.Sqrt(draws*(square/mean/mean-1))*2/3 + math.Sqrt(draws*2/9)
+	if want := draws * 2 / 3; math.Abs(changes-want) > 5*deviation {
+		t.Errorf("repeats: %v changes, want %v ± %v", changes, want, deviation)
+	}
+}
+
+// A host's problem is that of options.ValueTables, and its choice is obeyed until
+// the next.
+func TestFaceAndFollow(t *testing.T) {
+	x := opinionated(t)
+	x.look([]float64{0, 0})
+	var p options.Problem
+	if err := x.face(&p); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := options.NewValueTables(3, 3, 0.99, options.TableOptions{Kinds: []options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want options.Problem
+	if err := tables.At(&want, opinions, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(p.Values, want.Values) || !slices.Equal(p.Arms, want.Arms) || !slices.Equal(p.Optimal, want.Optimal) {
+		t.Fatalf("%+v, want %+v", p, want)
+	}
+	for i, arm := range p.Arms {
+		if arm.Name == "member 1" {
+			if a := x.follow(i); a != 2 {
+				t.Errorf("member 1 takes action %d", a)
+			}
+		}
+	}
+	for range 5 {
+		if a := x.step(0, []float64{0.5, 0.5}); a != 2 || x.followed() != 1 {
+			t.Errorf("action %d of member %d, want 2 of 1", a, x.followed())
+		}
+	}
+	if x.start(1); x.hosted || x.followed() != -1 {
+		t.Error("a new run still follows an option")
+	}
+}
+
+// Left alone, it follows a member for an episode; or draws anew at random; or goes
+// by the mean.
+func TestBehaviours(t *testing.T) {
+	for _, tt := range []struct {
+		params   string
+		between  [2]int // of 500 steps, how many may change the member
+		episodes bool   // or does a new episode
+	}{
+		{`{}`, [2]int{0, 0}, true},
+		{`{"redraw":"geometric","gamma":0.9}`, [2]int{20, 80}, true},
+		{`{"behaviour":"mean"}`, [2]int{0, 0}, false},
+	} {
+		x := open(t, tt.params)
+		x.start(5)
+		changes, seen := 0, map[int]bool{}
+		for range 20 {
+			x.begin([]float64{0, 0})
+			seen[x.drawn] = true
+		}
+		for range 500 {
+			before := x.drawn
+			x.step(0, []float64{0, 0})
+			if x.drawn != before {
+				changes++
+			}
+		}
+		if changes < tt.between[0] || changes > tt.between[1] || tt.episodes != (len(seen) > 5) {
+			t.Errorf("%s: %d changes within an episode, %d members in 20", tt.params, changes, len(seen))
+		}
+	}
+}
+
+// Evaluate selects actions and changes no weight.
+func TestEvaluate(t *testing.T) {
+	every(t, func(t *testing.T, p framework.Plugin, params string) {
+		a, err := p.OpenAgent(t.Context(), []byte(params), boxed, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w []float64
+		switch b := a.(type) {
+		case *lanes:
+			w = b.lanes[0].learner.(*sarsa).weights.w
+		case *optionLanes:
+			w = b.lanes.lanes[0].learner.(*bootstrap).w
+		}
+		in, actions := framework.NewFeedback(boxed, 1), space.NewColumn(boxed.Action, 1)
+		step := func(s framework.Signal, ended bool) (moved bool) {
+			before := slices.Clone(w)
+			in.Signals[0], in.Rewards[0], in.Terminated[0] = s, 1, ended
+			actions.Int64[0] = 0
+			if err := a.Step(t.Context(), in, &actions); err != nil {
+				t.Fatal(err)
+			}
+			if !ended && (actions.Int64[0] < 1 || actions.Int64[0] > 3) {
+				t.Fatalf("action %d", actions.Int64[0])
+			}
+			return !slices.Equal(before, w)
+		}
+		step(framework.NewRun, false)
+		for range 20 {
+			if step(framework.Evaluate, false) {
+				t.Fatal("it learned while evaluated")
+			}
+		}
+		learned := false
+		for range 20 { // a random mask may leave a step out
+			learned = step(framework.Continue, false) || learned
+		}
+		if !learned {
+			t.Error("it did not learn afterwards")
+		}
+		if step(framework.Evaluate, true) {
+			t.Error("it learned from the end of an evaluated episode")
+		}
+	})
+}
