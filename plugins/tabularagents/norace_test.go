@@ -1,0 +1,5 @@
+//go:build !race
+
+package tabularagents
+
+const raced = false
