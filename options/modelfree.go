@@ -27,7 +27,7 @@ import (
 //
 // As Q_k(s,j) supposes that what follows j is optimal for the member, the leads
 // over the greedy option come out too small. With one state they are those of the
-// bandit times 1−γ: exact for γ = 0 only.
+// bandit times 1−γ: exact for γ = 0 only. PolicyTables are without that flaw.
 //
 // The memory of a ValueTables is reused; it is not safe for concurrent use.
 type ValueTables struct {
@@ -55,6 +55,9 @@ type TableOptions struct {
 	Kinds []Kind
 	// Reveal is ζ of the uninformed options, in (0,1]; default 1.
 	Reveal float64
+	// Evaluated is, of PolicyTables, the number of members, the first ones, whose
+	// policies have values of their own; at most all.
+	Evaluated int
 }
 
 func (o *TableOptions) complete() error {
@@ -67,9 +70,12 @@ func (o *TableOptions) complete() error {
 	return o.Check()
 }
 
-// Check returns an error if a kind is unknown or occurs twice, or Reveal is not 0
-// nor in (0,1].
+// Check returns an error if a kind is unknown or occurs twice, if Reveal is neither
+// 0 nor in (0,1], or Evaluated is negative.
 func (o *TableOptions) Check() error {
+	if o.Evaluated < 0 {
+		return fmt.Errorf("options: %d evaluated members", o.Evaluated)
+	}
 	if !(o.Reveal >= 0 && o.Reveal <= 1) {
 		return fmt.Errorf("options: probability %v of revealing outside (0,1]", o.Reveal)
 	}

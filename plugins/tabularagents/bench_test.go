@@ -96,6 +96,8 @@ func BenchmarkStep(b *testing.B) {
 		{"bootstrap-q/paired", "bootstrap-q", ``, hosted(options.Rule{}, 0)},
 		{"bootstrap-q/paired/T=10", "bootstrap-q", ``, hosted(options.Rule{}, 10)},
 		{"bootstrap-q/paired/T=1", "bootstrap-q", ``, hosted(options.Rule{}, 1)},
+		{"bootstrap-q/actions/paired", "bootstrap-q", `{"values":"actions"}`, hosted(options.Rule{}, 0)},
+		{"bootstrap-q/evaluated=16/paired", "bootstrap-q", `{"evaluated":16}`, hosted(options.Rule{}, 0)},
 		{"bootstrap-q/index", "bootstrap-q", ``, hosted(options.Rule{Score: options.Index, Kind: bandit.V}, 0)},
 		{"bootstrap-model", "bootstrap-model", ``, nil},
 		{"bootstrap-model/paired", "bootstrap-model", ``, hosted(options.Rule{}, 0)},

@@ -392,7 +392,7 @@ func TestBootstrapQRefusals(t *testing.T) {
 		{`{"sd":-1}`, "sd"}, {`{"update":"x"}`, "update"}, {`{"mask":0}`, "mask"}, {`{"step":0}`, "step"},
 		{`{"schedule":"x"}`, "schedule"}, {`{"power":0}`, "power"}, {`{"prior_weight":-1}`, "prior_weight"},
 		{`{"behaviour":"x"}`, "behaviour"}, {`{"redraw":"x"}`, "redraw"}, {`{"epsilon":2}`, "epsilon"},
-		{`{"reveal":0}`, "reveal"}, {`{"kappa":-1}`, "kappa"},
+		{`{"reveal":0}`, "reveal"}, {`{"kappa":-1}`, "kappa"}, {`{"values":"x"}`, "values"}, {`{"evaluated":17}`, "evaluated"},
 	} {
 		_, err := BootstrapQ().OpenAgent(t.Context(), json.RawMessage(tt.params), finite, 1)
 		if !errors.Is(err, framework.ErrInvalidParams) || !strings.Contains(err.Error(), tt.want) {

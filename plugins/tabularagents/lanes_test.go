@@ -39,10 +39,10 @@ var variants = map[string][]string{
 	"bootstrap-q": {
 		``,
 		`{"behaviour":"mean","epsilon":0.1,"update":"exponential","prior":"normal","mean":1,"sd":0.5}`,
-		`{"members":70,"update":"poisson","schedule":"harmonic","redraw":"geometric"}`,
+		`{"members":70,"update":"poisson","schedule":"harmonic","redraw":"geometric","evaluated":3}`,
 		`{"members":3,"update":"drawn","schedule":"harmonic","power":0.8,"prior_weight":0}`,
 		`{"members":1,"update":"all","low":0,"high":0}`,
-		`{"mask":0.3}`,
+		`{"mask":0.3,"values":"actions"}`,
 	},
 	"bootstrap-model": {
 		``,
