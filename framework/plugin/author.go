@@ -139,13 +139,26 @@ func drawable(env framework.VectorEnvironment) bool {
 // where the agent is not for such environments; it is also called once for each
 // batch to find that out.
 //
-// An agent may also be a framework.AgentBatcher or Checkpointer; the latter shows
-// in its description if A is the agent's own type.
+// An agent may also be a framework.AgentBatcher or Checkpointer; a batch may be a
+// framework.OptionAgent or LaneCheckpointer. One is made with the defaults for a few
+// kinds of environments to see what it can do.
 func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spec Spec, seed uint64) (A, error)) framework.Plugin {
+	open := func(p P, spec Spec, lanes int) (framework.VectorAgent, error) {
+		probe, err := newAgent(p, spec, 0)
+		if err != nil {
+			return nil, err
+		}
+		if b, ok := any(probe).(framework.AgentBatcher); ok {
+			return b.BatchAgent(lanes)
+		}
+		return framework.VectorizeAgent(func(seed uint64) (Agent, error) { return newAgent(p, spec, seed) }, spec, lanes), nil
+	}
 	d := framework.Description{ID: id, Kind: framework.KindAgent, Doc: doc, Params: params.Schema(&defaults)}
-	var zero A
-	if _, ok := any(zero).(framework.Checkpointer); ok {
-		d.Capabilities = []string{"checkpoint"}
+	for _, spec := range usual() {
+		if agent, err := open(defaults, spec, 1); err == nil {
+			d.Capabilities = abilities(agent, spec)
+			break
+		}
 	}
 	return &framework.AgentPlugin{
 		Description: d,
@@ -154,16 +167,42 @@ func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spe
 			if err != nil {
 				return nil, err
 			}
-			probe, err := newAgent(p, spec, 0)
-			if err != nil {
-				return nil, err
-			}
-			if b, ok := any(probe).(framework.AgentBatcher); ok {
-				return b.BatchAgent(lanes)
-			}
-			return framework.VectorizeAgent(func(seed uint64) (Agent, error) { return newAgent(p, spec, seed) }, spec, lanes), nil
+			return open(p, spec, lanes)
 		},
 	}
+}
+
+// usual returns environments for one of which most agents are. Zero is an
+// observation of all of them.
+func usual() []Spec {
+	box := Box{Shape: []int{2}, Low: []float64{-1}, High: []float64{1}}
+	return []Spec{
+		{ID: "rlrun/bandit@1", Observation: Discrete{N: 1}, Action: Discrete{N: 2}, RewardHigh: 1, Continuing: true},
+		{ID: "rlrun/finite@1", Observation: Discrete{N: 2}, Action: Discrete{N: 2}, RewardHigh: 1},
+		{ID: "rlrun/features@1", Observation: box, Action: Discrete{N: 2}, RewardHigh: 1},
+		{ID: "rlrun/control@1", Observation: box, Action: box, RewardHigh: 1},
+		{ID: "rlrun/factored@1", Observation: MultiDiscrete{NVec: []int64{2, 2}}, Action: MultiDiscrete{NVec: []int64{2, 2}}, RewardHigh: 1},
+	}
+}
+
+// abilities starts a lane to see what an agent can do, and closes it.
+func abilities(agent framework.VectorAgent, spec Spec) (list []string) {
+	if _, ok := agent.(framework.OptionAgent); ok {
+		list = append(list, "options")
+	}
+	in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+	in.Signals[0] = framework.NewRun
+	_ = framework.Guard(func() error { // what goes wrong here shows where it matters
+		defer agent.Close()
+		if err := agent.Step(context.Background(), in, &actions); err != nil {
+			return err
+		}
+		if _, err := framework.Save(context.Background(), agent, 0); !errors.Is(err, framework.ErrUnsupported) {
+			list = append(list, "checkpoint")
+		}
+		return nil
+	})
+	return list
 }
 
 // identify gives an environment without an id of its own the plugin's.

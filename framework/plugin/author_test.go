@@ -194,6 +194,13 @@ func (c storedChance) BatchAgent(n int) (framework.VectorAgent, error) {
 	return nil, fmt.Errorf("%d", n)
 }
 
+// optionBatch makes batches that offer options.
+type optionBatch struct{ *chance }
+
+func (optionBatch) BatchAgent(int) (framework.VectorAgent, error) {
+	return struct{ framework.OptionAgent }{}, nil
+}
+
 func TestNewAgent(t *testing.T) {
 	spec := framework.Spec{ID: "test/one@1", Observation: plugin.Discrete{N: 2}, Action: plugin.Discrete{N: 3, Start: 1}, RewardHigh: 1}
 	for name, tt := range map[string]struct {
@@ -231,6 +238,13 @@ func TestNewAgent(t *testing.T) {
 				}
 			}
 		})
+	}
+	optional := plugin.NewAgent("test/chance@1", "Acts at random.", chanceParams{}, func(p chanceParams, s plugin.Spec, seed uint64) (optionBatch, error) {
+		c, err := newChance(p, s, seed)
+		return optionBatch{c}, err
+	})
+	if d, err := optional.Describe(t.Context()); err != nil || !slices.Equal(d.Capabilities, []string{"options"}) {
+		t.Errorf("capabilities %v (%v)", d.Capabilities, err)
 	}
 	batched := plugin.NewAgent("test/chance@1", "Acts at random.", chanceParams{}, func(p chanceParams, s plugin.Spec, seed uint64) (storedChance, error) {
 		c, err := newChance(p, s, seed)
