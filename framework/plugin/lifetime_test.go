@@ -327,6 +327,22 @@ func TestEnvironmentVariables(t *testing.T) {
 	}
 }
 
+// When memory runs out, plugins end before their host does.
+func TestSacrifice(t *testing.T) {
+	score := func(pid int) (n int) {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid))
+		if err != nil {
+			t.Skip(err)
+		}
+		fmt.Sscan(string(data), &n)
+		return n
+	}
+	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	if host, plugin := score(os.Getpid()), score(p.Pid()); plugin != min(host+300, 1000) {
+		t.Errorf("plugin %d, host %d", plugin, host)
+	}
+}
+
 // Run by hand, or by a program that is not rlrun, a plugin says what it is for.
 func TestServeByHand(t *testing.T) {
 	for _, cookie := range []string{"", "wrong"} {

@@ -69,6 +69,7 @@ func (s *Subprocess) Start(context.Context) error {
 		s.mu.Unlock()
 		started <- err
 		if err == nil {
+			sacrifice(s.cmd.Process.Pid)
 			if s.memoryLimit > 0 {
 				go s.watchMemory(s.cmd.Process.Pid)
 			}

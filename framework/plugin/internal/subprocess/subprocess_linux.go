@@ -2,8 +2,11 @@ package subprocess
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -12,6 +15,18 @@ import (
 // children, and has the kernel kill it when its host dies.
 func setProcessAttributes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// sacrifice makes the kernel, when the machine runs out of memory, end a plugin
+// and what it starts rather than its host. /proc may be absent.
+func sacrifice(pid int) {
+	own, err := os.ReadFile("/proc/self/oom_score_adj")
+	if err != nil {
+		return
+	}
+	if score, err := strconv.Atoi(strings.TrimSpace(string(own))); err == nil {
+		_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), fmt.Append(nil, min(score+300, 1000)), 0)
+	}
 }
 
 // killGroup kills a process and all that it started.
