@@ -25,7 +25,12 @@ import (
 
 // studies are what is made of the results of each experiment.
 var studies = map[string]func(*study) error{
-	"riverswim": riverSwim,
+	"riverswim":   riverSwim,
+	"deepsea":     deepSea,
+	"dearden":     dearden,
+	"window":      window,
+	"horizon":     horizon,
+	"leaderboard": leaderboard,
 }
 
 func main() {
@@ -58,8 +63,9 @@ type study struct {
 	*result.Summary
 	name string
 	dir  string
-	plan *experiment.Plan
 	w    io.Writer
+
+	records map[[2]string][]result.Record // by environment and agent, once needed
 }
 
 func load(name, dir string, w io.Writer) (*study, error) {
@@ -78,7 +84,7 @@ func load(name, dir string, w io.Writer) (*study, error) {
 	if len(s.Failures) > 0 {
 		return nil, fmt.Errorf("%d runs failed, the first: %s", len(s.Failures), s.Failures[0].Error)
 	}
-	return &study{s, name, dir, plan, w}, nil
+	return &study{Summary: s, name: name, dir: dir, w: w}, nil
 }
 
 // row returns the estimate of a metric by one value a run.

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// published are figures from the literature, total reward by phases as printed,
+// read at second hand and not verified in the originals.
+var published = []struct {
+	agent  string
+	phases [3]string
+}{
+	{"semi-uniform Q-learning (Strens 2000) [unverified]", [3]string{"1594 ± 2, 1597 ± 2", "337 ± 2, 392 ± 1", ""}},
+	{"Boltzmann Q-learning (Dearden et al. 1998) [unverified]", [3]string{"1606 ± 26, 1623 ± 67", "186 ± 1, 200 ± 1", "195 ± 20, 1024 ± 29"}},
+	{"IEQL+ (Dearden et al. 1998) [unverified]", [3]string{"2344 ± 78, 2557 ± 90", "264 ± 1, 293 ± 1", "269 ± 1, 253 ± 3"}},
+	{"Bayesian Q-learning, VPI and mixture (Dearden et al. 1998) [unverified]", [3]string{"1697 ± 112, 2417 ± 217", "326 ± 31, 340 ± 31", "818 ± 29, 1100 ± 29"}},
+	{"Bayesian DP, that is PSRL (Strens 2000) [unverified]", [3]string{"3158 ± 31, 3611 ± 27", "377 ± 1, 397 ± 0", ""}},
+	{"BEETLE, semi-tied model (Poupart et al. 2006) [unverified]", [3]string{"3648 ± 41", "", ""}},
+	{"BAMCP (Guez et al. 2012) [unverified]", [3]string{"", "388 ± 2", "965 ± 73"}},
+}
+
+// dearden prints the reward of two phases beside the published figures.
+func dearden(s *study) error {
+	phases := []struct {
+		env  string
+		long int
+	}{{"Chain", 1000}, {"DoubleLoop", 1000}, {"Maze", 20000}}
+	fmt.Fprintf(s.w, "Total reward of the first and second phase, %d runs, ± half of the 95 %% interval; of published figures ± as printed there:\n\n", s.Meta.Runs)
+	head := []string{"agent"}
+	for _, p := range phases {
+		head = append(head, fmt.Sprintf("%s, phases of %d steps", p.env, p.long))
+	}
+	var rows [][]string
+	for _, agent := range s.Meta.Agents {
+		row := []string{agent}
+		for _, p := range phases {
+			first, second, err := s.phases(p.env, agent, p.long)
+			if err != nil {
+				return err
+			}
+			row = append(row, interval(first, 0)+", "+interval(second, 0))
+		}
+		rows = append(rows, row)
+	}
+	for _, p := range published {
+		row := []string{p.agent}
+		for _, f := range p.phases {
+			if f == "" {
+				f = "–"
+			}
+			row = append(row, f)
+		}
+		rows = append(rows, row)
+	}
+	s.table(head, rows)
+	return nil
+}
+
+// phases returns the total rewards of the first two phases of a length.
+func (s *study) phases(env, agent string, long int) (first, second result.Estimate, err error) {
+	runs, err := s.curves(env, agent, result.CumulativeReward)
+	if err != nil {
+		return first, second, err
+	}
+	one, err := s.at(long)
+	if err != nil {
+		return first, second, err
+	}
+	two, err := s.at(2 * long)
+	if err != nil {
+		return first, second, err
+	}
+	var a, b []float64
+	for _, c := range runs {
+		a, b = append(a, c[one]), append(b, c[two]-c[one])
+	}
+	return result.EstimateMean(a), result.EstimateMean(b), nil
+}

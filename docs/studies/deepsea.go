@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// deepSea finds how many dives agents need until the mean return of all dives so
+// far has reached a tenth of the treasure, by the depth N.
+func deepSea(s *study) error {
+	fmt.Fprintf(s.w, "Dives until solved, median of %d runs; in brackets the runs that solved it, if not all did; – if less than half did:\n\n", s.Meta.Runs)
+	head := []string{"agent"}
+	depths := make([]int, len(s.Meta.Environments))
+	for i, env := range s.Meta.Environments {
+		n, err := strconv.Atoi(strings.TrimPrefix(env, "N = "))
+		if err != nil {
+			return fmt.Errorf("environment %q does not end with its depth: %w", env, err)
+		}
+		depths[i] = n
+		head = append(head, env)
+	}
+	figure := &report.Figure{Title: fmt.Sprintf("DeepSea: dives until solved, median and quantiles of %d runs", s.Meta.Runs), XLabel: "depth N", YLabel: "dives", LogY: true}
+	var rows [][]string
+	for _, agent := range s.Meta.Agents {
+		row := []string{agent}
+		line := report.Line{Label: agent}
+		for i, env := range s.Meta.Environments {
+			runs, err := s.curves(env, agent, result.CumulativeReward)
+			if err != nil {
+				return err
+			}
+			var dives []float64 // +Inf if unsolved
+			solved := 0
+			for _, c := range runs {
+				d := solvedAfter(c, s.Meta.Grid, depths[i])
+				if dives = append(dives, d); !math.IsInf(d, 1) {
+					solved++
+				}
+			}
+			slices.Sort(dives)
+			low, median, high := quantile(dives, 0.25), quantile(dives, 0.5), quantile(dives, 0.75)
+			cell := "–"
+			if !math.IsInf(median, 1) {
+				cell = strconv.FormatFloat(median, 'f', 0, 64)
+				line.X, line.Y, line.Low, line.High = append(line.X, float64(depths[i])), append(line.Y, median), append(line.Low, low), append(line.High, min(high, 1e9))
+			}
+			if solved < len(dives) {
+				cell += fmt.Sprintf(" (%d of %d)", solved, len(dives))
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+		if len(line.X) > 0 {
+			figure.Lines = append(figure.Lines, line)
+		}
+	}
+	dithering := report.Line{Label: "2ᴺ"}
+	most := 0.0
+	for i := range depths {
+		most = max(most, float64(s.Meta.Steps/depths[i]))
+	}
+	for n := depths[0]; math.Exp2(float64(n)) <= most; n++ {
+		dithering.X, dithering.Y = append(dithering.X, float64(n)), append(dithering.Y, math.Exp2(float64(n)))
+	}
+	figure.Lines = append(figure.Lines, dithering)
+	s.table(head, rows)
+	return s.figure("", figure)
+}
+
+// solvedAfter returns the number of dives after which the mean return of all so far
+// is a tenth of the treasure or more, +Inf if it never is.
+func solvedAfter(cumulative []float64, grid []int, depth int) float64 {
+	for k, t := range grid {
+		if dives := float64(t) / float64(depth); dives >= 1 && cumulative[k] >= 0.1*dives {
+			return dives
+		}
+	}
+	return math.Inf(1)
+}
+
+// quantile returns a quantile of sorted numbers.
+func quantile(sorted []float64, q float64) float64 {
+	return sorted[int(q*float64(len(sorted)-1)+0.5)]
+}

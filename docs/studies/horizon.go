@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+var (
+	windows  = []int{1, 4, 16, 64}
+	horizons = []float64{0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999}
+)
+
+// horizon shows how much is explored, by the horizon and by the window.
+func horizon(s *study) error {
+	head := []string{"γ"}
+	for _, t := range windows {
+		head = append(head, "T = "+strconv.Itoa(t))
+	}
+	byGamma := &report.Figure{Title: fmt.Sprintf("RiverSwim: steps under an exploratory option, %d runs, 95 %% bands", s.Meta.Runs), XLabel: "1/(1−γ)", YLabel: "share of exploratory steps", LogX: true}
+	byShare := &report.Figure{Title: "The same by the share ρ = 1 − γᵀ that a window takes of the horizon", XLabel: "ρ", YLabel: "share of exploratory steps", LogX: true}
+	for _, metric := range []struct {
+		title    string
+		m        result.Metric
+		unit     float64
+		decimals int
+	}{
+		{"Share of the steps under an exploratory option, in percent", result.ExplorationShare, 100, 1},
+		{"Regret", result.Regret, 1, 0},
+	} {
+		fmt.Fprintf(s.w, "%s after %d steps, %d runs, ± half of the 95 %% interval:\n\n", metric.title, s.Meta.Steps, s.Meta.Runs)
+		var rows [][]string
+		for _, g := range horizons {
+			row := []string{strconv.FormatFloat(g, 'g', -1, 64)}
+			for _, t := range windows {
+				e, err := s.last(river, fmt.Sprintf("T=%d, γ=%v", t, g), metric.m)
+				if err != nil {
+					return err
+				}
+				row = append(row, interval(scaled(e, metric.unit), metric.decimals))
+			}
+			rows = append(rows, row)
+		}
+		s.table(head, rows)
+	}
+	for _, t := range windows {
+		var a, b report.Line
+		a.Label, b.Label = fmt.Sprintf("T = %d", t), fmt.Sprintf("T = %d", t)
+		for k := range horizons {
+			g := horizons[k]
+			e, err := s.last(river, fmt.Sprintf("T=%d, γ=%v", t, g), result.ExplorationShare)
+			if err != nil {
+				return err
+			}
+			a.X, a.Y, a.Low, a.High = append(a.X, 1/(1-g)), append(a.Y, e.Mean), append(a.Low, e.Low), append(a.High, e.High)
+			g = horizons[len(horizons)-1-k] // ρ falls as γ grows
+			if e, err = s.last(river, fmt.Sprintf("T=%d, γ=%v", t, g), result.ExplorationShare); err != nil {
+				return err
+			}
+			b.X, b.Y, b.Low, b.High = append(b.X, 1-math.Pow(g, float64(t))), append(b.Y, e.Mean), append(b.Low, e.Low), append(b.High, e.High)
+		}
+		byGamma.Lines, byShare.Lines = append(byGamma.Lines, a), append(byShare.Lines, b)
+	}
+	if err := s.figure("", byGamma); err != nil {
+		return err
+	}
+	return s.figure("share", byShare)
+}
