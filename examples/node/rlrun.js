@@ -30,7 +30,7 @@ function load() {
 // arrays are on every machine that Node runs on.
 const column = (type, bytes, lanes) => {
   if (bytes.length !== lanes * type.BYTES_PER_ELEMENT) {
-    throw Object.assign(new Error(`a column of ${bytes.length} bytes for ${lanes} lanes`), { code: grpc.status.INVALID_ARGUMENT });
+    throw broken(grpc.status.INVALID_ARGUMENT, `a column of ${bytes.length} bytes for ${lanes} lanes`);
   }
   return new type(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 };
@@ -55,19 +55,13 @@ class Instance {
     const { n, start = 0 } = this.copies[0].spec.action;
     for (let i = 0; i < lanes; i++) {
       if (signal[i] === 0) continue; // idle
-      let outcome;
       if (signal[i] === 1) {
         if (!this.running[i]) throw new Failure('CODE_NEEDS_RESET', 'a step outside an episode', i);
         if (action[i] < start || action[i] >= start + n) throw new Failure('CODE_INVALID_ACTION', `action ${action[i]}`, i);
-        try {
-          outcome = this.copies[i].step(Number(action[i]));
-        } catch (e) {
-          console.error(e.stack);
-          throw new Failure('CODE_UNSPECIFIED', e.message, i);
-        }
-      } else {
-        outcome = { observation: this.copies[i].reset(seed[i]), reward: 0 };
       }
+      const outcome = blame(i, () => (signal[i] === 1
+        ? this.copies[i].step(Number(action[i]))
+        : { observation: this.copies[i].reset(seed[i]), reward: 0 }));
       this.observations[i] = BigInt(outcome.observation);
       this.rewards[i] = outcome.reward;
       this.terminated[i] = outcome.terminated ? 1 : 0;
@@ -81,7 +75,21 @@ class Instance {
   }
 }
 
-const failure = (e) => ({ code: e.code ?? 'CODE_UNSPECIFIED', message: e.message, ...(e.lane === undefined ? {} : { lane: e.lane }) });
+// blame turns what a lane's code throws into a failure that names the lane. The
+// stack goes to standard error, where the author finds it.
+function blame(lane, f) {
+  try {
+    return f();
+  } catch (e) {
+    if (!(e instanceof Failure)) console.error(e.stack);
+    throw new Failure(e instanceof Failure ? e.code : 'CODE_UNSPECIFIED', e.message, lane);
+  }
+}
+
+// broken says that the host does not keep the protocol: a gRPC status, not an Error.
+const broken = (code, message) => Object.assign(new Error(message), { status: code });
+
+const failure = ({ code = 'CODE_UNSPECIFIED', message, lane }) => ({ code, message, ...(lane === undefined ? {} : { lane }) });
 
 // service implements plugin.proto over an environment's class.
 function service({ id, doc, params, Environment }) {
@@ -91,13 +99,13 @@ function service({ id, doc, params, Environment }) {
     try {
       done(null, f(call.request));
     } catch (e) {
-      if (e instanceof Failure) done(null, { error: failure(e) });
-      else done({ code: grpc.status.INTERNAL, message: e.message });
+      if (e.status) done({ code: e.status, message: e.message });
+      else done(null, { error: failure(e) });
     }
   };
   const find = (instance) => {
     const found = instances.get(instance);
-    if (!found) throw Object.assign(new Error(`no instance ${instance}`), { code: grpc.status.NOT_FOUND });
+    if (!found) throw broken(grpc.status.NOT_FOUND, `no instance ${instance}`);
     return found;
   };
   const hasModel = 'model' in Environment.prototype;
@@ -106,12 +114,8 @@ function service({ id, doc, params, Environment }) {
       id, kind: 'environment', doc, params: Buffer.from(JSON.stringify(params)), capabilities: hasModel ? ['model'] : [],
     })),
     openEnvironment: answer(({ params, lanes }) => {
-      let given;
-      try {
-        given = JSON.parse(params.toString() || '{}');
-      } catch (e) {
-        throw new Failure('CODE_INVALID_PARAMS', e.message);
-      }
+      if (lanes < 1) throw broken(grpc.status.INVALID_ARGUMENT, 'no lanes');
+      const given = JSON.parse(params.toString() || '{}');
       const instance = new Instance(() => new Environment(given), lanes);
       instances.set(String(++last), instance);
       const { observation, action, ...rest } = instance.copies[0].spec;
@@ -127,8 +131,8 @@ function service({ id, doc, params, Environment }) {
           bound ??= request.instance;
           call.write(find(bound).step(request));
         } catch (e) {
-          if (e instanceof Failure) call.write({ error: failure(e), step: request.step });
-          else call.emit('error', { code: e.code ?? grpc.status.INTERNAL, message: e.message });
+          if (e.status) call.emit('error', { code: e.status, message: e.message });
+          else call.write({ error: failure(e), step: request.step });
         }
       });
       call.on('end', () => {
