@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -33,6 +35,43 @@ def test_what_is_wrong_is_said(run) -> None:
     assert "5x5" in text
     text = run("plugin", "check", sys.executable, "--param", "slip=2", "--", str(EXAMPLES / "river.py"), fails=True)
     assert "slip" in text
+
+
+TALKER = """
+import logging
+import rlrun
+
+class Talker(rlrun.Environment):
+    "Talks."
+    id = "test/talker@1"
+    spec = rlrun.Spec(rlrun.Discrete(1), rlrun.Discrete(1), continuing=True)
+
+    def reset(self, seed):
+        print("printed")
+        logging.getLogger("talker").warning("logged %d", 7)
+        logging.getLogger("talker").debug("not worth it")
+        return 0
+
+    def step(self, action):
+        return 0, 1.0, False, False, {"gymnasium": "says more"}
+
+rlrun.serve(Talker)
+"""
+
+
+def test_what_is_printed_and_logged_reaches_the_host(program: str, tmp_path: Path) -> None:
+    (tmp_path / "talker.py").write_text(TALKER)
+    for level, printed in (("info", False), ("debug", True)):
+        done = subprocess.run(
+            [program, "--log", level, "plugin", "check", sys.executable, "--", "talker.py"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert re.search(r"\[WARN\].*logged 7: logger=talker", done.stderr)
+        assert "not worth it" not in done.stderr
+        assert ("printed" in done.stderr) == printed
 
 
 BANDIT = """
@@ -79,3 +118,42 @@ def test_records_do_not_depend_on_workers(run, tmp_path: Path) -> None:
         run("run", "bandit.yaml", "--runs", "6", "--steps", "50", "--workers", workers, "--out", out, "--quiet")
         curves.append((tmp_path / out / "curves.csv").read_text())
     assert curves[0] == curves[1]
+
+
+CONTROL = """
+name: control
+runs: 12
+steps: STEPS
+environments:
+  - {name: theirs, plugin: "gymnasium:THEIRS"}
+  - {name: ours, plugin: OURS}
+agents:
+  - AGENT
+"""
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "steps", "agent"),
+    [
+        (
+            "CartPole-v1",
+            "cartpole",
+            2000,
+            "{plugin: bootstrap-linear, params: {features: {low: [-2.4, -3, -0.21, -3], high: [2.4, 3, 0.21, 3]}}}",
+        ),
+        ("MountainCar-v0", "mountaincar", 4000, "{plugin: sarsa-linear}"),
+    ],
+)
+def test_classic_control(run, tmp_path: Path, theirs: str, ours: str, steps: int, agent: str) -> None:
+    """To a learner Gymnasium's tasks are the bundled ones: z below 5, exceeded with probability below 1e-3."""
+    config = (
+        CONTROL.replace("THEIRS", theirs).replace("OURS", ours).replace("AGENT", agent).replace("STEPS", str(steps))
+    )
+    (tmp_path / "control.yaml").write_text(config)
+    run("run", "control.yaml", "--out", "out", "--quiet")
+    with (tmp_path / "out" / "summary.csv").open() as f:
+        rows = {r["environment"]: r for r in csv.DictReader(f) if r["metric"] == "episode_return"}
+    error = sum(float(r["stderr"]) ** 2 for r in rows.values()) ** 0.5
+    assert abs(float(rows["ours"]["mean"]) - float(rows["theirs"]["mean"])) <= 5 * error
+    assert error > 0
+    assert [int(r["n"]) for r in rows.values()] == [12, 12]

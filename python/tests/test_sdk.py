@@ -244,6 +244,66 @@ def test_errors_round_trip(kind: type[rlrun.Error]) -> None:
         assert (type(back), str(back), back.lane) == (kind, "two lines", lane)
 
 
+def test_models() -> None:
+    p = np.zeros((2, 2, 2))
+    p[0, :, 0], p[0, 1] = 1, [0.25, 0.75]
+    model = rlrun.Model.from_arrays(p, np.array([[0, 2.0], [0, 0]]), initial=np.array([1.0, 0]), terminal=[np.int64(1)])
+    assert json.loads(model.to_json()) == {
+        "S": 2,
+        "A": 2,
+        "transitions": [[0, 0, 0, 1.0], [0, 1, 0, 0.25], [0, 1, 1, 0.75]],
+        "rewards": [[0, 1, 2.0]],
+        "initial": [[0, 1.0]],
+        "terminal": [1],
+    }
+
+    class Known(Sample):
+        def model(self) -> rlrun.Model:
+            return rlrun.Model(1, 1, [(0, 0, 0, self.size)])
+
+    sizes = iter([2, 3, 2])
+    copies = Copies(lambda: Known(next(sizes)))
+    distinct, of = EnvironmentLanes(copies, copies.spec, 3).models()
+    assert ([m.transitions[0][3] for m in distinct], of) == ([2, 3], [0, 1, 0])
+    assert list(ClassPlugin(Known).description.capabilities) == ["model"]
+
+
+class Batch(rlrun.VectorEnvironment):
+    """Answers as it is told."""
+
+    id = "test/batch@1"
+    spec = rlrun.Spec(rlrun.Box(0, 1, (2,)), rlrun.Discrete(2))
+    answer = rlrun.TimeSteps(np.zeros((2, 2)), np.zeros(2), np.zeros(2, bool), np.zeros(2, bool))
+
+    def open(self, lanes: int) -> None: ...
+
+    def reset(self, lanes: rlrun.Lanes, seeds: np.ndarray) -> np.ndarray:
+        return np.zeros((len(seeds), 2))
+
+    def step(self, lanes: rlrun.Lanes, actions: np.ndarray) -> rlrun.TimeSteps:
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("field_", "value", "wrong"),
+    [
+        ("observations", np.zeros(2), r"observations of shape \(2,\), want \(2, 2\)"),
+        ("observations", np.zeros((2, 2), complex), "observations of complex128, want float64"),
+        ("rewards", 1.0, r"rewards of shape \(\), want \(2,\)"),
+        ("terminated", [False], r"terminated of shape \(1,\)"),
+        ("truncated", np.zeros((2, 1)), "truncated of shape"),
+    ],
+)
+def test_batches_that_answer_wrongly(field_: str, value: object, wrong: str) -> None:
+    batch = Batch()
+    env = EnvironmentLanes(batch, batch.spec, 2)
+    env.step(signals(NEW_RUN, NEW_RUN), seeds(1, 2), np.zeros(2, int))
+    assert env.step(signals(CONTINUE, CONTINUE), None, np.zeros(2, int)).rewards.tolist() == [0, 0]
+    batch.answer = Batch.answer._replace(**{field_: value})
+    with pytest.raises(rlrun.InvalidAnswer, match=wrong):
+        env.step(signals(CONTINUE, CONTINUE), None, np.zeros(2, int))
+
+
 class Echo(rlrun.Agent):
     """Answers with the number of updates."""
 
@@ -322,7 +382,7 @@ def test_streams_are_distributed_as_they_say() -> None:
 def test_log_lines() -> None:
     record = logging.LogRecord("mine", logging.WARNING, "", 0, "careful, %s", ("now",), None)
     line = json.loads(_log.HostFormatter().format(record))
-    assert (line["@level"], line["@message"], line["@module"]) == ("warn", "careful, now", "mine")
+    assert (line["@level"], line["@message"], line["logger"]) == ("warn", "careful, now", "mine")
 
 
 def test_by_hand() -> None:

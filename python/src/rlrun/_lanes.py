@@ -163,7 +163,7 @@ class Copies(VectorEnvironment):
         for k, lane in enumerate(numbers(lanes, len(self._copies))):
             try:
                 observation, rewards[k], terminated[k], truncated[k] = TimeStep(
-                    *self._copies[lane].step(value(actions[k]))
+                    *self._copies[lane].step(value(actions[k]))[:4]
                 )
                 observations[k] = spaces.as_entry(space, observation, "the observation")
                 rewards[k] = float(rewards[k])

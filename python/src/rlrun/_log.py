@@ -19,7 +19,7 @@ class HostFormatter(logging.Formatter):
             {
                 "@level": {"warning": "warn", "critical": "error"}.get(level, level),
                 "@message": record.getMessage(),
-                "@module": record.name,
+                "logger": record.name,
                 "@timestamp": when.isoformat(timespec="microseconds"),
             }
         )

@@ -118,7 +118,7 @@ class Model:
         keys: dict[str, Any] = {"S": self.states, "A": self.actions, "transitions": self.transitions}
         optional = {"name": self.name, "rewards": self.rewards, "initial": self.initial, "terminal": self.terminal}
         keys |= {key: value for key, value in optional.items() if len(value) > 0}
-        return json.dumps(keys).encode()
+        return json.dumps(keys, default=lambda number: number.item()).encode()  # numpy's
 
 
 class _Described:

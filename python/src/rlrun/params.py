@@ -100,10 +100,11 @@ def _parameters(cls: type) -> list[_Parameter]:
     """List the arguments of a class's constructor."""
     out = []
     fields: dict[str, dataclasses.Field[Any]] = {}
-    if "__dataclass_fields__" in vars(cls):
-        hints, fields = typing.get_type_hints(cls), {f.name: f for f in dataclasses.fields(cls)}
+    owner: Any = next(c for c in cls.__mro__ if "__init__" in vars(c))
+    if "__dataclass_fields__" in vars(owner) and owner.__dataclass_params__.init:
+        hints, fields = typing.get_type_hints(owner), {f.name: f for f in dataclasses.fields(owner)}
     else:
-        hints = typing.get_type_hints(cls.__init__) if inspect.isfunction(cls.__init__) else {}  # type: ignore[misc]
+        hints = typing.get_type_hints(owner.__init__) if inspect.isfunction(owner.__init__) else {}
     for name, p in inspect.signature(cls).parameters.items():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             continue
