@@ -6,9 +6,10 @@
 // chosen option until the next epoch (docs/theory.md §3.4).
 //
 // An epoch is the start of an episode, and the end of the window for which the
-// last choice was held. The greedy option is not held beyond the step at which the
-// data have doubled since the window was estimated: the estimate is made anew then,
-// and while it is made of a few steps, it may be very long. What a lane does depends on its run alone: on the agent,
+// last choice was held. The window is estimated anew when the data have doubled,
+// for while it is estimated from a few steps, it may be very long. If that falls
+// into a window, the greedy option is up for decision at once, and another one as
+// soon as it has been held for as long as the new estimate says. What a lane does depends on its run alone: on the agent,
 // its observations and rewards, and the seed of the run.
 package explore
 
@@ -111,6 +112,7 @@ var _ framework.VectorAgent = (*Agent)(nil)
 // lane is the state of one run.
 type lane struct {
 	left     int  // actions until the next epoch
+	since    int  // steps before the last decision
 	explores bool // the option in force is not the greedy one
 	pending  bool // pair is the last one, and where it led is not known yet
 	pair     int  // the last state and action, of Counts
@@ -226,13 +228,17 @@ const fixed Estimator = -1
 // Step implements framework.VectorAgent. A lane in evaluation follows the option in
 // force; the host learns and decides nothing.
 func (a *Agent) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
-	deciding := false
+	deciding, stale := false, false
 	for i, s := range in.Signals {
 		epoch := false
 		switch l := &a.lanes[i]; s {
 		case framework.Continue:
 			a.observe(l, in, i)
-			epoch = (l.left == 0 || !l.explores && l.data >= l.due) && !in.Terminated[i] && !in.Truncated[i]
+			if in.Terminated[i] || in.Truncated[i] {
+				break
+			}
+			epoch = l.left == 0 || !l.explores && l.data >= l.due
+			stale = stale || !epoch && l.data >= l.due
 		case framework.NewEpisode:
 			l.episode++
 			a.begin(l, in, i)
@@ -247,6 +253,11 @@ func (a *Agent) Step(ctx context.Context, in *framework.Feedback, actions *space
 	}
 	if err := a.agent.StepOptions(ctx, in, a.epochs, actions, a.problems); err != nil {
 		return err
+	}
+	if stale {
+		if err := a.shorten(ctx, in); err != nil {
+			return err
+		}
 	}
 	if deciding {
 		if err := a.decide(ctx, in); err != nil {
@@ -278,7 +289,8 @@ func (a *Agent) Step(ctx context.Context, in *framework.Feedback, actions *space
 // reset forgets everything: another run begins.
 func (a *Agent) reset(l *lane, s uint64) {
 	l.pcg.Seed(s, uint64(seed.Decisions))
-	l.left, l.explores, l.pending, l.steps, l.explored, l.data, l.due, l.episode = 0, false, false, 0, 0, 0, 1, 0
+	l.left, l.since, l.explores, l.pending = 0, 0, false, false
+	l.steps, l.explored, l.data, l.due, l.episode = 0, 0, 0, 1, 0
 	l.window = a.initial
 	l.counts.clear()
 	l.series.clear()
@@ -334,7 +346,7 @@ func (a *Agent) decide(ctx context.Context, in *framework.Feedback) error {
 			return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)}
 		}
 		a.choices[i] = d.Choice
-		l.left, l.explores = d.Hold, d.Explore
+		l.left, l.since, l.explores = d.Hold, l.steps, d.Explore
 		if l.log.next() {
 			state := -1
 			if a.finite.states > 0 {
@@ -342,6 +354,22 @@ func (a *Agent) decide(ctx context.Context, in *framework.Feedback) error {
 			}
 			l.log.add(d, l.episode, state)
 		}
+	}
+	return nil
+}
+
+// shorten estimates windows anew in the midst of which data have doubled, and ends
+// them accordingly; no sooner than after the action that has just been selected.
+func (a *Agent) shorten(ctx context.Context, in *framework.Feedback) error {
+	for i, s := range in.Signals {
+		l := &a.lanes[i]
+		if s != framework.Continue || a.epochs[i] || l.data < l.due || in.Terminated[i] || in.Truncated[i] {
+			continue
+		}
+		if err := a.estimate(ctx, l, i); err != nil {
+			return blame(i, err)
+		}
+		l.left = min(l.left, max(l.window.Steps-(l.steps-l.since), 1))
 	}
 	return nil
 }

@@ -134,26 +134,35 @@ func TestOutcomesDoNotDependOnLanes(t *testing.T) {
 }
 
 // The log of all decisions accounts for every step: windows follow each other,
-// unless an episode ends, and the exploratory ones make up the share.
+// unless an episode ends or T is estimated anew, and the exploratory ones make up
+// the share.
 func TestDecisionsAccountForSteps(t *testing.T) {
 	const steps = 3000
 	b := batch(t, []int{0, 1, 2}, steps, paired(func(o *Options) { o.Log = steps }))
 	b.Grid = loop.EveryGrid(1, steps)
+	shortened := 0
 	for _, o := range run(t, b) {
-		at := 0
-		episodes := 0
+		hold, share := o.Curves[result.MixingTime], o.Curves[result.ExplorationShare]
+		at, episode := 0, 0
 		for k, d := range o.Decisions {
 			end := steps
 			if k+1 < len(o.Decisions) {
 				end = o.Decisions[k+1].Step
 			}
-			if d.Step != at || end <= at || end > at+d.Hold || d.Hold < 1 {
-				t.Fatalf("decision %d is %+v, the next at step %d, want it at step %d", k, d, end, at)
+			if d.Step != at || end <= at || end > at+d.Hold || d.Hold < 1 || int(hold[at]) != d.Hold {
+				t.Fatalf("decision %d is %+v at T = %v, the next at step %d, want it at step %d", k, d, hold[at], end, at)
 			}
-			if early := k > 0 && d.Episode == episodes && d.Step != o.Decisions[k-1].Step+o.Decisions[k-1].Hold; early && o.Decisions[k-1].Explore {
-				t.Fatalf("decision %d at step %d came before the window of %+v was over", k, d.Step, o.Decisions[k-1])
+			next := episode // of the next decision
+			if k+1 < len(o.Decisions) {
+				next = o.Decisions[k+1].Episode
 			}
-			episodes = d.Episode
+			// An exploratory window that is cut short within an episode is so because
+			// T has been estimated anew, and no longer is.
+			if d.Explore && end < at+d.Hold && k+1 < len(o.Decisions) && next == d.Episode {
+				if shortened++; int(hold[end-1]) == d.Hold || end > at+max(int(hold[end-1]), 1) && int(hold[end-2]) != d.Hold {
+					t.Fatalf("the window of %+v ended at step %d with T = %v", d, end, hold[end-1])
+				}
+			}
 			if d.State < 0 || d.State > 5 {
 				t.Fatalf("state %d", d.State)
 			}
@@ -164,20 +173,17 @@ func TestDecisionsAccountForSteps(t *testing.T) {
 				t.Fatalf("decision %+v", d)
 			}
 			for s := at; s < end; s++ {
-				share := 0.0
-				if d.Explore {
-					share = 1
-				}
-				if o.Curves[result.ExplorationShare][s] != share || o.Curves[result.MixingTime][s] != float64(d.Hold) {
-					t.Fatalf("step %d: share %v, T %v in the window of %+v", s+1, o.Curves[result.ExplorationShare][s], o.Curves[result.MixingTime][s], d)
+				if explores := share[s] == 1; explores != d.Explore || share[s] != 0 && share[s] != 1 {
+					t.Fatalf("step %d: share %v in the window of %+v", s+1, share[s], d)
 				}
 			}
-			at = end
+			at, episode = end, next
 		}
-		if episodes != o.Episodes && episodes != o.Episodes-1 {
-			t.Errorf("%d episodes ended, the last decision is in number %d", o.Episodes, episodes)
+		if episode != o.Episodes && episode != o.Episodes-1 {
+			t.Errorf("%d episodes ended, the last decision is in number %d", o.Episodes, episode)
 		}
 	}
+	t.Logf("%d windows were shortened", shortened)
 }
 
 // The log keeps every decision up to its length and then evenly spaced ones.
@@ -365,6 +371,42 @@ func TestStepAllocatesNothing(t *testing.T) {
 	}
 	if got := a.lanes[0].window.Steps; got < 1 || reflect.DeepEqual(a.lanes[0].window, a.initial) {
 		t.Errorf("the window %+v was never estimated", a.lanes[0].window)
+	}
+}
+
+// keen is quiet with an option that is always better than the greedy one.
+type keen struct{ quiet }
+
+func (keen) StepOptions(_ context.Context, _ *framework.Feedback, epochs []bool, _ *space.Column, problems []options.Problem) error {
+	if epochs[0] {
+		problems[0] = options.Problem{Arms: quietArms, Values: []float64{0.5, 0.5, 0.7, 0.7}}
+	}
+	return nil
+}
+
+// A window of an exploratory option ends early when new data say that it need not
+// be as long. After four transitions the greedy action 0 stays in 0 and in 1, so
+// that having gone there is never forgotten. After eight it leaves 1 half of the
+// time: T = 4, for 1, ½, ¼ are not below ¼.
+func TestWindowsFollowTheData(t *testing.T) {
+	b := batch(t, []int{0}, 1, paired(nil))
+	a, spec := b.Agent.(*Agent), b.Environment.Spec()
+	a.agent = keen{}
+	in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+	in.Signals[0] = framework.NewRun
+	for _, x := range [][2]int64{{0, 0}, {0, 1}, {1, 0}, {1, 0}, {1, 0}, {0, 1}, {1, 0}, {0, 1}, {1, 0}, {0, 0}, {0, 0}} {
+		in.Observations.Int64[0], actions.Int64[0] = 2+x[0], 5+x[1]
+		if err := a.Step(t.Context(), in, &actions); err != nil {
+			t.Fatal(err)
+		}
+		in.Signals[0] = framework.Continue
+	}
+	var got [][2]int
+	for _, d := range a.Decisions(0) {
+		got = append(got, [2]int{d.Step, d.Hold})
+	}
+	if want := [][2]int{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1000}, {9, 4}}; !slices.Equal(got, want) {
+		t.Errorf("steps and T of decisions %v, want %v", got, want)
 	}
 }
 
