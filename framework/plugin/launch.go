@@ -116,6 +116,9 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = sub.Kill(ctx) })
 	p, err := connect(ctx, o, client, sub, t)
+	if err == nil {
+		err = sub.CheckMemory() // one that is too large at all is told of now
+	}
 	if err == nil && stop() {
 		return p, nil
 	}

@@ -2,6 +2,7 @@ package subprocess
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -21,7 +22,7 @@ func CanLimitMemory() bool { return canLimitMemory }
 func (s *Subprocess) LimitMemory(bytes int64) { s.memoryLimit = bytes }
 
 // watchMemory enforces the limit until the process ends.
-func (s *Subprocess) watchMemory(pid int) {
+func (s *Subprocess) watchMemory() {
 	tick := time.NewTicker(memoryInterval)
 	defer tick.Stop()
 	for {
@@ -30,16 +31,31 @@ func (s *Subprocess) watchMemory(pid int) {
 			return
 		case <-tick.C:
 		}
-		held := residentBytes(pid)
-		if held <= s.memoryLimit {
-			continue
+		if s.CheckMemory() != nil {
+			return
 		}
-		s.mu.Lock()
-		s.overrun = fmt.Sprintf("killed: it held %s of memory, its limit is %s", size(held), size(s.memoryLimit))
-		s.mu.Unlock()
-		_ = s.Kill(context.Background())
-		return
 	}
+}
+
+// CheckMemory kills the process if it breaks its limit now. The error says so, or
+// that it did before.
+func (s *Subprocess) CheckMemory() error {
+	pid := s.Pid()
+	if s.memoryLimit <= 0 || pid == 0 {
+		return nil
+	}
+	held := residentBytes(pid)
+	s.mu.Lock()
+	if s.overrun == "" && held > s.memoryLimit {
+		s.overrun = fmt.Sprintf("killed: it held %s of memory, its limit is %s", size(held), size(s.memoryLimit))
+	}
+	overrun := s.overrun
+	s.mu.Unlock()
+	if overrun == "" {
+		return nil
+	}
+	_ = s.Kill(context.Background())
+	return errors.New(overrun)
 }
 
 // size writes a number of bytes for people.

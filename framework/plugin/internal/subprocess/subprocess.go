@@ -71,7 +71,7 @@ func (s *Subprocess) Start(context.Context) error {
 		if err == nil {
 			sacrifice(s.cmd.Process.Pid)
 			if s.memoryLimit > 0 {
-				go s.watchMemory(s.cmd.Process.Pid)
+				go s.watchMemory()
 			}
 			if err = s.cmd.Wait(); errors.Is(err, exec.ErrWaitDelay) {
 				err = nil
