@@ -1,0 +1,81 @@
+package scaffold
+
+import (
+	"go/format"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+)
+
+// Every project is complete: no template is left unfilled, and Go is formatted,
+// whatever the name.
+func TestWrite(t *testing.T) {
+	for _, language := range []Language{Go, Python} {
+		for _, kind := range []framework.Kind{framework.KindEnvironment, framework.KindAgent} {
+			for _, name := range []string{"x", "import", "a-name-of-several-words", strings.Repeat("z", maxName)} {
+				p := Project{Name: name, Namespace: "ns", Kind: kind, Language: language, Version: "v1.0.0", Replace: "/a folder/rlrun"}
+				dir := filepath.Join(t.TempDir(), "p")
+				files, err := p.Write(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(files) < 5 {
+					t.Errorf("%s %s: only %v", language, kind, files)
+				}
+				for _, file := range files {
+					data, err := os.ReadFile(filepath.Join(dir, file))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if strings.Contains(string(data), "{{") || strings.Contains(string(data), "<no value>") {
+						t.Errorf("%s %s: %s has an unfilled template", language, kind, file)
+					}
+					if strings.HasSuffix(file, ".go") {
+						if formatted, err := format.Source(data); err != nil || string(formatted) != string(data) {
+							t.Errorf("%s %s: %s is not gofmt-clean (%v)", language, kind, file, err)
+						}
+					}
+				}
+				if _, err := p.Write(dir); err == nil || !strings.Contains(err.Error(), "is there already") {
+					t.Errorf("written twice: %v", err)
+				}
+			}
+		}
+	}
+}
+
+// Folders with spaces are quoted as go.mod and pip want them.
+func TestReplacePaths(t *testing.T) {
+	p := Project{Replace: "/a folder/rlrun"}
+	if got := p.GoReplace(); got != `"/a folder/rlrun"` {
+		t.Errorf("go.mod gets %s", got)
+	}
+	if got := p.PythonURL(); got != "file:///a%20folder/rlrun/python" {
+		t.Errorf("pip gets %s", got)
+	}
+	if got := (Project{Replace: "/src/rlrun"}).GoReplace(); got != "/src/rlrun" {
+		t.Errorf("go.mod gets %s", got)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	good := Project{Name: "grid-2", Namespace: "me", Kind: framework.KindAgent, Language: Go}
+	if err := good.Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"", "-a", "a-", "a--b", "Grid", "grid_world", "2d", "grid/world", "..", "gitter€", strings.Repeat("a", maxName+1)} {
+		bad := good
+		bad.Name = name
+		if bad.Validate() == nil {
+			t.Errorf("the name %q was accepted", name)
+		}
+		bad = good
+		bad.Namespace = name
+		if bad.Validate() == nil {
+			t.Errorf("the namespace %q was accepted", name)
+		}
+	}
+}
