@@ -70,7 +70,7 @@ func NewPolicyTables(actions, members int, gamma float64, o TableOptions) (*Poli
 // Constants and Uniform. The slice belongs to t.
 func (t *PolicyTables) Policies() []TableOption { return t.policies }
 
-// At is ValueTables.At with, besides, e[(a*K+k)*P+p], the value to member k of
+// At is ValueTables.At with, besides, e[(a*P+p)*K+k], the value to member k of
 // action a followed by policy number p of P.
 func (t *PolicyTables) At(p *Problem, q, e []float64, bonus func(Kind) int) error {
 	if len(q) != t.actions*t.members || len(e) != len(q)*len(t.policies) {
@@ -124,13 +124,14 @@ func (t *PolicyTables) At(p *Problem, q, e []float64, bonus func(Kind) int) erro
 
 // value returns (1−γ)E_pk(s,a).
 func (t *PolicyTables) value(e []float64, action, member, policy int) float64 {
-	return (1 - t.gamma) * e[(action*t.members+member)*len(t.policies)+policy]
+	return (1 - t.gamma) * e[(action*len(t.policies)+policy)*t.members+member]
 }
 
 // offer adds an option that takes an action first.
 func (t *PolicyTables) offer(kind Kind, of int, e []float64, action, policy int) {
-	for k := range t.row {
-		t.row[k] = t.value(e, action, k, policy)
+	i := (action*len(t.policies) + policy) * t.members
+	for k, v := range e[i : i+t.members] {
+		t.row[k] = (1 - t.gamma) * v
 	}
 	t.arms.add(kind, of, t.row)
 }

@@ -8,13 +8,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// policyValues are E_pk(s,a) at (a*K+k)*P+p, made up so that each is told by its
+// policyValues are E_pk(s,a) at (a*P+p)*K+k, made up so that each is told by its
 // digits: a.kp0.
 func policyValues(actions, members, policies int) []float64 {
 	var e []float64
 	for a := range actions {
-		for k := range members {
-			for p := range policies {
+		for p := range policies {
+			for k := range members {
 				e = append(e, float64(a)+0.1*float64(k)+0.01*float64(p))
 			}
 		}
@@ -109,7 +109,7 @@ func TestRepresentatives(t *testing.T) {
 			}
 			return a
 		}
-		at := func(a, k, p int) float64 { return e[(a*members+k)*n+p] }
+		at := func(a, k, p int) float64 { return e[(a*n+p)*members+k] }
 		j := tables.Option(0).Of
 		gain := func(l int) float64 { return q[best(l)*members+l] - at(j, l, 0) }
 		offered := map[int]bool{}

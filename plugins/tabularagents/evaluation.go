@@ -8,26 +8,25 @@ import "github.com/rlrun/rlrun/options"
 type evaluation struct {
 	*ensemble
 	policies []options.TableOption
-	values   []float64 // E_pk(s,a) at ((s*actions+a)*K+k)*P+p
-	after    []int     // where, in the values of a state, those of its policies' actions are to member 0
+	values   []float64 // E_pk(s,a) at ((s*actions+a)*P+p)*K+k
+	mixed    []float64 // scratch: what follows a uniform action, by member
 }
 
 func newEvaluation(x *ensemble, policies []options.TableOption) *evaluation {
-	n := len(policies)
-	return &evaluation{ensemble: x, policies: policies, values: make([]float64, n*len(x.q)), after: make([]int, n)}
+	return &evaluation{ensemble: x, policies: policies, values: make([]float64, len(policies)*len(x.q)), mixed: make([]float64, x.Members)}
 }
 
 // start gives all policies the initial values of the actions.
 func (e *evaluation) start() {
-	n := len(e.policies)
-	for i, v := range e.q {
+	k, n := e.Members, len(e.policies)
+	for i := range e.mean {
 		for p := range n {
-			e.values[i*n+p] = v
+			copy(e.values[(i*n+p)*k:], e.q[i*k:(i+1)*k])
 		}
 	}
 }
 
-// state returns the values in s, at (a*K+k)*P+p.
+// state returns the values in s, at (a*P+p)*K+k.
 func (e *evaluation) state(s int) []float64 {
 	n := len(e.policies) * e.Members * e.actions
 	return e.values[s*n : (s+1)*n]
@@ -36,10 +35,10 @@ func (e *evaluation) state(s int) []float64 {
 // learn moves the values of pair i; the ensemble has learned from the step, and its
 // sizes are those of the step.
 func (e *evaluation) learn(i int, r, gamma float64, next int) {
-	n := len(e.policies)
-	stride := e.Members * n
+	k := e.Members
+	stride := len(e.policies) * k
+	after, own := e.state(next), e.values[i*stride:][:stride]
 	greedy := e.greedy(next)
-	directed := n // policies that take one action
 	for p, o := range e.policies {
 		a := greedy
 		switch o.Kind {
@@ -48,26 +47,25 @@ func (e *evaluation) learn(i int, r, gamma float64, next int) {
 		case options.Constants:
 			a = o.Of
 		case options.Uniform:
-			directed = p // the last one
-		}
-		e.after[p] = a*stride + p
-	}
-	after, own := e.state(next), e.values[i*stride:][:stride]
-	for k, w := range e.size {
-		if w == 0 {
+			clear(e.mixed)
+			for a := range e.actions {
+				for m, v := range after[a*stride+p*k:][:k] {
+					e.mixed[m] += v / float64(e.actions)
+				}
+			}
+			e.move(own[p*k:], e.mixed, r, gamma)
 			continue
 		}
-		row, after := own[k*n:][:n], after[k*n:]
-		for p, at := range e.after[:directed] {
-			row[p] += w * (r + gamma*after[at] - row[p])
-		}
-		if directed < n {
-			mean := 0.0
-			for a := range e.actions {
-				mean += after[a*stride+directed]
-			}
-			row[directed] += w * (r + gamma*mean/float64(e.actions) - row[directed])
-		}
+		e.move(own[p*k:], after[a*stride+p*k:], r, gamma)
+	}
+}
+
+// move moves members' values towards r + gamma·after.
+func (e *evaluation) move(values, after []float64, r, gamma float64) {
+	size := e.size
+	values, after = values[:len(size)], after[:len(size)]
+	for m, w := range size {
+		values[m] += w * (r + gamma*after[m] - values[m])
 	}
 }
 
