@@ -60,7 +60,8 @@ type Component struct {
 	// of exploration and the swept values.
 	Name string `json:"name,omitempty"`
 	// Plugin is the name of a bundled plugin, of an executable
-	// rlrun-plugin-<name> on the plugin path, or a path to an executable.
+	// rlrun-plugin-<name> on the plugin path, a path to an executable, or
+	// gymnasium:<id> for an environment of Gymnasium (docs/python.md).
 	Plugin string `json:"plugin" jsonschema:"minLength=1"`
 	// Args are arguments for the plugin's executable.
 	Args []string `json:"args,omitempty"`
