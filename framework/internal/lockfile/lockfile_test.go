@@ -6,10 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rlrun/rlrun/framework/internal/lockfile"
 )
@@ -84,10 +86,11 @@ func TestExclusive(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			for turns.Load() < 500 {
+			for turns.Load() < 100 {
 				l, err := lockfile.Take(path)
 				var held *lockfile.HeldError
 				if errors.As(err, &held) {
+					runtime.Gosched()
 					continue
 				}
 				if err != nil {
@@ -98,6 +101,7 @@ func TestExclusive(t *testing.T) {
 					t.Error("two hold the lock")
 				}
 				turns.Add(1)
+				time.Sleep(20 * time.Microsecond)
 				inside.Add(-1)
 				if err := l.Release(); err != nil {
 					t.Error(err)
