@@ -120,7 +120,7 @@ func (f Found) Explain(err error) error {
 	}
 	for _, line := range e.Stderr {
 		for _, name := range []string{"rlrun", "gymnasium"} {
-			if strings.Contains(line, "No module named '"+name) {
+			if strings.Contains(line, "No module named '"+name+"'") {
 				return fmt.Errorf("plugin %s needs the Python package %s, which %s does not have: in rlrun's source, %s -m pip install './python[gymnasium]'; or name another interpreter in RLRUN_PYTHON",
 					f.Name, name, f.Command, f.Command)
 			}

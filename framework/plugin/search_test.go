@@ -131,6 +131,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{"no rlrun", gym, "/bin/python: Error while finding module specification for 'rlrun.gymnasium' (ModuleNotFoundError: No module named 'rlrun')", "/bin/python -m pip install './python[gymnasium]'"},
 		{"no gymnasium", gym, "ModuleNotFoundError: No module named 'gymnasium'", "needs the Python package gymnasium"},
+		{"no other package", gym, "ModuleNotFoundError: No module named 'gymnasium_robotics'", ""},
 		{"another reason", gym, "out of memory", ""},
 		{"another plugin", plugin.Found{Name: "grid"}, "No module named 'rlrun'", ""},
 	} {
