@@ -1,6 +1,6 @@
-// Package tabularagents is the classical agents for finite tasks: Q-learning,
-// SARSA(λ), Dyna-Q and posterior sampling, each a plugin. They hold tables over
-// states and actions, and take an observation for a Markov state.
+// Package tabularagents is the classical agents for finite tasks, each a plugin, and
+// those that hold several opinions for a host to explore by (lanes_options.go). They
+// hold tables over states and actions, and take an observation for a Markov state.
 //
 // All refuse, with an error wrapping framework.ErrUnsupported, environments whose
 // observations or actions are not framework/space.Discrete, and those with more
