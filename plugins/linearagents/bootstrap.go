@@ -14,6 +14,8 @@ type bootstrapParams struct {
 	Behaviour string  `json:"behaviour,omitempty" jsonschema:"enum=thompson,enum=mean" jsonschema_description:"Whose values actions are selected by when no host decides. thompson: those of a member that is drawn now and then, see redraw (Osband et al. 2016). mean: the mean of all members."`
 	Redraw    string  `json:"redraw,omitempty" jsonschema:"enum=auto,enum=episode,enum=geometric" jsonschema_description:"When behaviour thompson draws a member. episode: at the start of every episode (Osband et al. 2016). geometric: then, and after every step with probability 1-gamma (Xu, Dong & Van Roy 2024). auto: geometric in tasks that continue, episode in others."`
 	Epsilon   float64 `json:"epsilon" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Probability of a uniformly random action when no host decides; default: greedy for the values of behaviour."`
+	Values    string  `json:"values,omitempty" jsonschema:"enum=policies,enum=actions" jsonschema_description:"For hosts that decide: what options are worth to a member. actions: the value of the first action, followed by what the member believes best, which understates what exploring can gain; at no cost. policies: what they are, by functions that learn the value of every option's policy off policy (expected Sarsa; van Seijen et al. 2009)."`
+	Evaluated int     `json:"evaluated" jsonschema:"minimum=0" jsonschema_description:"Of values policies: how many members have functions for what their policies are worth to all; at most members. The others are represented by the one that gains most of those that begin alike."`
 	Reveal    float64 `json:"reveal" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"For hosts that decide: the probability that holding an uninformed option (uniform, repeats) shows which member is right; a choice of ours that overrates them."`
 }
 
@@ -29,12 +31,12 @@ type bootstrapParams struct {
 // each member with the maximum of its own. Off-policy with function approximation,
 // it has no guarantee to converge (§11.3), and in the tasks at hand does. It is a
 // framework.OptionAgent with options of every kind but overdue and novelty, which
-// need counts of states; a host's problems are those of options.ValueTables. With
-// one member, update all, sd 0 and behaviour mean it is linear Q-learning.
+// need counts of states; a host's problems are those of options.ValueTables or
+// options.PolicyTables. With one member, update all, sd 0 and behaviour mean it is linear Q-learning.
 func Bootstrap() framework.Plugin {
 	return optionPlugin("rlrun/bootstrap-linear@1",
 		"Q-learning with K linear functions of tile-coded observations that bootstrap their data online, each from its own prior; follows one for an episode (Osband et al. 2016), or lets the host decide which options to explore with.",
-		bootstrapParams{defaultEnsemble(), "thompson", "auto", 0, 1},
+		bootstrapParams{defaultEnsemble(), "thompson", "auto", 0, "actions", 0, 1},
 		func(p bootstrapParams, t task) (func() optionLearner, error) {
 			c, err := p.Features.coder(t)
 			if err != nil {
@@ -65,6 +67,10 @@ func (p *bootstrapParams) check() error {
 		return invalid("redraw is %q, must be auto, episode or geometric", p.Redraw)
 	case !(p.Epsilon >= 0 && p.Epsilon <= 1):
 		return invalid("epsilon is %v, must be in [0,1]", p.Epsilon)
+	case p.Values != "actions" && p.Values != "policies":
+		return invalid("values is %q, must be actions or policies", p.Values)
+	case p.Evaluated < 0 || p.Evaluated > p.Members:
+		return invalid("evaluated is %d, must be between 0 and members", p.Evaluated)
 	case !(p.Reveal > 0 && p.Reveal <= 1):
 		return invalid("reveal is %v, must be in (0,1]", p.Reveal)
 	}
@@ -81,16 +87,20 @@ type bootstrap struct {
 	last      int // the last action
 	scratch   []float64
 
-	tables   *options.ValueTables // once the host has made its offer
-	hosted   bool                 // the host has chosen an option in this run
-	option   options.TableOption  // that it chose
-	begun    bool                 // an action was taken by it
-	duration *rand.Zipf           // of repeated actions, less one; nil unless they are offered
-	repeat   uint64               // steps for which option.Of is still to be repeated
+	tables     tables              // once the host has made its offer
+	evaluation *evaluation         // of its options; nil unless wanted
+	hosted     bool                // the host has chosen an option in this run
+	option     options.TableOption // that it chose
+	begun      bool                // an action was taken by it
+	duration   *rand.Zipf          // of repeated actions, less one; nil unless they are offered
+	repeat     uint64              // steps for which option.Of is still to be repeated
 }
 
 func (x *bootstrap) start(seed uint64) {
 	x.ensemble.start(seed)
+	if x.evaluation != nil {
+		x.evaluation.start()
+	}
 	x.selector.start(seed)
 	x.hosted, x.drawn = false, -1
 }
@@ -117,14 +127,28 @@ func (x *bootstrap) step(r float64, o []float64) int {
 	return x.act()
 }
 
-func (x *bootstrap) take(r float64, o []float64) { x.learn(x.last, r, x.Gamma, o, x.followed()) }
+func (x *bootstrap) look(o []float64) {
+	x.ensemble.look(o)
+	if x.evaluation != nil {
+		x.evaluation.look()
+	}
+}
+
+func (x *bootstrap) take(r float64, o []float64) { x.learnFrom(r, x.Gamma, o) }
+
+func (x *bootstrap) learnFrom(r, gamma float64, o []float64) {
+	x.learn(x.last, r, gamma, o, x.followed())
+	if x.evaluation != nil {
+		x.evaluation.learn(x.last, r, gamma)
+	}
+}
 
 func (x *bootstrap) end(r float64, o []float64, terminated bool) {
 	gamma := x.Gamma
 	if terminated {
 		gamma = 0
 	}
-	x.learn(x.last, r, gamma, o, x.followed())
+	x.learnFrom(r, gamma, o)
 }
 
 // followed returns the member that selects the actions, -1 if none does.
@@ -210,11 +234,24 @@ func (x *bootstrap) offer(kinds []options.Kind) error {
 			x.duration = rand.NewZipf(x.selector.rng, repeatExponent, 1, repeatLongest-1)
 		}
 	}
-	tables, err := options.NewValueTables(x.actions, x.Members, x.Gamma, options.TableOptions{Kinds: kinds, Reveal: x.p.Reveal})
+	o := options.TableOptions{Kinds: kinds, Reveal: x.p.Reveal, Evaluated: x.p.Evaluated}
+	if x.p.Values == "actions" {
+		t, err := options.NewValueTables(x.actions, x.Members, x.Gamma, o)
+		if err != nil {
+			return fmt.Errorf("%w: %w", err, framework.ErrUnsupported)
+		}
+		x.tables = valueTables{t, &x.ensemble}
+		return nil
+	}
+	t, err := options.NewPolicyTables(x.actions, x.Members, x.Gamma, o)
 	if err != nil {
 		return fmt.Errorf("%w: %w", err, framework.ErrUnsupported)
 	}
-	x.tables = tables
+	if n := len(t.Policies()); len(x.w) > maxWeights/n {
+		return fmt.Errorf("%d weights for each of %d policies are too many; give a smaller features.memory, or set values to actions: %w", len(x.w), n, framework.ErrUnsupported)
+	}
+	x.evaluation = newEvaluation(&x.ensemble, t.Policies())
+	x.tables = policyTables{t, x.evaluation}
 	return nil
 }
 
@@ -222,7 +259,7 @@ func (x *bootstrap) face(p *options.Problem) error {
 	if x.tables == nil {
 		return fmt.Errorf("no options have been offered: %w", framework.ErrUnsupported)
 	}
-	return x.tables.At(p, x.q, nil)
+	return x.tables.at(p)
 }
 
 func (x *bootstrap) follow(option int) int {

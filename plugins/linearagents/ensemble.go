@@ -85,7 +85,8 @@ type ensemble struct {
 	here, next place
 	q, after   []float64 // Q_k(s,a) at a*K+k, here and next
 	best       []float64 // scratch: max_a Q_k of next
-	size       []float64 // scratch: the share that each member learns
+	share      []float64 // of the last step's error that each member learned
+	by         []float64 // scratch
 	pcg        rand.PCG
 	rng        *rand.Rand  // over pcg
 	repeats    [20]float64 // 1−(1−step)^ν, the share of ν steps
@@ -98,7 +99,7 @@ func (x *ensemble) init(p *Ensemble, c *tiles.Coder, actions int) {
 	x.traces = newTraces(&x.weights, p.Gamma*p.Lambda, true, p.Traces == "cut")
 	x.here, x.next = newPlace(c), newPlace(c)
 	x.q, x.after = make([]float64, actions*p.Members), make([]float64, actions*p.Members)
-	x.best, x.size = make([]float64, p.Members), make([]float64, p.Members)
+	x.best, x.share, x.by = make([]float64, p.Members), make([]float64, p.Members), make([]float64, p.Members)
 	x.rng = rand.New(&x.pcg)
 	for n := range x.repeats {
 		x.repeats[n] = 1 - math.Pow(1-p.Step, float64(n))
@@ -138,12 +139,12 @@ func (x *ensemble) learn(a int, r, gamma float64, o []float64, followed int) {
 	}
 	x.shares(followed)
 	now, each := x.q[a*k:(a+1)*k], 1/float64(len(x.here.active))
-	for m, share := range x.size {
-		x.size[m] = share * each * (r + gamma*x.best[m] - now[m])
+	for m, share := range x.share {
+		x.by[m] = share * each * (r + gamma*x.best[m] - now[m])
 	}
 	x.traces.cutOff(x.q, a)
 	x.here, x.next = x.next, x.here
-	if x.traces.move(&x.next, a, x.size) {
+	if x.traces.move(&x.next, a, x.by) {
 		x.values(x.q, &x.here)
 		return
 	}
@@ -151,37 +152,37 @@ func (x *ensemble) learn(a int, r, gamma float64, o []float64, followed int) {
 	x.value(x.q[a*k:(a+1)*k], &x.here, a) // features here may be among those that moved
 }
 
-// shares draws the share of a step's error that each member learns into x.size.
+// shares draws the share of a step's error that each member learns into x.share.
 func (x *ensemble) shares(followed int) {
 	switch x.mode {
 	case bandit.AllMembers:
-		for k := range x.size {
-			x.size[k] = x.Step
+		for k := range x.share {
+			x.share[k] = x.Step
 		}
 	case bandit.DrawnMember:
 		if followed < 0 {
 			followed = x.rng.IntN(x.Members)
 		}
-		clear(x.size)
-		x.size[followed] = x.Step
+		clear(x.share)
+		x.share[followed] = x.Step
 	case bandit.BernoulliMask:
 		if x.Mask == 0.5 {
 			x.halves()
 			return
 		}
-		for k := range x.size {
-			x.size[k] = 0
+		for k := range x.share {
+			x.share[k] = 0
 			if x.rng.Float64() < x.Mask {
-				x.size[k] = x.Step
+				x.share[k] = x.Step
 			}
 		}
 	case bandit.ExponentialWeights:
-		for k := range x.size {
-			x.size[k] = min(x.rng.ExpFloat64()*x.Step, 1)
+		for k := range x.share {
+			x.share[k] = min(x.rng.ExpFloat64()*x.Step, 1)
 		}
 	case bandit.PoissonWeights:
-		for k := range x.size {
-			x.size[k] = x.repeats[x.poisson()]
+		for k := range x.share {
+			x.share[k] = x.repeats[x.poisson()]
 		}
 	}
 }
@@ -190,11 +191,11 @@ func (x *ensemble) shares(followed int) {
 func (x *ensemble) halves() {
 	unit := [2]float64{0, x.Step}
 	var bits uint64
-	for k := range x.size {
+	for k := range x.share {
 		if k&63 == 0 {
 			bits = x.pcg.Uint64()
 		}
-		x.size[k] = unit[bits&1]
+		x.share[k] = unit[bits&1]
 		bits >>= 1
 	}
 }

@@ -73,7 +73,7 @@ func TestMembersAreQLambda(t *testing.T) {
 				if cut && d.value(features(o, action)) < best(d, o)-1e-9 {
 					clear(d.z)
 				}
-				d.alpha = twin.size[k] / float64(p.Features.Tilings)
+				d.alpha = twin.share[k] / float64(p.Features.Tilings)
 				d.learn(features(o, action), r+gamma*best(d, next))
 			}
 		}
@@ -152,7 +152,7 @@ func TestShares(t *testing.T) {
 		var draws []float64
 		for len(draws) < 40_000 {
 			x.shares(-1)
-			draws = append(draws, x.size...)
+			draws = append(draws, x.share...)
 		}
 		mean, variance := stat.MeanVariance(draws, nil)
 		n := float64(len(draws))

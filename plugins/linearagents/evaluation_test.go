@@ -1,0 +1,122 @@
+package linearagents
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/options"
+)
+
+// The values of policies are learned as expected Sarsa with traces over full
+// vectors learns them, traces ending where a policy would have acted otherwise.
+func TestPoliciesAreEvaluated(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := bootstrapParams{Ensemble: defaultEnsemble(), Behaviour: "mean", Redraw: "auto", Epsilon: 0.3, Values: "policies", Evaluated: 1, Reveal: 1}
+		p.Features = Features{Tilings: rapid.IntRange(1, 3).Draw(t, "tilings"), Tiles: 2, Memory: 1 << 10}
+		p.Members, p.Gamma, p.Step = 2, 0.9, 0.3
+		p.Lambda = rapid.SampledFrom([]float64{0, 0.8}).Draw(t, "lambda")
+		raw, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := open(t, string(raw))
+		if err := x.offer([]options.Kind{options.Members, options.Constants, options.Uniform}); err != nil {
+			t.Fatal(err)
+		}
+		v := x.evaluation
+		n := len(v.policies) // greedy, a member, three constants, uniform
+		if n != 6 {
+			t.Fatalf("policies %v", v.policies)
+		}
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		x.start(1)
+		want := make([]dense, 2*n) // member k's policy q at k*n+q
+		for i := range want {
+			want[i] = dense{w: make([]float64, len(x.w)/2), z: make([]float64, len(x.w)/2),
+				alpha: p.Step / float64(p.Features.Tilings), fade: p.Gamma * p.Lambda, cut: negligibleTrace, replacing: true}
+			for f := range want[i].w {
+				want[i].w[f] = x.w[f*2+i/n]
+			}
+		}
+		features := func(o []float64, a int) (list []int) {
+			here := newPlace(x.here.coder)
+			here.set(o)
+			for _, f := range here.active {
+				list = append(list, int(f)*3+a)
+			}
+			return list
+		}
+		point := func() []float64 { return []float64{2*rng.Float64() - 1, 2*rng.Float64() - 1} }
+		for range 3 {
+			o := point()
+			action := x.begin(o)
+			for i := range want {
+				clear(want[i].z)
+			}
+			for step := range 10 {
+				acted := slices.Clone(v.acts)
+				r, next, gamma, after := rng.NormFloat64(), point(), p.Gamma, 0
+				if step == 9 {
+					gamma = 0
+					x.end(r, next, true)
+				} else {
+					after = x.step(r, next)
+				}
+				for i := range want {
+					d, q := &want[i], i%n
+					if acted[q] != action {
+						clear(d.z)
+					}
+					worth := (d.value(features(next, 0)) + d.value(features(next, 1)) + d.value(features(next, 2))) / 3
+					if b := v.acts[q]; b >= 0 {
+						worth = d.value(features(next, b))
+					}
+					d.learn(features(o, action), r+gamma*worth)
+				}
+				o, action = next, after
+			}
+		}
+		for i, d := range want {
+			for f, w := range d.w {
+				if got := v.weights.w[f*2*n+i]; math.Abs(got-w) > 1e-9*(1+math.Abs(w)) {
+					t.Fatalf("member %d, policy %v: weight %d is %v, want %v", i/n, v.policies[i%n], f, got, w)
+				}
+			}
+		}
+	})
+}
+
+// What policies do is what options of their kinds do, and their values are kept for
+// where the agent is.
+func TestPoliciesActAsOptions(t *testing.T) {
+	x := open(t, `{"values":"policies","evaluated":3,"sd":2}`)
+	if err := x.offer([]options.Kind{options.Members, options.Constants}); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	x.start(1)
+	x.begin([]float64{0, 0})
+	e := make([]float64, len(x.evaluation.e))
+	for range 100 {
+		x.step(rng.NormFloat64(), []float64{rng.Float64(), rng.Float64()})
+		for p, o := range x.evaluation.policies {
+			x.option = o
+			if a := x.obey(); a != x.evaluation.acts[p] {
+				t.Fatalf("policy %v takes action %d, the option %d", o, x.evaluation.acts[p], a)
+			}
+		}
+		x.evaluation.weights.values(e, &x.here)
+		if !slices.Equal(e, x.evaluation.e) {
+			t.Fatal("values are out of date")
+		}
+	}
+	p := options.Problem{Hold: 1} // the host's part
+	if err := x.face(&p); err != nil || p.Check() != nil || len(p.Arms) < 1+3+3 {
+		t.Fatalf("%v, %d options", err, len(p.Arms))
+	}
+}
