@@ -176,6 +176,17 @@ func (p *Population) init(x []float64, ids []int32, rule *populationRule) error 
 	return nil
 }
 
+// Reset gives p other members, as many as it has, and forgets its updates: it is
+// then, to the bit, what NewPopulation makes of them with the same options. It
+// allocates nothing. The error says which member is not finite; p is of no use then.
+func (p *Population) Reset(members []float64) error {
+	if len(members) != len(p.x) {
+		panic("bandit: bad members length")
+	}
+	copy(p.x, members)
+	return p.init(p.x, p.rule.ids, p.rule)
+}
+
 // Clone returns a population with members of its own.
 func (p *Population) Clone() *Population {
 	c, rule := *p, *p.rule

@@ -286,6 +286,49 @@ func TestCloneIsIndependent(t *testing.T) {
 	checkConsistent(t, c)
 }
 
+// A population that has learned and is reset is a new one, to the bit, in how it
+// learns on, too.
+func TestResetIsANewPopulation(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		k := rapid.IntRange(1, 40).Draw(rt, "k")
+		value := rapid.OneOf(rapid.Float64Range(-3, 3), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, 1e300, 5e-324}))
+		opts := PopulationOptions{Mode: rapid.SampledFrom([]UpdateMode{AllMembers, DrawnMember, BernoulliMask}).Draw(rt, "mode"), Step: 0.3}
+		var members [2][]float64
+		for i := range members {
+			members[i] = rapid.SliceOfN(value, k, k).Draw(rt, "members")
+		}
+		p, want := mustPopulation(t, opts, members[0]...), mustPopulation(t, opts, members[1]...)
+		for n := range 5 {
+			p.Sample(seeded(uint64(n)))
+			p.Update(float64(n), seeded(uint64(n)))
+		}
+		if err := p.Reset(members[1]); err != nil {
+			rt.Fatal(err)
+		}
+		for n := range 4 {
+			if p.Mean() != want.Mean() || p.Pulls() != want.Pulls() {
+				rt.Fatalf("mean %v after %d pulls, of a new one %v after %d", p.Mean(), p.Pulls(), want.Mean(), want.Pulls())
+			}
+			for m := range k {
+				if math.Float64bits(p.Member(m)) != math.Float64bits(want.Member(m)) || p.Identity(m) != want.Identity(m) {
+					rt.Fatalf("member %d is number %d, %v, of a new one number %d, %v", m, p.Identity(m), p.Member(m), want.Identity(m), want.Member(m))
+				}
+			}
+			for _, q := range []*Population{p, want} {
+				q.Sample(seeded(uint64(n)))
+				q.Update(0.5, seeded(uint64(n)))
+			}
+		}
+	})
+	p := mustPopulation(t, PopulationOptions{}, 1, 2)
+	if err := p.Reset([]float64{1, math.NaN()}); err == nil {
+		t.Error("a member that is not a number is taken")
+	}
+	if n := testing.AllocsPerRun(100, func() { _ = p.Reset([]float64{3, 4}) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 func TestPopulationErrors(t *testing.T) {
 	for name, opts := range map[string]PopulationOptions{
 		"mode":        {Mode: 9},
