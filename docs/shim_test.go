@@ -152,6 +152,7 @@ func rlrun(args []string) error {
 func goCommand(args []string) error {
 	if _, err := os.Stat("go.mod"); err == nil {
 		cmd := exec.Command(os.Getenv(goVariable), args...)
+		cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false") // without the race detector, if this has it
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 		return cmd.Run()
 	}
