@@ -57,6 +57,7 @@ func TestImportsPointDown(t *testing.T) {
 		{"options", []string{"bandit", "mdp"}},
 		{"framework", []string{"options", "bandit", "mdp"}},
 		{"plugins", []string{"framework", "options", "bandit", "mdp"}},
+		{"examples", []string{"framework", "options", "bandit", "mdp"}},
 		{"cmd", []string{"plugins", "framework", "options", "bandit", "mdp"}},
 	}
 	packages := load(t, false)
