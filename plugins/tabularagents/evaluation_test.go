@@ -99,7 +99,7 @@ func TestEvaluationFindsTheValues(t *testing.T) {
 	kinds := []options.Kind{options.Members, options.Constants, options.Uniform}
 	x := newPolicyQ(t, `{"members":3,"gamma":0.8,"update":"exponential","schedule":"harmonic","power":0.8,"low":0,"high":1,"evaluated":2}`, m.NumStates(), m.NumActions(), kinds)
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
+	for range 8_000 {
 		for i := range x.mean { // every pair as often
 			s, a := i/m.NumActions(), i%m.NumActions()
 			next, prob := m.Transition(s, a)
@@ -189,20 +189,20 @@ func TestOneStateConstantsAreTheBandit(t *testing.T) {
 }
 
 // The values of policies find the far end of RiverSwim, by rules and horizons at which
-// those of first actions stay with the small reward nearby: 10 runs, the last half of
+// those of first actions stay with the small reward nearby: 4 runs, the last half of
 // 20,000 steps; 0.429 can be had.
 func TestPolicyValuesExplore(t *testing.T) {
 	late := func(params string, rule options.Rule) (sum float64) {
 		rule.Horizon = bandit.Discounted(0.99)
-		for _, o := range playHosted(t, "riverswim", `{"limit":0}`, "bootstrap-q", params, &explore.Options{Rule: rule}, 0, 10, 20_000, []int{10_000, 20_000}, result.Reward) {
-			sum += o.Curves[result.Reward][1] / 10
+		for _, o := range playHosted(t, "riverswim", `{"limit":0}`, "bootstrap-q", params, &explore.Options{Rule: rule}, 0, 4, 20_000, []int{10_000, 20_000}, result.Reward) {
+			sum += o.Curves[result.Reward][1] / 4
 		}
 		return sum
 	}
 	for _, rule := range []options.Rule{{}, {Score: options.Index, Kind: bandit.V}} {
 		policies, actions := late(`{"high":20}`, rule), late(`{"high":20,"values":"actions"}`, rule)
 		t.Logf("%v: %.3f, %.3f", rule.Score, policies, actions)
-		if policies < 0.3 || actions > 0.25 {
+		if policies < 0.35 || actions > 0.3 {
 			t.Errorf("%v: reward a step %.3f, with the values of first actions %.3f", rule.Score, policies, actions)
 		}
 	}

@@ -104,18 +104,18 @@ func TestOptionLanesAreIndependent(t *testing.T) {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
 				together := newDriver(t, name, params, []uint64{3, 4, 5}, everyKind)
-				for range 150 {
+				for range 60 {
 					together.step(t)
 				}
 				for i := range together.rng {
 					together.in.Signals[i], together.in.Seeds[i], together.rng[i] = framework.NewRun, 3, rand.New(rand.NewPCG(3, 1))
 				}
-				for range 150 {
+				for range 60 {
 					together.step(t)
 				}
 				for i, r := range []uint64{3, 4, 5} {
 					alone := newDriver(t, name, params, []uint64{r}, everyKind)
-					for range 150 {
+					for range 60 {
 						alone.step(t)
 					}
 					if n := len(alone.log[0]); !slices.Equal(alone.log[0], together.log[i][:n]) {
