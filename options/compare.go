@@ -38,13 +38,13 @@ func (c *comparison) compare(x int) rival {
 // above the lower bound there.
 type lead struct{ lead, cost float64 }
 
-// below tells that option x has a smaller advantage than one already found, if that
-// is plain without sorting its leads: by Markov's inequality sup δp is at most the
-// mean of D_k⁺, and where it is attained at least the models with D_k ≤ 0 cost
-// something.
-func (c *comparison) below(x int, advantage float64) bool {
+// ceiling bounds the advantage of option x from above without sorting its leads: by
+// Markov's inequality sup δp is at most the mean of D_k⁺, and where it is attained at
+// least the models with D_k ≤ 0 cost something. It is +Inf where there is no such
+// bound.
+func (c *comparison) ceiling(x int) float64 {
 	if c.rule.Score != Paired || c.Arms[x].Class == Uninformed {
-		return false
+		return math.Inf(1)
 	}
 	y, row := c.row(c.Greedy), c.row(x)
 	positive, sum, cost, size := 0.0, 0.0, 0.0, 0.0
@@ -63,7 +63,7 @@ func (c *comparison) below(x int, advantage float64) bool {
 	if c.rule.Kind != bandit.U {
 		most = (1-c.share)*positive + c.share*sum
 	}
-	return most+1e-12*size < advantage*float64(len(y))
+	return (most + 1e-12*size) / float64(len(y)) // whatever the rounding
 }
 
 // sorted returns the leads of values over those of the greedy option, the largest

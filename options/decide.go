@@ -28,7 +28,8 @@ type Decider struct {
 	populations []*bandit.Population // of options, by number
 	loaded      []float64            // their members, in the order of the models
 	table       *bandit.IndexTable
-	leads       []lead // scratch
+	leads       []lead    // scratch
+	ceilings    []float64 // scratch
 }
 
 // NewDecider returns a decider; the error says what is wrong with the rule.
@@ -116,11 +117,22 @@ func (d *Decider) best(p *Problem, share float64, rng *rand.Rand) (best rival, t
 		}
 	}
 	best.option = -1
+	d.ceilings = d.ceilings[:0]
+	promising := -1 // the option with the largest ceiling, which is compared first
 	for x := range p.Arms {
-		if x == p.Greedy || best.option >= 0 && c.below(x, best.advantage) {
+		d.ceilings = append(d.ceilings, c.ceiling(x))
+		if x != p.Greedy && (promising < 0 || d.ceilings[x] > d.ceilings[promising]) {
+			promising = x
+		}
+	}
+	if d.rule.Score == Paired {
+		best = c.compare(promising)
+	}
+	for x := range p.Arms {
+		if x == p.Greedy || x == best.option || best.option >= 0 && d.ceilings[x] < best.advantage {
 			continue
 		}
-		if r := c.compare(x); best.option < 0 || r.advantage > best.advantage {
+		if r := c.compare(x); best.option < 0 || r.advantage > best.advantage || r.advantage == best.advantage && x < best.option {
 			best = r
 		}
 	}

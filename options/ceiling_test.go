@@ -11,7 +11,7 @@ import (
 
 // An option that is left out because it is plainly worse never was the best: the
 // decision is that of comparing all, to the bit.
-func TestBelowLeavesOutTheWorseOnly(t *testing.T) {
+func TestCeilingsLeaveOutTheWorseOnly(t *testing.T) {
 	left := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n, k := rapid.IntRange(2, 8).Draw(rt, "options"), rapid.SampledFrom([]int{1, 2, 5, 16, 33}).Draw(rt, "members")
@@ -38,7 +38,7 @@ func TestBelowLeavesOutTheWorseOnly(t *testing.T) {
 		c := comparison{Decider: d, Problem: &p, share: got.Share, mean: mean(p.row(0))}
 		best := c.compare(1)
 		for x := 2; x < n; x++ {
-			if c.below(x, best.advantage) {
+			if c.ceiling(x) < best.advantage {
 				left++
 			}
 			if r := c.compare(x); r.advantage > best.advantage {
