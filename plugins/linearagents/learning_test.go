@@ -25,6 +25,7 @@ const suttonBarto = `"features":{"tiles":9,"low":[-1.275,-0.07],"high":[0.6375,0
 // compared by their standard errors; a false alarm has probability below 1e-5 each
 // (4.5 standard errors).
 func TestSARSAInTheMountainCar(t *testing.T) {
+	notRacing(t)
 	for _, tt := range []struct {
 		name, params         string
 		runs, episodes, last int
@@ -47,6 +48,13 @@ func TestSARSAInTheMountainCar(t *testing.T) {
 	}
 }
 
+// notRacing skips a long test of learning under the race detector.
+func notRacing(t *testing.T) {
+	if racing {
+		t.Skip("long, and of one goroutine")
+	}
+}
+
 // ends returns the mean of each run's last entries.
 func ends(runs [][]float64, last int) (means []float64) {
 	for _, r := range runs {
@@ -61,6 +69,7 @@ func ends(runs [][]float64, last int) (means []float64) {
 // the mountain car up within the limit of 200 steps, which random actions never do,
 // in 130 steps, within 400 episodes; the others likewise. Seeds are fixed.
 func TestBootstrapSolves(t *testing.T) {
+	notRacing(t)
 	for _, tt := range []struct {
 		env, params    string
 		episodes, last int
@@ -89,6 +98,7 @@ func TestBootstrapSolves(t *testing.T) {
 // 4 standard errors above 0, which by chance has probability below 3e-3 (t with 7
 // degrees of freedom; seeds are fixed).
 func TestThresholdExplores(t *testing.T) {
+	notRacing(t)
 	const runs, steps = 8, 30_000
 	params := `{"mean":0,"sd":10,"lambda":0.9,"features":{` + cartPoleBox + `}}`
 	zero := 0.0

@@ -1,0 +1,5 @@
+//go:build !race
+
+package linearagents
+
+const racing = false
