@@ -166,11 +166,17 @@ func (d *Dirichlet) successors(s int, row *countRow, f func(next int32, count fl
 	}
 }
 
+// improbable is the probability below which a drawn successor is left out. Of a
+// million of them all together change a value by less than 1e-6 of its range.
+const improbable = 1e-12
+
 // Sample implements Belief.
 func (d *Dirichlet) Sample(rng *rand.Rand) *Tabular { return d.SampleInto(nil, rng) }
 
 // SampleInto is Sample in the memory of an earlier sample, which it overwrites.
-// Rows are gamma variates, normalised in log space.
+// Rows are gamma variates, normalised in log space; successors with a probability
+// below 1e-12 are left out. Where alpha is small against 1 that is most of them, and
+// the model is sparse.
 func (d *Dirichlet) SampleInto(t *Tabular, rng *rand.Rand) *Tabular {
 	return d.fill(t, func(s, a int, row *countRow, t *Tabular) {
 		t.reward = append(t.reward, d.rewards.Sample(row.reward, rng))
@@ -186,9 +192,9 @@ func (d *Dirichlet) SampleInto(t *Tabular, rng *rand.Rand) *Tabular {
 			t.prob = append(t.prob, math.Exp(x-largest))
 			sum += t.prob[len(t.prob)-1]
 		}
-		kept := first // successors whose probability is not zero
+		kept := first
 		for k := first; k < len(t.next); k++ {
-			if p := t.prob[k] / sum; p > 0 {
+			if p := t.prob[k] / sum; p > improbable {
 				t.next[kept], t.prob[kept] = t.next[k], p
 				kept++
 			}
