@@ -1,7 +1,7 @@
 # make test   everything a user runs to see that his copy works
 # make check  everything CI asks for: format, vet, staticcheck, race, generated code
 # make bench  the benchmarks behind docs/performance.md
-# make test-python      the Python package, in a virtual environment of its own
+# make test-python      of test, the Python package, in a virtual environment of its own
 # make generate-python  its generated code
 
 GO ?= go
@@ -10,6 +10,7 @@ GO ?= go
 
 test:
 	$(GO) test ./...
+	./python/test.sh
 
 check: lint generate race
 

@@ -27,5 +27,7 @@ bin=$PWD/$venv/bin
 "$bin/mypy"
 "$bin/pytest"
 cd ..
-RLRUN_PYTHON=$bin/python go test ./framework/plugin -run Python
-RLRUN_PYTHON=$bin/python go test ./docs -run TestSnippets/python.md
+export RLRUN_PYTHON=$bin/python
+go test ./framework/plugin -run Python
+go test ./cmd/rlrun -run TestNewProjects/python
+go test ./docs -run TestSnippets/python.md
