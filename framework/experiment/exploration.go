@@ -33,7 +33,8 @@ type Exploration struct {
 	// experiment's discount, or steps are the experiment's if that is 1.
 	Horizon *Horizon `json:"horizon,omitempty"`
 	// LowerBound is the bound U's: no option is worth less, per step. Default: the
-	// lower bound of the environment's rewards.
+	// lower bound of the environment's rewards, or 0 if that is above 0 and episodes
+	// end.
 	LowerBound *float64 `json:"lower_bound,omitempty"`
 	// Options are the kinds of options to choose from besides the greedy one.
 	// Default: members and constants.

@@ -8,8 +8,13 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// series are the last rewards and observations of a lane while the greedy option
-// was in force, in stretches that nothing interrupted.
+// rarely is the share of greedy steps below which the correlations are those of all
+// steps: a lane that always explores would else never learn how long to, and that
+// it decides anew at every step may be why it always does.
+const rarely = 0.1
+
+// series are the last rewards and observations of a lane, in stretches that nothing
+// interrupted.
 type series struct {
 	dims    int       // elements of an observation that are kept
 	values  []float64 // rows of the reward and those elements; a ring

@@ -35,7 +35,8 @@ type Options struct {
 	// Rule decides. Its LowerBound is ignored; see below.
 	Rule options.Rule
 	// LowerBound is b of the rule's bound U: no option is worth less, per step.
-	// Default: the lower bound of the environment's rewards.
+	// Default: the lower bound of the environment's rewards, or 0 if that is above
+	// 0 and episodes end.
 	LowerBound *float64
 	// Kinds of options that the agent is to offer besides the greedy one; default
 	// Members and Constants.
@@ -67,7 +68,7 @@ const (
 	// Counts computes it from the model of the transitions seen.
 	Counts
 	// Autocorrelation takes the time for which rewards and observations stay
-	// correlated while the agent is greedy.
+	// correlated while the agent is greedy, or at all if it hardly ever is.
 	Autocorrelation
 )
 
@@ -122,7 +123,8 @@ type lane struct {
 	due      int  // number of data at which to estimate again
 	window   options.Window
 	counts   counts
-	series   series
+	series   series // of the greedy option
+	all      series // of any
 	pcg      rand.PCG
 	rng      *rand.Rand // over pcg
 	episode  int        // number of the episode, from 0
@@ -184,6 +186,8 @@ func (o *Options) complete(spec framework.Spec) error {
 	case math.IsInf(spec.RewardLow, 0):
 		return fmt.Errorf("the bound %s needs a lower bound of rewards, and %s states none: give lower_bound, or choose the bound %s or %s: %w",
 			bandit.U, spec.ID, bandit.UPlus, bandit.V, framework.ErrUnsupported)
+	case !spec.Continuing: // after an episode nothing more is earned
+		o.Rule.LowerBound = min(spec.RewardLow, 0)
 	default:
 		o.Rule.LowerBound = spec.RewardLow
 	}
@@ -214,7 +218,7 @@ func (a *Agent) prepare(spec framework.Spec) error {
 	case Autocorrelation:
 		dims := watched(spec)
 		for i := range a.lanes {
-			a.lanes[i].series.dims = dims
+			a.lanes[i].series.dims, a.lanes[i].all.dims = dims, dims
 		}
 	default:
 		return fmt.Errorf("unknown estimator %d: %w", int(a.estimator), framework.ErrInvalidParams)
@@ -294,6 +298,7 @@ func (a *Agent) reset(l *lane, s uint64) {
 	l.window = a.initial
 	l.counts.clear()
 	l.series.clear()
+	l.all.clear()
 	l.log.clear()
 }
 
@@ -308,14 +313,16 @@ func (a *Agent) observe(l *lane, in *framework.Feedback, i int) {
 		l.data++
 		l.counts.add(a.finite.transition(l.pair, in.Observations.Int64[i]))
 	case Autocorrelation:
+		l.data++
+		l.all.add(in, i)
 		if l.explores {
 			l.series.cut()
 		} else {
-			l.data++
 			l.series.add(in, i)
 		}
 		if in.Terminated[i] || in.Truncated[i] {
 			l.series.cut()
+			l.all.cut()
 		}
 	}
 }
@@ -391,7 +398,11 @@ func (a *Agent) estimate(ctx context.Context, l *lane, i int) error {
 	l.due = 2 * l.data
 	mixing := 0
 	if a.estimator == Autocorrelation {
-		mixing = l.series.mixing(a.o.Window.Mixing)
+		s := &l.series
+		if float64(s.total) < rarely*float64(l.data) {
+			s = &l.all
+		}
+		mixing = s.mixing(a.o.Window.Mixing)
 	} else {
 		var err error
 		if a.greedy, err = a.agent.GreedyPolicy(ctx, i, a.greedy); err != nil {

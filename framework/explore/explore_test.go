@@ -410,6 +410,42 @@ func TestWindowsFollowTheData(t *testing.T) {
 	}
 }
 
+// Who always explores learns from that how long to: rewards in blocks of 20 are
+// correlated for several steps.
+func TestAlwaysExploringEstimatesTheWindow(t *testing.T) {
+	b := batch(t, []int{0}, 1, paired(func(o *Options) { o.Estimator = Autocorrelation }))
+	a, spec := b.Agent.(*Agent), b.Environment.Spec()
+	a.agent = keen{}
+	in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+	in.Signals[0] = framework.NewRun
+	for k := range 1000 {
+		in.Rewards[0] = float64(k / 20 % 2)
+		if err := a.Step(t.Context(), in, &actions); err != nil {
+			t.Fatal(err)
+		}
+		in.Signals[0] = framework.Continue
+	}
+	if got := a.lanes[0].window.Steps; got < 3 || got > 40 {
+		t.Errorf("T = %d, want several steps", got)
+	}
+}
+
+// Where episodes end nothing is earned afterwards, so that a least reward above 0
+// is no bound; where none ends it is.
+func TestLowerBoundWhereEpisodesEnd(t *testing.T) {
+	spec := framework.Spec{ID: "test/pays@1", Observation: space.Discrete{N: 2}, Action: space.Discrete{N: 2}, RewardLow: 1, RewardHigh: 2}
+	for continuing, want := range map[bool]float64{false: 0, true: 1} {
+		spec.Continuing = continuing
+		o := paired(nil)
+		if err := o.complete(spec); err != nil {
+			t.Fatal(err)
+		}
+		if o.Rule.LowerBound != want {
+			t.Errorf("continuing %v: b = %v, want %v", continuing, o.Rule.LowerBound, want)
+		}
+	}
+}
+
 // quiet is an agent of a few options whose values stay the same.
 type quiet struct{}
 
