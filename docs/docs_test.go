@@ -1,6 +1,6 @@
 // Package docs_test holds the documents to what the program does.
 //
-// README.md and every Markdown file of this folder are read from top to bottom.
+// README.md and every Markdown file of this folder and of studies are read from top to bottom.
 // Each has a working directory of its own, which begins as a copy of configs/,
 // and its blocks act there in order:
 //
@@ -72,7 +72,11 @@ func documents(t *testing.T) []string {
 	if err != nil || len(names) == 0 {
 		t.Fatal("no documents here", err)
 	}
-	return append(names, "../README.md")
+	studies, err := filepath.Glob("studies/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(append(names, studies...), "../README.md")
 }
 
 func read(t *testing.T, name string) string {
@@ -92,7 +96,7 @@ func TestSnippets(t *testing.T) {
 	env := shims(t)
 	bodies := exampleBodies(t)
 	for _, name := range documents(t) {
-		t.Run(filepath.Base(name), func(t *testing.T) {
+		t.Run(strings.TrimPrefix(name, "../"), func(t *testing.T) {
 			t.Parallel()
 			text := read(t, name)
 			if strings.HasPrefix(text, "<!-- test: python -->") && !hasPython(env) {
