@@ -13,6 +13,9 @@ import (
 // it decides anew at every step may be why it always does.
 const rarely = 0.1
 
+// patience is the number of steps before that is told.
+const patience = 1000
+
 // series are the last rewards and observations of a lane, in stretches that nothing
 // interrupted.
 type series struct {

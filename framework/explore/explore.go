@@ -313,18 +313,26 @@ func (a *Agent) observe(l *lane, in *framework.Feedback, i int) {
 		l.data++
 		l.counts.add(a.finite.transition(l.pair, in.Observations.Int64[i]))
 	case Autocorrelation:
-		l.data++
 		l.all.add(in, i)
 		if l.explores {
 			l.series.cut()
 		} else {
 			l.series.add(in, i)
 		}
+		if !l.explores || l.rarelyGreedy() {
+			l.data++
+		}
 		if in.Terminated[i] || in.Truncated[i] {
 			l.series.cut()
 			l.all.cut()
 		}
 	}
+}
+
+// rarelyGreedy reports whether too little has been seen of the greedy option to
+// estimate anything by.
+func (l *lane) rarelyGreedy() bool {
+	return l.all.total >= patience && float64(l.series.total) < rarely*float64(l.all.total)
 }
 
 // begin takes in the first observation of an episode.
@@ -399,7 +407,7 @@ func (a *Agent) estimate(ctx context.Context, l *lane, i int) error {
 	mixing := 0
 	if a.estimator == Autocorrelation {
 		s := &l.series
-		if float64(s.total) < rarely*float64(l.data) {
+		if l.rarelyGreedy() {
 			s = &l.all
 		}
 		mixing = s.mixing(a.o.Window.Mixing)

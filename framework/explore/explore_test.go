@@ -418,7 +418,7 @@ func TestAlwaysExploringEstimatesTheWindow(t *testing.T) {
 	a.agent = keen{}
 	in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 	in.Signals[0] = framework.NewRun
-	for k := range 1000 {
+	for k := range 2 * patience {
 		in.Rewards[0] = float64(k / 20 % 2)
 		if err := a.Step(t.Context(), in, &actions); err != nil {
 			t.Fatal(err)
