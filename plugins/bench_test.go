@@ -29,12 +29,18 @@ type lanes struct {
 
 func openLanes(b *testing.B, open experiment.Opener, arms int, agentParams string, n int) *lanes {
 	b.Helper()
+	return openMixed(b, open, open, arms, agentParams, n)
+}
+
+// openMixed opens environment and agent by transports of their own.
+func openMixed(b *testing.B, openEnv, openAgent experiment.Opener, arms int, agentParams string, n int) *lanes {
+	b.Helper()
 	ctx := context.Background()
-	e, closeEnv, err := open(ctx, experiment.Component{Plugin: "bernoulli-bandit"})
+	e, closeEnv, err := openEnv(ctx, experiment.Component{Plugin: "bernoulli-bandit"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	a, closeAgent, err := open(ctx, experiment.Component{Plugin: "bandit"})
+	a, closeAgent, err := openAgent(ctx, experiment.Component{Plugin: "bandit"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -120,19 +126,26 @@ func BenchmarkLanes(b *testing.B) {
 	}
 }
 
-// BenchmarkTransports is a step at 1,000 lanes, in process and through two plugin
-// processes; and in two halves at the same time, each through processes of its
-// own, which is how an experiment does 1,000 runs on two cores.
+// BenchmarkTransports is a step at 1,000 lanes: in process; with the environment,
+// the agent, or both in a process of their own; and with both in two halves at the
+// same time, each through processes of its own, which is how an experiment does
+// 1,000 runs on two cores.
 func BenchmarkTransports(b *testing.B) {
 	for _, tt := range []struct {
-		name   string
-		open   experiment.Opener
-		halves int
-	}{{"inprocess", inProcess, 1}, {"process", subprocess, 1}, {"process-halves", subprocess, 2}} {
+		name       string
+		env, agent experiment.Opener
+		halves     int
+	}{
+		{"inprocess", inProcess, inProcess, 1},
+		{"environment", subprocess, inProcess, 1},
+		{"agent", inProcess, subprocess, 1},
+		{"both", subprocess, subprocess, 1},
+		{"both-in-halves", subprocess, subprocess, 2},
+	} {
 		b.Run(tt.name, func(b *testing.B) {
 			var ls []*lanes
 			for range tt.halves {
-				ls = append(ls, openLanes(b, tt.open, 16, benchAgents[1].params, 1000/tt.halves))
+				ls = append(ls, openMixed(b, tt.env, tt.agent, 16, benchAgents[1].params, 1000/tt.halves))
 			}
 			steps := 0
 			for b.Loop() {
