@@ -236,3 +236,10 @@ func TestLocate(t *testing.T) {
 type errorString string
 
 func (e errorString) Error() string { return string(e) }
+
+// A flag that is a word stays one, even where it looks like a number.
+func TestWordsOfFlags(t *testing.T) {
+	if f, problem := load(t, good, "--out=1"); problem != "" || f.Output != "1" {
+		t.Errorf("output %v, problem %q", f, problem)
+	}
+}

@@ -111,7 +111,7 @@ func (d *document) setting(s setting, given, origin string) (*yaml.Node, error) 
 	if s.kind == "N" {
 		return d.value(given, origin)
 	}
-	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: given}
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: given}
 	d.claim(n, origin)
 	return n, nil
 }
