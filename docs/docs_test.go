@@ -15,8 +15,9 @@
 //	         for a step.
 //	go       is the body of an Example of some package, word for word, or a file
 //	         that gofmt leaves alone.
-//	python   is run. If its first line is a comment that names a file ("# walk.py")
-//	         it becomes that file instead.
+//	python   is run, where there is a Python with the packages of python's tests
+//	         (make test-python). If its first line is a comment that names a file
+//	         ("# walk.py") it becomes that file instead.
 //	other    is only read.
 //
 // A comment before a block changes that:
@@ -163,6 +164,9 @@ func (d *document) act(b block) error {
 	case "go":
 		return d.goCode(b)
 	case "python":
+		if !hasPython(d.env) {
+			return nil
+		}
 		return d.python(b)
 	}
 	return nil

@@ -30,4 +30,4 @@ cd ..
 export RLRUN_PYTHON=$bin/python
 go test ./framework/plugin -run Python
 go test ./cmd/rlrun -run TestNewProjects/python
-go test ./docs -run TestSnippets/python.md
+go test ./docs -run 'TestSnippets/(python|experiments).md'
