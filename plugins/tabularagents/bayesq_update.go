@@ -51,8 +51,9 @@ func mixtureUpdate(b, next bandit.NormalGamma, r, gamma float64) bandit.NormalGa
 
 // mixture integrates over e = at + width·sinh t, where e is Student's t with ν
 // degrees of freedom and the density of t falls like cosh⁻ᵛ t, by the trapezoidal
-// rule, whose error is squared when the step is halved. That is done until it changes
-// less than 1e-5 of anything, so that the last value is good to some 1e-10.
+// rule, whose error soon falls with the square of its own size as the step is halved.
+// That is done until it changes less than 1e-5 of anything: the last value is as good
+// as that or better.
 type mixture struct {
 	at, width, nu float64
 	beta, slope   float64 // β(y) = beta + slope·e²
