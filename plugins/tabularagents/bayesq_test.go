@@ -71,7 +71,7 @@ func TestMixtureUpdateByQuadrature(t *testing.T) {
 		log := average(func(p bandit.NormalGamma) float64 { return mathext.Digamma(p.Alpha) - math.Log(p.Beta) })
 		got := mixtureUpdate(b, next, r, gamma)
 		check := func(name string, got, want, size float64) {
-			if !(math.Abs(got-want) <= 1e-5*size) {
+			if !(math.Abs(got-want) <= 1e-7*size) {
 				t.Fatalf("%s is %v, of the mixture %v (%+v)", name, got, want, got)
 			}
 		}
@@ -80,7 +80,7 @@ func TestMixtureUpdateByQuadrature(t *testing.T) {
 		check("Eμ²τ", 1/got.Lambda+got.Mu*got.Mu*got.Alpha/got.Beta, second, second)
 		if got.Alpha > leastAlpha {
 			check("E log τ", mathext.Digamma(got.Alpha)-math.Log(got.Beta), log, 1+math.Abs(log))
-		} else if log > mathext.Digamma(leastAlpha)-math.Log(leastAlpha/tau)+1e-5 {
+		} else if log > mathext.Digamma(leastAlpha)-math.Log(leastAlpha/tau)+1e-6 {
 			t.Fatal("the least shape was taken without need")
 		}
 	})
