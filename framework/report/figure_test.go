@@ -206,3 +206,19 @@ func TestLogarithmicY(t *testing.T) {
 		}
 	}
 }
+
+// A line without a value, like a metric that an agent does not have, is not in the
+// legend; the others keep their colours.
+func TestLegendNamesWhatIsDrawn(t *testing.T) {
+	empty := ramp("nothing", 5, 1)
+	for k := range empty.Y {
+		empty.Y[k] = math.NaN()
+	}
+	with, alone := svg(t, &Figure{Lines: []Line{empty, ramp("something", 5, 1)}}), svg(t, &Figure{Lines: []Line{ramp("something", 5, 1)}})
+	if strings.Contains(with, "nothing") || !strings.Contains(with, "something") {
+		t.Errorf("texts %q", texts(t, with))
+	}
+	if with == alone {
+		t.Error("the second line has the first one's colour")
+	}
+}

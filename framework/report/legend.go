@@ -41,7 +41,7 @@ func newLegend(f *Figure) *legend {
 		Font: sans(10),
 	}}
 	for i := range f.Lines {
-		if f.Lines[i].Label != "" {
+		if f.Lines[i].Label != "" && len(parts(f.Lines[i].Y)) > 0 { // and something is drawn
 			l.entries = append(l.entries, entry{clean(f.Lines[i].Label), i, len(f.Lines[i].Low) > 0})
 		}
 	}
