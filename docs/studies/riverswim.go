@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
 )
@@ -30,7 +32,6 @@ func riverSwim(s *study) error {
 	}{
 		{"Regret", result.Regret, 0, 1},
 		{"Share of the steps under an exploratory option, in percent", result.ExplorationShare, 1, 100},
-		{"Window T̂ at the end", result.MixingTime, 1, 1},
 	} {
 		fmt.Fprintf(s.w, "%s after %d steps, %d runs, ± half of the 95 %% interval:\n\n", t.title, s.Meta.Steps, s.Meta.Runs)
 		var rows [][]string
@@ -49,8 +50,7 @@ func riverSwim(s *study) error {
 		}
 		s.table(head, rows)
 	}
-	fmt.Fprintln(s.w, "Agents that decide for themselves:")
-	fmt.Fprintln(s.w)
+	fmt.Fprintf(s.w, "Others, regret after %d steps:\n\n", s.Meta.Steps)
 	type agent struct {
 		name string
 		result.Estimate
@@ -81,6 +81,11 @@ func riverSwim(s *study) error {
 		return err
 	}
 	regret.LogY = true
+	for i := range regret.Lines { // before, all are on one line
+		l := &regret.Lines[i]
+		from, _ := slices.BinarySearch(l.X, 50)
+		l.X, l.Y, l.Low, l.High = l.X[from:], l.Y[from:], l.Low[from:], l.High[from:]
+	}
 	share, err := report.NewFigure(s.Summary, river, result.ExplorationShare, report.Options{
 		Title: "RiverSwim: how much the rules explore, pessimistic prior",
 		Agents: []string{"Algorithm 2, γ=0.9, pessimistic", "Algorithm 2, γ=0.99, pessimistic", "Algorithm 2, γ=0.999, pessimistic",
@@ -91,12 +96,25 @@ func riverSwim(s *study) error {
 	if err != nil {
 		return err
 	}
-	window, err := report.NewFigure(s.Summary, river, result.MixingTime, report.Options{
-		Title:  "RiverSwim: the estimated exploration mixing time",
-		Agents: []string{"Algorithm 2, γ=0.99, pessimistic", "Algorithm 2, γ=0.99, optimistic", "pairwise U, γ=0.99, pessimistic", "pairwise U, γ=0.99, optimistic"},
-	})
-	if err != nil {
-		return err
+	window := &report.Figure{Title: "RiverSwim: the estimated exploration mixing time, median and quartiles", XLabel: "steps", YLabel: "steps for which an option is held", LogX: true, LogY: true}
+	for _, agent := range []string{"Algorithm 2, γ=0.99, optimistic", "Algorithm 2, γ=0.99, pessimistic", "pairwise U, γ=0.99, pessimistic"} {
+		runs, err := s.curves(river, agent, result.MixingTime)
+		if err != nil {
+			return err
+		}
+		line := report.Line{Label: agent}
+		at := make([]float64, len(runs))
+		for k, step := range s.Meta.Grid {
+			for i, r := range runs {
+				at[i] = r[k]
+			}
+			slices.Sort(at)
+			line.X = append(line.X, float64(step))
+			line.Y = append(line.Y, stat.Quantile(0.5, stat.Empirical, at, nil))
+			line.Low = append(line.Low, stat.Quantile(0.25, stat.Empirical, at, nil))
+			line.High = append(line.High, stat.Quantile(0.75, stat.Empirical, at, nil))
+		}
+		window.Lines = append(window.Lines, line)
 	}
 	for part, f := range map[string]*report.Figure{"": regret, "share": share, "window": window} {
 		if err := s.figure(part, f); err != nil {
