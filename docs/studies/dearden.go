@@ -21,22 +21,24 @@ var published = []struct {
 	{"BAMCP (Guez et al. 2012) [unverified]", [3]string{"", "388 ± 2", "965 ± 73"}},
 }
 
+// phase is how long the phases of each task are, and their column of published.
+var phase = map[string]struct{ long, column int }{"Chain": {1000, 0}, "DoubleLoop": {1000, 1}, "Maze": {20000, 2}}
+
 // dearden prints the reward of two phases beside the published figures.
 func dearden(s *study) error {
-	phases := []struct {
-		env  string
-		long int
-	}{{"Chain", 1000}, {"DoubleLoop", 1000}, {"Maze", 20000}}
 	fmt.Fprintf(s.w, "Total reward of the first and second phase, %d runs, ± half of the 95 %% interval; of published figures ± as printed there:\n\n", s.Meta.Runs)
 	head := []string{"agent"}
-	for _, p := range phases {
-		head = append(head, fmt.Sprintf("%s, phases of %d steps", p.env, p.long))
+	for _, env := range s.Meta.Environments {
+		if phase[env].long == 0 {
+			return fmt.Errorf("the phases of %s are not known", env)
+		}
+		head = append(head, fmt.Sprintf("%s, phases of %d steps", env, phase[env].long))
 	}
 	var rows [][]string
 	for _, agent := range s.Meta.Agents {
 		row := []string{agent}
-		for _, p := range phases {
-			first, second, err := s.phases(p.env, agent, p.long)
+		for _, env := range s.Meta.Environments {
+			first, second, err := s.phases(env, agent, phase[env].long)
 			if err != nil {
 				return err
 			}
@@ -45,14 +47,17 @@ func dearden(s *study) error {
 		rows = append(rows, row)
 	}
 	for _, p := range published {
-		row := []string{p.agent}
-		for _, f := range p.phases {
-			if f == "" {
+		row, known := []string{p.agent}, false
+		for _, env := range s.Meta.Environments {
+			f := p.phases[phase[env].column]
+			if known = known || f != ""; f == "" {
 				f = "–"
 			}
 			row = append(row, f)
 		}
-		rows = append(rows, row)
+		if known {
+			rows = append(rows, row)
+		}
 	}
 	s.table(head, rows)
 	return nil

@@ -12,7 +12,8 @@ import (
 )
 
 // deepSea finds how many dives agents need until the mean return of all dives so
-// far has reached a tenth of the treasure, by the depth N.
+// far has reached a tenth of the treasure, by the depth N. Drawn are agents that did so
+// at two depths or more, quantiles up to the end of the runs.
 func deepSea(s *study) error {
 	fmt.Fprintf(s.w, "Dives until solved, median of %d runs; in brackets the runs that solved it, if not all did; – if less than half did:\n\n", s.Meta.Runs)
 	head := []string{"agent"}
@@ -25,7 +26,7 @@ func deepSea(s *study) error {
 		depths[i] = n
 		head = append(head, env)
 	}
-	figure := &report.Figure{Title: fmt.Sprintf("DeepSea: dives until solved, median and quantiles of %d runs", s.Meta.Runs), XLabel: "depth N", YLabel: "dives", LogY: true}
+	figure := &report.Figure{Title: fmt.Sprintf("DeepSea: dives until solved, median and quartiles of %d runs", s.Meta.Runs), XLabel: "depth N", YLabel: "dives", LogY: true}
 	var rows [][]string
 	for _, agent := range s.Meta.Agents {
 		row := []string{agent}
@@ -48,7 +49,7 @@ func deepSea(s *study) error {
 			cell := "–"
 			if !math.IsInf(median, 1) {
 				cell = strconv.FormatFloat(median, 'f', 0, 64)
-				line.X, line.Y, line.Low, line.High = append(line.X, float64(depths[i])), append(line.Y, median), append(line.Low, low), append(line.High, min(high, 1e9))
+				line.X, line.Y, line.Low, line.High = append(line.X, float64(depths[i])), append(line.Y, median), append(line.Low, low), append(line.High, min(high, float64(s.Meta.Steps)/float64(depths[i])))
 			}
 			if solved < len(dives) {
 				cell += fmt.Sprintf(" (%d of %d)", solved, len(dives))
@@ -56,7 +57,7 @@ func deepSea(s *study) error {
 			row = append(row, cell)
 		}
 		rows = append(rows, row)
-		if len(line.X) > 0 {
+		if len(line.X) > 1 {
 			figure.Lines = append(figure.Lines, line)
 		}
 	}
