@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -9,19 +10,19 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// window shows regret by the length of the window, relative to that of the window
-// of one mixing time.
+// window shows regret and exploration by the length of the window, regret also
+// relative to that of the window of one mixing time.
 func window(s *study) error {
 	const prefix = "T/T̂ = "
-	figure := &report.Figure{Title: fmt.Sprintf("Regret by the window, relative to T = T̂, %d runs, 95 %% bands", s.Meta.Runs), XLabel: "T/T̂", YLabel: "regret / regret at T = T̂", LogX: true, Levels: []report.Level{{Label: "T = T̂", Y: 1}}}
+	figure := &report.Figure{Title: fmt.Sprintf("Regret by the length of the window, %d runs, 95 %% bands", s.Meta.Runs), XLabel: "x: a window of 2ˣ estimated exploration mixing times", YLabel: "regret, relative to that at x = 0", LogY: true}
 	fmt.Fprintf(s.w, "Regret after %d steps, %d runs, ± half of the 95 %% interval; in brackets the mean window T:\n\n", s.Meta.Steps, s.Meta.Runs)
 	head := []string{"T/T̂"}
 	for _, agent := range s.Meta.Agents {
 		head = append(head, strings.TrimPrefix(agent, prefix))
 	}
-	var rows [][]string
+	var rows, shares [][]string
 	for _, env := range s.Meta.Environments {
-		row := []string{env}
+		row, share := []string{env}, []string{env}
 		line := report.Line{Label: env}
 		base, err := s.last(env, prefix+"1", result.Regret)
 		if err != nil {
@@ -36,17 +37,24 @@ func window(s *study) error {
 			if err != nil {
 				return err
 			}
+			explored, err := s.last(env, agent, result.ExplorationShare)
+			if err != nil {
+				return err
+			}
+			share = append(share, interval(scaled(explored, 100), 0))
 			x, err := strconv.ParseFloat(strings.TrimPrefix(agent, prefix), 64)
 			if err != nil {
 				return err
 			}
 			row = append(row, fmt.Sprintf("%s (%.1f)", interval(e, 0), t.Mean))
 			r := scaled(e, 1/base.Mean)
-			line.X, line.Y, line.Low, line.High = append(line.X, x), append(line.Y, r.Mean), append(line.Low, r.Low), append(line.High, r.High)
+			line.X, line.Y, line.Low, line.High = append(line.X, math.Log2(x)), append(line.Y, r.Mean), append(line.Low, r.Low), append(line.High, r.High)
 		}
-		rows = append(rows, row)
+		rows, shares = append(rows, row), append(shares, share)
 		figure.Lines = append(figure.Lines, line)
 	}
 	s.table(head, rows)
+	fmt.Fprintf(s.w, "Share of the steps under an exploratory option, in percent:\n\n")
+	s.table(head, shares)
 	return s.figure("", figure)
 }
