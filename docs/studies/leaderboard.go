@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -15,7 +16,8 @@ import (
 const uniform = "uniform"
 
 // leaderboard prints what share of the way from uniformly random to optimal reward
-// agents get over whole runs, learning included, and their ranks.
+// agents get over whole runs, learning included, and their ranks, and draws the
+// distribution of the scores of the first seven.
 func leaderboard(s *study) error {
 	raw, err := os.ReadFile(filepath.Join(s.dir, "tasks.json"))
 	if err != nil {
@@ -76,7 +78,29 @@ func leaderboard(s *study) error {
 		rows = append(rows, row)
 	}
 	s.table(head, rows)
-	return nil
+	figure := &report.Figure{Title: "Share of runs with at least a score, mean over tasks", XLabel: "score, percent", YLabel: "share of runs"}
+	for _, a := range order[:min(7, len(order))] {
+		line := report.Line{Label: agents[a]}
+		for x := range 101 {
+			line.X, line.Y = append(line.X, float64(x)), append(line.Y, atLeast(scores, a, float64(x)/100))
+		}
+		figure.Lines = append(figure.Lines, line)
+	}
+	return s.figure("", figure)
+}
+
+// atLeast returns the share of an agent's runs with a score of x or more, the mean
+// over tasks: the performance profile of Agarwal et al. (2021).
+func atLeast(scores [][][]float64, agent int, x float64) float64 {
+	share := 0.0
+	for _, task := range scores {
+		for _, v := range task[agent] {
+			if v >= x {
+				share += 1 / float64(len(task[agent])*len(scores))
+			}
+		}
+	}
+	return share
 }
 
 // ranks returns the mean rank of every agent over the tasks, 1 being the best, and
