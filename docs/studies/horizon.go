@@ -46,6 +46,17 @@ func horizon(s *study) error {
 		}
 		s.table(head, rows)
 	}
+	first, final := horizons[0], horizons[len(horizons)-1]
+	fmt.Fprintf(s.w, "Regret at γ = %v minus that at γ = %v, run by run:\n\n", final, first)
+	row := []string{"difference"}
+	for _, t := range windows {
+		e, err := s.difference(river, fmt.Sprintf("T=%d, γ=%v", t, final), fmt.Sprintf("T=%d, γ=%v", t, first))
+		if err != nil {
+			return err
+		}
+		row = append(row, interval(e, 0))
+	}
+	s.table(append([]string{""}, head[1:]...), [][]string{row})
 	for _, t := range windows {
 		var a, b report.Line
 		a.Label, b.Label = fmt.Sprintf("T = %d", t), fmt.Sprintf("T = %d", t)

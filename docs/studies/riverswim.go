@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -71,6 +72,51 @@ func riverSwim(s *study) error {
 		rows = append(rows, []string{a.name, interval(a.Estimate, 0)})
 	}
 	s.table([]string{"agent", "regret"}, rows)
+
+	fmt.Fprintf(s.w, "Runs of %d that earn less than 0.02 a step in the end:\n\n", s.Meta.Runs)
+	rows = nil
+	for _, rule := range rules {
+		row := []string{rule}
+		for _, prior := range priors {
+			for _, g := range gammas {
+				rewards, err := s.final(river, fmt.Sprintf("%s, γ=%s, %s", rule, g, prior), result.Reward)
+				if err != nil {
+					return err
+				}
+				n := 0
+				for _, x := range rewards {
+					if x < 0.02 {
+						n++
+					}
+				}
+				row = append(row, strconv.Itoa(n))
+			}
+		}
+		rows = append(rows, row)
+	}
+	s.table(head, rows)
+
+	fmt.Fprintf(s.w, "Differences of regret, run by run:\n\n")
+	rows = nil
+	pairs := [][2]string{
+		{"Algorithm 2, γ=0.99, optimistic", "sampling, optimistic"},
+		{"Algorithm 2, γ=0.99, optimistic", "greedy, optimistic"},
+		{"Algorithm 2, γ=0.99, optimistic", "MBIE-EB"},
+		{"Algorithm 2, γ=0.99, pessimistic", "sampling, pessimistic"},
+	}
+	for _, prior := range priors {
+		for _, rule := range rules {
+			pairs = append(pairs, [2]string{rule + ", γ=0.999, " + prior, rule + ", γ=0.9, " + prior})
+		}
+	}
+	for _, p := range pairs {
+		e, err := s.difference(river, p[0], p[1])
+		if err != nil {
+			return err
+		}
+		rows = append(rows, []string{p[0], p[1], interval(e, 0)})
+	}
+	s.table([]string{"agent", "minus", "regret"}, rows)
 
 	regret, err := report.NewFigure(s.Summary, river, result.Regret, report.Options{
 		Title: fmt.Sprintf("RiverSwim: regret to the optimum, %d runs, 95 %% bands", s.Meta.Runs),
