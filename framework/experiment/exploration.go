@@ -21,8 +21,8 @@ type Exploration struct {
 	// Rule is how options are compared: paired (with the greedy one, model by
 	// model), mean (with the mean value of the greedy one), index (the option of
 	// the largest index), stochastic (by a drawn member each) or never (always the
-	// greedy one). Default: paired.
-	Rule string `json:"rule,omitempty" jsonschema:"enum=paired,enum=mean,enum=index,enum=stochastic,enum=never,default=paired"`
+	// greedy one). Default: mean, the paper's Algorithm 1.
+	Rule string `json:"rule,omitempty" jsonschema:"enum=paired,enum=mean,enum=index,enum=stochastic,enum=never,default=mean"`
 	// Bound is the bound on what exploring is worth: U (of the paper; needs a lower
 	// bound), U+ or V. stochastic has U only. Default: U.
 	Bound string `json:"bound,omitempty" jsonschema:"enum=U,enum=U+,enum=V,default=U"`
@@ -76,6 +76,11 @@ type Window struct {
 	TV float64 `json:"tv,omitempty" jsonschema:"minimum=1e-6,maximum=1,default=0.25"`
 }
 
+// defaultRule compares with the mean. Comparing member by member, which takes in
+// that values go together, tends to go on for ever where members fear the greedy
+// policy (docs/studies/riverswim.md).
+const defaultRule = options.MeanValue
+
 // check says what a schema cannot; its errors begin with the key.
 func (x *Exploration) check() error {
 	if _, err := x.options(0, 1, 0); err != nil {
@@ -100,6 +105,7 @@ func (x *Exploration) options(discount float64, steps, log int) (explore.Options
 	o := explore.Options{LowerBound: x.LowerBound, Log: log}
 	o.Rule.Common = x.Common
 	var err error
+	o.Rule.Score = defaultRule
 	if x.Rule != "" {
 		if o.Rule.Score, err = options.ParseScore(x.Rule); err != nil {
 			return o, fmt.Errorf("rule: %w", err)
@@ -196,7 +202,7 @@ var ErrExploration = errors.New("exploration")
 func (x *Exploration) label() string {
 	rule, bound := x.Rule, x.Bound
 	if rule == "" {
-		rule = options.Paired.String()
+		rule = defaultRule.String()
 	}
 	if bound == "" || rule == options.Never.String() {
 		return rule
