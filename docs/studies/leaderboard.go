@@ -17,7 +17,7 @@ const uniform = "uniform"
 
 // leaderboard prints what share of the way from uniformly random to optimal reward
 // agents get over whole runs, learning included, and their ranks, and draws the
-// distribution of the scores of the first seven.
+// distribution of the scores of the first eight.
 func leaderboard(s *study) error {
 	raw, err := os.ReadFile(filepath.Join(s.dir, "tasks.json"))
 	if err != nil {
@@ -79,7 +79,7 @@ func leaderboard(s *study) error {
 	}
 	s.table(head, rows)
 	figure := &report.Figure{Title: "Share of runs with at least a score, mean over tasks", XLabel: "score, percent", YLabel: "share of runs"}
-	for _, a := range order[:min(7, len(order))] {
+	for _, a := range order[:min(8, len(order))] {
 		line := report.Line{Label: agents[a]}
 		for x := range 101 {
 			line.X, line.Y = append(line.X, float64(x)), append(line.Y, atLeast(scores, a, float64(x)/100))
