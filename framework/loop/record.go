@@ -121,9 +121,7 @@ func (r *recorder) step(in *framework.Actions, out *framework.Feedback) (stepped
 		if gaps != nil {
 			gap := gaps[i*r.arms+int(actions[i]-r.first)]
 			l.regret += gap
-			if gap == 0 {
-				l.optimal++
-			}
+			l.optimal += one(gap == 0)
 		}
 		stepped++
 		if l.steps++; l.steps == l.nextAt || terminated[i] || truncated[i] {
@@ -131,6 +129,15 @@ func (r *recorder) step(in *framework.Actions, out *framework.Feedback) (stepped
 		}
 	}
 	return stepped, special
+}
+
+// one returns 1 for true, else 0. It compiles to no branch, which where agents
+// explore nothing could predict.
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func (r *recorder) endEpisode(i int) {

@@ -195,10 +195,11 @@ func (l *Lanes) reward(mean float64, rng *rand.PCG) float64 {
 	if !l.noise.Bernoulli {
 		return mean + l.noise.SD*rand.New(rng).NormFloat64()
 	}
+	paid := 0 // set without a branch, which nothing could predict
 	if float64(rng.Uint64()>>11)*0x1p-53 < mean {
-		return 1
+		paid = 1
 	}
-	return 0
+	return float64(paid)
 }
 
 // Models implements framework.Modeler: the bandit as an MDP with one state.
