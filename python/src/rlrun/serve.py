@@ -120,8 +120,9 @@ def serve_plugin(plugin: Plugin) -> None:
     handshake = _take_stdout()
     _log.to_host()
     done = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else lambda *_: done.set())
+    told: list[int] = []  # to end, by a signal, whose handler must not take the lock of done
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
     _watch_parent()
 
     pool = ThreadPoolExecutor(THREADS, thread_name_prefix="rlrun")
@@ -149,7 +150,10 @@ def serve_plugin(plugin: Plugin) -> None:
     server.start()
     os.write(handshake, _goplugin.handshake_line(path, identity).encode())
 
-    done.wait()
+    # Handlers run when this thread does: it must not sleep for ever, as a signal may
+    # have been delivered to another.
+    while not told and not done.wait(PARENT_INTERVAL):
+        pass
     _leave(done)  # if the following takes too long
     server.stop(0.1).wait()
     servicer.close()
