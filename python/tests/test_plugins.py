@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import re
 import shlex
@@ -9,8 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import EXAMPLES
+
+from rlrun.client import NEW_RUN, PluginError, Process
 
 
 @pytest.mark.parametrize("name", sorted(p.stem for p in EXAMPLES.glob("*.py")))
@@ -72,6 +76,52 @@ def test_what_is_printed_and_logged_reaches_the_host(program: str, tmp_path: Pat
         assert re.search(r"\[WARN\].*logged 7: logger=talker", done.stderr)
         assert "not worth it" not in done.stderr
         assert ("printed" in done.stderr) == printed
+
+
+# Of the two ways in which a signal gets past an event that its handler sets, each is
+# made to happen: it finds the thread that waits for the event within the event's lock,
+# or it is another thread's.
+SIGNALLED = """
+import signal, sys, threading
+import rlrun
+
+class Signalled(rlrun.Environment):
+    "Is told to end by a signal to the thread that resets it."
+    id = "test/signalled@1"
+    spec = rlrun.Spec(rlrun.Discrete(1), rlrun.Discrete(1), continuing=True)
+
+    def reset(self, seed):
+        signal.raise_signal(signal.SIGTERM)
+        return 0
+
+    def step(self, action):
+        return rlrun.TimeStep(0, 0.0)
+
+wait = threading.Event.wait
+
+def locked(event, timeout=None):
+    if sys._getframe(1).f_code.co_name == "serve_plugin":
+        with event._cond:
+            signal.raise_signal(signal.SIGTERM)
+    return wait(event, timeout)
+
+if sys.argv[1] == "locked":
+    threading.Event.wait = locked
+rlrun.serve(Signalled)
+"""
+
+
+@pytest.mark.parametrize("how", ["locked", "elsewhere"])
+def test_signals_end_a_plugin(tmp_path: Path, how: str) -> None:
+    (tmp_path / "signalled.py").write_text(SIGNALLED)
+    process = Process([sys.executable, str(tmp_path / "signalled.py"), how])
+    try:
+        env = process.open({}, 1)
+        with contextlib.suppress(PluginError):
+            env.step(np.array([NEW_RUN], np.uint8), np.zeros(1, np.uint64), np.zeros(1, np.int64))
+        assert process._process.wait(30) in (0, 1)
+    finally:
+        process.close()
 
 
 BANDIT = """

@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
@@ -119,10 +120,7 @@ def serve_plugin(plugin: Plugin) -> None:
     """Serve until the host is done. See serve."""
     handshake = _take_stdout()
     _log.to_host()
-    done = threading.Event()
-    told: list[int] = []  # to end, by a signal, whose handler must not take the lock of done
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
+    ends, end = _ending()
     _watch_parent()
 
     pool = ThreadPoolExecutor(THREADS, thread_name_prefix="rlrun")
@@ -136,7 +134,12 @@ def serve_plugin(plugin: Plugin) -> None:
     )
     servicer = Servicer(plugin)
     plugin_pb2_grpc.add_PluginServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
-    _goplugin.add_services(server, done.set, lambda: _leave(done))
+
+    def gone() -> None:
+        _leave()
+        end()
+
+    _goplugin.add_services(server, end, gone)
     client = os.environ.get(_goplugin.CLIENT_CERT)
     identity = _goplugin.Identity() if client else None
     path = _goplugin.socket_path()
@@ -150,11 +153,9 @@ def serve_plugin(plugin: Plugin) -> None:
     server.start()
     os.write(handshake, _goplugin.handshake_line(path, identity).encode())
 
-    # Handlers run when this thread does: it must not sleep for ever, as a signal may
-    # have been delivered to another.
-    while not told and not done.wait(PARENT_INTERVAL):
+    while os.read(ends, 1)[0] not in (0, signal.SIGTERM):
         pass
-    _leave(done)  # if the following takes too long
+    _leave()  # if the following takes too long
     server.stop(0.1).wait()
     servicer.close()
     pool.shutdown(wait=False, cancel_futures=True)
@@ -172,14 +173,33 @@ def _take_stdout() -> int:
     return handshake
 
 
-def _leave(done: threading.Event) -> None:
-    """End the process, by force if it does not end by itself soon."""
+def _ending() -> tuple[int, Callable[[], None]]:
+    """Return a pipe with a byte for every reason to end, 0 or a signal's number, and what writes a 0.
+
+    Python's handlers run in the main thread, between two instructions. One that set an
+    event for which that thread is about to wait may find the event locked by it, for
+    ever; and if the signal comes just before the thread sleeps, the handler does not
+    run. The byte is there however the signal comes.
+    """
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    signal.set_wakeup_fd(write)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+
+    def end() -> None:
+        os.write(write, b"\0")
+
+    return read, end
+
+
+def _leave() -> None:
+    """End the process by force if it does not end by itself soon."""
 
     def force() -> None:
         time.sleep(FAREWELL)
         os._exit(1)
 
-    done.set()
     threading.Thread(target=force, daemon=True).start()
 
 
