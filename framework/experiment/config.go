@@ -118,7 +118,8 @@ type Limits struct {
 	// Call is the time it has to answer one call. Default: 30s.
 	Call string `json:"call,omitempty" jsonschema:"default=30s"`
 	// Memory is what it may hold, together with the processes that it starts, such
-	// as 2GiB. It is looked at 50 times a second, on Linux only. Default: no limit.
+	// as 2GiB. The kernel sees to it where rlrun may make a control group; elsewhere
+	// rlrun looks 50 times a second. Linux only. Default: no limit.
 	Memory string `json:"memory,omitempty"`
 	// Restarts is how often runs that a plugin failed are tried again, on a fresh
 	// process, before the ones to blame are looked for. Default: 1.

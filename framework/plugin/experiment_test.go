@@ -118,7 +118,7 @@ func TestFaultsInAnExperiment(t *testing.T) {
 		{"exit", false, []string{"step 4: the process died (exit status 3)", "I give up"}},
 		{"loop", false, []string{"step 4: no answer within 1s"}},
 		{"stop", true, []string{"step 4: no answer within 1s"}},
-		{"hog", false, []string{"step 4: the process died (killed: it held ", "its limit is 200 MiB", "still hungry"}},
+		{"hog", false, []string{"step 4: the process died (killed: ", "memory, its limit is 200 MiB", "still hungry"}},
 		{"nan", false, []string{"step 4: lane ", "reward is NaN"}},
 		{"inf", false, []string{"step 4: lane ", "reward is +Inf"}},
 		{"outside", true, []string{"step 4: lane ", "not in discrete"}},

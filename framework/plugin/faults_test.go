@@ -90,7 +90,7 @@ func TestFaults(t *testing.T) {
 		{fault: "exit", agent: true, is: plugin.ErrDied, lane: -1, text: "exit status 3", tail: "I give up", dies: true},
 		{fault: "loop", agent: true, is: plugin.ErrTimeout, lane: -1, text: "no answer within 500ms", dies: true},
 		{fault: "stop", agent: true, is: plugin.ErrTimeout, lane: -1, text: "no answer within 500ms", dies: true},
-		{fault: "hog", agent: true, is: plugin.ErrDied, lane: -1, text: "of memory, its limit is 200 MiB", tail: "still hungry", dies: true},
+		{fault: "hog", agent: true, is: plugin.ErrDied, lane: -1, text: "memory, its limit is 200 MiB", tail: "still hungry", dies: true},
 		{fault: "nan", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is NaN"},
 		{fault: "inf", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is +Inf"},
 		{fault: "outside", agent: true, is: framework.ErrInvalidAnswer, lane: lane, text: "not in discrete"},
@@ -216,7 +216,7 @@ func TestMemoryOfChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	if err := stepEnvironment(t, p, "hog", struck); !errors.Is(err, plugin.ErrDied) || !strings.Contains(err.Error(), "of memory, its limit is 200 MiB") {
+	if err := stepEnvironment(t, p, "hog", struck); !errors.Is(err, plugin.ErrDied) || !strings.Contains(err.Error(), "memory, its limit is 200 MiB") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -19,17 +19,25 @@ func residentBytes(pid int) int64 {
 		pages, _ = strconv.ParseInt(fields[1], 10, 64)
 	}
 	held := pages * int64(os.Getpagesize())
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, name := range lists {
-		children, err := os.ReadFile(name)
+	for _, child := range children(pid) {
+		held += residentBytes(child)
+	}
+	return held
+}
+
+// children returns the processes that a process has started and that live.
+func children(pid int) (list []int) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, name := range files {
+		text, err := os.ReadFile(name)
 		if err != nil {
 			continue // the thread has ended
 		}
-		for child := range strings.FieldsSeq(string(children)) {
+		for child := range strings.FieldsSeq(string(text)) {
 			if id, err := strconv.Atoi(child); err == nil {
-				held += residentBytes(id)
+				list = append(list, id)
 			}
 		}
 	}
-	return held
+	return list
 }

@@ -31,9 +31,11 @@ type Subprocess struct {
 	outlet, errlet *io.PipeWriter
 	version        chan string // gets the protocol version of the handshake, when it comes
 	memoryLimit    int64       // bytes; 0: none
+	noGroup        error       // why the host keeps the limit, and not the kernel
 
 	mu      sync.Mutex
 	killed  bool
+	group   *group        // that keeps the limit, if one does
 	overrun string        // how the process broke its limit of memory
 	done    chan struct{} // closed when the process has ended and its output been read
 	err     error         // then: how it ended
@@ -64,7 +66,7 @@ func (s *Subprocess) Start(context.Context) error {
 		s.mu.Lock()
 		err := errors.New("killed before it started")
 		if !s.killed {
-			err = s.cmd.Start()
+			err = s.startLimited()
 		}
 		s.mu.Unlock()
 		started <- err
@@ -77,6 +79,7 @@ func (s *Subprocess) Start(context.Context) error {
 				err = nil
 			}
 			_ = killGroup(s.cmd.Process) // what it may have left behind
+			s.endGroup()
 		}
 		s.err = err
 		s.outlet.Close()
@@ -105,7 +108,23 @@ func (s *Subprocess) Kill(context.Context) error {
 	if s.cmd.Process == nil {
 		return nil
 	}
+	if s.group != nil {
+		s.group.kill() // those, too, that left the process group
+	}
 	return killGroup(s.cmd.Process)
+}
+
+// endGroup removes the control group of a process that has ended.
+func (s *Subprocess) endGroup() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.group == nil {
+		return
+	}
+	if s.overrun == "" {
+		s.overrun = breach(0, s.group, s.memoryLimit)
+	}
+	s.group.remove()
 }
 
 // Killed says whether Kill ended the process, and not for its memory. It requires
