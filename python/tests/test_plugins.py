@@ -170,6 +170,95 @@ def test_records_do_not_depend_on_workers(run, tmp_path: Path) -> None:
     assert curves[0] == curves[1]
 
 
+EXPLORATION = """
+name: exploration
+seed: 1
+runs: 200
+steps: 400
+environments:
+  - {name: RiverSwim, plugin: riverswim}
+agents:
+"""
+AGENT = """
+  - {name: RULE WHOSE, plugin: PLUGIN, exploration: {rule: RULE, options: [KIND], horizon: {gamma: 0.9}}}
+"""
+THEIRS = "bootstrap-q, params: {members: 5, values: actions}"
+
+
+def test_the_host_decides_for_python_agents_as_for_ours(run, tmp_path: Path) -> None:
+    """Under each rule tables in Python earn and explore what the bundled ones do, bar chance.
+
+    |z| < 5 is missed by sound agents with probability below 1e-5 for each of the 12 comparisons.
+    """
+    config = EXPLORATION
+    for rule, kind in (("mean", "members"), ("paired", "constants")):
+        for whose, plugin in (
+            ("ours", THEIRS),
+            ("copies", f"{sys.executable}, params: {{members: 5}}, args: [{EXAMPLES}/bootstrap_q.py]"),
+            ("batch", f"{sys.executable}, params: {{members: 5}}, args: [{EXAMPLES}/vector_bootstrap_q.py]"),
+        ):
+            config += (
+                AGENT.replace("RULE", rule).replace("KIND", kind).replace("WHOSE", whose).replace("PLUGIN", plugin)
+            )
+    (tmp_path / "exploration.yaml").write_text(config + "record: {metrics: [reward, exploration_share, mixing_time]}")
+    run("run", "exploration.yaml", "--out", "out", "--quiet")
+    with (tmp_path / "out" / "summary.csv").open() as f:
+        rows = {(r["agent"], r["metric"]): r for r in csv.DictReader(f)}
+    for rule in ("mean", "paired"):
+        assert float(rows[f"{rule} ours", "exploration_share"]["mean"]) > 0.01
+        for whose in ("copies", "batch"):
+            for metric in ("cumulative_reward", "exploration_share", "mixing_time"):
+                ours, theirs = (rows[f"{rule} {who}", metric] for who in (whose, "ours"))
+                error = (float(ours["stderr"]) ** 2 + float(theirs["stderr"]) ** 2) ** 0.5
+                assert abs(float(ours["mean"]) - float(theirs["mean"])) < 5 * error
+    with (tmp_path / "out" / "decisions.csv").open() as f:
+        chosen = {(r["agent"], r["option"].split()[0]) for r in csv.DictReader(f)}
+    assert chosen == {
+        (f"{rule} {whose}", option)
+        for rule, explores in (("mean", "member"), ("paired", "action"))
+        for whose in ("ours", "copies", "batch")
+        for option in ("greedy", explores)
+    }
+
+
+BROKEN = """
+import sys
+sys.path.insert(0, EXAMPLES)
+import numpy as np
+import rlrun
+from bootstrap_q import BootstrapQ
+
+class Broken(BootstrapQ):
+    id = "test/broken@1"
+    runs = 0
+
+    BUG
+
+rlrun.serve(Broken)
+"""
+PROBLEM = "def problem(self, observation): p = super().problem(observation); return p._replace("
+
+
+@pytest.mark.parametrize(
+    ("bug", "rule"),
+    [
+        (PROBLEM + "values=p.values * np.nan)", "invalid answer"),
+        (PROBLEM + "values=p.values[1:])", "values of shape"),
+        (PROBLEM + "values=p.values + np.random.default_rng().random())", "same-seed-same-problems"),
+        (
+            "def greedy_policy(self): return [1 - a + 2 * self.first[1] for a in super().greedy_policy()]",
+            "greedy-option-is-greedy-policy",
+        ),
+        ("def choose(self, option): self.option = 1 + self.members", "greedy-option-is-greedy-policy"),
+        ("def offer(self, kinds): raise rlrun.Unsupported('none')", "not even the greedy one"),
+    ],
+)
+def test_broken_option_agents_are_caught(run, tmp_path: Path, bug: str, rule: str) -> None:
+    (tmp_path / "broken.py").write_text(BROKEN.replace("EXAMPLES", repr(str(EXAMPLES))).replace("BUG", bug))
+    text = run("plugin", "check", sys.executable, "--", "broken.py", fails=True)
+    assert rule in text
+
+
 CONTROL = """
 name: control
 runs: 12

@@ -15,7 +15,7 @@ import pytest
 from conftest import EXAMPLES, ROOT
 
 import rlrun
-from rlrun import _log, errors, params, spaces
+from rlrun import _decisions, _log, errors, params, spaces
 from rlrun._lanes import (
     ALL,
     CONTINUE,
@@ -27,7 +27,9 @@ from rlrun._lanes import (
     AgentLanes,
     Copies,
     EnvironmentLanes,
+    OptionLanes,
 )
+from rlrun._pb import plugin_pb2 as pb
 from rlrun.environment import TimeSteps
 from rlrun.serve import ClassPlugin
 
@@ -342,6 +344,179 @@ def test_lanes_of_agents() -> None:
     agent.load(1, agent.save(0))
     agent.step(signals(IDLE, CONTINUE), None, feedback([0, 0], [0, 3], [False] * 2))
     assert copies._copy(1).seen[2:] == [(6, 2, 3.0, 0, False, False)]  # type: ignore[attr-defined]
+
+
+class Options(rlrun.VectorOptionAgent):
+    """Three options, each an action: greedy, a policy, and one that only the second lane has, held to find out."""
+
+    id = "test/options@1"
+    answer: rlrun.Problems | list[rlrun.Problem] | None = None
+    policy = (3, 2)
+
+    def open(self, spec: rlrun.Spec, lanes: int) -> None:
+        self.option = np.zeros(lanes, int)
+        self.updates: list[object] = []
+
+    def begin(self, lanes: rlrun.Lanes, seeds: np.ndarray) -> None:
+        self.option[lanes] = 0
+
+    def update(self, lanes: rlrun.Lanes, transitions: rlrun.Transitions) -> None:
+        self.updates.append((transitions.observations.tolist(), transitions.actions.tolist()))
+
+    def select_actions(self, lanes: rlrun.Lanes, observations: np.ndarray) -> np.ndarray:
+        return self.option[lanes] + 1
+
+    def offer(self, kinds: list[str]) -> None:
+        self.kinds = kinds
+
+    def problems(self, lanes: rlrun.Lanes, observations: np.ndarray) -> rlrun.Problems | list[rlrun.Problem]:
+        if self.answer is not None:
+            return self.answer
+        who = np.arange(2)[lanes]
+        return rlrun.Problems(
+            ["p", "greedy", "u"],
+            np.arange(12.0).reshape(2, 3, 2)[who],
+            np.array([[False, True, True], [True, True, True]])[who],
+            greedy=1,
+            reveals=[-1, -1, 0.5],
+            optimal=np.array([[20.0, 21], [22, 23]])[who],
+        )
+
+    def choose(self, lanes: rlrun.Lanes, options: np.ndarray) -> None:
+        self.option[lanes] = options
+
+    def greedy_policy(self, lane: int) -> tuple[int, ...]:
+        return self.policy
+
+
+def deciding() -> OptionLanes:
+    return OptionLanes(Options(), rlrun.Spec(rlrun.Discrete(2), rlrun.Discrete(3, start=1)), 2)
+
+
+def crossed(reply: pb.AgentReply) -> list[list[float]]:
+    columns = {"sizes": "<u4", "members": "<u4", "greedy": "<u4", "options": "<u4"}
+    return [
+        np.frombuffer(getattr(reply, name), columns.get(name, "<f8")).tolist()
+        for name in ("sizes", "members", "greedy", "options", "reveals", "values", "optimal")
+    ]
+
+
+def test_decisions() -> None:
+    lanes = deciding()
+    agent = lanes.agent
+    assert isinstance(agent, Options)
+    none, both = np.zeros(2, bool), np.ones(2, bool)
+    fresh = feedback([0, 1], [0, 0], [False] * 2)
+    with pytest.raises(rlrun.Unsupported, match="no options have been offered"):
+        deciding().decide(signals(NEW_RUN, NEW_RUN), seeds(1, 2), fresh, both)
+    lanes.offer(["greedy", "members"])
+    assert agent.kinds == ["members"]
+    assert lanes.step(signals(NEW_RUN, NEW_RUN), seeds(1, 2), fresh).tolist() == [1, 1]
+    with pytest.raises(rlrun.Unsupported, match="after the first step"):
+        lanes.offer([])
+
+    _, decisions = lanes.decide(signals(CONTINUE, CONTINUE), None, feedback([1, 0], [0, 0], [False] * 2), both)
+    assert decisions is not None
+    sent = {"greedy": 0}
+    reply = pb.AgentReply()
+    decisions.write(reply, sent)
+    assert (list(reply.names), sent) == (["p", "u"], {"greedy": 0, "p": 1, "u": 2})
+    assert crossed(reply) == [
+        [2, 3], [2, 2], [0, 1], [0, 2, 1, 0, 2], [-1, 0.5, -1, -1, 0.5], list(range(2, 12)), [20, 21, 22, 23]
+    ]  # fmt: skip
+
+    with pytest.raises(rlrun.NeedsReset, match="before an option was chosen") as early:
+        lanes.step(signals(IDLE, CONTINUE), None, fresh)
+    assert early.value.lane == 1
+    with pytest.raises(rlrun.InvalidAction, match="option 2 of a decision between 2") as beyond:
+        lanes.choose(np.array([2, 0]))
+    assert beyond.value.lane == 0
+    assert lanes.choose(np.array([1, -1])).tolist() == [3, 1]  # what the author counts as 2
+    assert lanes.choose(np.array([-1, 0])).tolist() == [3, 1]
+    with pytest.raises(rlrun.InvalidAction, match="none was asked for"):
+        lanes.choose(np.array([0, -1]))
+
+    # The transition after a decision begins with the observation and action of that decision.
+    # A lane whose episode ended has no epoch, and one that faces a decision alone is told so.
+    ended = feedback([0, 1], [0, 0], [True, False])
+    _, decisions = lanes.decide(signals(CONTINUE, CONTINUE), None, ended, both)
+    assert agent.updates[1:] == [([1, 0], [3, 1])]
+    assert decisions is not None
+    assert decisions.sizes.tolist() == [3]
+    assert lanes.choose(np.array([-1, 2])).tolist() == [3, 3]
+    _, decisions = lanes.decide(signals(NEW_EPISODE, CONTINUE), None, fresh, none)
+    assert decisions is None
+    assert lanes.greedy_policy(1).tolist() == [2, 1]
+
+
+def test_problems_one_by_one_are_those_of_columns() -> None:
+    agent = Options()
+    columns = agent.problems(ALL, np.zeros(2))
+    assert isinstance(columns, rlrun.Problems)
+    assert columns.offered is not None
+    assert columns.optimal is not None
+    one_by_one = [
+        rlrun.Problem(
+            [name for name, there in zip(columns.names, row, strict=True) if there],
+            columns.values[i, row].tolist(),
+            int(row[:1].sum()),
+            [-1, -1, 0.5][-row.sum() :],
+            columns.optimal[i],
+        )
+        for i, row in enumerate(columns.offered)
+    ]
+    replies = []
+    for answer in (columns, one_by_one):
+        reply = pb.AgentReply()
+        _decisions.read(answer, range(2)).write(reply, {"p": 0, "greedy": 1, "u": 2})
+        replies.append(reply)
+    assert replies[0] == replies[1]
+
+
+TWO = np.zeros((2, 2, 2))
+
+
+@pytest.mark.parametrize(
+    ("answer", "wrong"),
+    [
+        (rlrun.Problems(["a", "b"], TWO[:1]), r"values of shape \(1, 2, 2\), want \(2, 2, 2\)"),
+        (rlrun.Problems(["a", "b"], TWO[0, 0]), r"values of shape \(2,\), want \(2, 2, 2\)"),
+        (rlrun.Problems(["a", "b"], TWO, greedy=2), "the greedy option, number 2 of 2, is not offered"),
+        (rlrun.Problems(["a", "b"], TWO, np.array([[True, True], [False, True]])), "number 0 of 2, is not offered"),
+        (rlrun.Problems(["a", "b"], TWO, optimal=np.zeros(2)), r"optimal of shape \(2,\), want \(2, 2\)"),
+        (rlrun.Problems(["a", "b"], TWO, reveals=[0]), r"reveals of shape \(1,\), want \(2,\)"),
+        ([rlrun.Problem(["a"], [[0]])], "1 problems for 2 lanes"),
+        ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [0])], r"values of shape \(1,\), want \(1, 1\)"),
+        ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [["x"]])], "values are no array of numbers"),
+        ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [[0]], greedy=-1)], "the greedy option is number -1 of 1"),
+    ],
+)
+def test_wrong_problems(answer: object, wrong: str) -> None:
+    lanes = deciding()
+    lanes.offer([])
+    lanes.agent.answer = answer  # type: ignore[attr-defined]
+    with pytest.raises(rlrun.InvalidAnswer, match=wrong) as e:
+        lanes.decide(signals(NEW_RUN, NEW_RUN), seeds(1, 2), feedback([0, 1], [0, 0], [False] * 2), np.ones(2, bool))
+    assert e.value.lane in ({1} if isinstance(answer, list) and len(answer) == 2 else {None})
+
+
+@pytest.mark.parametrize(
+    ("policy", "wrong"),
+    [
+        ((1, 2, 3), "the greedy policy of shape"),
+        ((1, 4), "has 4, which is not in"),
+        ((1, 0.5), "greedy policy of float64"),
+    ],
+)
+def test_wrong_policies(policy: tuple[float, ...], wrong: str) -> None:
+    lanes = deciding()
+    with pytest.raises(rlrun.NeedsReset):
+        lanes.greedy_policy(1)
+    lanes.step(signals(NEW_RUN, NEW_RUN), seeds(1, 2), feedback([0, 1], [0, 0], [False] * 2))
+    lanes.agent.policy = policy  # type: ignore[attr-defined]
+    with pytest.raises(rlrun.InvalidAnswer, match=wrong) as e:
+        lanes.greedy_policy(1)
+    assert e.value.lane == 1
 
 
 def test_streams_are_lanes_own() -> None:

@@ -35,6 +35,7 @@ The names are the literature's (Sutton & Barto; Gymnasium).
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
 from rlrun.environment import Environment, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
 from rlrun.errors import Error, InvalidAction, InvalidAnswer, InvalidParams, NeedsReset, Unsupported
+from rlrun.options import OptionAgent, Problem, Problems, VectorOptionAgent
 from rlrun.params import param
 from rlrun.serve import serve
 from rlrun.spaces import Box, Discrete, MultiDiscrete, Space
@@ -53,6 +54,9 @@ __all__ = [
     "Model",
     "MultiDiscrete",
     "NeedsReset",
+    "OptionAgent",
+    "Problem",
+    "Problems",
     "Space",
     "Spec",
     "Streams",
@@ -63,6 +67,7 @@ __all__ = [
     "Unsupported",
     "VectorAgent",
     "VectorEnvironment",
+    "VectorOptionAgent",
     "param",
     "serve",
 ]

@@ -7,17 +7,19 @@ it: columns in, columns out, a signal a lane.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rlrun import spaces
+from rlrun import _decisions, spaces
+from rlrun._decisions import Decisions
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
 from rlrun.environment import Environment, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
-from rlrun.errors import Error, InvalidAction, InvalidAnswer, NeedsReset, blame
-from rlrun.spaces import Array
+from rlrun.errors import Error, InvalidAction, InvalidAnswer, NeedsReset, Unsupported, blame
+from rlrun.options import OptionAgent, Problem, VectorOptionAgent
+from rlrun.spaces import Array, Discrete
 from rlrun.streams import Lanes
 
 IDLE, CONTINUE, NEW_EPISODE, NEW_RUN, EVALUATE = range(5)
@@ -208,6 +210,15 @@ class AgentLanes:
 
     def step(self, signals: Signals, seeds: Seeds | None, outcome: TimeSteps) -> Array:
         """Learn and act as the signals say. What it returns changes with the next call."""
+        acting = among(self._learn(signals, seeds, outcome))
+        if acting is not None:
+            observations = outcome.observations[acting]
+            self._act(acting, observations)
+            self._see(acting, observations)
+        return self._actions
+
+    def _learn(self, signals: Signals, seeds: Seeds | None, outcome: TimeSteps) -> NDArray[np.bool_]:
+        """Learn as the signals say, and return which lanes are to act."""
         learning = signals == CONTINUE
         fresh = among(signals == NEW_RUN)
         if fresh is not None:
@@ -232,19 +243,23 @@ class AgentLanes:
             assert seeds is not None
             self.agent.begin(fresh, seeds[fresh])
         stepped = learning | (signals == EVALUATE)
-        acting = among((signals != IDLE) & ~(stepped & (outcome.terminated | outcome.truncated)))
-        if acting is not None:
-            observations = outcome.observations[acting]
-            actions = self.agent.select_actions(acting, observations)
-            # The caller of the next update sees the pair that led to it.
-            self._actions = self._actions.copy()
-            self._actions[acting] = spaces.as_column(self.spec.action, actions, len(observations), "actions")
-            if isinstance(acting, slice):
-                self._observations = observations
-            else:
-                self._observations = self._observations.copy()
-                self._observations[acting] = observations
-        return self._actions
+        acting: NDArray[np.bool_] = (signals != IDLE) & ~(stepped & (outcome.terminated | outcome.truncated))
+        return acting
+
+    # The caller of the next update sees the pair that led to it: columns that went out
+    # are not written to.
+
+    def _act(self, lanes: Lanes, observations: Array) -> None:
+        actions = self.agent.select_actions(lanes, observations)
+        self._actions = self._actions.copy()
+        self._actions[lanes] = spaces.as_column(self.spec.action, actions, len(observations), "actions")
+
+    def _see(self, lanes: Lanes, observations: Array) -> None:
+        if isinstance(lanes, slice):
+            self._observations = observations
+        else:
+            self._observations = self._observations.copy()
+            self._observations[lanes] = observations
 
     def save(self, lane: int) -> bytes:
         """Return a lane's last observation and action, then what its agent saves."""
@@ -272,6 +287,91 @@ class AgentLanes:
         self.agent.close()
 
 
+class OptionLanes(AgentLanes):
+    """Lanes of an agent whose exploration the host may decide."""
+
+    agent: VectorOptionAgent
+
+    def __init__(self, agent: VectorOptionAgent, spec: Spec, lanes: int) -> None:
+        super().__init__(agent, spec, lanes)
+        self._offered = False
+        self._open = np.zeros(lanes, np.bool_)  # lanes that have not acted since their decision
+        self._decisions: Decisions | None = None  # of the last call
+        self._places = np.full(lanes, -1)  # where among them a lane's is
+
+    def offer(self, kinds: Sequence[str]) -> None:
+        """Say which kinds of options the host wants."""
+        if self._begun.any():
+            raise Unsupported("options are offered after the first step")
+        self.agent.offer([kind for kind in kinds if kind != "greedy"])
+        self._offered = True
+
+    def decide(
+        self, signals: Signals, seeds: Seeds | None, outcome: TimeSteps, epochs: NDArray[np.bool_]
+    ) -> tuple[Array, Decisions | None]:
+        """Step, but let the lanes with an epoch describe their decisions in place of acting."""
+        early = self._open & (signals == CONTINUE)
+        if early.any():
+            raise NeedsReset("a step before an option was chosen", lane=int(np.argmax(early)))
+        acting = self._learn(signals, seeds, outcome)
+        self._open &= ~acting
+        self._decisions = None
+        self._places.fill(-1)
+        facing = among(acting & epochs)
+        if facing is not None:
+            if not self._offered:
+                raise Unsupported("no options have been offered")
+            observations = outcome.observations[facing]
+            at = numbers(facing, self.lanes)
+            self._decisions = _decisions.read(self.agent.problems(facing, observations), at)
+            self._see(facing, observations)
+            self._open[facing], self._places[facing] = True, np.arange(len(at))
+        rest = among(acting & ~epochs)
+        if rest is not None:
+            observations = outcome.observations[rest]
+            self._act(rest, observations)
+            self._see(rest, observations)
+        return self._actions, self._decisions
+
+    def step(self, signals: Signals, seeds: Seeds | None, outcome: TimeSteps) -> Array:
+        """Learn and act as the signals say."""
+        return self.decide(signals, seeds, outcome, np.zeros(self.lanes, np.bool_))[0]
+
+    def choose(self, choices: NDArray[np.int32]) -> Array:
+        """Let lanes with a choice that is not negative follow that option, and act."""
+        chosen = among(choices >= 0)
+        if chosen is None:
+            return self._actions
+        places = self._places[chosen]
+        early = places < 0
+        if self._decisions is None or early.any():
+            raise InvalidAction("an option was chosen where none was asked for", lane=first(chosen, early))
+        options = self._decisions.chosen(places, choices[chosen], np.arange(self.lanes)[chosen])
+        self.agent.choose(chosen, options)
+        self._act(chosen, self._observations[chosen])
+        self._open[chosen], self._places[chosen] = False, -1
+        return self._actions
+
+    def greedy_policy(self, lane: int) -> NDArray[np.int64]:
+        """Return a lane's greedy actions, counted from 0."""
+        observations, actions = self.spec.observation, self.spec.action
+        if not isinstance(observations, Discrete) or not isinstance(actions, Discrete):
+            raise Unsupported("observations and actions are not discrete")
+        if not self._begun[lane]:
+            raise NeedsReset("the lane has not begun a run", lane=lane)
+        try:
+            policy = spaces.as_column(actions, self.agent.greedy_policy(lane), observations.n, "the greedy policy")
+            bad = actions.outside(policy)
+            if bad.any():
+                i = int(np.argmax(bad))
+                raise InvalidAnswer(f"the greedy policy has {policy[i]}, which is not in {actions}")
+        except Exception as e:
+            blame(e, lane)
+            raise
+        out: NDArray[np.int64] = policy - actions.start
+        return out
+
+
 class AgentCopies(VectorAgent):
     """A batch made of single copies, a fresh one a run."""
 
@@ -291,9 +391,7 @@ class AgentCopies(VectorAgent):
         """Make a fresh copy in each of these lanes."""
         for k, lane in enumerate(numbers(lanes, len(self._copies))):
             try:
-                copy = self._make()
-                copy.begin(self._spec, int(seeds[k]))
-                self._copies[lane] = copy
+                self._copies[lane] = self._fresh(int(seeds[k]))
             except Exception as e:
                 blame(e, lane)
                 raise
@@ -338,15 +436,65 @@ class AgentCopies(VectorAgent):
 
     def load(self, lane: int, state: bytes) -> None:
         """Let a fresh copy go on as the one that was saved."""
-        copy = self._make()
-        copy.begin(self._spec, 0)
+        copy = self._fresh(0)
         copy.load(state)
         self._copies[lane] = copy
+
+    def _fresh(self, seed: int) -> Agent:
+        copy = self._make()
+        copy.begin(self._spec, seed)
+        return copy
 
     def _copy(self, lane: int) -> Agent:
         copy = self._copies[lane]
         assert copy is not None
         return copy
+
+
+class OptionCopies(AgentCopies, VectorOptionAgent):
+    """A batch made of single copies whose exploration the host may decide."""
+
+    _kinds: Sequence[str] | None = None
+
+    def offer(self, kinds: Sequence[str]) -> None:
+        """Find out whether the agent can make such options."""
+        self._kinds = kinds
+        self._fresh(0)
+
+    def _fresh(self, seed: int) -> Agent:
+        copy = super()._fresh(seed)
+        if self._kinds is not None:
+            _able(copy).offer(self._kinds)
+        return copy
+
+    def problems(self, lanes: Lanes, observations: Array) -> list[Problem]:
+        """Ask each of these lanes for the decision it faces."""
+        value, out = self._spec.observation.value, []
+        for k, lane in enumerate(numbers(lanes, len(self._copies))):
+            try:
+                out.append(_able(self._copy(lane)).problem(value(observations[k])))
+            except Exception as e:
+                blame(e, lane)
+                raise
+        return out
+
+    def choose(self, lanes: Lanes, options: NDArray[Any]) -> None:
+        """Let each of these lanes follow an option."""
+        for option, lane in zip(options.tolist(), numbers(lanes, len(self._copies)), strict=True):
+            try:
+                _able(self._copy(lane)).choose(option)
+            except Exception as e:
+                blame(e, lane)
+                raise
+
+    def greedy_policy(self, lane: int) -> Sequence[int]:
+        """Ask a lane for its greedy policy."""
+        return _able(self._copy(lane)).greedy_policy()
+
+
+def _able(copy: Agent) -> OptionAgent:
+    assert isinstance(copy, OptionAgent)
+    return copy
 
 
 def with_id(spec: Spec, plugin: str) -> Spec:

@@ -14,11 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlrun import errors, spaces
-from rlrun._lanes import CONTINUE, EVALUATE, NEW_EPISODE, NEW_RUN, AgentLanes, EnvironmentLanes, Seeds, Signals, with_id
+from rlrun._lanes import (
+    CONTINUE,
+    EVALUATE,
+    NEW_EPISODE,
+    NEW_RUN,
+    AgentLanes,
+    EnvironmentLanes,
+    OptionLanes,
+    Seeds,
+    Signals,
+    with_id,
+)
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._pb import plugin_pb2_grpc
 from rlrun.agent import VectorAgent
 from rlrun.environment import Spec, TimeSteps, VectorEnvironment
+from rlrun.options import VectorOptionAgent
 
 log = logging.getLogger("rlrun")
 
@@ -76,25 +88,59 @@ class _EnvironmentInstance:
 class _AgentInstance:
     def __init__(self, agent: VectorAgent, spec: Spec, lanes: int) -> None:
         self.lock = threading.Lock()
-        self.lanes = AgentLanes(agent, spec, lanes)
+        self.lanes = (
+            OptionLanes(agent, spec, lanes) if isinstance(agent, VectorOptionAgent) else AgentLanes(agent, spec, lanes)
+        )
+        self.names: dict[str, int] = {}  # of options, with their numbers on the stream
         self.spec = spec
 
     def step(self, m: pb.AgentRequest) -> pb.AgentReply:
-        n = self.lanes.lanes
-        signals = _signals(m.signals, n, EVALUATE)
-        seeds = _seeds(m.seeds, signals, NEW_RUN)
-        outcome = TimeSteps(
-            _column(self.spec.observation, m.observations, n, "observations"),
-            _numbers("<f8", m.rewards, n, "rewards"),
-            _flags(m.terminated, n, "terminated"),
-            _flags(m.truncated, n, "truncated"),
-        )
+        if m.epochs or m.choices:
+            return self.decide(m)
+        signals, seeds, outcome = self.feedback(m)
         with self.lock:
             try:
                 actions = self.lanes.step(signals, seeds, outcome)
             except Exception as e:
                 return pb.AgentReply(error=failure(e), step=m.step)
             return pb.AgentReply(actions=_wire(actions), step=m.step)
+
+    def feedback(self, m: pb.AgentRequest) -> tuple[Signals, Seeds | None, TimeSteps]:
+        n = self.lanes.lanes
+        signals = _signals(m.signals, n, EVALUATE)
+        return (
+            signals,
+            _seeds(m.seeds, signals, NEW_RUN),
+            TimeSteps(
+                _column(self.spec.observation, m.observations, n, "observations"),
+                _numbers("<f8", m.rewards, n, "rewards"),
+                _flags(m.terminated, n, "terminated"),
+                _flags(m.truncated, n, "truncated"),
+            ),
+        )
+
+    def decide(self, m: pb.AgentRequest) -> pb.AgentReply:
+        """Step with epochs, or take the choices that end them."""
+        lanes, decisions = self.lanes, None
+        if not isinstance(lanes, OptionLanes):
+            raise BrokenProtocolError("epochs or choices for an agent without options")
+        if m.choices:
+            choices = _numbers("<i4", m.choices, lanes.lanes, "choices")
+        else:
+            epochs = _flags(m.epochs, lanes.lanes, "epochs")
+            signals, seeds, outcome = self.feedback(m)
+        with self.lock:
+            try:
+                if m.choices:
+                    actions = lanes.choose(choices)
+                else:
+                    actions, decisions = lanes.decide(signals, seeds, outcome, epochs)
+            except Exception as e:
+                return pb.AgentReply(error=failure(e), step=m.step)
+            reply = pb.AgentReply(actions=_wire(actions), step=m.step)
+            if decisions is not None:
+                decisions.write(reply, self.names)
+            return reply
 
     def close(self) -> None:
         with self.lock:
@@ -138,7 +184,8 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         try:
             agent = self._plugin.agent(request.params)
             instance = _AgentInstance(agent, Spec.from_proto(request.spec), request.lanes)
-            return pb.OpenAgentReply(instance=self._add(instance))
+            options = isinstance(instance.lanes, OptionLanes)
+            return pb.OpenAgentReply(instance=self._add(instance), options=options)
         except Exception as e:
             return pb.OpenAgentReply(error=failure(e))
 
@@ -211,6 +258,35 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             return pb.LoadReply()
         except Exception as e:
             return pb.LoadReply(error=failure(e))
+
+    def Offer(self, request: pb.OfferRequest, context: grpc.ServicerContext) -> pb.OfferReply:  # noqa: N802
+        """Say which kinds of options an agent is to choose from."""
+        instance, lanes = self._with_options(request.instance, context)
+        try:
+            with instance.lock:
+                lanes.offer(list(request.kinds))
+            return pb.OfferReply()
+        except Exception as e:
+            return pb.OfferReply(error=failure(e))
+
+    def GreedyPolicy(  # noqa: N802
+        self, request: pb.GreedyPolicyRequest, context: grpc.ServicerContext
+    ) -> pb.GreedyPolicyReply:
+        """Return what a lane of an option agent holds best."""
+        instance, lanes = self._with_options(request.instance, context)
+        lane = _lane(request.lane, lanes.lanes, context)
+        try:
+            with instance.lock:
+                return pb.GreedyPolicyReply(actions=lanes.greedy_policy(lane).astype("<i4").tobytes())
+        except Exception as e:
+            return pb.GreedyPolicyReply(error=failure(e))
+
+    def _with_options(self, handle: int, context: grpc.ServicerContext) -> tuple[_AgentInstance, OptionLanes]:
+        instance = self._lookup(_AgentInstance, handle, context)
+        if not isinstance(instance.lanes, OptionLanes):
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the agent has no options")
+        assert isinstance(instance.lanes, OptionLanes)
+        return instance, instance.lanes
 
     def _need(self, capability: str, what: str) -> None:
         if capability not in self._plugin.description.capabilities:

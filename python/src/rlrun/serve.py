@@ -17,13 +17,14 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc
 
 from rlrun import _goplugin, _log, params
-from rlrun._lanes import AgentCopies, Copies
+from rlrun._lanes import AgentCopies, Copies, OptionCopies
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._pb import plugin_pb2_grpc
 from rlrun._server import Plugin, Servicer
 from rlrun.agent import Agent, VectorAgent
 from rlrun.environment import Environment, VectorEnvironment
 from rlrun.errors import Unsupported
+from rlrun.options import OptionAgent, VectorOptionAgent
 
 PARENT_INTERVAL = 0.5
 """How often a plugin looks whether its parent is alive, in seconds."""
@@ -76,17 +77,19 @@ class ClassPlugin:
             return params.build(cls, data)
         if issubclass(cls, Agent):
             arguments = params.arguments(cls, data)
-            return AgentCopies(lambda: cls(**arguments))
+            copies = OptionCopies if issubclass(cls, OptionAgent) else AgentCopies
+            return copies(lambda: cls(**arguments))
         raise Unsupported(f"{self.description.id} is an environment, not an agent")
 
 
 def _capabilities(cls: type) -> list[str]:
     """List the optional methods that a class overrides, as the protocol calls them."""
+    options = ["options"] if issubclass(cls, (OptionAgent, VectorOptionAgent)) else []
     if issubclass(cls, Agent):
-        return ["checkpoint"] if cls.checkpoints else []
+        return ["checkpoint"] * cls.checkpoints + options
     base = next(b for b in (Environment, VectorEnvironment, VectorAgent) if issubclass(cls, b))
     names = {"model": "model", "render": "render"} if base is not VectorAgent else {"save": "checkpoint"}
-    return [name for method, name in names.items() if getattr(cls, method) is not getattr(base, method)]
+    return [name for method, name in names.items() if getattr(cls, method) is not getattr(base, method)] + options
 
 
 def serve(cls: Kind) -> None:

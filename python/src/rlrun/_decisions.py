@@ -1,0 +1,145 @@
+"""Decisions between options, as they cross."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlrun._pb import plugin_pb2 as pb
+from rlrun.errors import InvalidAction, InvalidAnswer
+from rlrun.options import Problem, Problems
+from rlrun.spaces import Array
+
+
+@dataclass
+class Decisions:
+    """The decisions of some lanes, option after option."""
+
+    sizes: NDArray[np.int64]  # options of each
+    members: NDArray[np.int64]
+    greedy: NDArray[np.int64]
+    numbers: NDArray[np.int64]  # of the options, in the author's count
+    names: Sequence[str]
+    of: NDArray[np.int64]  # the name of each option
+    reveals: NDArray[np.float64]
+    values: NDArray[np.float64]
+    optimal: NDArray[np.float64] | None
+
+    def chosen(self, places: NDArray[np.intp], choices: NDArray[Any], lanes: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return the author's numbers of the options that the decisions at these places ended with."""
+        bad = choices >= self.sizes[places]
+        if bad.any():
+            i = int(np.argmax(bad))
+            raise InvalidAction(
+                f"option {choices[i]} of a decision between {self.sizes[places[i]]}", lane=int(lanes[i])
+            )
+        begin = np.cumsum(self.sizes) - self.sizes
+        options: NDArray[np.int64] = self.numbers[begin[places] + choices]
+        return options
+
+    def write(self, reply: pb.AgentReply, sent: dict[str, int]) -> None:
+        """Add the decisions to a reply; sent has the numbers of the names on the stream."""
+        for name in self.names:
+            if name not in sent:
+                sent[name] = len(sent)
+                reply.names.append(name)
+        known = np.array([sent[name] for name in self.names], "<u4")
+        reply.sizes, reply.members, reply.greedy = (
+            c.astype("<u4").tobytes() for c in (self.sizes, self.members, self.greedy)
+        )
+        reply.options = known[self.of].tobytes()
+        reply.reveals = self.reveals.astype("<f8").tobytes()
+        reply.values = self.values.astype("<f8").tobytes()
+        if self.optimal is not None:
+            reply.optimal = self.optimal.astype("<f8").tobytes()
+
+
+def read(answer: Problems | Sequence[Problem], lanes: Sequence[int]) -> Decisions:
+    """Return what an agent answered for these lanes, or say what is wrong with it."""
+    if isinstance(answer, Problems):
+        return _columns(answer, len(lanes))
+    if len(answer) != len(lanes):
+        raise InvalidAnswer(f"{len(answer)} problems for {len(lanes)} lanes")
+    return _each(answer, lanes)
+
+
+def _columns(p: Problems, lanes: int) -> Decisions:
+    n = len(p.names)
+    values = _numbers(p.values, "values")
+    members = values.shape[-1] if values.ndim else 0
+    _check(values, (lanes, n, members), "values")
+    offered = np.ones((lanes, n), np.bool_) if p.offered is None else np.asarray(p.offered)
+    _check(offered, (lanes, n), "offered")
+    if not 0 <= p.greedy < n or not offered[:, p.greedy].all():
+        raise InvalidAnswer(f"the greedy option, number {p.greedy} of {n}, is not offered everywhere")
+    numbers = np.nonzero(offered)[1]
+    optimal = None if p.optimal is None else _numbers(p.optimal, "optimal")
+    if optimal is not None:
+        _check(optimal, (lanes, members), "optimal")
+    return Decisions(
+        sizes=offered.sum(axis=1),
+        members=np.full(lanes, members),
+        greedy=offered[:, : p.greedy].sum(axis=1),
+        numbers=numbers,
+        names=p.names,
+        of=numbers,
+        reveals=_reveals(p, n)[numbers],
+        values=values[offered],
+        optimal=optimal,
+    )
+
+
+def _each(problems: Sequence[Problem], lanes: Sequence[int]) -> Decisions:
+    names: dict[str, int] = {}
+    values, reveals, optimal = [], [], []
+    some = any(p.optimal is not None for p in problems)
+    for p, lane in zip(problems, lanes, strict=True):
+        try:
+            n = len(p.names)
+            v = _numbers(p.values, "values")
+            _check(v, (n, v.shape[-1] if v.ndim else 0), "values")
+            best = np.zeros(v.shape[1]) if p.optimal is None else _numbers(p.optimal, "optimal")
+            _check(best, v.shape[1:], "optimal")
+            if not 0 <= p.greedy < n:
+                raise InvalidAnswer(f"the greedy option is number {p.greedy} of {n}")
+            reveals.append(_reveals(p, n))
+        except InvalidAnswer as e:
+            e.lane = lane
+            raise
+        values.append(v)
+        optimal.append(best)
+        for name in p.names:
+            names.setdefault(name, len(names))
+    return Decisions(
+        sizes=np.array([len(v) for v in values]),
+        members=np.array([v.shape[1] for v in values]),
+        greedy=np.array([p.greedy for p in problems]),
+        numbers=np.concatenate([np.arange(len(v)) for v in values]),
+        names=list(names),
+        of=np.array([names[name] for p in problems for name in p.names]),
+        reveals=np.concatenate(reveals),
+        values=np.concatenate([v.ravel() for v in values]),
+        optimal=np.concatenate(optimal) if some else None,
+    )
+
+
+def _reveals(p: Problem | Problems, n: int) -> NDArray[np.float64]:
+    reveals = np.full(n, -1.0) if p.reveals is None else _numbers(p.reveals, "reveals")
+    _check(reveals, (n,), "reveals")
+    return reveals
+
+
+def _numbers(values: Any, name: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError) as e:
+        raise InvalidAnswer(f"{name} are no array of numbers: {e}") from e
+
+
+def _check(array: Array, shape: tuple[int, ...], name: str) -> None:
+    if array.shape != shape:
+        raise InvalidAnswer(f"{name} of shape {array.shape}, want {shape}")

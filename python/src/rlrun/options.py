@@ -1,0 +1,108 @@
+"""What the author of an agent adds for hosts that decide when it explores.
+
+Such an agent is asked at decision epochs what its options are and what each is
+worth to each of its K members, or models; the host chooses, and the agent follows
+the chosen option until the next epoch. One that is never asked explores in its own
+way, if it has one, and is greedy otherwise.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from rlrun.agent import Agent, VectorAgent
+from rlrun.errors import Unsupported
+from rlrun.spaces import Array
+from rlrun.streams import Lanes
+
+
+class Problem(NamedTuple):
+    """A decision between n options, of which number ``greedy`` is the greedy one.
+
+    ``names`` has n entries, ``values`` is an array (n, K): what each option is worth
+    per step in each of K equally likely models, its gain there or 1 - γ times its
+    value in the present state.
+
+    ``reveals`` has n entries, -1 for a policy that is worth keeping if it turns out
+    well, and for an option that is held to find out, such as random actions, the
+    probability that holding it reveals the model; None is -1 for all. Only if there
+    are such options ``optimal`` is needed: the K optimal values in the models.
+    """
+
+    names: Sequence[str]
+    values: Any
+    greedy: int = 0
+    reveals: Sequence[float] | None = None
+    optimal: Any = None
+
+
+class Problems(NamedTuple):
+    """A `Problem` a lane, with the same n options: columns, whose first axis is the lanes.
+
+    ``values`` is an array (lanes, n, K), ``optimal`` (lanes, K). Options that a lane
+    does not have are False in ``offered``, an array (lanes, n); None offers all.
+    """
+
+    names: Sequence[str]
+    values: Array
+    offered: Array | None = None
+    greedy: int = 0
+    reveals: Sequence[float] | None = None
+    optimal: Array | None = None
+
+
+class OptionAgent(Agent):
+    """One copy of an agent whose exploration the host may decide."""
+
+    @abstractmethod
+    def offer(self, kinds: Sequence[str]) -> None:
+        """Note which kinds of options the host wants to choose from besides the greedy one.
+
+        They are among "members", "constants", "uniform", "deviations", "overdue",
+        "novelty" and "repeats"; raise `rlrun.Unsupported` for those that the agent
+        cannot make. It is called after ``begin``, or never.
+        """
+
+    @abstractmethod
+    def problem(self, observation: Any) -> Problem:
+        """Describe the decision that the agent faces, in place of ``select_action``."""
+
+    @abstractmethod
+    def choose(self, option: int) -> None:
+        """Follow an option of the last problem, counted from 0, from now on: select its actions."""
+
+    def greedy_policy(self) -> Sequence[int]:
+        """Return the greedy action in every observation, in order.
+
+        It is asked for where observations and actions are `Discrete`, to estimate for
+        how long an option should be held.
+        """
+        raise Unsupported("the agent does not tell its greedy policy")
+
+
+class VectorOptionAgent(VectorAgent):
+    """A batch of lanes of an agent whose exploration the host may decide. See `OptionAgent`."""
+
+    @abstractmethod
+    def offer(self, kinds: Sequence[str]) -> None:
+        """Note which kinds of options the host wants. It is called once, after ``open``, or never."""
+
+    @abstractmethod
+    def problems(self, lanes: Lanes, observations: Array) -> Problems | Sequence[Problem]:
+        """Describe the decisions that these lanes face: as columns or, if their options differ, one by one."""
+
+    @abstractmethod
+    def choose(self, lanes: Lanes, options: NDArray[Any]) -> None:
+        """Let each of these lanes follow an option of its last problem from now on.
+
+        ``options`` has the number of each, counted from 0 and with those that were not
+        offered.
+        """
+
+    def greedy_policy(self, lane: int) -> Sequence[int] | Array:
+        """Return a lane's greedy action in every observation, in order."""
+        raise Unsupported("the agent does not tell its greedy policy")
