@@ -8,23 +8,24 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // Of three members with action values of their own everywhere, here given by hand,
 // the mean prefers action 0, member 0 action 1, member 1 action 2, member 2 action 0.
-var opinions = []float64{3, 4, 9, 5, 0, 2, 1, 6, 0} // at a*3+k
+var held = []float64{3, 4, 9, 5, 0, 2, 1, 6, 0} // at a*3+k
 
 // opinionated returns an agent that holds them, whose host has offered all kinds it
 // can make.
 func opinionated(t *testing.T) *bootstrap {
 	t.Helper()
 	x := open(t, `{"members":3,"features":{"tilings":1,"tiles":1},"step":1e-9}`)
-	if err := x.offer([]options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}); err != nil {
+	if err := x.Offer([]options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}); err != nil {
 		t.Fatal(err)
 	}
-	x.start(1)
+	x.Start(1)
 	for i := range x.w {
-		x.w[i] = opinions[i%9]
+		x.w[i] = held[i%9]
 	}
 	return x
 }
@@ -33,7 +34,7 @@ func opinionated(t *testing.T) *bootstrap {
 func TestOptions(t *testing.T) {
 	acts := func(x *bootstrap, n int) (list []int) {
 		for range n {
-			list = append(list, x.watch([]float64{0, 0}))
+			list = append(list, x.Act([]float64{0, 0}))
 		}
 		return list
 	}
@@ -48,7 +49,7 @@ func TestOptions(t *testing.T) {
 		{options.TableOption{Kind: options.Deviations, Of: 2}, []int{2, 0, 0}},
 	} {
 		x := opinionated(t)
-		x.option, x.hosted, x.begun = tt.option, true, false
+		x.follower.Follow(tt.option)
 		if got := acts(x, 3); !slices.Equal(got, tt.want) {
 			t.Errorf("%v: %v, want %v", tt.option, got, tt.want)
 		}
@@ -57,7 +58,7 @@ func TestOptions(t *testing.T) {
 	// Uniform: with 3,000 draws a count is within 5 deviations of 1,000 but for a
 	// chance below 1e-5.
 	x := opinionated(t)
-	x.option, x.hosted = options.TableOption{Kind: options.Uniform}, true
+	x.follower.Follow(options.TableOption{Kind: options.Uniform})
 	counts := [3]float64{}
 	for _, a := range acts(x, 3000) {
 		counts[a]++
@@ -73,7 +74,7 @@ func TestOptions(t *testing.T) {
 	// cases; P(change) a step is 2/3 over the mean length. 5 deviations again; the
 	// variance of the number of draws in n steps is at most that of independent ones
 	// times the squared coefficient of variation of a length.
-	x.option, x.repeat = options.TableOption{Kind: options.Repeats}, 0
+	x.follower.Follow(options.TableOption{Kind: options.Repeats})
 	list := acts(x, 200_000)
 	changes := 0.0
 	for i := range list[1:] {
@@ -82,7 +83,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	weight, mean, square := 0.0, 0.0, 0.0
-	for n := 1.0; n <= repeatLongest; n++ {
+	for n := 1.0; n <= 100; n++ {
 		w := 1 / n / n
 		weight, mean, square = weight+w, mean+n*w, square+n*n*w
 	}
@@ -98,9 +99,9 @@ func TestOptions(t *testing.T) {
 // the next.
 func TestFaceAndFollow(t *testing.T) {
 	x := opinionated(t)
-	x.look([]float64{0, 0})
+	x.Look([]float64{0, 0})
 	var p options.Problem
-	if err := x.face(&p); err != nil {
+	if err := x.Face(&p); err != nil {
 		t.Fatal(err)
 	}
 	tables, err := options.NewValueTables(3, 3, 0.99, options.TableOptions{Kinds: []options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}})
@@ -108,7 +109,7 @@ func TestFaceAndFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want options.Problem
-	if err := tables.At(&want, opinions, nil); err != nil {
+	if err := tables.At(&want, held, nil); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(p.Values, want.Values) || !slices.Equal(p.Arms, want.Arms) || !slices.Equal(p.Optimal, want.Optimal) {
@@ -116,17 +117,17 @@ func TestFaceAndFollow(t *testing.T) {
 	}
 	for i, arm := range p.Arms {
 		if arm.Name == "member 1" {
-			if a := x.follow(i); a != 2 {
+			if a := x.Follow(i); a != 2 {
 				t.Errorf("member 1 takes action %d", a)
 			}
 		}
 	}
 	for range 5 {
-		if a := x.step(0, []float64{0.5, 0.5}); a != 2 || x.followed() != 1 {
-			t.Errorf("action %d of member %d, want 2 of 1", a, x.followed())
+		if a := x.Step(0, []float64{0.5, 0.5}); a != 2 || x.follower.Member() != 1 {
+			t.Errorf("action %d of member %d, want 2 of 1", a, x.follower.Member())
 		}
 	}
-	if x.start(1); x.hosted || x.followed() != -1 {
+	if x.Start(1); x.follower.Hosted() || x.follower.Member() != -1 {
 		t.Error("a new run still follows an option")
 	}
 }
@@ -144,16 +145,16 @@ func TestBehaviours(t *testing.T) {
 		{`{"behaviour":"mean"}`, [2]int{0, 0}, false},
 	} {
 		x := open(t, tt.params)
-		x.start(5)
+		x.Start(5)
 		changes, seen := 0, map[int]bool{}
 		for range 20 {
-			x.begin([]float64{0, 0})
-			seen[x.drawn] = true
+			x.Begin([]float64{0, 0})
+			seen[x.follower.Member()] = true
 		}
 		for range 500 {
-			before := x.drawn
-			x.step(0, []float64{0, 0})
-			if x.drawn != before {
+			before := x.follower.Member()
+			x.Step(0, []float64{0, 0})
+			if x.follower.Member() != before {
 				changes++
 			}
 		}
@@ -171,11 +172,11 @@ func TestEvaluate(t *testing.T) {
 			t.Fatal(err)
 		}
 		var w []float64
-		switch b := a.(type) {
-		case *lanes:
-			w = b.lanes[0].learner.(*sarsa).weights.w
-		case *optionLanes:
-			w = b.lanes.lanes[0].learner.(*bootstrap).w
+		switch x := lanes.Learners[[]float64](a)[0].(type) {
+		case *sarsa:
+			w = x.weights.w
+		case *bootstrap:
+			w = x.w
 		}
 		in, actions := framework.NewFeedback(boxed, 1), space.NewColumn(boxed.Action, 1)
 		step := func(s framework.Signal, ended bool) (moved bool) {

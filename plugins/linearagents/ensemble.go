@@ -1,13 +1,12 @@
 package linearagents
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/bandit"
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 	"github.com/rlrun/rlrun/plugins/internal/tiles"
 )
 
@@ -38,27 +37,27 @@ func (p *Ensemble) check(t task, c *tiles.Coder) error {
 	_, err := bandit.ParseUpdateMode(p.Update)
 	switch {
 	case p.Members < 1 || p.Members > 1024:
-		return invalid("members is %d, must be between 1 and 1024", p.Members)
+		return lanes.Invalid("members is %d, must be between 1 and 1024", p.Members)
 	case !(p.Gamma >= 0 && p.Gamma <= 1):
-		return invalid("gamma is %v, must be in [0,1]", p.Gamma)
+		return lanes.Invalid("gamma is %v, must be in [0,1]", p.Gamma)
 	case p.Mean != nil && *p.Mean-*p.Mean != 0:
-		return invalid("mean is %v, must be finite", *p.Mean)
+		return lanes.Invalid("mean is %v, must be finite", *p.Mean)
 	case p.SD != nil && (!(*p.SD >= 0) || math.IsInf(*p.SD, 1)):
-		return invalid("sd is %v, must be finite and not negative", *p.SD)
+		return lanes.Invalid("sd is %v, must be finite and not negative", *p.SD)
 	case err != nil:
-		return invalid("update is %q, must be all, drawn, bernoulli, exponential or poisson", p.Update)
+		return lanes.Invalid("update is %q, must be all, drawn, bernoulli, exponential or poisson", p.Update)
 	case !(p.Mask > 0 && p.Mask <= 1):
-		return invalid("mask is %v, must be in (0,1]", p.Mask)
+		return lanes.Invalid("mask is %v, must be in (0,1]", p.Mask)
 	case !(p.Lambda >= 0 && p.Lambda <= 1):
-		return invalid("lambda is %v, must be in [0,1]", p.Lambda)
+		return lanes.Invalid("lambda is %v, must be in [0,1]", p.Lambda)
 	case p.Traces != "uncut" && p.Traces != "cut":
-		return invalid("traces is %q, must be uncut or cut", p.Traces)
+		return lanes.Invalid("traces is %q, must be uncut or cut", p.Traces)
 	case !(p.Step > 0 && p.Step <= 1):
-		return invalid("step is %v, must be in (0,1]", p.Step)
+		return lanes.Invalid("step is %v, must be in (0,1]", p.Step)
 	case p.Gamma == 1 && t.spec.Continuing:
-		return fmt.Errorf("a gamma of 1 is for episodic tasks; %s continues: %w", t.spec.ID, framework.ErrUnsupported)
+		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
 	case c.Features()*t.actions > maxWeights/p.Members:
-		return fmt.Errorf("%d features of %s for %d actions and %d members are too many; give a smaller features.memory: %w", c.Features(), t.spec.ID, t.actions, p.Members, framework.ErrUnsupported)
+		return lanes.Unsupported("%d features of %s for %d actions and %d members are too many; give a smaller features.memory", c.Features(), t.spec.ID, t.actions, p.Members)
 	}
 	mean, sd := 0.0, 1.0
 	if low, high := t.spec.RewardLow, t.spec.RewardHigh; p.Gamma < 1 && !math.IsInf(low, 0) && !math.IsInf(high, 0) {

@@ -9,6 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
+	"github.com/rlrun/rlrun/plugins/internal/opinions"
 )
 
 // open returns a lane of bootstrap-linear in boxed.
@@ -21,7 +24,7 @@ func open(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.(*optionLanes).lanes.lanes[0].learner.(*bootstrap)
+	return lanes.Learners[[]float64](a)[0].(*bootstrap)
 }
 
 // Each member learns as Q(λ) over full vectors does, from the shares that it drew:
@@ -29,7 +32,7 @@ func open(t interface {
 func TestMembersAreQLambda(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cut := rapid.Bool().Draw(t, "cut")
-		p := bootstrapParams{Ensemble: defaultEnsemble(), Behaviour: "thompson", Redraw: "episode", Epsilon: 0.5, Reveal: 1}
+		p := bootstrapParams{Ensemble: defaultEnsemble(), Params: opinions.Params{Behaviour: "thompson", Redraw: "episode", Epsilon: 0.5, Reveal: 1}}
 		p.Features = Features{Tilings: rapid.IntRange(1, 4).Draw(t, "tilings"), Tiles: 3, Memory: rapid.SampledFrom([]int{16, 1 << 10}).Draw(t, "memory")}
 		p.Members, p.Gamma, p.Step = 3, rapid.Float64Range(0, 1).Draw(t, "gamma"), rapid.Float64Range(0.01, 0.5).Draw(t, "step")
 		p.Lambda = rapid.SampledFrom([]float64{0, 0.5, 0.9}).Draw(t, "lambda")
@@ -43,7 +46,7 @@ func TestMembersAreQLambda(t *testing.T) {
 		}
 		x, twin := open(t, string(raw)), open(t, string(raw))
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		x.start(1)
+		x.Start(1)
 		members := make([]dense, p.Members)
 		for k := range members {
 			n := len(x.w) / p.Members
@@ -67,7 +70,7 @@ func TestMembersAreQLambda(t *testing.T) {
 		// anew from a copy of the generator.
 		learn := func(before rand.PCG, o []float64, action int, r, gamma float64, next []float64) {
 			twin.pcg = before
-			twin.shares(x.drawn)
+			twin.shares(x.follower.Member())
 			for k := range members {
 				d := &members[k]
 				if cut && d.value(features(o, action)) < best(d, o)-1e-9 {
@@ -83,15 +86,15 @@ func TestMembersAreQLambda(t *testing.T) {
 				clear(members[k].z)
 			}
 			o := point()
-			action := x.begin(o)
+			action := x.Begin(o)
 			for range 10 {
 				r, next, before := rng.NormFloat64(), point(), x.pcg
-				after := x.step(r, next)
+				after := x.Step(r, next)
 				learn(before, o, action, r, p.Gamma, next)
 				o, action = next, after
 			}
 			before := x.pcg
-			x.end(1, point(), true)
+			x.End(1, point(), true)
 			learn(before, o, action, 1, 0, o)
 		}
 		for k, d := range members {
@@ -102,7 +105,7 @@ func TestMembersAreQLambda(t *testing.T) {
 			}
 		}
 		values := make([]float64, 9)
-		x.look(point())
+		x.Look(point())
 		x.values(values, &x.here)
 		for i, v := range values {
 			if x.q[i] != v {
@@ -117,11 +120,11 @@ func TestValuesAreUpToDate(t *testing.T) {
 	for _, params := range []string{`{"lambda":0}`, `{}`, `{"lambda":0,"features":{"memory":16}}`, `{"traces":"cut","features":{"memory":16}}`} {
 		x := open(t, params)
 		rng := rand.New(rand.NewPCG(1, 1))
-		x.start(1)
-		x.begin([]float64{0, 0})
+		x.Start(1)
+		x.Begin([]float64{0, 0})
 		want := make([]float64, len(x.q))
 		for range 200 {
-			x.step(rng.NormFloat64(), []float64{0.2 * rng.NormFloat64(), 0.2 * rng.NormFloat64()})
+			x.Step(rng.NormFloat64(), []float64{0.2 * rng.NormFloat64(), 0.2 * rng.NormFloat64()})
 			x.values(want, &x.here)
 			for i, v := range want {
 				if math.Abs(v-x.q[i]) > 1e-9*(1+math.Abs(v)) {
@@ -148,7 +151,7 @@ func TestShares(t *testing.T) {
 		{`{"update":"poisson","step":0.25}`, 1 - math.Exp(-0.25), math.Exp(-1+0.5625) - math.Exp(-0.5)},
 	} {
 		x := open(t, tt.params)
-		x.start(7)
+		x.Start(7)
 		var draws []float64
 		for len(draws) < 40_000 {
 			x.shares(-1)
@@ -178,8 +181,8 @@ func TestPrior(t *testing.T) {
 		{`{"members":1000,"gamma":1}`, 0, 1},
 	} {
 		x := open(t, tt.params)
-		x.start(3)
-		x.look([]float64{0.3, -0.7})
+		x.Start(3)
+		x.Look([]float64{0.3, -0.7})
 		mean, sd := stat.MeanStdDev(x.q, nil)
 		n := float64(len(x.q))
 		if math.Abs(mean-tt.mean) > 4.5*tt.sd/math.Sqrt(n) || math.Abs(sd-tt.sd) > 4.5*tt.sd/math.Sqrt(2*n) {

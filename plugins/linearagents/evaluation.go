@@ -1,6 +1,9 @@
 package linearagents
 
-import "github.com/rlrun/rlrun/options"
+import (
+	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
+)
 
 // evaluation is what policies are worth to the members of an ensemble, learned off
 // policy from the same steps with the same shares: E_pk(s,a) moves towards
@@ -48,12 +51,12 @@ func (v *evaluation) look() {
 // ask finds what the policies do here.
 func (v *evaluation) ask() {
 	v.ensemble.means(v.means)
-	greedy := largest(v.means)
+	greedy := argmax.First(v.means)
 	for p, o := range v.policies {
 		switch o.Kind {
 		case options.Members:
 			v.member(v.means, o.Of)
-			v.acts[p] = largest(v.means)
+			v.acts[p] = argmax.First(v.means)
 		case options.Constants:
 			v.acts[p] = o.Of
 		case options.Uniform:
@@ -96,28 +99,4 @@ func (v *evaluation) learn(a int, r, gamma float64) {
 	}
 	v.traces.move(&v.next, a, v.by)
 	v.weights.values(v.e, &v.here)
-}
-
-// tables make problems of what an ensemble believes where it is.
-type tables interface {
-	at(p *options.Problem) error
-	Option(arm int) options.TableOption
-}
-
-// valueTables value options by their first actions.
-type valueTables struct {
-	*options.ValueTables
-	ensemble *ensemble
-}
-
-func (t valueTables) at(p *options.Problem) error { return t.At(p, t.ensemble.q, nil) }
-
-// policyTables value options by what they do for ever.
-type policyTables struct {
-	*options.PolicyTables
-	evaluation *evaluation
-}
-
-func (t policyTables) at(p *options.Problem) error {
-	return t.At(p, t.evaluation.q, t.evaluation.e, nil)
 }

@@ -10,13 +10,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/opinions"
 )
 
 // The values of policies are learned as expected Sarsa with traces over full
 // vectors learns them, traces ending where a policy would have acted otherwise.
 func TestPoliciesAreEvaluated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := bootstrapParams{Ensemble: defaultEnsemble(), Behaviour: "mean", Redraw: "auto", Epsilon: 0.3, Values: "policies", Evaluated: 1, Reveal: 1}
+		p := bootstrapParams{Ensemble: defaultEnsemble(), Params: opinions.Params{Behaviour: "mean", Redraw: "auto", Epsilon: 0.3, Values: "policies", Evaluated: 1, Reveal: 1}}
 		p.Features = Features{Tilings: rapid.IntRange(1, 3).Draw(t, "tilings"), Tiles: 2, Memory: 1 << 10}
 		p.Members, p.Gamma, p.Step = 2, 0.9, 0.3
 		p.Lambda = rapid.SampledFrom([]float64{0, 0.8}).Draw(t, "lambda")
@@ -25,7 +26,7 @@ func TestPoliciesAreEvaluated(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := open(t, string(raw))
-		if err := x.offer([]options.Kind{options.Members, options.Constants, options.Uniform}); err != nil {
+		if err := x.Offer([]options.Kind{options.Members, options.Constants, options.Uniform}); err != nil {
 			t.Fatal(err)
 		}
 		v := x.evaluation
@@ -34,7 +35,7 @@ func TestPoliciesAreEvaluated(t *testing.T) {
 			t.Fatalf("policies %v", v.policies)
 		}
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		x.start(1)
+		x.Start(1)
 		want := make([]dense, 2*n) // member k's policy q at k*n+q
 		for i := range want {
 			want[i] = dense{w: make([]float64, len(x.w)/2), z: make([]float64, len(x.w)/2),
@@ -54,7 +55,7 @@ func TestPoliciesAreEvaluated(t *testing.T) {
 		point := func() []float64 { return []float64{2*rng.Float64() - 1, 2*rng.Float64() - 1} }
 		for range 3 {
 			o := point()
-			action := x.begin(o)
+			action := x.Begin(o)
 			for i := range want {
 				clear(want[i].z)
 			}
@@ -63,9 +64,9 @@ func TestPoliciesAreEvaluated(t *testing.T) {
 				r, next, gamma, after := rng.NormFloat64(), point(), p.Gamma, 0
 				if step == 9 {
 					gamma = 0
-					x.end(r, next, true)
+					x.End(r, next, true)
 				} else {
-					after = x.step(r, next)
+					after = x.Step(r, next)
 				}
 				for i := range want {
 					d, q := &want[i], i%n
@@ -95,18 +96,19 @@ func TestPoliciesAreEvaluated(t *testing.T) {
 // where the agent is.
 func TestPoliciesActAsOptions(t *testing.T) {
 	x := open(t, `{"values":"policies","evaluated":3,"sd":2}`)
-	if err := x.offer([]options.Kind{options.Members, options.Constants}); err != nil {
+	if err := x.Offer([]options.Kind{options.Members, options.Constants}); err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
-	x.start(1)
-	x.begin([]float64{0, 0})
+	x.Start(1)
+	x.Begin([]float64{0, 0})
 	e := make([]float64, len(x.evaluation.e))
 	for range 100 {
-		x.step(rng.NormFloat64(), []float64{rng.Float64(), rng.Float64()})
+		x.Step(rng.NormFloat64(), []float64{rng.Float64(), rng.Float64()})
 		for p, o := range x.evaluation.policies {
-			x.option = o
-			if a := x.obey(); a != x.evaluation.acts[p] {
+			f := x.follower
+			f.Follow(o)
+			if a := f.Action(); a != x.evaluation.acts[p] {
 				t.Fatalf("policy %v takes action %d, the option %d", o, x.evaluation.acts[p], a)
 			}
 		}
@@ -116,7 +118,7 @@ func TestPoliciesActAsOptions(t *testing.T) {
 		}
 	}
 	p := options.Problem{Hold: 1} // the host's part
-	if err := x.face(&p); err != nil || p.Check() != nil || len(p.Arms) < 1+3+3 {
+	if err := x.Face(&p); err != nil || p.Check() != nil || len(p.Arms) < 1+3+3 {
 		t.Fatalf("%v, %d options", err, len(p.Arms))
 	}
 }

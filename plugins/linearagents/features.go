@@ -1,10 +1,9 @@
 package linearagents
 
 import (
-	"fmt"
 	"math"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 	"github.com/rlrun/rlrun/plugins/internal/tiles"
 )
 
@@ -22,10 +21,10 @@ func defaultFeatures() Features { return Features{Tilings: 8, Tiles: 8, Memory: 
 // coder makes the coder of a task's observations.
 func (f *Features) coder(t task) (*tiles.Coder, error) {
 	if f.Tilings < 1 || f.Tiles < 1 || f.Memory < 1 {
-		return nil, invalid("features: tilings is %d, tiles %d, memory %d; all must be at least 1", f.Tilings, f.Tiles, f.Memory)
+		return nil, lanes.Invalid("features: tilings is %d, tiles %d, memory %d; all must be at least 1", f.Tilings, f.Tiles, f.Memory)
 	}
 	if f.Memory&(f.Memory-1) != 0 {
-		return nil, invalid("features: memory is %d, must be a power of two", f.Memory)
+		return nil, lanes.Invalid("features: memory is %d, must be a power of two", f.Memory)
 	}
 	d := t.box.Width()
 	var bounds [2][]float64
@@ -34,7 +33,7 @@ func (f *Features) coder(t task) (*tiles.Coder, error) {
 		given, stated []float64
 	}{{"low", f.Low, t.box.Low}, {"high", f.High, t.box.High}} {
 		if len(side.given) != 0 && len(side.given) != d {
-			return nil, fmt.Errorf("features: %s has %d elements, but an observation of %s has %d: %w", side.name, len(side.given), t.spec.ID, d, framework.ErrInvalidParams)
+			return nil, lanes.Invalid("features: %s has %d elements, but an observation of %s has %d", side.name, len(side.given), t.spec.ID, d)
 		}
 		for k := range d {
 			b := side.stated[0]
@@ -45,19 +44,19 @@ func (f *Features) coder(t task) (*tiles.Coder, error) {
 				b = side.given[k]
 			}
 			if math.IsInf(b, 0) {
-				return nil, fmt.Errorf("element %d of an observation of %s has no finite bounds; give features.%s: %w", k, t.spec.ID, side.name, framework.ErrUnsupported)
+				return nil, lanes.Unsupported("element %d of an observation of %s has no finite bounds; give features.%s", k, t.spec.ID, side.name)
 			}
 			bounds[i] = append(bounds[i], b)
 		}
 	}
 	for k, low := range bounds[0] {
 		if high := bounds[1][k]; !(low < high) {
-			return nil, invalid("features: element %d of an observation is between low %v and high %v; low must be below high", k, low, high)
+			return nil, lanes.Invalid("features: element %d of an observation is between low %v and high %v; low must be below high", k, low, high)
 		}
 	}
 	c, err := tiles.New(bounds[0], bounds[1], f.Tilings, f.Tiles, f.Memory)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
+		return nil, lanes.Invalid("%w", err)
 	}
 	return c, nil
 }

@@ -1,9 +1,8 @@
 package linearagents
 
 import (
-	"fmt"
-
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // sarsaParams are the parameters of semi-gradient SARSA(λ).
@@ -24,10 +23,10 @@ type sarsaParams struct {
 // The next action is selected before the weights move. At a truncation a' is
 // selected, but not taken. Traces below 1e-3 are gone.
 func SARSA() framework.Plugin {
-	return plugin("rlrun/sarsa-linear@1",
+	return lanes.Plugin("rlrun/sarsa-linear@1",
 		"Semi-gradient SARSA(λ) on tile-coded observations (Sutton & Barto 2018, §10.1, §12.7), ε-greedy.",
 		sarsaParams{Features: defaultFeatures(), Gamma: 1, Step: 0.5, Lambda: 0.9, Traces: "replacing", Epsilon: 0.1},
-		func(p sarsaParams, t task) (func() learner, error) {
+		kind(func(p sarsaParams, t task) (func() learner, error) {
 			c, err := p.Features.coder(t)
 			if err != nil {
 				return nil, err
@@ -44,23 +43,23 @@ func SARSA() framework.Plugin {
 				x.selector.init()
 				return x
 			}, nil
-		})
+		}))
 }
 
 func (p *sarsaParams) check(t task) error {
 	switch {
 	case !(p.Gamma >= 0 && p.Gamma <= 1):
-		return invalid("gamma is %v, must be in [0,1]", p.Gamma)
+		return lanes.Invalid("gamma is %v, must be in [0,1]", p.Gamma)
 	case p.Gamma == 1 && t.spec.Continuing:
-		return fmt.Errorf("a gamma of 1 is for episodic tasks; %s continues: %w", t.spec.ID, framework.ErrUnsupported)
+		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
 	case !(p.Step > 0 && p.Step <= 2):
-		return invalid("step is %v, must be in (0,2]", p.Step)
+		return lanes.Invalid("step is %v, must be in (0,2]", p.Step)
 	case !(p.Lambda >= 0 && p.Lambda <= 1):
-		return invalid("lambda is %v, must be in [0,1]", p.Lambda)
+		return lanes.Invalid("lambda is %v, must be in [0,1]", p.Lambda)
 	case p.Traces != "replacing" && p.Traces != "accumulating":
-		return invalid("traces is %q, must be replacing or accumulating", p.Traces)
+		return lanes.Invalid("traces is %q, must be replacing or accumulating", p.Traces)
 	case !(p.Epsilon >= 0 && p.Epsilon <= 1):
-		return invalid("epsilon is %v, must be in [0,1]", p.Epsilon)
+		return lanes.Invalid("epsilon is %v, must be in [0,1]", p.Epsilon)
 	}
 	return nil
 }
@@ -77,14 +76,14 @@ type sarsa struct {
 	move       float64   // α
 }
 
-func (x *sarsa) start(seed uint64) {
+func (x *sarsa) Start(seed uint64) {
 	for i := range x.weights.w {
 		x.weights.w[i] = x.Initial / float64(len(x.here.active))
 	}
 	x.selector.start(seed)
 }
 
-func (x *sarsa) begin(o []float64) int {
+func (x *sarsa) Begin(o []float64) int {
 	x.traces.end()
 	x.here.set(o)
 	x.weights.values(x.q, &x.here)
@@ -92,9 +91,9 @@ func (x *sarsa) begin(o []float64) int {
 	return x.last
 }
 
-func (x *sarsa) watch(o []float64) int { return x.begin(o) }
+func (x *sarsa) Act(o []float64) int { return x.Begin(o) }
 
-func (x *sarsa) step(r float64, o []float64) int {
+func (x *sarsa) Step(r float64, o []float64) int {
 	a := x.lookahead(o)
 	x.learn(r + x.Gamma*x.q[a])
 	x.here, x.next, x.last = x.next, x.here, a
@@ -108,7 +107,7 @@ func (x *sarsa) lookahead(o []float64) int {
 	return x.selector.epsilonGreedy(x.q, x.Epsilon)
 }
 
-func (x *sarsa) end(r float64, o []float64, terminated bool) {
+func (x *sarsa) End(r float64, o []float64, terminated bool) {
 	if !terminated {
 		r += x.Gamma * x.q[x.lookahead(o)]
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // dense is SARSA(λ) as in the box of Sutton & Barto (2018, §12.7), written out over
@@ -58,7 +60,7 @@ func TestSARSAIsTheBox(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := a.(*lanes).lanes[0].learner.(*sarsa)
+		x := lanes.Learners[[]float64](a)[0].(*sarsa)
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		want := dense{
 			w: make([]float64, len(x.weights.w)), z: make([]float64, len(x.weights.w)),
@@ -75,18 +77,18 @@ func TestSARSAIsTheBox(t *testing.T) {
 			return list
 		}
 		point := func() []float64 { return []float64{2*rng.Float64() - 1, 2*rng.Float64() - 1} }
-		x.start(1)
+		x.Start(1)
 		for range 3 {
 			clear(want.z)
 			o := point()
-			action := x.begin(o)
+			action := x.Begin(o)
 			for range 12 {
 				r, next := rng.NormFloat64(), point()
-				after := x.step(r, next)
+				after := x.Step(r, next)
 				want.learn(features(o, action), r+p.Gamma*want.value(features(next, after)))
 				o, action = next, after
 			}
-			x.end(1, point(), true)
+			x.End(1, point(), true)
 			want.learn(features(o, action), 1)
 		}
 		for i, w := range want.w {
@@ -109,22 +111,16 @@ func TestTruncation(t *testing.T) {
 				t.Fatal(err)
 			}
 			var value func() float64
-			var x learner
-			switch b := a.(type) {
-			case *lanes:
-				x = b.lanes[0].learner
-			case *optionLanes:
-				x = b.lanes.lanes[0].learner
-			}
+			x := lanes.Learners[[]float64](a)[0]
 			switch y := x.(type) {
 			case *sarsa:
 				value = func() float64 { return y.weights.w[y.last] }
 			case *bootstrap:
 				value = func() float64 { return y.w[y.last*2] }
 			}
-			x.start(1)
-			x.begin([]float64{0, 0})
-			x.end(3, []float64{0, 0}, terminated)
+			x.Start(1)
+			x.Begin([]float64{0, 0})
+			x.End(3, []float64{0, 0}, terminated)
 			if want := map[bool]float64{true: 3, false: 8}[terminated]; math.Abs(value()-want) > 1e-12 {
 				t.Errorf("%s, terminated %v: value %v, want %v", agent, terminated, value(), want)
 			}

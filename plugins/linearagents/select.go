@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
 )
 
 // selector draws a lane's actions.
@@ -23,21 +24,5 @@ func (x *selector) epsilonGreedy(q []float64, epsilon float64) int {
 	if epsilon > 0 && x.rng.Float64() < epsilon {
 		return x.rng.IntN(len(q))
 	}
-	best, a, ties := q[0], 0, 1
-	for b, v := range q[1:] {
-		switch {
-		case v > best:
-			best, a, ties = v, b+1, 1
-		case v == best:
-			ties++
-		}
-	}
-	if ties > 1 {
-		for k := x.rng.IntN(ties); k > 0; {
-			if a++; q[a] == best {
-				k--
-			}
-		}
-	}
-	return a
+	return argmax.Any(q, x.rng)
 }

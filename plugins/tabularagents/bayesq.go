@@ -7,6 +7,8 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // bayesQParams are the parameters of Bayesian Q-learning.
@@ -56,21 +58,21 @@ func (p *bayesQParams) check(t task) error {
 	}
 	switch {
 	case !(p.Gamma >= 0 && p.Gamma <= 1):
-		return invalid("gamma is %v, must be in [0,1]", p.Gamma)
+		return lanes.Invalid("gamma is %v, must be in [0,1]", p.Gamma)
 	case p.Select != "vpi" && p.Select != "sampling" && p.Select != "greedy":
-		return invalid("select is %q, must be vpi, sampling or greedy", p.Select)
+		return lanes.Invalid("select is %q, must be vpi, sampling or greedy", p.Select)
 	case p.Update != "mixture" && p.Update != "moment":
-		return invalid("update is %q, must be mixture or moment", p.Update)
+		return lanes.Invalid("update is %q, must be mixture or moment", p.Update)
 	case math.IsInf(*p.Mean, 0) || math.IsNaN(*p.Mean):
-		return invalid("mean is %v, must be finite", *p.Mean)
+		return lanes.Invalid("mean is %v, must be finite", *p.Mean)
 	case !(*p.SD > 0) || math.IsInf(*p.SD, 0):
-		return invalid("sd is %v, must be positive", *p.SD)
+		return lanes.Invalid("sd is %v, must be positive", *p.SD)
 	case !(p.Lambda > 0) || math.IsInf(p.Lambda, 0):
-		return invalid("lambda is %v, must be positive", p.Lambda)
+		return lanes.Invalid("lambda is %v, must be positive", p.Lambda)
 	case !(p.Alpha > 1) || math.IsInf(p.Alpha, 0):
-		return invalid("alpha is %v, must be more than 1", p.Alpha)
+		return lanes.Invalid("alpha is %v, must be more than 1", p.Alpha)
 	case p.Gamma == 1 && t.spec.Continuing:
-		return unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
+		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
 	}
 	return nil
 }
@@ -90,7 +92,7 @@ type bayesQ struct {
 	last    int // index of the pair of the last action
 }
 
-func (x *bayesQ) start(s uint64) {
+func (x *bayesQ) Start(s uint64) {
 	x.pcg.Seed(s, uint64(seed.Exploration))
 	prior := x.p.prior()
 	for i := range x.beliefs {
@@ -102,9 +104,9 @@ func (x *bayesQ) row(s int) []bandit.NormalGamma {
 	return x.beliefs[s*x.actions : (s+1)*x.actions]
 }
 
-func (x *bayesQ) begin(s int) int { return x.act(s) }
+func (x *bayesQ) Begin(s int) int { return x.Act(s) }
 
-func (x *bayesQ) act(s int) int {
+func (x *bayesQ) Act(s int) int {
 	row := x.row(s)
 	switch x.p.Select {
 	case "sampling":
@@ -121,17 +123,17 @@ func (x *bayesQ) act(s int) int {
 			x.scores[a] = row[a].Mu
 		}
 	}
-	a := argmax(x.scores, x.rng)
+	a := argmax.Any(x.scores, x.rng)
 	x.last = s*x.actions + a
 	return a
 }
 
-func (x *bayesQ) step(r float64, next int) int {
+func (x *bayesQ) Step(r float64, next int) int {
 	x.learn(r, next)
-	return x.act(next)
+	return x.Act(next)
 }
 
-func (x *bayesQ) end(r float64, next int, terminated bool) {
+func (x *bayesQ) End(r float64, next int, terminated bool) {
 	if terminated {
 		x.beliefs[x.last].Update(r, nil)
 		return

@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // expect integrates f over Student's t: in pieces, by Gauss and Legendre, along the
@@ -194,7 +195,7 @@ func TestInverseLogMinusDigamma(t *testing.T) {
 func TestBayesianQByHand(t *testing.T) {
 	for _, terminated := range []bool{false, true} {
 		c := newCaller(t, "bayesian-q", `{"gamma":0.5,"mean":1,"sd":2,"update":"moment"}`)
-		x := c.agent.(*lanes).lanes[0].learner.(*bayesQ)
+		x := lanes.Learners[int](c.agent)[0].(*bayesQ)
 		if err := c.try(framework.NewRun, 5, 0, false, false); err != nil {
 			t.Fatal(err)
 		}

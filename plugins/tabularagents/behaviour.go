@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // Behaviour is how an agent selects actions from estimates of their values. Equal
@@ -27,21 +29,21 @@ func defaultBehaviour() Behaviour {
 func (b *Behaviour) check() error {
 	switch {
 	case b.Policy != "epsilon-greedy" && b.Policy != "epsilon-z-greedy" && b.Policy != "softmax":
-		return invalid("policy is %q, must be epsilon-greedy, epsilon-z-greedy or softmax", b.Policy)
+		return lanes.Invalid("policy is %q, must be epsilon-greedy, epsilon-z-greedy or softmax", b.Policy)
 	case b.Decay != "none" && b.Decay != "linear" && b.Decay != "harmonic":
-		return invalid("decay is %q, must be none, linear or harmonic", b.Decay)
+		return lanes.Invalid("decay is %q, must be none, linear or harmonic", b.Decay)
 	case !(b.Epsilon >= 0 && b.Epsilon <= 1):
-		return invalid("epsilon is %v, must be in [0,1]", b.Epsilon)
+		return lanes.Invalid("epsilon is %v, must be in [0,1]", b.Epsilon)
 	case !(b.FinalEpsilon >= 0 && b.FinalEpsilon <= 1):
-		return invalid("final_epsilon is %v, must be in [0,1]", b.FinalEpsilon)
+		return lanes.Invalid("final_epsilon is %v, must be in [0,1]", b.FinalEpsilon)
 	case !(b.DecaySteps > 0):
-		return invalid("decay_steps is %v, must be positive", b.DecaySteps)
+		return lanes.Invalid("decay_steps is %v, must be positive", b.DecaySteps)
 	case !(b.Mu > 1):
-		return invalid("mu is %v, must be more than 1", b.Mu)
+		return lanes.Invalid("mu is %v, must be more than 1", b.Mu)
 	case b.MaxRepeat < 1:
-		return invalid("max_repeat is 0, must be at least 1")
+		return lanes.Invalid("max_repeat is 0, must be at least 1")
 	case !(b.Temperature > 0):
-		return invalid("temperature is %v, must be positive", b.Temperature)
+		return lanes.Invalid("temperature is %v, must be positive", b.Temperature)
 	}
 	return nil
 }
@@ -108,36 +110,13 @@ func (x *selector) action(q []float64) int {
 		x.steps++
 	}
 	if float64(x.pcg.Uint64()>>11)*0x1p-53 >= x.epsilon {
-		return argmax(q, x.rng)
+		return argmax.Any(q, x.rng)
 	}
 	x.last = x.rng.IntN(len(q))
 	if x.duration != nil {
 		x.repeat = x.duration.Uint64()
 	}
 	return x.last
-}
-
-// argmax returns one of the actions of the largest value. It draws where there are
-// several.
-func argmax(q []float64, rng *rand.Rand) int {
-	best, a, ties := q[0], 0, 1
-	for b := 1; b < len(q); b++ {
-		switch v := q[b]; {
-		case v > best:
-			best, a, ties = v, b, 1
-		case v == best:
-			ties++
-		}
-	}
-	if ties == 1 {
-		return a
-	}
-	for k := rng.IntN(ties); k > 0; {
-		if a++; q[a] == best {
-			k--
-		}
-	}
-	return a
 }
 
 func (x *selector) boltzmann(q []float64) int {
@@ -152,7 +131,7 @@ func (x *selector) boltzmann(q []float64) int {
 			return a
 		}
 	}
-	return argmax(q, x.rng) // rounding left a remainder
+	return argmax.Any(q, x.rng) // rounding left a remainder
 }
 
 func largest(q []float64) float64 {

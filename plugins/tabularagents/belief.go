@@ -1,12 +1,11 @@
 package tabularagents
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // newCounts returns empty counts of a task, which has states and actions.
@@ -23,7 +22,7 @@ const maxSuccessors = 1 << 24
 
 func checkSuccessors(t task) error {
 	if t.states > maxSuccessors/t.states/t.actions {
-		return fmt.Errorf("%s has %d states and %d actions, too many for models in which all leads anywhere: %w", t.spec.ID, t.states, t.actions, framework.ErrUnsupported)
+		return lanes.Unsupported("%s has %d states and %d actions, too many for models in which all leads anywhere", t.spec.ID, t.states, t.actions)
 	}
 	return nil
 }
@@ -35,7 +34,7 @@ func checkPrior(alpha, tau0, tau float64) error {
 		value float64
 	}{{"alpha", alpha}, {"tau0", tau0}, {"tau", tau}} {
 		if !(x.value > 0) || math.IsInf(x.value, 0) {
-			return invalid("%s is %v, must be positive", x.name, x.value)
+			return lanes.Invalid("%s is %v, must be positive", x.name, x.value)
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func TestBestOfSamples(t *testing.T) {
 		chosen := make([]int, 4)
 		for range 200 {
 			s := rng.IntN(3)
-			x.begin(s)
+			x.Begin(s)
 			best, k := 0.0, -1
 			for j, m := range x.models {
 				if v := value(t, criterion, m, s); k < 0 || v > best {
@@ -61,7 +61,7 @@ func TestBestOfSamples(t *testing.T) {
 			if !slices.Equal(x.policy(), alone.policy()) {
 				t.Fatalf("%s: policy %v, want %v", criterion, x.policy(), alone.policy())
 			}
-			x.step(rng.Float64(), rng.IntN(3))
+			x.Step(rng.Float64(), rng.IntN(3))
 		}
 		if slices.Min(chosen) < 20 {
 			t.Errorf("%s: best was each model %v times", criterion, chosen)
@@ -78,7 +78,7 @@ func TestBOSSMergesActions(t *testing.T) {
 		x := newPSRL(t, params)
 		mixed := false
 		for range 50 {
-			a := x.begin(1)
+			a := x.Begin(1)
 			m := merged(x.drawn)
 			if m.NumActions() != 8 || a != x.policy()[1]%2 {
 				t.Fatalf("%s: %d actions, action %d of %v", criterion, m.NumActions(), a, x.policy())
@@ -108,16 +108,16 @@ func TestBOSSMergesActions(t *testing.T) {
 func TestResampleAtVisits(t *testing.T) {
 	x := newPSRL(t, `{"resample":"visits","visits":5}`)
 	rng := rand.New(rand.NewPCG(1, 1))
-	x.begin(0)
+	x.Begin(0)
 	counts, drawn := make([]int, 6), 0
 	for k := range 2000 {
 		i := x.state*2 + x.action
 		counts[i]++
-		step := func() { x.step(rng.Float64(), rng.IntN(3)) }
+		step := func() { x.Step(rng.Float64(), rng.IntN(3)) }
 		if k%7 == 0 {
 			step = func() {
-				x.end(rng.Float64(), 1, false)
-				x.begin(rng.IntN(3))
+				x.End(rng.Float64(), 1, false)
+				x.Begin(rng.IntN(3))
 			}
 		}
 		want := counts[i] == 5
@@ -131,8 +131,8 @@ func TestResampleAtVisits(t *testing.T) {
 	if drawn < 3 {
 		t.Errorf("models were drawn %d times", drawn)
 	}
-	x.start(2)
-	if !resampled(x, func() { x.begin(0) }) {
+	x.Start(2)
+	if !resampled(x, func() { x.Begin(0) }) {
 		t.Error("no models were drawn for a run")
 	}
 }

@@ -1,13 +1,14 @@
 package tabularagents
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // bonusParams are the parameters of agents that plan with the expected model and
@@ -31,11 +32,11 @@ func defaultBonus() bonusParams {
 func (p *bonusParams) check(t task) error {
 	switch {
 	case p.Horizon < 1:
-		return invalid("horizon is %d, must be at least 1", p.Horizon)
+		return lanes.Invalid("horizon is %d, must be at least 1", p.Horizon)
 	case !(p.Scaling >= 0) || math.IsInf(p.Scaling, 0):
-		return invalid("scaling is %v, must not be negative", p.Scaling)
+		return lanes.Invalid("scaling is %v, must not be negative", p.Scaling)
 	case !(p.Epsilon >= 0 && p.Epsilon <= 1):
-		return invalid("epsilon is %v, must be in [0,1]", p.Epsilon)
+		return lanes.Invalid("epsilon is %v, must be in [0,1]", p.Epsilon)
 	}
 	if err := checkPrior(p.Alpha, p.Tau0, p.Tau); err != nil {
 		return err
@@ -46,7 +47,7 @@ func (p *bonusParams) check(t task) error {
 // checkHorizon bounds the size of a plan that depends on the steps left.
 func checkHorizon(horizon int, t task) error {
 	if horizon > maxPairs/t.states/t.actions {
-		return fmt.Errorf("a plan of %d steps for the %d states and %d actions of %s is too large: %w", horizon, t.states, t.actions, t.spec.ID, framework.ErrUnsupported)
+		return lanes.Unsupported("a plan of %d steps for the %d states and %d actions of %s is too large", horizon, t.states, t.actions, t.spec.ID)
 	}
 	return nil
 }
@@ -109,7 +110,7 @@ type planner struct {
 	state, action   int // of the last step
 }
 
-func (x *planner) start(s uint64) {
+func (x *planner) Start(s uint64) {
 	x.pcg.Seed(s, uint64(seed.Exploration))
 	x.prior = normalReward{x.p.Mu0, x.p.Tau0, x.p.Tau}
 	x.counts = newCounts(x.t.states, x.t.actions)
@@ -118,15 +119,15 @@ func (x *planner) start(s uint64) {
 	x.forget()
 }
 
-func (x *planner) begin(s int) int {
+func (x *planner) Begin(s int) int {
 	x.left = 0
-	return x.act(s)
+	return x.Act(s)
 }
 
-func (x *planner) step(r float64, next int) int {
+func (x *planner) Step(r float64, next int) int {
 	x.paid(r)
 	x.counts.Update(x.state, x.action, r, next)
-	return x.act(next)
+	return x.Act(next)
 }
 
 // paid takes in the reward of the last step.
@@ -136,7 +137,7 @@ func (x *planner) paid(r float64) {
 	m.Mean += (r - m.Mean) / m.N
 }
 
-func (x *planner) end(r float64, next int, terminated bool) {
+func (x *planner) End(r float64, next int, terminated bool) {
 	x.paid(r)
 	if terminated || !x.p.IgnoreLast {
 		x.counts.Update(x.state, x.action, r, next)
@@ -146,7 +147,7 @@ func (x *planner) end(r float64, next int, terminated bool) {
 	}
 }
 
-func (x *planner) act(s int) int {
+func (x *planner) Act(s int) int {
 	x.unmark(s)
 	if x.left == 0 {
 		x.plan()
@@ -157,7 +158,7 @@ func (x *planner) act(s int) int {
 	if x.p.Epsilon > 0 && x.rng.Float64() < x.p.Epsilon {
 		x.action = x.rng.IntN(x.t.actions)
 	} else {
-		x.action = argmax(x.q[i:i+x.t.actions], x.rng)
+		x.action = argmax.Any(x.q[i:i+x.t.actions], x.rng)
 	}
 	return x.action
 }

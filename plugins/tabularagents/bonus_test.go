@@ -9,6 +9,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // newPlanner returns a lane for a task of 3 states and 2 actions in its first run.
@@ -18,15 +19,15 @@ func newPlanner(t *testing.T, agent, params string) *planner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := a.(*lanes).lanes[0].learner.(*planner)
-	x.start(1)
+	x := lanes.Learners[int](a)[0].(*planner)
+	x.Start(1)
 	return x
 }
 
 // The first and second plan of UCBVI by hand, with two steps to go.
 func TestUCBVIByHand(t *testing.T) {
 	x := newPlanner(t, "ucbvi", `{"horizon":2,"scaling":0.5,"alpha":2,"mu0":1,"tau0":4,"tau":2}`)
-	x.begin(0)
+	x.Begin(0)
 	near := func(what string, got, want float64) {
 		t.Helper()
 		if math.Abs(got-want) > 1e-12 {
@@ -39,8 +40,8 @@ func TestUCBVIByHand(t *testing.T) {
 		near("two steps to go", x.q[12+i], 1+c/2+(1+c/2)+c/math.Sqrt(6))
 	}
 	x.state, x.action = 1, 0
-	x.end(4, 2, true) // state 2 is worth nothing
-	x.begin(0)
+	x.End(4, 2, true) // state 2 is worth nothing
+	x.Begin(0)
 	c = 0.5 * math.Sqrt(2*math.Log(4)) // k = 2
 	tried := 2 + c/math.Sqrt(6)        // mean (4·1 + 2·4)/6
 	near("the pair tried", x.q[6+2], tried)
@@ -58,7 +59,7 @@ func TestGaussianBonuses(t *testing.T) {
 	x := newPlanner(t, "gaussian-psrl", `{"horizon":1,"tau0":4}`)
 	var sum, squares, n float64
 	for range 500 {
-		x.begin(0)
+		x.Begin(0)
 		for _, q := range x.q[6:] {
 			sum, squares, n = sum+2*q, squares+4*q*q, n+1
 		}
@@ -79,8 +80,8 @@ func TestTheLastStep(t *testing.T) {
 		{`{"ignore_last":true}`, false, true, 0}, {`{"ignore_last":true}`, true, false, 1},
 	} {
 		x := newPlanner(t, "ucbvi", tt.params)
-		x.begin(0)
-		x.end(7, 1, tt.terminated)
+		x.Begin(0)
+		x.End(7, 1, tt.terminated)
 		if got := x.counts.N(x.state, x.action); got != tt.want {
 			t.Errorf("%s, terminated %v: %v transitions learned", tt.params, tt.terminated, got)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // bootstrapModelParams are the parameters of learning with several models.
@@ -42,21 +43,21 @@ type bootstrapModelParams struct {
 // greedy for the mean model. It assumes that observations are Markov states, and
 // that termination is a property of the state entered, as PSRL does.
 func BootstrapModel() framework.Plugin {
-	return optionPlugin("rlrun/bootstrap-model@1",
+	return lanes.OptionPlugin("rlrun/bootstrap-model@1",
 		"Learns K models of the task, by online bootstrap or posterior sampling, and plans with them; follows the best policy of one (Strens 2000), or lets the host decide which options to explore with.",
 		bootstrapModelParams{Members: 10, Belief: "bootstrap", Update: "poisson", Weight: 1, Rewards: "neutral", Tau0: 1, Tau: 1,
 			Criterion: "discounted", Gamma: 0.99, Growth: 0.5, Behaviour: "thompson", Reveal: 1, Kappa: 0.001},
-		func(p bootstrapModelParams, t task) (func() optionLearner, error) {
+		kind(func(p bootstrapModelParams, t task) (func() learner, error) {
 			if err := p.check(t); err != nil {
 				return nil, err
 			}
-			return func() optionLearner {
+			return func() learner {
 				x := &bootstrapModel{p: &p, t: t, endings: newEndings(t.states), first: make([]float64, t.states), fresh: make([]float64, t.states*t.actions)}
 				x.rng = rand.New(&x.pcg)
 				x.follower = candidateFollower{rng: x.rng, scratch: make([]float64, t.actions)}
 				return x
 			}, nil
-		})
+		}))
 }
 
 var masks = map[string]mdp.Mask{"poisson": mdp.Poisson, "bernoulli": mdp.DoubleOrNot, "exponential": mdp.Exponential}
@@ -80,47 +81,47 @@ func (p *bootstrapModelParams) check(t task) error {
 	_, known := masks[p.Update]
 	switch {
 	case p.Members < 1 || p.Members > 1024:
-		return invalid("members is %d, must be between 1 and 1024", p.Members)
+		return lanes.Invalid("members is %d, must be between 1 and 1024", p.Members)
 	case p.Belief != "bootstrap" && p.Belief != "posterior":
-		return invalid("belief is %q, must be bootstrap or posterior", p.Belief)
+		return lanes.Invalid("belief is %q, must be bootstrap or posterior", p.Belief)
 	case !known:
-		return invalid("update is %q, must be poisson, bernoulli or exponential", p.Update)
+		return lanes.Invalid("update is %q, must be poisson, bernoulli or exponential", p.Update)
 	case !(p.Weight > 0) || math.IsInf(p.Weight, 0):
-		return invalid("weight is %v, must be positive", p.Weight)
+		return lanes.Invalid("weight is %v, must be positive", p.Weight)
 	case p.SeenOnly && p.Belief == "bootstrap":
-		return invalid("seen_only is for belief posterior")
+		return lanes.Invalid("seen_only is for belief posterior")
 	case p.Rewards != "optimistic" && p.Rewards != "neutral" && p.Rewards != "pessimistic":
-		return invalid("rewards is %q, must be optimistic, neutral or pessimistic", p.Rewards)
+		return lanes.Invalid("rewards is %q, must be optimistic, neutral or pessimistic", p.Rewards)
 	case p.Criterion != "discounted" && p.Criterion != "average":
-		return invalid("criterion is %q, must be discounted or average", p.Criterion)
+		return lanes.Invalid("criterion is %q, must be discounted or average", p.Criterion)
 	case !(p.Gamma >= 0 && p.Gamma < 1):
-		return invalid("gamma is %v, must be in [0,1)", p.Gamma)
+		return lanes.Invalid("gamma is %v, must be in [0,1)", p.Gamma)
 	case !(p.Growth >= 0) || math.IsInf(p.Growth, 0):
-		return invalid("growth is %v, must not be negative", p.Growth)
+		return lanes.Invalid("growth is %v, must not be negative", p.Growth)
 	case p.Behaviour != "thompson" && p.Behaviour != "mean":
-		return invalid("behaviour is %q, must be thompson or mean", p.Behaviour)
+		return lanes.Invalid("behaviour is %q, must be thompson or mean", p.Behaviour)
 	case !(p.Reveal > 0 && p.Reveal <= 1):
-		return invalid("reveal is %v, must be in (0,1]", p.Reveal)
+		return lanes.Invalid("reveal is %v, must be in (0,1]", p.Reveal)
 	case !(p.Kappa >= 0 && p.Kappa <= maxKappa):
-		return invalid("kappa is %v, must be in [0,%v]", p.Kappa, maxKappa)
+		return lanes.Invalid("kappa is %v, must be in [0,%v]", p.Kappa, maxKappa)
 	}
 	if p.Mu0 == nil {
 		p.Mu0 = &mu0
 		if math.IsInf(mu0, 0) {
-			return unsupported("%s rewards need a bound on rewards; %s states none", p.Rewards, t.spec.ID)
+			return lanes.Unsupported("%s rewards need a bound on rewards; %s states none", p.Rewards, t.spec.ID)
 		}
 	}
 	if math.IsInf(*p.Mu0, 0) || math.IsNaN(*p.Mu0) {
-		return invalid("mu0 is %v, must be finite", *p.Mu0)
+		return lanes.Invalid("mu0 is %v, must be finite", *p.Mu0)
 	}
 	if err := checkPrior(*p.Alpha, p.Tau0, p.Tau); err != nil {
 		return err
 	}
 	if t.states > maxAverage && p.Criterion == "average" {
-		return unsupported("the average criterion is for up to %d states; %s has %d", maxAverage, t.spec.ID, t.states)
+		return lanes.Unsupported("the average criterion is for up to %d states; %s has %d", maxAverage, t.spec.ID, t.states)
 	}
 	if t.states > maxSuccessors/t.states/t.actions/p.Members {
-		return unsupported("%s has %d states and %d actions, too many for %d models in which all leads anywhere", t.spec.ID, t.states, t.actions, p.Members)
+		return lanes.Unsupported("%s has %d states and %d actions, too many for %d models in which all leads anywhere", t.spec.ID, t.states, t.actions, p.Members)
 	}
 	return nil
 }
@@ -151,6 +152,7 @@ type bootstrapModel struct {
 	policy   mdp.Deterministic // that is followed when no host decides, nil at first
 	value    []float64         // of the last discounted plan: where the next starts
 	follower candidateFollower
+	facing   int // the state of the last decision
 	state    int // of the last action
 	action   int
 
@@ -162,7 +164,7 @@ type bootstrapModel struct {
 	at        int // the state of the reduction
 }
 
-func (x *bootstrapModel) start(s uint64) {
+func (x *bootstrapModel) Start(s uint64) {
 	x.pcg.Seed(s, uint64(seed.Exploration))
 	prior, err := mdp.NewDirichlet(mdp.DirichletPrior{States: x.t.states, Actions: x.t.actions, Alpha: *x.p.Alpha, SeenOnly: x.p.SeenOnly,
 		Rewards: normalReward{*x.p.Mu0, x.p.Tau0, x.p.Tau}})
@@ -187,9 +189,9 @@ func (x *bootstrapModel) start(s uint64) {
 	x.follower.active = false
 }
 
-func (x *bootstrapModel) begin(s int) int {
+func (x *bootstrapModel) Begin(s int) int {
 	x.due = x.due || x.p.Behaviour == "thompson"
-	return x.act(s)
+	return x.Act(s)
 }
 
 // arrive takes in that an action is to be taken in s.
@@ -201,20 +203,27 @@ func (x *bootstrapModel) arrive(s int) {
 	}
 }
 
-func (x *bootstrapModel) step(r float64, next int) int {
-	x.take(r, next)
-	return x.act(next)
+func (x *bootstrapModel) Step(r float64, next int) int {
+	x.learn(r, next)
+	return x.Act(next)
 }
 
-func (x *bootstrapModel) end(r float64, next int, terminated bool) {
-	x.take(r, next)
+func (x *bootstrapModel) End(r float64, next int, terminated bool) {
+	x.learn(r, next)
 	x.within = false
 	if terminated {
 		x.mark(next)
 	}
 }
 
-func (x *bootstrapModel) take(r float64, next int) {
+func (x *bootstrapModel) Look(s int) { x.facing = s }
+
+func (x *bootstrapModel) Take(r float64, next int) {
+	x.learn(r, next)
+	x.facing = next
+}
+
+func (x *bootstrapModel) learn(r float64, next int) {
 	x.belief.Update(x.state, x.action, r, next)
 	x.visits.Update(x.state, x.action)
 	x.news = true
@@ -227,7 +236,7 @@ func (x *bootstrapModel) take(r float64, next int) {
 	}
 }
 
-func (x *bootstrapModel) act(s int) int {
+func (x *bootstrapModel) Act(s int) int {
 	x.arrive(s)
 	x.state = s
 	if x.follower.active {
@@ -319,26 +328,26 @@ func (x *bootstrapModel) complete(m *mdp.Tabular) (*mdp.Tabular, error) {
 	return m.Restarting()
 }
 
-func (x *bootstrapModel) offer(kinds []options.Kind) error {
+func (x *bootstrapModel) Offer(kinds []options.Kind) error {
 	o := options.TableOptions{Kinds: kinds, Reveal: x.p.Reveal}
 	if err := o.Check(); err != nil {
-		return unsupported("%v", err)
+		return lanes.Unsupported("%v", err)
 	}
 	x.kinds, x.offered, x.deviates = kinds, true, slices.Contains(kinds, options.Deviations)
 	return nil
 }
 
-func (x *bootstrapModel) face(s int, p *options.Problem) error {
+func (x *bootstrapModel) Face(p *options.Problem) error {
 	if !x.offered {
-		return unsupported("no options have been offered")
+		return lanes.Unsupported("no options have been offered")
 	}
-	x.arrive(s)
-	if x.due || x.reduction == nil || x.deviates && x.at != s {
-		if err := x.reduce(s); err != nil && x.reduction == nil {
+	x.arrive(x.facing)
+	if x.due || x.reduction == nil || x.deviates && x.at != x.facing {
+		if err := x.reduce(x.facing); err != nil && x.reduction == nil {
 			return err
 		}
 	}
-	x.reduction.At(p, s, 0)
+	x.reduction.At(p, x.facing, 0)
 	return nil
 }
 
@@ -374,11 +383,20 @@ func (x *bootstrapModel) reduce(s int) error {
 	return nil
 }
 
-func (x *bootstrapModel) follow(option, s int) int {
-	x.follower.follow(x.reduction.Candidates[option], s)
-	return x.act(s)
+func (x *bootstrapModel) Follow(option int) int {
+	x.follower.follow(x.reduction.Candidates[option], x.facing)
+	return x.Act(x.facing)
 }
 
+func (x *bootstrapModel) Policy(dst []int) ([]int, error) {
+	for s := range x.t.states {
+		dst = append(dst, x.greedy(s))
+	}
+	return dst, nil
+}
+
+// greedy returns the greedy action of the reduction, else of what it follows by
+// itself.
 func (x *bootstrapModel) greedy(s int) int {
 	if x.reduction != nil {
 		return x.reduction.Candidates[0].Policy.(mdp.Deterministic)[s]

@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // newBootstrapModel returns a learner of one run to which kinds of options have
@@ -34,8 +35,8 @@ func newBootstrapModel(t testing.TB, params string, states, actions int, kinds [
 	if err := a.(framework.OptionAgent).Offer(t.Context(), kinds); err != nil {
 		t.Fatal(err)
 	}
-	x := a.(*optionLanes).facing[0].learner.(*bootstrapModel)
-	x.start(1)
+	x := lanes.Learners[int](a)[0].(*bootstrapModel)
+	x.Start(1)
 	return x
 }
 
@@ -44,13 +45,14 @@ func newBootstrapModel(t testing.TB, params string, states, actions int, kinds [
 func TestOneStateModelsAreTheBandit(t *testing.T) {
 	for _, params := range []string{`{}`, `{"criterion":"average"}`, `{"gamma":0}`} {
 		x := newBootstrapModel(t, params, 1, 3, []options.Kind{options.Constants})
-		x.begin(0)
+		x.Begin(0)
 		for n := range 30 {
 			x.action = n % 3
-			x.take(math.Sin(float64(n)), 0)
+			x.Take(math.Sin(float64(n)), 0)
 		}
 		var p options.Problem
-		if err := x.face(0, &p); err != nil {
+		x.Look(0)
+		if err := x.Face(&p); err != nil {
 			t.Fatal(err)
 		}
 		p.Hold = 1
@@ -93,7 +95,7 @@ func TestOneStateModelsAreTheBandit(t *testing.T) {
 					want = a
 				}
 			}
-			if got := x.follow(d.Choice, 0); got != want {
+			if got := x.Follow(d.Choice); got != want {
 				t.Errorf("%s, γ = %v: action %d, the bandit's is %d", params, gamma, got, want)
 			}
 		}
@@ -116,7 +118,8 @@ func TestModelsAreSolvedWhenDataGrow(t *testing.T) {
 		var p options.Problem
 		for n := range 20 {
 			for range 3 { // facing a decision again changes nothing
-				if err := x.face(0, &p); err != nil {
+				x.Look(0)
+				if err := x.Face(&p); err != nil {
 					t.Fatal(err)
 				}
 				if x.reduction != last {
@@ -125,7 +128,7 @@ func TestModelsAreSolvedWhenDataGrow(t *testing.T) {
 				}
 			}
 			x.state, x.action = 0, 1
-			x.take(1, 0)
+			x.Take(1, 0)
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("growth %v: solved after %v tries, want %v", tt.growth, got, tt.want)
@@ -149,7 +152,8 @@ func TestModelsFindTheOptimum(t *testing.T) {
 				var p options.Problem
 				for s := range policy {
 					if !m.Terminal(s) {
-						if err := x.face(s, &p); err != nil {
+						x.Look(s)
+						if err := x.Face(&p); err != nil {
 							t.Fatal(err)
 						}
 						policy[s] = x.greedy(s)
@@ -217,7 +221,7 @@ func trainedHosted(t *testing.T, env, envParams, params string) (*bootstrapModel
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := a.(*optionLanes).facing[0].learner.(*bootstrapModel)
+	x := lanes.Learners[int](a)[0].(*bootstrapModel)
 	uniform := uniformAgent{a.(framework.OptionAgent)}
 	host, err := explore.New(t.Context(), uniform, e.Spec(), 1, explore.Options{
 		Rule: options.Rule{Score: options.Never}, Kinds: []options.Kind{options.Uniform}, Window: options.WindowOptions{Fixed: 20},
@@ -259,12 +263,12 @@ func TestRewardPriors(t *testing.T) {
 		`{"mu0":-1,"tau0":100,"behaviour":"mean"}`:                                     false,
 	} {
 		x := newBootstrapModel(t, params, 1, 2, nil)
-		x.begin(0)
+		x.Begin(0)
 		for range 500 {
 			x.action = 0
-			x.take(0.2, 0)
+			x.Take(0.2, 0)
 		}
-		if got := x.begin(0) == 1; got != untried {
+		if got := x.Begin(0) == 1; got != untried {
 			t.Errorf("%s: takes the action that was never tried: %v", params, got)
 		}
 	}
@@ -275,9 +279,10 @@ func TestFollowedCandidates(t *testing.T) {
 	kinds := []options.Kind{options.Uniform, options.Deviations, options.Repeats, options.Novelty, options.Overdue}
 	x := newBootstrapModel(t, `{"members":2,"kappa":100}`, 4, 3, kinds)
 	var p options.Problem
-	x.begin(1)
-	x.take(0.5, 2)
-	if err := x.face(2, &p); err != nil {
+	x.Begin(1)
+	x.Take(0.5, 2)
+	x.Look(2)
+	if err := x.Face(&p); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
@@ -294,7 +299,7 @@ func TestFollowedCandidates(t *testing.T) {
 			s := (2 + n) % 4
 			var a int
 			if n == 0 {
-				a = x.follow(o, s)
+				a = x.Follow(o)
 			} else {
 				a = x.follower.action(s)
 			}
@@ -329,7 +334,8 @@ func TestFollowedCandidates(t *testing.T) {
 		}
 	}
 	// Deviations are those of the state that the lane is in.
-	x.face(3, &p)
+	x.Look(3)
+	x.Face(&p)
 	for o, arm := range p.Arms {
 		if a := x.reduction.Candidates[o]; strings.HasPrefix(arm.Name, "deviation") && a.Policy.(mdp.Deterministic)[3] == x.greedy(3) {
 			t.Errorf("option %s is none in state 3", arm.Name)

@@ -18,6 +18,7 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // With one member that learns from everything it is Q-learning, draw for draw and
@@ -223,7 +224,7 @@ func TestPriors(t *testing.T) {
 func TestOneStateIsTheBandit(t *testing.T) {
 	spec := finite
 	x := newBootstrapQ(t, `{"members":9,"update":"all","gamma":0,"step":0.2,"behaviour":"mean","epsilon":1}`, spec, 1, 4, nil)
-	x.start(3)
+	x.Start(3)
 	arms := make([]*bandit.Population, 4)
 	for a := range arms {
 		var err error
@@ -234,13 +235,14 @@ func TestOneStateIsTheBandit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	rule := options.Rule{Score: options.Index, Kind: bandit.V, Horizon: bandit.Discounted(0.9), LowerBound: -1}
 	explored := 0
-	a := x.begin(0)
+	a := x.Begin(0)
 	for step := range 60 {
 		r := math.Tanh(rng.NormFloat64() + float64(a)/4)
 		arms[a].Update(r, nil)
-		x.take(r, 0)
+		x.Take(r, 0)
 		var p options.Problem
-		if err := x.face(0, &p); err != nil {
+		x.Look(0)
+		if err := x.Face(&p); err != nil {
 			t.Fatal(err)
 		}
 		p.Hold = 1
@@ -269,7 +271,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 				want = b
 			}
 		}
-		if a = x.follow(d.Choice, 0); a != want {
+		if a = x.Follow(d.Choice); a != want {
 			t.Fatalf("step %d: action %d, the bandit's is %d (%+v)", step, a, want, d)
 		}
 		if d.Explore {
@@ -292,32 +294,32 @@ func newBootstrapQ(t testing.TB, params string, spec framework.Spec, states, act
 	if err := a.(framework.OptionAgent).Offer(context.Background(), kinds); err != nil {
 		t.Fatal(err)
 	}
-	return a.(*optionLanes).facing[0].learner.(*bootstrapQ)
+	return lanes.Learners[int](a)[0].(*bootstrapQ)
 }
 
 // Following an option takes its actions, in every state, until another is chosen.
 func TestFollowedOptions(t *testing.T) {
 	kinds := []options.Kind{options.Members, options.Constants, options.Deviations, options.Overdue, options.Novelty, options.Uniform, options.Repeats}
 	x := newBootstrapQ(t, `{"kappa":1e9,"gamma":0.5,"update":"all"}`, finite, 5, 3, kinds)
-	x.start(1)
+	x.Start(1)
 	s := 0
-	x.begin(s)
-	x.take(0, 2)
+	x.Begin(s)
+	x.Take(0, 2)
 	const state = 2
 	for _, kind := range kinds {
 		for of := range 3 {
-			x.follower.follow(options.TableOption{Kind: kind, Of: of})
+			x.follower.Follow(options.TableOption{Kind: kind, Of: of})
 			seen := [3]int{}
 			longest, run, last := 0, 0, -1
 			for n := range 300 {
 				s := (state + n) % 5
-				preferred, rarest, oldest := x.prefers(of, s), x.follower.visits.rarest(s), 0
+				preferred, rarest, oldest := x.prefers(of, s), x.visits.rarest(s), 0
 				for a := range 3 {
-					if x.follower.visits.last[s*3+a] < x.follower.visits.last[s*3+oldest] {
+					if x.visits.last[s*3+a] < x.visits.last[s*3+oldest] {
 						oldest = a
 					}
 				}
-				a := x.act(s)
+				a := x.Act(s)
 				if run++; a != last {
 					run, last = 1, a
 				}
@@ -348,22 +350,22 @@ func TestFollowedOptions(t *testing.T) {
 // Thompson sampling follows one member for an episode, and members take turns.
 func TestThompsonFollowsAMember(t *testing.T) {
 	x := newBootstrapQ(t, `{}`, finite, 5, 3, nil)
-	x.start(1)
+	x.Start(1)
 	followed := map[int]bool{}
 	for range 100 {
-		a := x.begin(0)
-		k := x.followed
+		a := x.Begin(0)
+		k := x.follower.Member()
 		for s := range 5 {
-			if want := x.prefers(k, s%5); s > 0 && a != want || x.followed != k {
-				t.Fatalf("action %d of member %d, now %d", a, k, x.followed)
+			if want := x.prefers(k, s%5); s > 0 && a != want || x.follower.Member() != k {
+				t.Fatalf("action %d of member %d, now %d", a, k, x.follower.Member())
 			}
-			a = x.step(0.1, (s+1)%5)
+			a = x.Step(0.1, (s+1)%5)
 			if want := x.prefers(k, (s+1)%5); a != want {
 				t.Fatalf("action %d, member %d takes %d", a, k, want)
 			}
 			a = x.prefers(k, (s+1)%5)
 		}
-		x.end(0, 0, true)
+		x.End(0, 0, true)
 		followed[k] = true
 	}
 	if len(followed) < 12 { // of 16; P < 1e-4 by 100 draws missing five
@@ -372,12 +374,12 @@ func TestThompsonFollowsAMember(t *testing.T) {
 	endless := finite
 	endless.Continuing = true
 	x = newBootstrapQ(t, `{"gamma":0.5}`, endless, 5, 3, nil)
-	x.start(1)
-	x.begin(0)
+	x.Start(1)
+	x.Begin(0)
 	changes := 0
 	for range 1000 {
-		k := x.followed
-		if x.step(0, 0); x.followed != k {
+		k := x.follower.Member()
+		if x.Step(0, 0); x.follower.Member() != k {
 			changes++
 		}
 	}

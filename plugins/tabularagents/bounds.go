@@ -1,10 +1,9 @@
 package tabularagents
 
 import (
-	"fmt"
 	"math"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // Bounds are the parameters of agents that have to know the range of rewards.
@@ -24,9 +23,9 @@ func (b Bounds) of(t task) (low, high float64, err error) {
 	}
 	switch {
 	case math.IsInf(low, 0) || math.IsInf(high, 0):
-		return 0, 0, fmt.Errorf("needs bounds on rewards, %s states none; set reward_low and reward_high: %w", t.spec.ID, framework.ErrUnsupported)
+		return 0, 0, lanes.Unsupported("needs bounds on rewards, %s states none; set reward_low and reward_high", t.spec.ID)
 	case !(low <= high):
-		return 0, 0, invalid("reward_low is %v, must not be above reward_high, %v", low, high)
+		return 0, 0, lanes.Invalid("reward_low is %v, must not be above reward_high, %v", low, high)
 	}
 	return low, high, nil
 }

@@ -39,9 +39,9 @@ func TestOptimismAboutLosses(t *testing.T) {
 		m := newLane[*mbie](t, "mbie-eb", `{"gamma":0.9}`, spec)
 		r := newLane[*rmax](t, "r-max", `{"gamma":0.9}`, spec)
 		f := newLane[*rmax](t, "r-max", `{"horizon":5}`, spec)
-		m.begin(0)
-		r.begin(0)
-		f.begin(0)
+		m.Begin(0)
+		r.Begin(0)
+		f.Begin(0)
 		for what, x := range map[string][2]float64{
 			"q-learning": {q.table.q[0], want}, "mbie-eb": {m.q[0], want},
 			"r-max": {r.q[0], want}, "r-max, horizon": {f.q[0], want5},

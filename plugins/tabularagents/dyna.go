@@ -7,6 +7,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // dynaParams are the parameters of Dyna-Q and Dyna-Q+.
@@ -36,11 +37,11 @@ func DynaQ() framework.Plugin {
 			}
 			switch {
 			case p.Planning < 0:
-				return nil, invalid("planning is %d, must not be negative", p.Planning)
+				return nil, lanes.Invalid("planning is %d, must not be negative", p.Planning)
 			case p.Model != "empirical" && p.Model != "last":
-				return nil, invalid("model is %q, must be empirical or last", p.Model)
+				return nil, lanes.Invalid("model is %q, must be empirical or last", p.Model)
 			case !(p.Kappa >= 0) || math.IsInf(p.Kappa, 0):
-				return nil, invalid("kappa is %v, must not be negative", p.Kappa)
+				return nil, lanes.Invalid("kappa is %v, must not be negative", p.Kappa)
 			}
 			return func() learner {
 				x := &dyna{qLearner: qLearner{table: newTable(&p.Values, t)}, p: &p, t: t}
@@ -77,8 +78,8 @@ type outcomes interface {
 	sample(s, a int, rng *rand.Rand) (r float64, next int)
 }
 
-func (x *dyna) start(s uint64) {
-	x.qLearner.start(s)
+func (x *dyna) Start(s uint64) {
+	x.qLearner.Start(s)
 	x.pcg.Seed(s, uint64(seed.Bootstrap))
 	if x.p.Model == "last" {
 		x.outcomes = newLastOutcomes(x.t)
@@ -92,15 +93,15 @@ func (x *dyna) start(s uint64) {
 	x.states = x.states[:0]
 }
 
-func (x *dyna) step(r float64, next int) int {
+func (x *dyna) Step(r float64, next int) int {
 	x.learn(r + x.table.Gamma*largest(x.table.row(next)))
 	x.remember(r, next)
 	x.plan()
-	return x.act(next)
+	return x.Act(next)
 }
 
-func (x *dyna) end(r float64, next int, terminated bool) {
-	x.qLearner.end(r, next, terminated)
+func (x *dyna) End(r float64, next int, terminated bool) {
+	x.qLearner.End(r, next, terminated)
 	if terminated {
 		next = x.t.states
 	}

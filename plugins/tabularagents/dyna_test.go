@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // Without planning, Dyna-Q is Q-learning, value for value.
@@ -96,7 +97,7 @@ func TestDynaPlusBonus(t *testing.T) {
 	x.selector.init(&p.Behaviour, 2)
 	x.rng = rand.New(&x.pcg)
 	x.seen, x.actions, x.numActions, x.tried = make([]bool, 2), make([]int32, 4), make([]int32, 2), make([]float64, 4)
-	x.start(1)
+	x.Start(1)
 	x.last = 0
 	x.remember(1, 2) // action 0 of state 0 ends with reward 1
 	x.now += 9       // and is not tried for 9 steps
@@ -141,7 +142,7 @@ func TestDynaPlansToTheEnd(t *testing.T) {
 			if err := c.try(framework.Continue, 7, 1, terminated, !terminated); err != nil {
 				t.Fatal(err)
 			}
-			if got := c.agent.(*lanes).lanes[0].learner.(*dyna).table.q[a]; got != want {
+			if got := lanes.Learners[int](c.agent)[0].(*dyna).table.q[a]; got != want {
 				t.Errorf("%s, terminated %v: %v, want %v", model, terminated, got, want)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // e3Params are the parameters of E³.
@@ -38,13 +40,13 @@ func E3() framework.Plugin {
 		func(p e3Params, t task) (func() learner, error) {
 			switch {
 			case p.M < 1:
-				return nil, invalid("m is %d, must be at least 1", p.M)
+				return nil, lanes.Invalid("m is %d, must be at least 1", p.M)
 			case p.Horizon < 1:
-				return nil, invalid("horizon is %d, must be at least 1", p.Horizon)
+				return nil, lanes.Invalid("horizon is %d, must be at least 1", p.Horizon)
 			case !(p.Gamma >= 0 && p.Gamma <= 1):
-				return nil, invalid("gamma is %v, must be in [0,1]", p.Gamma)
+				return nil, lanes.Invalid("gamma is %v, must be in [0,1]", p.Gamma)
 			case !(p.Escape > 0 && p.Escape <= 1):
-				return nil, invalid("escape is %v, must be in (0,1]", p.Escape)
+				return nil, lanes.Invalid("escape is %v, must be in (0,1]", p.Escape)
 			}
 			if err := checkHorizon(p.Horizon, t); err != nil {
 				return nil, err
@@ -85,7 +87,7 @@ type e3 struct {
 	state, action int       // of the last step
 }
 
-func (x *e3) start(s uint64) {
+func (x *e3) Start(s uint64) {
 	x.pcg.Seed(s, uint64(seed.Exploration))
 	x.counts = newCounts(x.t.states, x.t.actions)
 	x.forget()
@@ -96,17 +98,17 @@ func (x *e3) start(s uint64) {
 	x.due, x.plans = true, 0
 }
 
-func (x *e3) begin(s int) int {
+func (x *e3) Begin(s int) int {
 	x.left = 0
-	return x.act(s)
+	return x.Act(s)
 }
 
-func (x *e3) step(r float64, next int) int {
+func (x *e3) Step(r float64, next int) int {
 	x.learn(r, next)
-	return x.act(next)
+	return x.Act(next)
 }
 
-func (x *e3) end(r float64, next int, terminated bool) {
+func (x *e3) End(r float64, next int, terminated bool) {
 	if terminated {
 		x.due = x.due || !x.terminal[next]
 		x.mark(next)
@@ -134,7 +136,7 @@ func (x *e3) learn(r float64, next int) {
 	}
 }
 
-func (x *e3) act(s int) int {
+func (x *e3) Act(s int) int {
 	if x.terminal[s] {
 		x.unmark(s)
 		x.due = true
@@ -145,7 +147,7 @@ func (x *e3) act(s int) int {
 		for a := range x.tried {
 			x.tried[a] = -x.counts.N(s, a)
 		}
-		x.action = argmax(x.tried, x.rng)
+		x.action = argmax.Any(x.tried, x.rng)
 		return x.action
 	}
 	if x.left == 0 {

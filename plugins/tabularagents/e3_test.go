@@ -15,10 +15,10 @@ import (
 func TestE3WandersInBalance(t *testing.T) {
 	x := newLane[*e3](t, "e3", `{"m":5}`, continuing())
 	rng := rand.New(rand.NewPCG(1, 1))
-	x.begin(0)
+	x.Begin(0)
 	for k := range 1000 {
 		before := slices.Clone(x.states)
-		x.step(0, rng.IntN(3))
+		x.Step(0, rng.IntN(3))
 		for s := range 3 {
 			n0, n1 := x.counts.N(s, 0), x.counts.N(s, 1)
 			if !x.states[s] && math.Abs(n0-n1) > 1 {
@@ -46,7 +46,7 @@ func TestE3Escapes(t *testing.T) {
 				threshold = chance - 1e-9
 			}
 			x := newLane[*e3](t, "e3", fmt.Sprintf(`{"m":10,"horizon":4,"gamma":%v,"escape":%.12f}`, gamma, threshold), continuing())
-			x.begin(0)
+			x.Begin(0)
 			for k := range 20 {
 				r, next := 0.5, 0
 				if x.action = k % 2; x.action == 1 {
@@ -58,7 +58,7 @@ func TestE3Escapes(t *testing.T) {
 				x.learn(r, next)
 			}
 			x.left = 0
-			a := x.act(0)
+			a := x.Act(0)
 			if got := x.escape.Value[4][0]; math.Abs(got-chance) > 1e-12 {
 				t.Errorf("chance to escape %v, want %v", got, chance)
 			}
@@ -71,13 +71,13 @@ func TestE3Escapes(t *testing.T) {
 			}
 			// It holds what it decided for T steps, and wanders where it gets out.
 			for left := 2; left >= 0; left-- {
-				x.step(0, 0)
+				x.Step(0, 0)
 				if x.exploring != explores || x.left != left {
 					t.Errorf("exploring %v, %d steps left, want %v, %d", x.exploring, x.left, explores, left)
 				}
 			}
 			x.left = 3
-			if x.step(0, 1); x.left != 0 {
+			if x.Step(0, 1); x.left != 0 {
 				t.Error("an option goes on outside of the known states")
 			}
 		}
@@ -88,14 +88,14 @@ func TestE3Escapes(t *testing.T) {
 // decision.
 func TestE3PlansWhenVisitsDouble(t *testing.T) {
 	x := newLane[*e3](t, "e3", `{"m":4,"horizon":1}`, continuing())
-	x.begin(0)
+	x.Begin(0)
 	for range 8 {
-		x.step(0, 0)
+		x.Step(0, 0)
 	}
 	var planned []float64
 	for range 1000 {
 		before := x.plans
-		if x.step(1, 0); x.plans > before {
+		if x.Step(1, 0); x.plans > before {
 			planned = append(planned, max(x.counts.N(0, 0), x.counts.N(0, 1)))
 		}
 	}
@@ -108,11 +108,11 @@ func TestE3PlansWhenVisitsDouble(t *testing.T) {
 func TestE3TerminalStatesAreNoEscape(t *testing.T) {
 	x := newLane[*e3](t, "e3", `{"m":1,"horizon":4}`, finite)
 	for a := range 2 {
-		x.begin(0)
+		x.Begin(0)
 		x.state, x.action = 0, a
-		x.end(1, 2, true)
+		x.End(1, 2, true)
 	}
-	x.begin(0)
+	x.Begin(0)
 	if v := x.escape.Value[4]; x.exploring || v[0] != 0 {
 		t.Errorf("exploring %v, chance to escape %v", x.exploring, v[0])
 	}

@@ -1,13 +1,13 @@
 package tabularagents
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/bandit"
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // Ensemble are the parameters of K tables of action values that learn from the
@@ -40,31 +40,31 @@ func (p *Ensemble) check(t task) error {
 	mode, err := bandit.ParseUpdateMode(p.Update)
 	switch {
 	case p.Members < 1 || p.Members > 4096:
-		return invalid("members is %d, must be between 1 and 4096", p.Members)
+		return lanes.Invalid("members is %d, must be between 1 and 4096", p.Members)
 	case !(p.Gamma >= 0 && p.Gamma <= 1):
-		return invalid("gamma is %v, must be in [0,1]", p.Gamma)
+		return lanes.Invalid("gamma is %v, must be in [0,1]", p.Gamma)
 	case p.Prior != "uniform" && p.Prior != "normal":
-		return invalid("prior is %q, must be uniform or normal", p.Prior)
+		return lanes.Invalid("prior is %q, must be uniform or normal", p.Prior)
 	case math.IsInf(p.Mean, 0) || math.IsNaN(p.Mean):
-		return invalid("mean is %v, must be finite", p.Mean)
+		return lanes.Invalid("mean is %v, must be finite", p.Mean)
 	case !(p.SD >= 0) || math.IsInf(p.SD, 0):
-		return invalid("sd is %v, must not be negative", p.SD)
+		return lanes.Invalid("sd is %v, must not be negative", p.SD)
 	case err != nil:
-		return invalid("update is %q, must be all, drawn, bernoulli, exponential or poisson", p.Update)
+		return lanes.Invalid("update is %q, must be all, drawn, bernoulli, exponential or poisson", p.Update)
 	case !(p.Mask > 0 && p.Mask <= 1):
-		return invalid("mask is %v, must be in (0,1]", p.Mask)
+		return lanes.Invalid("mask is %v, must be in (0,1]", p.Mask)
 	case !(p.Step > 0 && p.Step <= 1):
-		return invalid("step is %v, must be in (0,1]", p.Step)
+		return lanes.Invalid("step is %v, must be in (0,1]", p.Step)
 	case p.Schedule != "constant" && p.Schedule != "harmonic":
-		return invalid("schedule is %q, must be constant or harmonic", p.Schedule)
+		return lanes.Invalid("schedule is %q, must be constant or harmonic", p.Schedule)
 	case !(p.Power > 0 && p.Power <= 1):
-		return invalid("power is %v, must be in (0,1]", p.Power)
+		return lanes.Invalid("power is %v, must be in (0,1]", p.Power)
 	case !(p.PriorWeight >= 0) || math.IsInf(p.PriorWeight, 0):
-		return invalid("prior_weight is %v, must not be negative", p.PriorWeight)
+		return lanes.Invalid("prior_weight is %v, must not be negative", p.PriorWeight)
 	case p.Gamma == 1 && t.spec.Continuing:
-		return unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
+		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
 	case t.states*t.actions > maxPairs/p.Members:
-		return unsupported("%s has %d states and %d actions, too many for tables of %d members", t.spec.ID, t.states, t.actions, p.Members)
+		return lanes.Unsupported("%s has %d states and %d actions, too many for tables of %d members", t.spec.ID, t.states, t.actions, p.Members)
 	}
 	if mode == bandit.BernoulliMask && p.Mask == 1 {
 		p.Update = bandit.AllMembers.String()
@@ -85,13 +85,9 @@ func (p *Ensemble) check(t task) error {
 		p.High = &high
 	}
 	if !(*p.Low <= *p.High) || math.IsInf(*p.Low, 0) || math.IsInf(*p.High, 0) {
-		return invalid("low is %v and high is %v, must be finite and in order", *p.Low, *p.High)
+		return lanes.Invalid("low is %v and high is %v, must be finite and in order", *p.Low, *p.High)
 	}
 	return nil
-}
-
-func unsupported(format string, args ...any) error {
-	return fmt.Errorf(format+": %w", append(args, framework.ErrUnsupported)...)
 }
 
 // ensemble is one lane's tables. Members lie side by side, so that a step works on
@@ -171,7 +167,7 @@ func (x *ensemble) best(first, k int) float64 {
 	return best
 }
 
-// means implements estimates: the means of the members.
+// means returns the mean values of the actions in s.
 func (x *ensemble) means(s int) []float64 { return x.mean[s*x.actions : (s+1)*x.actions] }
 
 // values returns the values of all actions and members in s, at a*K+k.
@@ -180,18 +176,10 @@ func (x *ensemble) values(s int) []float64 {
 	return x.q[s*n : (s+1)*n]
 }
 
-// greedy implements estimates. Of equal actions it is the first.
-func (x *ensemble) greedy(s int) int {
-	row, best := x.means(s), 0
-	for a, v := range row {
-		if v > row[best] {
-			best = a
-		}
-	}
-	return best
-}
+// greedy returns the action of the largest mean value in s, the first of equal ones.
+func (x *ensemble) greedy(s int) int { return argmax.First(x.means(s)) }
 
-// prefers implements estimates. Of equal actions it is the first.
+// prefers returns the action that member k prefers in s, the first of equal ones.
 func (x *ensemble) prefers(k, s int) int {
 	q, best := x.values(s)[k:], 0
 	for a := range x.actions {

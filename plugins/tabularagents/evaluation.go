@@ -68,29 +68,3 @@ func (e *evaluation) move(values, after []float64, r, gamma float64) {
 		values[m] += w * (r + gamma*after[m] - values[m])
 	}
 }
-
-// tables make problems of an ensemble.
-type tables interface {
-	at(p *options.Problem, s int, bonus func(options.Kind) int) error
-	Option(arm int) options.TableOption
-}
-
-// valueTables value options by their first actions.
-type valueTables struct {
-	*options.ValueTables
-	ensemble *ensemble
-}
-
-func (t valueTables) at(p *options.Problem, s int, bonus func(options.Kind) int) error {
-	return t.At(p, t.ensemble.values(s), bonus)
-}
-
-// policyTables value options by what they do for ever.
-type policyTables struct {
-	*options.PolicyTables
-	evaluation *evaluation
-}
-
-func (t policyTables) at(p *options.Problem, s int, bonus func(options.Kind) int) error {
-	return t.At(p, t.evaluation.ensemble.values(s), t.evaluation.state(s), bonus)
-}

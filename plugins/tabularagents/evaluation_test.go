@@ -23,7 +23,7 @@ import (
 func newPolicyQ(t testing.TB, params string, states, actions int, kinds []options.Kind) *bootstrapQ {
 	t.Helper()
 	x := newBootstrapQ(t, params, finite, states, actions, kinds)
-	x.start(5)
+	x.Start(5)
 	if x.evaluation == nil {
 		t.Fatal("policies are not evaluated")
 	}
@@ -108,7 +108,7 @@ func TestEvaluationFindsTheValues(t *testing.T) {
 				u -= prob[k]
 			}
 			x.last = i
-			x.take(m.Reward(s, a), int(next[k]))
+			x.Take(m.Reward(s, a), int(next[k]))
 		}
 	}
 	best, err := mdp.SolveDiscounted(m, gamma, mdp.Options{})
@@ -118,7 +118,8 @@ func TestEvaluationFindsTheValues(t *testing.T) {
 	size := (1 - gamma) * slices.Max(best.Value)
 	for s := range m.NumStates() {
 		var p options.Problem
-		if err := x.face(s, &p); err != nil {
+		x.Look(s)
+		if err := x.Face(&p); err != nil {
 			t.Fatal(err)
 		}
 		for o, arm := range p.Arms {
@@ -164,10 +165,11 @@ func TestOneStateConstantsAreTheBandit(t *testing.T) {
 		r := math.Tanh(rng.NormFloat64() + float64(a)/4)
 		arms[a].Update(r, nil)
 		x.last = a
-		x.take(r, 0)
+		x.Take(r, 0)
 	}
 	var p options.Problem
-	if err := x.face(0, &p); err != nil {
+	x.Look(0)
+	if err := x.Face(&p); err != nil {
 		t.Fatal(err)
 	}
 	seen := 0

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
 )
 
 // textbook is UCRL2 for episodes as TabulaRL has it, with dense rows and its
@@ -35,7 +36,7 @@ func textbookPlugin(compound bool) framework.Plugin {
 	})
 }
 
-func (x *textbook) start(s uint64) {
+func (x *textbook) Start(s uint64) {
 	x.rng = rand.New(rand.NewPCG(s, 1))
 	pairs := x.states * x.actions
 	x.next, x.n, x.mean, x.plans = make([][]float64, pairs), make([]float64, pairs), make([]float64, pairs), 0
@@ -44,27 +45,27 @@ func (x *textbook) start(s uint64) {
 	}
 }
 
-func (x *textbook) begin(s int) int {
+func (x *textbook) Begin(s int) int {
 	x.plan()
 	x.left = x.horizon
-	return x.act(s)
+	return x.Act(s)
 }
 
-func (x *textbook) act(s int) int {
-	a := argmax(x.q[x.left][s*x.actions:(s+1)*x.actions], x.rng)
+func (x *textbook) Act(s int) int {
+	a := argmax.Any(x.q[x.left][s*x.actions:(s+1)*x.actions], x.rng)
 	x.left--
 	x.last = s*x.actions + a
 	return a
 }
 
-func (x *textbook) step(r float64, next int) int {
-	x.end(r, next, false)
+func (x *textbook) Step(r float64, next int) int {
+	x.End(r, next, false)
 	x.next[x.last][next]++
-	return x.act(next)
+	return x.Act(next)
 }
 
 // end does not learn where the last step of an episode leads.
-func (x *textbook) end(r float64, _ int, _ bool) {
+func (x *textbook) End(r float64, _ int, _ bool) {
 	x.n[x.last]++
 	x.mean[x.last] += (r - x.mean[x.last]) / x.n[x.last]
 }
@@ -142,11 +143,11 @@ func TestUCRL2IsTabulaRLs(t *testing.T) {
 	endless.Continuing = true
 	x := newLane[*ucrl2](t, "ucrl2", `{"horizon":20,"widths":"tabularl","reward_low":0,"reward_high":1}`, endless)
 	y := &textbook{horizon: 20, states: 3, actions: 2}
-	y.start(1)
+	y.Start(1)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		a := x.begin(0)
-		y.begin(0)
+		a := x.Begin(0)
+		y.Begin(0)
 		if x.plans != y.plans {
 			t.Fatalf("%v plans, want %v", x.plans, y.plans)
 		}
@@ -163,8 +164,8 @@ func TestUCRL2IsTabulaRLs(t *testing.T) {
 			r, next := rng.Float64(), int(math.Sqrt(float64(rng.IntN(9))))
 			y.last = s*2 + a
 			y.next[y.last][next]++
-			y.end(r, next, false)
-			a, s = x.step(r, next), next
+			y.End(r, next, false)
+			a, s = x.Step(r, next), next
 		}
 		x.left = 0 // the rest of the episode is skipped
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // mbieParams are the parameters of MBIE-EB.
@@ -38,7 +40,7 @@ func MBIEEB() framework.Plugin {
 				return nil, err
 			}
 			if !(p.Beta >= 0) || math.IsInf(p.Beta, 0) {
-				return nil, invalid("beta is %v, must not be negative", p.Beta)
+				return nil, lanes.Invalid("beta is %v, must not be negative", p.Beta)
 			}
 			low, high, err := p.Bounds.of(t)
 			if err != nil {
@@ -56,7 +58,7 @@ func MBIEEB() framework.Plugin {
 // checkDiscount validates the discount of an agent that plans for ever.
 func checkDiscount(gamma float64) error {
 	if !(gamma >= 0 && gamma < 1) {
-		return invalid("gamma is %v, must be in [0,1)", gamma)
+		return lanes.Invalid("gamma is %v, must be in [0,1)", gamma)
 	}
 	return nil
 }
@@ -78,7 +80,7 @@ type mbie struct {
 	state, action int     // of the last step
 }
 
-func (x *mbie) start(s uint64) {
+func (x *mbie) Start(s uint64) {
 	x.pcg.Seed(s, uint64(seed.Exploration))
 	x.counts = newCounts(x.t.states, x.t.actions)
 	for i := range x.q {
@@ -91,14 +93,14 @@ func (x *mbie) start(s uint64) {
 	x.forget()
 }
 
-func (x *mbie) begin(s int) int { return x.act(s) }
+func (x *mbie) Begin(s int) int { return x.Act(s) }
 
-func (x *mbie) step(r float64, next int) int {
+func (x *mbie) Step(r float64, next int) int {
 	x.learn(r, next)
-	return x.act(next)
+	return x.Act(next)
 }
 
-func (x *mbie) end(r float64, next int, terminated bool) {
+func (x *mbie) End(r float64, next int, terminated bool) {
 	if terminated && !x.terminal[next] {
 		x.mark(next)
 		x.update(next)
@@ -111,7 +113,7 @@ func (x *mbie) learn(r float64, next int) {
 	x.update(x.state)
 }
 
-func (x *mbie) act(s int) int {
+func (x *mbie) Act(s int) int {
 	if x.terminal[s] {
 		x.unmark(s)
 		x.update(s)
@@ -119,7 +121,7 @@ func (x *mbie) act(s int) int {
 	if x.stale > x.residual {
 		x.sweep()
 	}
-	x.state, x.action = s, argmax(x.q[s*x.t.actions:(s+1)*x.t.actions], x.rng)
+	x.state, x.action = s, argmax.Any(x.q[s*x.t.actions:(s+1)*x.t.actions], x.rng)
 	return x.action
 }
 

@@ -16,7 +16,7 @@ func TestMBIESolvesItsEquation(t *testing.T) {
 	x := newLane[*mbie](t, "mbie-eb", `{"gamma":0.9,"beta":0.3}`, finite)
 	rng := rand.New(rand.NewPCG(1, 1))
 	s, a := 0, 0
-	x.begin(s)
+	x.Begin(s)
 	check := func(step int) {
 		for s := range 3 {
 			for b := range 2 {
@@ -47,13 +47,13 @@ func TestMBIESolvesItsEquation(t *testing.T) {
 		r := rng.Float64()*2 - 1
 		switch next := rng.IntN(3); {
 		case next == 2 && k%50 == 0:
-			x.end(r, next, true)
+			x.End(r, next, true)
 			if !x.terminal[next] {
 				t.Fatal("the state in which the episode ended is not terminal")
 			}
-			a, s = x.begin(0), 0
+			a, s = x.Begin(0), 0
 		default:
-			a, s = x.step(r, next), next
+			a, s = x.Step(r, next), next
 		}
 		check(k + 1)
 		if a != x.action || s != x.state {
@@ -68,7 +68,7 @@ func TestMBIESolvesItsEquation(t *testing.T) {
 // The bonus by hand: one state that leads to itself, tried 4 times for 1/2.
 func TestMBIEBonus(t *testing.T) {
 	x := newLane[*mbie](t, "mbie-eb", `{"gamma":0,"beta":0.1,"reward_low":0,"reward_high":10}`, finite)
-	x.begin(0)
+	x.Begin(0)
 	x.action = 0
 	for range 4 {
 		x.learn(0.5, 0)
@@ -82,15 +82,15 @@ func TestMBIEBonus(t *testing.T) {
 func TestMBIESkipsSweeps(t *testing.T) {
 	x := newLane[*mbie](t, "mbie-eb", `{"gamma":0.5,"beta":0}`, finite)
 	s := 0
-	x.begin(s)
+	x.Begin(s)
 	for range 100 {
 		s = (s + x.action + 1) % 3
-		x.step(0.5, s)
+		x.Step(0.5, s)
 	}
 	before := x.sweeps
 	for range 100 {
 		s = (s + x.action + 1) % 3
-		x.step(0.5, s)
+		x.Step(0.5, s)
 	}
 	if before == 0 || x.sweeps != before {
 		t.Errorf("%d sweeps in 100 steps, %d in 200", before, x.sweeps)

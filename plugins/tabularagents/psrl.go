@@ -1,7 +1,6 @@
 package tabularagents
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // psrlParams are the parameters of posterior sampling.
@@ -73,19 +73,19 @@ func psrlPlugin(id, doc string, defaults psrlParams) framework.Plugin {
 func (p *psrlParams) check(t task) error {
 	switch {
 	case p.Horizon < 0:
-		return invalid("horizon is %d, must not be negative", p.Horizon)
+		return lanes.Invalid("horizon is %d, must not be negative", p.Horizon)
 	case p.Criterion != "discounted" && p.Criterion != "average":
-		return invalid("criterion is %q, must be discounted or average", p.Criterion)
+		return lanes.Invalid("criterion is %q, must be discounted or average", p.Criterion)
 	case !(p.Gamma >= 0 && p.Gamma < 1):
-		return invalid("gamma is %v, must be in [0,1)", p.Gamma)
+		return lanes.Invalid("gamma is %v, must be in [0,1)", p.Gamma)
 	case p.Resample != "doubling" && p.Resample != "geometric" && p.Resample != "visits":
-		return invalid("resample is %q, must be doubling, geometric or visits", p.Resample)
+		return lanes.Invalid("resample is %q, must be doubling, geometric or visits", p.Resample)
 	case p.Visits < 1:
-		return invalid("visits is %d, must be at least 1", p.Visits)
+		return lanes.Invalid("visits is %d, must be at least 1", p.Visits)
 	case p.Samples < 1:
-		return invalid("samples is %d, must be at least 1", p.Samples)
+		return lanes.Invalid("samples is %d, must be at least 1", p.Samples)
 	case p.Merge != "best" && p.Merge != "actions":
-		return invalid("merge is %q, must be best or actions", p.Merge)
+		return lanes.Invalid("merge is %q, must be best or actions", p.Merge)
 	}
 	if err := checkPrior(p.Alpha, p.Tau0, p.Tau); err != nil {
 		return err
@@ -95,10 +95,10 @@ func (p *psrlParams) check(t task) error {
 	}
 	if p.Horizon == 0 && p.Criterion == "average" {
 		if !t.spec.Continuing {
-			return fmt.Errorf("the average criterion is for tasks that continue; the episodes of %s end: %w", t.spec.ID, framework.ErrUnsupported)
+			return lanes.Unsupported("the average criterion is for tasks that continue; the episodes of %s end", t.spec.ID)
 		}
 		if t.states > maxAverage {
-			return fmt.Errorf("the average criterion is for up to %d states; %s has %d: %w", maxAverage, t.spec.ID, t.states, framework.ErrUnsupported)
+			return lanes.Unsupported("the average criterion is for up to %d states; %s has %d", maxAverage, t.spec.ID, t.states)
 		}
 	}
 	return nil
@@ -125,7 +125,7 @@ type psrl struct {
 	action  int
 }
 
-func (x *psrl) start(s uint64) {
+func (x *psrl) Start(s uint64) {
 	x.pcg.Seed(s, uint64(seed.Exploration))
 	x.belief = newBelief(x.t, x.p.Alpha, normalReward{x.p.Mu0, x.p.Tau0, x.p.Tau})
 	x.average, x.plan, x.value = mdp.AverageSolver{}, nil, nil
@@ -133,17 +133,17 @@ func (x *psrl) start(s uint64) {
 	x.forget()
 }
 
-func (x *psrl) begin(s int) int {
+func (x *psrl) Begin(s int) int {
 	x.due = x.due || x.p.Horizon > 0 || x.p.Resample != "visits"
-	return x.act(s)
+	return x.Act(s)
 }
 
-func (x *psrl) step(r float64, next int) int {
+func (x *psrl) Step(r float64, next int) int {
 	x.learn(r, next)
-	return x.act(next)
+	return x.Act(next)
 }
 
-func (x *psrl) end(r float64, next int, terminated bool) {
+func (x *psrl) End(r float64, next int, terminated bool) {
 	x.learn(r, next)
 	if terminated {
 		x.mark(next)
@@ -169,7 +169,7 @@ func (x *psrl) learn(r float64, next int) {
 	x.due = x.due || x.fresh[i] >= max(1, before)
 }
 
-func (x *psrl) act(s int) int {
+func (x *psrl) Act(s int) int {
 	x.unmark(s)
 	if x.due || x.p.Horizon > 0 && x.left == 0 {
 		x.sample(s)

@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
@@ -88,8 +89,8 @@ func newPSRL(t *testing.T, params string) *psrl {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := a.(*lanes).lanes[0].learner.(*psrl)
-	x.start(1)
+	x := lanes.Learners[int](a)[0].(*psrl)
+	x.Start(1)
 	return x
 }
 
@@ -105,13 +106,13 @@ func resampled(x *psrl, f func()) bool {
 func TestResampleWhenVisitsDouble(t *testing.T) {
 	x := newPSRL(t, `{}`)
 	rng := rand.New(rand.NewPCG(1, 1))
-	x.begin(0)
+	x.Begin(0)
 	counts, start, drawn := make([]float64, 6), make([]float64, 6), 0
 	for range 5000 {
 		i := x.state*2 + x.action
 		counts[i]++
 		want := counts[i]-start[i] >= max(1, start[i])
-		if got := resampled(x, func() { x.step(0, rng.IntN(3)) }); got != want {
+		if got := resampled(x, func() { x.Step(0, rng.IntN(3)) }); got != want {
 			t.Fatalf("visits %v, %v at the last sample: a model was drawn: %v", counts, start, got)
 		}
 		if want {
@@ -122,7 +123,7 @@ func TestResampleWhenVisitsDouble(t *testing.T) {
 	if drawn < 10 || drawn > 6*13 {
 		t.Errorf("%d models in 5000 steps", drawn)
 	}
-	if !resampled(x, func() { x.begin(0) }) {
+	if !resampled(x, func() { x.Begin(0) }) {
 		t.Error("no model was drawn for an episode")
 	}
 }
@@ -131,10 +132,10 @@ func TestResampleWhenVisitsDouble(t *testing.T) {
 // that is, but for a chance of 1e-4, at a fixed seed.
 func TestResampleWithProbability(t *testing.T) {
 	x := newPSRL(t, `{"resample":"geometric","gamma":0.9}`)
-	x.begin(0)
+	x.Begin(0)
 	drawn := 0.0
 	for range 5000 {
-		if resampled(x, func() { x.step(0, 0) }) {
+		if resampled(x, func() { x.Step(0, 0) }) {
 			drawn++
 		}
 	}
@@ -147,7 +148,7 @@ func TestResampleWithProbability(t *testing.T) {
 // the policy is the one for the steps left.
 func TestPlanForTheStepsLeft(t *testing.T) {
 	x := newPSRL(t, `{"horizon":3}`)
-	s := x.begin(0)
+	s := x.Begin(0)
 	for k := range 30 {
 		left := 3 - k%3
 		plan, err := mdp.SolveFinite(x.models[0], 3)
@@ -157,12 +158,12 @@ func TestPlanForTheStepsLeft(t *testing.T) {
 		if want := plan.Policy[left][x.state]; s != want {
 			t.Fatalf("step %d: action %d, want %d", k, s, want)
 		}
-		if got := resampled(x, func() { s = x.step(float64(k%2), k%3) }); got != (left == 1) {
+		if got := resampled(x, func() { s = x.Step(float64(k%2), k%3) }); got != (left == 1) {
 			t.Fatalf("step %d: a model was drawn: %v", k, got)
 		}
 	}
-	x.end(0, 1, false)
-	if !resampled(x, func() { x.begin(0) }) || x.left != 2 {
+	x.End(0, 1, false)
+	if !resampled(x, func() { x.Begin(0) }) || x.left != 2 {
 		t.Error("no model was drawn for an episode")
 	}
 }
@@ -175,13 +176,13 @@ func TestTerminalStatesAreWorthNothing(t *testing.T) {
 	for _, params := range []string{`{"horizon":5,"mu0":100}`, `{"mu0":100,"gamma":0.9}`, `{"mu0":100,"gamma":0.9,"resample":"geometric"}`} {
 		for _, terminated := range []bool{true, false} {
 			x := newPSRL(t, params)
-			x.begin(0)
+			x.Begin(0)
 			for range 10_000 { // pairs: (0,0) stays for 100, (0,1) leads to 2 for 101
 				x.belief.Update(0, 0, 100, 0)
 				x.belief.Update(0, 1, 101, 2)
 			}
 			x.state, x.action = 0, 1
-			x.end(101, 2, terminated)
+			x.End(101, 2, terminated)
 			if x.terminal[2] != terminated {
 				t.Fatalf("%s: state 2 is terminal: %v", params, x.terminal[2])
 			}
@@ -193,10 +194,10 @@ func TestTerminalStatesAreWorthNothing(t *testing.T) {
 					x.belief.Update(2, 1, 200, 2)
 				}
 			}
-			if got := x.begin(0); got != want {
+			if got := x.Begin(0); got != want {
 				t.Errorf("%s, terminated %v: action %d, want %d", params, terminated, got, want)
 			}
-			x.begin(2)
+			x.Begin(2)
 			if x.terminal[2] || x.ends != 0 {
 				t.Errorf("%s: a state that an action is taken in is terminal", params)
 			}
@@ -234,8 +235,8 @@ func TestModelsDependOnTheSeed(t *testing.T) {
 	x := newPSRL(t, `{}`)
 	var rewards []float64
 	for seed := range uint64(50) {
-		x.start(seed)
-		x.begin(0)
+		x.Start(seed)
+		x.Begin(0)
 		rewards = append(rewards, x.models[0].Reward(0, 0))
 	}
 	// Draws of N(0,1): mean within 3.9 standard errors.

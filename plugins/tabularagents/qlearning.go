@@ -36,28 +36,28 @@ type qLearner struct {
 	last     int // index of the pair of the last action
 }
 
-func (x *qLearner) start(seed uint64) {
+func (x *qLearner) Start(seed uint64) {
 	x.table.start()
 	x.selector.start(seed)
 }
 
-func (x *qLearner) begin(s int) int {
+func (x *qLearner) Begin(s int) int {
 	x.selector.interrupt()
-	return x.act(s)
+	return x.Act(s)
 }
 
-func (x *qLearner) act(s int) int {
+func (x *qLearner) Act(s int) int {
 	a := x.selector.action(x.table.row(s))
 	x.last = s*x.table.actions + a
 	return a
 }
 
-func (x *qLearner) step(r float64, next int) int {
+func (x *qLearner) Step(r float64, next int) int {
 	x.learn(r + x.table.Gamma*largest(x.table.row(next)))
-	return x.act(next)
+	return x.Act(next)
 }
 
-func (x *qLearner) end(r float64, next int, terminated bool) {
+func (x *qLearner) End(r float64, next int, terminated bool) {
 	if !terminated {
 		r += x.table.Gamma * largest(x.table.row(next))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // trained returns one lane of an agent after steps in an environment, and the
@@ -34,10 +35,7 @@ func trained(t *testing.T, env, envParams, agent, agentParams string, steps int)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o, ok := a.(*optionLanes); ok {
-		return o.facing[0].learner, models[0]
-	}
-	return a.(*lanes).lanes[0].learner, models[0]
+	return lanes.Learners[int](a)[0], models[0]
 }
 
 // optimal returns Q*(s,a) of a discounted model at s*A+a.
@@ -111,7 +109,7 @@ func TestQLearningByHand(t *testing.T) {
 			}
 			want := []float64{4, 4, 4, 4, 4, 4}
 			want[a] = tt.want
-			if got := c.agent.(*lanes).lanes[0].learner.(*qLearner).table.q; !slices.Equal(got, want) {
+			if got := lanes.Learners[int](c.agent)[0].(*qLearner).table.q; !slices.Equal(got, want) {
 				t.Errorf("got %v, want %v", got, want)
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // rmaxParams are the parameters of R-MAX.
@@ -30,9 +32,9 @@ func RMAX() framework.Plugin {
 		func(p rmaxParams, t task) (func() learner, error) {
 			switch {
 			case p.M < 1:
-				return nil, invalid("m is %d, must be at least 1", p.M)
+				return nil, lanes.Invalid("m is %d, must be at least 1", p.M)
 			case p.Horizon < 0:
-				return nil, invalid("horizon is %d, must not be negative", p.Horizon)
+				return nil, lanes.Invalid("horizon is %d, must not be negative", p.Horizon)
 			}
 			if err := checkDiscount(p.Gamma); err != nil {
 				return nil, err
@@ -73,7 +75,7 @@ type rmax struct {
 	state, action int         // of the last step
 }
 
-func (x *rmax) start(s uint64) {
+func (x *rmax) Start(s uint64) {
 	x.pcg.Seed(s, uint64(seed.Exploration))
 	x.counts = newCounts(x.t.states, x.t.actions)
 	x.forget()
@@ -88,17 +90,17 @@ func (x *rmax) start(s uint64) {
 	x.due, x.plans = true, 0
 }
 
-func (x *rmax) begin(s int) int {
+func (x *rmax) Begin(s int) int {
 	x.left = 0
-	return x.act(s)
+	return x.Act(s)
 }
 
-func (x *rmax) step(r float64, next int) int {
+func (x *rmax) Step(r float64, next int) int {
 	x.learn(r, next)
-	return x.act(next)
+	return x.Act(next)
 }
 
-func (x *rmax) end(r float64, next int, terminated bool) {
+func (x *rmax) End(r float64, next int, terminated bool) {
 	if terminated {
 		x.due = x.due || !x.terminal[next]
 		x.mark(next)
@@ -122,7 +124,7 @@ func (x *rmax) learn(r float64, next int) {
 	}
 }
 
-func (x *rmax) act(s int) int {
+func (x *rmax) Act(s int) int {
 	if x.terminal[s] {
 		x.unmark(s)
 		x.due = true
@@ -146,7 +148,7 @@ func (x *rmax) act(s int) int {
 		}
 		x.q[a] = x.model.Reward(s, a) + gamma*v
 	}
-	x.state, x.action = s, argmax(x.q, x.rng)
+	x.state, x.action = s, argmax.Any(x.q, x.rng)
 	return x.action
 }
 

@@ -18,11 +18,11 @@ func TestRMAXKnownSetGrows(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 1))
 		visits := make([]int, 6)
 		known := slices.Clone(x.known)
-		x.begin(0)
+		x.Begin(0)
 		for k := range 2000 {
 			i, plans := x.state*2+x.action, x.plans
 			visits[i]++
-			x.step(rng.Float64(), rng.IntN(3))
+			x.Step(rng.Float64(), rng.IntN(3))
 			became := false
 			for j, was := range known {
 				if x.known[j] != (visits[j] >= 4) || was && !x.known[j] {
@@ -64,14 +64,14 @@ func TestRMAXByHand(t *testing.T) {
 		{`{"m":2,"horizon":4}`, 0.5 + 3, 4},
 	} {
 		x := newLane[*rmax](t, "r-max", tt.params, finite)
-		x.begin(1)
-		x.end(1, 2, true)
-		x.begin(0)
+		x.Begin(1)
+		x.End(1, 2, true)
+		x.Begin(0)
 		for range 2 {
 			x.action = 0
 			x.learn(0.5, 0)
 		}
-		if x.begin(0) != 1 {
+		if x.Begin(0) != 1 {
 			t.Errorf("%s: what is known is preferred", tt.params)
 		}
 		if math.Abs(x.q[0]-tt.stay) > 1e-6 || math.Abs(x.q[1]-tt.try) > 1e-6 {
@@ -87,15 +87,15 @@ func TestRMAXByHand(t *testing.T) {
 // if nothing becomes known; and is worth what it was when an action is taken in it.
 func TestRMAXPlansWhereEpisodesEnd(t *testing.T) {
 	x := newLane[*rmax](t, "r-max", `{"m":100,"gamma":0.9}`, finite)
-	x.begin(0)
+	x.Begin(0)
 	for range 3 {
-		x.end(1, 2, true)
-		x.begin(0)
+		x.End(1, 2, true)
+		x.Begin(0)
 	}
 	if x.plans != 2 || math.Abs(x.value[0][2]) > 1e-6 {
 		t.Errorf("%d plans, terminal state worth %v", x.plans, x.value[0][2])
 	}
-	x.begin(2)
+	x.Begin(2)
 	if x.plans != 3 || math.Abs(x.value[0][2]-10) > 1e-6 {
 		t.Errorf("%d plans, state worth %v", x.plans, x.value[0][2])
 	}
@@ -104,12 +104,12 @@ func TestRMAXPlansWhereEpisodesEnd(t *testing.T) {
 // A plan for T steps is followed for T steps.
 func TestRMAXHorizon(t *testing.T) {
 	x := newLane[*rmax](t, "r-max", `{"m":100,"horizon":3}`, continuing())
-	x.begin(0)
+	x.Begin(0)
 	for k := range 9 {
 		if want := 2 - k%3; x.left != want {
 			t.Fatalf("step %d: %d steps left, want %d", k, x.left, want)
 		}
-		x.step(0, 0)
+		x.Step(0, 0)
 	}
 	if x.plans != 1 {
 		t.Errorf("%d plans of what did not change", x.plans)

@@ -1,6 +1,9 @@
 package tabularagents
 
-import "github.com/rlrun/rlrun/framework"
+import (
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
+)
 
 // sarsaParams are the parameters of SARSA(λ).
 type sarsaParams struct {
@@ -32,10 +35,10 @@ func SARSA() framework.Plugin {
 				return nil, err
 			}
 			if !(p.Lambda >= 0 && p.Lambda <= 1) {
-				return nil, invalid("lambda is %v, must be in [0,1]", p.Lambda)
+				return nil, lanes.Invalid("lambda is %v, must be in [0,1]", p.Lambda)
 			}
 			if p.Traces != "replacing" && p.Traces != "accumulating" {
-				return nil, invalid("traces is %q, must be replacing or accumulating", p.Traces)
+				return nil, lanes.Invalid("traces is %q, must be replacing or accumulating", p.Traces)
 			}
 			return func() learner {
 				x := &sarsa{table: newTable(&p.Values, t), fade: p.Gamma * p.Lambda, replacing: p.Traces == "replacing"}
@@ -56,7 +59,7 @@ type sarsa struct {
 	last      int       // index of the pair of the last action
 }
 
-func (x *sarsa) start(seed uint64) {
+func (x *sarsa) Start(seed uint64) {
 	x.table.start()
 	x.selector.start(seed)
 	x.forget()
@@ -70,7 +73,9 @@ func (x *sarsa) forget() {
 	x.active = x.active[:0]
 }
 
-func (x *sarsa) begin(s int) int {
+func (x *sarsa) Act(s int) int { return x.Begin(s) }
+
+func (x *sarsa) Begin(s int) int {
 	x.selector.interrupt()
 	x.forget()
 	x.last = x.pair(s)
@@ -82,14 +87,14 @@ func (x *sarsa) pair(s int) int {
 	return s*x.table.actions + x.selector.action(x.table.row(s))
 }
 
-func (x *sarsa) step(r float64, next int) int {
+func (x *sarsa) Step(r float64, next int) int {
 	i := x.pair(next)
 	x.learn(r + x.table.Gamma*x.table.q[i])
 	x.last = i
 	return i - next*x.table.actions
 }
 
-func (x *sarsa) end(r float64, next int, terminated bool) {
+func (x *sarsa) End(r float64, next int, terminated bool) {
 	if !terminated {
 		r += x.table.Gamma * x.table.q[x.pair(next)]
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // Following the uniform policy, SARSA(λ) approaches its values, whatever λ and
@@ -81,7 +82,7 @@ func TestTracesAreTheTextbooks(t *testing.T) {
 					last = call(framework.NewEpisode, rng.IntN(3), 0, false)
 				}
 			}
-			got := c.agent.(*lanes).lanes[0].learner.(*sarsa).table.q
+			got := lanes.Learners[int](c.agent)[0].(*sarsa).table.q
 			for i := range q {
 				if math.Abs(got[i]-q[i]) > 1e-4 { // traces below 1e-6 are dropped
 					t.Errorf("pair %d: %v, want %v", i, got[i], q[i])

@@ -9,6 +9,8 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // ucrl2Params are the parameters of UCRL2.
@@ -55,13 +57,13 @@ func UCRL2() framework.Plugin {
 func (p *ucrl2Params) check(t task) error {
 	switch {
 	case p.Horizon < 0:
-		return invalid("horizon is %d, must not be negative", p.Horizon)
+		return lanes.Invalid("horizon is %d, must not be negative", p.Horizon)
 	case !(p.Delta > 0 && p.Delta < 1):
-		return invalid("delta is %v, must be in (0,1)", p.Delta)
+		return lanes.Invalid("delta is %v, must be in (0,1)", p.Delta)
 	case !(p.Scaling > 0) || math.IsInf(p.Scaling, 0):
-		return invalid("scaling is %v, must be positive", p.Scaling)
+		return lanes.Invalid("scaling is %v, must be positive", p.Scaling)
 	case p.Widths != "jaksch" && p.Widths != "tabularl":
-		return invalid("widths is %q, must be jaksch or tabularl", p.Widths)
+		return lanes.Invalid("widths is %q, must be jaksch or tabularl", p.Widths)
 	}
 	return checkHorizon(p.Horizon, t)
 }
@@ -91,7 +93,7 @@ type ucrl2 struct {
 // successor is one of a pair's: its value and estimated probability.
 type successor struct{ value, prob float64 }
 
-func (x *ucrl2) start(s uint64) {
+func (x *ucrl2) Start(s uint64) {
 	x.pcg.Seed(s, uint64(seed.Exploration))
 	x.counts = newCounts(x.t.states, x.t.actions)
 	clear(x.fresh)
@@ -100,21 +102,21 @@ func (x *ucrl2) start(s uint64) {
 	x.forget()
 }
 
-func (x *ucrl2) begin(s int) int {
+func (x *ucrl2) Begin(s int) int {
 	x.left = 0
 	if x.over {
 		x.learn(x.paid, s)
 		x.over = false
 	}
-	return x.act(s)
+	return x.Act(s)
 }
 
-func (x *ucrl2) step(r float64, next int) int {
+func (x *ucrl2) Step(r float64, next int) int {
 	x.learn(r, next)
-	return x.act(next)
+	return x.Act(next)
 }
 
-func (x *ucrl2) end(r float64, next int, terminated bool) {
+func (x *ucrl2) End(r float64, next int, terminated bool) {
 	switch {
 	case terminated && x.p.Horizon == 0:
 		x.over, x.paid = true, r
@@ -130,7 +132,7 @@ func (x *ucrl2) learn(r float64, next int) {
 	x.fresh[x.state*x.t.actions+x.action]++
 }
 
-func (x *ucrl2) act(s int) int {
+func (x *ucrl2) Act(s int) int {
 	x.state = s
 	if x.p.Horizon > 0 {
 		x.unmark(s)
@@ -141,7 +143,7 @@ func (x *ucrl2) act(s int) int {
 		}
 		i := (x.left*x.t.states + s) * x.t.actions
 		x.left--
-		x.action = argmax(x.q[i:i+x.t.actions], x.rng)
+		x.action = argmax.Any(x.q[i:i+x.t.actions], x.rng)
 		return x.action
 	}
 	if i := s*x.t.actions + x.policy[s]; x.plans == 0 || x.fresh[i] >= max(1, x.counts.N(s, x.policy[s])-x.fresh[i]) {
@@ -216,7 +218,7 @@ func (x *ucrl2) iterate() {
 		}
 	}
 	for s := range x.policy {
-		x.policy[s] = argmax(x.q[s*x.t.actions:(s+1)*x.t.actions], x.rng)
+		x.policy[s] = argmax.Any(x.q[s*x.t.actions:(s+1)*x.t.actions], x.rng)
 	}
 }
 

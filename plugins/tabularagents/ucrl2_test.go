@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // newLane returns one lane of an agent in its first run.
@@ -23,8 +24,8 @@ func newLane[L learner](t *testing.T, agent, params string, spec framework.Spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := a.(*lanes).lanes[0].learner.(L)
-	x.start(1)
+	x := lanes.Learners[int](a)[0].(L)
+	x.Start(1)
 	return x
 }
 
@@ -113,7 +114,7 @@ func TestIterationFindsTheGain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.begin(0)
+	x.Begin(0)
 	if tolerance := 1 / math.Sqrt(1201); math.Abs(x.gain-sol.Gain[0]) > tolerance {
 		t.Errorf("gain %v, want %v", x.gain, sol.Gain[0])
 	}
@@ -173,9 +174,9 @@ func optimism(t *testing.T, params string, n int) (below, plans int) {
 	x := newLane[*ucrl2](t, "ucrl2", params, spec)
 	for run := range n {
 		rng := rand.New(rand.NewPCG(uint64(run), 7))
-		x.start(uint64(run))
+		x.Start(uint64(run))
 		s := 0
-		a := x.begin(s)
+		a := x.Begin(s)
 		for seen := 0.0; x.counts.Total() < 2000; {
 			if x.plans > seen {
 				seen = x.plans
@@ -191,7 +192,7 @@ func optimism(t *testing.T, params string, n int) (below, plans int) {
 				u -= prob[k]
 			}
 			s = int(next[k])
-			a = x.step(r, s)
+			a = x.Step(r, s)
 		}
 	}
 	return below, plans
@@ -216,13 +217,13 @@ func TestUCRL2PlansWhenVisitsDouble(t *testing.T) {
 	x := newLane[*ucrl2](t, "ucrl2", `{}`, continuing())
 	rng := rand.New(rand.NewPCG(1, 1))
 	counts, start := make([]float64, 6), make([]float64, 6)
-	x.begin(0)
+	x.Begin(0)
 	for range 5000 {
 		counts[x.state*2+x.action]++
 		next, before := rng.IntN(3), x.plans
 		i := next*2 + x.policy[next]
 		want := counts[i]-start[i] >= max(1, start[i])
-		x.step(rng.Float64(), next)
+		x.Step(rng.Float64(), next)
 		if got := x.plans > before; got != want {
 			t.Fatalf("visits %v, %v at the last plan: planned: %v", counts, start, got)
 		}
@@ -233,7 +234,7 @@ func TestUCRL2PlansWhenVisitsDouble(t *testing.T) {
 	if x.plans < 10 || x.plans > 6*14 {
 		t.Errorf("%v plans in 5000 steps", x.plans)
 	}
-	if before := x.plans; x.begin(x.state) < 0 || x.plans > before+1 {
+	if before := x.plans; x.Begin(x.state) < 0 || x.plans > before+1 {
 		t.Error("an episode is no reason to plan")
 	}
 }
@@ -249,9 +250,9 @@ func TestUCRL2AtTheEnd(t *testing.T) {
 		{`{}`, true, 0}, {`{}`, false, 2}, {`{"horizon":3}`, true, 2}, {`{"horizon":3}`, false, 2},
 	} {
 		x := newLane[*ucrl2](t, "ucrl2", tt.params, finite)
-		a := x.begin(1)
-		x.end(0.5, 2, tt.terminated)
-		x.begin(0)
+		a := x.Begin(1)
+		x.End(0.5, 2, tt.terminated)
+		x.Begin(0)
 		if got := x.counts.Rewards(1, a).Mean; got != 0.5 {
 			t.Errorf("%s, terminated %v: reward %v", tt.params, tt.terminated, got)
 		}
@@ -262,9 +263,9 @@ func TestUCRL2AtTheEnd(t *testing.T) {
 		if got, want := x.terminal[2], tt.terminated && tt.params != `{}`; got != want {
 			t.Errorf("%s, terminated %v: state 2 is terminal: %v", tt.params, tt.terminated, got)
 		}
-		x.end(1, 2, tt.terminated)
-		x.start(2)
-		x.begin(0)
+		x.End(1, 2, tt.terminated)
+		x.Start(2)
+		x.Begin(0)
 		if x.counts.Total() != 0 || x.ends != 0 {
 			t.Errorf("%s, terminated %v: a run remembers the last", tt.params, tt.terminated)
 		}

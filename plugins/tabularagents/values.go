@@ -1,10 +1,9 @@
 package tabularagents
 
 import (
-	"fmt"
 	"math"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // Values are the parameters of a table of action values and how it learns.
@@ -26,19 +25,19 @@ func defaultValues() Values {
 func (v *Values) check(t task) error {
 	switch {
 	case !(v.Gamma >= 0 && v.Gamma <= 1):
-		return invalid("gamma is %v, must be in [0,1]", v.Gamma)
+		return lanes.Invalid("gamma is %v, must be in [0,1]", v.Gamma)
 	case !(v.Step > 0 && v.Step <= 1):
-		return invalid("step is %v, must be in (0,1]", v.Step)
+		return lanes.Invalid("step is %v, must be in (0,1]", v.Step)
 	case v.Schedule != "constant" && v.Schedule != "harmonic":
-		return invalid("schedule is %q, must be constant or harmonic", v.Schedule)
+		return lanes.Invalid("schedule is %q, must be constant or harmonic", v.Schedule)
 	case !(v.Power > 0 && v.Power <= 1):
-		return invalid("power is %v, must be in (0,1]", v.Power)
+		return lanes.Invalid("power is %v, must be in (0,1]", v.Power)
 	case v.Optimistic && v.Gamma == 1:
-		return invalid("optimistic needs a gamma below 1")
+		return lanes.Invalid("optimistic needs a gamma below 1")
 	case v.Gamma == 1 && t.spec.Continuing:
-		return fmt.Errorf("a gamma of 1 is for episodic tasks; %s continues: %w", t.spec.ID, framework.ErrUnsupported)
+		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
 	case v.Optimistic && math.IsInf(t.spec.RewardHigh, 0):
-		return fmt.Errorf("optimistic needs a bound on rewards; %s states none: %w", t.spec.ID, framework.ErrUnsupported)
+		return lanes.Unsupported("optimistic needs a bound on rewards; %s states none", t.spec.ID)
 	}
 	if v.Optimistic {
 		v.Initial = largestReturn(t, t.spec.RewardHigh, v.Gamma)

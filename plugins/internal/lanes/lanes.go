@@ -1,0 +1,184 @@
+// Package lanes makes plugins of learners: agents that are written for one lane and
+// one kind of observation, such as the number of a state or a vector of numbers. It
+// holds what they have in common, whatever they learn: their lanes, the signals to
+// these, and the decisions that a host makes for them.
+package lanes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/params"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// Learner is one lane's agent. Actions are numbered from 0. Observations that are
+// slices belong to the caller and change after the call.
+type Learner[O any] interface {
+	// Start forgets everything: a run begins, with random streams of seed.
+	Start(seed uint64)
+	// Begin returns the first action of an episode.
+	Begin(o O) int
+	// Step learns that the last action was paid r and led to o, and returns the
+	// action to take there.
+	Step(r float64, o O) int
+	// Act returns the action to take in o, within an episode, and learns nothing.
+	Act(o O) int
+	// End learns from the last step of an episode.
+	End(r float64, o O, terminated bool)
+}
+
+// Kind is a learner for an environment.
+type Kind[O any] struct {
+	// New makes a lane.
+	New func() Learner[O]
+	// Read writes the observations of all lanes but the idle ones, valid until the
+	// next call. Its errors name the lane.
+	Read func(dst []O, in *framework.Feedback) error
+}
+
+// Plugin makes a plugin of an agent whose parameters are a P. defaults holds their
+// default values. build checks the parameters for an environment, whose actions are
+// discrete, so many; an error that does not wrap framework.ErrUnsupported is put
+// down to the parameters.
+func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework.Spec, actions int64) (Kind[O], error)) *framework.AgentPlugin {
+	return &framework.AgentPlugin{
+		Description: framework.Description{ID: id, Kind: framework.KindAgent, Doc: doc, Params: params.Schema(&defaults)},
+		Open: func(raw json.RawMessage, spec framework.Spec, n int) (framework.VectorAgent, error) {
+			p := defaults
+			if err := params.Decode(raw, &p); err != nil {
+				return nil, err
+			}
+			actions, ok := spec.Action.(space.Discrete)
+			if !ok {
+				return nil, fmt.Errorf("%s needs discrete actions; those of %s are not: %w", id, spec.ID, framework.ErrUnsupported)
+			}
+			kind, err := build(p, spec, actions.N)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", id, err)
+			}
+			l := &lanes[O]{read: kind.Read, seen: make([]O, n), firstAction: actions.Start, lanes: make([]lane[O], n)}
+			for i := range l.lanes {
+				l.lanes[i].learner = kind.New()
+			}
+			return l, nil
+		},
+	}
+}
+
+// Invalid is an error about parameters.
+func Invalid(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, framework.ErrInvalidParams)...)
+}
+
+// Unsupported is an error about an environment or host that does not suit an agent.
+func Unsupported(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, framework.ErrUnsupported)...)
+}
+
+// lanes is a batch of learners: a framework.VectorAgent.
+type lanes[O any] struct {
+	read        func(dst []O, in *framework.Feedback) error
+	seen        []O // the observations of the present call
+	firstAction int64
+	lanes       []lane[O]
+}
+
+type lane[O any] struct {
+	learner Learner[O]
+	started bool // a run has begun
+	acting  bool // an episode goes on
+	options int  // of the decision that it faces; 0 if there is none
+}
+
+// Learners returns the learners of an agent that Plugin or OptionPlugin made, for
+// tests.
+func Learners[O any](a framework.VectorAgent) []Learner[O] {
+	if o, ok := a.(*optionLanes[O]); ok {
+		a = o.lanes
+	}
+	var all []Learner[O]
+	for _, x := range a.(*lanes[O]).lanes {
+		all = append(all, x.learner)
+	}
+	return all
+}
+
+// Step implements framework.VectorAgent.
+func (l *lanes[O]) Step(_ context.Context, in *framework.Feedback, actions *space.Column) error {
+	if err := l.read(l.seen, in); err != nil {
+		return err
+	}
+	return l.step(in.Signals, in, actions)
+}
+
+// step is Step for the lanes with a signal, others than in has perhaps, after read.
+func (l *lanes[O]) step(signals []framework.Signal, in *framework.Feedback, actions *space.Column) error {
+	n := len(signals)
+	lanes, seen, rewards, selected := l.lanes[:n], l.seen[:n], in.Rewards[:n], actions.Int64[:n]
+	terminated, truncated, first := in.Terminated[:n], in.Truncated[:n], l.firstAction
+	for i, s := range signals {
+		x, o, action := &lanes[i], seen[i], 0
+		switch s {
+		case framework.Continue:
+			r := rewards[i]
+			if !x.acting || r-r != 0 {
+				return x.refuse(i, r)
+			}
+			if terminated[i] || truncated[i] {
+				x.learner.End(r, o, terminated[i])
+				x.acting = false
+				continue
+			}
+			action = x.learner.Step(r, o)
+		case framework.Evaluate:
+			if !x.acting {
+				return x.refuse(i, 0)
+			}
+			if terminated[i] || truncated[i] {
+				x.acting = false
+				continue
+			}
+			action = x.learner.Act(o)
+		case framework.Idle:
+			continue
+		default:
+			if err := x.begin(i, s, in); err != nil {
+				return err
+			}
+			x.acting = true
+			action = x.learner.Begin(o)
+		}
+		selected[i] = first + int64(action)
+	}
+	return nil
+}
+
+// begin prepares lane i for the beginning of a run or episode.
+func (x *lane[O]) begin(i int, s framework.Signal, in *framework.Feedback) error {
+	if s == framework.NewRun {
+		x.learner.Start(in.Seeds[i])
+		x.started = true
+	}
+	if !x.started {
+		return laneError(i, framework.ErrNeedsReset, "an episode before the first run")
+	}
+	return nil
+}
+
+// refuse is the error about a reward that is no number, or paid for no action.
+func (x *lane[O]) refuse(i int, r float64) error {
+	if !x.acting {
+		return laneError(i, framework.ErrNeedsReset, "a step outside an episode, or before an option was chosen")
+	}
+	return laneError(i, framework.ErrInvalidAnswer, "reward %v", r)
+}
+
+func laneError(lane int, kind error, format string, args ...any) error {
+	return &framework.LaneError{Lane: lane, Err: fmt.Errorf(format+": %w", append(args, kind)...)}
+}
+
+// Close implements framework.VectorAgent.
+func (l *lanes[O]) Close() error { return nil }

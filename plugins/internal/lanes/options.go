@@ -1,0 +1,142 @@
+package lanes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
+)
+
+// OptionLearner is a learner whose exploration the host may decide on. From the
+// first Follow of a run on, its actions are those of the option it follows.
+type OptionLearner[O any] interface {
+	Learner[O]
+	// Offer says which kinds of options to choose from. It is called once, before
+	// Start.
+	Offer(kinds []options.Kind) error
+	// Look goes to o, where an episode begins, or without learning; Take is Step
+	// without an action.
+	Look(o O)
+	Take(r float64, o O)
+	// Face describes the decision to be made there. The problem's slices are the
+	// learner's until the next call.
+	Face(p *options.Problem) error
+	// Follow follows an option of the last problem from now on, and returns its
+	// action.
+	Follow(option int) int
+	// Policy writes the greedy option's action in every state into dst, which it
+	// may grow. The error wraps framework.ErrUnsupported where there is no table.
+	Policy(dst []int) ([]int, error)
+}
+
+// OptionPlugin is Plugin for an agent whose lanes are OptionLearners.
+func OptionPlugin[P, O any](id, doc string, defaults P, build func(p P, spec framework.Spec, actions int64) (Kind[O], error)) *framework.AgentPlugin {
+	p := Plugin(id, doc, defaults, build)
+	p.Description.Capabilities = []string{"options"}
+	open := p.Open
+	p.Open = func(raw json.RawMessage, spec framework.Spec, n int) (framework.VectorAgent, error) {
+		a, err := open(raw, spec, n)
+		if err != nil {
+			return nil, err
+		}
+		l := &optionLanes[O]{lanes: a.(*lanes[O]), learners: make([]OptionLearner[O], n), signals: make([]framework.Signal, n)}
+		for i := range l.learners {
+			l.learners[i] = l.lanes.lanes[i].learner.(OptionLearner[O])
+		}
+		return l, nil
+	}
+	return p
+}
+
+// optionLanes is a batch of OptionLearners: a framework.OptionAgent.
+type optionLanes[O any] struct {
+	*lanes[O]
+	learners []OptionLearner[O]
+	signals  []framework.Signal // to the lanes without an epoch
+}
+
+var _ framework.OptionAgent = (*optionLanes[int])(nil)
+
+// Offer implements framework.OptionAgent.
+func (l *optionLanes[O]) Offer(_ context.Context, kinds []options.Kind) error {
+	for i, x := range l.learners {
+		if l.lanes.lanes[i].started {
+			return Unsupported("options are offered after the first step")
+		}
+		if err := x.Offer(kinds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StepOptions implements framework.OptionAgent.
+func (l *optionLanes[O]) StepOptions(_ context.Context, in *framework.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+	if err := l.read(l.seen, in); err != nil {
+		return err
+	}
+	copy(l.signals, in.Signals)
+	for i, epoch := range epochs {
+		s := in.Signals[i]
+		l.lanes.lanes[i].options = 0
+		goesOn := s == framework.Continue || s == framework.Evaluate
+		if !epoch || s == framework.Idle || goesOn && (in.Terminated[i] || in.Truncated[i]) {
+			continue
+		}
+		l.signals[i] = framework.Idle
+		if err := l.face(i, s, in, &problems[i]); err != nil {
+			return err
+		}
+	}
+	return l.step(l.signals, in, actions)
+}
+
+// face lets lane i learn and describe the decision that it faces.
+func (l *optionLanes[O]) face(i int, s framework.Signal, in *framework.Feedback, p *options.Problem) error {
+	x, learner, o := &l.lanes.lanes[i], l.learners[i], l.seen[i]
+	switch r := in.Rewards[i]; {
+	case s == framework.NewRun || s == framework.NewEpisode:
+		if err := x.begin(i, s, in); err != nil {
+			return err
+		}
+		learner.Look(o)
+	case !x.acting || s == framework.Continue && r-r != 0:
+		return x.refuse(i, r)
+	case s == framework.Evaluate:
+		learner.Look(o)
+	default:
+		learner.Take(r, o)
+	}
+	if err := learner.Face(p); err != nil {
+		return &framework.LaneError{Lane: i, Err: err}
+	}
+	x.acting, x.options = false, len(p.Arms)
+	return nil
+}
+
+// Choose implements framework.OptionAgent.
+func (l *optionLanes[O]) Choose(_ context.Context, choices []int, actions *space.Column) error {
+	for i, c := range choices {
+		if c < 0 {
+			continue
+		}
+		x := &l.lanes.lanes[i]
+		if c >= x.options {
+			return laneError(i, framework.ErrInvalidAction, "option %d of a decision between %d", c, x.options)
+		}
+		actions.Int64[i] = l.firstAction + int64(l.learners[i].Follow(c))
+		x.acting, x.options = true, 0
+	}
+	return nil
+}
+
+// GreedyPolicy implements framework.OptionAgent.
+func (l *optionLanes[O]) GreedyPolicy(_ context.Context, lane int, dst []int) ([]int, error) {
+	if lane < 0 || lane >= len(l.learners) {
+		return dst, fmt.Errorf("lane %d of %d: %w", lane, len(l.learners), framework.ErrUnsupported)
+	}
+	return l.learners[lane].Policy(dst[:0])
+}
