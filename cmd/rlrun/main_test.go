@@ -16,6 +16,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
@@ -143,4 +144,21 @@ func TestInterruptible(t *testing.T) {
 	if !errors.Is(context.Cause(ctx), errInterrupted) || !strings.Contains(said.String(), "interrupt again to stop at once") {
 		t.Errorf("cause %v, said %q", context.Cause(ctx), said.String())
 	}
+}
+
+// Every command that starts plugins takes what is under development; who writes
+// another command decides which it is.
+func TestDevFlag(t *testing.T) {
+	without := []string{"report", "threshold", "schema", "version", "plugin", "plugin new", "plugin lock", "plugin serve", "mdp"}
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, c := range cmd.Commands() {
+			name := strings.TrimPrefix(c.CommandPath(), "rlrun ")
+			if has := c.Flags().Lookup("dev") != nil; has == slices.Contains(without, name) {
+				t.Errorf("%s: --dev is %v", name, has)
+			}
+			walk(c)
+		}
+	}
+	walk(newRoot(&app{}))
 }

@@ -96,6 +96,7 @@ func (f *mdpFlags) add(app *app, cmd *cobra.Command) {
 	fs.BoolVar(&f.average, "average", false, "criterion: the average reward per step (the default)")
 	fs.IntVar(&f.horizon, "horizon", 0, "criterion: the sum of the next `H` rewards")
 	fs.BoolVar(&f.restart, "restart", false, "let episodes follow each other, or not (default: for the average)")
+	app.devFlag(fs)
 	must(cmd.RegisterFlagCompletionFunc("env", app.completePlugin))
 }
 
@@ -138,6 +139,8 @@ func (f *mdpFlags) process(app *app, cmd *cobra.Command) (*process, error) {
 		return nil, usagef("%s needs --model or --env (see %[1]s --help)", cmd.CommandPath())
 	case f.model != "" && len(f.params) > 0:
 		return nil, usagef("--param is for --env, not for --model")
+	case f.model != "" && len(app.dev) > 0:
+		return nil, usagef("--dev is for --env, not for --model")
 	}
 	if f.plot != "" {
 		if _, err := plotFormat(f.plot); err != nil {
@@ -217,15 +220,8 @@ func readModel(name string, stdin io.Reader) (*mdp.Tabular, error) {
 
 // open takes the model of an environment.
 func (p *process) open(ctx context.Context, app *app, name string, params []string) error {
-	c, err := app.catalogue()
-	if err != nil {
-		return err
-	}
 	comp := experiment.Component{Plugin: name}
-	if _, _, err := c.how(comp); err != nil {
-		return usage{err}
-	}
-	plugin, closePlugin, err := c.open(ctx, comp)
+	plugin, closePlugin, err := app.openPlugin(ctx, comp)
 	if err != nil {
 		return err
 	}

@@ -42,13 +42,21 @@ func newPluginList(app *app) *cobra.Command {
 		Long: `List the bundled plugins, and the executables that a name stands for. These are
 not started: rlrun plugin inspect NAME says what one is.
 
---json: a list of {name, bundled, command, id, kind, doc}; command is of
-executables only, id, kind and doc of bundled plugins only.`,
+--json: a list of {name, bundled, command, args, dev, id, kind, doc}; command and
+args are of executables only, id, kind and doc of bundled plugins only, dev is
+true of what --dev puts in the plugin's place.`,
 		Example: "  rlrun plugin list\n  rlrun plugin list --json",
 		Args:    arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := app.catalogue()
 			if err != nil {
+				return err
+			}
+			var names []string
+			for _, f := range c.search.List() {
+				names = append(names, f.Name)
+			}
+			if err := app.develop(c, "the list", names); err != nil {
 				return err
 			}
 			entries, err := c.list(cmd.Context())
@@ -70,6 +78,7 @@ executables only, id, kind and doc of bundled plugins only.`,
 			return err
 		},
 	}
+	app.devFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
 	return cmd
 }
@@ -77,6 +86,7 @@ executables only, id, kind and doc of bundled plugins only.`,
 // listed is a line of rlrun plugin list.
 type listed struct {
 	plugin.Found
+	Dev  bool           `json:"dev,omitempty"` // it is in that plugin's place by --dev
 	ID   string         `json:"id,omitempty"`
 	Kind framework.Kind `json:"kind,omitempty"`
 	Doc  string         `json:"doc,omitempty"`
@@ -86,8 +96,16 @@ func (c *catalogue) list(ctx context.Context) ([]listed, error) {
 	var out []listed
 	for _, f := range c.search.List() {
 		e := listed{Found: f}
-		if f.Bundled {
-			d, err := c.bundled[f.Name].Describe(ctx)
+		served := f.Name
+		if path := c.dev[f.Name]; path != "" {
+			found, err := c.search.Resolve(path)
+			if err != nil {
+				return nil, err
+			}
+			e.Found, e.Name, e.Dev, served = found, f.Name, true, found.Name
+		}
+		if e.Bundled {
+			d, err := c.bundled[served].Describe(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -100,15 +118,8 @@ func (c *catalogue) list(ctx context.Context) ([]listed, error) {
 
 // describe opens a plugin for long enough to ask what it is.
 func (app *app) describe(ctx context.Context, name string, args []string) (framework.Description, error) {
-	c, err := app.catalogue()
-	if err != nil {
-		return framework.Description{}, err
-	}
 	comp := experiment.Component{Plugin: name, Args: args}
-	if _, _, err := c.how(comp); err != nil {
-		return framework.Description{}, usage{err}
-	}
-	p, closePlugin, err := c.open(ctx, comp)
+	p, closePlugin, err := app.openPlugin(ctx, comp)
 	if err != nil {
 		return framework.Description{}, err
 	}
@@ -147,6 +158,7 @@ agent, its optional capabilities, and its parameters with ranges and defaults.
 		},
 		ValidArgsFunction: app.completePlugin,
 	}
+	app.devFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
 	return cmd
 }

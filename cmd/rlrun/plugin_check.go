@@ -82,6 +82,7 @@ of {lanes, ns_per_step}).`,
 	fs.StringArrayVar(&params, "param", nil, "set a parameter of the plugin, `KEY=VALUE`; may be repeated")
 	fs.StringVar(&transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
 	app.timeoutFlag(fs)
+	app.devFlag(fs)
 	fs.BoolVar(&asJSON, "json", false, "for machines")
 	must(cmd.RegisterFlagCompletionFunc("transport", completeTransport))
 	return cmd
@@ -106,14 +107,7 @@ func (app *app) check(ctx context.Context, comp experiment.Component, params []s
 	if err := checkTransport(comp.Transport); err != nil {
 		return v, err
 	}
-	c, err := app.catalogue()
-	if err != nil {
-		return v, err
-	}
-	if _, _, err := c.how(comp); err != nil {
-		return v, usage{err}
-	}
-	p, closePlugin, err := c.open(ctx, comp)
+	p, closePlugin, err := app.openPlugin(ctx, comp)
 	if err != nil {
 		return v, err
 	}

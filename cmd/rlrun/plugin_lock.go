@@ -8,7 +8,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -57,39 +56,6 @@ func (c *catalogue) checkPin(comp experiment.Component, found plugin.Found) erro
 	return c.pins.Check(c.lock, found, comp.Plugin, comp.Args...)
 }
 
-// develop puts plugins under development in the place of others, NAME=PATH each,
-// and says so.
-func (c *catalogue) develop(exprs []string, plan *experiment.Plan, stderr io.Writer) error {
-	var names []string
-	for _, comp := range slices.Concat(plan.Environments, plan.Agents) {
-		names = append(names, comp.Plugin)
-	}
-	c.dev = map[string]string{}
-	for _, expr := range exprs {
-		name, path, ok := strings.Cut(expr, "=")
-		if !ok || name == "" || path == "" {
-			return usagef("--dev %s: must be NAME=PATH, such as grid=./grid", expr)
-		}
-		if !slices.Contains(names, name) {
-			hint := ""
-			if near := config.Closest(name, names); near != "" {
-				hint = "; did you mean " + near + "?"
-			}
-			return usagef("--dev %s: the config names no plugin %s%s", expr, name, hint)
-		}
-		if _, err := c.search.Resolve(path); err != nil {
-			return usagef("--dev %s: %w", expr, err)
-		}
-		c.dev[name] = path
-		lock := ""
-		if c.pins != nil {
-			lock = "; " + c.lock + " is not asked"
-		}
-		fmt.Fprintf(stderr, "rlrun: warning: --dev: plugin %s is %s%s\n", name, path, lock)
-	}
-	return nil
-}
-
 func newPluginLock(app *app) *cobra.Command {
 	var file string
 	var asJSON bool
@@ -107,8 +73,9 @@ script that an interpreter runs. What those load in turn is not pinned, and
 bundled plugins need no pin.
 
 rlrun run looks for the lock file beside its config, then in this folder, and
-refuses a plugin that is not in it or not as it says, by name and digest. Its
---dev NAME=PATH puts a plugin under development in another's place.
+refuses a plugin that is not in it or not as it says, by name and digest. --dev
+NAME=PATH of all commands that start plugins puts one under development in
+another's place, and leaves the lock file alone.
 
 --json: {version, plugins}; plugins maps a command line to the digests of its
 files, by name.`,

@@ -69,6 +69,7 @@ observation, reward, terminated, truncated, picture (if there is one).`,
 	fs.Uint64Var(&root, "seed", 1, "`N`, root of every random stream")
 	fs.StringVar(&transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
 	app.timeoutFlag(fs)
+	app.devFlag(fs)
 	fs.BoolVar(&asJSON, "json", false, "for machines")
 	must(cmd.RegisterFlagCompletionFunc("transport", completeTransport))
 	return cmd
@@ -101,14 +102,7 @@ func (app *app) play(ctx context.Context, comp experiment.Component, params []st
 	if err := checkTransport(comp.Transport); err != nil {
 		return err
 	}
-	c, err := app.catalogue()
-	if err != nil {
-		return err
-	}
-	if _, _, err := c.how(comp); err != nil {
-		return usage{err}
-	}
-	p, closePlugin, err := c.open(ctx, comp)
+	p, closePlugin, err := app.openPlugin(ctx, comp)
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,7 @@ type app struct {
 	log     string // level of the log
 	stderr  io.Writer
 	timeout time.Duration // of plugins' processes; 0: the default
+	dev     []string      // what --dev puts in a plugin's place, NAME=PATH each
 }
 
 // catalogue returns the plugins there are.

@@ -50,7 +50,6 @@ const runKeys = `
 // runOptions are the flags of rlrun run that are not part of the config.
 type runOptions struct {
 	resume, quiet, json bool
-	dev                 []string
 	lock                string
 }
 
@@ -74,7 +73,7 @@ func newRun(app *app) *cobra.Command {
 	fs.SortFlags = false
 	config.Flags(fs)
 	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
-	fs.StringArrayVar(&o.dev, "dev", nil, "put a plugin of your own in another's place, `NAME=PATH`, whatever the lock file says; may be repeated")
+	app.devFlag(fs)
 	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+lockName+" beside CONFIG or in this folder, if there is one)")
 	fs.BoolVar(&o.json, "json", false, "for machines")
 	fs.BoolVar(&o.quiet, "quiet", false, "print nothing but errors")
@@ -109,7 +108,7 @@ func (app *app) run(cmd *cobra.Command, name string, o runOptions) error {
 	if err := plugins.useLock(o.lock, name); err != nil {
 		return err
 	}
-	if err := plugins.develop(o.dev, plan, cmd.ErrOrStderr()); err != nil {
+	if err := app.develop(plugins, "the config", pluginNames(plan)); err != nil {
 		return err
 	}
 	if err := freeToWrite(dir, o.resume); err != nil {
@@ -169,6 +168,14 @@ func (app *app) run(cmd *cobra.Command, name string, o runOptions) error {
 		return fmt.Errorf("%d of %d runs failed, the first (run %d of %s in %s): %s", t.Failed, t.OK+t.Failed+t.Missing, f.Run, f.Agent, f.Environment, f.Error)
 	}
 	return nil
+}
+
+// pluginNames returns what the components of a plan call their plugins.
+func pluginNames(plan *experiment.Plan) (names []string) {
+	for _, comp := range slices.Concat(plan.Environments, plan.Agents) {
+		names = append(names, comp.Plugin)
+	}
+	return names
 }
 
 // showKept prints, for machines, what is kept of a run that ended early. Nothing
