@@ -181,6 +181,21 @@ func (e *shardedEnvironment) Step(ctx context.Context, in *Actions, out *TimeSte
 	})
 }
 
+// RollOut implements Roller.
+func (e *shardedEnvironment) RollOut(ctx context.Context, in *Rollout, out *Trajectories) error {
+	if err := in.Check(&e.spec); err != nil {
+		return err
+	}
+	return e.each(func(k, from, to int) error {
+		some := *in
+		some.Signals, some.Observations, some.Draws = in.Signals[from:to:to], in.Observations.Slice(from, to), in.Draws[from:to:to]
+		some.Seeds = in.Seeds[from*in.Episodes : to*in.Episodes]
+		from, to = from*in.Steps, to*in.Steps
+		answer := Trajectories{Signals: out.Signals[from:to:to], Actions: out.Actions.Slice(from, to), TimeSteps: out.slice(from, to)}
+		return RollOut(ctx, e.parts[k], &some, &answer)
+	})
+}
+
 // RenderLane implements LaneRenderer.
 func (e *shardedEnvironment) RenderLane(ctx context.Context, lane int) (string, error) {
 	k, local, err := e.owner(lane)

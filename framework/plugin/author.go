@@ -234,6 +234,11 @@ func (n *identified) RenderLane(ctx context.Context, lane int) (string, error) {
 	return framework.Render(ctx, n.VectorEnvironment, lane)
 }
 
+// RollOut implements framework.Roller.
+func (n *identified) RollOut(ctx context.Context, in *framework.Rollout, out *framework.Trajectories) error {
+	return framework.RollOut(ctx, n.VectorEnvironment, in, out)
+}
+
 // Models implements framework.Modeler.
 func (m identifiedModel) Models(ctx context.Context) ([]*mdp.Tabular, error) {
 	return m.VectorEnvironment.(framework.Modeler).Models(ctx)

@@ -22,6 +22,8 @@ type environmentClient struct {
 	request pb.EnvironmentRequest
 	reply   pb.EnvironmentReply
 	scratch framework.TimeSteps // for batches with idle lanes
+	// unrolled is why the plugin makes no rollouts, once that is known.
+	unrolled error
 }
 
 // modelClient is an environmentClient whose environment has models.

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"google.golang.org/grpc"
@@ -9,11 +10,14 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 )
 
 var (
 	_ framework.LaneRenderer     = (*environmentClient)(nil)
+	_ framework.Roller           = (*environmentClient)(nil)
 	_ framework.LaneCheckpointer = (*agentClient)(nil)
 )
 
@@ -25,6 +29,39 @@ func (c *environmentClient) RenderLane(ctx context.Context, lane int) (string, e
 	wire := c.session.process.wire
 	reply, err := optional(ctx, c.session, wire.Render, &pb.RenderRequest{Instance: c.session.instance, Lane: uint32(lane)})
 	return reply.GetText(), err
+}
+
+// RollOut implements framework.Roller. A plugin that does not know the call is
+// asked once.
+func (c *environmentClient) RollOut(ctx context.Context, in *framework.Rollout, out *framework.Trajectories) error {
+	s := c.session
+	if c.unrolled != nil {
+		return c.unrolled
+	}
+	if err := in.Check(&c.spec); err != nil {
+		return err
+	}
+	if s.failed != nil {
+		return s.failed
+	}
+	most := grpc.MaxCallRecvMsgSize(replySlack + s.lanes*in.Steps*(1+8+8+8+1+1))
+	rpc := func(ctx context.Context, m *pb.RolloutRequest, o ...grpc.CallOption) (*pb.RolloutReply, error) {
+		return s.process.wire.Rollout(ctx, m, append(o, most)...)
+	}
+	reply, err := optional(ctx, s, rpc, toproto.Rollout(s.instance, in))
+	if errors.Is(err, framework.ErrUnsupported) {
+		c.unrolled = err
+		return err
+	}
+	if err == nil {
+		if err = fromproto.Trajectories(out, reply); err != nil {
+			err = s.process.failure(0, fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err))
+		} else if err = out.Check(&c.spec, in); err != nil {
+			err = s.process.failure(0, err)
+		}
+	}
+	s.failed = err
+	return err
 }
 
 // SaveLane implements framework.LaneCheckpointer.

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 )
@@ -30,6 +31,26 @@ func (s *server) Render(ctx context.Context, m *pb.RenderRequest) (*pb.RenderRep
 		return err
 	}))
 	return &reply, nil
+}
+
+// Rollout implements pb.PluginServer.
+func (s *server) Rollout(ctx context.Context, m *pb.RolloutRequest) (*pb.RolloutReply, error) {
+	e, err := lookup[*environmentServer](s, m.Instance)
+	if err != nil {
+		return nil, err
+	}
+	lanes := len(e.in.Signals)
+	in, err := fromproto.Rollout(m, e.spec, lanes)
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := framework.NewTrajectories(e.spec, lanes, in.Steps)
+	if err := run(func() error { return framework.RollOut(ctx, e.env, in, out) }); err != nil {
+		return &pb.RolloutReply{Error: toproto.Error(err)}, nil
+	}
+	return toproto.Trajectories(out), nil
 }
 
 // Save implements pb.PluginServer.

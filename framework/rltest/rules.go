@@ -66,6 +66,9 @@ const (
 	// RenderChangesNothing: an environment that can be rendered is drawn as text,
 	// and goes on as if nobody had looked.
 	RenderChangesNothing Rule = "render-changes-nothing"
+	// RolloutIsSteps: an environment that has its own way to make rollouts,
+	// framework.Roller, yields what it yields step by step, bit for bit.
+	RolloutIsSteps Rule = "rolled-out-is-stepped"
 )
 
 // The rules of agents. Works, InputUnchanged, FillsColumns, IdleUntouched and

@@ -83,7 +83,7 @@ func (c *vectorCheck) run() error {
 	if err := env.Close(); err != nil {
 		return fmt.Errorf("close: %w", err)
 	}
-	for _, check := range []func() error{c.lanes, c.endOfEpisode, c.needsResetFirst, c.refuses, c.models, c.pictures} {
+	for _, check := range []func() error{c.lanes, c.endOfEpisode, c.needsResetFirst, c.refuses, c.models, c.pictures, c.rollouts} {
 		if err := check(); err != nil {
 			return err
 		}

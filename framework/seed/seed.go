@@ -55,6 +55,24 @@ func Stream(seed uint64, purpose Purpose) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(purpose)))
 }
 
+// gamma is the odd number that SplitMix64 counts by.
+const gamma = 0x9E3779B97F4A7C15
+
+// Draw returns number k of a stream of actions, from 0, uniform on [0,1): the
+// upper 53 bits of output k of SplitMix64 seeded with stream (Steele, Lea & Flood
+// 2014, "Fast splittable pseudorandom number generators"). Any language makes the
+// same numbers of it in four lines.
+func Draw(stream uint64, k int) float64 {
+	z := stream + (uint64(k)+1)*gamma
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return float64((z^z>>31)>>11) / (1 << 53)
+}
+
+// After returns the stream that goes on after k numbers of one:
+// Draw(After(s, k), j) = Draw(s, k+j).
+func After(stream uint64, k int) uint64 { return stream + uint64(k)*gamma }
+
 // philox is one block of Philox4x64-10.
 func philox(c [4]uint64, k [2]uint64) [4]uint64 {
 	const (

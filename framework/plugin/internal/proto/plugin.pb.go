@@ -1661,6 +1661,217 @@ func (x *RenderReply) GetError() *Error {
 	return nil
 }
 
+// What comes of a rollout is, bit for bit, what its steps would give one after the
+// other on StepEnvironment. Its first step has the signal of the request. Another
+// continues, with an action of the policy; or, if the one before ended an episode,
+// starts the next one with the lane's next seed; or, if there is none, is not made,
+// nor are the lane's later ones.
+type RolloutRequest struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Instance     uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	Steps        uint32                 `protobuf:"varint,2,opt,name=steps,proto3" json:"steps,omitempty"`              // T, at least 1
+	Signals      []byte                 `protobuf:"bytes,3,opt,name=signals,proto3" json:"signals,omitempty"`           // as in EnvironmentRequest, a byte a lane
+	Observations []byte                 `protobuf:"bytes,4,opt,name=observations,proto3" json:"observations,omitempty"` // the last observation of lanes with signal 1
+	Episodes     uint32                 `protobuf:"varint,5,opt,name=episodes,proto3" json:"episodes,omitempty"`        // seeds a lane
+	Seeds        []byte                 `protobuf:"bytes,6,opt,name=seeds,proto3" json:"seeds,omitempty"`               // uint64: of the episodes that a lane starts, lane after lane
+	// A uint64 a lane, a stream of numbers. Number t of stream x, from 0, is
+	// (z >> 11) / 2^53 where, modulo 2^64 (SplitMix64),
+	//
+	//	z = x + (t+1) * 0x9E3779B97F4A7C15
+	//	z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9
+	//	z = (z ^ (z >> 27)) * 0x94D049BB133111EB
+	//	z = z ^ (z >> 31)
+	Draws []byte `protobuf:"bytes,7,opt,name=draws,proto3" json:"draws,omitempty"`
+	// float64, the probabilities of all actions for each observation, in the order
+	// of the spaces. The action of step t is the first for which the sum of the
+	// probabilities up to it, added from left to right, exceeds number t of the
+	// lane's stream; if rounding leaves none, the last that has a positive one.
+	Policy        []byte `protobuf:"bytes,8,opt,name=policy,proto3" json:"policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RolloutRequest) Reset() {
+	*x = RolloutRequest{}
+	mi := &file_plugin_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RolloutRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RolloutRequest) ProtoMessage() {}
+
+func (x *RolloutRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RolloutRequest.ProtoReflect.Descriptor instead.
+func (*RolloutRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *RolloutRequest) GetInstance() uint64 {
+	if x != nil {
+		return x.Instance
+	}
+	return 0
+}
+
+func (x *RolloutRequest) GetSteps() uint32 {
+	if x != nil {
+		return x.Steps
+	}
+	return 0
+}
+
+func (x *RolloutRequest) GetSignals() []byte {
+	if x != nil {
+		return x.Signals
+	}
+	return nil
+}
+
+func (x *RolloutRequest) GetObservations() []byte {
+	if x != nil {
+		return x.Observations
+	}
+	return nil
+}
+
+func (x *RolloutRequest) GetEpisodes() uint32 {
+	if x != nil {
+		return x.Episodes
+	}
+	return 0
+}
+
+func (x *RolloutRequest) GetSeeds() []byte {
+	if x != nil {
+		return x.Seeds
+	}
+	return nil
+}
+
+func (x *RolloutRequest) GetDraws() []byte {
+	if x != nil {
+		return x.Draws
+	}
+	return nil
+}
+
+func (x *RolloutRequest) GetPolicy() []byte {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+// RolloutReply has columns of lanes * T entries: those of lane 0, step by step,
+// then those of lane 1. Where no step was made the signal is 0, and the other
+// entries do not count.
+type RolloutReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Signals       []byte                 `protobuf:"bytes,1,opt,name=signals,proto3" json:"signals,omitempty"`
+	Actions       []byte                 `protobuf:"bytes,2,opt,name=actions,proto3" json:"actions,omitempty"` // where the signal is 1
+	Observations  []byte                 `protobuf:"bytes,3,opt,name=observations,proto3" json:"observations,omitempty"`
+	Rewards       []byte                 `protobuf:"bytes,4,opt,name=rewards,proto3" json:"rewards,omitempty"`
+	Terminated    []byte                 `protobuf:"bytes,5,opt,name=terminated,proto3" json:"terminated,omitempty"` // no bytes: all 0
+	Truncated     []byte                 `protobuf:"bytes,6,opt,name=truncated,proto3" json:"truncated,omitempty"`   // likewise
+	Error         *Error                 `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RolloutReply) Reset() {
+	*x = RolloutReply{}
+	mi := &file_plugin_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RolloutReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RolloutReply) ProtoMessage() {}
+
+func (x *RolloutReply) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RolloutReply.ProtoReflect.Descriptor instead.
+func (*RolloutReply) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *RolloutReply) GetSignals() []byte {
+	if x != nil {
+		return x.Signals
+	}
+	return nil
+}
+
+func (x *RolloutReply) GetActions() []byte {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
+func (x *RolloutReply) GetObservations() []byte {
+	if x != nil {
+		return x.Observations
+	}
+	return nil
+}
+
+func (x *RolloutReply) GetRewards() []byte {
+	if x != nil {
+		return x.Rewards
+	}
+	return nil
+}
+
+func (x *RolloutReply) GetTerminated() []byte {
+	if x != nil {
+		return x.Terminated
+	}
+	return nil
+}
+
+func (x *RolloutReply) GetTruncated() []byte {
+	if x != nil {
+		return x.Truncated
+	}
+	return nil
+}
+
+func (x *RolloutReply) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
 type SaveRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
@@ -1671,7 +1882,7 @@ type SaveRequest struct {
 
 func (x *SaveRequest) Reset() {
 	*x = SaveRequest{}
-	mi := &file_plugin_proto_msgTypes[22]
+	mi := &file_plugin_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1683,7 +1894,7 @@ func (x *SaveRequest) String() string {
 func (*SaveRequest) ProtoMessage() {}
 
 func (x *SaveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[22]
+	mi := &file_plugin_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1696,7 +1907,7 @@ func (x *SaveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveRequest.ProtoReflect.Descriptor instead.
 func (*SaveRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{22}
+	return file_plugin_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SaveRequest) GetInstance() uint64 {
@@ -1724,7 +1935,7 @@ type SaveReply struct {
 
 func (x *SaveReply) Reset() {
 	*x = SaveReply{}
-	mi := &file_plugin_proto_msgTypes[23]
+	mi := &file_plugin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1736,7 +1947,7 @@ func (x *SaveReply) String() string {
 func (*SaveReply) ProtoMessage() {}
 
 func (x *SaveReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[23]
+	mi := &file_plugin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1749,7 +1960,7 @@ func (x *SaveReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveReply.ProtoReflect.Descriptor instead.
 func (*SaveReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{23}
+	return file_plugin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SaveReply) GetState() []byte {
@@ -1777,7 +1988,7 @@ type LoadRequest struct {
 
 func (x *LoadRequest) Reset() {
 	*x = LoadRequest{}
-	mi := &file_plugin_proto_msgTypes[24]
+	mi := &file_plugin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1789,7 +2000,7 @@ func (x *LoadRequest) String() string {
 func (*LoadRequest) ProtoMessage() {}
 
 func (x *LoadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[24]
+	mi := &file_plugin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1802,7 +2013,7 @@ func (x *LoadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadRequest.ProtoReflect.Descriptor instead.
 func (*LoadRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{24}
+	return file_plugin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LoadRequest) GetInstance() uint64 {
@@ -1835,7 +2046,7 @@ type LoadReply struct {
 
 func (x *LoadReply) Reset() {
 	*x = LoadReply{}
-	mi := &file_plugin_proto_msgTypes[25]
+	mi := &file_plugin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1847,7 +2058,7 @@ func (x *LoadReply) String() string {
 func (*LoadReply) ProtoMessage() {}
 
 func (x *LoadReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[25]
+	mi := &file_plugin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1860,7 +2071,7 @@ func (x *LoadReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadReply.ProtoReflect.Descriptor instead.
 func (*LoadReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{25}
+	return file_plugin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *LoadReply) GetError() *Error {
@@ -1880,7 +2091,7 @@ type OfferRequest struct {
 
 func (x *OfferRequest) Reset() {
 	*x = OfferRequest{}
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1892,7 +2103,7 @@ func (x *OfferRequest) String() string {
 func (*OfferRequest) ProtoMessage() {}
 
 func (x *OfferRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1905,7 +2116,7 @@ func (x *OfferRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferRequest.ProtoReflect.Descriptor instead.
 func (*OfferRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{26}
+	return file_plugin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *OfferRequest) GetInstance() uint64 {
@@ -1931,7 +2142,7 @@ type OfferReply struct {
 
 func (x *OfferReply) Reset() {
 	*x = OfferReply{}
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1943,7 +2154,7 @@ func (x *OfferReply) String() string {
 func (*OfferReply) ProtoMessage() {}
 
 func (x *OfferReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1956,7 +2167,7 @@ func (x *OfferReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferReply.ProtoReflect.Descriptor instead.
 func (*OfferReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{27}
+	return file_plugin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *OfferReply) GetError() *Error {
@@ -1976,7 +2187,7 @@ type GreedyPolicyRequest struct {
 
 func (x *GreedyPolicyRequest) Reset() {
 	*x = GreedyPolicyRequest{}
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1988,7 +2199,7 @@ func (x *GreedyPolicyRequest) String() string {
 func (*GreedyPolicyRequest) ProtoMessage() {}
 
 func (x *GreedyPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2001,7 +2212,7 @@ func (x *GreedyPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GreedyPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GreedyPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{28}
+	return file_plugin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GreedyPolicyRequest) GetInstance() uint64 {
@@ -2030,7 +2241,7 @@ type GreedyPolicyReply struct {
 
 func (x *GreedyPolicyReply) Reset() {
 	*x = GreedyPolicyReply{}
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2042,7 +2253,7 @@ func (x *GreedyPolicyReply) String() string {
 func (*GreedyPolicyReply) ProtoMessage() {}
 
 func (x *GreedyPolicyReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2055,7 +2266,7 @@ func (x *GreedyPolicyReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GreedyPolicyReply.ProtoReflect.Descriptor instead.
 func (*GreedyPolicyReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{29}
+	return file_plugin_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GreedyPolicyReply) GetActions() []byte {
@@ -2190,7 +2401,26 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04lane\x18\x02 \x01(\rR\x04lane\"O\n" +
 	"\vRenderReply\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12,\n" +
-	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"=\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"\xe0\x01\n" +
+	"\x0eRolloutRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x14\n" +
+	"\x05steps\x18\x02 \x01(\rR\x05steps\x12\x18\n" +
+	"\asignals\x18\x03 \x01(\fR\asignals\x12\"\n" +
+	"\fobservations\x18\x04 \x01(\fR\fobservations\x12\x1a\n" +
+	"\bepisodes\x18\x05 \x01(\rR\bepisodes\x12\x14\n" +
+	"\x05seeds\x18\x06 \x01(\fR\x05seeds\x12\x14\n" +
+	"\x05draws\x18\a \x01(\fR\x05draws\x12\x16\n" +
+	"\x06policy\x18\b \x01(\fR\x06policy\"\xec\x01\n" +
+	"\fRolloutReply\x12\x18\n" +
+	"\asignals\x18\x01 \x01(\fR\asignals\x12\x18\n" +
+	"\aactions\x18\x02 \x01(\fR\aactions\x12\"\n" +
+	"\fobservations\x18\x03 \x01(\fR\fobservations\x12\x18\n" +
+	"\arewards\x18\x04 \x01(\fR\arewards\x12\x1e\n" +
+	"\n" +
+	"terminated\x18\x05 \x01(\fR\n" +
+	"terminated\x12\x1c\n" +
+	"\ttruncated\x18\x06 \x01(\fR\ttruncated\x12,\n" +
+	"\x05error\x18\a \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"=\n" +
 	"\vSaveRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x12\n" +
 	"\x04lane\x18\x02 \x01(\rR\x04lane\"O\n" +
@@ -2226,7 +2456,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x11DTYPE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rDTYPE_FLOAT64\x10\x01\x12\x11\n" +
 	"\rDTYPE_FLOAT32\x10\x02\x12\x0f\n" +
-	"\vDTYPE_UINT8\x10\x032\xae\a\n" +
+	"\vDTYPE_UINT8\x10\x032\xf9\a\n" +
 	"\x06Plugin\x12L\n" +
 	"\bDescribe\x12 .rlrun.plugin.v1.DescribeRequest\x1a\x1e.rlrun.plugin.v1.DescribeReply\x12a\n" +
 	"\x0fOpenEnvironment\x12'.rlrun.plugin.v1.OpenEnvironmentRequest\x1a%.rlrun.plugin.v1.OpenEnvironmentReply\x12O\n" +
@@ -2234,7 +2464,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x0fStepEnvironment\x12#.rlrun.plugin.v1.EnvironmentRequest\x1a!.rlrun.plugin.v1.EnvironmentReply(\x010\x01\x12K\n" +
 	"\tStepAgent\x12\x1d.rlrun.plugin.v1.AgentRequest\x1a\x1b.rlrun.plugin.v1.AgentReply(\x010\x01\x12F\n" +
 	"\x06Models\x12\x1e.rlrun.plugin.v1.ModelsRequest\x1a\x1c.rlrun.plugin.v1.ModelsReply\x12F\n" +
-	"\x06Render\x12\x1e.rlrun.plugin.v1.RenderRequest\x1a\x1c.rlrun.plugin.v1.RenderReply\x12@\n" +
+	"\x06Render\x12\x1e.rlrun.plugin.v1.RenderRequest\x1a\x1c.rlrun.plugin.v1.RenderReply\x12I\n" +
+	"\aRollout\x12\x1f.rlrun.plugin.v1.RolloutRequest\x1a\x1d.rlrun.plugin.v1.RolloutReply\x12@\n" +
 	"\x04Save\x12\x1c.rlrun.plugin.v1.SaveRequest\x1a\x1a.rlrun.plugin.v1.SaveReply\x12@\n" +
 	"\x04Load\x12\x1c.rlrun.plugin.v1.LoadRequest\x1a\x1a.rlrun.plugin.v1.LoadReply\x12C\n" +
 	"\x05Offer\x12\x1d.rlrun.plugin.v1.OfferRequest\x1a\x1b.rlrun.plugin.v1.OfferReply\x12X\n" +
@@ -2254,7 +2485,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_plugin_proto_goTypes = []any{
 	(Code)(0),                      // 0: rlrun.plugin.v1.Code
 	(DType)(0),                     // 1: rlrun.plugin.v1.DType
@@ -2280,14 +2511,16 @@ var file_plugin_proto_goTypes = []any{
 	(*CloseReply)(nil),             // 21: rlrun.plugin.v1.CloseReply
 	(*RenderRequest)(nil),          // 22: rlrun.plugin.v1.RenderRequest
 	(*RenderReply)(nil),            // 23: rlrun.plugin.v1.RenderReply
-	(*SaveRequest)(nil),            // 24: rlrun.plugin.v1.SaveRequest
-	(*SaveReply)(nil),              // 25: rlrun.plugin.v1.SaveReply
-	(*LoadRequest)(nil),            // 26: rlrun.plugin.v1.LoadRequest
-	(*LoadReply)(nil),              // 27: rlrun.plugin.v1.LoadReply
-	(*OfferRequest)(nil),           // 28: rlrun.plugin.v1.OfferRequest
-	(*OfferReply)(nil),             // 29: rlrun.plugin.v1.OfferReply
-	(*GreedyPolicyRequest)(nil),    // 30: rlrun.plugin.v1.GreedyPolicyRequest
-	(*GreedyPolicyReply)(nil),      // 31: rlrun.plugin.v1.GreedyPolicyReply
+	(*RolloutRequest)(nil),         // 24: rlrun.plugin.v1.RolloutRequest
+	(*RolloutReply)(nil),           // 25: rlrun.plugin.v1.RolloutReply
+	(*SaveRequest)(nil),            // 26: rlrun.plugin.v1.SaveRequest
+	(*SaveReply)(nil),              // 27: rlrun.plugin.v1.SaveReply
+	(*LoadRequest)(nil),            // 28: rlrun.plugin.v1.LoadRequest
+	(*LoadReply)(nil),              // 29: rlrun.plugin.v1.LoadReply
+	(*OfferRequest)(nil),           // 30: rlrun.plugin.v1.OfferRequest
+	(*OfferReply)(nil),             // 31: rlrun.plugin.v1.OfferReply
+	(*GreedyPolicyRequest)(nil),    // 32: rlrun.plugin.v1.GreedyPolicyRequest
+	(*GreedyPolicyReply)(nil),      // 33: rlrun.plugin.v1.GreedyPolicyReply
 }
 var file_plugin_proto_depIdxs = []int32{
 	0,  // 0: rlrun.plugin.v1.Error.code:type_name -> rlrun.plugin.v1.Code
@@ -2306,39 +2539,42 @@ var file_plugin_proto_depIdxs = []int32{
 	2,  // 13: rlrun.plugin.v1.ModelsReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 14: rlrun.plugin.v1.CloseReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 15: rlrun.plugin.v1.RenderReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 16: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 17: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 18: rlrun.plugin.v1.OfferReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 19: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
-	3,  // 20: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
-	10, // 21: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
-	12, // 22: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
-	14, // 23: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
-	16, // 24: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
-	18, // 25: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
-	22, // 26: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
-	24, // 27: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
-	26, // 28: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
-	28, // 29: rlrun.plugin.v1.Plugin.Offer:input_type -> rlrun.plugin.v1.OfferRequest
-	30, // 30: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
-	20, // 31: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
-	4,  // 32: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
-	11, // 33: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
-	13, // 34: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
-	15, // 35: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
-	17, // 36: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
-	19, // 37: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
-	23, // 38: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
-	25, // 39: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
-	27, // 40: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
-	29, // 41: rlrun.plugin.v1.Plugin.Offer:output_type -> rlrun.plugin.v1.OfferReply
-	31, // 42: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
-	21, // 43: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
-	32, // [32:44] is the sub-list for method output_type
-	20, // [20:32] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	2,  // 16: rlrun.plugin.v1.RolloutReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 17: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 18: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 19: rlrun.plugin.v1.OfferReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 20: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
+	3,  // 21: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
+	10, // 22: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
+	12, // 23: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
+	14, // 24: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
+	16, // 25: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
+	18, // 26: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
+	22, // 27: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
+	24, // 28: rlrun.plugin.v1.Plugin.Rollout:input_type -> rlrun.plugin.v1.RolloutRequest
+	26, // 29: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
+	28, // 30: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
+	30, // 31: rlrun.plugin.v1.Plugin.Offer:input_type -> rlrun.plugin.v1.OfferRequest
+	32, // 32: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
+	20, // 33: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
+	4,  // 34: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
+	11, // 35: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
+	13, // 36: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
+	15, // 37: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
+	17, // 38: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
+	19, // 39: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
+	23, // 40: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
+	25, // 41: rlrun.plugin.v1.Plugin.Rollout:output_type -> rlrun.plugin.v1.RolloutReply
+	27, // 42: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
+	29, // 43: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
+	31, // 44: rlrun.plugin.v1.Plugin.Offer:output_type -> rlrun.plugin.v1.OfferReply
+	33, // 45: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
+	21, // 46: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
+	34, // [34:47] is the sub-list for method output_type
+	21, // [21:34] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -2358,7 +2594,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   30,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

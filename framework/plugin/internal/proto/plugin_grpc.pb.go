@@ -37,6 +37,7 @@ const (
 	Plugin_StepAgent_FullMethodName       = "/rlrun.plugin.v1.Plugin/StepAgent"
 	Plugin_Models_FullMethodName          = "/rlrun.plugin.v1.Plugin/Models"
 	Plugin_Render_FullMethodName          = "/rlrun.plugin.v1.Plugin/Render"
+	Plugin_Rollout_FullMethodName         = "/rlrun.plugin.v1.Plugin/Rollout"
 	Plugin_Save_FullMethodName            = "/rlrun.plugin.v1.Plugin/Save"
 	Plugin_Load_FullMethodName            = "/rlrun.plugin.v1.Plugin/Load"
 	Plugin_Offer_FullMethodName           = "/rlrun.plugin.v1.Plugin/Offer"
@@ -63,6 +64,10 @@ type PluginClient interface {
 	// Render draws a lane of an environment. A plugin whose environments cannot be
 	// drawn need not implement it.
 	Render(ctx context.Context, in *RenderRequest, opts ...grpc.CallOption) (*RenderReply, error)
+	// Rollout makes many steps of every lane under a policy that is a table. It
+	// needs discrete observations and actions. A plugin need not implement it: it
+	// is stepped then, to the same effect.
+	Rollout(ctx context.Context, in *RolloutRequest, opts ...grpc.CallOption) (*RolloutReply, error)
 	// Save returns the state of a lane of an agent. A plugin whose agents cannot be
 	// stored need implement neither this nor Load.
 	Save(ctx context.Context, in *SaveRequest, opts ...grpc.CallOption) (*SaveReply, error)
@@ -163,6 +168,16 @@ func (c *pluginClient) Render(ctx context.Context, in *RenderRequest, opts ...gr
 	return out, nil
 }
 
+func (c *pluginClient) Rollout(ctx context.Context, in *RolloutRequest, opts ...grpc.CallOption) (*RolloutReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RolloutReply)
+	err := c.cc.Invoke(ctx, Plugin_Rollout_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *pluginClient) Save(ctx context.Context, in *SaveRequest, opts ...grpc.CallOption) (*SaveReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SaveReply)
@@ -232,6 +247,10 @@ type PluginServer interface {
 	// Render draws a lane of an environment. A plugin whose environments cannot be
 	// drawn need not implement it.
 	Render(context.Context, *RenderRequest) (*RenderReply, error)
+	// Rollout makes many steps of every lane under a policy that is a table. It
+	// needs discrete observations and actions. A plugin need not implement it: it
+	// is stepped then, to the same effect.
+	Rollout(context.Context, *RolloutRequest) (*RolloutReply, error)
 	// Save returns the state of a lane of an agent. A plugin whose agents cannot be
 	// stored need implement neither this nor Load.
 	Save(context.Context, *SaveRequest) (*SaveReply, error)
@@ -276,6 +295,9 @@ func (UnimplementedPluginServer) Models(context.Context, *ModelsRequest) (*Model
 }
 func (UnimplementedPluginServer) Render(context.Context, *RenderRequest) (*RenderReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Render not implemented")
+}
+func (UnimplementedPluginServer) Rollout(context.Context, *RolloutRequest) (*RolloutReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Rollout not implemented")
 }
 func (UnimplementedPluginServer) Save(context.Context, *SaveRequest) (*SaveReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Save not implemented")
@@ -417,6 +439,24 @@ func _Plugin_Render_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Plugin_Rollout_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RolloutRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PluginServer).Rollout(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Plugin_Rollout_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PluginServer).Rollout(ctx, req.(*RolloutRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Plugin_Save_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SaveRequest)
 	if err := dec(in); err != nil {
@@ -533,6 +573,10 @@ var Plugin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Render",
 			Handler:    _Plugin_Render_Handler,
+		},
+		{
+			MethodName: "Rollout",
+			Handler:    _Plugin_Rollout_Handler,
 		},
 		{
 			MethodName: "Save",

@@ -1,0 +1,58 @@
+package fromproto
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/rlrun/rlrun/framework"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// Rollout reads a request for lanes of an environment with the given spec. What it
+// asks for need not make sense.
+func Rollout(m *pb.RolloutRequest, spec framework.Spec, lanes int) (*framework.Rollout, error) {
+	if m.Steps < 1 || m.Episodes > m.Steps || int64(m.Steps)*int64(lanes) > math.MaxInt32 {
+		return nil, fmt.Errorf("a rollout of %d steps of %d lanes, with seeds for %d episodes", m.Steps, lanes, m.Episodes)
+	}
+	in := &framework.Rollout{
+		Steps: int(m.Steps), Signals: make([]framework.Signal, lanes),
+		Observations: space.NewColumn(spec.Observation, lanes), Episodes: int(m.Episodes),
+	}
+	if err := Signals(in.Signals, m.Signals, framework.NewRun); err != nil {
+		return nil, err
+	}
+	if err := in.Observations.SetBytes(m.Observations); err != nil {
+		return nil, fmt.Errorf("observations: %w", err)
+	}
+	if err := numbers(&in.Seeds, "seeds", m.Seeds, 8, lanes*in.Episodes); err != nil {
+		return nil, err
+	}
+	if err := numbers(&in.Draws, "draws", m.Draws, 8, lanes); err != nil {
+		return nil, err
+	}
+	return in, numbers(&in.Policy, "policy", m.Policy, 8, len(m.Policy)/8)
+}
+
+// Trajectories fills out from a reply.
+func Trajectories(out *framework.Trajectories, m *pb.RolloutReply) error {
+	if err := length("signals", m.Signals, len(out.Signals)); err != nil {
+		return err
+	}
+	if err := Signals(out.Signals, m.Signals, framework.NewRun); err != nil {
+		return err
+	}
+	if err := out.Actions.SetBytes(m.Actions); err != nil {
+		return fmt.Errorf("actions: %w", err)
+	}
+	if err := out.Observations.SetBytes(m.Observations); err != nil {
+		return fmt.Errorf("observations: %w", err)
+	}
+	if err := Rewards(out.Rewards, m.Rewards); err != nil {
+		return err
+	}
+	if err := Flags(out.Terminated, "terminated", m.Terminated); err != nil {
+		return err
+	}
+	return Flags(out.Truncated, "truncated", m.Truncated)
+}

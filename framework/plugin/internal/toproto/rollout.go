@@ -1,0 +1,33 @@
+package toproto
+
+import (
+	"github.com/rlrun/rlrun/framework"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// Rollout writes a request.
+func Rollout(instance uint64, in *framework.Rollout) *pb.RolloutRequest {
+	return &pb.RolloutRequest{
+		Instance: instance, Steps: uint32(in.Steps), Episodes: uint32(in.Episodes),
+		Signals:      Signals(nil, in.Signals),
+		Observations: in.Observations.AppendBytes(nil),
+		Seeds:        space.AppendNumbers(nil, in.Seeds),
+		Draws:        space.AppendNumbers(nil, in.Draws),
+		Policy:       space.AppendNumbers(nil, in.Policy),
+	}
+}
+
+// Trajectories writes a reply.
+func Trajectories(out *framework.Trajectories) *pb.RolloutReply {
+	signals := make([]byte, len(out.Signals))
+	for k, s := range out.Signals {
+		signals[k] = byte(s)
+	}
+	return &pb.RolloutReply{
+		Signals: signals, Actions: out.Actions.AppendBytes(nil),
+		Observations: out.Observations.AppendBytes(nil),
+		Rewards:      space.AppendNumbers(nil, out.Rewards),
+		Terminated:   Flags(nil, out.Terminated), Truncated: Flags(nil, out.Truncated),
+	}
+}

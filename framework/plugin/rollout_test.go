@@ -1,0 +1,192 @@
+package plugin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	goplugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// steppedOnly hides a way to make rollouts.
+type steppedOnly struct{ framework.VectorEnvironment }
+
+// rolloutOf asks for a rollout of fresh counters under a policy without pattern.
+func rolloutOf(spec framework.Spec, lanes, steps, episodes int) *framework.Rollout {
+	n, m := int(spec.Observation.(space.Discrete).N), int(spec.Action.(space.Discrete).N)
+	in := &framework.Rollout{
+		Steps: steps, Episodes: episodes, Signals: make([]framework.Signal, lanes), Draws: make([]uint64, lanes),
+		Observations: space.NewColumn(spec.Observation, lanes), Seeds: make([]uint64, lanes*episodes), Policy: make([]float64, n*m),
+	}
+	for i := range lanes {
+		in.Signals[i], in.Draws[i] = framework.NewRun, uint64(1000+i)
+	}
+	for k := range in.Seeds {
+		in.Seeds[k] = uint64(k * 31)
+	}
+	for s := range n {
+		in.Policy[s*m+s%m], in.Policy[s*m+(s+1)%m] = 0.3, 0.7
+	}
+	return in
+}
+
+// What is rolled out is what is stepped, through whatever: one process, several,
+// and a plugin that does not know the call.
+func TestRollout(t *testing.T) {
+	ways := []framework.Plugin{
+		faultyEnvironment(), shards(t, 2, "serve-environment"),
+		launch(t, plugin.LaunchOptions{}, "serve-environment"), launch(t, plugin.LaunchOptions{}, "serve-old-environment"),
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		lanes, steps := rapid.IntRange(1, 5).Draw(t, "lanes"), rapid.IntRange(1, 20).Draw(t, "steps")
+		episodes := rapid.IntRange(1, steps).Draw(t, "episodes")
+		idle := rapid.IntRange(0, lanes).Draw(t, "idle lane")
+		roll := func(p framework.Plugin, wrap func(framework.VectorEnvironment) framework.VectorEnvironment) *framework.Trajectories {
+			env, err := p.OpenEnvironment(context.Background(), []byte(`{"lane":-1,"id":"test/counters@1"}`), lanes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer env.Close()
+			spec := env.Spec()
+			in, out := rolloutOf(spec, lanes, steps, episodes), framework.NewTrajectories(spec, lanes, steps)
+			if idle < lanes {
+				in.Signals[idle] = framework.Idle
+			}
+			if err := framework.RollOut(context.Background(), wrap(env), in, out); err != nil {
+				t.Fatal(err)
+			}
+			if err := out.Check(&spec, in); err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		want := roll(faultyEnvironment(), func(e framework.VectorEnvironment) framework.VectorEnvironment { return steppedOnly{e} })
+		for k, way := range ways {
+			if got := roll(way, func(e framework.VectorEnvironment) framework.VectorEnvironment { return e }); !reflect.DeepEqual(got, want) {
+				t.Fatalf("way %d: got %v, want %v", k, got, want)
+			}
+		}
+	})
+}
+
+// oldServer is of a time when there were no rollouts.
+type oldServer struct{ pb.PluginServer }
+
+func (oldServer) Rollout(context.Context, *pb.RolloutRequest) (*pb.RolloutReply, error) {
+	return nil, status.Error(codes.Unimplemented, "unknown method Rollout")
+}
+
+func serveOld(p framework.Plugin) {
+	goplugin.Serve(&goplugin.ServeConfig{
+		HandshakeConfig:  plugin.Handshake(),
+		VersionedPlugins: plugin.Versions(oldServer{plugin.NewServer(p)}),
+		GRPCServer:       goplugin.DefaultGRPCServer,
+	})
+}
+
+// What goes wrong in a rollout is told as in a step, and the instance ends.
+func TestRolloutFails(t *testing.T) {
+	for _, tt := range []struct {
+		fault, text string
+		is          error
+		lane        int
+	}{
+		{"nan", "lane 2: step 3 of the rollout: invalid answer: reward is NaN", framework.ErrInvalidAnswer, 2},
+		{"outside", "lane 2: step 3 of the rollout: invalid answer: observation: ", framework.ErrInvalidAnswer, 2},
+		{"panic", "step 3 of the rollout: panic: out of cheese", nil, -1},
+		{"error", "lane 2: step 3 of the rollout: no luck", framework.ErrInvalidAction, 2},
+		{"exit", "the process died (exit status 3)", plugin.ErrDied, -1},
+		{"loop", "no answer within 500ms", plugin.ErrTimeout, -1},
+	} {
+		t.Run(tt.fault, func(t *testing.T) {
+			t.Parallel()
+			o := plugin.LaunchOptions{}
+			if tt.is == plugin.ErrTimeout {
+				o.CallTimeout = 500 * time.Millisecond
+			}
+			p := launch(t, o, "serve-environment")
+			env, err := p.OpenEnvironment(t.Context(), []byte(fmt.Sprintf(`{"fault":%q,"lane":2,"step":3}`, tt.fault)), 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, out := rolloutOf(env.Spec(), 4, 8, 8), framework.NewTrajectories(env.Spec(), 4, 8)
+			err = framework.RollOut(t.Context(), env, in, out)
+			var lane *framework.LaneError
+			switch text := fmt.Sprint(err); {
+			case err == nil || tt.is != nil && !errors.Is(err, tt.is):
+				t.Errorf("got %v, want %v", err, tt.is)
+			case !strings.HasPrefix(text, "plugin faulty: ") || !strings.Contains(text, tt.text):
+				t.Errorf("no %q in %q", tt.text, text)
+			case tt.lane >= 0 && (!errors.As(err, &lane) || lane.Lane != tt.lane):
+				t.Errorf("blames %v", lane)
+			}
+			if again := framework.RollOut(t.Context(), env, in, out); again == nil {
+				t.Error("the instance goes on")
+			}
+			steps, answer := start(env.Spec(), 4)
+			if err := env.Step(t.Context(), steps, &answer); err == nil {
+				t.Error("the instance is stepped on")
+			}
+		})
+	}
+}
+
+// A request that makes no sense does not reach the plugin, and costs nothing.
+func TestRolloutIsRefused(t *testing.T) {
+	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+	env, err := p.OpenEnvironment(t.Context(), nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := rolloutOf(env.Spec(), 2, 4, 4), framework.NewTrajectories(env.Spec(), 2, 4)
+	in.Policy[0] = -1
+	if err := framework.RollOut(t.Context(), env, in, out); err == nil || !strings.Contains(err.Error(), "probability -1") {
+		t.Errorf("got %v", err)
+	}
+	in = rolloutOf(env.Spec(), 2, 4, 4)
+	if err := framework.RollOut(t.Context(), env, in, out); err != nil {
+		t.Error(err)
+	}
+}
+
+// BenchmarkRollout makes T steps of one lane of an environment in another process,
+// and of 64, in one call and step by step. ns/step is the time of a step of a lane.
+func BenchmarkRollout(b *testing.B) {
+	p := launch(b, plugin.LaunchOptions{}, "serve-environment")
+	for _, lanes := range []int{1, 64} {
+		for _, way := range []string{"stepped", "rolled"} {
+			for _, steps := range []int{16, 64, 256, 1024} {
+				b.Run(fmt.Sprintf("lanes=%d/%s/T=%d", lanes, way, steps), func(b *testing.B) {
+					env, err := p.OpenEnvironment(b.Context(), []byte(`{"lane":-1,"fault":"endless"}`), lanes)
+					if err != nil {
+						b.Fatal(err)
+					}
+					defer env.Close()
+					if way == "stepped" {
+						env = steppedOnly{env}
+					}
+					in, out := rolloutOf(env.Spec(), lanes, steps, 1), framework.NewTrajectories(env.Spec(), lanes, steps)
+					b.ReportAllocs()
+					for b.Loop() {
+						if err := framework.RollOut(b.Context(), env, in, out); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lanes*steps), "ns/step")
+				})
+			}
+		}
+	}
+}
