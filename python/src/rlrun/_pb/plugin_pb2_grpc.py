@@ -69,6 +69,11 @@ class PluginStub(object):
                 request_serializer=rlrun_dot___pb_dot_plugin__pb2.RenderRequest.SerializeToString,
                 response_deserializer=rlrun_dot___pb_dot_plugin__pb2.RenderReply.FromString,
                 _registered_method=True)
+        self.Rollout = channel.unary_unary(
+                '/rlrun.plugin.v1.Plugin/Rollout',
+                request_serializer=rlrun_dot___pb_dot_plugin__pb2.RolloutRequest.SerializeToString,
+                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.RolloutReply.FromString,
+                _registered_method=True)
         self.Save = channel.unary_unary(
                 '/rlrun.plugin.v1.Plugin/Save',
                 request_serializer=rlrun_dot___pb_dot_plugin__pb2.SaveRequest.SerializeToString,
@@ -144,6 +149,15 @@ class PluginServicer(object):
     def Render(self, request, context):
         """Render draws a lane of an environment. A plugin whose environments cannot be
         drawn need not implement it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Rollout(self, request, context):
+        """Rollout makes many steps of every lane under a policy that is a table. It
+        needs discrete observations and actions. A plugin need not implement it: it
+        is stepped then, to the same effect.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -225,6 +239,11 @@ def add_PluginServicer_to_server(servicer, server):
                     servicer.Render,
                     request_deserializer=rlrun_dot___pb_dot_plugin__pb2.RenderRequest.FromString,
                     response_serializer=rlrun_dot___pb_dot_plugin__pb2.RenderReply.SerializeToString,
+            ),
+            'Rollout': grpc.unary_unary_rpc_method_handler(
+                    servicer.Rollout,
+                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.RolloutRequest.FromString,
+                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.RolloutReply.SerializeToString,
             ),
             'Save': grpc.unary_unary_rpc_method_handler(
                     servicer.Save,
@@ -441,6 +460,33 @@ class Plugin(object):
             '/rlrun.plugin.v1.Plugin/Render',
             rlrun_dot___pb_dot_plugin__pb2.RenderRequest.SerializeToString,
             rlrun_dot___pb_dot_plugin__pb2.RenderReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Rollout(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rlrun.plugin.v1.Plugin/Rollout',
+            rlrun_dot___pb_dot_plugin__pb2.RolloutRequest.SerializeToString,
+            rlrun_dot___pb_dot_plugin__pb2.RolloutReply.FromString,
             options,
             channel_credentials,
             insecure,
