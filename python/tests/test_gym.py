@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -108,6 +111,26 @@ def test_no_process_is_left(program) -> None:
             while alive(child):
                 assert time.monotonic() < deadline, f"process {child} of {plugin} lives on after {ending}"
                 time.sleep(0.02)
+
+
+def test_no_folder_is_left() -> None:
+    """What a host leaves that is killed while its plugin starts is removed by the next, and nothing else is."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # tmp_path is too long for sockets
+        environ = os.environ | {"TMPDIR": folder}
+
+        def start(*command: str) -> list[str]:
+            script = "import sys; from rlrun.client import Process; Process(sys.argv[1:]).close()"
+            subprocess.run([sys.executable, "-c", script, *command], env=environ, check=False, capture_output=True)
+            return sorted(os.listdir(folder))
+
+        (Path(folder) / "rlrun-mine").mkdir()
+        left = start("/bin/sh", "-c", "kill -9 $PPID")
+        assert len(left) == 2
+        assert start(*RIVER) == ["rlrun-mine"]
+        with (Path(folder) / "rlrun-mine" / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            assert start(*RIVER) == ["rlrun-mine"]
+        assert start(*RIVER) == []
 
 
 def alive(pid: int) -> bool:

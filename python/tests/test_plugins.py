@@ -123,6 +123,43 @@ def test_signals_end_a_plugin(tmp_path: Path, how: str) -> None:
         process.close()
 
 
+CLOSED = """
+import pathlib, sys
+import rlrun
+
+class Closed(rlrun.Environment):
+    "Says when it is closed."
+    id = "test/closed@1"
+    spec = rlrun.Spec(rlrun.Discrete(1), rlrun.Discrete(1), continuing=True)
+
+    def reset(self, seed):
+        return 0
+
+    def step(self, action):
+        return rlrun.TimeStep(0, 0.0)
+
+    def close(self):
+        pathlib.Path(sys.argv[1]).touch()
+
+sys.modules["rlrun.serve"].FAREWELL = 60  # a busy machine gets more
+rlrun.serve(Closed)
+"""
+
+
+@pytest.mark.parametrize("how", ["told", "signalled", "left"])
+def test_plugins_end_in_good_order(tmp_path: Path, how: str) -> None:
+    """Environments are closed, and the process's status is 0."""
+    (tmp_path / "closed.py").write_text(CLOSED)
+    process = Process([sys.executable, str(tmp_path / "closed.py"), str(tmp_path / "yes")])
+    try:
+        process.open({}, 2)
+        {"told": process.close, "signalled": process._process.terminate, "left": process._channel.close}[how]()
+        assert process._process.wait(30) == 0
+        assert (tmp_path / "yes").exists()
+    finally:
+        process.close()
+
+
 IN_PYTHON = f"""
   - name: ε-greedy of averages
     plugin: bandit

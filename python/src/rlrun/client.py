@@ -8,7 +8,6 @@ import queue
 import re
 import shutil
 import subprocess
-import tempfile
 import threading
 import time
 from collections import deque
@@ -19,7 +18,7 @@ import grpc
 import numpy as np
 from numpy.typing import NDArray
 
-from rlrun import _goplugin, errors, spaces
+from rlrun import _goplugin, _socket, errors, spaces
 from rlrun._lanes import CONTINUE, NEW_EPISODE, NEW_RUN
 from rlrun._pb import goplugin_pb2, plugin_pb2_grpc
 from rlrun._pb import plugin_pb2 as pb
@@ -67,30 +66,28 @@ class Process:
     def __init__(self, plugin: str | Sequence[str]) -> None:
         self.command = command(plugin)
         self.name = plugin if isinstance(plugin, str) else " ".join(plugin)
-        self._folder = tempfile.mkdtemp(prefix="rlrun", dir="/tmp" if len(tempfile.gettempdir()) > 40 else None)
         self._tail: deque[str] = deque(maxlen=20)
         try:
-            line = self._start(identity := _goplugin.Identity())
-            secure, able = _certificate(line)
-            if secure and not able:
-                # A plugin in Go, whose certificate grpcio cannot check. The socket is in a folder that
-                # nobody else can enter, and is removed as soon as it is connected.
-                self._kill()
-                line, secure, identity = self._start(None), None, None  # type: ignore[assignment]
-            self._connect(line[3], secure, identity)
+            with _socket.folder() as folder:
+                line = self._start(folder, identity := _goplugin.Identity())
+                secure, able = _certificate(line)
+                if secure and not able:
+                    # A plugin in Go, whose certificate grpcio cannot check. The socket is in a folder that
+                    # nobody else can enter, and is removed as soon as it is connected.
+                    self._kill()
+                    line, secure, identity = self._start(folder, None), None, None  # type: ignore[assignment]
+                self._connect(line[3], secure, identity)
         except BaseException:
             self._kill()
             raise
-        finally:
-            shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _start(self, identity: _goplugin.Identity | None) -> list[str]:
+    def _start(self, folder: str, identity: _goplugin.Identity | None) -> list[str]:
         """Start the process and return what its handshake says."""
         key, cookie = _goplugin.COOKIE
         environ = dict(os.environ) | {
             key: cookie,
             _goplugin.VERSIONS: str(_goplugin.VERSION),
-            _goplugin.SOCKET_DIR: self._folder,
+            _goplugin.SOCKET_DIR: folder,
         }
         environ.pop(_goplugin.CLIENT_CERT, None)
         if identity:
