@@ -197,4 +197,8 @@ def test_what_goes_wrong_is_said(program) -> None:
     with pytest.raises(PluginError, match=r"(?s)UNAVAILABLE.*I give up"):
         env.step(0)
     env.close()
+    process = Process(RIVER)
+    with pytest.raises(PluginError, match=r"UNIMPLEMENTED: environments are stepped$"):  # and no traceback
+        process.call(process.stub.Rollout, pb.RolloutRequest())
+    process.close()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

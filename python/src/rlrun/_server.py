@@ -236,6 +236,10 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         except Exception as e:
             return pb.RenderReply(error=failure(e))
 
+    def Rollout(self, _request: pb.RolloutRequest, context: grpc.ServicerContext) -> pb.RolloutReply:  # noqa: N802
+        """Say, without a traceback, that environments are stepped."""
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, "environments are stepped")
+
     def Save(self, request: pb.SaveRequest, context: grpc.ServicerContext) -> pb.SaveReply:  # noqa: N802
         """Return the state of a lane of an agent."""
         instance = self._lookup(_AgentInstance, request.instance, context)
