@@ -1,0 +1,193 @@
+// Package rollout learns about an environment whose model nobody tells: it follows
+// a policy in many runs at once and counts what leads where. It imports the
+// contract, its seeds, and mdp.
+package rollout
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// chunk is how many steps are asked for in one call.
+const chunk = 256
+
+// Options say how to look at an environment.
+type Options struct {
+	Root  uint64 // root seed, as of an experiment
+	First int    // number of the first run; lane i is run First+i and meets its draws
+	Steps int    // of every run, starts of episodes included; at least 1
+}
+
+// Sample is what was seen of an environment in which episodes follow each other:
+// what ends one leads to the start of the next.
+type Sample struct {
+	// Counts has the steps of all runs. The last one of a run counts as the end of an
+	// episode if it leads where no step was seen to leave, or did end one: it leads to
+	// where the run began. So every observation that is reached is left.
+	Counts *mdp.Counts
+	// Rewards is the mean reward per step of each run, and Visits[i][s] the share of
+	// run i's steps that were taken in observation s, both over the later half of the
+	// run. NaN in a run that took no step there.
+	Rewards []float64
+	Visits  [][]float64
+	Steps   int // taken in all; starts of episodes are none
+}
+
+// transition is a step.
+type transition struct {
+	s, a, next int
+	reward     float64
+}
+
+// run is what is known of one lane.
+type run struct {
+	first   int         // index of the first observation
+	at      int         // and of the last one
+	last    *transition // not counted yet
+	ending  bool        // last ended an episode; where it leads is not known yet
+	episode uint64      // number of the next
+}
+
+// Take follows a policy in every lane of env, which have not been stepped. The
+// policy and what is counted number observations and actions from 0. The error
+// wraps framework.ErrUnsupported where these are not Discrete.
+func Take(ctx context.Context, env framework.VectorEnvironment, lanes int, pi mdp.Policy, o Options) (*Sample, error) {
+	spec := env.Spec()
+	observation, ok := spec.Observation.(space.Discrete)
+	action, discrete := spec.Action.(space.Discrete)
+	if !ok || !discrete {
+		return nil, fmt.Errorf("%s: observations and actions must be discrete to be counted: %w", spec.ID, framework.ErrUnsupported)
+	}
+	if lanes < 1 || o.Steps < 1 {
+		return nil, fmt.Errorf("%d steps of %d runs are nothing to look at", o.Steps, lanes)
+	}
+	n, m := int(observation.N), int(action.N)
+	counts, err := mdp.NewCounts(n, m)
+	if err != nil {
+		return nil, err
+	}
+	t := &taker{
+		observation: observation, action: action, options: o, seeds: seed.NewSource(o.Root, spec.ID), runs: make([]run, lanes),
+		sample: &Sample{Counts: counts, Rewards: make([]float64, lanes), Visits: make([][]float64, lanes)},
+		taken:  make([]float64, lanes),
+	}
+	in := &framework.Rollout{
+		Signals: make([]framework.Signal, lanes), Draws: make([]uint64, lanes),
+		Observations: space.NewColumn(spec.Observation, lanes), Policy: make([]float64, n*m),
+	}
+	for s := range n {
+		pi.Distribution(in.Policy[s*m:(s+1)*m], s)
+	}
+	for i := range lanes {
+		in.Signals[i] = framework.NewRun
+		in.Draws[i] = t.seeds.Seed(o.First+i, seed.Agent, 0)
+		t.sample.Visits[i] = make([]float64, n)
+	}
+	for done := 0; done < o.Steps; done += in.Steps {
+		in.Steps = min(chunk, o.Steps-done)
+		in.Episodes = in.Steps
+		out := framework.NewTrajectories(spec, lanes, in.Steps)
+		t.seed(in)
+		if err := framework.RollOut(ctx, env, in, out); err != nil {
+			return nil, err
+		}
+		for i := range lanes {
+			for k := range in.Steps {
+				t.see(i, done+k, out, i*in.Steps+k)
+			}
+			in.Signals[i] = framework.Continue
+			if t.runs[i].ending {
+				in.Signals[i] = framework.NewEpisode
+			}
+			in.Observations.Int64[i] = int64(t.runs[i].at) + observation.Start
+			in.Draws[i] = seed.After(in.Draws[i], in.Steps)
+		}
+	}
+	t.finish()
+	return t.sample, nil
+}
+
+type taker struct {
+	observation, action space.Discrete
+	options             Options
+	seeds               seed.Source
+	runs                []run
+	sample              *Sample
+	taken               []float64 // steps of each run in its later half
+}
+
+// seed gives every lane as many seeds as it can need.
+func (t *taker) seed(in *framework.Rollout) {
+	in.Seeds = in.Seeds[:0]
+	for i := range t.runs {
+		for k := range in.Episodes {
+			in.Seeds = append(in.Seeds, t.seeds.Seed(t.options.First+i, seed.Environment, t.runs[i].episode+uint64(k)))
+		}
+	}
+}
+
+// see takes in step k of run i, entry e of what was rolled out.
+func (t *taker) see(i, k int, out *framework.Trajectories, e int) {
+	r, next := &t.runs[i], int(out.Observations.Int64[e]-t.observation.Start)
+	if out.Signals[e] != framework.Continue {
+		if r.episode == 0 {
+			r.first = next
+		}
+		if r.ending {
+			r.last.next, r.ending = next, false
+		}
+		r.at = next
+		r.episode++
+		return
+	}
+	step := transition{s: r.at, a: int(out.Actions.Int64[e] - t.action.Start), next: next, reward: out.Rewards[e]}
+	t.sample.Steps++
+	if 2*k >= t.options.Steps {
+		t.taken[i]++
+		t.sample.Rewards[i] += step.reward
+		t.sample.Visits[i][step.s]++
+	}
+	if r.last == nil {
+		r.last = new(transition)
+	} else {
+		t.count(r.last)
+	}
+	*r.last, r.at, r.ending = step, next, out.Terminated[e] || out.Truncated[e]
+}
+
+func (t *taker) count(x *transition) { t.sample.Counts.Update(x.s, x.a, x.reward, x.next) }
+
+// finish counts the last steps and makes means of sums.
+func (t *taker) finish() {
+	left := make([]bool, t.observation.N) // observations that a step leaves
+	for s := range left {
+		for a := range int(t.action.N) {
+			left[s] = left[s] || t.sample.Counts.N(s, a) > 0
+		}
+	}
+	for _, r := range t.runs {
+		if r.last != nil {
+			left[r.last.s] = true
+		}
+	}
+	for _, r := range t.runs {
+		if r.last == nil {
+			continue
+		}
+		if r.ending || !left[r.last.next] {
+			r.last.next = r.first
+		}
+		t.count(r.last)
+	}
+	for i, n := range t.taken {
+		t.sample.Rewards[i] /= n
+		for s := range t.sample.Visits[i] {
+			t.sample.Visits[i][s] /= n
+		}
+	}
+}
