@@ -191,3 +191,63 @@ func BenchmarkModel(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkReduceLearning is what a decision costs of an agent that learns: K = 10
+// bootstrap models, 25 steps of one of the options by turns, and the reduction with
+// all members' policies and constant actions, from 2,500 steps on.
+func BenchmarkReduceLearning(b *testing.B) {
+	for _, tt := range []struct {
+		name string
+		make func() (*catalog.Task, error)
+	}{
+		{"states=6", func() (*catalog.Task, error) { return catalog.RiverSwim(6) }},
+		{"states=104", func() (*catalog.Task, error) { return catalog.FourRooms(true) }},
+		{"states=500", catalog.Taxi},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			task, err := tt.make()
+			if err != nil {
+				b.Fatal(err)
+			}
+			m := task.Model
+			prior, err := mdp.NewDirichlet(mdp.DirichletPrior{States: m.NumStates(), Actions: m.NumActions()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			belief, err := mdp.NewBootstrap(prior, 10, 1, mdp.Poisson, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			rng := newRNG(1)
+			s := m.Start(rng)
+			step := func(a int) {
+				next, r := m.Step(s, a, rng)
+				belief.Update(s, a, r, next)
+				if s = next; m.Terminal(s) {
+					s = m.Start(rng)
+				}
+			}
+			for range 2500 {
+				step(rng.IntN(m.NumActions()))
+			}
+			reducer := NewReducer(WindowOptions{Fixed: 1})
+			members := make([]*mdp.Tabular, belief.Len())
+			i := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				for k := range members {
+					members[k] = belief.Member(k)
+				}
+				red, err := reducer.Reduce(members, ReduceOptions{Mean: belief.Mean(), Discount: 0.99})
+				if err != nil {
+					b.Fatal(err)
+				}
+				pi := red.Candidates[i%len(red.Candidates)].Policy.(mdp.Deterministic)
+				for range 25 {
+					step(pi[s])
+				}
+				i++
+			}
+		})
+	}
+}

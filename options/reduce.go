@@ -20,6 +20,11 @@ type ReduceOptions struct {
 	// Discount 0 values an option by its gain; a discount 0 < γ < 1 by (1−γ) times
 	// its discounted value in the present state.
 	Discount float64
+	// Residual is how far values with a discount may be off, in units of the
+	// range of a model's mean rewards (values are per step; see Reduction.Values).
+	// Models of up to 64 states are solved by elimination, and their values exact to
+	// rounding; larger ones by iteration. Default 1e-6.
+	Residual float64
 	// State is the present state, in which Deviations deviate.
 	State int
 	// Visits is what the kinds Overdue and Novelty go by; they need it. Kappa is
@@ -91,6 +96,9 @@ type Reducer struct {
 	members   []mdp.AverageSolver
 	evaluator mdp.AverageSolver
 	policies  []mdp.Deterministic // of the mean and the members: where to start
+	solver    mdp.DiscountedSolver
+	optimal   [][]float64            // discounted values of those policies, if found by iteration
+	last      map[string][][]float64 // discounted values of candidates by name and member
 	window    *WindowEstimator
 }
 
@@ -117,14 +125,21 @@ func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceOptions) (*Reduction, e
 		r.members = make([]mdp.AverageSolver, len(members))
 		r.policies = make([]mdp.Deterministic, len(members)+1)
 	}
-	y, _, err := r.solve(&r.mean, mean, o.Discount, 0)
+	if len(r.optimal) != len(members)+1 || len(r.optimal[0]) != mean.NumStates() {
+		r.optimal = make([][]float64, len(members)+1)
+		for i := range r.optimal {
+			r.optimal[i] = make([]float64, mean.NumStates())
+		}
+		r.last = map[string][][]float64{}
+	}
+	y, _, err := r.solve(&r.mean, mean, &o, 0)
 	if err != nil {
 		return nil, fmt.Errorf("mean model: %w", err)
 	}
 	solved := make([][]float64, len(members))
 	policies := make([]mdp.Deterministic, len(members))
 	for k, m := range members {
-		if policies[k], solved[k], err = r.solve(&r.members[k], m, o.Discount, k+1); err != nil {
+		if policies[k], solved[k], err = r.solve(&r.members[k], m, &o, k+1); err != nil {
 			return nil, fmt.Errorf("model %d: %w", k, err)
 		}
 	}
@@ -140,7 +155,7 @@ func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceOptions) (*Reduction, e
 		c := &red.Candidates[x]
 		red.arms = append(red.arms, c.Arm)
 		for k, m := range members {
-			v, err := r.evaluate(m, c, o.Discount)
+			v, err := r.evaluate(m, c, &o, k)
 			if err != nil {
 				return nil, fmt.Errorf("option %s in model %d: %w", c.Name, k, err)
 			}
@@ -167,7 +182,12 @@ func (o *ReduceOptions) complete(m *mdp.Tabular) error {
 	if o.Reveal == 0 {
 		o.Reveal = 1
 	}
+	if o.Residual == 0 {
+		o.Residual = 1e-6
+	}
 	switch {
+	case !(o.Residual > 0):
+		return fmt.Errorf("options: residual %v of values is not positive", o.Residual)
 	case !(o.Discount >= 0 && o.Discount < 1):
 		return fmt.Errorf("options: discount %v of values outside [0,1)", o.Discount)
 	case o.State < 0 || o.State >= m.NumStates():
@@ -182,27 +202,52 @@ func (o *ReduceOptions) complete(m *mdp.Tabular) error {
 	return nil
 }
 
+// eliminated is the number of states up to which elimination is quicker than
+// iteration.
+const eliminated = 64
+
+// residual is the option's in units of reward; rounding allows no less.
+func (o *ReduceOptions) residual(m *mdp.Tabular) float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for s := range m.NumStates() {
+		for a := range m.NumActions() {
+			low, high = min(low, m.Reward(s, a)), max(high, m.Reward(s, a))
+		}
+	}
+	return max(o.Residual*(high-low), 1e-12*max(high, -low)/(1-o.Discount), 1e-300)
+}
+
 // solve returns an optimal policy and its value or gain in every state, in memory
 // of their own.
-func (r *Reducer) solve(solver *mdp.AverageSolver, m *mdp.Tabular, gamma float64, i int) (mdp.Deterministic, []float64, error) {
+func (r *Reducer) solve(solver *mdp.AverageSolver, m *mdp.Tabular, o *ReduceOptions, i int) (mdp.Deterministic, []float64, error) {
+	n := m.NumStates()
+	start := mdp.Options{}
+	if len(r.policies[i]) == n {
+		start.Policy = r.policies[i]
+	}
 	var sol *mdp.Solution
 	var err error
-	if gamma == 0 {
+	switch {
+	case o.Discount == 0:
 		sol, err = solver.Solve(m, mdp.Options{})
-	} else {
-		start := mdp.Options{}
-		if len(r.policies[i]) == m.NumStates() {
-			start.Policy = r.policies[i]
+	case n <= eliminated:
+		sol, err = mdp.SolveDiscounted(m, o.Discount, start)
+	default:
+		pi := make(mdp.Deterministic, n)
+		copy(pi, start.Policy)
+		if _, err := r.solver.Solve(r.optimal[i], pi, m, o.Discount, o.residual(m)); err != nil {
+			return nil, nil, err
 		}
-		sol, err = mdp.SolveDiscounted(m, gamma, start)
+		r.policies[i] = pi
+		return pi, scaled(r.optimal[i], 1-o.Discount), nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	r.policies[i] = slices.Clone(sol.Policy)
 	value := slices.Clone(sol.Gain)
-	if gamma > 0 {
-		value = scaled(sol.Value, 1-gamma)
+	if o.Discount > 0 {
+		value = scaled(sol.Value, 1-o.Discount)
 	}
 	return r.policies[i], value, nil
 }
@@ -215,12 +260,17 @@ func scaled(v []float64, f float64) []float64 {
 	return w
 }
 
-// evaluate returns the value or gain of a candidate in every state.
-func (r *Reducer) evaluate(m *mdp.Tabular, c *Candidate, gamma float64) ([]float64, error) {
+// evaluate returns the value or gain of a candidate in every state of member k.
+func (r *Reducer) evaluate(m *mdp.Tabular, c *Candidate, o *ReduceOptions, k int) ([]float64, error) {
+	gamma := o.Discount
 	if c.repeats != nil {
 		return evaluateRepeats(m, c, gamma)
 	}
-	if pi, ok := c.Policy.(mdp.Deterministic); ok && gamma == 0 && m.NumStates() <= largest {
+	pi, ok := c.Policy.(mdp.Deterministic)
+	if ok && gamma > 0 && m.NumStates() > eliminated {
+		return r.iterate(m, pi, c.Name, o, k)
+	}
+	if ok && gamma == 0 && m.NumStates() <= largest {
 		sol, err := r.evaluator.Evaluate(m, pi)
 		if err != nil {
 			return nil, err
@@ -237,6 +287,26 @@ func (r *Reducer) evaluate(m *mdp.Tabular, c *Candidate, gamma float64) ([]float
 	}
 	v, err := chain.EvaluateDiscounted(gamma)
 	return scaled(v, 1-gamma), err
+}
+
+// iterate evaluates a policy from its last value, or from the optimal one if it is
+// that policy's or there is no other.
+func (r *Reducer) iterate(m *mdp.Tabular, pi mdp.Deterministic, name string, o *ReduceOptions, k int) ([]float64, error) {
+	of := r.last[name]
+	if of == nil {
+		of = make([][]float64, len(r.members))
+		r.last[name] = of
+	}
+	same := slices.Equal(pi, r.policies[k+1])
+	if same || of[k] == nil {
+		of[k] = append(of[k][:0], r.optimal[k+1]...)
+	}
+	if !same {
+		if _, err := r.solver.Evaluate(of[k], m, pi, o.Discount, o.residual(m)); err != nil {
+			return nil, err
+		}
+	}
+	return scaled(of[k], 1-o.Discount), nil
 }
 
 // evaluateRepeats values the drawing of repeated actions, one after the other.

@@ -1,0 +1,79 @@
+package mdp
+
+import (
+	"fmt"
+	"math"
+)
+
+// DiscountedSolver solves and evaluates discounted models one after the other, as
+// an agent does that learns one, by iteration to a stated residual: models and
+// policies that have changed little cost little, and large ones much less than
+// elimination does. It keeps its memory. The zero value is ready. It is not safe for
+// concurrent use.
+type DiscountedSolver struct {
+	linear krylov
+}
+
+// Evaluate improves v, which has one place per state and may hold anything to start
+// from, until it is the value of policy π in m, 0 ≤ γ < 1, but for residual/(1−γ) in
+// each state: residual > 0 is in units of reward per step. It returns the residual
+// that was reached, with ErrNotConverged if that is larger, as where the residual
+// asked for is below what rounding leaves.
+//
+// Each evaluation is GMRES, preconditioned by symmetric Gauss-Seidel (Saad 2003,
+// §9.3 and §10.2); the residual is half of the span of r + γPv − v, after which v is
+// shifted to the middle of MacQueen's (1966) bounds.
+func (d *DiscountedSolver) Evaluate(v []float64, m *Tabular, pi Deterministic, gamma, residual float64) (float64, error) {
+	if err := checkDiscount(gamma); err != nil {
+		return 0, err
+	}
+	if len(v) != m.states {
+		return 0, fmt.Errorf("mdp: the value to start from has %d states, the model %d", len(v), m.states)
+	}
+	if err := checkPolicy(pi, m.states, m.actions); err != nil {
+		return 0, err
+	}
+	d.linear.set(m, pi, gamma)
+	half := d.linear.solve(v, gamma, residual, 100)
+	if !(half <= residual) {
+		return half, ErrNotConverged
+	}
+	return half, nil
+}
+
+// Solve improves the policy π, and v, which may hold anything, until v is the
+// optimal value of m but for residual/(1−γ) in each state, and π is greedy for it: it
+// loses at most twice that. Residual and error are as in Evaluate.
+//
+// It is policy iteration whose evaluations are no more exact than the policy is good
+// (Gargiani et al. 2023).
+func (d *DiscountedSolver) Solve(v []float64, pi Deterministic, m *Tabular, gamma, residual float64) (float64, error) {
+	if _, err := d.Evaluate(v, m, pi, gamma, math.Inf(1)); err != nil { // checks
+		return 0, err
+	}
+	half, least, exactness := math.Inf(1), math.Inf(1), 0.05
+	for range 1000 {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for s := range v {
+			q, a := m.best(s, gamma, v)
+			if q > m.backup(s*m.actions+pi[s], gamma, v) {
+				pi[s] = a
+			}
+			lo, hi = min(lo, q-v[s]), max(hi, q-v[s])
+		}
+		if half = (hi - lo) / 2; half <= residual {
+			shift := (hi + lo) / 2 / (1 - gamma)
+			for s := range v {
+				v[s] += shift
+			}
+			return half, nil
+		}
+		if half > least/2 { // as policy iteration may, but not for ever
+			exactness /= 4
+		}
+		least = min(least, half)
+		d.linear.set(m, pi, gamma)
+		d.linear.solve(v, gamma, max(residual/2, exactness*half), 100)
+	}
+	return half, ErrNotConverged
+}

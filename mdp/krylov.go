@@ -1,0 +1,203 @@
+package mdp
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// krylov solves (I−γP)v = r for the chain of one policy by GMRES (Saad & Schultz
+// 1986), preconditioned from both sides by the triangles of I−γP as symmetric
+// Gauss-Seidel sweeps are, in the form in which a product and its preconditioning
+// cost one pass over the rows (Eisenstat 1981). Slow modes, sets of states that are
+// hardly ever left, hold up sweeps for as long as they last, but cost this one
+// iteration each. Memory is kept between calls.
+type krylov struct {
+	n        int
+	start    []int // row s is start[s] : start[s+1], from middle[s] on above the diagonal
+	middle   []int
+	next     []int32
+	prob     []float64 // γP, without the diagonal
+	diagonal []float64 // of I−γP
+	reward   []float64
+	basis    [][]float64
+	columns  [][]float64 // of the triangle that Givens rotations make of the Hessenberg matrix
+	cos, sin []float64
+	left     []float64 // what is left of the residual, in the basis
+	y        []float64
+}
+
+// restart is the dimension of the Krylov space.
+const restart = 40
+
+// set takes the rows of a policy.
+func (k *krylov) set(m *Tabular, pi Deterministic, gamma float64) {
+	n := m.states
+	if k.n != n {
+		*k = krylov{n: n, start: make([]int, n+1), middle: make([]int, n), diagonal: make([]float64, n), reward: make([]float64, n),
+			basis: make([][]float64, restart+1), columns: make([][]float64, restart), cos: make([]float64, restart), sin: make([]float64, restart),
+			left: make([]float64, restart+1), y: make([]float64, n)}
+		for j := range k.basis {
+			k.basis[j] = make([]float64, n)
+		}
+		for j := range k.columns {
+			k.columns[j] = make([]float64, j+2)
+		}
+	}
+	k.next, k.prob = k.next[:0], k.prob[:0]
+	for s, a := range pi {
+		i := s*m.actions + a
+		lo, hi := m.start[i], m.start[i+1]
+		d, middle := 1.0, -1
+		prob := m.prob[lo:hi]
+		for j, t := range m.next[lo:hi] {
+			if int(t) >= s && middle < 0 {
+				middle = len(k.next)
+			}
+			if int(t) == s {
+				d -= gamma * prob[j]
+				continue
+			}
+			k.next, k.prob = append(k.next, t), append(k.prob, gamma*prob[j])
+		}
+		if middle < 0 {
+			middle = len(k.next)
+		}
+		k.middle[s], k.start[s+1] = middle, len(k.next)
+		k.diagonal[s], k.reward[s] = d, m.reward[i]
+	}
+}
+
+// residual writes r + γPv − v to dst and returns its extremes.
+func (k *krylov) residual(dst, v []float64) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for s := range dst {
+		x := k.reward[s] - k.diagonal[s]*v[s] + dotSparse(k.next[k.start[s]:k.start[s+1]], k.prob[k.start[s]:k.start[s+1]], v)
+		dst[s] = x
+		lo, hi = min(lo, x), max(hi, x)
+	}
+	return lo, hi
+}
+
+func dotSparse(next []int32, prob, v []float64) float64 {
+	prob = prob[:len(next)]
+	a, b := 0.0, 0.0 // two chains of additions, which do not wait for each other
+	for len(next) >= 2 {
+		a += prob[0] * v[next[0]]
+		b += prob[1] * v[next[1]]
+		next, prob = next[2:], prob[2:]
+	}
+	if len(next) == 1 {
+		a += prob[0] * v[next[0]]
+	}
+	return a + b
+}
+
+// forward solves (D−L)x = x in place, L being what is below the diagonal.
+func (k *krylov) forward(x []float64) {
+	for s := range x {
+		lo, hi := k.start[s], k.middle[s]
+		x[s] = (x[s] + dotSparse(k.next[lo:hi], k.prob[lo:hi], x)) / k.diagonal[s]
+	}
+}
+
+// backward solves (D−U)y = x, U being what is above the diagonal.
+func (k *krylov) backward(y, x []float64) {
+	for s := k.n - 1; s >= 0; s-- {
+		lo, hi := k.middle[s], k.start[s+1]
+		y[s] = (x[s] + dotSparse(k.next[lo:hi], k.prob[lo:hi], y)) / k.diagonal[s]
+	}
+}
+
+// apply writes D(D−L)⁻¹(I−γP)(D−U)⁻¹x to dst. As I−γP = (D−L)+(D−U)−D, it is
+// D(y + (D−L)⁻¹(x−Dy)) with y = (D−U)⁻¹x.
+func (k *krylov) apply(dst, x []float64) {
+	k.backward(k.y, x)
+	for s, y := range k.y {
+		dst[s] = x[s] - k.diagonal[s]*y
+	}
+	k.forward(dst)
+	for s, y := range k.y {
+		dst[s] = k.diagonal[s] * (dst[s] + y)
+	}
+}
+
+// solve improves v until r + γPv − v spans no more than 2·tolerance, then shifts it
+// to the middle of the bounds that follow (see SolveDiscounted): v is then within
+// the returned half of the span, over 1−γ. It gives up after limit restarts.
+func (k *krylov) solve(v []float64, gamma, tolerance float64, limit int) (half float64) {
+	// The largest element of the residual is about one over √n of its norm; but what
+	// GMRES makes small is scaled, and where that was not enough it goes on for longer.
+	enough := tolerance * math.Sqrt(float64(k.n)) / 4
+	for range limit {
+		lo, hi := k.residual(k.basis[0], v)
+		half = (hi - lo) / 2
+		if half <= tolerance {
+			shift := (hi + lo) / 2 / (1 - gamma)
+			for s := range v {
+				v[s] += shift
+			}
+			return half
+		}
+		k.iterate(v, enough)
+		enough /= 10
+	}
+	lo, hi := k.residual(k.basis[0], v)
+	return (hi - lo) / 2
+}
+
+// iterate is GMRES for the correction of v, whose residual is in basis[0], until the
+// norm of the scaled residual is small enough.
+func (k *krylov) iterate(v []float64, enough float64) {
+	r := k.basis[0]
+	k.forward(r)
+	floats.Mul(r, k.diagonal)
+	norm := floats.Norm(r, 2)
+	if !(norm > 0) {
+		return
+	}
+	floats.Scale(1/norm, r)
+	k.left[0] = norm
+	used := 0
+	for j := range restart {
+		w, h := k.basis[j+1], k.columns[j]
+		k.apply(w, k.basis[j])
+		before := floats.Norm(w, 2)
+		for i := range j + 1 {
+			h[i] = floats.Dot(k.basis[i], w)
+			floats.AddScaled(w, -h[i], k.basis[i])
+		}
+		length := floats.Norm(w, 2)
+		if length <= 1e-12*before { // nothing new but rounding
+			length = 0
+		}
+		for i := range j {
+			h[i], h[i+1] = k.cos[i]*h[i]+k.sin[i]*h[i+1], k.cos[i]*h[i+1]-k.sin[i]*h[i]
+		}
+		q := math.Hypot(h[j], length)
+		if q <= 1e-12*before {
+			break
+		}
+		k.cos[j], k.sin[j] = h[j]/q, length/q
+		h[j] = q
+		k.left[j], k.left[j+1] = k.cos[j]*k.left[j], -k.sin[j]*k.left[j]
+		used = j + 1
+		if length == 0 || math.Abs(k.left[j+1]) <= enough {
+			break
+		}
+		floats.Scale(1/length, w)
+	}
+	for i := used - 1; i >= 0; i-- { // back substitution
+		for j := i + 1; j < used; j++ {
+			k.left[i] -= k.columns[j][i] * k.left[j]
+		}
+		k.left[i] /= k.columns[i][i]
+	}
+	sum := k.basis[restart]
+	clear(sum)
+	for i := range used {
+		floats.AddScaled(sum, k.left[i], k.basis[i])
+	}
+	k.backward(k.y, sum)
+	floats.Add(v, k.y)
+}
