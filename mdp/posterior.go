@@ -212,6 +212,8 @@ type Bootstrap struct {
 	weight  float64
 	mask    Mask
 	rng     *rand.Rand
+	latest  []revision // of the members, and the mean
+	scratch *scatter
 }
 
 var _ Belief = (*Bootstrap)(nil)
@@ -260,6 +262,9 @@ func (b *Bootstrap) Update(s, a int, reward float64, next int) {
 	for _, c := range b.members {
 		c.add(s, a, reward, next, b.mask.draw(b.rng))
 	}
+	for k := range b.latest {
+		b.latest[k].change(s*b.members[0].actions + a)
+	}
 }
 
 // Len returns the number of members.
@@ -277,23 +282,26 @@ func (b *Bootstrap) Sample(rng *rand.Rand) *Tabular { return b.Member(rng.IntN(l
 // mix returns the mean of members, each the weighted mean of its counts and its
 // prior.
 func (b *Bootstrap) mix(members []*Counts, prior []*Tabular) *Tabular {
-	v := newScatter(members[0].states)
+	x := newScatter(members[0].states)
+	return members[0].fill(nil, func(s, a int, _ *countRow, t *Tabular) { b.mixRow(t, x, members, prior, s, a) })
+}
+
+// mixRow appends a row of the mean of members to t. v is empty before and after.
+func (b *Bootstrap) mixRow(t *Tabular, v *scatter, members []*Counts, prior []*Tabular, s, a int) {
 	share := 1 / float64(len(members))
-	return members[0].fill(nil, func(s, a int, _ *countRow, t *Tabular) {
-		reward := 0.0
-		for k, c := range members {
-			row := &c.rows[s*c.actions+a]
-			f := share / (b.weight + row.total)
-			next, prob := prior[k].Transition(s, a)
-			for j, u := range next {
-				v.add(u, f*b.weight*prob[j])
-			}
-			for j, u := range row.next {
-				v.add(u, f*row.count[j])
-			}
-			reward += f * (b.weight*prior[k].Reward(s, a) + row.total*row.reward.Mean)
+	reward := 0.0
+	for k, c := range members {
+		row := &c.rows[s*c.actions+a]
+		f := share / (b.weight + row.total)
+		next, prob := prior[k].Transition(s, a)
+		for j, u := range next {
+			v.add(u, f*b.weight*prob[j])
 		}
-		t.next, t.prob = v.drain(t.next, t.prob)
-		t.reward = append(t.reward, reward)
-	})
+		for j, u := range row.next {
+			v.add(u, f*row.count[j])
+		}
+		reward += f * (b.weight*prior[k].Reward(s, a) + row.total*row.reward.Mean)
+	}
+	t.next, t.prob = v.drain(t.next, t.prob)
+	t.reward = append(t.reward, reward)
 }
