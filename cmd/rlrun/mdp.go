@@ -83,6 +83,7 @@ type mdpFlags struct {
 	horizon                int
 	average, restart, json bool
 	plot                   string
+	estimates              bool // the command can do without a model
 }
 
 func (f *mdpFlags) add(app *app, cmd *cobra.Command) {
@@ -153,6 +154,10 @@ func (f *mdpFlags) process(app *app, cmd *cobra.Command) (*process, error) {
 		p.model, err = readModel(f.model, cmd.InOrStdin())
 	} else {
 		err = p.open(cmd.Context(), app, f.env, f.params)
+	}
+	if m := withoutModel(err); m != nil && !f.estimates {
+		_ = m.close() // an ending process changes nothing
+		return nil, usage{err}
 	}
 	if err != nil {
 		return nil, err
@@ -225,7 +230,12 @@ func (p *process) open(ctx context.Context, app *app, name string, params []stri
 	if err != nil {
 		return err
 	}
-	defer closePlugin()
+	keep := false
+	defer func() {
+		if !keep {
+			_ = closePlugin()
+		}
+	}()
 	d, err := plugin.Describe(ctx)
 	if err != nil {
 		return err
@@ -244,7 +254,8 @@ func (p *process) open(ctx context.Context, app *app, name string, params []stri
 	defer env.Close()
 	modeler, ok := env.(framework.Modeler)
 	if !ok {
-		return usagef("%s does not tell its model; rlrun plugin inspect shows who has the capability \"model\"", name)
+		keep = true
+		return &modelless{name, plugin, raw, closePlugin}
 	}
 	// The model of a lane is there once a run has begun.
 	in, out := framework.NewActions(env.Spec(), 1), framework.NewTimeSteps(env.Spec(), 1)

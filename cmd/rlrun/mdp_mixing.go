@@ -28,6 +28,13 @@ interval.
 --plot draws d_T over T for each action, in the state where its T_ε is largest,
 and for tasks on a grid the largest T_ε of each cell.
 
+An environment that does not tell its model, but has discrete observations and
+actions, is rolled out: T_ε is that of what was counted, with intervals that hold
+for all states and actions at once with 95% if observations are states, and the
+policy's reward and visits come with Student's over 64 runs. The policy is
+uniform unless another is given; actions that it does not take are tried in runs
+of their own.
+
 Model, criterion and policy: rlrun mdp --help.
 
 --json:` + mdpKeys + `
@@ -50,7 +57,11 @@ Model, criterion and policy: rlrun mdp --help.
             bound_dobrushin, bound_spectral}   up to 512 states; the bounds are of
                        max
   sample {pairs, low, high, extrapolated}   of sampled models; then max, T, limit
-                       and the following keys are null`
+                       and the following keys are null
+  estimate {environment, observations, actions, runs, steps, seen, intervals {max,
+            mean, mean_all}, T_low, T_high, reward, visits}   without a model; then
+                       model, of_mean, limit and the keys from infinite to sample
+                       are null, and T is null where nothing was seen`
 
 // forgetting is the exploration mixing time of a policy, and what belongs to it.
 type forgetting struct {
@@ -68,6 +79,8 @@ type forgetting struct {
 func newMDPMixing(app *app) *cobra.Command {
 	var f mdpFlags
 	var o mdp.MixingOptions
+	var length int
+	var root uint64
 	cmd := &cobra.Command{
 		Use:   "mixing (--model FILE | --env NAME) [--tv η | --epsilon ε]",
 		Short: "How long a single deviation from the policy is felt",
@@ -86,9 +99,29 @@ func newMDPMixing(app *app) *cobra.Command {
 			case fs.Changed("epsilon") && !(o.Epsilon > 0 && !math.IsInf(o.Epsilon, 0)):
 				return usagef("--epsilon must be a positive number, not %s", given(o.Epsilon))
 			}
+			if length < 2 {
+				return usagef("--steps must be at least 2, not %d", length)
+			}
+			f.estimates = true
 			p, err := f.process(app, cmd)
+			if m := withoutModel(err); m != nil {
+				defer m.close()
+				e, err := f.estimate(cmd, m, o, length, root)
+				if err != nil {
+					return err
+				}
+				if f.json {
+					return writeJSON(cmd.OutOrStdout(), e.json())
+				}
+				return e.print(cmd.OutOrStdout())
+			}
 			if err != nil {
 				return err
+			}
+			for _, name := range []string{"steps", "seed"} {
+				if fs.Changed(name) {
+					return usagef("--%s is for environments that do not tell their model; %s does", name, p.label)
+				}
 			}
 			q, err := p.forgetting(cmd.Context(), o)
 			if err != nil {
@@ -108,6 +141,8 @@ func newMDPMixing(app *app) *cobra.Command {
 	f.add(app, cmd)
 	cmd.Flags().Float64Var(&o.Eta, "tv", 0, "forgotten below total variation `η` (default 0.25)")
 	cmd.Flags().Float64Var(&o.Epsilon, "epsilon", 0, "the same in the paper's scale, `ε` = 2η/|S|")
+	cmd.Flags().IntVar(&length, "steps", 4096, "without a model: estimate from `N` steps in each of 64 runs")
+	cmd.Flags().Uint64Var(&root, "seed", 1, "without a model: `N`, root of every random stream")
 	f.addOutput(cmd, "draw d_T over T, and T_ε on the map, to `FILE` (.svg, .png, .pdf)")
 	return cmd
 }

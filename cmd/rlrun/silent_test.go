@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/plugins"
+)
+
+// silent is a bundled environment that does not tell its model.
+type silent struct{ framework.Plugin }
+
+func (s silent) Describe(ctx context.Context) (framework.Description, error) {
+	d, err := s.Plugin.Describe(ctx)
+	d.Capabilities = nil
+	return d, err
+}
+
+func (s silent) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+	env, err := s.Plugin.OpenEnvironment(ctx, params, lanes)
+	return struct{ framework.VectorEnvironment }{env}, err
+}
+
+// serveSilent is the main of a plugin's process; its argument names the
+// environment.
+func serveSilent() {
+	c, err := newCatalogue(plugins.All(), nil)
+	if err != nil {
+		panic(err)
+	}
+	plugin.Serve(silent{c.bundled[os.Args[1]]})
+}
