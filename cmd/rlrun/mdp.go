@@ -20,7 +20,7 @@ import (
 
 const mdpHelp = `Compute with a finite Markov decision process whose model is known: --env NAME,
 an environment that tells its model (rlrun plugin inspect NAME says which
-parameters --param sets), or --model FILE, JSON:
+parameters --param sets; rlrun mdp mixing can do without), or --model FILE, JSON:
 
   {"S": 2, "A": 2,
    "transitions": [[0,0,1,1], [0,1,0,0.25], [0,1,1,0.75], [1,0,0,1], [1,1,1,1]],

@@ -64,7 +64,7 @@ func ServeAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, s
 // ID empty gets id.
 //
 // An environment may also be a framework.Batcher, KnownModel or Renderer, and have
-// a method Close() error. It is made once with the defaults to see what it can do;
+// a method Close() error; its batch may be a framework.Roller. It is made once with the defaults to see what it can do;
 // if they do not suffice, its capabilities are those of the type E.
 func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv func(P) (E, error)) framework.Plugin {
 	open := func(p P, lanes int) (framework.VectorEnvironment, error) {
