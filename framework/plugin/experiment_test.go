@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +31,13 @@ const (
 // The other part is in this process.
 func perform(t *testing.T, part string, f faults, o plugin.LaunchOptions) map[result.Key]result.Record {
 	t.Helper()
+	f.Step = struck - 1
+	return performIn(t, part, faultyRun, f, o)
+}
+
+// performIn is perform with a fault in another run, at the step that f names.
+func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOptions) map[result.Key]result.Record {
+	t.Helper()
 	none, err := json.Marshal(faults{Lane: -1, ID: faultyID})
 	if err != nil {
 		t.Fatal(err)
@@ -38,8 +47,8 @@ func perform(t *testing.T, part string, f faults, o plugin.LaunchOptions) map[re
 	if part == "agent" {
 		purpose = seed.Agent
 	}
-	f.ID, f.Lane, f.Step = faultyID, -1, struck-1
-	f.Seeds = []uint64{seed.NewSource(1, faultyID).Seed(faultyRun, purpose, 0)}
+	f.ID, f.Lane = faultyID, -1
+	f.Seeds = []uint64{seed.NewSource(1, faultyID).Seed(run, purpose, 0)}
 	if params[part], err = json.Marshal(f); err != nil {
 		t.Fatal(err)
 	}
@@ -180,5 +189,34 @@ func TestFaultsInAnExperiment(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Wherever the process dies: at any step of any run, by any of the ways to die, of
+// the environment or of the agent. The runs that are not to blame never notice.
+func TestDeathAtAnyStep(t *testing.T) {
+	undisturbed := lines(perform(t, "environment", faults{}, plugin.LaunchOptions{}))
+	where := regexp.MustCompile(`, call \d+: plugin faulty: step \d+: `)
+	rng := rand.New(rand.NewPCG(1, 0))
+	for range 8 {
+		part, fault := []string{"environment", "agent"}[rng.IntN(2)], []string{"exit", "crash", "panic"}[rng.IntN(3)]
+		run, step := rng.IntN(4), 1+rng.IntN(3) // of an episode of four steps
+		if part == "agent" {
+			step = 1 + rng.IntN(10) // of the run
+		}
+		t.Run(fmt.Sprintf("%s/%s/run=%d/step=%d", part, fault, run, step), func(t *testing.T) {
+			t.Parallel()
+			got := performIn(t, part, run, faults{Fault: fault, Step: step}, plugin.LaunchOptions{})
+			bad := result.Key{Environment: "e", Agent: "a", Run: run}
+			if got[bad].Status != result.Failed || !where.MatchString(got[bad].Error) || part == "environment" && !strings.Contains(got[bad].Error, fmt.Sprintf(", call %d: ", step)) {
+				t.Errorf("got %v: %s", got[bad].Status, got[bad].Error)
+			}
+			text := lines(got)
+			for key, want := range undisturbed {
+				if key != bad && text[key] != want {
+					t.Errorf("run %d: got %s, want %s", key.Run, text[key], want)
+				}
+			}
+		})
 	}
 }
