@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/plugins/internal/snapshot"
 )
 
 // ID names the agent.
@@ -32,6 +33,8 @@ func Plugin() framework.Plugin {
 			Kind:   framework.KindAgent,
 			Doc:    "Plays multi-armed bandits by any policy (ε-greedy, Thompson, the paper's Algorithms 1 and 2, indices, upper confidence bounds, …) on any belief.",
 			Params: params.Schema(&Params{}),
+
+			Capabilities: []string{"checkpoint"},
 		},
 		Open: open,
 	}
@@ -58,7 +61,8 @@ func open(raw json.RawMessage, spec framework.Spec, n int) (framework.VectorAgen
 		}
 		return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 	}
-	return &agent{task: task, maker: maker, first: arms.Start, lanes: make([]lane, n)}, nil
+	of, err := snapshot.Describe(ID, p, spec)
+	return &agent{task: task, maker: maker, first: arms.Start, lanes: make([]lane, n), of: of}, err
 }
 
 type agent struct {
@@ -66,6 +70,7 @@ type agent struct {
 	maker *policy.Maker
 	first int64 // smallest action
 	lanes []lane
+	of    snapshot.Of
 }
 
 type lane struct {
@@ -83,9 +88,7 @@ func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.C
 		case framework.Idle:
 			continue
 		case framework.NewRun:
-			l.exploration = seed.Stream(in.Seeds[i], seed.Exploration)
-			l.bootstrap = seed.Stream(in.Seeds[i], seed.Bootstrap)
-			l.policy = a.maker.New(l.bootstrap)
+			*l = a.start(in.Seeds[i])
 		case framework.Continue:
 			if l.policy == nil {
 				return &framework.LaneError{Lane: i, Err: fmt.Errorf("a step before the first run: %w", framework.ErrNeedsReset)}
@@ -105,6 +108,39 @@ func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.C
 		l.arm = l.policy.SelectArm(l.exploration)
 		actions.Int64[i] = a.first + int64(l.arm)
 	}
+	return nil
+}
+
+// start returns a lane at the beginning of a run.
+func (a *agent) start(s uint64) lane {
+	l := lane{exploration: seed.Stream(s, seed.Exploration), bootstrap: seed.Stream(s, seed.Bootstrap)}
+	l.policy = a.maker.New(l.bootstrap)
+	return l
+}
+
+// SaveLane implements framework.LaneCheckpointer.
+func (a *agent) SaveLane(_ context.Context, i int) ([]byte, error) {
+	if err := snapshot.Lane(i, len(a.lanes)); err != nil {
+		return nil, err
+	}
+	if a.lanes[i].policy == nil {
+		return nil, fmt.Errorf("lane %d has not begun a run: %w", i, framework.ErrNeedsReset)
+	}
+	fresh := a.start(0)
+	return a.of.Save(&a.lanes[i], &fresh)
+}
+
+// LoadLane implements framework.LaneCheckpointer. After an error the lane is as it
+// was.
+func (a *agent) LoadLane(_ context.Context, i int, state []byte) error {
+	if err := snapshot.Lane(i, len(a.lanes)); err != nil {
+		return err
+	}
+	l := a.start(0)
+	if err := a.of.Load(&l, state); err != nil {
+		return err
+	}
+	a.lanes[i] = l
 	return nil
 }
 

@@ -111,10 +111,10 @@ type psrl struct {
 	pcg     rand.PCG
 	rng     *rand.Rand // over pcg
 	belief  *mdp.Dirichlet
-	models  []*mdp.Tabular // the last samples
-	drawn   []mdp.Model    // the same, with terminal states
+	models  []*mdp.Tabular `snapshot:"-"` // the last samples, whose memory is used again
+	drawn   []mdp.Model    `snapshot:"-"` // the same, with terminal states
 	average mdp.AverageSolver
-	finite  *mdp.FiniteSolver   // of the next plan
+	finite  *mdp.FiniteSolver   `snapshot:"-"` // of the next plan
 	kept    *mdp.FiniteSolver   // of the present one, whose memory that is
 	plan    []mdp.Deterministic // by steps to go, or a stationary policy alone; of merged models actions are a+kA
 	left    int                 // steps that the plan is still good for, with a horizon

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/plugins/internal/snapshot"
 )
 
 // Learner is one lane's agent. Actions are numbered from 0. Observations that are
@@ -45,7 +46,7 @@ type Kind[O any] struct {
 // down to the parameters.
 func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework.Spec, actions int64) (Kind[O], error)) *framework.AgentPlugin {
 	return &framework.AgentPlugin{
-		Description: framework.Description{ID: id, Kind: framework.KindAgent, Doc: doc, Params: params.Schema(&defaults)},
+		Description: framework.Description{ID: id, Kind: framework.KindAgent, Doc: doc, Params: params.Schema(&defaults), Capabilities: []string{"checkpoint"}},
 		Open: func(raw json.RawMessage, spec framework.Spec, n int) (framework.VectorAgent, error) {
 			p := defaults
 			if err := params.Decode(raw, &p); err != nil {
@@ -59,11 +60,12 @@ func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", id, err)
 			}
-			l := &lanes[O]{read: kind.Read, seen: make([]O, n), firstAction: actions.Start, lanes: make([]lane[O], n)}
+			l := &lanes[O]{kind: kind, seen: make([]O, n), firstAction: actions.Start, lanes: make([]lane[O], n)}
 			for i := range l.lanes {
 				l.lanes[i].learner = kind.New()
 			}
-			return l, nil
+			l.of, err = snapshot.Describe(id, p, spec)
+			return l, err
 		},
 	}
 }
@@ -80,10 +82,11 @@ func Unsupported(format string, args ...any) error {
 
 // lanes is a batch of learners: a framework.VectorAgent.
 type lanes[O any] struct {
-	read        func(dst []O, in *framework.Feedback) error
+	kind        Kind[O]
 	seen        []O // the observations of the present call
 	firstAction int64
 	lanes       []lane[O]
+	of          snapshot.Of
 }
 
 type lane[O any] struct {
@@ -108,7 +111,7 @@ func Learners[O any](a framework.VectorAgent) []Learner[O] {
 
 // Step implements framework.VectorAgent.
 func (l *lanes[O]) Step(_ context.Context, in *framework.Feedback, actions *space.Column) error {
-	if err := l.read(l.seen, in); err != nil {
+	if err := l.kind.Read(l.seen, in); err != nil {
 		return err
 	}
 	return l.step(in.Signals, in, actions)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -35,7 +36,7 @@ type OptionLearner[O any] interface {
 // OptionPlugin is Plugin for an agent whose lanes are OptionLearners.
 func OptionPlugin[P, O any](id, doc string, defaults P, build func(p P, spec framework.Spec, actions int64) (Kind[O], error)) *framework.AgentPlugin {
 	p := Plugin(id, doc, defaults, build)
-	p.Description.Capabilities = []string{"options"}
+	p.Description.Capabilities = append(p.Description.Capabilities, "options")
 	open := p.Open
 	p.Open = func(raw json.RawMessage, spec framework.Spec, n int) (framework.VectorAgent, error) {
 		a, err := open(raw, spec, n)
@@ -56,6 +57,8 @@ type optionLanes[O any] struct {
 	*lanes[O]
 	learners []OptionLearner[O]
 	signals  []framework.Signal // to the lanes without an epoch
+	offered  bool
+	kinds    []options.Kind // that were offered
 }
 
 var _ framework.OptionAgent = (*optionLanes[int])(nil)
@@ -70,12 +73,13 @@ func (l *optionLanes[O]) Offer(_ context.Context, kinds []options.Kind) error {
 			return err
 		}
 	}
+	l.offered, l.kinds = true, slices.Clone(kinds)
 	return nil
 }
 
 // StepOptions implements framework.OptionAgent.
 func (l *optionLanes[O]) StepOptions(_ context.Context, in *framework.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
-	if err := l.read(l.seen, in); err != nil {
+	if err := l.kind.Read(l.seen, in); err != nil {
 		return err
 	}
 	copy(l.signals, in.Signals)

@@ -1,0 +1,156 @@
+package lanes
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
+)
+
+// clerk writes down what it is told. Its actions are the observations.
+type clerk struct{ log []string }
+
+func (c *clerk) note(format string, args ...any) { c.log = append(c.log, fmt.Sprintf(format, args...)) }
+
+func (c *clerk) Start(seed uint64)            { c.log = []string{fmt.Sprint("start ", seed)} }
+func (c *clerk) Begin(o int) int              { c.note("begin %d", o); return o }
+func (c *clerk) Step(r float64, o int) int    { c.note("step %v %d", r, o); return o }
+func (c *clerk) Act(o int) int                { c.note("act %d", o); return o }
+func (c *clerk) End(r float64, o int, t bool) { c.note("end %v %d %t", r, o, t) }
+
+func (c *clerk) Offer([]options.Kind) error { return nil }
+func (c *clerk) Look(o int)                 { c.note("look %d", o) }
+func (c *clerk) Take(r float64, o int)      { c.note("take %v %d", r, o) }
+func (c *clerk) Face(p *options.Problem) error {
+	p.Arms = make([]options.Arm, 2)
+	return nil
+}
+func (c *clerk) Follow(option int) int           { c.note("follow %d", option); return option }
+func (c *clerk) Policy(dst []int) ([]int, error) { return append(dst, 1, 0), nil }
+
+var spec = framework.Spec{ID: "test/x@1", Observation: space.Discrete{N: 2}, Action: space.Discrete{N: 2, Start: 3}}
+
+// clerks opens an agent of two.
+func clerks(t *testing.T) framework.OptionAgent {
+	t.Helper()
+	p := OptionPlugin("test/clerk@1", "Writes down.", struct{}{}, func(struct{}, framework.Spec, int64) (Kind[int], error) {
+		return Kind[int]{
+			New: func() Learner[int] { return &clerk{} },
+			Read: func(dst []int, in *framework.Feedback) error {
+				for i, o := range in.Observations.Int64 {
+					dst[i] = int(o)
+				}
+				return nil
+			},
+		}, nil
+	})
+	a, err := p.OpenAgent(t.Context(), nil, spec, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.(framework.OptionAgent)
+}
+
+// call is what lane 1 of a clerk is sent, and what comes of it.
+type call struct {
+	signal framework.Signal
+	o      int64
+	reward float64
+	end    bool
+	epoch  bool
+	choice int
+	action int64 // 0 for none
+	want   error
+}
+
+// Signals become calls of the learner, in order, and the learner's actions the lane's.
+func TestSignals(t *testing.T) {
+	a := clerks(t)
+	in, actions := framework.NewFeedback(spec, 2), space.NewColumn(spec.Action, 2)
+	problems := make([]options.Problem, 2)
+	for k, c := range []call{
+		{signal: framework.Continue, want: framework.ErrNeedsReset},
+		{signal: framework.NewEpisode, want: framework.ErrNeedsReset},
+		{signal: framework.Evaluate, want: framework.ErrNeedsReset},
+		{signal: framework.NewRun, o: 1, action: 4},
+		{signal: framework.Continue, reward: math.NaN(), want: framework.ErrInvalidAnswer},
+		{signal: framework.Continue, reward: 2, action: 3},
+		{signal: framework.Idle},
+		{signal: framework.Evaluate, o: 1, reward: 5, action: 4},
+		{signal: framework.Continue, reward: 1, epoch: true, choice: 1, action: 4},
+		{signal: framework.Evaluate, epoch: true, choice: 0, action: 3},
+		{signal: framework.Continue, reward: 3, end: true, epoch: true},
+		{signal: framework.Continue, want: framework.ErrNeedsReset},
+		{signal: framework.NewEpisode, o: 1, epoch: true, choice: 2, want: framework.ErrInvalidAction},
+		{signal: framework.Continue, want: framework.ErrNeedsReset},
+		{signal: framework.NewEpisode, o: 1, action: 4},
+		{signal: framework.Evaluate, end: true},
+		{signal: framework.Evaluate, want: framework.ErrNeedsReset},
+	} {
+		in.Signals[1], in.Observations.Int64[1], in.Rewards[1], in.Terminated[1], in.Seeds[1] = c.signal, c.o, c.reward, c.end, 9
+		actions.Int64[1] = 0
+		err := a.StepOptions(t.Context(), in, []bool{false, c.epoch}, &actions, problems)
+		if err == nil && c.epoch && !c.end {
+			err = a.Choose(t.Context(), []int{-1, c.choice}, &actions)
+		}
+		var lane *framework.LaneError
+		if !errors.Is(err, c.want) || err != nil && (!errors.As(err, &lane) || lane.Lane != 1) || actions.Int64[1] != c.action {
+			t.Fatalf("call %d, %+v: action %d, %v", k, c, actions.Int64[1], err)
+		}
+	}
+	got := Learners[int](a)[1].(*clerk).log
+	want := []string{"start 9", "begin 1", "step 2 0", "act 1", "take 1 0", "follow 1", "look 0", "follow 0", "end 3 0 true", "look 1", "begin 1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if err := a.Offer(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
+		t.Errorf("an offer in a run: %v", err)
+	}
+	if p, err := a.GreedyPolicy(t.Context(), 1, []int{7}); err != nil || !slices.Equal(p, []int{1, 0}) {
+		t.Errorf("policy %v, %v", p, err)
+	}
+}
+
+// A lane is stored whole, and loaded into any other; what does not fit changes
+// nothing.
+func TestSaveAndLoad(t *testing.T) {
+	a, b := clerks(t), clerks(t)
+	in, actions := framework.NewFeedback(spec, 2), space.NewColumn(spec.Action, 2)
+	if _, err := framework.Save(t.Context(), a, 0); !errors.Is(err, framework.ErrNeedsReset) {
+		t.Errorf("before a run: %v", err)
+	}
+	in.Signals[0] = framework.NewRun
+	if err := a.Step(t.Context(), in, &actions); err != nil {
+		t.Fatal(err)
+	}
+	state, err := framework.Save(t.Context(), a, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := framework.Load(t.Context(), b, 1, state[1:]); err == nil || Learners[int](b)[1].(*clerk).log != nil {
+		t.Errorf("a damaged state: %v, %q", err, Learners[int](b)[1])
+	}
+	if err := framework.Load(t.Context(), b, 1, state); err != nil {
+		t.Fatal(err)
+	}
+	in.Signals[0], in.Signals[1] = framework.Idle, framework.Continue
+	if err := b.Step(t.Context(), in, &actions); err != nil {
+		t.Fatal(err)
+	}
+	if got := Learners[int](b)[1].(*clerk).log; !slices.Equal(got, []string{"start 0", "begin 0", "step 0 0"}) {
+		t.Errorf("loaded and stepped: %q", got)
+	}
+	for _, lane := range []int{-1, 2} {
+		if _, err := framework.Save(t.Context(), a, lane); err == nil {
+			t.Errorf("lane %d was saved", lane)
+		}
+		if err := framework.Load(t.Context(), a, lane, state); err == nil {
+			t.Errorf("lane %d was loaded", lane)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package snapshot
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// agent has everything that a walk through memory may meet.
+type agent struct {
+	params  *int // shared by all
+	pcg     rand.PCG
+	rng     *rand.Rand // over pcg
+	flag    bool
+	name    string
+	small   int8
+	words   [2]uint32
+	single  float32
+	q       []float64
+	same    []float64 // as q, sometimes
+	nothing []int
+	rows    []row
+	first   *row // of rows
+	policy  mdp.Policy
+	twins   [2]*row
+	double  func(int) int // by params
+	scratch []float64     `snapshot:"-"`
+	byName  map[string][][]float64
+	also    map[string][][]float64 // as byName
+	byCode  map[uint8]*row
+	holder  interface{ get() int }
+}
+
+type row struct {
+	id   int
+	next *row
+}
+
+type held struct{ x int }
+
+func (h held) get() int { return h.x }
+
+var shared = 2
+
+// newAgent returns a fresh agent.
+func newAgent() *agent {
+	a := &agent{params: &shared, q: make([]float64, 3), rows: make([]row, 2), scratch: []float64{9}, holder: held{1}, twins: [2]*row{{id: 1}, {id: 2}}}
+	a.rng = rand.New(&a.pcg)
+	a.first = &a.rows[0]
+	a.double = func(x int) int { return *a.params * x }
+	a.byCode = map[uint8]*row{1: {id: 1}, 2: {id: 2}}
+	return a
+}
+
+// grown returns an agent after some time.
+func grown(t *rapid.T) *agent {
+	a := newAgent()
+	a.pcg.Seed(rapid.Uint64().Draw(t, "seed"), 1)
+	a.flag, a.name = rapid.Bool().Draw(t, "flag"), rapid.String().Draw(t, "name")
+	a.small, a.words[1], a.single = rapid.Int8().Draw(t, "small"), rapid.Uint32().Draw(t, "word"), rapid.Float32().Draw(t, "single")
+	a.q = rapid.SliceOfN(rapid.SampledFrom([]float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), 1e-310, 3.5}), 0, 9).Draw(t, "q")
+	if rapid.Bool().Draw(t, "shared") {
+		a.same = a.q
+	}
+	if rapid.Bool().Draw(t, "empty") {
+		a.nothing = []int{}
+	}
+	for i := range rapid.IntRange(0, 5).Draw(t, "rows") {
+		a.rows = append(a.rows, row{id: i})
+	}
+	a.first = &a.rows[0]
+	a.rows[1].next = a.first
+	a.first.id = rapid.Int().Draw(t, "id")
+	a.policy = []mdp.Policy{nil, mdp.Uniform{}, mdp.Deterministic{1, 0}}[rapid.IntRange(0, 2).Draw(t, "policy")]
+	a.holder, a.scratch = held{rapid.Int().Draw(t, "held")}, []float64{7, 7}
+	a.byName = rapid.MapOf(rapid.String(), rapid.Just([][]float64{{1}, a.q})).Draw(t, "names")
+	a.also = a.byName
+	delete(a.byCode, 1)
+	a.byCode[3] = a.first
+	if rapid.Bool().Draw(t, "one") {
+		a.twins[1] = a.twins[0]
+	}
+	return a
+}
+
+var of = Of{{"agent", "a"}, {"task", "t"}}
+
+// What is loaded is what was saved, with what was equal equal, and goes its own way.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := grown(t), newAgent()
+		state, err := of.Save(a, newAgent())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := of.Save(a, newAgent()); err != nil || !bytes.Equal(state, again) {
+			t.Fatal("saving changes the agent")
+		}
+		given := slices.Clone(state)
+		if err := of.Load(b, given); err != nil {
+			t.Fatal(err)
+		}
+		clear(given) // it is not kept
+		if again, err := of.Save(b, newAgent()); err != nil || !bytes.Equal(state, again) {
+			t.Fatalf("%+v came back as %+v", a, b)
+		}
+		if b.params != &shared || b.scratch[0] != 9 || b.double(3) != 6 {
+			t.Fatal("what is shared, scratch or a function did not stay")
+		}
+		if a.rng.Uint64() != b.rng.Uint64() || a.pcg != b.pcg {
+			t.Fatal("the random stream is another, or not the agent's")
+		}
+		if len(a.q) > 0 && (&a.q[0] == &b.q[0] || (a.same != nil) != (b.same != nil && &b.same[0] == &b.q[0])) {
+			t.Fatal("slices that were equal are not, or two agents share one")
+		}
+		if (a.nothing == nil) != (b.nothing == nil) || (a.twins[0] == a.twins[1]) != (b.twins[0] == b.twins[1]) {
+			t.Fatal("nil, or equal, is something else afterwards")
+		}
+		if len(b.byCode) != 2 || b.byCode[2].id != 2 || b.byCode[3] != b.first || len(a.byName) != len(b.byName) {
+			t.Fatal("maps are others")
+		}
+		for k, v := range b.also {
+			if v[0][0] != 1 || len(v[1]) > 0 && &v[1][0] != &b.q[0] || &v[0] != &b.byName[k][0] {
+				t.Fatal("a map has other entries")
+			}
+		}
+		if !reflect.DeepEqual(a.policy, b.policy) || b.rows[1].next.id != a.first.id || b.holder.get() != a.holder.get() {
+			t.Fatalf("%+v came back as %+v", a, b)
+		}
+	})
+}
+
+// Whatever is loaded, the answer is an error, not a panic.
+func TestDamaged(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		state, err := of.Save(grown(t), newAgent())
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := slices.Clone(state)
+		switch rapid.IntRange(0, 2).Draw(t, "how") {
+		case 0:
+			state = state[:rapid.IntRange(0, len(state)-1).Draw(t, "length")]
+		case 1:
+			for range rapid.IntRange(1, 3).Draw(t, "changes") {
+				state[rapid.IntRange(0, len(state)-1).Draw(t, "at")] ^= byte(rapid.IntRange(1, 255).Draw(t, "by"))
+			}
+		case 2:
+			state = rapid.SliceOf(rapid.Byte()).Draw(t, "garbage")
+		}
+		if err := of.Load(newAgent(), state); !bytes.Equal(state, whole) && (err == nil || strings.Contains(err.Error(), "\n")) {
+			t.Fatalf("%d bytes of %d: %v", len(state), len(whole), err)
+		}
+		// Nor behind a check sum that holds.
+		body, err := take(nil, grown(t), newAgent())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(0, 5).Draw(t, "more changes") {
+			body[rapid.IntRange(0, len(body)-1).Draw(t, "place")] = rapid.Byte().Draw(t, "byte")
+		}
+		forged := newAgent()
+		forged.params = new(int) // it may write anywhere
+		_ = restore(forged, body[:rapid.IntRange(0, len(body)).Draw(t, "cut")])
+	})
+}
+
+func TestOfAnother(t *testing.T) {
+	state, err := of.Save(newAgent(), newAgent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		of   Of
+		want string
+	}{
+		{Of{{"agent", "b"}, {"task", "t"}}, "another agent: a, where this is b"},
+		{Of{{"agent", "a"}, {"task", "u"}}, "another task: t, where this is u"},
+	} {
+		if err := tt.of.Load(newAgent(), state); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v", err)
+		}
+	}
+	// A struct with other fields.
+	type first struct{ X, Y int }
+	type second struct{ X, Z int }
+	if state, err = of.Save(&first{1, 2}, &first{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := of.Load(&second{}, state); err == nil || !strings.Contains(err.Error(), "another version") {
+		t.Errorf("%v", err)
+	}
+}
+
+// What cannot be stored is said when it is saved.
+func TestUnknown(t *testing.T) {
+	for _, v := range []any{&struct{ m map[float64]int }{map[float64]int{1: 1}}, &struct{ c chan int }{}, &struct{ x any }{5}} {
+		if _, err := of.Save(v, reflect.New(reflect.TypeOf(v).Elem()).Interface()); err == nil {
+			t.Errorf("%T was saved", v)
+		}
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	spec := framework.Spec{ID: "x", Observation: space.Discrete{N: 3}, Action: space.Discrete{N: 2, Start: 1}, RewardLow: math.Inf(-1), RewardHigh: 1, Continuing: true}
+	d, err := Describe("id", struct{ A *int }{&shared}, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := spec
+	other.Observation = space.Discrete{N: 4}
+	e, err := Describe("id", struct{ A *int }{&shared}, other)
+	if err != nil || slices.Equal(d, e) || !slices.Equal(d[:2], e[:2]) || d[1].Value != `{"A":2}` || !strings.Contains(d[2].Value, "[-Inf, 1]") {
+		t.Errorf("%v, %v", d, e)
+	}
+}
