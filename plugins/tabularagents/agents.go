@@ -18,7 +18,7 @@ import (
 
 // Plugins returns every agent of the package.
 func Plugins() []framework.Plugin {
-	return []framework.Plugin{QLearning(), SARSA(), DynaQ(), PSRL(), BOSS(), GaussianPSRL(), UCBVI(), BootstrapQ(), BootstrapModel(), BayesianQ(), UCRL2(), MBIEEB(), RMAX(), E3()}
+	return []framework.Plugin{QLearning(), SARSA(), DynaQ(), PSRL(), BOSS(), GaussianPSRL(), UCBVI(), BootstrapQ(), BootstrapModel(), BayesianQ(), UCRL2(), MBIEEB(), OptimisticModel(), RMAX(), E3()}
 }
 
 // learner is one lane's agent. States are numbered from 0.

@@ -59,11 +59,12 @@ var variants = map[string][]string{
 		`{"resample":"geometric","gamma":0.9,"alpha":0.2}`,
 		`{"samples":3}`,
 	},
-	"boss":    {``, `{"horizon":3}`, `{"visits":2,"gamma":0.9}`},
-	"ucrl2":   {``, `{"horizon":3,"widths":"tabularl"}`, `{"scaling":0.1}`},
-	"mbie-eb": {``, `{"gamma":0.5,"beta":3}`},
-	"r-max":   {``, `{"m":1,"horizon":3}`, `{"m":2,"refine":true}`},
-	"e3":      {``, `{"m":1,"horizon":3,"gamma":1}`},
+	"boss":             {``, `{"horizon":3}`, `{"visits":2,"gamma":0.9}`},
+	"ucrl2":            {``, `{"horizon":3,"widths":"tabularl"}`, `{"scaling":0.1}`},
+	"mbie-eb":          {``, `{"gamma":0.5,"beta":3}`},
+	"optimistic-model": {``, `{"gamma":0.5,"beta":3,"retry":0,"unseen":0}`, `{"unseen":1000}`},
+	"r-max":            {``, `{"m":1,"horizon":3}`, `{"m":2,"refine":true}`},
+	"e3":               {``, `{"m":1,"horizon":3,"gamma":1}`},
 }
 
 // every calls f with every agent and each of its variants.
@@ -162,6 +163,11 @@ var wrong = []struct{ agent, params, want string }{
 	{"mbie-eb", `{"gamma":1}`, "gamma"},
 	{"mbie-eb", `{"beta":-1}`, "beta"},
 	{"mbie-eb", `{"reward_high":-2}`, "reward_low"},
+	{"optimistic-model", `{"gamma":1}`, "gamma"},
+	{"optimistic-model", `{"beta":-1}`, "beta"},
+	{"optimistic-model", `{"unseen":-1}`, "unseen"},
+	{"optimistic-model", `{"retry":-1}`, "retry"},
+	{"optimistic-model", `{"reward_high":-2}`, "reward_low"},
 	{"r-max", `{"m":0}`, "m is 0"},
 	{"r-max", `{"horizon":-1}`, "horizon"},
 	{"r-max", `{"gamma":1}`, "gamma"},
@@ -253,7 +259,7 @@ func TestBrokenInput(t *testing.T) {
 
 // A step allocates nothing: 1000 steps within episodes and over their ends.
 func TestStepsDoNotAllocate(t *testing.T) {
-	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl", "ucrl2", "mbie-eb"} {
+	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl", "ucrl2", "mbie-eb", "optimistic-model"} {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
 				c := newCaller(t, name, params)

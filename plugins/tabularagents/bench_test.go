@@ -110,6 +110,7 @@ func BenchmarkStep(b *testing.B) {
 		{"boss", "boss", ``, nil},
 		{"ucrl2", "ucrl2", ``, nil},
 		{"mbie-eb", "mbie-eb", ``, nil},
+		{"optimistic-model", "optimistic-model", ``, nil},
 		{"r-max", "r-max", ``, nil},
 		{"e3", "e3", ``, nil},
 	} {

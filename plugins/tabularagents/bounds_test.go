@@ -14,7 +14,7 @@ import (
 func TestBoundsOnRewards(t *testing.T) {
 	unbounded := finite
 	unbounded.RewardLow, unbounded.RewardHigh = math.Inf(-1), math.Inf(1)
-	for _, agent := range []string{"ucrl2", "mbie-eb", "r-max", "e3"} {
+	for _, agent := range []string{"ucrl2", "mbie-eb", "optimistic-model", "r-max", "e3"} {
 		_, err := find(t, agent).OpenAgent(t.Context(), nil, unbounded, 1)
 		if !errors.Is(err, framework.ErrUnsupported) || errors.Is(err, framework.ErrInvalidParams) || !strings.Contains(err.Error(), "reward_low and reward_high") {
 			t.Errorf("%s: %v", agent, err)
@@ -37,13 +37,15 @@ func TestOptimismAboutLosses(t *testing.T) {
 		}
 		q := newLane[*qLearner](t, "q-learning", `{"optimistic":true,"gamma":0.9}`, spec)
 		m := newLane[*mbie](t, "mbie-eb", `{"gamma":0.9}`, spec)
+		o := newLane[*mbie](t, "optimistic-model", `{"gamma":0.9}`, spec)
 		r := newLane[*rmax](t, "r-max", `{"gamma":0.9}`, spec)
 		f := newLane[*rmax](t, "r-max", `{"horizon":5}`, spec)
 		m.Begin(0)
+		o.Begin(0)
 		r.Begin(0)
 		f.Begin(0)
 		for what, x := range map[string][2]float64{
-			"q-learning": {q.table.q[0], want}, "mbie-eb": {m.q[0], want},
+			"q-learning": {q.table.q[0], want}, "mbie-eb": {m.q[0], want}, "optimistic-model": {o.q[0], want},
 			"r-max": {r.q[0], want}, "r-max, horizon": {f.q[0], want5},
 		} {
 			if math.Abs(x[0]-x[1]) > 1e-6 {

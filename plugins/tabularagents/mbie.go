@@ -36,23 +36,29 @@ func MBIEEB() framework.Plugin {
 		"MBIE-EB (Strehl & Littman 2008): the best policy of the model seen, with a bonus of β/√n.",
 		mbieParams{Gamma: 0.99, Beta: 0.1},
 		func(p mbieParams, t task) (func() learner, error) {
-			if err := checkDiscount(p.Gamma); err != nil {
-				return nil, err
-			}
-			if !(p.Beta >= 0) || math.IsInf(p.Beta, 0) {
-				return nil, lanes.Invalid("beta is %v, must not be negative", p.Beta)
-			}
-			low, high, err := p.Bounds.of(t)
-			if err != nil {
-				return nil, err
-			}
-			return func() learner {
-				x := &mbie{p: &p, t: t, top: largestReturn(t, high, p.Gamma), bonus: p.Beta * (high - low), residual: 1e-3 * (high - low), endings: newEndings(t.states)}
-				x.rng = rand.New(&x.pcg)
-				x.q, x.value = make([]float64, t.states*t.actions), make([]float64, t.states)
-				return x
-			}, nil
+			lane, err := newMBIE(p, t)
+			return func() learner { return lane() }, err
 		})
+}
+
+// newMBIE checks the parameters and returns what makes a lane.
+func newMBIE(p mbieParams, t task) (func() *mbie, error) {
+	if err := checkDiscount(p.Gamma); err != nil {
+		return nil, err
+	}
+	if !(p.Beta >= 0) || math.IsInf(p.Beta, 0) {
+		return nil, lanes.Invalid("beta is %v, must not be negative", p.Beta)
+	}
+	low, high, err := p.Bounds.of(t)
+	if err != nil {
+		return nil, err
+	}
+	return func() *mbie {
+		x := &mbie{p: &p, t: t, top: largestReturn(t, high, p.Gamma), bonus: p.Beta * (high - low), residual: 1e-3 * (high - low), endings: newEndings(t.states)}
+		x.rng = rand.New(&x.pcg)
+		x.q, x.value = make([]float64, t.states*t.actions), make([]float64, t.states)
+		return x
+	}, nil
 }
 
 // checkDiscount validates the discount of an agent that plans for ever.
@@ -67,9 +73,10 @@ type mbie struct {
 	endings
 	p             *mbieParams
 	t             task
-	top           float64 // the largest return there can be
-	bonus         float64 // of a pair seen once
-	residual      float64 // that is left after sweeps
+	top           float64  // the largest return there can be
+	unknown       *unknown // of an optimistic model, else nil
+	bonus         float64  // of a pair seen once
+	residual      float64  // that is left after sweeps
 	pcg           rand.PCG
 	rng           *rand.Rand // over pcg
 	counts        *mdp.Counts
@@ -83,11 +90,14 @@ type mbie struct {
 func (x *mbie) Start(s uint64) {
 	x.pcg.Seed(s, uint64(seed.Exploration))
 	x.counts = newCounts(x.t.states, x.t.actions)
+	if x.unknown != nil {
+		x.unknown.start()
+	}
 	for i := range x.q {
-		x.q[i] = x.top
+		x.q[i] = x.untried()
 	}
 	for s := range x.value {
-		x.value[s] = x.top
+		x.value[s] = x.untried()
 	}
 	x.stale, x.sweeps = 0, 0
 	x.forget()
@@ -106,11 +116,39 @@ func (x *mbie) End(r float64, next int, terminated bool) {
 		x.update(next)
 	}
 	x.learn(r, next)
+	if x.unknown != nil && x.unknown.end() {
+		x.stale = math.Inf(1)
+	}
+}
+
+// untried returns the value of a pair that was never tried.
+func (x *mbie) untried() float64 {
+	if x.unknown != nil {
+		return x.unknown.best
+	}
+	return x.top
 }
 
 func (x *mbie) learn(r float64, next int) {
+	if x.unknown == nil {
+		x.counts.Update(x.state, x.action, r, next)
+		x.update(x.state)
+		return
+	}
+	all := x.unknown.visit(x.state)
+	before, noisy := x.counts.N(x.state, x.action), x.noisy()
 	x.counts.Update(x.state, x.action, r, next)
+	x.unknown.step(before, noisy, x.noisy(), r, next)
+	if all = x.unknown.visit(next) || all; all {
+		x.stale = math.Inf(1)
+	}
 	x.update(x.state)
+}
+
+// noisy tells whether the last pair has had more than one outcome.
+func (x *mbie) noisy() bool {
+	next, _ := x.counts.Row(x.state, x.action)
+	return len(next) > 1 || x.counts.Rewards(x.state, x.action).M2 > 0
 }
 
 func (x *mbie) Act(s int) int {
@@ -160,7 +198,7 @@ func (x *mbie) backup(s int) float64 {
 	for a := range row {
 		seen := x.counts.N(s, a)
 		if seen == 0 {
-			row[a] = x.top
+			row[a] = x.untried()
 			continue
 		}
 		next, count := x.counts.Row(s, a)
@@ -168,7 +206,12 @@ func (x *mbie) backup(s int) float64 {
 		for k, u := range next {
 			v += count[k] * x.value[u]
 		}
-		row[a] = min(x.top, x.counts.Rewards(s, a).Mean+x.bonus/math.Sqrt(seen)+x.p.Gamma*v/seen)
+		mean, bonus := x.counts.Rewards(s, a).Mean, x.bonus/math.Sqrt(seen)
+		if x.unknown != nil {
+			row[a] = min(x.top, x.unknown.value(seen, mean+x.p.Gamma*v/seen, bonus))
+		} else {
+			row[a] = min(x.top, mean+bonus+x.p.Gamma*v/seen)
+		}
 	}
 	x.value[s] = largest(row)
 	return math.Abs(x.value[s] - old)
