@@ -14,12 +14,13 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rltest"
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/mdp"
 )
 
 // node starts the gambler in JavaScript, where there is Node with what
 // node/package.json asks for.
-func node(t *testing.T) *plugin.Process {
+func node(t testing.TB) *plugin.Process {
 	t.Helper()
 	path, err := exec.LookPath("node")
 	if err != nil {
@@ -101,5 +102,34 @@ func TestNodeByHand(t *testing.T) {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(stderr.String(), "is a plugin for rlrun") {
 		t.Errorf("got %v: %s", err, stderr.String())
+	}
+}
+
+// BenchmarkNodeRollout makes 256 steps of one lane, in one call and step by step.
+func BenchmarkNodeRollout(b *testing.B) {
+	env, err := node(b).OpenEnvironment(b.Context(), nil, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer env.Close()
+	spec := env.Spec()
+	n, m := spec.Observation.(space.Discrete).N, spec.Action.(space.Discrete).N
+	in := &framework.Rollout{
+		Steps: 256, Episodes: 256, Signals: []framework.Signal{framework.NewRun}, Seeds: make([]uint64, 256), Draws: make([]uint64, 1),
+		Observations: space.NewColumn(spec.Observation, 1), Policy: make([]float64, n*m),
+	}
+	for i := range n {
+		in.Policy[i*m] = 1
+	}
+	out := framework.NewTrajectories(spec, 1, in.Steps)
+	for name, env := range map[string]framework.VectorEnvironment{"rolled": env, "stepped": struct{ framework.VectorEnvironment }{env}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := framework.RollOut(b.Context(), env, in, out); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*in.Steps), "ns/step")
+		})
 	}
 }

@@ -36,6 +36,28 @@ const column = (type, bytes, lanes) => {
 };
 const bytes = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
 
+// draw is number t of a stream of actions, uniform on [0, 1): SplitMix64.
+function draw(stream, t) {
+  const u64 = (x) => BigInt.asUintN(64, x);
+  let z = u64(stream + BigInt(t + 1) * 0x9E3779B97F4A7C15n);
+  z = u64((z ^ (z >> 30n)) * 0xBF58476D1CE4E5B9n);
+  z = u64((z ^ (z >> 27n)) * 0x94D049BB133111EBn);
+  return Number((z ^ (z >> 31n)) >> 11n) / 2 ** 53;
+}
+
+// choose returns the action that u draws from the n probabilities in a table that
+// begin at an index.
+function choose(table, at, n, u) {
+  let sum = 0;
+  let last = 0;
+  for (let a = 0; a < n; a++) {
+    sum += table[at + a];
+    if (u < sum) return a;
+    if (table[at + a] > 0) last = a;
+  }
+  return last;
+}
+
 // Instance is an opened environment: lanes of it, each a copy.
 class Instance {
   constructor(make, lanes) {
@@ -52,26 +74,62 @@ class Instance {
     const signal = signals.length ? column(Uint8Array, signals, lanes) : new Uint8Array(lanes).fill(1);
     const seed = seeds.length ? column(BigUint64Array, seeds, lanes) : null;
     const action = column(BigInt64Array, actions, lanes);
-    const { n, start = 0 } = this.copies[0].spec.action;
-    for (let i = 0; i < lanes; i++) {
-      if (signal[i] === 0) continue; // idle
-      if (signal[i] === 1) {
-        if (!this.running[i]) throw new Failure('CODE_NEEDS_RESET', 'a step outside an episode', i);
-        if (action[i] < start || action[i] >= start + n) throw new Failure('CODE_INVALID_ACTION', `action ${action[i]}`, i);
-      }
-      const outcome = blame(i, () => (signal[i] === 1
-        ? this.copies[i].step(Number(action[i]))
-        : { observation: this.copies[i].reset(seed[i]), reward: 0 }));
-      this.observations[i] = BigInt(outcome.observation);
-      this.rewards[i] = outcome.reward;
-      this.terminated[i] = outcome.terminated ? 1 : 0;
-      this.truncated[i] = outcome.truncated ? 1 : 0;
-      this.running[i] = !outcome.terminated && !outcome.truncated;
-    }
+    for (let i = 0; i < lanes; i++) this.move(i, signal[i], Number(action[i]), seed?.[i], this, i);
     return {
       observations: bytes(this.observations), rewards: bytes(this.rewards),
       terminated: bytes(this.terminated), truncated: bytes(this.truncated), step,
     };
+  }
+
+  // move makes a step of lane i, or none, and puts what comes of it into entry k of
+  // the columns of out.
+  move(i, signal, action, seed, out, k) {
+    if (signal === 0) return; // idle
+    const { n, start = 0 } = this.copies[i].spec.action;
+    if (signal === 1) {
+      if (!this.running[i]) throw new Failure('CODE_NEEDS_RESET', 'a step outside an episode', i);
+      if (action < start || action >= start + n) throw new Failure('CODE_INVALID_ACTION', `action ${action}`, i);
+    }
+    const outcome = blame(i, () => (signal === 1
+      ? this.copies[i].step(action)
+      : { observation: this.copies[i].reset(seed), reward: 0 }));
+    out.observations[k] = BigInt(outcome.observation);
+    out.rewards[k] = outcome.reward;
+    out.terminated[k] = outcome.terminated ? 1 : 0;
+    out.truncated[k] = outcome.truncated ? 1 : 0;
+    this.running[i] = !outcome.terminated && !outcome.truncated;
+  }
+
+  // rollout makes many steps of every lane under a policy that is a table.
+  rollout({ steps, signals, observations, episodes, seeds, draws, policy }) {
+    const lanes = this.copies.length;
+    const { observation: { n: rows, start: first = 0 }, action: { n, start = 0 } } = this.copies[0].spec;
+    const signal = signals.length ? column(Uint8Array, signals, lanes) : new Uint8Array(lanes).fill(1);
+    const observation = column(BigInt64Array, observations, lanes);
+    const seed = column(BigUint64Array, seeds, lanes * episodes);
+    const stream = column(BigUint64Array, draws, lanes);
+    const table = column(Float64Array, policy, rows * n);
+    const out = {
+      signals: new Uint8Array(lanes * steps), actions: new BigInt64Array(lanes * steps),
+      observations: new BigInt64Array(lanes * steps), rewards: new Float64Array(lanes * steps),
+      terminated: new Uint8Array(lanes * steps), truncated: new Uint8Array(lanes * steps),
+    };
+    for (let i = 0; i < lanes; i++) {
+      let next = signal[i];
+      let last = Number(observation[i]);
+      for (let t = 0, begun = 0; t < steps; t++) {
+        const k = i * steps + t;
+        if (t > 0 && !this.running[i]) next = 2;
+        else if (t > 0) next = 1;
+        if (next === 0 || (next > 1 && begun === episodes)) break;
+        const action = next === 1 ? start + choose(table, (last - first) * n, n, draw(stream[i], t)) : start;
+        this.move(i, next, action, next > 1 ? seed[i * episodes + begun++] : undefined, out, k);
+        out.signals[k] = next;
+        out.actions[k] = BigInt(action);
+        last = Number(out.observations[k]);
+      }
+    }
+    return Object.fromEntries(Object.entries(out).map(([name, array]) => [name, bytes(array)]));
   }
 }
 
@@ -145,6 +203,7 @@ function service({ id, doc, params, Environment }) {
       const { copies } = find(instance);
       return { models: [Buffer.from(JSON.stringify(copies[0].model()))], lanes: copies.map(() => 0) };
     }),
+    rollout: answer((request) => find(request.instance).rollout(request)),
     close: answer(({ instance }) => {
       find(instance);
       instances.delete(instance);
