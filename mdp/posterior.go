@@ -76,6 +76,7 @@ type Dirichlet struct {
 	seen    bool
 	rewards RewardPrior
 	logs    []float64
+	latest  revision // of the mean
 }
 
 var _ Belief = (*Dirichlet)(nil)
@@ -122,17 +123,26 @@ func NewDirichlet(p DirichletPrior) (*Dirichlet, error) {
 
 // Mean implements Belief.
 func (d *Dirichlet) Mean() *Tabular {
-	return d.fill(nil, func(s, a int, row *countRow, t *Tabular) {
-		t.reward = append(t.reward, d.rewards.Mean(row.reward))
-		total := row.total + d.alpha*float64(d.support(row))
-		d.successors(s, row, func(next int32, count float64) {
-			t.next = append(t.next, next)
-			if total == 0 {
-				t.prob = append(t.prob, 1) // the self-loop
-			} else {
-				t.prob = append(t.prob, (d.alpha+count)/total)
-			}
-		})
+	return d.fill(nil, func(s, a int, row *countRow, t *Tabular) { d.meanRow(t, s, a, row) })
+}
+
+// Update implements Belief.
+func (d *Dirichlet) Update(s, a int, reward float64, next int) {
+	d.Counts.Update(s, a, reward, next)
+	d.latest.change(s*d.actions + a)
+}
+
+// meanRow appends a row of the mean to t.
+func (d *Dirichlet) meanRow(t *Tabular, s, a int, row *countRow) {
+	t.reward = append(t.reward, d.rewards.Mean(row.reward))
+	total := row.total + d.alpha*float64(d.support(row))
+	d.successors(s, row, func(next int32, count float64) {
+		t.next = append(t.next, next)
+		if total == 0 {
+			t.prob = append(t.prob, 1) // the self-loop
+		} else {
+			t.prob = append(t.prob, (d.alpha+count)/total)
+		}
 	})
 }
 

@@ -4,10 +4,10 @@ import "slices"
 
 // revision is a model that is kept up to date row by row.
 type revision struct {
-	now, before Tabular // before is memory for the next one
-	known       bool
-	changed     []int // rows that are out of date
-	flagged     []bool
+	now, spare Tabular // spare is memory: of the rows that have changed, or for all
+	known      bool
+	changed    []int // rows that are out of date
+	flagged    []bool
 }
 
 func (r *revision) change(row int) {
@@ -19,42 +19,62 @@ func (r *revision) change(row int) {
 
 // update brings the model up to date: row appends one.
 func (r *revision) update(states, actions int, row func(t *Tabular, s, a int)) *Tabular {
-	if r.known && len(r.changed) == 0 {
-		return &r.now
-	}
-	r.now, r.before = r.before, r.now
-	t, old := &r.now, &r.before
-	*t = Tabular{states: states, actions: actions, start: append(t.start[:0], 0),
-		next: t.next[:0], prob: t.prob[:0], reward: t.reward[:0]}
+	t := &r.now
 	if !r.known {
 		r.known, r.flagged = true, make([]bool, states*actions)
+		t.states, t.actions = states, actions
+		t.start = append(t.start[:0], 0)
 		for i := range r.flagged {
 			row(t, i/actions, i%actions)
 			t.start = append(t.start, len(t.next))
 		}
 		return t
 	}
+	if len(r.changed) == 0 {
+		return t
+	}
 	slices.Sort(r.changed)
-	keep := func(from, to int) { // copies rows
-		lo, hi := old.start[from], old.start[to]
-		moved := len(t.next) - lo
-		t.next, t.prob = append(t.next, old.next[lo:hi]...), append(t.prob, old.prob[lo:hi]...)
-		t.reward = append(t.reward, old.reward[from:to]...)
-		for _, end := range old.start[from+1 : to+1] {
-			t.start = append(t.start, end+moved)
-		}
-	}
-	done := 0
-	for _, i := range r.changed {
-		keep(done, i)
-		row(t, i/actions, i%actions)
-		t.start = append(t.start, len(t.next))
+	d := &r.spare
+	d.start, d.next, d.prob, d.reward = append(d.start[:0], 0), d.next[:0], d.prob[:0], d.reward[:0]
+	grown := 0
+	for k, i := range r.changed {
 		r.flagged[i] = false
-		done = i + 1
+		row(d, i/actions, i%actions)
+		d.start = append(d.start, len(d.next))
+		grown += len(d.next) - d.start[k] - (t.start[i+1] - t.start[i])
 	}
-	keep(done, states*actions)
+	if grown > 0 {
+		t.next, t.prob = slices.Grow(t.next, grown), slices.Grow(t.prob, grown)
+	}
+	t.replace(r.changed, d, grown)
 	r.changed = r.changed[:0]
 	return t
+}
+
+// replace replaces rows, in increasing order, by those of d, which have so many
+// successors more in all; none has fewer than before.
+func (t *Tabular) replace(rows []int, d *Tabular, grown int) {
+	size := len(t.next)
+	t.next, t.prob = t.next[:size+grown], t.prob[:size+grown]
+	end := len(t.start) - 1 // of the rows that have not been moved
+	for k := len(rows) - 1; k >= 0; k-- {
+		i := rows[k]
+		if grown > 0 { // what is behind the row makes room
+			lo, hi := t.start[i+1], t.start[end]
+			copy(t.next[lo+grown:], t.next[lo:hi])
+			copy(t.prob[lo+grown:], t.prob[lo:hi])
+			for j := i + 1; j <= end; j++ {
+				t.start[j] += grown
+			}
+		}
+		lo, hi := d.start[k], d.start[k+1]
+		at := t.start[i+1] - (hi - lo)
+		copy(t.next[at:], d.next[lo:hi])
+		copy(t.prob[at:], d.prob[lo:hi])
+		t.reward[i] = d.reward[k]
+		grown = at - t.start[i]
+		end = i
+	}
 }
 
 // Latest returns what Member does, at the cost of the rows that have changed since
@@ -74,6 +94,12 @@ func (b *Bootstrap) revise(i int, members []*Counts, prior []*Tabular) *Tabular 
 		b.scratch = newScatter(c.states)
 	}
 	return b.latest[i].update(c.states, c.actions, func(t *Tabular, s, a int) { b.mixRow(t, b.scratch, members, prior, s, a) })
+}
+
+// LatestMean returns what Mean does, at the cost of the rows that have changed since
+// the last call. The model belongs to the belief and is valid until the next one.
+func (d *Dirichlet) LatestMean() *Tabular {
+	return d.latest.update(d.states, d.actions, func(t *Tabular, s, a int) { d.meanRow(t, s, a, &d.rows[s*d.actions+a]) })
 }
 
 // Terminating returns the model in which some states are terminal: they are never

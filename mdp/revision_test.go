@@ -23,11 +23,18 @@ func TestLatestIsTheModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		d, err := mdp.NewDirichlet(mdp.DirichletPrior{States: n, Actions: actions, SeenOnly: rapid.Bool().Draw(t, "seen only")})
+		if err != nil {
+			t.Fatal(err)
+		}
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "stream"), 0))
 		for range 6 {
 			for range rapid.IntRange(0, 5).Draw(t, "steps") {
-				b.Update(rng.IntN(n), rng.IntN(actions), rng.Float64(), rng.IntN(n))
+				s, a, r, next := rng.IntN(n), rng.IntN(actions), rng.Float64(), rng.IntN(n)
+				b.Update(s, a, r, next)
+				d.Update(s, a, r, next)
 			}
+			same(t, d.LatestMean(), d.Mean())
 			same(t, b.LatestMean(), b.Mean())
 			for range rapid.IntRange(0, 4).Draw(t, "looks") {
 				k := rng.IntN(members)

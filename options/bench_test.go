@@ -236,9 +236,9 @@ func BenchmarkReduceLearning(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for k := range members {
-					members[k] = belief.Member(k)
+					members[k] = belief.Latest(k)
 				}
-				red, err := reducer.Reduce(members, ReduceOptions{Mean: belief.Mean(), Discount: 0.99})
+				red, err := reducer.Reduce(members, ReduceOptions{Mean: belief.LatestMean(), Discount: 0.99})
 				if err != nil {
 					b.Fatal(err)
 				}

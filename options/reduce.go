@@ -202,19 +202,20 @@ func (o *ReduceOptions) complete(m *mdp.Tabular) error {
 	return nil
 }
 
-// eliminated is the number of states up to which elimination is quicker than
-// iteration.
-const eliminated = 64
+// Eliminated is the number of states up to which discounted models are solved by
+// elimination, which is quicker there than iteration.
+const Eliminated = 64
 
-// residual is the option's in units of reward; rounding allows no less.
-func (o *ReduceOptions) residual(m *mdp.Tabular) float64 {
+// Residual returns what share of the range of a model's mean rewards comes to in
+// units of reward, but no less than rounding allows for with a discount.
+func Residual(m *mdp.Tabular, share, gamma float64) float64 {
 	low, high := math.Inf(1), math.Inf(-1)
 	for s := range m.NumStates() {
 		for a := range m.NumActions() {
 			low, high = min(low, m.Reward(s, a)), max(high, m.Reward(s, a))
 		}
 	}
-	return max(o.Residual*(high-low), 1e-12*max(high, -low)/(1-o.Discount), 1e-300)
+	return max(share*(high-low), 1e-14*max(high, -low)/(1-gamma), 1e-300)
 }
 
 // solve returns an optimal policy and its value or gain in every state, in memory
@@ -230,12 +231,12 @@ func (r *Reducer) solve(solver *mdp.AverageSolver, m *mdp.Tabular, o *ReduceOpti
 	switch {
 	case o.Discount == 0:
 		sol, err = solver.Solve(m, mdp.Options{})
-	case n <= eliminated:
+	case n <= Eliminated:
 		sol, err = mdp.SolveDiscounted(m, o.Discount, start)
 	default:
 		pi := make(mdp.Deterministic, n)
 		copy(pi, start.Policy)
-		if _, err := r.solver.Solve(r.optimal[i], pi, m, o.Discount, o.residual(m)); err != nil {
+		if _, err := r.solver.Solve(r.optimal[i], pi, m, o.Discount, Residual(m, o.Residual, o.Discount)); err != nil {
 			return nil, nil, err
 		}
 		r.policies[i] = pi
@@ -267,7 +268,7 @@ func (r *Reducer) evaluate(m *mdp.Tabular, c *Candidate, o *ReduceOptions, k int
 		return evaluateRepeats(m, c, gamma)
 	}
 	pi, ok := c.Policy.(mdp.Deterministic)
-	if ok && gamma > 0 && m.NumStates() > eliminated {
+	if ok && gamma > 0 && m.NumStates() > Eliminated {
 		return r.iterate(m, pi, c.Name, o, k)
 	}
 	if ok && gamma == 0 && m.NumStates() <= largest {
@@ -302,7 +303,7 @@ func (r *Reducer) iterate(m *mdp.Tabular, pi mdp.Deterministic, name string, o *
 		of[k] = append(of[k][:0], r.optimal[k+1]...)
 	}
 	if !same {
-		if _, err := r.solver.Evaluate(of[k], m, pi, o.Discount, o.residual(m)); err != nil {
+		if _, err := r.solver.Evaluate(of[k], m, pi, o.Discount, Residual(m, o.Residual, o.Discount)); err != nil {
 			return nil, err
 		}
 	}

@@ -247,3 +247,52 @@ func TestReduceRefuses(t *testing.T) {
 		}
 	}
 }
+
+// With many states values and optimal values are within the residual of those by
+// elimination, from one belief to the next, whatever was solved before.
+func TestReduceIterates(t *testing.T) {
+	const n, gamma = Eliminated + 6, 0.95
+	r := NewReducer(WindowOptions{Fixed: 1})
+	for seed := range uint64(4) {
+		members := posterior(t, n, 2, 3, 400*int(seed*seed), seed)
+		for _, residual := range []float64{1e-3, 0} {
+			red, err := r.Reduce(members, ReduceOptions{Discount: gamma, Residual: residual})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if residual == 0 {
+				residual = 1e-6
+			}
+			for k, m := range members {
+				within := Residual(m, residual, gamma)
+				best, err := mdp.SolveDiscounted(m, gamma, mdp.Options{Method: mdp.PolicyIteration})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for s, v := range best.Value {
+					if got := red.Optimal(s)[k]; math.Abs(got-(1-gamma)*v) > within {
+						t.Errorf("state %d is worth %v in model %d, want %v ± %v", s, got, k, (1-gamma)*v, within)
+					}
+				}
+				for x, c := range red.Candidates {
+					chain, err := mdp.Induce(m, c.Policy)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want, err := chain.EvaluateDiscounted(gamma)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for s, v := range want {
+						if got := red.Values(x, s)[k]; math.Abs(got-(1-gamma)*v) > within {
+							t.Errorf("%s in state %d is worth %v in model %d, want %v ± %v", c.Name, s, got, k, (1-gamma)*v, within)
+						}
+					}
+				}
+			}
+		}
+	}
+	if _, err := r.Reduce(posterior(t, 2, 2, 1, 1, 1), ReduceOptions{Discount: gamma, Residual: -1}); err == nil {
+		t.Error("a negative residual is accepted")
+	}
+}

@@ -29,6 +29,7 @@ type bootstrapModelParams struct {
 
 	Criterion string  `json:"criterion,omitempty" jsonschema:"enum=discounted,enum=average" jsonschema_description:"What policies are good for and options are worth. discounted: (1-gamma) times the value of the present state. average: reward per step; where episodes end, the next one begins at once, in states as often as they have been first."`
 	Gamma     float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount of criterion discounted; the default is a choice of ours."`
+	Residual  float64 `json:"residual" jsonschema:"exclusiveMinimum=0,maximum=0.01" jsonschema_description:"Of criterion discounted, with more than 64 states: how far what policies are worth per step may be off, as a share of the range of a model's rewards. Smaller models are solved exactly."`
 	Growth    float64 `json:"growth" jsonschema:"minimum=0" jsonschema_description:"Models are solved anew when a state and action has been tried this much more often, as a share, than when they were last: at the first try and, with 1, when its visits have doubled (Ouyang et al. 2017). 0 is after every step. A host's decisions in between go by what was solved last."`
 
 	Behaviour string  `json:"behaviour,omitempty" jsonschema:"enum=thompson,enum=mean" jsonschema_description:"What is followed when no host decides: the best policy of a member, drawn for every episode and whenever models are solved (posterior sampling; Strens 2000), or that of the mean model."`
@@ -46,13 +47,14 @@ func BootstrapModel() framework.Plugin {
 	return lanes.OptionPlugin("rlrun/bootstrap-model@1",
 		"Learns K models of the task, by online bootstrap or posterior sampling, and plans with them; follows the best policy of one (Strens 2000), or lets the host decide which options to explore with.",
 		bootstrapModelParams{Members: 10, Belief: "bootstrap", Update: "poisson", Weight: 1, Rewards: "neutral", Tau0: 1, Tau: 1,
-			Criterion: "discounted", Gamma: 0.99, Growth: 0.5, Behaviour: "thompson", Reveal: 1, Kappa: 0.001},
+			Criterion: "discounted", Gamma: 0.99, Residual: 1e-6, Growth: 0.5, Behaviour: "thompson", Reveal: 1, Kappa: 0.001},
 		kind(func(p bootstrapModelParams, t task) (func() learner, error) {
 			if err := p.check(t); err != nil {
 				return nil, err
 			}
 			return func() learner {
-				x := &bootstrapModel{p: &p, t: t, endings: newEndings(t.states), first: make([]float64, t.states), fresh: make([]float64, t.states*t.actions)}
+				x := &bootstrapModel{p: &p, t: t, endings: newEndings(t.states), first: make([]float64, t.states), fresh: make([]float64, t.states*t.actions),
+					draws: make([]*mdp.Tabular, p.Members), models: make([]*mdp.Tabular, p.Members+1)}
 				x.rng = rand.New(&x.pcg)
 				x.follower = candidateFollower{rng: x.rng, scratch: make([]float64, t.actions)}
 				return x
@@ -96,6 +98,8 @@ func (p *bootstrapModelParams) check(t task) error {
 		return lanes.Invalid("criterion is %q, must be discounted or average", p.Criterion)
 	case !(p.Gamma >= 0 && p.Gamma < 1):
 		return lanes.Invalid("gamma is %v, must be in [0,1)", p.Gamma)
+	case !(p.Residual > 0 && p.Residual <= 0.01):
+		return lanes.Invalid("residual is %v, must be in (0,0.01]", p.Residual)
 	case !(p.Growth >= 0) || math.IsInf(p.Growth, 0):
 		return lanes.Invalid("growth is %v, must not be negative", p.Growth)
 	case p.Behaviour != "thompson" && p.Behaviour != "mean":
@@ -149,6 +153,9 @@ type bootstrapModel struct {
 	news     bool      // there are any
 	due      bool      // they are many
 	average  mdp.AverageSolver
+	solver   mdp.DiscountedSolver
+	draws    []*mdp.Tabular    // memory for samples
+	models   []*mdp.Tabular    // memory for models with terminal states: of the members and the mean
 	policy   mdp.Deterministic // that is followed when no host decides, nil at first
 	value    []float64         // of the last discounted plan: where the next starts
 	follower candidateFollower
@@ -261,39 +268,74 @@ func (x *bootstrapModel) solved() {
 func (x *bootstrapModel) plan() {
 	if x.p.Behaviour == "mean" {
 		if x.news || x.policy == nil {
-			x.solve(x.belief.Mean())
+			x.solve(x.mean())
 		}
 	} else {
-		x.solve(x.belief.Sample(x.rng))
+		x.solve(x.sample())
 	}
 	x.solved()
 }
 
-func (x *bootstrapModel) solve(m *mdp.Tabular) {
+func (x *bootstrapModel) solve(m *mdp.Tabular, err error) {
 	if x.policy == nil {
 		x.policy = make(mdp.Deterministic, x.t.states)
 	}
-	m, err := x.complete(m)
 	if err != nil {
 		return
 	}
-	if x.p.Criterion == "average" {
+	switch {
+	case x.p.Criterion == "average":
 		if sol, _ := x.average.Solve(m, mdp.Options{}); sol != nil {
 			copy(x.policy, sol.Policy)
 		}
-		return
-	}
-	if sol, _ := mdp.SolveDiscounted(m, x.p.Gamma, mdp.Options{Policy: x.policy, Value: x.value}); sol != nil {
-		copy(x.policy, sol.Policy)
-		x.value = sol.Value
+	case x.t.states > options.Eliminated:
+		if x.value == nil {
+			x.value = make([]float64, x.t.states)
+		}
+		x.solver.Solve(x.value, x.policy, m, x.p.Gamma, options.Residual(m, x.p.Residual, x.p.Gamma))
+	default:
+		if sol, _ := mdp.SolveDiscounted(m, x.p.Gamma, mdp.Options{Policy: x.policy, Value: x.value}); sol != nil {
+			copy(x.policy, sol.Policy)
+			x.value = sol.Value
+		}
 	}
 }
 
-// complete returns a model with the terminal states that have been found. Under
-// the average criterion the next episode follows without a gap.
-func (x *bootstrapModel) complete(m *mdp.Tabular) (*mdp.Tabular, error) {
+// member returns the model of a member, a new one if the belief is a posterior. It
+// is valid until the next call for the same member.
+func (x *bootstrapModel) member(k int) (*mdp.Tabular, error) {
+	switch b := x.belief.(type) {
+	case *mdp.Bootstrap:
+		return x.complete(k, b.Latest(k))
+	case *mdp.Dirichlet:
+		x.draws[k] = b.SampleInto(x.draws[k], x.rng)
+		return x.complete(k, x.draws[k])
+	}
+	panic("tabularagents: a belief of no known kind")
+}
+
+// sample returns the model of a member at random, or a draw of the posterior.
+func (x *bootstrapModel) sample() (*mdp.Tabular, error) {
+	if b, ok := x.belief.(*mdp.Bootstrap); ok {
+		return x.member(x.rng.IntN(b.Len()))
+	}
+	return x.member(0)
+}
+
+// mean returns the mean model, valid until the next call.
+func (x *bootstrapModel) mean() (*mdp.Tabular, error) {
+	return x.complete(x.p.Members, x.belief.(interface{ LatestMean() *mdp.Tabular }).LatestMean())
+}
+
+// complete returns a model with the terminal states that have been found, in memory
+// number k. Under the average criterion the next episode follows without a gap.
+func (x *bootstrapModel) complete(k int, m *mdp.Tabular) (*mdp.Tabular, error) {
 	if x.ends == 0 {
 		return m, nil
+	}
+	if x.p.Criterion == "discounted" {
+		x.models[k] = m.Terminating(x.models[k], x.terminal)
+		return x.models[k], nil
 	}
 	d := mdp.Definition{States: x.t.states, Actions: x.t.actions}
 	starts := 0.0
@@ -304,12 +346,9 @@ func (x *bootstrapModel) complete(m *mdp.Tabular) (*mdp.Tabular, error) {
 			starts += x.first[s]
 		}
 	}
-	average := x.p.Criterion == "average"
-	if average {
-		for s, n := range x.first {
-			if n > 0 && !x.terminal[s] {
-				d.Initial = append(d.Initial, mdp.Weight{S: s, P: n / starts})
-			}
+	for s, n := range x.first {
+		if n > 0 && !x.terminal[s] {
+			d.Initial = append(d.Initial, mdp.Weight{S: s, P: n / starts})
 		}
 	}
 	m, err := mdp.Generate(d, func(s, a int, row *mdp.Row) {
@@ -322,8 +361,8 @@ func (x *bootstrapModel) complete(m *mdp.Tabular) (*mdp.Tabular, error) {
 		}
 		row.Reward(m.Reward(s, a))
 	})
-	if err != nil || !average {
-		return m, err
+	if err != nil {
+		return nil, err
 	}
 	return m.Restarting()
 }
@@ -355,24 +394,18 @@ func (x *bootstrapModel) Face(p *options.Problem) error {
 // before remains.
 func (x *bootstrapModel) reduce(s int) error {
 	members := make([]*mdp.Tabular, x.p.Members)
-	boot, _ := x.belief.(*mdp.Bootstrap)
-	var err error
 	for k := range members {
-		if boot != nil {
-			members[k] = boot.Member(k)
-		} else {
-			members[k] = x.belief.Sample(x.rng)
-		}
-		if members[k], err = x.complete(members[k]); err != nil {
+		var err error
+		if members[k], err = x.member(k); err != nil {
 			return err
 		}
 	}
-	mean, err := x.complete(x.belief.Mean())
+	mean, err := x.mean()
 	if err != nil {
 		return err
 	}
 	red, err := x.reducer.Reduce(members, options.ReduceOptions{
-		Kinds: x.kinds, Mean: mean, Discount: x.p.discount(), State: s,
+		Kinds: x.kinds, Mean: mean, Discount: x.p.discount(), Residual: x.p.Residual, State: s,
 		Visits: x.visits, Kappa: x.p.Kappa, Reveal: x.p.Reveal,
 	})
 	if err != nil {

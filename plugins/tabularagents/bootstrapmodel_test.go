@@ -374,7 +374,7 @@ func TestBootstrapModelRefusals(t *testing.T) {
 	for _, tt := range []struct{ params, want string }{
 		{`{"members":0}`, "members"}, {`{"belief":"x"}`, "belief"}, {`{"update":"all"}`, "update"}, {`{"weight":0}`, "weight"},
 		{`{"seen_only":true}`, "seen_only"}, {`{"rewards":"x"}`, "rewards"}, {`{"criterion":"x"}`, "criterion"}, {`{"gamma":1}`, "gamma"},
-		{`{"growth":-1}`, "growth"}, {`{"behaviour":"x"}`, "behaviour"}, {`{"reveal":0}`, "reveal"}, {`{"kappa":-1}`, "kappa"},
+		{`{"growth":-1}`, "growth"}, {`{"residual":0}`, "residual"}, {`{"behaviour":"x"}`, "behaviour"}, {`{"reveal":0}`, "reveal"}, {`{"kappa":-1}`, "kappa"},
 		{`{"alpha":0}`, "alpha"}, {`{"tau0":0}`, "tau0"}, {`{"tau":0}`, "tau"},
 	} {
 		_, err := BootstrapModel().OpenAgent(t.Context(), json.RawMessage(tt.params), finite, 1)
