@@ -76,16 +76,22 @@ func (e *endings) forget() {
 	e.ends = 0
 }
 
-func (e *endings) mark(s int) {
-	if !e.terminal[s] {
-		e.terminal[s] = true
-		e.ends++
+// mark takes in that an episode ended in s, and unmark that an action is to be taken
+// there. Both report whether that is news.
+func (e *endings) mark(s int) bool {
+	if e.terminal[s] {
+		return false
 	}
+	e.terminal[s] = true
+	e.ends++
+	return true
 }
 
-func (e *endings) unmark(s int) {
-	if e.terminal[s] {
-		e.terminal[s] = false
-		e.ends--
+func (e *endings) unmark(s int) bool {
+	if !e.terminal[s] {
+		return false
 	}
+	e.terminal[s] = false
+	e.ends--
+	return true
 }

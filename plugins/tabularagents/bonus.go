@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
@@ -81,8 +80,8 @@ func bonusPlugin(id, doc string, factor func(k float64, rng *rand.Rand) float64)
 			return nil, err
 		}
 		return func() learner {
-			x := &planner{p: &p, t: t, factor: factor, endings: newEndings(t.states)}
-			x.rng = rand.New(&x.pcg)
+			x := &planner{p: &p, factor: factor}
+			x.init(t)
 			x.q = make([]float64, (p.Horizon+1)*t.states*t.actions)
 			x.reward, x.perStep = make([]float64, t.states*t.actions), make([]float64, t.states*t.actions)
 			x.rewards = make([]mdp.Moments, t.states*t.actions)
@@ -93,30 +92,23 @@ func bonusPlugin(id, doc string, factor func(k float64, rng *rand.Rand) float64)
 }
 
 type planner struct {
-	endings
+	counting
 	p               *bonusParams
-	t               task
 	factor          func(k float64, rng *rand.Rand) float64
-	pcg             rand.PCG
-	rng             *rand.Rand // over pcg
 	prior           normalReward
-	counts          *mdp.Counts   // of transitions; rewards have records of their own
 	plans           float64       // made in this run
-	rewards         []mdp.Moments // of each pair; without M2
+	rewards         []mdp.Moments // of each pair, without M2; counts are of transitions
 	reward, perStep []float64     // of each pair: its mean reward + c(n_r), and c(n_p)
 	q               []float64     // of pair i with h steps to go: q[h*S*A+i]
 	value           []float64
 	left            int // steps that the plan is still good for
-	state, action   int // of the last step
 }
 
 func (x *planner) Start(s uint64) {
-	x.pcg.Seed(s, uint64(seed.Exploration))
+	x.start(s)
 	x.prior = normalReward{x.p.Mu0, x.p.Tau0, x.p.Tau}
-	x.counts = newCounts(x.t.states, x.t.actions)
 	clear(x.rewards)
 	x.plans = 0
-	x.forget()
 }
 
 func (x *planner) Begin(s int) int {

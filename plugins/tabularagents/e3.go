@@ -1,10 +1,7 @@
 package tabularagents
 
 import (
-	"math/rand/v2"
-
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
@@ -56,8 +53,8 @@ func E3() framework.Plugin {
 				return nil, err
 			}
 			return func() learner {
-				x := &e3{p: &p, t: t, low: low, endings: newEndings(t.states)}
-				x.rng = rand.New(&x.pcg)
+				x := &e3{p: &p, low: low}
+				x.init(t)
 				x.states, x.known = make([]bool, t.states), make([]bool, t.states*t.actions)
 				x.fresh, x.tried = make([]float64, t.states*t.actions), make([]float64, t.actions)
 				return x
@@ -66,31 +63,24 @@ func E3() framework.Plugin {
 }
 
 type e3 struct {
-	endings
-	p             *e3Params
-	t             task
-	low           float64 // the smallest reward
-	pcg           rand.PCG
-	rng           *rand.Rand // over pcg
-	counts        *mdp.Counts
-	states        []bool    // that are known
-	known         []bool    // the pairs of known states
-	fresh         []float64 // visits to each pair since the last plan
-	due           bool      // for a plan
-	plans         int       // made in this run
-	escape        *mdp.FiniteSolution
-	profit        []mdp.Deterministic // what earns most, by steps to go; one policy with a discount
-	value         []float64           // of that one: where the next plan starts
-	exploring     bool
-	left          int       // steps to go on with that
-	tried         []float64 // less how often each action of the present state was
-	state, action int       // of the last step
+	counting
+	p         *e3Params
+	low       float64   // the smallest reward
+	states    []bool    // that are known
+	known     []bool    // the pairs of known states
+	fresh     []float64 // visits to each pair since the last plan
+	due       bool      // for a plan
+	plans     int       // made in this run
+	escape    *mdp.FiniteSolution
+	profit    []mdp.Deterministic // what earns most, by steps to go; one policy with a discount
+	value     []float64           // of that one: where the next plan starts
+	exploring bool
+	left      int       // steps to go on with that
+	tried     []float64 // less how often each action of the present state was
 }
 
 func (x *e3) Start(s uint64) {
-	x.pcg.Seed(s, uint64(seed.Exploration))
-	x.counts = newCounts(x.t.states, x.t.actions)
-	x.forget()
+	x.start(s)
 	clear(x.states)
 	clear(x.known)
 	clear(x.fresh)
@@ -109,9 +99,8 @@ func (x *e3) Step(r float64, next int) int {
 }
 
 func (x *e3) End(r float64, next int, terminated bool) {
-	if terminated {
-		x.due = x.due || !x.terminal[next]
-		x.mark(next)
+	if terminated && x.mark(next) {
+		x.due = true
 	}
 	x.learn(r, next)
 }
@@ -137,8 +126,7 @@ func (x *e3) learn(r float64, next int) {
 }
 
 func (x *e3) Act(s int) int {
-	if x.terminal[s] {
-		x.unmark(s)
+	if x.unmark(s) {
 		x.due = true
 	}
 	x.state = s

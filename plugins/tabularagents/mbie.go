@@ -2,11 +2,8 @@ package tabularagents
 
 import (
 	"math"
-	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/seed"
-	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -54,8 +51,8 @@ func newMBIE(p mbieParams, t task) (func() *mbie, error) {
 		return nil, err
 	}
 	return func() *mbie {
-		x := &mbie{p: &p, t: t, top: largestReturn(t, high, p.Gamma), bonus: p.Beta * (high - low), residual: 1e-3 * (high - low), endings: newEndings(t.states)}
-		x.rng = rand.New(&x.pcg)
+		x := &mbie{p: &p, top: largestReturn(t, high, p.Gamma), bonus: p.Beta * (high - low), residual: 1e-3 * (high - low)}
+		x.init(t)
 		x.q, x.value = make([]float64, t.states*t.actions), make([]float64, t.states)
 		return x
 	}, nil
@@ -70,26 +67,20 @@ func checkDiscount(gamma float64) error {
 }
 
 type mbie struct {
-	endings
-	p             *mbieParams
-	t             task
-	top           float64  // the largest return there can be
-	unknown       *unknown // of an optimistic model, else nil
-	bonus         float64  // of a pair seen once
-	residual      float64  // that is left after sweeps
-	pcg           rand.PCG
-	rng           *rand.Rand // over pcg
-	counts        *mdp.Counts
-	q             []float64 // of pair s*A+a
-	value         []float64
-	stale         float64 // by how much values have changed since the last sweep, added up
-	sweeps        int     // made in this run
-	state, action int     // of the last step
+	counting
+	p        *mbieParams
+	top      float64   // the largest return there can be
+	unknown  *unknown  // of an optimistic model, else nil
+	bonus    float64   // of a pair seen once
+	residual float64   // that is left after sweeps
+	q        []float64 // of pair s*A+a
+	value    []float64
+	stale    float64 // by how much values have changed since the last sweep, added up
+	sweeps   int     // made in this run
 }
 
 func (x *mbie) Start(s uint64) {
-	x.pcg.Seed(s, uint64(seed.Exploration))
-	x.counts = newCounts(x.t.states, x.t.actions)
+	x.start(s)
 	if x.unknown != nil {
 		x.unknown.start()
 	}
@@ -100,7 +91,6 @@ func (x *mbie) Start(s uint64) {
 		x.value[s] = x.untried()
 	}
 	x.stale, x.sweeps = 0, 0
-	x.forget()
 }
 
 func (x *mbie) Begin(s int) int { return x.Act(s) }
@@ -111,8 +101,7 @@ func (x *mbie) Step(r float64, next int) int {
 }
 
 func (x *mbie) End(r float64, next int, terminated bool) {
-	if terminated && !x.terminal[next] {
-		x.mark(next)
+	if terminated && x.mark(next) {
 		x.update(next)
 	}
 	x.learn(r, next)
@@ -152,8 +141,7 @@ func (x *mbie) noisy() bool {
 }
 
 func (x *mbie) Act(s int) int {
-	if x.terminal[s] {
-		x.unmark(s)
+	if x.unmark(s) {
 		x.update(s)
 	}
 	if x.stale > x.residual {

@@ -1,10 +1,7 @@
 package tabularagents
 
 import (
-	"math/rand/v2"
-
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
@@ -47,8 +44,8 @@ func RMAX() framework.Plugin {
 				return nil, err
 			}
 			return func() learner {
-				x := &rmax{p: &p, t: t, high: high, endings: newEndings(t.states)}
-				x.rng = rand.New(&x.pcg)
+				x := &rmax{p: &p, high: high}
+				x.init(t)
 				x.known, x.fresh = make([]bool, t.states*t.actions), make([]float64, t.states*t.actions)
 				x.q = make([]float64, t.actions)
 				return x
@@ -57,28 +54,21 @@ func RMAX() framework.Plugin {
 }
 
 type rmax struct {
-	endings
-	p             *rmaxParams
-	t             task
-	high          float64 // the largest reward
-	pcg           rand.PCG
-	rng           *rand.Rand // over pcg
-	counts        *mdp.Counts
-	model         *partial
-	known         []bool      // pairs
-	fresh         []float64   // visits to each pair since the last plan
-	due           bool        // for a plan
-	plans         int         // made in this run
-	value         [][]float64 // by steps to go, or of the discounted criterion alone
-	left          int         // steps that the plan is still good for, with a horizon
-	q             []float64   // of the present state
-	state, action int         // of the last step
+	counting
+	p     *rmaxParams
+	high  float64 // the largest reward
+	model *partial
+	known []bool      // pairs
+	fresh []float64   // visits to each pair since the last plan
+	due   bool        // for a plan
+	plans int         // made in this run
+	value [][]float64 // by steps to go, or of the discounted criterion alone
+	left  int         // steps that the plan is still good for, with a horizon
+	q     []float64   // of the present state
 }
 
 func (x *rmax) Start(s uint64) {
-	x.pcg.Seed(s, uint64(seed.Exploration))
-	x.counts = newCounts(x.t.states, x.t.actions)
-	x.forget()
+	x.start(s)
 	clear(x.known)
 	clear(x.fresh)
 	x.model = &partial{counts: x.counts, known: x.known, terminal: x.terminal, outside: x.high, forever: x.high,
@@ -101,9 +91,8 @@ func (x *rmax) Step(r float64, next int) int {
 }
 
 func (x *rmax) End(r float64, next int, terminated bool) {
-	if terminated {
-		x.due = x.due || !x.terminal[next]
-		x.mark(next)
+	if terminated && x.mark(next) {
+		x.due = true
 	}
 	x.learn(r, next)
 }
@@ -125,8 +114,7 @@ func (x *rmax) learn(r float64, next int) {
 }
 
 func (x *rmax) Act(s int) int {
-	if x.terminal[s] {
-		x.unmark(s)
+	if x.unmark(s) {
 		x.due = true
 	}
 	if x.due {

@@ -3,12 +3,9 @@ package tabularagents
 import (
 	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/seed"
-	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -43,8 +40,8 @@ func UCRL2() framework.Plugin {
 			}
 			return func() learner {
 				pairs := t.states * t.actions
-				x := &ucrl2{p: &p, t: t, low: low, span: high - low, endings: newEndings(t.states)}
-				x.rng = rand.New(&x.pcg)
+				x := &ucrl2{p: &p, low: low, span: high - low}
+				x.init(t)
 				x.fresh, x.reward, x.width = make([]float64, pairs), make([]float64, pairs), make([]float64, pairs)
 				x.q = make([]float64, (p.Horizon+1)*pairs)
 				x.value, x.next = make([]float64, t.states), make([]float64, t.states)
@@ -69,13 +66,9 @@ func (p *ucrl2Params) check(t task) error {
 }
 
 type ucrl2 struct {
-	endings       // with a horizon
+	counting
 	p             *ucrl2Params
-	t             task
-	low, span     float64 // rewards are in [low, low+span]
-	pcg           rand.PCG
-	rng           *rand.Rand // over pcg
-	counts        *mdp.Counts
+	low, span     float64   // rewards are in [low, low+span]
 	fresh         []float64 // visits to each pair since the last plan
 	plans         float64   // made in this run
 	reward, width []float64 // of each pair: the largest mean reward, the L1 width of its transitions
@@ -85,7 +78,6 @@ type ucrl2 struct {
 	policy        []int   // without a horizon
 	gain          float64 // optimistic, of the last plan
 	left          int     // steps that the plan is still good for, with a horizon
-	state, action int     // of the last step
 	over          bool    // it terminated an episode: where it led is yet to be seen
 	paid          float64 // by that step
 }
@@ -94,12 +86,10 @@ type ucrl2 struct {
 type successor struct{ value, prob float64 }
 
 func (x *ucrl2) Start(s uint64) {
-	x.pcg.Seed(s, uint64(seed.Exploration))
-	x.counts = newCounts(x.t.states, x.t.actions)
+	x.start(s)
 	clear(x.fresh)
 	clear(x.value)
 	x.plans, x.over = 0, false
-	x.forget()
 }
 
 func (x *ucrl2) Begin(s int) int {

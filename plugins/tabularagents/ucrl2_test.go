@@ -68,7 +68,8 @@ func TestExpectIsTheLinearProgram(t *testing.T) {
 				best = u
 			}
 		}
-		x := &ucrl2{t: task{states: n, actions: 1}, counts: counts, value: value, width: make([]float64, n)}
+		x := &ucrl2{value: value, width: make([]float64, n)}
+		x.t, x.counts = task{states: n, actions: 1}, counts
 		x.width[0] = width
 
 		// Maximise Σ q v: q − d⁺ + d⁻ = p, Σ d⁺ + Σ d⁻ + slack = width, Σ q = 1.
