@@ -1,0 +1,134 @@
+package opinions
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/options"
+)
+
+// fixed are estimates of three members: the mean prefers action 0, member k action
+// k, and a bonus action 2.
+type fixed struct{}
+
+func (fixed) Greedy() int            { return 0 }
+func (fixed) Prefers(k int) int      { return k }
+func (fixed) Bonus(options.Kind) int { return 2 }
+
+func follower(p Params, discount float64) *Follower {
+	f := NewFollower(&p, fixed{}, 3, 3, discount, false, rand.New(rand.NewPCG(1, 1)))
+	return &f
+}
+
+// Each kind of option acts as it should.
+func TestFollow(t *testing.T) {
+	for _, tt := range []struct {
+		option options.TableOption
+		want   []int
+		member int
+	}{
+		{options.TableOption{Kind: options.Greedy}, []int{0, 0, 0}, -1},
+		{options.TableOption{Kind: options.Members, Of: 1}, []int{1, 1, 1}, 1},
+		{options.TableOption{Kind: options.Constants, Of: 2}, []int{2, 2, 2}, -1},
+		{options.TableOption{Kind: options.Deviations, Of: 2}, []int{2, 0, 0}, -1},
+		{options.TableOption{Kind: options.Overdue}, []int{2, 2, 2}, -1},
+		{options.TableOption{Kind: options.Novelty}, []int{2, 2, 2}, -1},
+	} {
+		f := follower(Defaults("actions"), 0.9)
+		f.Begin()
+		for range 2 { // choosing it again begins it again
+			f.Follow(tt.option)
+			if got := []int{f.Action(), f.Action(), f.Action()}; !slices.Equal(got, tt.want) || f.Member() != tt.member || !f.Hosted() {
+				t.Errorf("%v: %v by member %d, want %v by %d", tt.option, got, f.Member(), tt.want, tt.member)
+			}
+		}
+		if f.Start(); f.Hosted() || f.Member() != -1 {
+			t.Errorf("%v: a new run still follows it", tt.option)
+		}
+	}
+}
+
+// Left alone it follows a member, drawn when an episode begins or, geometrically,
+// after a share of 1−γ of the steps that draw another in two of three cases: of
+// 9,000, 600 ± 5 deviations but for a chance below 1e-5.
+func TestDraws(t *testing.T) {
+	for _, tt := range []struct {
+		behaviour, redraw string
+		want              float64
+	}{{"thompson", "episode", 0}, {"thompson", "geometric", 600}, {"mean", "geometric", 0}} {
+		p := Defaults("actions")
+		p.Behaviour, p.Redraw = tt.behaviour, tt.redraw
+		f := follower(p, 0.9)
+		f.Begin()
+		if (f.Member() >= 0) != (tt.behaviour == "thompson") {
+			t.Errorf("%s follows member %d", tt.behaviour, f.Member())
+		}
+		changes := 0.0
+		for range 9000 {
+			before := f.Member()
+			if f.Advance(); f.Member() != before {
+				changes++
+			}
+		}
+		if math.Abs(changes-tt.want) > 5*math.Sqrt(tt.want) {
+			t.Errorf("%s, %s: %v changes, want %v", tt.behaviour, tt.redraw, changes, tt.want)
+		}
+	}
+}
+
+// The tables are those of the values asked for, and before an offer there are none.
+func TestTables(t *testing.T) {
+	var p options.Problem
+	q := []float64{3, 4, 9, 5, 0, 2, 1, 6, 0}
+	for _, values := range []string{"actions", "policies"} {
+		var tables Tables
+		if err := tables.At(&p, q, nil); !errors.Is(err, framework.ErrUnsupported) {
+			t.Errorf("before an offer: %v", err)
+		}
+		params := Defaults(values)
+		f := follower(params, 0.9)
+		if err := tables.Offer(&params, f, []options.Kind{options.Constants, options.Repeats}); err != nil {
+			t.Fatal(err)
+		}
+		policies := tables.Policies()
+		if (policies == nil) != (values == "actions") {
+			t.Errorf("%s: policies %v", values, policies)
+		}
+		e := make([]float64, len(q)*len(policies))
+		if err := tables.At(&p, q, e); err != nil || len(p.Arms) < 3 || tables.Option(0).Kind != options.Greedy {
+			t.Errorf("%s: %+v, %v", values, p, err)
+		}
+		f.Follow(options.TableOption{Kind: options.Repeats})
+		if a := f.Action(); a < 0 || a > 2 {
+			t.Errorf("repeats action %d", a)
+		}
+		for _, bad := range [][]options.Kind{{99}, {options.Members, options.Members}} {
+			if err := tables.Offer(&params, f, bad); !errors.Is(err, framework.ErrUnsupported) {
+				t.Errorf("an offer of %v: %v", bad, err)
+			}
+		}
+		g := follower(params, 1)
+		if err := tables.Offer(&params, g, nil); !errors.Is(err, framework.ErrUnsupported) {
+			t.Errorf("undiscounted: %v", err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for _, bad := range []func(*Params){
+		func(p *Params) { p.Behaviour = "x" }, func(p *Params) { p.Redraw = "x" }, func(p *Params) { p.Epsilon = 2 },
+		func(p *Params) { p.Values = "x" }, func(p *Params) { p.Evaluated = 4 }, func(p *Params) { p.Reveal = 0 },
+	} {
+		p := Defaults("policies")
+		if err := p.Check(3); err != nil {
+			t.Fatal(err)
+		}
+		if bad(&p); !errors.Is(p.Check(3), framework.ErrInvalidParams) {
+			t.Errorf("%+v is accepted", p)
+		}
+	}
+}
