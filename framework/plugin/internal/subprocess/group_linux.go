@@ -19,6 +19,7 @@ const (
 	groupPrefix = "rlrun-plugin-"
 	// hostGroup is where a host goes that would be in the way: see delegate.
 	hostGroup = "rlrun-host"
+	killFile  = "cgroup.kill" // of version 2
 )
 
 // hierarchy is where control groups can be made: below the one that the host is
@@ -130,6 +131,9 @@ func (h hierarchy) newGroup(prepare func(path string) error) (*group, error) {
 			if err = syscall.Flock(int(g.dir.Fd()), syscall.LOCK_EX); err == nil {
 				err = prepare(path)
 			}
+			if _, missing := os.Stat(filepath.Join(path, killFile)); h.v2 && missing != nil {
+				err = errors.Join(err, errors.New("this Linux is older than 5.14"))
+			}
 		}
 		if err == nil {
 			return g, nil
@@ -200,7 +204,7 @@ func (g *group) count(file, name string) (n int64) {
 // kill kills what is in the group.
 func (g *group) kill() {
 	if g.v2 {
-		_ = write(g.path, "cgroup.kill", "1")
+		_ = write(g.path, killFile, "1")
 		return
 	}
 	text, _ := os.ReadFile(filepath.Join(g.path, "cgroup.procs"))
