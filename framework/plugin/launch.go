@@ -16,6 +16,8 @@ import (
 	hclog "github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
@@ -111,7 +113,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 		SyncStdout:       t.Stream(),
 		SyncStderr:       t.Stream(),
 		Logger:           o.Logger,
-		GRPCDialOptions:  dialOptions(),
+		GRPCDialOptions:  append(dialOptions(), grpc.WithTransportCredentials(&eager{credentials.NewTLS(secure), secure})),
 	})
 	ctx, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, fmt.Errorf("%w within %v of its start", ErrTimeout, o.StartTimeout))
 	defer cancel()

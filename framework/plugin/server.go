@@ -8,12 +8,15 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime"
 	"sync"
 
+	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin/internal/await"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
@@ -172,6 +175,7 @@ func (s *server) Close(_ context.Context, m *pb.CloseRequest) (*pb.CloseReply, e
 func (s *server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
 	var request pb.EnvironmentRequest
 	var e *environmentServer
+	waiter := requests()
 	for {
 		if err := stream.RecvMsg(&request); err != nil {
 			return ended(err)
@@ -190,6 +194,7 @@ func (s *server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
 		if err := stream.SendMsg(reply); err != nil {
 			return err
 		}
+		waiter.Wait()
 	}
 }
 
@@ -197,6 +202,7 @@ func (s *server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
 func (s *server) StepAgent(stream pb.Plugin_StepAgentServer) error {
 	var request pb.AgentRequest
 	var a *agentServer
+	waiter := requests()
 	for {
 		if err := stream.RecvMsg(&request); err != nil {
 			return ended(err)
@@ -215,7 +221,17 @@ func (s *server) StepAgent(stream pb.Plugin_StepAgentServer) error {
 		if err := stream.SendMsg(reply); err != nil {
 			return err
 		}
+		waiter.Wait()
 	}
+}
+
+// requests returns what looks for the next request; nil, which blocks at once, unless
+// the process has one processor, as await.Waiter wants.
+func requests() *await.Waiter {
+	if runtime.GOMAXPROCS(0) > 1 {
+		return nil
+	}
+	return await.Accepted(os.Getenv(goplugin.EnvUnixSocketDir))
 }
 
 // ended turns the end of the host's requests into success.
