@@ -40,7 +40,7 @@ type optimisticParams struct {
 func OptimisticModel() framework.Plugin {
 	return plugin("rlrun/optimistic-model@1",
 		"The best policy of the model seen, with optimism about pairs not tried, states not visited (after Szita & Lőrincz 2008) and what is random (MBIE-EB's bonus). Ours; one setting for all finite tasks.",
-		optimisticParams{Gamma: 0.99, Unseen: 50, Retry: 1, Beta: 0.01},
+		optimisticParams{Gamma: 0.99, Unseen: 50, Retry: 2, Beta: 0.01},
 		func(p optimisticParams, t task) (func() learner, error) {
 			for _, w := range []struct {
 				name  string
