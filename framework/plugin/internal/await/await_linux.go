@@ -17,6 +17,9 @@ const (
 	// patience is how long a wait looks: somewhat longer than a call of a thousand
 	// lanes takes.
 	patience = 300 * time.Microsecond
+	// slice is how long the other side computes at most, if it takes the processor;
+	// whoever takes it for longer is somebody else.
+	slice = time.Millisecond
 	// longest is for how many waits at most there is no looking after some that
 	// were in vain.
 	longest = 1023
@@ -37,21 +40,51 @@ func (l *looks) worth() bool {
 	return true
 }
 
+// outcome is how a look went.
+type outcome int
+
+const (
+	seen      outcome = iota // something came in
+	inVain                   // nothing did
+	contended                // others need the processor: see looking
+)
+
 // done takes in how it went.
-func (l *looks) done(inVain bool) {
-	if !inVain {
+func (l *looks) done(o outcome) {
+	switch o {
+	case seen:
 		l.next = 0
-		return
+	case inVain:
+		l.next = min(2*l.next+1, longest)
+	case contended:
+		l.next = min(4*l.next+15, longest)
 	}
-	l.next = min(2*l.next+1, longest)
 	l.skip = l.next
 }
 
+// looking is the time of a look.
+type looking struct{ start, last time.Time }
+
 // pause lets others run: this process's goroutines, and other processes on this
-// processor.
-func pause() {
+// processor. It tells whether the look is over, and how. If another process takes the
+// processor for long, it is a busy one, which gives it back only after milliseconds,
+// and sooner to who has slept than to who has looked.
+func (l *looking) pause() (over bool, o outcome) {
+	if l.start.IsZero() {
+		l.start = time.Now()
+		l.last = l.start
+	}
 	_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 	runtime.Gosched()
+	before := l.last
+	l.last = time.Now()
+	switch {
+	case l.last.Sub(before) > slice:
+		return true, contended
+	case l.last.Sub(l.start) > patience:
+		return true, inVain
+	}
+	return false, seen
 }
 
 // conn is a connection whose Read looks before it sleeps.
@@ -60,13 +93,13 @@ type conn struct {
 	raw syscall.RawConn
 	looks
 	// Of the Read under way, kept here so that it does not allocate.
-	read   func(fd uintptr) (done bool)
-	p      []byte
-	n      int
-	err    error
-	look   bool
-	inVain bool
-	done   bool
+	read func(fd uintptr) (done bool)
+	p    []byte
+	n    int
+	err  error
+	look bool
+	went outcome
+	done bool
 }
 
 // Conn returns c, with a Read that looks for what comes in before it sleeps; c itself
@@ -90,11 +123,12 @@ func (c *conn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	c.p, c.look, c.inVain, c.done = p, c.worth(), false, false
+	look := c.worth()
+	c.p, c.look, c.went, c.done = p, look, seen, false
 	err := c.raw.Read(c.read)
 	c.p = nil
-	if c.look {
-		c.looks.done(c.inVain)
+	if look {
+		c.looks.done(c.went)
 	}
 	switch {
 	case !c.done:
@@ -110,23 +144,20 @@ func (c *conn) Read(p []byte) (int, error) {
 // tryRead reads, and looks for a while if there is nothing. It is called again when
 // there is something after all.
 func (c *conn) tryRead(fd uintptr) bool {
-	var start time.Time
+	var l looking
 	for {
 		c.n, c.err = ignoringEINTR(func() (int, error) { return unix.Read(int(fd), c.p) })
 		if c.err != unix.EAGAIN {
 			c.done = true
 			return true
 		}
-		switch {
-		case !c.look || c.inVain:
-			return false
-		case start.IsZero():
-			start = time.Now()
-		case time.Since(start) > patience:
-			c.inVain = true
+		if !c.look {
 			return false
 		}
-		pause()
+		var over bool
+		if over, c.went = l.pause(); over {
+			c.look = false // but try once more before sleeping
+		}
 	}
 }
 
@@ -175,20 +206,22 @@ func on(fd int) *Waiter {
 	return &Waiter{poll: [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}}
 }
 
-// Wait returns when something has come in, or soon.
+// Wait returns when something has come in, or soon. It begins with a pause: what the
+// other side waits for may still have to be sent.
 func (w *Waiter) Wait() {
 	if w == nil || !w.worth() {
 		return
 	}
-	for start := time.Now(); ; {
-		pause() // first of all to whoever is to send what the other side waits for
+	var l looking
+	for {
+		over, went := l.pause()
 		n, err := ignoringEINTR(func() (int, error) { return unix.Poll(w.poll[:], 0) })
-		if n > 0 || err != nil {
-			w.done(false)
+		switch {
+		case went != contended && (n > 0 || err != nil):
+			w.done(seen)
 			return
-		}
-		if time.Since(start) > patience {
-			w.done(true)
+		case over:
+			w.done(went)
 			return
 		}
 	}

@@ -5,7 +5,7 @@
 // many no slower. docs/performance.md has the figures.
 //
 // Looking costs no one else his processor: after every look it is offered to
-// whoever waits for it. And it is worth nothing if answers take longer: after a
-// look in vain the next waits block at once, twice as many as the last time, so
-// that slow plugins are hardly looked at. Linux only; elsewhere nothing looks.
+// whoever waits for it. If that is another program, which takes it for milliseconds, or
+// if answers take longer, looking is worth nothing: then the next waits block at once,
+// more of them each time. Linux only; elsewhere nothing looks.
 package await
