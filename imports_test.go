@@ -75,10 +75,11 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// The contract itself knows only spaces, models and decisions between options.
+// The contract itself knows only spaces, random streams, models and decisions between
+// options.
 func TestFrameworkImports(t *testing.T) {
 	for _, i := range load(t, false)["framework"] {
-		if own, ok := strings.CutPrefix(i, module); ok && own != "framework/space" && own != "mdp" && own != "options" {
+		if own, ok := strings.CutPrefix(i, module); ok && own != "framework/space" && own != "framework/seed" && own != "mdp" && own != "options" {
 			t.Errorf("framework imports %s", own)
 		}
 	}
