@@ -46,11 +46,11 @@ type outcome int
 const (
 	seen      outcome = iota // something came in
 	inVain                   // nothing did
-	contended                // others need the processor: see looking
+	contended                // others need the processor: see judge
 )
 
-// done takes in how it went.
-func (l *looks) done(o outcome) {
+// learn takes in how a look went.
+func (l *looks) learn(o outcome) {
 	switch o {
 	case seen:
 		l.next = 0
@@ -62,14 +62,27 @@ func (l *looks) done(o outcome) {
 	l.skip = l.next
 }
 
-// looking is the time of a look.
-type looking struct{ start, last time.Time }
+// judge tells whether a look that began at start is over, and how it went if nothing
+// came in: before is when it last had the processor, now when it has it again after
+// offering it to others. If another process takes the processor for long, it is a
+// busy one, which gives it back only after milliseconds, and sooner to who has slept
+// than to who has looked.
+func judge(start, before, now time.Time) (over bool, o outcome) {
+	switch {
+	case now.Sub(before) > slice:
+		return true, contended
+	case now.Sub(start) > patience:
+		return true, inVain
+	}
+	return false, seen
+}
+
+// look is the time of a look under way.
+type look struct{ start, last time.Time }
 
 // pause lets others run: this process's goroutines, and other processes on this
-// processor. It tells whether the look is over, and how. If another process takes the
-// processor for long, it is a busy one, which gives it back only after milliseconds,
-// and sooner to who has slept than to who has looked.
-func (l *looking) pause() (over bool, o outcome) {
+// processor. It returns what judge says of it.
+func (l *look) pause() (over bool, o outcome) {
 	if l.start.IsZero() {
 		l.start = time.Now()
 		l.last = l.start
@@ -78,13 +91,7 @@ func (l *looking) pause() (over bool, o outcome) {
 	runtime.Gosched()
 	before := l.last
 	l.last = time.Now()
-	switch {
-	case l.last.Sub(before) > slice:
-		return true, contended
-	case l.last.Sub(l.start) > patience:
-		return true, inVain
-	}
-	return false, seen
+	return judge(l.start, before, l.last)
 }
 
 // conn is a connection whose Read looks before it sleeps.
@@ -93,13 +100,13 @@ type conn struct {
 	raw syscall.RawConn
 	looks
 	// Of the Read under way, kept here so that it does not allocate.
-	read func(fd uintptr) (done bool)
-	p    []byte
-	n    int
-	err  error
-	look bool
-	went outcome
-	done bool
+	read    func(fd uintptr) (done bool)
+	p       []byte
+	n       int
+	err     error
+	looking bool // not yet asleep
+	went    outcome
+	tried   bool // n and err hold what came of it
 }
 
 // Conn returns c, with a Read that looks for what comes in before it sleeps; c itself
@@ -123,15 +130,15 @@ func (c *conn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	look := c.worth()
-	c.p, c.look, c.went, c.done = p, look, seen, false
+	looks := c.worth()
+	c.p, c.looking, c.went, c.tried = p, looks, seen, false
 	err := c.raw.Read(c.read)
 	c.p = nil
-	if look {
-		c.looks.done(c.went)
+	if looks {
+		c.learn(c.went)
 	}
 	switch {
-	case !c.done:
+	case !c.tried:
 		return 0, err // closed, or past a deadline
 	case c.err != nil:
 		return 0, &net.OpError{Op: "read", Net: c.LocalAddr().Network(), Addr: c.RemoteAddr(), Err: os.NewSyscallError("read", c.err)}
@@ -144,19 +151,19 @@ func (c *conn) Read(p []byte) (int, error) {
 // tryRead reads, and looks for a while if there is nothing. It is called again when
 // there is something after all.
 func (c *conn) tryRead(fd uintptr) bool {
-	var l looking
+	var l look
 	for {
 		c.n, c.err = ignoringEINTR(func() (int, error) { return unix.Read(int(fd), c.p) })
 		if c.err != unix.EAGAIN {
-			c.done = true
+			c.tried = true
 			return true
 		}
-		if !c.look {
+		if !c.looking {
 			return false
 		}
 		var over bool
 		if over, c.went = l.pause(); over {
-			c.look = false // but try once more before sleeping
+			c.looking = false // but try once more before sleeping
 		}
 	}
 }
@@ -212,17 +219,21 @@ func (w *Waiter) Wait() {
 	if w == nil || !w.worth() {
 		return
 	}
-	var l looking
+	var l look
 	for {
 		over, went := l.pause()
-		n, err := ignoringEINTR(func() (int, error) { return unix.Poll(w.poll[:], 0) })
-		switch {
-		case went != contended && (n > 0 || err != nil):
-			w.done(seen)
-			return
-		case over:
-			w.done(went)
+		if went != contended && w.ready() {
+			over, went = true, seen
+		}
+		if over {
+			w.learn(went)
 			return
 		}
 	}
+}
+
+// ready tells whether something has come in, or will no more.
+func (w *Waiter) ready() bool {
+	n, err := ignoringEINTR(func() (int, error) { return unix.Poll(w.poll[:], 0) })
+	return n > 0 || err != nil
 }

@@ -51,7 +51,7 @@ func TestLooksInVainGetRarer(t *testing.T) {
 		for !l.worth() {
 			skipped++
 		}
-		l.done(o)
+		l.learn(o)
 		return skipped
 	}
 	for i, tt := range []struct {
@@ -66,43 +66,61 @@ func TestLooksInVainGetRarer(t *testing.T) {
 	}
 }
 
-// A look sees what comes in and takes nothing out, and it sees the end. On a busy
-// machine another process may take the processor meanwhile: then it is cut short.
+// A look ends when the processor was away for long, whether or not its time is over,
+// or when its time is.
+func TestJudge(t *testing.T) {
+	const µs = time.Microsecond
+	start := time.Now()
+	for _, tt := range []struct {
+		name        string
+		before, now time.Duration // since start
+		over        bool
+		o           outcome
+	}{
+		{"the first pause", 0, 1 * µs, false, seen},
+		{"in good time", 290 * µs, 300 * µs, false, seen},
+		{"too late", 299 * µs, 301 * µs, true, inVain},
+		{"too late by the other side's work", 10 * µs, 1010 * µs, true, inVain},
+		{"by another program's", 10 * µs, 1011 * µs, true, contended},
+		{"by another program's, at once", 0, 5000 * µs, true, contended},
+	} {
+		if over, o := judge(start, start.Add(tt.before), start.Add(tt.now)); over != tt.over || o != tt.o {
+			t.Errorf("%s: got %v, %v, want %v, %v", tt.name, over, o, tt.over, tt.o)
+		}
+	}
+}
+
+// What comes in is seen and not taken out, and so is the end. Whatever else the
+// machine does, a wait takes it for what it is, or for contention.
 func TestWait(t *testing.T) {
 	dir, a, b := pair(t)
 	w := Accepted(dir)
 	if w == nil {
 		t.Fatal("not found")
 	}
-	look := func() (saw bool) {
-		for range 100 {
-			w.looks = looks{}
-			w.Wait()
-			if w.skip <= 1 {
-				return w.skip == 0
-			}
+	const busy = 15 // waits that do not look, after one that was contended
+	check := func(what string, ready bool, skip int) {
+		t.Helper()
+		if got := w.ready(); got != ready {
+			t.Errorf("%s: ready: got %v", what, got)
 		}
-		t.Skip("too busy a machine to look at anything")
-		return false
+		w.looks = looks{}
+		if w.Wait(); w.skip != skip && w.skip != busy {
+			t.Errorf("%s: the next %d waits do not look, want %d", what, w.skip, skip)
+		}
 	}
 	send(t, a, 1) // comes in at the other end
-	if look() {
-		t.Error("saw something where there was nothing")
-	}
+	check("nothing", false, 1)
 	send(t, b, 1)
-	if !look() {
-		t.Error("what came in was not seen")
-	}
+	check("a byte", true, 0)
 	if n, err := a.Read(make([]byte, 2)); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
+	check("nothing again", false, 1)
 	b.Close()
-	if !look() {
-		t.Error("the end was not seen")
-	}
+	check("the end", true, 0)
 	w.skip, w.next = 1, 5
-	w.Wait()
-	if w.skip != 0 || w.next != 5 {
+	if w.Wait(); w.skip != 0 || w.next != 5 {
 		t.Error("a wait that should not look did")
 	}
 	(*Waiter)(nil).Wait()
