@@ -47,21 +47,32 @@ type LaneRenderer interface {
 	RenderLane(ctx context.Context, lane int) (string, error)
 }
 
-// Checkpointer is an Agent that can be stored and restored.
-type Checkpointer interface {
+// Saver is an Agent that can be stored. Only one that is a Loader, too, has the
+// capability "checkpoint".
+type Saver interface {
 	// Save returns everything that the agent's behaviour depends on, its random
 	// streams included.
 	Save(ctx context.Context) ([]byte, error)
+}
+
+// Loader is an Agent that can be restored.
+type Loader interface {
 	// Load makes the agent, whatever it was before, go on as the one that was
 	// saved: same feedback, same actions. It does not keep state.
 	Load(ctx context.Context, state []byte) error
 }
 
-// LaneCheckpointer is a VectorAgent whose lanes can be stored and restored.
-type LaneCheckpointer interface {
-	// SaveLane is Checkpointer.Save of a lane whose run has begun; LoadLane is
-	// Load, of any lane. Their errors wrap ErrUnsupported where agents cannot.
+// LaneSaver is a VectorAgent whose lanes can be stored.
+type LaneSaver interface {
+	// SaveLane is Saver.Save of a lane whose run has begun. Its error wraps
+	// ErrUnsupported where agents cannot be saved.
 	SaveLane(ctx context.Context, lane int) ([]byte, error)
+}
+
+// LaneLoader is a VectorAgent whose lanes can be restored.
+type LaneLoader interface {
+	// LoadLane is Loader.Load, of any lane. Its error wraps ErrUnsupported where
+	// agents cannot be loaded.
 	LoadLane(ctx context.Context, lane int, state []byte) error
 }
 
@@ -75,16 +86,16 @@ func Render(ctx context.Context, env VectorEnvironment, lane int) (string, error
 
 // Save stores a lane of agent. The error wraps ErrUnsupported if agent cannot.
 func Save(ctx context.Context, agent VectorAgent, lane int) ([]byte, error) {
-	if c, ok := agent.(LaneCheckpointer); ok {
-		return c.SaveLane(ctx, lane)
+	if s, ok := agent.(LaneSaver); ok {
+		return s.SaveLane(ctx, lane)
 	}
 	return nil, fmt.Errorf("the agent cannot be saved: %w", ErrUnsupported)
 }
 
 // Load restores a lane of agent. The error wraps ErrUnsupported if agent cannot.
 func Load(ctx context.Context, agent VectorAgent, lane int, state []byte) error {
-	if c, ok := agent.(LaneCheckpointer); ok {
-		return c.LoadLane(ctx, lane, state)
+	if l, ok := agent.(LaneLoader); ok {
+		return l.LoadLane(ctx, lane, state)
 	}
 	return fmt.Errorf("the agent cannot be loaded: %w", ErrUnsupported)
 }

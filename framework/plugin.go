@@ -23,8 +23,8 @@ type Description struct {
 	// Params is the JSON schema of the parameters, with defaults and documentation.
 	Params json.RawMessage `json:"params"`
 	// Capabilities lists optional abilities: of environments "model" (Modeler)
-	// and "render" (LaneRenderer), of agents "checkpoint" (LaneCheckpointer) and
-	// "options" (OptionAgent).
+	// and "render" (LaneRenderer), of agents "checkpoint" (LaneSaver and
+	// LaneLoader) and "options" (OptionAgent).
 	Capabilities []string `json:"capabilities,omitempty"`
 }
 

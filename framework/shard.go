@@ -242,7 +242,7 @@ func (a *shardedAgent) Step(ctx context.Context, in *Feedback, actions *space.Co
 	})
 }
 
-// SaveLane implements LaneCheckpointer.
+// SaveLane implements LaneSaver.
 func (a *shardedAgent) SaveLane(ctx context.Context, lane int) ([]byte, error) {
 	k, local, err := a.owner(lane)
 	if err != nil {
@@ -251,7 +251,7 @@ func (a *shardedAgent) SaveLane(ctx context.Context, lane int) ([]byte, error) {
 	return Save(ctx, a.parts[k], local)
 }
 
-// LoadLane implements LaneCheckpointer.
+// LoadLane implements LaneLoader.
 func (a *shardedAgent) LoadLane(ctx context.Context, lane int, state []byte) error {
 	k, local, err := a.owner(lane)
 	if err != nil {

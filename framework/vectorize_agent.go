@@ -12,8 +12,8 @@ import (
 
 // VectorizeAgent lifts single agents to lanes. newAgent is called at the start
 // of every run with the seed of the agent's random streams; a panic in one lane
-// becomes an error that names the lane. Lanes can be saved if their agents are
-// Checkpointers.
+// becomes an error that names the lane. Lanes can be saved and loaded if their
+// agents can: see Saver and Loader.
 func VectorizeAgent(newAgent func(seed uint64) (Agent, error), spec Spec, lanes int) VectorAgent {
 	return &vectorAgent{newAgent: newAgent, spec: spec, lanes: make([]agentLane, lanes)}
 }
@@ -83,16 +83,19 @@ func (v *vectorAgent) step(ctx context.Context, i int, in *Feedback, actions *sp
 
 func (v *vectorAgent) Close() error { return nil }
 
-// SaveLane implements LaneCheckpointer: the lane's last observation and action,
+// SaveLane implements LaneSaver: the lane's last observation and action,
 // then what its agent saves.
 func (v *vectorAgent) SaveLane(ctx context.Context, lane int) (state []byte, err error) {
-	c, err := v.checkpointer(lane)
+	l, err := v.begun(lane)
 	if err != nil {
 		return nil, err
 	}
-	l := &v.lanes[lane]
+	agent, ok := l.agent.(Saver)
+	if !ok {
+		return nil, fmt.Errorf("the agent cannot be saved: %w", ErrUnsupported)
+	}
 	err = Guard(func() error {
-		saved, err := c.Save(ctx)
+		saved, err := agent.Save(ctx)
 		if err != nil {
 			return err
 		}
@@ -112,7 +115,7 @@ type laneState struct {
 	Observation, Action space.Value
 }
 
-// LoadLane implements LaneCheckpointer.
+// LoadLane implements LaneLoader.
 func (v *vectorAgent) LoadLane(ctx context.Context, lane int, state []byte) error {
 	if lane >= 0 && lane < len(v.lanes) && v.lanes[lane].agent == nil { // before the first run
 		a, err := v.newAgent(0)
@@ -121,29 +124,29 @@ func (v *vectorAgent) LoadLane(ctx context.Context, lane int, state []byte) erro
 		}
 		v.lanes[lane].agent = a
 	}
-	c, err := v.checkpointer(lane)
+	l, err := v.begun(lane)
 	if err != nil {
 		return err
+	}
+	agent, ok := l.agent.(Loader)
+	if !ok {
+		return fmt.Errorf("the agent cannot be loaded: %w", ErrUnsupported)
 	}
 	var s laneState
 	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
 		return fmt.Errorf("not the state of a lane: %w", err)
 	}
-	l := &v.lanes[lane]
 	l.observation, l.action = s.Observation, s.Action
-	return Guard(func() error { return c.Load(ctx, s.Agent) })
+	return Guard(func() error { return agent.Load(ctx, s.Agent) })
 }
 
-func (v *vectorAgent) checkpointer(lane int) (Checkpointer, error) {
+// begun returns a lane that has an agent.
+func (v *vectorAgent) begun(lane int) (*agentLane, error) {
 	if lane < 0 || lane >= len(v.lanes) {
 		return nil, fmt.Errorf("no lane %d of %d", lane, len(v.lanes))
 	}
 	if v.lanes[lane].agent == nil {
 		return nil, fmt.Errorf("lane %d has not begun a run: %w", lane, ErrNeedsReset)
 	}
-	c, ok := v.lanes[lane].agent.(Checkpointer)
-	if !ok {
-		return nil, fmt.Errorf("the agent cannot be saved: %w", ErrUnsupported)
-	}
-	return c, nil
+	return &v.lanes[lane], nil
 }

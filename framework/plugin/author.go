@@ -139,8 +139,8 @@ func drawable(env framework.VectorEnvironment) bool {
 // where the agent is not for such environments; it is also called once for each
 // batch to find that out.
 //
-// An agent may also be a framework.AgentBatcher or Checkpointer; a batch may be a
-// framework.OptionAgent or LaneCheckpointer. One is made with the defaults for a few
+// An agent may also be a framework.AgentBatcher, or a Saver and Loader; a batch may
+// be a framework.OptionAgent, or a LaneSaver and LaneLoader. One is made with the defaults for a few
 // kinds of environments to see what it can do.
 func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spec Spec, seed uint64) (A, error)) framework.Plugin {
 	open := func(p P, spec Spec, lanes int) (framework.VectorAgent, error) {
@@ -197,7 +197,11 @@ func abilities(agent framework.VectorAgent, spec Spec) (list []string) {
 		if err := agent.Step(context.Background(), in, &actions); err != nil {
 			return err
 		}
-		if _, err := framework.Save(context.Background(), agent, 0); !errors.Is(err, framework.ErrUnsupported) {
+		state, err := framework.Save(context.Background(), agent, 0)
+		if errors.Is(err, framework.ErrUnsupported) {
+			return nil
+		}
+		if err = framework.Load(context.Background(), agent, 0, state); !errors.Is(err, framework.ErrUnsupported) {
 			list = append(list, "checkpoint")
 		}
 		return nil

@@ -210,14 +210,26 @@ func TestNewAgent(t *testing.T) {
 		"plain": {plugin.NewAgent("test/chance@1", "Acts at random.", chanceParams{Rate: 1}, newChance), nil},
 		"stored": {plugin.NewAgent("test/chance@1", "Acts at random.", chanceParams{Rate: 1}, func(p chanceParams, s plugin.Spec, seed uint64) (struct {
 			*chance
-			framework.Checkpointer
+			framework.Saver
+			framework.Loader
 		}, error) {
 			c, err := newChance(p, s, seed)
 			return struct {
 				*chance
-				framework.Checkpointer
-			}{c, storedChance{c}}, err
+				framework.Saver
+				framework.Loader
+			}{c, storedChance{c}, storedChance{c}}, err
 		}), []string{"checkpoint"}},
+		"saved, not loaded": {plugin.NewAgent("test/chance@1", "Acts at random.", chanceParams{Rate: 1}, func(p chanceParams, s plugin.Spec, seed uint64) (struct {
+			*chance
+			framework.Saver
+		}, error) {
+			c, err := newChance(p, s, seed)
+			return struct {
+				*chance
+				framework.Saver
+			}{c, storedChance{c}}, err
+		}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range []framework.Plugin{tt.plugin, loopback(t, tt.plugin)} {

@@ -16,9 +16,10 @@ import (
 )
 
 var (
-	_ framework.LaneRenderer     = (*environmentClient)(nil)
-	_ framework.Roller           = (*environmentClient)(nil)
-	_ framework.LaneCheckpointer = (*agentClient)(nil)
+	_ framework.LaneRenderer = (*environmentClient)(nil)
+	_ framework.Roller       = (*environmentClient)(nil)
+	_ framework.LaneSaver    = (*agentClient)(nil)
+	_ framework.LaneLoader   = (*agentClient)(nil)
 )
 
 // RenderLane implements framework.LaneRenderer.
@@ -64,7 +65,7 @@ func (c *environmentClient) RollOut(ctx context.Context, in *framework.Rollout, 
 	return err
 }
 
-// SaveLane implements framework.LaneCheckpointer.
+// SaveLane implements framework.LaneSaver.
 func (c *agentClient) SaveLane(ctx context.Context, lane int) ([]byte, error) {
 	if err := c.session.lane(lane); err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func (c *agentClient) SaveLane(ctx context.Context, lane int) ([]byte, error) {
 	return reply.GetState(), err
 }
 
-// LoadLane implements framework.LaneCheckpointer.
+// LoadLane implements framework.LaneLoader.
 func (c *agentClient) LoadLane(ctx context.Context, lane int, state []byte) error {
 	if err := c.session.lane(lane); err != nil {
 		return err

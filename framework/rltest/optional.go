@@ -84,8 +84,11 @@ func (c *agentCheck) evaluation(script []event) error {
 
 // checkpoint saves a lane in the middle of a run and lets other lanes go on from
 // there: a fresh one, and one that has had another run. Agents that cannot be
-// saved pass.
+// saved and loaded pass.
 func (c *agentCheck) checkpoint(script, other []event) error {
+	if has, err := storable(c); err == nil && !has {
+		return nil
+	}
 	const n = 2
 	open := func(agents *[]framework.VectorAgent) (framework.VectorAgent, error) {
 		a, err := c.open(n)
@@ -111,9 +114,6 @@ func (c *agentCheck) checkpoint(script, other []event) error {
 		return err
 	}
 	state, err := framework.Save(c.ctx, agent, 0)
-	if errors.Is(err, framework.ErrUnsupported) {
-		return nil
-	}
 	if err != nil {
 		c.try(RoundTrips, fmt.Errorf("saving: %w", err))
 		return nil
@@ -170,7 +170,7 @@ func (c *agentCheck) feed(agent framework.VectorAgent, n, lane int, events []eve
 	return log, nil
 }
 
-// storable says whether the lanes of an agent can be saved.
+// storable says whether the lanes of an agent can be saved and loaded.
 func storable(c *agentCheck) (bool, error) {
 	agent, err := c.open(1)
 	if err != nil {
@@ -178,7 +178,10 @@ func storable(c *agentCheck) (bool, error) {
 	}
 	_, err = c.feed(agent, 1, 0, c.script(1)[:1])
 	if err == nil {
-		_, err = framework.Save(c.ctx, agent, 0)
+		var state []byte
+		if state, err = framework.Save(c.ctx, agent, 0); err == nil {
+			err = framework.Load(c.ctx, agent, 0, state)
+		}
 		if errors.Is(err, framework.ErrUnsupported) {
 			return false, agent.Close()
 		}

@@ -118,7 +118,7 @@ func (a *agent) start(s uint64) lane {
 	return l
 }
 
-// SaveLane implements framework.LaneCheckpointer.
+// SaveLane implements framework.LaneSaver.
 func (a *agent) SaveLane(_ context.Context, i int) ([]byte, error) {
 	if err := snapshot.Lane(i, len(a.lanes)); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (a *agent) SaveLane(_ context.Context, i int) ([]byte, error) {
 	return a.of.Save(&a.lanes[i], &fresh)
 }
 
-// LoadLane implements framework.LaneCheckpointer. After an error the lane is as it
+// LoadLane implements framework.LaneLoader. After an error the lane is as it
 // was.
 func (a *agent) LoadLane(_ context.Context, i int, state []byte) error {
 	if err := snapshot.Lane(i, len(a.lanes)); err != nil {
