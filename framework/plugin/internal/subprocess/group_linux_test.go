@@ -45,6 +45,10 @@ func TestMain(m *testing.M) {
 		}
 		fmt.Println(s.group.path)
 		time.Sleep(time.Hour)
+	case "start": // is a host that comes later
+		s, lines := begin(0, nil, "-test.list=none")
+		drain(lines)
+		<-s.Done()
 	default:
 		os.Exit(m.Run())
 	}
@@ -201,38 +205,70 @@ func TestGroupCatchesDaemons(t *testing.T) {
 	t.Error("it lives on")
 }
 
-// What a host leaves behind that is killed, the next start removes, and not what
-// belongs to one that lives.
-func TestStaleGroups(t *testing.T) {
-	needGroups(t)
-	host := exec.Command(os.Args[0], "host")
-	out, err := host.StdoutPipe()
+// inGroup starts the test's program in a group.
+func inGroup(t *testing.T, g *group, arg string) (*exec.Cmd, io.Reader) {
+	t.Helper()
+	runtime.LockOSThread() // see group.start
+	defer runtime.UnlockOSThread()
+	cmd := exec.Command(os.Args[0], arg)
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = g.start(cmd)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := host.Start(); err != nil {
+	return cmd, out
+}
+
+// What a host leaves behind that is killed, the next start removes, and not what
+// belongs to one that lives. All of it happens in a group of the test's own, where
+// nobody else, be it the kernel, removes what is left.
+func TestStaleGroups(t *testing.T) {
+	needGroups(t)
+	g, err := newGroup(1 << 30)
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer g.remove()
+	defer hierarchy{v2: g.v2, parent: g.path}.removeStale() // if the test fails
+	if err := ifThere(write(g.path, "notify_on_release", "0")); err != nil {
+		t.Fatal(err)
+	}
+	home := g
+	if g.v2 { // a group with others below it holds no process
+		home = &group{hierarchy: g.hierarchy, path: filepath.Join(g.path, hostGroup)}
+		if err := os.Mkdir(home.path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		defer home.remove()
+		if home.dir, err = os.Open(home.path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	host, out := inGroup(t, home, "host")
 	line, err := bufio.NewReader(out).ReadString('\n')
 	path := strings.TrimSpace(line)
-	if err != nil || !exists(path) {
-		t.Fatalf("the host says %q (%v)", line, err)
+	if err != nil || filepath.Dir(path) != g.path || !exists(path) {
+		t.Fatalf("the host says %q (%v), want a folder in %s", line, err, g.path)
 	}
-	run := func() { // without a limit, too, a start removes what is left
-		s, lines := begin(0, nil, "-test.list=none")
-		drain(lines)
-		<-s.Done()
+	start := func() { // without a limit, too, a start removes what is left
+		next, _ := inGroup(t, home, "start")
+		if err := next.Wait(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	run()
+	start()
 	if !exists(path) {
 		t.Error("the group of a host that lives is gone")
 	}
 	host.Process.Kill()
 	host.Wait()
 	if !exists(path) {
-		t.Skip("the kernel has removed it")
+		t.Error("the group is gone before the next start")
 	}
-	run()
+	start()
 	if exists(path) {
 		t.Error("the group of the dead host is still there")
 	}
