@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/options"
 )
 
 // What the author of an Environment or Agent may implement besides. Vectorize,
@@ -47,11 +49,39 @@ type LaneRenderer interface {
 	RenderLane(ctx context.Context, lane int) (string, error)
 }
 
+// Optioner is an Agent whose exploration the host may decide: it says what there is
+// to choose from, and what it believes of that; the host chooses, and the lane
+// follows the chosen policy until the next decision. VectorizeAgent makes an
+// OptionAgent of it. Left alone it acts by SelectAction.
+type Optioner interface {
+	// Options describes the decision that the agent faces at an observation: the
+	// greedy option and those of the kinds that the host wants. Its error wraps
+	// ErrUnsupported if the agent cannot make a kind; it is tried with a fresh agent
+	// and any observation before the first run, to find that out.
+	Options(ctx context.Context, observation space.Value, kinds []options.Kind) (Candidates, error)
+}
+
+// Candidates are the options of a decision, and how to follow each.
+type Candidates struct {
+	// Problem has Arms, Greedy, Values and, if there are uninformed options, Optimal;
+	// the rest is the host's. Its slices are read before the agent is next called.
+	options.Problem
+	// Policies has a policy for every arm. They are used until the next decision,
+	// and may be methods of the agent, which goes on learning meanwhile. The greedy
+	// one is also asked what it does in every observation, where these are Discrete,
+	// and must not change by it.
+	Policies []Policy
+}
+
+// Policy selects an action as Agent.SelectAction does.
+type Policy func(ctx context.Context, observation space.Value) (space.Value, error)
+
 // Saver is an Agent that can be stored. Only one that is a Loader, too, has the
 // capability "checkpoint".
 type Saver interface {
 	// Save returns everything that the agent's behaviour depends on, its random
-	// streams included.
+	// streams included. It is not asked of an Optioner that follows an option, of
+	// which only the agent's program knows what it does.
 	Save(ctx context.Context) ([]byte, error)
 }
 

@@ -118,13 +118,31 @@ func TestVectorizeRefusesSteps(t *testing.T) {
 	step(Continue, 3, ErrNeedsReset)
 }
 
+// crowd is an agent that knows how to step many.
+type crowd struct{ scripted }
+
+func (c *crowd) BatchAgent(lanes int) (VectorAgent, error) {
+	return nil, fmt.Errorf("a batch of %d", lanes)
+}
+
+func TestVectorizeAgentAsksForABatch(t *testing.T) {
+	_, err := VectorizeAgent(func(uint64) (Agent, error) { return &crowd{}, nil }, testSpec(), 3)
+	if err == nil || err.Error() != "a batch of 3" {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestSaveAndLoadLanes(t *testing.T) {
 	spec := testSpec()
 	var made []*gifted
-	agent := VectorizeAgent(func(uint64) (Agent, error) {
+	agent, err := VectorizeAgent(func(uint64) (Agent, error) {
 		made = append(made, &gifted{scripted: scripted{action: func() (space.Value, error) { return space.Value{Int: 2}, nil }}})
 		return made[len(made)-1], nil
 	}, spec, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made = nil // was a look at what it can do
 	if _, err := Save(t.Context(), agent, 0); !errors.Is(err, ErrNeedsReset) {
 		t.Errorf("saved before a run: %v", err)
 	}
@@ -156,7 +174,10 @@ func TestSaveAndLoadLanes(t *testing.T) {
 	if err := Load(t.Context(), agent, 0, []byte("nonsense")); err == nil {
 		t.Error("loaded nonsense")
 	}
-	plain := VectorizeAgent(func(uint64) (Agent, error) { return &scripted{}, nil }, spec, 1)
+	plain, err := VectorizeAgent(func(uint64) (Agent, error) { return &scripted{}, nil }, spec, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := Load(t.Context(), plain, 0, state); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}

@@ -11,17 +11,34 @@ import (
 )
 
 // VectorizeAgent lifts single agents to lanes. newAgent is called at the start
-// of every run with the seed of the agent's random streams; a panic in one lane
-// becomes an error that names the lane. Lanes can be saved and loaded if their
-// agents can: see Saver and Loader.
-func VectorizeAgent(newAgent func(seed uint64) (Agent, error), spec Spec, lanes int) VectorAgent {
-	return &vectorAgent{newAgent: newAgent, spec: spec, lanes: make([]agentLane, lanes)}
+// of every run with the seed of the agent's random streams, and once here to see
+// what the agent can do; a panic in one lane becomes an error that names the lane.
+// Lanes have the optional abilities of the agents: see AgentBatcher, Optioner,
+// Saver and Loader.
+func VectorizeAgent(newAgent func(seed uint64) (Agent, error), spec Spec, lanes int) (VectorAgent, error) {
+	if lanes < 1 {
+		return nil, fmt.Errorf("%d lanes; must be at least 1", lanes)
+	}
+	probe, err := newAgent(0)
+	if err != nil {
+		return nil, err
+	}
+	if b, ok := probe.(AgentBatcher); ok {
+		return b.BatchAgent(lanes)
+	}
+	v := &vectorAgent{newAgent: newAgent, spec: spec, lanes: make([]agentLane, lanes)}
+	if _, ok := probe.(Optioner); ok {
+		return &optionLanes{vectorAgent: v}, nil
+	}
+	return v, nil
 }
 
 type agentLane struct {
 	agent       Agent
 	observation space.Value // owned copies of the last call's values
 	action      space.Value
+	decision    Candidates // the last one, if the host has decided in this run
+	follows     Policy     // that the host has chosen; nil for the agent's own
 }
 
 type vectorAgent struct {
@@ -32,33 +49,40 @@ type vectorAgent struct {
 
 func (v *vectorAgent) Step(ctx context.Context, in *Feedback, actions *space.Column) error {
 	for i := range v.lanes {
-		if err := Guard(func() error { return v.step(ctx, i, in, actions) }); err != nil {
+		err := Guard(func() error {
+			if acts, err := v.learn(ctx, i, in); err != nil || !acts {
+				return err
+			}
+			return v.act(ctx, i, in.Observations.Get(v.spec.Observation, i), actions)
+		})
+		if err != nil {
 			return &LaneError{Lane: i, Err: err}
 		}
 	}
 	return nil
 }
 
-func (v *vectorAgent) step(ctx context.Context, i int, in *Feedback, actions *space.Column) error {
+// learn lets a lane learn, and note the observation if it is to act on it.
+func (v *vectorAgent) learn(ctx context.Context, i int, in *Feedback) (acts bool, err error) {
 	signal := in.Signals[i]
 	if signal == Idle {
-		return nil
+		return false, nil
 	}
 	lane := &v.lanes[i]
 	if signal == NewRun {
 		a, err := v.newAgent(in.Seeds[i])
 		if err != nil {
-			return err
+			return false, err
 		}
-		lane.agent = a
+		lane.agent, lane.decision, lane.follows = a, Candidates{}, nil
 	}
 	if lane.agent == nil {
-		return errors.New("a step before the lane's first run")
+		return false, errors.New("a step before the lane's first run")
 	}
 	obs := in.Observations.Get(v.spec.Observation, i)
 	switch {
 	case signal == Evaluate && (in.Terminated[i] || in.Truncated[i]):
-		return nil
+		return false, nil
 	case signal == Continue:
 		err := lane.agent.Update(ctx, Transition{
 			Observation: lane.observation, Action: lane.action,
@@ -66,14 +90,24 @@ func (v *vectorAgent) step(ctx context.Context, i int, in *Feedback, actions *sp
 			Terminated: in.Terminated[i], Truncated: in.Truncated[i],
 		})
 		if err != nil || in.Terminated[i] || in.Truncated[i] {
-			return err
+			return false, err
 		}
 	}
-	a, err := lane.agent.SelectAction(ctx, obs)
+	lane.observation.CopyFrom(obs)
+	return true, nil
+}
+
+// act lets a lane select an action.
+func (v *vectorAgent) act(ctx context.Context, i int, observation space.Value, actions *space.Column) error {
+	lane := &v.lanes[i]
+	policy := lane.follows
+	if policy == nil {
+		policy = lane.agent.SelectAction
+	}
+	a, err := policy(ctx, observation)
 	if err != nil {
 		return err
 	}
-	lane.observation.CopyFrom(obs)
 	lane.action.CopyFrom(a)
 	if err := actions.Set(v.spec.Action, i, a); err != nil {
 		return fmt.Errorf("%w: action: %w", ErrInvalidAnswer, err)
@@ -93,6 +127,9 @@ func (v *vectorAgent) SaveLane(ctx context.Context, lane int) (state []byte, err
 	agent, ok := l.agent.(Saver)
 	if !ok {
 		return nil, fmt.Errorf("the agent cannot be saved: %w", ErrUnsupported)
+	}
+	if l.decision.Policies != nil {
+		return nil, fmt.Errorf("an agent that a host has given options to follow cannot be saved within the run: %w", ErrUnsupported)
 	}
 	err = Guard(func() error {
 		saved, err := agent.Save(ctx)
@@ -137,6 +174,7 @@ func (v *vectorAgent) LoadLane(ctx context.Context, lane int, state []byte) erro
 		return fmt.Errorf("not the state of a lane: %w", err)
 	}
 	l.observation, l.action = s.Observation, s.Action
+	l.decision, l.follows = Candidates{}, nil
 	return Guard(func() error { return agent.Load(ctx, s.Agent) })
 }
 

@@ -109,10 +109,13 @@ func TestVectorizeAgent(t *testing.T) {
 	action := int64(2)
 	one := &scripted{action: func() (space.Value, error) { return space.Value{Int: action}, nil }}
 	var seeds []uint64
-	agent := VectorizeAgent(func(seed uint64) (Agent, error) {
+	agent, err := VectorizeAgent(func(seed uint64) (Agent, error) {
 		seeds = append(seeds, seed)
 		return one, nil
 	}, spec, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	in, actions := NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 	step := func(signal Signal, observation, reward float64, terminated bool) {
 		t.Helper()
@@ -139,8 +142,17 @@ func TestVectorizeAgent(t *testing.T) {
 	step(Evaluate, 0.5, 8, false)
 	step(Evaluate, 0.5, 8, true)
 	step(NewRun, 0.4, 8, false)
-	if len(one.learnt) != 2 || len(seeds) != 2 || seeds[1] != 9 {
+	if len(one.learnt) != 2 || len(seeds) != 3 || seeds[2] != 9 { // the first was a look at what it can do
 		t.Errorf("learnt %v, seeds %v", one.learnt, seeds)
+	}
+}
+
+func TestVectorizeAgentRefuses(t *testing.T) {
+	if _, err := VectorizeAgent(func(uint64) (Agent, error) { return &scripted{}, nil }, testSpec(), 0); err == nil {
+		t.Error("no lanes were accepted")
+	}
+	if _, err := VectorizeAgent(func(uint64) (Agent, error) { return nil, ErrUnsupported }, testSpec(), 2); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -156,9 +168,12 @@ func TestVectorizeAgentBlamesALane(t *testing.T) {
 		{"panic", NewRun, "lane 0: panic: oh"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			agent := VectorizeAgent(func(uint64) (Agent, error) {
+			agent, err := VectorizeAgent(func(uint64) (Agent, error) {
 				return &scripted{action: func() (space.Value, error) { panic("oh") }}, nil
 			}, spec, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
 			in, actions := NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 			in.Signals[0] = tt.signal
 			if err := agent.Step(t.Context(), in, &actions); err == nil || err.Error() != tt.want {

@@ -79,7 +79,7 @@ func opener(fail func(call int, seeds []uint64) error) Opener {
 			}}, none, nil
 		case "alternate":
 			return &framework.AgentPlugin{Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
-				return framework.VectorizeAgent(func(s uint64) (framework.Agent, error) { return &alternate{int64(s & 1)}, nil }, spec, lanes), nil
+				return framework.VectorizeAgent(func(s uint64) (framework.Agent, error) { return &alternate{int64(s & 1)}, nil }, spec, lanes)
 			}}, none, nil
 		}
 		return nil, nil, fmt.Errorf("no plugin %q", c.Plugin)

@@ -76,8 +76,12 @@ func batch(t *testing.T, runs []int, steps int, grid []int) Batch {
 		t.Fatal(err)
 	}
 	newAgent := func(s uint64) (framework.Agent, error) { return &drifter{rng: seed.Stream(s, seed.Exploration)}, nil }
+	agent, err := framework.VectorizeAgent(newAgent, env.Spec(), len(runs))
+	if err != nil {
+		t.Fatal(err)
+	}
 	return Batch{
-		Environment: env, Agent: framework.VectorizeAgent(newAgent, env.Spec(), len(runs)), Runs: runs,
+		Environment: env, Agent: agent, Runs: runs,
 		Seeds: seed.NewSource(7, env.Spec().ID), Steps: steps, Grid: grid, Discount: 0.9, Metrics: everything,
 	}
 }

@@ -67,10 +67,14 @@ func regretOf(t *testing.T, d mdp.Definition, continuing bool) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
+	agent, err := framework.VectorizeAgent(func(uint64) (framework.Agent, error) { return rower{}, nil }, env.Spec(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	b := Batch{
 		Environment: modeled{env, m, 2}, Runs: []int{0, 1}, Seeds: seed.NewSource(1, env.Spec().ID), Steps: 4,
 		Grid: []int{1, 2, 3, 4}, Metrics: []result.Metric{result.Regret},
-		Agent: framework.VectorizeAgent(func(uint64) (framework.Agent, error) { return rower{}, nil }, env.Spec(), 2),
+		Agent: agent,
 	}
 	out, err := Run(t.Context(), b)
 	if err != nil {

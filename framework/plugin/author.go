@@ -23,6 +23,10 @@ type (
 	TimeStep = framework.TimeStep
 	// Transition is one step as a learner sees it.
 	Transition = framework.Transition
+	// Candidates are the options of an agent that is a framework.Optioner, and a
+	// Policy is how one is followed.
+	Candidates = framework.Candidates
+	Policy     = framework.Policy
 	// Value is an observation or an action.
 	Value = space.Value
 	// Discrete, MultiDiscrete and Box are the spaces.
@@ -139,19 +143,12 @@ func drawable(env framework.VectorEnvironment) bool {
 // where the agent is not for such environments; it is also called once for each
 // batch to find that out.
 //
-// An agent may also be a framework.AgentBatcher, or a Saver and Loader; a batch may
-// be a framework.OptionAgent, or a LaneSaver and LaneLoader. One is made with the defaults for a few
-// kinds of environments to see what it can do.
+// An agent may also be a framework.AgentBatcher, an Optioner, or a Saver and Loader;
+// a batch may be a framework.OptionAgent, or a LaneSaver and LaneLoader. One is made
+// with the defaults for a few kinds of environments to see what it can do.
 func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spec Spec, seed uint64) (A, error)) framework.Plugin {
 	open := func(p P, spec Spec, lanes int) (framework.VectorAgent, error) {
-		probe, err := newAgent(p, spec, 0)
-		if err != nil {
-			return nil, err
-		}
-		if b, ok := any(probe).(framework.AgentBatcher); ok {
-			return b.BatchAgent(lanes)
-		}
-		return framework.VectorizeAgent(func(seed uint64) (Agent, error) { return newAgent(p, spec, seed) }, spec, lanes), nil
+		return framework.VectorizeAgent(func(seed uint64) (Agent, error) { return newAgent(p, spec, seed) }, spec, lanes)
 	}
 	d := framework.Description{ID: id, Kind: framework.KindAgent, Doc: doc, Params: params.Schema(&defaults)}
 	for _, spec := range usual() {

@@ -77,7 +77,7 @@ func gamblerPlugin() framework.Plugin {
 		Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
 			return framework.VectorizeAgent(func(seed uint64) (framework.Agent, error) {
 				return &gambler{spec: spec, rng: rand.NewPCG(seed, 1)}, nil
-			}, spec, lanes), nil
+			}, spec, lanes)
 		},
 	}
 }

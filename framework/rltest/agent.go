@@ -20,7 +20,7 @@ func CheckAgent(ctx context.Context, newAgent func(seed uint64) (framework.Agent
 		return fmt.Errorf("rltest: %w", err)
 	}
 	c := &agentCheck{ctx: ctx, spec: spec, open: func(lanes int) (framework.VectorAgent, error) {
-		return framework.VectorizeAgent(newAgent, spec, lanes), nil
+		return framework.VectorizeAgent(newAgent, spec, lanes)
 	}}
 	c.try(Works, framework.Guard(c.run))
 	c.try(Works, framework.Guard(func() error { return c.views(newAgent) }))

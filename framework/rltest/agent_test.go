@@ -153,7 +153,11 @@ func newLearners(bug string, spec framework.Spec, lanes int) *learners {
 	newAgent := func(seed uint64) (framework.Agent, error) {
 		return &learner{spec: spec, rng: rand.NewPCG(seed, 0)}, nil
 	}
-	return &learners{VectorAgent: framework.VectorizeAgent(newAgent, spec, lanes), bug: bug, spec: spec, memory: make([]int64, lanes)}
+	agent, err := framework.VectorizeAgent(newAgent, spec, lanes)
+	if err != nil {
+		panic(err) // newAgent returns none
+	}
+	return &learners{VectorAgent: agent, bug: bug, spec: spec, memory: make([]int64, lanes)}
 }
 
 func (l *learners) Close() error {

@@ -1,0 +1,134 @@
+package framework
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
+)
+
+// optionLanes are lanes of agents that are Optioners.
+type optionLanes struct {
+	*vectorAgent
+	kinds []options.Kind
+}
+
+var _ OptionAgent = (*optionLanes)(nil)
+
+// Offer implements OptionAgent: it asks a fresh agent for such options.
+func (v *optionLanes) Offer(ctx context.Context, kinds []options.Kind) error {
+	v.kinds = slices.Clone(kinds)
+	return Guard(func() error {
+		agent, err := v.newAgent(0)
+		if err != nil {
+			return err
+		}
+		_, err = v.ask(ctx, agent, space.Sample(v.spec.Observation, rand.New(rand.NewPCG(0, 0))))
+		return err
+	})
+}
+
+// StepOptions implements OptionAgent.
+func (v *optionLanes) StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+	for i := range v.lanes {
+		err := Guard(func() error {
+			if acts, err := v.learn(ctx, i, in); err != nil || !acts {
+				return err
+			}
+			observation := in.Observations.Get(v.spec.Observation, i)
+			if !epochs[i] {
+				return v.act(ctx, i, observation, actions)
+			}
+			lane := &v.lanes[i]
+			c, err := v.ask(ctx, lane.agent, observation)
+			lane.decision, problems[i] = c, c.Problem
+			return err
+		})
+		if err != nil {
+			return &LaneError{Lane: i, Err: err}
+		}
+	}
+	return nil
+}
+
+// ask returns an agent's options.
+func (v *optionLanes) ask(ctx context.Context, agent Agent, observation space.Value) (Candidates, error) {
+	able, ok := agent.(Optioner)
+	if !ok {
+		return Candidates{}, fmt.Errorf("a %T has no options, other than the agents before it: %w", agent, ErrUnsupported)
+	}
+	c, err := able.Options(ctx, observation, v.kinds)
+	if err != nil {
+		return Candidates{}, err
+	}
+	switch {
+	case len(c.Policies) != len(c.Arms):
+		err = fmt.Errorf("%w: %d policies for %d options", ErrInvalidAnswer, len(c.Policies), len(c.Arms))
+	case c.Greedy < 0 || c.Greedy >= len(c.Arms):
+		err = fmt.Errorf("%w: the greedy option is number %d of %d", ErrInvalidAnswer, c.Greedy, len(c.Arms))
+	}
+	for x, p := range c.Policies {
+		if p == nil && err == nil {
+			err = fmt.Errorf("%w: option %s has no policy", ErrInvalidAnswer, c.Arms[x].Name)
+		}
+	}
+	return c, err
+}
+
+// Choose implements OptionAgent.
+func (v *optionLanes) Choose(ctx context.Context, choices []int, actions *space.Column) error {
+	for i, choice := range choices {
+		if choice < 0 {
+			continue
+		}
+		lane := &v.lanes[i]
+		err := Guard(func() error {
+			if choice >= len(lane.decision.Policies) {
+				return fmt.Errorf("option %d of %d: %w", choice, len(lane.decision.Policies), ErrInvalidAction)
+			}
+			lane.follows = lane.decision.Policies[choice]
+			return v.act(ctx, i, lane.observation, actions)
+		})
+		if err != nil {
+			return &LaneError{Lane: i, Err: err}
+		}
+	}
+	return nil
+}
+
+// GreedyPolicy implements OptionAgent: it asks the policy of the lane's last greedy
+// option.
+func (v *optionLanes) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
+	observations, ok := v.spec.Observation.(space.Discrete)
+	actions, ok2 := v.spec.Action.(space.Discrete)
+	switch {
+	case !ok || !ok2:
+		return dst, fmt.Errorf("observations and actions are not discrete: %w", ErrUnsupported)
+	case lane < 0 || lane >= len(v.lanes):
+		return dst, fmt.Errorf("no lane %d of %d", lane, len(v.lanes))
+	case v.lanes[lane].decision.Policies == nil:
+		return dst, &LaneError{Lane: lane, Err: fmt.Errorf("the lane has not faced a decision: %w", ErrNeedsReset)}
+	}
+	d := &v.lanes[lane].decision
+	dst = dst[:0]
+	err := Guard(func() error {
+		for s := range observations.N {
+			a, err := d.Policies[d.Greedy](ctx, space.Value{Int: observations.Start + s})
+			if err != nil {
+				return err
+			}
+			if !actions.Contains(a.Int) {
+				return fmt.Errorf("%w: greedy action %d in observation %d is not in the action space", ErrInvalidAnswer, a.Int, observations.Start+s)
+			}
+			dst = append(dst, int(a.Int-actions.Start))
+		}
+		return nil
+	})
+	if err != nil {
+		err = &LaneError{Lane: lane, Err: err}
+	}
+	return dst, err
+}
