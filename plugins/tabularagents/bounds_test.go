@@ -37,7 +37,7 @@ func TestOptimismAboutLosses(t *testing.T) {
 		}
 		q := newLane[*qLearner](t, "q-learning", `{"optimistic":true,"gamma":0.9}`, spec)
 		m := newLane[*mbie](t, "mbie-eb", `{"gamma":0.9}`, spec)
-		o := newLane[*mbie](t, "optimistic-model", `{"gamma":0.9}`, spec)
+		o := newLane[*optimisticModel](t, "optimistic-model", `{"gamma":0.9}`, spec)
 		r := newLane[*rmax](t, "r-max", `{"gamma":0.9}`, spec)
 		f := newLane[*rmax](t, "r-max", `{"horizon":5}`, spec)
 		m.Begin(0)

@@ -42,28 +42,81 @@ func OptimisticModel() framework.Plugin {
 		"The best policy of the model seen, with optimism about pairs not tried, states not visited (after Szita & Lőrincz 2008) and what is random (MBIE-EB's bonus). Ours; one setting for all finite tasks.",
 		optimisticParams{Gamma: 0.99, Unseen: 50, Retry: 2, Beta: 0.01},
 		func(p optimisticParams, t task) (func() learner, error) {
+			if err := checkDiscount(p.Gamma); err != nil {
+				return nil, err
+			}
 			for _, w := range []struct {
 				name  string
 				value float64
-			}{{"unseen", p.Unseen}, {"retry", p.Retry}} {
+			}{{"unseen", p.Unseen}, {"retry", p.Retry}, {"beta", p.Beta}} {
 				if !(w.value >= 0) || math.IsInf(w.value, 0) {
 					return nil, lanes.Invalid("%s is %v, must be finite and not negative", w.name, w.value)
 				}
-			}
-			lane, err := newMBIE(mbieParams{Gamma: p.Gamma, Beta: p.Beta, Bounds: p.Bounds}, t)
-			if err != nil {
-				return nil, err
 			}
 			low, high, err := p.Bounds.of(t)
 			if err != nil {
 				return nil, err
 			}
 			return func() learner {
-				x := lane()
-				x.unknown = &unknown{p: &p, low: low, high: high, top: x.top, ends: !t.spec.Continuing, states: t.states}
+				x := &optimisticModel{bonus: p.Beta * (high - low)}
+				x.init(t, x, p.Gamma, low, high)
+				x.unknown = unknown{p: &p, low: low, high: high, top: x.top, ends: !t.spec.Continuing, states: t.states}
 				return x
 			}, nil
 		})
+}
+
+type optimisticModel struct {
+	sweeping
+	bonus   float64 // of a pair tried once, where all is random
+	unknown unknown
+}
+
+func (x *optimisticModel) Start(s uint64) {
+	x.unknown.start()
+	x.sweeping.Start(s)
+}
+
+func (x *optimisticModel) Step(r float64, next int) int {
+	x.learn(r, next)
+	return x.Act(next)
+}
+
+func (x *optimisticModel) End(r float64, next int, terminated bool) {
+	if terminated && x.mark(next) {
+		x.update(next)
+	}
+	x.learn(r, next)
+	if x.unknown.end() {
+		x.stale = math.Inf(1)
+	}
+}
+
+// learn takes the last step into the model and what is believed of the rest. If all
+// states have now been visited, this concerns every pair.
+func (x *optimisticModel) learn(r float64, next int) {
+	all := x.unknown.visit(x.state)
+	before, noisy := x.counts.N(x.state, x.action), x.noisy()
+	x.counts.Update(x.state, x.action, r, next)
+	x.unknown.step(before, noisy, x.noisy(), r, next)
+	if x.unknown.visit(next) || all {
+		x.stale = math.Inf(1)
+	}
+	x.update(x.state)
+}
+
+// noisy tells whether the last pair has had more than one outcome.
+func (x *optimisticModel) noisy() bool {
+	next, _ := x.counts.Row(x.state, x.action)
+	return len(next) > 1 || x.counts.Rewards(x.state, x.action).M2 > 0
+}
+
+// untried implements optimism.
+func (x *optimisticModel) untried() float64 { return x.unknown.best }
+
+// tried implements optimism.
+func (x *optimisticModel) tried(n, reward, after float64) float64 {
+	return x.unknown.value(n, reward+after, x.bonus/math.Sqrt(n))
 }
 
 // unknown is what an optimistic model believes of what it has not seen.

@@ -19,7 +19,7 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 	for _, spec := range []bool{true, false} {
 		task := finite
 		task.Continuing = spec
-		x := newLane[*mbie](t, "optimistic-model", `{"gamma":0.9,"unseen":20,"retry":0.7,"beta":0.3}`, task)
+		x := newLane[*optimisticModel](t, "optimistic-model", `{"gamma":0.9,"unseen":20,"retry":0.7,"beta":0.3}`, task)
 		rng := rand.New(rand.NewPCG(1, 1))
 		best := high / (1 - gamma)
 		if !task.Continuing {

@@ -153,9 +153,9 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// optimism counts the plans of n runs of 2000 steps on RiverSwim whose gain is
+// tooGloomy counts the plans of n runs of 2000 steps on RiverSwim whose gain is
 // below the optimum by more than the tolerance of the plan.
-func optimism(t *testing.T, params string, n int) (below, plans int) {
+func tooGloomy(t *testing.T, params string, n int) (below, plans int) {
 	t.Helper()
 	env, err := find(t, "riverswim").OpenEnvironment(t.Context(), nil, 1)
 	if err != nil {
@@ -204,10 +204,10 @@ func optimism(t *testing.T, params string, n int) (below, plans int) {
 // δ/15 Σ_t t⁻⁶ < 0.0035, so that this does by chance with less than 0.07. Widths a
 // hundredth of these fail often.
 func TestOptimism(t *testing.T) {
-	if below, plans := optimism(t, `{}`, 20); below != 0 || plans < 20*12 {
+	if below, plans := tooGloomy(t, `{}`, 20); below != 0 || plans < 20*12 {
 		t.Errorf("%d of %d plans are below the optimum", below, plans)
 	}
-	if below, plans := optimism(t, `{"scaling":0.01}`, 20); below == 0 {
+	if below, plans := tooGloomy(t, `{"scaling":0.01}`, 20); below == 0 {
 		t.Errorf("none of %d plans with narrow confidence sets is below the optimum", plans)
 	}
 }
