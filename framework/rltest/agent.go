@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
 )
 
 // CheckAgent checks an agent as its author writes it, and the lanes that
@@ -22,9 +23,9 @@ func CheckAgent(ctx context.Context, newAgent func(seed uint64) (framework.Agent
 	c := &agentCheck{ctx: ctx, spec: spec, open: func(lanes int) (framework.VectorAgent, error) {
 		return framework.VectorizeAgent(newAgent, spec, lanes)
 	}}
-	c.try(Works, framework.Guard(c.run))
+	rules := c.all()
 	c.try(Works, framework.Guard(func() error { return c.views(newAgent) }))
-	return c.result(append(agentRules(), KeepsNoViews)...)
+	return c.result(append(rules, KeepsNoViews)...)
 }
 
 // CheckVectorAgent checks lanes of an agent, written as a batch or behind the
@@ -34,6 +35,11 @@ func CheckVectorAgent(ctx context.Context, open func(lanes int) (framework.Vecto
 		return fmt.Errorf("rltest: %w", err)
 	}
 	c := &agentCheck{ctx: ctx, open: open, spec: spec}
+	return c.result(c.all()...)
+}
+
+// all checks lanes, and returns the rules that should have been tried.
+func (c *agentCheck) all() []Rule {
 	c.try(Works, framework.Guard(c.run))
 	rules := agentRules()
 	c.try(Works, framework.Guard(func() error {
@@ -43,7 +49,7 @@ func CheckVectorAgent(ctx context.Context, open func(lanes int) (framework.Vecto
 		}
 		return err
 	}))
-	return c.result(rules...)
+	return rules
 }
 
 func agentRules() []Rule {
@@ -257,14 +263,24 @@ func columnEntries(c *space.Column, n int) []string {
 // views calls a single agent twice with the same run: once with slices that stay
 // as they are, once with slices that are overwritten after the call.
 func (c *agentCheck) views(newAgent func(seed uint64) (framework.Agent, error)) error {
-	if !c.sound(SameSeedSameActions) {
+	if !c.sound(SameSeedSameActions, SameSeedSameProblems, ProblemSound) {
 		return nil
 	}
-	kept, err := c.single(newAgent, false)
+	probe, err := newAgent(1)
 	if err != nil {
 		return err
 	}
-	overwritten, err := c.single(newAgent, true)
+	var kinds []options.Kind
+	if _, ok := probe.(framework.Optioner); ok {
+		if kinds, err = c.kinds(); err != nil {
+			return nil // all has said so
+		}
+	}
+	kept, err := c.single(newAgent, kinds, false)
+	if err != nil {
+		return err
+	}
+	overwritten, err := c.single(newAgent, kinds, true)
 	if err != nil {
 		return err
 	}
@@ -272,12 +288,14 @@ func (c *agentCheck) views(newAgent func(seed uint64) (framework.Agent, error)) 
 	return nil
 }
 
-// single plays a run with a single agent and logs its actions.
-func (c *agentCheck) single(newAgent func(seed uint64) (framework.Agent, error), overwrite bool) (log []string, err error) {
+// single plays a run with a single agent and logs its actions. With kinds of
+// options it faces a decision at every third step.
+func (c *agentCheck) single(newAgent func(seed uint64) (framework.Agent, error), kinds []options.Kind, overwrite bool) (log []string, err error) {
 	agent, err := newAgent(1)
 	if err != nil {
 		return nil, err
 	}
+	policy := agent.SelectAction
 	var shown, originals []space.Value
 	show := func(v space.Value) space.Value {
 		shown, originals = append(shown, clone(v)), append(originals, v)
@@ -312,7 +330,16 @@ func (c *agentCheck) single(newAgent func(seed uint64) (framework.Agent, error),
 		if e.terminated || e.truncated {
 			continue
 		}
-		a, err := agent.SelectAction(c.ctx, show(e.observation))
+		if kinds != nil && k%3 == 0 {
+			d, err := agent.(framework.Optioner).Options(c.ctx, show(e.observation), kinds)
+			if err != nil {
+				return nil, err
+			}
+			log = append(log, fmt.Sprint(d.Problem))
+			after("Options")
+			policy = d.Policies[k*7%len(d.Policies)]
+		}
+		a, err := policy(c.ctx, show(e.observation))
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,9 @@ package rltest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -139,6 +141,65 @@ func TestCheckOptions(t *testing.T) {
 	for bug, want := range brokenChoosers {
 		t.Run(bug, func(t *testing.T) {
 			err := CheckVectorAgent(t.Context(), func(lanes int) (framework.VectorAgent, error) { return newChooser(bug, spec, lanes) }, spec)
+			if got := found(err); !slices.Equal(got, want) {
+				t.Errorf("got %v, want %v:\n%v", got, want, err)
+			}
+			if want == nil && err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// believer is a learner with options: to act greedily, which is by a number that it
+// learned, or by another one.
+type believer struct {
+	*learner
+	seen space.Value
+}
+
+func (b *believer) Options(_ context.Context, observation space.Value, kinds []options.Kind) (framework.Candidates, error) {
+	if len(kinds) > 1 || len(kinds) == 1 && kinds[0] != options.Members {
+		return framework.Candidates{}, framework.ErrUnsupported
+	}
+	switch b.bug {
+	case "keeps observations of decisions":
+		b.rng.Seed(b.rng.Uint64()+digest(b.seen), 1)
+		b.seen = observation
+	case "writes to observations of decisions":
+		observation.Float64[0]++
+	case "has a policy too few":
+		return framework.Candidates{Problem: options.Problem{Arms: make([]options.Arm, 1)}}, nil
+	}
+	var c framework.Candidates
+	state := *b.rng // as it is now
+	learned := state.Uint64()
+	for k := range uint64(2) {
+		c.Arms = append(c.Arms, options.Arm{Name: fmt.Sprint("member ", k)})
+		c.Values = append(c.Values, float64(learned>>k%7), 1)
+		c.Policies = append(c.Policies, func(_ context.Context, o space.Value) (space.Value, error) {
+			return space.Sample(b.spec.Action, rand.New(rand.NewPCG(learned+k, digest(o)))), nil
+		})
+	}
+	return c, nil
+}
+
+var brokenBelievers = map[string][]Rule{
+	"":                                    nil,
+	"keeps observations of decisions":     {KeepsNoViews},
+	"writes to observations of decisions": {InputUnchanged},
+	"has a policy too few":                {Works},
+}
+
+// The lanes of an agent with options keep the rules for such lanes, and the agent
+// those for agents.
+func TestCheckAgentWithOptions(t *testing.T) {
+	for bug, want := range brokenBelievers {
+		t.Run(bug, func(t *testing.T) {
+			spec := Specs()[5]
+			err := CheckAgent(t.Context(), func(seed uint64) (framework.Agent, error) {
+				return &believer{learner: &learner{bug: bug, spec: spec, rng: rand.NewPCG(seed, 0)}}, nil
+			}, spec)
 			if got := found(err); !slices.Equal(got, want) {
 				t.Errorf("got %v, want %v:\n%v", got, want, err)
 			}
