@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/options"
 )
 
 // walkParams are the parameters of a walk.
@@ -194,6 +195,17 @@ func (c storedChance) BatchAgent(n int) (framework.VectorAgent, error) {
 	return nil, fmt.Errorf("%d", n)
 }
 
+// hesitant is an agent as an author writes it who leaves to the host when it explores:
+// by its mean opinion, or by another.
+type hesitant struct{ *chance }
+
+func (h hesitant) Options(context.Context, plugin.Value, []options.Kind) (plugin.Candidates, error) {
+	first := func(context.Context, plugin.Value) (plugin.Value, error) { return plugin.Value{Int: 1}, nil }
+	second := func(context.Context, plugin.Value) (plugin.Value, error) { return plugin.Value{Int: 2}, nil }
+	problem := options.Problem{Arms: []options.Arm{{Name: "greedy"}, {Name: "member 0"}}, Values: []float64{0, 1, 1, 0}}
+	return plugin.Candidates{Problem: problem, Policies: []plugin.Policy{first, second}}, nil
+}
+
 // optionBatch makes batches that offer options.
 type optionBatch struct{ *chance }
 
@@ -220,6 +232,10 @@ func TestNewAgent(t *testing.T) {
 				framework.Loader
 			}{c, storedChance{c}, storedChance{c}}, err
 		}), []string{"checkpoint"}},
+		"with options": {plugin.NewAgent("test/chance@1", "Acts at random.", chanceParams{Rate: 1}, func(p chanceParams, s plugin.Spec, seed uint64) (hesitant, error) {
+			c, err := newChance(p, s, seed)
+			return hesitant{c}, err
+		}), []string{"options"}},
 		"saved, not loaded": {plugin.NewAgent("test/chance@1", "Acts at random.", chanceParams{Rate: 1}, func(p chanceParams, s plugin.Spec, seed uint64) (struct {
 			*chance
 			framework.Saver
