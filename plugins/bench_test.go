@@ -4,16 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/rlrun/rlrun/bandit/policy"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/plugins/banditagent"
 )
 
 const benchSteps = 10_000
@@ -57,18 +64,19 @@ func openMixed(b *testing.B, openEnv, openAgent experiment.Opener, arms int, age
 	return &lanes{env, agent, n}
 }
 
-func (l *lanes) run(b *testing.B, first, steps int) {
+func (l *lanes) run(b *testing.B, first, steps int) []loop.Outcome {
 	runs := make([]int, l.n)
 	for i := range runs {
 		runs[i] = first + i
 	}
-	_, err := loop.Run(context.Background(), loop.Batch{
+	outcomes, err := loop.Run(context.Background(), loop.Batch{
 		Environment: l.env, Agent: l.agent, Runs: runs, Seeds: seed.NewSource(1, l.env.Spec().ID),
 		Steps: steps, Grid: loop.LogGrid(200, steps), Discount: 0.99, Metrics: benchMetrics,
 	})
 	if err != nil {
 		b.Error(err)
 	}
+	return outcomes
 }
 
 func report(b *testing.B, steps int) {
@@ -86,29 +94,107 @@ var benchAgents = []struct{ name, params string }{
 }
 
 // BenchmarkLoop is what a step costs through the framework's loop, in process, on
-// one core: compare with policy.BenchmarkStep, the same step in the library. The
-// start of a run (drawing arms and beliefs, the models for regret) is timed with
-// runs of one step and reported by itself.
+// one core, four lanes at a time; what it costs in the library, where the same four
+// runs are made right before, one after the other; and the median of the differences,
+// which a machine that others slow down does not distort. The start of a run
+// (drawing arms and beliefs, the models for regret) is timed with runs of one step
+// and reported by itself.
 func BenchmarkLoop(b *testing.B) {
 	for _, a := range benchAgents {
 		for _, arms := range []int{16, 128, 256} {
 			b.Run(fmt.Sprintf("%s/arms=%d", a.name, arms), func(b *testing.B) {
 				l := openLanes(b, inProcess, arms, a.params, 4)
-				steps := 0
-				var starting time.Duration
-				for b.Loop() {
+				library := openLibrary(b, arms, a.params, l.env.Spec())
+				var alone, framework, starting, more []float64 // ns
+				for runs := 0; b.Loop(); runs += l.n {
+					spent, sum := 0.0, 0.0
+					for i := range l.n {
+						ns, paid := library.run(runs+i, benchSteps)
+						spent, sum = spent+ns, sum+paid
+					}
 					begun := time.Now()
-					l.run(b, steps, 1)
-					starting += time.Since(begun)
-					l.run(b, steps, benchSteps)
-					steps += l.n * benchSteps
+					l.run(b, runs, 1)
+					start := float64(time.Since(begun).Nanoseconds())
+					begun = time.Now()
+					outcomes := l.run(b, runs, benchSteps)
+					whole := float64(time.Since(begun).Nanoseconds()) - start
+					if got := rewards(outcomes); math.Abs(got-sum) > 0.5 {
+						b.Fatalf("the framework's runs are not the library's: %v rewards, not %v", got, sum)
+					}
+					alone, framework = append(alone, spent), append(framework, whole)
+					starting, more = append(starting, start), append(more, whole-spent)
 				}
-				b.ReportMetric(float64((b.Elapsed()-2*starting).Nanoseconds())/float64(steps), "ns/step")
-				b.ReportMetric(float64(starting.Microseconds())*benchSteps/float64(steps), "µs/start")
+				steps := float64(l.n * benchSteps)
+				b.ReportMetric(median(alone)/steps, "library-ns/step")
+				b.ReportMetric(median(framework)/steps, "ns/step")
+				b.ReportMetric(median(more)/steps, "more-ns/step")
+				b.ReportMetric(median(starting)/1e3/float64(l.n), "µs/start")
 				b.ReportMetric(0, "ns/op")
 			})
 		}
 	}
+}
+
+// rewards returns the sum of all rewards, from the means of the windows.
+func rewards(outcomes []loop.Outcome) (sum float64) {
+	for _, o := range outcomes {
+		before := 0
+		for k, end := range loop.LogGrid(200, benchSteps) {
+			sum += o.Curves[result.Reward][k] * float64(end-before)
+			before = end
+		}
+	}
+	return sum
+}
+
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return x[len(x)/2]
+}
+
+// library is the same bandit and agent without the framework.
+type library struct {
+	maker *policy.Maker
+	seeds seed.Source
+	means []float64
+}
+
+func openLibrary(b *testing.B, arms int, agentParams string, env framework.Spec) *library {
+	b.Helper()
+	var p banditagent.Params
+	if err := json.Unmarshal([]byte(agentParams), &p); err != nil {
+		b.Fatal(err)
+	}
+	maker, err := policy.NewMaker(p.Policy, p.Belief, policy.Task{Arms: arms, High: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return &library{maker, seed.NewSource(1, env.ID), make([]float64, arms)}
+}
+
+// run makes the steps of policy.BenchmarkStep with the random numbers of a lane's
+// run, so that it is the same run. It returns the nanoseconds of the steps and the sum of
+// their rewards.
+func (l *library) run(number, steps int) (spent, sum float64) {
+	bandit := rand.New(rand.NewPCG(l.seeds.Seed(number, seed.Environment, 0), uint64(seed.Environment)))
+	mean := distuv.Uniform{Max: 1, Src: bandit}
+	for i := range l.means {
+		l.means[i] = mean.Rand()
+	}
+	agent := l.seeds.Seed(number, seed.Agent, 0)
+	exploration, bootstrap := seed.Stream(agent, seed.Exploration), seed.Stream(agent, seed.Bootstrap)
+	p := l.maker.New(bootstrap)
+	begun := time.Now()
+	for range steps {
+		arm := p.SelectArm(exploration)
+		reward := 0.0
+		if float64(bandit.Uint64()>>11)*0x1p-53 < l.means[arm] {
+			reward = 1
+		}
+		p.Update(arm, reward, bootstrap)
+		sum += reward
+	}
+	return float64(time.Since(begun).Nanoseconds()), sum
 }
 
 // BenchmarkLanes is how the cost of a step depends on the number of lanes.

@@ -6,9 +6,11 @@ package policy
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
 
 	"github.com/rlrun/rlrun/bandit"
 )
@@ -80,6 +82,7 @@ func TestThompsonBetaDistribution(t *testing.T) {
 		"below one":     {{A: 0.3, B: 0.5}, {A: 0.5, B: 2}, {A: 2, B: 0.7}, {A: 4, B: 3}},
 		"near the ends": {{A: 1, B: 60}, {A: 1, B: 40}, {A: 2, B: 90}, {A: 1.5, B: 50}},
 		"near one":      {{A: 60, B: 1}, {A: 40, B: 1}, {A: 90, B: 2}, {A: 50, B: 1.5}},
+		"many rare":     slices.Concat([]bandit.Beta{{A: 60, B: 20}}, slices.Repeat([]bandit.Beta{{A: 14, B: 9}}, 12), slices.Repeat([]bandit.Beta{{A: 120, B: 60}}, 12)),
 		"hopeless":      {{A: 900, B: 100}, {A: 880, B: 120}, {A: 10, B: 900}, {A: 5, B: 5}},
 	} {
 		b, betas := betaBeliefs(ds...)
@@ -87,6 +90,23 @@ func TestThompsonBetaDistribution(t *testing.T) {
 		agree(t, name, newThompsonBeta(b, betas), 1, 150_000, probs)
 		agree(t, name+", plainly", &thompson{b}, 2, 20_000, probs)
 	}
+}
+
+// TestReach compares it with the exact tail: at most the stated probability lies
+// beyond, and once it has learned something not much less.
+func TestReach(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := bandit.Beta{A: math.Exp(rapid.Float64Range(-1, 8).Draw(t, "ln a")), B: math.Exp(rapid.Float64Range(-1, 8).Draw(t, "ln b"))}
+		b, betas := betaBeliefs(d)
+		x := newThompsonBeta(b, betas).reaches.entries[0].key
+		if x == 1 {
+			return // always looked at
+		}
+		beyond, rare := d.Exceed(x), math.Exp(lnRare)
+		if !(beyond <= rare*(1+1e-6)) || min(d.A, d.B) > 10 && beyond < rare/4 {
+			t.Errorf("%v reaches to %v, and beyond it with probability %v, not %v", d, x, beyond, rare)
+		}
+	})
 }
 
 // TestLnBetaUpdates follows ln B(a,b) through updates of all kinds.

@@ -126,9 +126,16 @@ func (t *thompsonPopulation) Update(arm int, reward float64, rng *rand.Rand) {
 // with probability f(x)/s and accepted with probability f(y)/(f(x)e^{−s(y−x)}).
 // So the arm takes any value y > x with exactly its density, and how far it
 // stays below x does not matter.
+//
+// Most arms are not even looked at. Each has a reach beyond which f(x)/s is below
+// a small probability, and the arms are kept in the order of their reach. Of those
+// that do not reach x a coin of that probability picks some, by one random number
+// for the whole way to the next one, and what is picked has the rest of its f(x)/s
+// to pass.
 type thompsonBeta struct {
 	betas   []bandit.Beta
 	means   ranking
+	reaches ranking
 	lnBeta  []float64 // ln B(a,b) of each arm
 	updates uint
 }
@@ -139,6 +146,7 @@ func newThompsonBeta(b beliefs, betas []bandit.Beta) *thompsonBeta {
 		t.lnBeta[i] = lnBeta(d)
 	}
 	t.means = newRanking(b.len(), b.mean)
+	t.reaches = newRanking(b.len(), t.reach)
 	return t
 }
 
@@ -150,62 +158,111 @@ func lnBeta(d bandit.Beta) float64 {
 	return a + b - ab
 }
 
-// hopeless is the logarithm of a probability below that of any event that 64
-// random bits can show.
-const hopeless = -45
+const (
+	// lnRare is the logarithm of the probability of what lies beyond an arm's reach.
+	lnRare = -2.5
+	// hopeless is the logarithm of a probability below that of any event that 64
+	// random bits can show.
+	hopeless = -45
+)
+
+// rarely is the rate at which a coin of probability e^lnRare fails to come up.
+var rarely = -math.Log1p(-math.Exp(lnRare))
+
+// reach returns a point x, at most 1, with f(x)/s ≤ e^lnRare: not much above the
+// smallest. f(x)/s falls right of the mode, and no slower than e^{−sx} with the s of
+// a point further left.
+func (t *thompsonBeta) reach(arm int) float64 {
+	d := t.betas[arm]
+	n := d.A + d.B
+	x := d.A/n + 1.4*math.Sqrt(d.A*d.B/(n+1))/n // 1.4 standard deviations above the mean
+	if x >= 1 || d.A < 1 || d.B < 1 {
+		return 1
+	}
+	z := newAbscissa(x)
+	slope := z.slope(d)
+	if slope <= 0 {
+		return 1
+	}
+	lnP := z.lnDensity(d, t.lnBeta[arm]) - math.Log(slope)
+	return min(1, x+max(0, lnP-lnRare)/slope)
+}
 
 func (t *thompsonBeta) SelectArm(rng *rand.Rand) int {
-	first := t.means.first()
+	first := int32(t.means.first())
 	selected := first
 	x := newAbscissa(t.betas[first].Sample(rng))
-	for i := range t.betas {
-		if i == first {
-			continue
-		}
-		d := t.betas[i]
-		slope := (d.B-1)*x.overRest - (d.A-1)*x.overX
-		if !(slope >= 1) || d.A < 1 || d.B < 1 {
-			// Below its mode, or too flat to be worth the trouble.
-			if y := d.Sample(rng); y > x.x {
-				x, selected = newAbscissa(y), i
-			}
-			continue
-		}
-		// An arm beats x with probability at most P = f(x)/s, and P ≤ f(x)/2^k
-		// with k the binary exponent of s. A standard exponential variate
-		// exceeds −ln P with probability P.
-		lnf := (d.A-1)*x.lnX + (d.B-1)*x.lnRest - t.lnBeta[i]
-		k := math.Float64bits(slope)>>52 - 1023
-		lnP := lnf - float64(k)*math.Ln2
-		if lnP < hopeless {
-			continue
-		}
-		e := rng.ExpFloat64()
-		if e < -lnP {
-			continue
-		}
-		lnP = lnf - math.Log(slope)
-		if lnP > 0 {
-			if y := d.Sample(rng); y > x.x {
-				x, selected = newAbscissa(y), i
-			}
-			continue
-		}
-		if e < -lnP {
-			continue
-		}
-		step := rng.ExpFloat64() // s(y−x)
-		y := x.x + step/slope
-		if y >= 1 {
-			continue
-		}
-		z := newAbscissa(y)
-		lng := (d.A-1)*z.lnX + (d.B-1)*z.lnRest - t.lnBeta[i]
-		if -rng.ExpFloat64() < lng-lnf+step {
-			x, selected = z, i
+	arms := t.reaches.entries
+	i := 0
+	for ; i < len(arms) && arms[i].key > x.x; i++ {
+		if arm := arms[i].arm; arm != first && t.beats(arm, &x, 0, rng) {
+			selected = arm
 		}
 	}
-	return selected
+	for {
+		skipped := rng.ExpFloat64() / rarely
+		if skipped >= float64(len(arms)-i) {
+			return int(selected)
+		}
+		i += int(skipped)
+		if arm := arms[i].arm; arm != first && t.beats(arm, &x, lnRare, rng) {
+			selected = arm
+		}
+		i++
+	}
+}
+
+// beats reports whether an arm's value exceeds x, and if so sets x to the value;
+// lnPicked is the logarithm of the probability with which the arm has been picked to
+// be asked.
+func (t *thompsonBeta) beats(arm int32, x *abscissa, lnPicked float64, rng *rand.Rand) bool {
+	d := t.betas[arm]
+	slope := x.slope(d)
+	if lnPicked == 0 && (!(slope >= 1) || d.A < 1 || d.B < 1) {
+		return t.samples(d, x, rng) // below its mode, or too flat to be worth the trouble
+	}
+	// An arm beats x with probability at most P = f(x)/s, and P ≤ f(x)/2^k
+	// with k the binary exponent of s. A standard exponential variate
+	// exceeds −ln P with probability P.
+	lnf := x.lnDensity(d, t.lnBeta[arm])
+	k := math.Float64bits(slope)>>52 - 1023
+	lnP := lnf - float64(k)*math.Ln2
+	if lnP < hopeless {
+		return false
+	}
+	e := rng.ExpFloat64() - lnPicked
+	if e < -lnP {
+		return false
+	}
+	lnP = lnf - math.Log(slope)
+	if lnP > 0 {
+		return t.samples(d, x, rng)
+	}
+	if e < -lnP {
+		return false
+	}
+	step := rng.ExpFloat64() // s(y−x)
+	y := x.x + step/slope
+	if y >= 1 {
+		return false
+	}
+	z := newAbscissa(y)
+	lng := z.lnDensity(d, t.lnBeta[arm])
+	if -rng.ExpFloat64() >= lng-lnf+step {
+		return false
+	}
+	*x = z
+	return true
+}
+
+// samples is beats by sampling.
+func (t *thompsonBeta) samples(d bandit.Beta, x *abscissa, rng *rand.Rand) bool {
+	y := d.Sample(rng)
+	if y <= x.x {
+		return false
+	}
+	*x = newAbscissa(y)
+	return true
 }
 
 func (t *thompsonBeta) Update(arm int, reward float64, rng *rand.Rand) {
@@ -223,6 +280,7 @@ func (t *thompsonBeta) Update(arm int, reward float64, rng *rand.Rand) {
 	}
 	d.Update(reward, rng)
 	t.means.set(arm, d.Mean())
+	t.reaches.set(arm, t.reach(arm))
 }
 
 // Greedy returns the arm with the largest mean.
@@ -233,4 +291,14 @@ type abscissa struct{ x, overX, overRest, lnX, lnRest float64 }
 
 func newAbscissa(x float64) abscissa {
 	return abscissa{x, 1 / x, 1 / (1 - x), math.Log(x), math.Log1p(-x)}
+}
+
+// slope returns −d ln f/dx, f the density of d.
+func (z *abscissa) slope(d bandit.Beta) float64 {
+	return (d.B-1)*z.overRest - (d.A-1)*z.overX
+}
+
+// lnDensity returns ln f, given ln B(a,b).
+func (z *abscissa) lnDensity(d bandit.Beta, lnBeta float64) float64 {
+	return (d.A-1)*z.lnX + (d.B-1)*z.lnRest - lnBeta
 }

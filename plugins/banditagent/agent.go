@@ -82,8 +82,12 @@ type lane struct {
 
 // Step implements framework.VectorAgent.
 func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.Column) error {
+	n := len(in.Signals)
+	lanes, rewards, arms := a.lanes[:n], in.Rewards[:n], actions.Int64[:n]
+	terminated, truncated := in.Terminated[:n], in.Truncated[:n]
+	low, high := a.task.Low, a.task.High
 	for i, s := range in.Signals {
-		l := &a.lanes[i]
+		l := &lanes[i]
 		switch s {
 		case framework.Idle:
 			continue
@@ -93,12 +97,12 @@ func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.C
 			if l.policy == nil {
 				return &framework.LaneError{Lane: i, Err: fmt.Errorf("a step before the first run: %w", framework.ErrNeedsReset)}
 			}
-			r := in.Rewards[i]
-			if !(r >= a.task.Low && r <= a.task.High) || r-r != 0 { // also infinite
+			r := rewards[i]
+			if !(r >= low && r <= high) || r-r != 0 { // also infinite
 				return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", a.task.Check(r), framework.ErrInvalidAnswer)}
 			}
 			l.policy.Update(l.arm, r, l.bootstrap)
-			if in.Terminated[i] || in.Truncated[i] {
+			if terminated[i] || truncated[i] {
 				continue
 			}
 		}
@@ -106,7 +110,7 @@ func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.C
 			return &framework.LaneError{Lane: i, Err: fmt.Errorf("an episode before the first run: %w", framework.ErrNeedsReset)}
 		}
 		l.arm = l.policy.SelectArm(l.exploration)
-		actions.Int64[i] = a.first + int64(l.arm)
+		arms[i] = a.first + int64(l.arm)
 	}
 	return nil
 }

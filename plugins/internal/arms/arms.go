@@ -163,6 +163,7 @@ func (l *Lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 	n := len(in.Signals)
 	actions, rewards, observations := in.Actions.Int64[:n], out.Rewards[:n], out.Observations.Int64[:n]
 	begun, terminated, truncated := l.begun[:n], out.Terminated[:n], out.Truncated[:n]
+	bernoulli := l.noise.Bernoulli
 	for i, s := range in.Signals {
 		switch s {
 		case framework.Continue:
@@ -173,7 +174,18 @@ func (l *Lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 			if uint64(a) >= uint64(l.n) {
 				return &framework.LaneError{Lane: i, Err: fmt.Errorf("arm %d of %d: %w", a, l.n, framework.ErrInvalidAction)}
 			}
-			rewards[i] = l.reward(l.means[i*l.n+int(a)], &l.rngs[i])
+			// One random number a step, whatever the arm: agents that pull the same
+			// arm at the same step of the same run get the same reward.
+			mean, rng := l.means[i*l.n+int(a)], &l.rngs[i]
+			if !bernoulli {
+				rewards[i] = mean + l.noise.SD*rand.New(rng).NormFloat64()
+				break
+			}
+			paid := 0 // set without a branch, which nothing could predict
+			if float64(rng.Uint64()>>11)*0x1p-53 < mean {
+				paid = 1
+			}
+			rewards[i] = float64(paid)
 		case framework.NewEpisode, framework.NewRun:
 			l.rngs[i].Seed(in.Seeds[i], uint64(seed.Environment))
 			l.params.draw(l.means[i*l.n:(i+1)*l.n], rand.New(&l.rngs[i]))
@@ -185,21 +197,6 @@ func (l *Lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 		observations[i], terminated[i], truncated[i] = 0, false, false
 	}
 	return nil
-}
-
-// reward draws the reward of an arm from one random number, whatever the arm:
-// agents that pull the same arm at the same step of the same run get the same.
-// Bernoulli pays 1 if a uniform number on [0,1) is below the mean; otherwise the
-// reward is mean + sd·z, z standard normal.
-func (l *Lanes) reward(mean float64, rng *rand.PCG) float64 {
-	if !l.noise.Bernoulli {
-		return mean + l.noise.SD*rand.New(rng).NormFloat64()
-	}
-	paid := 0 // set without a branch, which nothing could predict
-	if float64(rng.Uint64()>>11)*0x1p-53 < mean {
-		paid = 1
-	}
-	return float64(paid)
 }
 
 // Models implements framework.Modeler: the bandit as an MDP with one state.
