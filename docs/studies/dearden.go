@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -24,7 +26,14 @@ var published = []struct {
 // phase is how long the phases of each task are, and their column of published.
 var phase = map[string]struct{ long, column int }{"Chain": {1000, 0}, "DoubleLoop": {1000, 1}, "Maze": {20000, 2}}
 
-// dearden prints the reward of two phases beside the published figures.
+// drawn are the agents in the figures of each task: one of every kind.
+var drawn = map[string][]string{
+	"Chain":      {"Algorithm 2 on 10 models", "sampling on 10 models", "optimistic model", "greedy, optimistic posterior", "MBIE-EB, β = 0.1", "R-MAX, m = 15", "Bayesian Q-learning, VPI and mixture"},
+	"DoubleLoop": {"Algorithm 2 on 10 models", "sampling on 10 models", "optimistic model", "Algorithm 2 on 10 models, T ≤ 20", "MBIE-EB, β = 0.1", "R-MAX, m = 15", "Bayesian Q-learning, VPI and mixture"},
+}
+
+// dearden prints the reward of two phases beside the published figures, and draws
+// the reward of a step over time.
 func dearden(s *study) error {
 	fmt.Fprintf(s.w, "Total reward of the first and second phase, %d runs, ± half of the 95 %% interval; of published figures ± as printed there:\n\n", s.Meta.Runs)
 	head := []string{"agent"}
@@ -60,6 +69,27 @@ func dearden(s *study) error {
 		}
 	}
 	s.table(head, rows)
+	for _, env := range s.Meta.Environments {
+		figure, err := report.NewFigure(s.Summary, env, result.Reward, report.Options{
+			Title:  fmt.Sprintf("%s: reward of a step, mean over %d steps and %d runs", env, s.Meta.Grid[0], s.Meta.Runs),
+			Agents: drawn[env],
+		})
+		if err != nil {
+			return err
+		}
+		best, err := s.gain(env)
+		if err != nil {
+			return err
+		}
+		figure.Levels = []report.Level{{Label: "optimum", Y: best}}
+		part := strings.ToLower(env)
+		if len(s.Meta.Environments) == 1 {
+			part = ""
+		}
+		if err := s.figure(part, figure); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

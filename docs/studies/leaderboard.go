@@ -1,11 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/rlrun/rlrun/framework/report"
@@ -19,14 +16,6 @@ const uniform = "uniform"
 // agents get over whole runs, learning included, and their ranks, and draws the
 // distribution of the scores of the first eight.
 func leaderboard(s *study) error {
-	raw, err := os.ReadFile(filepath.Join(s.dir, "tasks.json"))
-	if err != nil {
-		return err
-	}
-	var tasks map[string]result.Task
-	if err := json.Unmarshal(raw, &tasks); err != nil {
-		return err
-	}
 	var agents []string
 	for _, a := range s.Meta.Agents {
 		if a != uniform {
@@ -40,10 +29,13 @@ func leaderboard(s *study) error {
 		if err != nil {
 			return err
 		}
-		if tasks[env].Gain == nil || !(*tasks[env].Gain > zero.Mean) {
-			return fmt.Errorf("the optimum of %s is not known, or uniform reaches it", env)
+		one, err := s.gain(env)
+		if err != nil {
+			return err
 		}
-		one := *tasks[env].Gain
+		if !(one > zero.Mean) {
+			return fmt.Errorf("uniform reaches the optimum of %s", env)
+		}
 		for _, agent := range agents {
 			row, err := s.row(env, agent, result.Reward)
 			if err != nil {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/rlrun/rlrun/framework/result"
 )
@@ -39,4 +42,20 @@ func (s *study) at(step int) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("step %d is not on the grid", step)
+}
+
+// gain returns the optimal reward per step of a task whose model is known.
+func (s *study) gain(env string) (float64, error) {
+	raw, err := os.ReadFile(filepath.Join(s.dir, "tasks.json"))
+	if err != nil {
+		return 0, err
+	}
+	var tasks map[string]result.Task
+	if err := json.Unmarshal(raw, &tasks); err != nil {
+		return 0, err
+	}
+	if tasks[env].Gain == nil {
+		return 0, fmt.Errorf("the optimum of %s is not known", env)
+	}
+	return *tasks[env].Gain, nil
 }
