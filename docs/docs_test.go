@@ -1,8 +1,8 @@
 // Package docs_test holds the documents to what the program does.
 //
 // README.md and every Markdown file of this folder and of studies are read from top to bottom.
-// Each has a working directory of its own, which begins as a copy of configs/,
-// and its blocks act there in order:
+// Each has a working directory of its own, which begins as a copy of configs/ and
+// examples/bootstrap/, and its blocks act there in order:
 //
 //	sh       is run by sh -eu. In it rlrun and "go run ./cmd/rlrun" are this
 //	         source's, and "rlrun run" is cut to three runs an agent, unless an
@@ -104,8 +104,10 @@ func TestSnippets(t *testing.T) {
 				t.Skip("there is no Python with the package rlrun (make test-python)")
 			}
 			d := document{name: name, dir: t.TempDir(), env: env, bodies: bodies}
-			if err := os.CopyFS(filepath.Join(d.dir, "configs"), os.DirFS("../configs")); err != nil {
-				t.Fatal(err)
+			for _, folder := range []string{"configs", "examples/bootstrap"} {
+				if err := os.CopyFS(filepath.Join(d.dir, folder), os.DirFS(filepath.Join("..", folder))); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if err := os.MkdirAll(filepath.Join(d.dir, "docs", "images"), 0o777); err != nil {
 				t.Fatal(err)

@@ -2,6 +2,11 @@ package docs_test
 
 import (
 	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -17,13 +22,19 @@ import (
 
 var codeWord = regexp.MustCompile("`([^`]+)`")
 
-// table returns the cells of the rows of the table under a heading of the guide,
-// without its head; and the names in code in the first cells of the rows.
+// table is tableOf of the guide.
 func table(t *testing.T, title string) (rows [][]string, names []string) {
 	t.Helper()
-	_, section, ok := strings.Cut(read(t, "experiments.md"), "\n## "+title+"\n")
+	return tableOf(t, "experiments.md", title)
+}
+
+// tableOf returns the cells of the rows of the table under a heading of a document,
+// without its head; and the names in code in the first cells of the rows.
+func tableOf(t *testing.T, document, title string) (rows [][]string, names []string) {
+	t.Helper()
+	_, section, ok := strings.Cut(read(t, document), "\n## "+title+"\n")
 	if !ok {
-		t.Fatalf("experiments.md has no section %s", title)
+		t.Fatalf("%s has no section %s", document, title)
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	inside := false
@@ -140,6 +151,45 @@ func TestConfigTable(t *testing.T) {
 			if !slices.Contains(names, key) && key != "plugin" && key != "params" { // which the text explains
 				t.Errorf("the table lacks %s", key)
 			}
+		}
+	}
+}
+
+// What the author of a plugin in Go may implement besides is one method each, and all
+// of it is in the table. What lanes may implement is the SDK's, but for rollouts.
+func TestOptionalTable(t *testing.T) {
+	methods := map[string]string{}
+	for _, file := range []string{"optional.go", "rollout.go"} {
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "framework", file), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			i, ok := spec.Type.(*ast.InterfaceType)
+			if !ok {
+				return true
+			}
+			name := spec.Name.Name
+			if i.Methods.NumFields() != 1 || len(i.Methods.List[0].Names) != 1 {
+				t.Errorf("framework.%s has other than one method", name)
+				return false
+			}
+			if !strings.HasPrefix(name, "Lane") {
+				methods[name] = i.Methods.List[0].Names[0].Name
+			}
+			return false
+		})
+	}
+	rows, names := tableOf(t, "plugins.md", "What else it can do")
+	same(t, names, slices.Collect(maps.Keys(methods)))
+	for _, row := range rows {
+		method := codeWord.FindStringSubmatch(row[2])
+		if name := strings.Trim(row[0], " `"); name != "" && (method == nil || !strings.HasPrefix(method[1], methods[name]+"(")) {
+			t.Errorf("the method of %s is %s, the table says %s", name, methods[name], row[2])
 		}
 	}
 }
