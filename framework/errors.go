@@ -27,6 +27,10 @@ var (
 type LaneError struct {
 	Lane int
 	Err  error
+	// Suspected says that the process with all lanes died or hung while it was in
+	// this one, and that nothing else speaks against the lane: what another left
+	// behind, or how much all of them need together, may be to blame as well.
+	Suspected bool
 }
 
 // Error names the lane.

@@ -46,12 +46,7 @@ type modelLanes struct{ *vectorEnvironment }
 func (v *vectorEnvironment) Spec() Spec { return v.spec }
 
 func (v *vectorEnvironment) Step(ctx context.Context, in *Actions, out *TimeSteps) error {
-	for i := range v.envs {
-		if err := Guard(func() error { return v.step(ctx, i, in, out) }); err != nil {
-			return &LaneError{Lane: i, Err: err}
-		}
-	}
-	return nil
+	return eachLane(ctx, len(v.envs), func(i int) error { return v.step(ctx, i, in, out) })
 }
 
 func (v *vectorEnvironment) step(ctx context.Context, i int, in *Actions, out *TimeSteps) error {
@@ -85,14 +80,12 @@ func (v *vectorEnvironment) step(ctx context.Context, i int, in *Actions, out *T
 // Models implements Modeler.
 func (v modelLanes) Models(ctx context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, len(v.envs))
-	for i, env := range v.envs {
-		err := Guard(func() (err error) {
-			models[i], err = env.(KnownModel).Model(ctx)
-			return err
-		})
-		if err != nil {
-			return nil, &LaneError{Lane: i, Err: err}
-		}
+	err := eachLane(ctx, len(v.envs), func(i int) (err error) {
+		models[i], err = v.envs[i].(KnownModel).Model(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return models, nil
 }

@@ -48,18 +48,12 @@ type vectorAgent struct {
 }
 
 func (v *vectorAgent) Step(ctx context.Context, in *Feedback, actions *space.Column) error {
-	for i := range v.lanes {
-		err := Guard(func() error {
-			if acts, err := v.learn(ctx, i, in); err != nil || !acts {
-				return err
-			}
-			return v.act(ctx, i, in.Observations.Get(v.spec.Observation, i), actions)
-		})
-		if err != nil {
-			return &LaneError{Lane: i, Err: err}
+	return eachLane(ctx, len(v.lanes), func(i int) error {
+		if acts, err := v.learn(ctx, i, in); err != nil || !acts {
+			return err
 		}
-	}
-	return nil
+		return v.act(ctx, i, in.Observations.Get(v.spec.Observation, i), actions)
+	})
 }
 
 // learn lets a lane learn, and note the observation if it is to act on it.

@@ -33,25 +33,19 @@ func (v *optionLanes) Offer(ctx context.Context, kinds []options.Kind) error {
 
 // StepOptions implements OptionAgent.
 func (v *optionLanes) StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
-	for i := range v.lanes {
-		err := Guard(func() error {
-			if acts, err := v.learn(ctx, i, in); err != nil || !acts {
-				return err
-			}
-			observation := in.Observations.Get(v.spec.Observation, i)
-			if !epochs[i] {
-				return v.act(ctx, i, observation, actions)
-			}
-			lane := &v.lanes[i]
-			c, err := v.ask(ctx, lane.agent, observation)
-			lane.decision, problems[i] = c, c.Problem
+	return eachLane(ctx, len(v.lanes), func(i int) error {
+		if acts, err := v.learn(ctx, i, in); err != nil || !acts {
 			return err
-		})
-		if err != nil {
-			return &LaneError{Lane: i, Err: err}
 		}
-	}
-	return nil
+		observation := in.Observations.Get(v.spec.Observation, i)
+		if !epochs[i] {
+			return v.act(ctx, i, observation, actions)
+		}
+		lane := &v.lanes[i]
+		c, err := v.ask(ctx, lane.agent, observation)
+		lane.decision, problems[i] = c, c.Problem
+		return err
+	})
 }
 
 // ask returns an agent's options.
@@ -80,23 +74,17 @@ func (v *optionLanes) ask(ctx context.Context, agent Agent, observation space.Va
 
 // Choose implements OptionAgent.
 func (v *optionLanes) Choose(ctx context.Context, choices []int, actions *space.Column) error {
-	for i, choice := range choices {
-		if choice < 0 {
-			continue
+	return eachLane(ctx, len(choices), func(i int) error {
+		choice, lane := choices[i], &v.lanes[i]
+		switch {
+		case choice < 0:
+			return nil
+		case choice >= len(lane.decision.Policies):
+			return fmt.Errorf("option %d of %d: %w", choice, len(lane.decision.Policies), ErrInvalidAction)
 		}
-		lane := &v.lanes[i]
-		err := Guard(func() error {
-			if choice >= len(lane.decision.Policies) {
-				return fmt.Errorf("option %d of %d: %w", choice, len(lane.decision.Policies), ErrInvalidAction)
-			}
-			lane.follows = lane.decision.Policies[choice]
-			return v.act(ctx, i, lane.observation, actions)
-		})
-		if err != nil {
-			return &LaneError{Lane: i, Err: err}
-		}
-	}
-	return nil
+		lane.follows = lane.decision.Policies[choice]
+		return v.act(ctx, i, lane.observation, actions)
+	})
 }
 
 // GreedyPolicy implements OptionAgent: it asks the policy of the lane's last greedy

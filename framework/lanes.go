@@ -1,0 +1,34 @@
+package framework
+
+import "context"
+
+// NoteLanes returns a context for the calls of a VectorEnvironment or VectorAgent:
+// those that step their lanes one after the other note in *at where they are. It is
+// the number of a lane plus 1 while that lane's code runs, 0 otherwise. If *at is
+// memory shared with another process, that knows which lane ended or stopped this
+// one. Vectorize and VectorizeAgent do it. A nil at is for nobody.
+func NoteLanes(ctx context.Context, at *uint32) context.Context {
+	if at == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, noteKey{}, at)
+}
+
+type noteKey struct{}
+
+// eachLane calls f for one lane after the other, and notes where it is as NoteLanes
+// says. The error names the lane; a panic is one.
+func eachLane(ctx context.Context, lanes int, f func(lane int) error) error {
+	at, ok := ctx.Value(noteKey{}).(*uint32)
+	if !ok {
+		at = new(uint32)
+	}
+	defer func() { *at = 0 }()
+	for i := range lanes {
+		*at = uint32(i) + 1
+		if err := Guard(func() error { return f(i) }); err != nil {
+			return &LaneError{Lane: i, Err: err}
+		}
+	}
+	return nil
+}
