@@ -6,6 +6,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
@@ -38,9 +39,26 @@ type Outcome struct {
 	Decisions []result.Decision
 }
 
-// progressEvery is the number of calls between two looks at the context and two
-// reports of progress: rare enough to cost nothing, a fraction of a second apart.
-const progressEvery = 1024
+// pace says at which calls to look at the context and to report progress: rarely
+// enough to cost nothing, and a fraction of a second apart also where a call takes
+// milliseconds.
+type pace struct {
+	next, every int
+	last        time.Time
+}
+
+// looked says that call is one of them. To the next it is as many calls as from the
+// last, or twice as many, at most 1,024, if they took no time to speak of, or half as
+// many if they took long.
+func (p *pace) looked(call int, now time.Time) {
+	switch took := now.Sub(p.last); {
+	case took < 20*time.Millisecond:
+		p.every = min(2*p.every, 1024)
+	case took > 100*time.Millisecond:
+		p.every = max(1, p.every/2)
+	}
+	p.next, p.last = call+p.every, now
+}
 
 // Run steps the batch until every lane has made its interactions, and returns an
 // outcome a lane. An error of environment or agent is returned with the number
@@ -59,8 +77,10 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 		feedback.Seeds[i] = b.Seeds.Seed(run, seed.Agent, 0)
 	}
 	live, interactions := n, 0
+	looks := pace{every: 1, last: time.Now()}
 	for call := 0; live > 0; call++ {
-		if call%progressEvery == 0 {
+		if call == looks.next {
+			looks.looked(call, time.Now())
 			if err := context.Cause(ctx); err != nil {
 				return nil, err
 			}

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -206,6 +207,36 @@ func TestRunStopsWhenCancelled(t *testing.T) {
 	b.Progress = func(int) { cancel(why) }
 	if out, err := Run(ctx, b); !errors.Is(err, why) || out != nil {
 		t.Errorf("got %v, %v, want no outcome and the cause", out, err)
+	}
+}
+
+// Whatever a call takes, looks are soon a fraction of a second apart, or 1,024 calls
+// where these take less.
+func TestPace(t *testing.T) {
+	for _, perCall := range []time.Duration{100 * time.Nanosecond, 30 * time.Microsecond, 5 * time.Millisecond, 400 * time.Millisecond} {
+		now := time.Unix(0, 0)
+		p := pace{every: 1, last: now}
+		for range 20 {
+			from := p.next
+			p.looked(from, now)
+			calls := p.next - from
+			now = now.Add(time.Duration(calls) * perCall)
+			if wait := time.Duration(calls) * perCall; wait > max(2*perCall, 100*time.Millisecond) || calls > 1024 {
+				t.Errorf("calls of %v: a look after %d, which is %v", perCall, calls, wait)
+			}
+		}
+		if wait := now.Sub(p.last); wait < 10*time.Millisecond && p.every < 1024 {
+			t.Errorf("calls of %v: in the end a look after %v", perCall, wait)
+		}
+	}
+	p := pace{every: 1024, next: 1024, last: time.Unix(0, 0)} // calls have become slow
+	now := p.last
+	for range 12 {
+		now = now.Add(time.Duration(p.every) * time.Second)
+		p.looked(p.next, now)
+	}
+	if p.every != 1 {
+		t.Errorf("calls of a second: a look after %d", p.every)
 	}
 }
 
