@@ -140,9 +140,10 @@ func (b *bench) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error)
 // do does runs and returns a record for each. A batch that fails is replayed on
 // fresh plugins, as often as retries says; because lanes never interact, the
 // replay meets the same draws. If it fails still, the lane the error names is
-// recorded as failed and the others are done without it; if no lane is named, the
-// batch is halved until the runs to blame stand alone. The error is the context's,
-// and then nothing is lost but the runs in hand.
+// recorded as failed and the others are done without it. A lane that is merely
+// suspected must fail alone, too. If it does not, or no lane is named, the batch is
+// halved until the runs to blame stand alone. The error is the context's, and then
+// nothing is lost but the runs in hand.
 func (b *bench) do(ctx context.Context, runs []int, retries int) ([]result.Record, error) {
 	outcomes, err := b.attempt(ctx, runs)
 	if err == nil {
@@ -160,8 +161,27 @@ func (b *bench) do(ctx context.Context, runs []int, retries int) ([]result.Recor
 	}
 	var lane *framework.LaneError
 	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(runs) {
-		rest, ctxErr := b.do(ctx, slices.Delete(slices.Clone(runs), lane.Lane, lane.Lane+1), b.plan.restarts(b.cell))
-		return append(rest, b.failure(runs[lane.Lane], err)), ctxErr
+		rest := slices.Delete(slices.Clone(runs), lane.Lane, lane.Lane+1)
+		if lane.Suspected {
+			alone, ctxErr := b.do(ctx, runs[lane.Lane:lane.Lane+1], 0)
+			if ctxErr != nil {
+				return nil, ctxErr
+			}
+			if alone[0].Status == result.OK {
+				others, ctxErr := b.halves(ctx, rest)
+				return append(others, alone...), ctxErr
+			}
+		}
+		others, ctxErr := b.do(ctx, rest, b.plan.restarts(b.cell))
+		return append(others, b.failure(runs[lane.Lane], err)), ctxErr
+	}
+	return b.halves(ctx, runs)
+}
+
+// halves does the halves of a batch that failed, each once.
+func (b *bench) halves(ctx context.Context, runs []int) ([]result.Record, error) {
+	if len(runs) == 1 {
+		return b.do(ctx, runs, 0)
 	}
 	left, err := b.do(ctx, runs[:len(runs)/2], 0)
 	if err != nil {

@@ -177,16 +177,23 @@ func TestFailingRunsAreIsolated(t *testing.T) {
 	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
 	bad := []int{4, 5, 17}
 	source := seed.NewSource(1, "test/coin@1")
-	for _, named := range []bool{false, true} {
-		t.Run(fmt.Sprintf("lane named %t", named), func(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		blame func(lane int, err error) error
+	}{
+		{"no lane", func(_ int, err error) error { return err }},
+		{"the lane", func(lane int, err error) error { return &framework.LaneError{Lane: lane, Err: err} }},
+		{"suspected", func(lane int, err error) error { return &framework.LaneError{Lane: lane, Err: err, Suspected: true} }},
+		{"another is suspected", func(lane int, err error) error {
+			return &framework.LaneError{Lane: max(lane-1, 0), Err: err, Suspected: true}
+		}},
+		{"one that is not there is suspected", func(_ int, err error) error { return &framework.LaneError{Lane: 99, Err: err, Suspected: true} }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
 			fail := func(call int, seeds []uint64) error {
 				for lane, s := range seeds {
 					if call > 10 && slices.ContainsFunc(bad, func(run int) bool { return source.Seed(run, seed.Environment, 0) == s }) {
-						err := errors.New("it hurts")
-						if named {
-							err = &framework.LaneError{Lane: lane, Err: err}
-						}
-						return err
+						return tt.blame(lane, errors.New("it hurts"))
 					}
 				}
 				return nil
@@ -205,6 +212,23 @@ func TestFailingRunsAreIsolated(t *testing.T) {
 				t.Errorf("%d records, want %d", len(got), len(want))
 			}
 		})
+	}
+}
+
+// Where the lanes together are too much, whichever of them a process was in when it
+// died, no run fails.
+func TestTooManyLanes(t *testing.T) {
+	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
+	for _, most := range []int{1, 2, 3, 5} {
+		got := do(t, plan(t, func(c *Config) { c.Lanes = 8 }), t.TempDir(), false, opener(func(call int, seeds []uint64) error {
+			if len(seeds) > most {
+				return &framework.LaneError{Lane: call % len(seeds), Err: errors.New("out of memory"), Suspected: true}
+			}
+			return nil
+		}))
+		if !maps.Equal(got, want) {
+			t.Errorf("at most %d lanes: records differ", most)
+		}
 	}
 }
 
