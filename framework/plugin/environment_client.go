@@ -117,7 +117,7 @@ func (c *environmentClient) Close() error { return c.session.close() }
 // Models implements framework.Modeler.
 func (c modelClient) Models(ctx context.Context) ([]*mdp.Tabular, error) {
 	p := c.session.process
-	reply, err := call(ctx, p, p.wire.Models, &pb.ModelsRequest{Instance: c.session.instance})
+	reply, err := ask(ctx, c.session, p.wire.Models, &pb.ModelsRequest{Instance: c.session.instance})
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
+	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 )
@@ -89,9 +90,12 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	if err != nil {
 		return fail(err)
 	}
-	defer remove() // once connected, nobody else needs the socket
-
+	defer remove() // once connected, nobody else needs what is in it
 	secure, certificate, err := clientTLS()
+	if err != nil {
+		return fail(err)
+	}
+	lanes, err := lanefile.Create(dir)
 	if err != nil {
 		return fail(err)
 	}
@@ -102,7 +106,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 		HandshakeConfig:  handshake(),
 		VersionedPlugins: versions(nil),
 		RunnerFunc: func(_ hclog.Logger, c *exec.Cmd, _ string) (runner.Runner, error) {
-			cmd.Env = slices.Concat(inherited(os.Environ()), o.Env, c.Env, []string{certificate})
+			cmd.Env = slices.Concat(inherited(os.Environ()), o.Env, c.Env, []string{certificate, lanefile.Variable + "=" + lanes.Path()})
 			return sub, nil
 		},
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: dir},
@@ -126,8 +130,10 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 		o.Logger.Debug("memory is limited", "by", sub.MemoryLimit())
 	}
 	if err == nil && stop() {
+		p.lanes = lanes
 		return p, nil
 	}
+	lanes.Close()
 	err = diagnose(ctx, sub, err)
 	client.Kill()
 	return fail(err)

@@ -97,7 +97,7 @@ func (s *session) lane(i int) error {
 // framework.ErrUnsupported.
 func optional[Q, R any](ctx context.Context, s *session, rpc func(context.Context, Q, ...grpc.CallOption) (R, error), request Q) (R, error) {
 	missing := false
-	reply, err := call(ctx, s.process, func(ctx context.Context, q Q, o ...grpc.CallOption) (R, error) {
+	reply, err := ask(ctx, s, func(ctx context.Context, q Q, o ...grpc.CallOption) (R, error) {
 		reply, err := rpc(ctx, q, o...)
 		missing = status.Code(err) == codes.Unimplemented
 		return reply, err

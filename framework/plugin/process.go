@@ -14,6 +14,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
@@ -29,6 +30,7 @@ type Process struct {
 	closeTimeout time.Duration
 	tail         *subprocess.Tail
 	sub          *subprocess.Subprocess // nil for Loopback
+	lanes        *lanefile.File         // nil for Loopback
 	stop         func()                 // ends process and connection; may block for ever
 
 	// ctx ends with the process, or when the process is to end; its cause says why.
@@ -75,6 +77,7 @@ func (p *Process) Stderr() []string { return p.tail.Last() }
 // LaunchOptions.CloseTimeout. Open instances fail. It may be called again.
 func (p *Process) Close() error {
 	p.end(ErrClosed)
+	defer p.lanes.Close()
 	stopped := make(chan struct{})
 	go func() {
 		p.stop()

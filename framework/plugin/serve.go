@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 )
 
 // Serve offers p to the host that started this process and returns when the host
@@ -35,6 +36,7 @@ func Serve(p framework.Plugin) {
 		runtime.GOMAXPROCS(1)
 	}
 	s := newServer(p)
+	s.lanes, _ = lanefile.Open(os.Getenv(lanefile.Variable)) // who has none does without
 	line := newLifeline()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  cookie,

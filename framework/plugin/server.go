@@ -18,6 +18,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/await"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/mdp"
@@ -28,6 +29,7 @@ import (
 type server struct {
 	pb.UnimplementedPluginServer
 	plugin framework.Plugin
+	lanes  *lanefile.Words // where instances note their lanes
 
 	mu        sync.Mutex
 	last      uint64 // handle given out last
@@ -60,6 +62,11 @@ func lookup[T instance](s *server, handle uint64) (T, error) {
 		return i, status.Errorf(codes.NotFound, "no %T has the handle %d", i, handle)
 	}
 	return i, nil
+}
+
+// noting returns a context for calls of an instance that step its lanes.
+func (s *server) noting(ctx context.Context, handle uint64) context.Context {
+	return framework.NoteLanes(ctx, s.lanes.Of(handle))
 }
 
 // remove forgets an instance and returns it, nil if there is none.
@@ -157,7 +164,7 @@ func (s *server) Models(ctx context.Context, m *pb.ModelsRequest) (*pb.ModelsRep
 		return nil, err
 	}
 	var reply pb.ModelsReply
-	err = run(func() error { return e.models(ctx, &reply) })
+	err = run(func() error { return e.models(s.noting(ctx, m.Instance), &reply) })
 	reply.Error = toproto.Error(err)
 	return &reply, nil
 }
@@ -175,7 +182,7 @@ func (s *server) Close(_ context.Context, m *pb.CloseRequest) (*pb.CloseReply, e
 func (s *server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
 	var request pb.EnvironmentRequest
 	var e *environmentServer
-	waiter := requests()
+	ctx, waiter := stream.Context(), requests()
 	for {
 		if err := stream.RecvMsg(&request); err != nil {
 			return ended(err)
@@ -186,8 +193,9 @@ func (s *server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
 				return err
 			}
 			defer s.drop(request.Instance)
+			ctx = s.noting(ctx, request.Instance)
 		}
-		reply, err := e.step(stream.Context(), &request)
+		reply, err := e.step(ctx, &request)
 		if err != nil {
 			return err
 		}
@@ -202,7 +210,7 @@ func (s *server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
 func (s *server) StepAgent(stream pb.Plugin_StepAgentServer) error {
 	var request pb.AgentRequest
 	var a *agentServer
-	waiter := requests()
+	ctx, waiter := stream.Context(), requests()
 	for {
 		if err := stream.RecvMsg(&request); err != nil {
 			return ended(err)
@@ -213,8 +221,9 @@ func (s *server) StepAgent(stream pb.Plugin_StepAgentServer) error {
 				return err
 			}
 			defer s.drop(request.Instance)
+			ctx = s.noting(ctx, request.Instance)
 		}
-		reply, err := a.step(stream.Context(), &request)
+		reply, err := a.step(ctx, &request)
 		if err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ func (s *server) Rollout(ctx context.Context, m *pb.RolloutRequest) (*pb.Rollout
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	out := framework.NewTrajectories(e.spec, lanes, in.Steps)
-	if err := run(func() error { return framework.RollOut(ctx, e.env, in, out) }); err != nil {
+	if err := run(func() error { return framework.RollOut(s.noting(ctx, m.Instance), e.env, in, out) }); err != nil {
 		return &pb.RolloutReply{Error: toproto.Error(err)}, nil
 	}
 	return toproto.Trajectories(out), nil

@@ -83,7 +83,7 @@ func (s *session) exchange(ctx context.Context, request any, reply stepReply) er
 	}
 	s.watchdog.Stop()
 	if err != nil {
-		return s.fail(s.process.explain(s.ctx, err))
+		return s.fail(s.blame(s.process.explain(s.ctx, err)))
 	}
 	if e := reply.GetError(); e != nil {
 		return s.fail(s.laneError(e))
@@ -124,6 +124,28 @@ func (s *session) laneError(e *pb.Error) error {
 		return fmt.Errorf("%w: it blames lane %d of %d: %s", framework.ErrInvalidAnswer, *e.Lane, s.lanes, e.Message)
 	}
 	return fromproto.Error(e)
+}
+
+// blame names the lane in which the process died or hung, if it left that behind.
+func (s *session) blame(err error) error {
+	if !errors.Is(err, ErrDied) && !errors.Is(err, ErrTimeout) {
+		return err
+	}
+	lane, ok := s.process.lanes.Lane(s.instance, s.lanes)
+	if !ok {
+		return err
+	}
+	return &framework.LaneError{Lane: lane, Err: err, Suspected: true}
+}
+
+// ask is call for an instance, whose lane it blames.
+func ask[Q, R any](ctx context.Context, s *session, rpc func(context.Context, Q, ...grpc.CallOption) (R, error), request Q) (R, error) {
+	answer, err := call(ctx, s.process, rpc, request)
+	var e *Error
+	if errors.As(err, &e) {
+		e.Err = s.blame(e.Err)
+	}
+	return answer, err
 }
 
 // fail records that the instance cannot be used any more, and why.
