@@ -21,10 +21,17 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 )
 
-const (
-	faultyID  = "test/faulty@1"
-	faultyRun = 2 // the run in which a fault strikes
-)
+const faultyID = "test/faulty@1"
+
+// run is the run in which a fault strikes. Where a lane can be named it is not the
+// first of its batch; elsewhere it is, so that it is also the first of a process when
+// it is done alone.
+func (f *faults) run() int {
+	if f.Copies || f.Fault == "lie" {
+		return 3
+	}
+	return 2
+}
 
 // perform runs an experiment of 4 runs, 2 lanes at a time, in which a fault of
 // environment or agent strikes a run at its third step, and returns its records.
@@ -32,7 +39,7 @@ const (
 func perform(t *testing.T, part string, f faults, o plugin.LaunchOptions) map[result.Key]result.Record {
 	t.Helper()
 	f.Step = struck - 1
-	return performIn(t, part, faultyRun, f, o)
+	return performIn(t, part, f.run(), f, o)
 }
 
 // performIn is perform with a fault in another run, at the step that f names.
@@ -110,12 +117,10 @@ func lines(records map[result.Key]result.Record) map[result.Key]string {
 // Every fault of a plugin's process that strikes once is replayed: nothing shows
 // in the records. One that strikes always fails its own run, with an error that
 // says where and why and what the process last wrote; the records of all other
-// runs are those of an undisturbed experiment, bit for bit.
+// runs are those of an undisturbed experiment, bit for bit. Where lanes are copies,
+// the error names the lane.
 func TestFaultsInAnExperiment(t *testing.T) {
-	undisturbed := lines(perform(t, "environment", faults{}, plugin.LaunchOptions{}))
-	if len(undisturbed) != 4 || len(slices.Compact(slices.Sorted(maps.Values(undisturbed)))) != 4 {
-		t.Fatalf("four different records are needed, got %v", undisturbed)
-	}
+	undisturbed := undisturbedRecords(t)
 	for _, tt := range []struct {
 		fault string
 		agent bool // an agent is to have it, too
@@ -125,6 +130,16 @@ func TestFaultsInAnExperiment(t *testing.T) {
 		{"error", false, []string{"step 4: lane ", "no luck"}},
 		{"crash", true, []string{"step 4: the process died (exit status 2)", "panic: in a goroutine of its own"}},
 		{"exit", false, []string{"step 4: the process died (exit status 3)", "I give up"}},
+		{"kill", false, []string{"step 4: the process died (signal: killed, ", "goodbye"}},
+		{"lie", false, []string{"the process died (exit status 3)"}},
+		{"nonsense", true, []string{"step 4: the process died (exit status 3)"}},
+		{"copies: panic", true, []string{"step 4: lane 1: panic: out of cheese", "strike"}},
+		{"copies: crash", false, []string{"step 4: lane 1: the process died (exit status 2)", "panic: in a goroutine of its own"}},
+		{"copies: exit", true, []string{"step 4: lane 1: the process died (exit status 3)", "I give up"}},
+		{"copies: kill", false, []string{"step 4: lane 1: the process died (signal: killed, ", "goodbye"}},
+		{"copies: loop", true, []string{"step 4: lane 1: no answer within 1s"}},
+		{"copies: stop", false, []string{"step 4: lane 1: no answer within 1s"}},
+		{"copies: hog", true, []string{"step 4: lane 1: the process died (killed: ", "memory, its limit is 200 MiB", "still hungry"}},
 		{"loop", false, []string{"step 4: no answer within 1s"}},
 		{"stop", true, []string{"step 4: no answer within 1s"}},
 		{"hog", false, []string{"step 4: the process died (killed: ", "memory, its limit is 200 MiB", "still hungry"}},
@@ -148,34 +163,36 @@ func TestFaultsInAnExperiment(t *testing.T) {
 			parts = parts[:1]
 		}
 		o := plugin.LaunchOptions{Memory: 200 << 20}
-		if tt.fault == "loop" || tt.fault == "stop" {
+		fault, copies := strings.CutPrefix(tt.fault, inCopies)
+		if fault == "loop" || fault == "stop" {
 			o.CallTimeout = time.Second
 		}
 		for _, part := range parts {
 			t.Run(fmt.Sprintf("%s/%s/once", tt.fault, part), func(t *testing.T) {
 				t.Parallel()
 				marker := filepath.Join(t.TempDir(), "struck")
-				got := lines(perform(t, part, faults{Fault: tt.fault, Once: marker}, o))
+				got := lines(perform(t, part, faults{Fault: fault, Copies: copies, Once: marker}, o))
 				if _, err := os.Stat(marker); err != nil {
 					t.Fatal("the fault did not strike")
 				}
-				if !maps.Equal(got, undisturbed) {
-					t.Errorf("got %v, want %v", got, undisturbed)
+				if want := undisturbed[part][copies]; !maps.Equal(got, want) {
+					t.Errorf("got %v, want %v", got, want)
 				}
 			})
 			t.Run(fmt.Sprintf("%s/%s/always", tt.fault, part), func(t *testing.T) {
 				t.Parallel()
-				got := perform(t, part, faults{Fault: tt.fault}, o)
+				f := faults{Fault: fault, Copies: copies}
+				got := perform(t, part, f, o)
 				text := lines(got)
-				if len(got) != len(undisturbed) {
-					t.Errorf("%d records, want %d", len(got), len(undisturbed))
+				if len(got) != 4 {
+					t.Errorf("%d records, want 4", len(got))
 				}
-				for key, want := range undisturbed {
-					if (key.Run != faultyRun || tt.want == nil) && text[key] != want {
+				for key, want := range undisturbed[part][copies] {
+					if (key.Run != f.run() || tt.want == nil) && text[key] != want {
 						t.Errorf("run %d: got %s, want %s", key.Run, text[key], want)
 					}
 				}
-				bad := got[result.Key{Environment: "e", Agent: "a", Run: faultyRun}]
+				bad := got[result.Key{Environment: "e", Agent: "a", Run: f.run()}]
 				if tt.want == nil {
 					return
 				}
@@ -192,27 +209,49 @@ func TestFaultsInAnExperiment(t *testing.T) {
 	}
 }
 
+// undisturbedRecords are those of experiments without faults, by the part that is in
+// a process of its own and by whether its lanes are copies.
+func undisturbedRecords(t *testing.T) map[string]map[bool]map[result.Key]string {
+	t.Helper()
+	all := map[string]map[bool]map[result.Key]string{}
+	for _, part := range []string{"environment", "agent"} {
+		all[part] = map[bool]map[result.Key]string{}
+		for _, copies := range []bool{false, true} {
+			records := lines(perform(t, part, faults{Copies: copies}, plugin.LaunchOptions{}))
+			if len(records) != 4 || len(slices.Compact(slices.Sorted(maps.Values(records)))) != 4 {
+				t.Fatalf("four different records are needed, got %v", records)
+			}
+			all[part][copies] = records
+		}
+	}
+	return all
+}
+
 // Wherever the process dies: at any step of any run, by any of the ways to die, of
 // the environment or of the agent. The runs that are not to blame never notice.
 func TestDeathAtAnyStep(t *testing.T) {
-	undisturbed := lines(perform(t, "environment", faults{}, plugin.LaunchOptions{}))
-	where := regexp.MustCompile(`, call \d+: plugin faulty: step \d+: `)
+	undisturbed := undisturbedRecords(t)
+	where := map[bool]*regexp.Regexp{
+		false: regexp.MustCompile(`, call \d+: plugin faulty: step \d+: `),
+		true:  regexp.MustCompile(`, call \d+: plugin faulty: step \d+: lane \d: `),
+	}
 	rng := rand.New(rand.NewPCG(1, 0))
-	for range 8 {
+	for k := range 12 {
+		copies := k%2 == 0
 		part, fault := []string{"environment", "agent"}[rng.IntN(2)], []string{"exit", "crash", "panic"}[rng.IntN(3)]
 		run, step := rng.IntN(4), 1+rng.IntN(3) // of an episode of four steps
 		if part == "agent" {
 			step = 1 + rng.IntN(10) // of the run
 		}
-		t.Run(fmt.Sprintf("%s/%s/run=%d/step=%d", part, fault, run, step), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s/%s/copies=%t/run=%d/step=%d", part, fault, copies, run, step), func(t *testing.T) {
 			t.Parallel()
-			got := performIn(t, part, run, faults{Fault: fault, Step: step}, plugin.LaunchOptions{})
+			got := performIn(t, part, run, faults{Fault: fault, Step: step, Copies: copies}, plugin.LaunchOptions{})
 			bad := result.Key{Environment: "e", Agent: "a", Run: run}
-			if got[bad].Status != result.Failed || !where.MatchString(got[bad].Error) || part == "environment" && !strings.Contains(got[bad].Error, fmt.Sprintf(", call %d: ", step)) {
+			if got[bad].Status != result.Failed || !where[copies].MatchString(got[bad].Error) || part == "environment" && !strings.Contains(got[bad].Error, fmt.Sprintf(", call %d: ", step)) {
 				t.Errorf("got %v: %s", got[bad].Status, got[bad].Error)
 			}
 			text := lines(got)
-			for key, want := range undisturbed {
+			for key, want := range undisturbed[part][copies] {
 				if key != bad && text[key] != want {
 					t.Errorf("run %d: got %s, want %s", key.Run, text[key], want)
 				}

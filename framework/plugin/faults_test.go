@@ -62,9 +62,13 @@ func stepAgent(t *testing.T, p framework.Plugin, fault string, steps int) error 
 	return nil
 }
 
+// inCopies before a fault makes it one of single copies.
+const inCopies = "copies: "
+
 func params(t *testing.T, fault string) json.RawMessage {
 	t.Helper()
-	data, err := json.Marshal(faults{Fault: fault, Lane: 2, Step: struck - 1})
+	fault, copies := strings.CutPrefix(fault, inCopies)
+	data, err := json.Marshal(faults{Fault: fault, Lane: 2, Step: struck - 1, Copies: copies})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +76,8 @@ func params(t *testing.T, fault string) json.RawMessage {
 }
 
 // Every fault ends the step with an error that names the plugin, the step, the
-// lane where one is to blame, and shows what the process last wrote.
+// lane where one is to blame, and shows what the process last wrote. Where lanes are
+// copies, the lane is named even if the process is no more.
 func TestFaults(t *testing.T) {
 	const lane = 2
 	for _, tt := range []struct {
@@ -88,6 +93,7 @@ func TestFaults(t *testing.T) {
 		{fault: "error", agent: true, is: framework.ErrInvalidAction, lane: lane, text: "no luck"},
 		{fault: "crash", agent: true, is: plugin.ErrDied, lane: -1, text: "exit status 2", tail: "panic: in a goroutine of its own", dies: true},
 		{fault: "exit", agent: true, is: plugin.ErrDied, lane: -1, text: "exit status 3", tail: "I give up", dies: true},
+		{fault: "kill", agent: true, is: plugin.ErrDied, lane: -1, text: "signal: killed", tail: "goodbye", dies: true},
 		{fault: "loop", agent: true, is: plugin.ErrTimeout, lane: -1, text: "no answer within 500ms", dies: true},
 		{fault: "stop", agent: true, is: plugin.ErrTimeout, lane: -1, text: "no answer within 500ms", dies: true},
 		{fault: "hog", agent: true, is: plugin.ErrDied, lane: -1, text: "memory, its limit is 200 MiB", tail: "still hungry", dies: true},
@@ -97,7 +103,7 @@ func TestFaults(t *testing.T) {
 		{fault: "short", agent: true, is: framework.ErrInvalidAnswer, lane: -1, text: "column of "},
 		{fault: "wrong lane", is: framework.ErrInvalidAnswer, lane: -1, text: "it blames lane 1000 of 4"},
 	} {
-		check := func(t *testing.T, p *plugin.Process, err error) {
+		check := func(t *testing.T, p *plugin.Process, err error, wantLane int) {
 			t.Helper()
 			var e *plugin.Error
 			if !errors.As(err, &e) {
@@ -110,8 +116,8 @@ func TestFaults(t *testing.T) {
 				t.Errorf("does not wrap %v", tt.is)
 			}
 			var l *framework.LaneError
-			if errors.As(err, &l) != (tt.lane >= 0) || l != nil && l.Lane != tt.lane {
-				t.Errorf("blames %v, want lane %d", l, tt.lane)
+			if errors.As(err, &l) != (wantLane >= 0) || l != nil && (l.Lane != wantLane || l.Suspected != tt.dies) {
+				t.Errorf("blames %#v, want lane %d", l, wantLane)
 			}
 			text := err.Error()
 			for _, part := range []string{fmt.Sprintf("plugin faulty: step %d: ", struck), tt.text, tt.tail} {
@@ -136,7 +142,7 @@ func TestFaults(t *testing.T) {
 		t.Run("environment/"+tt.fault, func(t *testing.T) {
 			t.Parallel()
 			p := launch(t, o, "serve-environment")
-			check(t, p, stepEnvironment(t, p, tt.fault, struck))
+			check(t, p, stepEnvironment(t, p, tt.fault, struck), tt.lane)
 			if !tt.dies {
 				if err := stepEnvironment(t, p, "none", struck); err != nil {
 					t.Errorf("the next instance: %v", err)
@@ -147,7 +153,19 @@ func TestFaults(t *testing.T) {
 			t.Run("agent/"+tt.fault, func(t *testing.T) {
 				t.Parallel()
 				p := launch(t, o, "serve-agent")
-				check(t, p, stepAgent(t, p, tt.fault, struck))
+				check(t, p, stepAgent(t, p, tt.fault, struck), tt.lane)
+			})
+		}
+		if tt.dies {
+			t.Run("copies/environment/"+tt.fault, func(t *testing.T) {
+				t.Parallel()
+				p := launch(t, o, "serve-environment")
+				check(t, p, stepEnvironment(t, p, inCopies+tt.fault, struck), lane)
+			})
+			t.Run("copies/agent/"+tt.fault, func(t *testing.T) {
+				t.Parallel()
+				p := launch(t, o, "serve-agent")
+				check(t, p, stepAgent(t, p, inCopies+tt.fault, struck), lane)
 			})
 		}
 	}

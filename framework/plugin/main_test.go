@@ -18,6 +18,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/internal/optiontest"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/mdp"
 )
@@ -25,6 +26,7 @@ import (
 // TestMain lets the test binary be a plugin, or the host of one, when a test
 // starts it again with a role as its first argument.
 func TestMain(m *testing.M) {
+	notes, _ = lanefile.Open(os.Getenv(lanefile.Variable))
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "serve-environment":
@@ -72,6 +74,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// notes are where this process, if it is a plugin, says in which lane it is.
+var notes *lanefile.Words
 
 // host is a program that launches a plugin, says which process it is and steps it
 // for ever.
@@ -142,6 +147,8 @@ type faults struct {
 	Once  string   `json:"once"` // a file: misbehave only if it is not there yet, and make it
 	ID    string   `json:"id"`   // of the environment; default: with the process's id
 	Work  int      `json:"work"` // turns of a loop in every step of a lane
+	// Copies makes lanes of single copies, so that the process notes where it is.
+	Copies bool `json:"copies"`
 }
 
 // parse reads the parameters that say how to misbehave.
@@ -182,6 +189,16 @@ func (f *faults) strike() error {
 		select {}
 	case "exit":
 		fmt.Fprintln(os.Stderr, "I give up")
+		os.Exit(3)
+	case "kill":
+		fmt.Fprintln(os.Stderr, "goodbye")
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case "lie": // that it was in the first lane
+		*notes.Of(1) = 1
+		os.Exit(3)
+	case "nonsense":
+		*notes.Of(1) = 1 << 31
 		os.Exit(3)
 	case "loop":
 		for i := 0; i >= 0; i %= 7 {
@@ -225,6 +242,9 @@ func faultyEnvironment() framework.Plugin {
 			}
 			if f.Fault == "open" {
 				panic("cannot open")
+			}
+			if f.Copies {
+				return openCopies(f, lanes)
 			}
 			e := &counters{faults: f, counts: make([]int64, lanes)}
 			if f.Fault == "no model" {
@@ -339,6 +359,9 @@ func faultyAgent() framework.Plugin {
 		Description: framework.Description{ID: "test/modulo@1", Kind: framework.KindAgent},
 		Open: func(params json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
 			f, err := parse(params)
+			if err == nil && f.Copies {
+				return openAgentCopies(f, spec, lanes)
+			}
 			return &modulo{faults: f, steps: make([]int, lanes), seeds: make([]uint64, lanes)}, err
 		},
 	}

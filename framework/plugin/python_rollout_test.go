@@ -1,0 +1,165 @@
+package plugin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin"
+)
+
+// made describes the steps of a rollout, bit for bit, lane by lane.
+func made(out *framework.Trajectories) (steps []string) {
+	for k, signal := range out.Signals {
+		text := fmt.Sprint(signal)
+		if signal == framework.Continue {
+			text += fmt.Sprint(" action ", out.Actions.Int64[k])
+		}
+		if signal != framework.Idle {
+			text += fmt.Sprintf(" %d %x %v %v", out.Observations.Int64[k], out.Rewards[k], out.Terminated[k], out.Truncated[k])
+		}
+		steps = append(steps, text)
+	}
+	return steps
+}
+
+// What is rolled out in Python, in one call, is what is stepped, of copies and of
+// batches; and so is what follows.
+func TestPythonRollout(t *testing.T) {
+	python := pythonCommand(t)
+	for name, args := range map[string][]string{"copies": {"testdata/wander.py"}, "batch": {"testdata/wander.py", "batch"}} {
+		t.Run(name, func(t *testing.T) {
+			p, err := plugin.Launch(t.Context(), plugin.LaunchOptions{Name: name, Command: python, Args: args})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			for _, tt := range []struct{ lanes, steps, episodes, idle int }{
+				{1, 1, 1, -1}, {1, 60, 60, -1}, {2, 60, 1, -1}, {3, 40, 3, 1}, {5, 200, 20, 4},
+			} {
+				play := func(wrap func(framework.VectorEnvironment) framework.VectorEnvironment) (log []string) {
+					env, err := p.OpenEnvironment(t.Context(), nil, tt.lanes)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer env.Close()
+					spec := env.Spec()
+					env = wrap(env)
+					in, out := rolloutOf(spec, tt.lanes, tt.steps, tt.episodes), framework.NewTrajectories(spec, tt.lanes, tt.steps)
+					if tt.idle >= 0 {
+						in.Signals[tt.idle] = framework.Idle
+					}
+					for range 3 {
+						if err := framework.RollOut(t.Context(), env, in, out); err != nil {
+							t.Fatal(err)
+						}
+						if err := out.Check(&spec, in); err != nil {
+							t.Fatal(err)
+						}
+						log = append(log, made(out)...)
+						for i := range tt.lanes { // goes on, if it can
+							last := (i+1)*tt.steps - 1
+							in.Signals[i], in.Observations.Int64[i] = framework.Continue, out.Observations.Int64[last]
+							if out.Signals[last] == framework.Idle || out.Terminated[last] || out.Truncated[last] {
+								in.Signals[i] = framework.NewRun
+							}
+						}
+					}
+					return log
+				}
+				rolled := play(func(env framework.VectorEnvironment) framework.VectorEnvironment { return onlyRolled{env} })
+				stepped := play(func(env framework.VectorEnvironment) framework.VectorEnvironment { return steppedOnly{env} })
+				for k := range stepped {
+					if rolled[k] != stepped[k] {
+						t.Fatalf("%+v: entry %d: rolled out %s, stepped %s", tt, k, rolled[k], stepped[k])
+					}
+				}
+			}
+		})
+	}
+}
+
+// onlyRolled is never stepped.
+type onlyRolled struct{ framework.VectorEnvironment }
+
+func (onlyRolled) Step(context.Context, *framework.Actions, *framework.TimeSteps) error {
+	return errors.New("it is stepped")
+}
+
+func (e onlyRolled) RollOut(ctx context.Context, in *framework.Rollout, out *framework.Trajectories) error {
+	return e.VectorEnvironment.(framework.Roller).RollOut(ctx, in, out)
+}
+
+// What goes wrong in a rollout in Python is told as in one in Go.
+func TestPythonRolloutFails(t *testing.T) {
+	for _, tt := range []struct {
+		fault, text string
+		is          error
+		lane        int
+	}{
+		{"exception", "lane 2: step 3 of the rollout: RuntimeError: out of cheese", nil, 2},
+		{"error", "lane 2: step 3 of the rollout: no luck", framework.ErrInvalidAction, 2},
+		{"nan", "lane 2: step 3 of the rollout: invalid answer: reward is NaN", framework.ErrInvalidAnswer, 2},
+		{"outside", "lane 2: step 3 of the rollout: invalid answer: observation: ", framework.ErrInvalidAnswer, 2},
+		{"exit", "exit status 3", plugin.ErrDied, -1},
+		{"loop", "no answer within 1s", plugin.ErrTimeout, -1},
+	} {
+		t.Run(tt.fault, func(t *testing.T) {
+			t.Parallel()
+			o := plugin.LaunchOptions{}
+			if tt.is == plugin.ErrTimeout {
+				o.CallTimeout = time.Second
+			}
+			p := launchPython(t, o, faultyPython)
+			env, err := p.OpenEnvironment(t.Context(), []byte(fmt.Sprintf(`{"fault":%q,"lane":2,"step_":3}`, tt.fault)), 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, out := rolloutOf(env.Spec(), 4, 8, 8), framework.NewTrajectories(env.Spec(), 4, 8)
+			err = framework.RollOut(t.Context(), env, in, out)
+			var lane *framework.LaneError
+			switch text := fmt.Sprint(err); {
+			case err == nil || tt.is != nil && !errors.Is(err, tt.is):
+				t.Errorf("got %v, want %v", err, tt.is)
+			case !strings.Contains(text, tt.text):
+				t.Errorf("no %q in %q", tt.text, text)
+			case tt.lane >= 0 && (!errors.As(err, &lane) || lane.Lane != tt.lane):
+				t.Errorf("blames %v", lane)
+			}
+		})
+	}
+}
+
+// BenchmarkPythonRollout makes 256 steps of some lanes in Python, in one call and step
+// by step.
+func BenchmarkPythonRollout(b *testing.B) {
+	for _, name := range []string{"river", "vector_river"} {
+		p := launchPython(b, plugin.LaunchOptions{}, filepath.Join("../../python/examples", name+".py"))
+		for _, lanes := range []int{1, 16, 256} {
+			for _, way := range []string{"stepped", "rolled"} {
+				b.Run(fmt.Sprintf("%s/lanes=%d/%s", name, lanes, way), func(b *testing.B) {
+					env, err := p.OpenEnvironment(b.Context(), nil, lanes)
+					if err != nil {
+						b.Fatal(err)
+					}
+					defer env.Close()
+					if way == "stepped" {
+						env = steppedOnly{env}
+					}
+					in, out := rolloutOf(env.Spec(), lanes, 256, 1), framework.NewTrajectories(env.Spec(), lanes, 256)
+					for b.Loop() {
+						if err := framework.RollOut(b.Context(), env, in, out); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lanes*256), "ns/step")
+				})
+			}
+		}
+	}
+}
