@@ -1,6 +1,7 @@
 """An environment that misbehaves on demand. Its observation is how often its lane has stepped, modulo 5."""
 
 import os
+import signal
 import sys
 import time
 from dataclasses import dataclass
@@ -42,6 +43,12 @@ class Faulty(rlrun.Environment):
                 case "exit":
                     print("I give up", file=sys.stderr, flush=True)
                     os._exit(3)
+                case "kill":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                    time.sleep(1000)  # for the instant until the signal arrives
+                case "stop":
+                    os.kill(os.getpid(), signal.SIGSTOP)
+                    time.sleep(1000)
                 case "loop":
                     while True:
                         pass

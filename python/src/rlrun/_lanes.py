@@ -7,7 +7,7 @@ it: columns in, columns out, a signal a lane.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rlrun import _decisions, spaces
 from rlrun._decisions import Decisions
+from rlrun._notes import Note
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
 from rlrun.environment import Environment, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
 from rlrun.errors import Error, InvalidAction, InvalidAnswer, NeedsReset, Unsupported, blame
@@ -128,10 +129,26 @@ def _numbers(values: Any, n: int, dtype: np.dtype[Any], name: str) -> Array:
     return column if column.dtype == dtype else column.astype(dtype)
 
 
-class Copies(VectorEnvironment):
+class OneByOne:
+    """Copies whose code runs one after the other."""
+
+    note: Note
+
+    def each(self, lanes: Lanes, n: int) -> Iterator[tuple[int, int]]:
+        """Count these of n lanes, and note each while the loop is at it."""
+        try:
+            for k, lane in enumerate(numbers(lanes, n)):
+                self.note[0] = lane + 1
+                yield k, lane
+        finally:
+            self.note[0] = 0
+
+
+class Copies(OneByOne, VectorEnvironment):
     """A batch made of single copies."""
 
     def __init__(self, make: Callable[[], Environment]) -> None:
+        self.note = [0]
         self._make = make
         self._copies = [make()]
         self._spec = self._copies[0].spec
@@ -149,7 +166,7 @@ class Copies(VectorEnvironment):
         """Start an episode in each of these lanes."""
         space = self._spec.observation
         out = spaces.zeros(space, len(seeds))
-        for k, lane in enumerate(numbers(lanes, len(self._copies))):
+        for k, lane in self.each(lanes, len(self._copies)):
             try:
                 out[k] = spaces.as_entry(space, self._copies[lane].reset(int(seeds[k])), "the first observation")
             except Exception as e:
@@ -162,7 +179,7 @@ class Copies(VectorEnvironment):
         n, space, value = len(actions), self._spec.observation, self._spec.action.value
         observations = spaces.zeros(space, n)
         rewards, terminated, truncated = [0.0] * n, [False] * n, [False] * n
-        for k, lane in enumerate(numbers(lanes, len(self._copies))):
+        for k, lane in self.each(lanes, len(self._copies)):
             try:
                 observation, rewards[k], terminated[k], truncated[k] = TimeStep(
                     *self._copies[lane].step(value(actions[k]))[:4]
@@ -372,10 +389,11 @@ class OptionLanes(AgentLanes):
         return out
 
 
-class AgentCopies(VectorAgent):
+class AgentCopies(OneByOne, VectorAgent):
     """A batch made of single copies, a fresh one a run."""
 
     def __init__(self, make: Callable[[], Agent]) -> None:
+        self.note = [0]
         self._make = make
         self._spare: Agent | None = make()
 
@@ -389,7 +407,7 @@ class AgentCopies(VectorAgent):
 
     def begin(self, lanes: Lanes, seeds: Seeds) -> None:
         """Make a fresh copy in each of these lanes."""
-        for k, lane in enumerate(numbers(lanes, len(self._copies))):
+        for k, lane in self.each(lanes, len(self._copies)):
             try:
                 self._copies[lane] = self._fresh(int(seeds[k]))
             except Exception as e:
@@ -400,7 +418,7 @@ class AgentCopies(VectorAgent):
         """Ask each of these lanes for an action."""
         out = spaces.zeros(self._spec.action, len(observations))
         value = self._spec.observation.value
-        for k, lane in enumerate(numbers(lanes, len(self._copies))):
+        for k, lane in self.each(lanes, len(self._copies)):
             try:
                 action = self._copy(lane).select_action(value(observations[k]))
                 out[k] = spaces.as_entry(self._spec.action, action, "the action")
@@ -415,7 +433,7 @@ class AgentCopies(VectorAgent):
         rewards, terminated, truncated = (
             c.tolist() for c in (transitions.rewards, transitions.terminated, transitions.truncated)
         )
-        for k, lane in enumerate(numbers(lanes, len(self._copies))):
+        for k, lane in self.each(lanes, len(self._copies)):
             transition = Transition(
                 observation(transitions.observations[k]),
                 action(transitions.actions[k]),
@@ -470,7 +488,7 @@ class OptionCopies(AgentCopies, VectorOptionAgent):
     def problems(self, lanes: Lanes, observations: Array) -> list[Problem]:
         """Ask each of these lanes for the decision it faces."""
         value, out = self._spec.observation.value, []
-        for k, lane in enumerate(numbers(lanes, len(self._copies))):
+        for k, lane in self.each(lanes, len(self._copies)):
             try:
                 out.append(_able(self._copy(lane)).problem(value(observations[k])))
             except Exception as e:
@@ -480,9 +498,10 @@ class OptionCopies(AgentCopies, VectorOptionAgent):
 
     def choose(self, lanes: Lanes, options: NDArray[Any]) -> None:
         """Let each of these lanes follow an option."""
-        for option, lane in zip(options.tolist(), numbers(lanes, len(self._copies)), strict=True):
+        choices = options.tolist()
+        for k, lane in self.each(lanes, len(self._copies)):
             try:
-                _able(self._copy(lane)).choose(option)
+                _able(self._copy(lane)).choose(choices[k])
             except Exception as e:
                 blame(e, lane)
                 raise

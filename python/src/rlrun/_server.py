@@ -21,11 +21,13 @@ from rlrun._lanes import (
     NEW_RUN,
     AgentLanes,
     EnvironmentLanes,
+    OneByOne,
     OptionLanes,
     Seeds,
     Signals,
     with_id,
 )
+from rlrun._notes import Notes
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._pb import plugin_pb2_grpc
 from rlrun.agent import VectorAgent
@@ -159,6 +161,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         self._lock = threading.Lock()
         self._last = 0
         self._instances: dict[int, _Instance] = {}
+        self._notes = Notes()
 
     def Describe(self, _request: pb.DescribeRequest, _context: grpc.ServicerContext) -> pb.DescribeReply:  # noqa: N802
         """Say what the plugin is."""
@@ -174,6 +177,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             spec = with_id(env.spec, self._plugin.description.id)
             models = getattr(env, "has_model", "model" in self._plugin.description.capabilities)
             handle = self._add(_EnvironmentInstance(env, spec, request.lanes, models))
+            self._note(handle, env)
             return pb.OpenEnvironmentReply(instance=handle, spec=spec.to_proto(), models=models)
         except Exception as e:
             return pb.OpenEnvironmentReply(error=failure(e))
@@ -185,7 +189,9 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             agent = self._plugin.agent(request.params)
             instance = _AgentInstance(agent, Spec.from_proto(request.spec), request.lanes)
             options = isinstance(instance.lanes, OptionLanes)
-            return pb.OpenAgentReply(instance=self._add(instance), options=options)
+            handle = self._add(instance)
+            self._note(handle, agent)
+            return pb.OpenAgentReply(instance=handle, options=options)
         except Exception as e:
             return pb.OpenAgentReply(error=failure(e))
 
@@ -321,6 +327,10 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             self._last += 1
             self._instances[self._last] = instance
             return self._last
+
+    def _note(self, handle: int, copies: VectorEnvironment | VectorAgent) -> None:
+        if isinstance(copies, OneByOne):
+            copies.note = self._notes.of(handle)
 
     def _drop(self, handle: int) -> None:
         with self._lock:
