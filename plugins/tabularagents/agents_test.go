@@ -62,7 +62,7 @@ var variants = map[string][]string{
 	"boss":             {``, `{"horizon":3}`, `{"visits":2,"gamma":0.9}`},
 	"ucrl2":            {``, `{"horizon":3,"widths":"tabularl"}`, `{"scaling":0.1}`},
 	"mbie-eb":          {``, `{"gamma":0.5,"beta":3}`},
-	"optimistic-model": {``, `{"gamma":0.5,"beta":3,"retry":0,"unseen":0}`, `{"unseen":1000}`},
+	"optimistic-model": {``, `{"gamma":0.5,"beta":3,"retry":0,"unseen":0}`, `{"unseen":1000}`, `{"criterion":"run","beta":0.2}`},
 	"r-max":            {``, `{"m":1,"horizon":3}`, `{"m":2,"refine":true}`},
 	"e3":               {``, `{"m":1,"horizon":3,"gamma":1}`},
 }
@@ -167,6 +167,7 @@ var wrong = []struct{ agent, params, want string }{
 	{"optimistic-model", `{"beta":-1}`, "beta"},
 	{"optimistic-model", `{"unseen":-1}`, "unseen"},
 	{"optimistic-model", `{"retry":-1}`, "retry"},
+	{"optimistic-model", `{"criterion":"x"}`, "criterion"},
 	{"optimistic-model", `{"reward_high":-2}`, "reward_low"},
 	{"r-max", `{"m":0}`, "m is 0"},
 	{"r-max", `{"horizon":-1}`, "horizon"},

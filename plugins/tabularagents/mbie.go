@@ -67,3 +67,6 @@ func (x *mbie) untried() float64 { return x.top }
 func (x *mbie) tried(n, reward, after float64) float64 {
 	return reward + x.bonus/math.Sqrt(n) + after
 }
+
+// ended implements optimism.
+func (x *mbie) ended() float64 { return 0 }

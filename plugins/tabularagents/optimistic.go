@@ -9,10 +9,11 @@ import (
 
 // optimisticParams are the parameters of the optimistic model.
 type optimisticParams struct {
-	Gamma  float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; a choice of ours, like the other defaults, which were found by trial."`
-	Unseen float64 `json:"unseen" jsonschema:"minimum=0" jsonschema_description:"By what factor the chance is overrated that a step finds the best state there can be, while there are states that were never visited. 1 is what the derivation gives; runs much longer than 1/(1-gamma) steps reap for longer than the discount counts, which speaks for more. 0 leaves such states out."`
-	Retry  float64 `json:"retry" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/n, in units of what a step has earned on average above the smallest reward."`
-	Beta   float64 `json:"beta" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/√n like that of MBIE-EB, in units of the range of rewards."`
+	Gamma     float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; a choice of ours, like the other defaults, which were found by trial."`
+	Unseen    float64 `json:"unseen" jsonschema:"minimum=0" jsonschema_description:"By what factor the chance is overrated that a step finds the best state there can be, while there are states that were never visited. 1 is what the derivation gives; runs much longer than 1/(1-gamma) steps reap for longer than the discount counts, which speaks for more. 0 leaves such states out."`
+	Retry     float64 `json:"retry" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/n, in units of what a step has earned on average above the smallest reward."`
+	Beta      float64 `json:"beta" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/√n like that of MBIE-EB, in units of the range of rewards."`
+	Criterion string  `json:"criterion,omitempty" jsonschema:"enum=episode,enum=run" jsonschema_description:"Of tasks that end. episode: the discounted return of the episode, to which time hardly counts. run: that of the rest of the run, in which the next episode follows: a careful way to the end that takes long is no longer worth as much as a quick one. Episodes that can only cost are not looked forward to. With run a larger beta is better, such as 0.2: a choice that was found by trial."`
 	Bounds
 }
 
@@ -25,7 +26,7 @@ type optimisticParams struct {
 // n being the tries of (s,a) and R the range of rewards. A pair never tried has the
 // value E, the best there can be: the largest reward for ever in tasks that go on;
 // in tasks that end the largest reward once, or the best return of an episode so
-// far if that is more.
+// far if that is more, and what follows.
 //
 //   - w is a number of made up steps that led to a state never visited, as good as
 //     E: the Garden of Eden of Szita & Lőrincz (2008). Its size is learned from how
@@ -40,7 +41,7 @@ type optimisticParams struct {
 func OptimisticModel() framework.Plugin {
 	return plugin("rlrun/optimistic-model@1",
 		"The best policy of the model seen, with optimism about pairs not tried, states not visited (after Szita & Lőrincz 2008) and what is random (MBIE-EB's bonus). Ours; one setting for all finite tasks.",
-		optimisticParams{Gamma: 0.99, Unseen: 50, Retry: 2, Beta: 0.01},
+		optimisticParams{Gamma: 0.99, Unseen: 50, Retry: 2, Beta: 0.01, Criterion: "episode"},
 		func(p optimisticParams, t task) (func() learner, error) {
 			if err := checkDiscount(p.Gamma); err != nil {
 				return nil, err
@@ -53,6 +54,9 @@ func OptimisticModel() framework.Plugin {
 					return nil, lanes.Invalid("%s is %v, must be finite and not negative", w.name, w.value)
 				}
 			}
+			if p.Criterion != "episode" && p.Criterion != "run" {
+				return nil, lanes.Invalid("criterion is %q, must be episode or run", p.Criterion)
+			}
 			low, high, err := p.Bounds.of(t)
 			if err != nil {
 				return nil, err
@@ -60,6 +64,9 @@ func OptimisticModel() framework.Plugin {
 			return func() learner {
 				x := &optimisticModel{bonus: p.Beta * (high - low)}
 				x.init(t, x, p.Gamma, low, high)
+				if p.Criterion == "run" && !t.spec.Continuing {
+					x.starts = make([]float64, t.states)
+				}
 				x.unknown = unknown{p: &p, low: low, high: high, top: x.top, ends: !t.spec.Continuing, states: t.states}
 				return x
 			}, nil
@@ -68,13 +75,29 @@ func OptimisticModel() framework.Plugin {
 
 type optimisticModel struct {
 	sweeping
-	bonus   float64 // of a pair tried once, where all is random
-	unknown unknown
+	bonus    float64 // of a pair tried once, where all is random
+	unknown  unknown
+	starts   []float64 // how often episodes began in each state; nil if the next one does not count
+	episodes float64   // begun in this run
 }
 
 func (x *optimisticModel) Start(s uint64) {
 	x.unknown.start()
+	clear(x.starts)
+	x.episodes = 0
+	if x.starts != nil {
+		x.end = max(0, x.top)
+	}
 	x.sweeping.Start(s)
+}
+
+func (x *optimisticModel) Begin(s int) int {
+	if x.starts != nil {
+		x.starts[s]++
+		x.episodes++
+		x.stale += math.Abs(x.ended() - x.end)
+	}
+	return x.Act(s)
 }
 
 func (x *optimisticModel) Step(r float64, next int) int {
@@ -112,11 +135,26 @@ func (x *optimisticModel) noisy() bool {
 }
 
 // untried implements optimism.
-func (x *optimisticModel) untried() float64 { return x.unknown.best }
+func (x *optimisticModel) untried() float64 { return min(x.top, x.unknown.best+x.gamma*x.end) }
 
 // tried implements optimism.
 func (x *optimisticModel) tried(n, reward, after float64) float64 {
-	return x.unknown.value(n, reward+after, x.bonus/math.Sqrt(n))
+	return x.unknown.value(x.untried(), n, reward+after, x.bonus/math.Sqrt(n))
+}
+
+// ended implements optimism: with the value of the state in which the next episode
+// begins, the mean over those in which they have begun, if that is above 0.
+func (x *optimisticModel) ended() float64 {
+	if x.starts == nil {
+		return 0
+	}
+	sum := 0.0
+	for s, n := range x.starts {
+		if n > 0 {
+			sum += n * x.value[s]
+		}
+	}
+	return max(0, sum/x.episodes)
 }
 
 // unknown is what an optimistic model believes of what it has not seen.
@@ -127,7 +165,7 @@ type unknown struct {
 	ends      bool    // the task has episodes that end
 	states    int
 
-	best    float64 // E
+	best    float64 // E, but for what follows the end of an episode
 	episode float64 // reward of the present episode
 	visited []bool  // states
 	left    int     // states not visited
@@ -146,8 +184,8 @@ func (u *unknown) start() {
 	}
 }
 
-// value returns Q of a pair with n tries, given its q̂ and β R/√n.
-func (u *unknown) value(n, q, bonus float64) float64 {
+// value returns Q of a pair with n tries, given E, its q̂ and β R/√n.
+func (u *unknown) value(best, n, q, bonus float64) float64 {
 	w := 0.0
 	if u.left > 0 {
 		w = u.p.Unseen * (1 + u.found) / (1 + u.exposed) / float64(1+u.states-u.left)
@@ -157,7 +195,7 @@ func (u *unknown) value(n, q, bonus float64) float64 {
 		mean = u.earned / u.steps
 	}
 	share := (1 + u.noisy) / (1 + u.repeated)
-	return (n*q+w*u.best)/(n+w) + share*(bonus+u.p.Retry*max(0, min(mean-u.low, u.high-mean))/n)
+	return (n*q+w*best)/(n+w) + share*(bonus+u.p.Retry*max(0, min(mean-u.low, u.high-mean))/n)
 }
 
 // visit takes in that a state was visited. It tells whether that was the last.

@@ -1,11 +1,14 @@
 package tabularagents
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/mdp"
 )
 
 // After sweeps the values solve the equation of docs/theory.md §3.7 for what was
@@ -119,15 +122,15 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 func TestOptimisticModelLearnsThatNothingIsRandom(t *testing.T) {
 	u := unknown{p: &optimisticParams{Retry: 1}, low: 0, high: 1, states: 3, top: 10}
 	u.start()
-	first := u.value(1, 0.5, 0.1)
+	first := u.value(u.best, 1, 0.5, 0.1)
 	for range 50 {
 		u.step(1, false, false, 0.5, 0)
 	}
-	quiet := u.value(1, 0.5, 0.1)
+	quiet := u.value(u.best, 1, 0.5, 0.1)
 	for range 50 {
 		u.step(5, false, true, 0.5, 0)
 	}
-	loud := u.value(1, 0.5, 0.1)
+	loud := u.value(u.best, 1, 0.5, 0.1)
 	if math.Abs(first-0.6) > 1e-12 || math.Abs(quiet-(0.5+0.6/51)) > 1e-12 || math.Abs(loud-1.1) > 1e-12 {
 		t.Errorf("%v, %v, %v, want 0.6, %v, 1.1", first, quiet, loud, 0.5+0.6/51)
 	}
@@ -150,6 +153,88 @@ func TestOptimisticModelInsists(t *testing.T) {
 		}
 		if !test(found) {
 			t.Errorf("%s: found in %d of 20 runs", params, found)
+		}
+	}
+}
+
+// Two steps to the end, all tried: of each episode alone the start is worth r₁ + γr₂,
+// of the run (r₁ + γr₂)/(1−γ²), unless that is a loss; γ = 0.9.
+func TestOptimisticModelLooksBeyondTheEnd(t *testing.T) {
+	for _, tt := range []struct {
+		criterion     string
+		first, second float64
+		want, end     float64
+	}{
+		{"episode", 0, 1, 0.9, 0},
+		{"run", 0, 1, 0.9 / 0.19, 0.9 / 0.19},
+		{"run", -1, -1, -1.9, 0},
+		{"run", -1, 1, -0.1, 0},
+	} {
+		x := newLane[*optimisticModel](t, "optimistic-model", `{"gamma":0.9,"unseen":0,"retry":0,"beta":0,"criterion":"`+tt.criterion+`"}`, finite)
+		for range 20 {
+			x.Begin(0)
+			x.Step(tt.first, 1)
+			x.End(tt.second, 2, true)
+		}
+		x.sweep()
+		x.sweep()
+		if math.Abs(x.value[0]-tt.want) > 0.02 || math.Abs(x.value[2]-tt.end) > 0.02 { // residual/(1−γ)
+			t.Errorf("%s, %v and %v: start %v, end %v, want %v and %v", tt.criterion, tt.first, tt.second, x.value[0], x.value[2], tt.want, tt.end)
+		}
+	}
+}
+
+// On FrozenLake with a chance of 0.8 the policy that is best for the discounted
+// return of an episode earns 39 % of what can be had per step, and that which is
+// best for the run all of it: docs/theory.md §3.7. So do agents that plan for them.
+func TestCriteriaDiffer(t *testing.T) {
+	e, err := find(t, "frozenlake").OpenEnvironment(t.Context(), json.RawMessage(`{"success":0.8}`), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := e.(framework.Modeler).Models(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := models[0].Restarting()
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, err := mdp.SolveAverage(run, mdp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	optimum := best.Gain[0]
+	for _, tt := range []struct {
+		model     *mdp.Tabular
+		want      float64
+		params    string
+		low, high float64 // of the agent
+	}{
+		{models[0], 0.389, ``, 0.2, 0.7},
+		{run, 1, `{"criterion":"run","beta":0.2}`, 0.85, 1.1},
+	} {
+		sol, err := mdp.SolveDiscounted(tt.model, 0.99, mdp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := mdp.Induce(run, sol.Policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gain, _, err := c.EvaluateAverage()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := gain[0] / optimum; math.Abs(got-tt.want) > 1e-3 {
+			t.Errorf("the best policy earns %.4f of the optimum, want %v", got, tt.want)
+		}
+		late := 0.0
+		for _, o := range play(t, "frozenlake", `{"success":0.8}`, "optimistic-model", tt.params, 0, 5, 10_000, []int{5000, 10_000}, result.Reward) {
+			late += o.Curves[result.Reward][1] / 5 / optimum
+		}
+		if late < tt.low || late > tt.high {
+			t.Errorf("optimistic-model %s earns %.2f of the optimum, want [%v, %v]", tt.params, late, tt.low, tt.high)
 		}
 	}
 }

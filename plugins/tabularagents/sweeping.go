@@ -13,6 +13,8 @@ type optimism interface {
 	// tried returns that of a pair tried n times, given its mean reward and the
 	// discounted mean value of what followed.
 	tried(n, reward, after float64) float64
+	// ended returns the value of a terminal state.
+	ended() float64
 }
 
 // sweeping acts greedily by the solution of
@@ -30,6 +32,7 @@ type sweeping struct {
 	residual float64   // that is left after sweeps
 	q        []float64 // of pair s*A+a
 	value    []float64
+	end      float64 // value of terminal states
 	stale    float64 // by how much values have changed since the last sweep, added up
 	sweeps   int     // made in this run
 }
@@ -91,7 +94,9 @@ func (x *sweeping) update(s int) { x.stale += x.backup(s) }
 func (x *sweeping) sweep() {
 	x.stale = 0
 	for {
-		change := 0.0
+		end := x.ended()
+		change := math.Abs(end - x.end)
+		x.end = end
 		for k := range x.value {
 			if x.sweeps%2 == 1 {
 				k = len(x.value) - 1 - k
@@ -110,8 +115,8 @@ func (x *sweeping) sweep() {
 func (x *sweeping) backup(s int) float64 {
 	old := x.value[s]
 	if x.terminal[s] {
-		x.value[s] = 0
-		return math.Abs(old)
+		x.value[s] = x.end
+		return math.Abs(x.end - old)
 	}
 	n := x.t.actions
 	row := x.q[s*n : (s+1)*n]
