@@ -198,7 +198,7 @@ def test_what_goes_wrong_is_said(program) -> None:
         env.step(0)
     env.close()
     process = Process(RIVER)
-    with pytest.raises(PluginError, match=r"UNIMPLEMENTED: environments are stepped$"):  # and no traceback
+    with pytest.raises(PluginError, match=r"NOT_FOUND: no EnvironmentInstance has the handle 0$"):  # and no traceback
         process.call(process.stub.Rollout, pb.RolloutRequest())
     process.close()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
