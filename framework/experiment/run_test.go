@@ -215,6 +215,31 @@ func TestFailingRunsAreIsolated(t *testing.T) {
 	}
 }
 
+// A lane that is rightly suspected costs one attempt more than one that is named: of
+// its run alone.
+func TestSuspectIsTriedAlone(t *testing.T) {
+	bad := seed.NewSource(1, "test/coin@1").Seed(5, seed.Environment, 0)
+	for _, suspected := range []bool{false, true} {
+		var sizes []int
+		do(t, plan(t, func(c *Config) { c.Lanes, c.Workers, c.Runs, c.Agents = 8, 1, 8, c.Agents[:1] }), t.TempDir(), false, opener(func(call int, seeds []uint64) error {
+			if call == 1 {
+				sizes = append(sizes, len(seeds))
+			}
+			if lane := slices.Index(seeds, bad); call == 10 && lane >= 0 {
+				return &framework.LaneError{Lane: lane, Err: errors.New("it hurts"), Suspected: suspected}
+			}
+			return nil
+		}))
+		want := []int{8, 8, 7}
+		if suspected {
+			want = []int{8, 8, 1, 7}
+		}
+		if !slices.Equal(sizes, want) {
+			t.Errorf("suspected %t: batches of %v lanes, want %v", suspected, sizes, want)
+		}
+	}
+}
+
 // Where the lanes together are too much, whichever of them a process was in when it
 // died, no run fails.
 func TestTooManyLanes(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -80,12 +81,19 @@ func (r *remainder) Update(context.Context, framework.Transition) error {
 	return nil
 }
 
+// halted tells whether a process is stopped or has ended.
+func halted(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return err != nil || strings.HasPrefix(state, "T") || strings.HasPrefix(state, "Z")
+}
+
 // A lane is named if it is the one that the process was in, whatever call it was; not
 // if the process ended between calls, and not one that does not exist.
 func TestLaneOfTheDead(t *testing.T) {
 	lane := func(t *testing.T, err error) int {
 		t.Helper()
-		if !errors.Is(err, plugin.ErrDied) {
+		if !errors.Is(err, plugin.ErrDied) && !errors.Is(err, plugin.ErrTimeout) {
 			t.Fatalf("got %v, want the end of the process", err)
 		}
 		var l *framework.LaneError
@@ -105,23 +113,28 @@ func TestLaneOfTheDead(t *testing.T) {
 			t.Errorf("got lane %d, want 2", got)
 		}
 	})
-	t.Run("between calls", func(t *testing.T) {
-		p := launch(t, plugin.LaunchOptions{}, "serve-environment")
-		env, err := p.OpenEnvironment(t.Context(), params(t, inCopies+"none"), 4)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in, out := start(env.Spec(), 4)
-		if err := env.Step(t.Context(), in, &out); err != nil {
-			t.Fatal(err)
-		}
-		if err := syscall.Kill(p.Pid(), syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-		if got := lane(t, env.Step(t.Context(), in, &out)); got != -1 {
-			t.Errorf("got lane %d, want none", got)
-		}
-	})
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
+		t.Run("between calls/"+signal.String(), func(t *testing.T) {
+			p := launch(t, plugin.LaunchOptions{CallTimeout: time.Second}, "serve-environment")
+			env, err := p.OpenEnvironment(t.Context(), params(t, inCopies+"none"), 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, out := start(env.Spec(), 4)
+			if err := env.Step(t.Context(), in, &out); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Kill(p.Pid(), signal); err != nil {
+				t.Fatal(err)
+			}
+			for !halted(p.Pid()) {
+				time.Sleep(time.Millisecond)
+			}
+			if got := lane(t, env.Step(t.Context(), in, &out)); got != -1 {
+				t.Errorf("got lane %d, want none", got)
+			}
+		})
+	}
 	for fault, want := range map[string]int{"lie": 0, "nonsense": -1} {
 		t.Run(fault, func(t *testing.T) {
 			p := launch(t, plugin.LaunchOptions{}, "serve-environment")
