@@ -12,6 +12,8 @@ import (
 // (docs/theory.md §3.4), the host decides, and the agent follows the chosen
 // option until the host decides again. An agent that is only ever stepped by
 // Step explores in its own way, if it has one, and is greedy otherwise.
+//
+// VectorizeAgent makes an OptionAgent of single agents that are Optioners.
 type OptionAgent interface {
 	VectorAgent
 	// Offer says which kinds of options the agent is to choose from; the greedy

@@ -55,9 +55,9 @@ type LaneRenderer interface {
 // OptionAgent of it. Left alone it acts by SelectAction.
 type Optioner interface {
 	// Options describes the decision that the agent faces at an observation: the
-	// greedy option and those of the kinds that the host wants. Its error wraps
-	// ErrUnsupported if the agent cannot make a kind; it is tried with a fresh agent
-	// and any observation before the first run, to find that out.
+	// greedy option and those of the kinds that the host wants besides. Its error
+	// wraps ErrUnsupported if the agent cannot make a kind; it is tried with a fresh
+	// agent and any observation before the first run, to find that out.
 	Options(ctx context.Context, observation space.Value, kinds []options.Kind) (Candidates, error)
 }
 

@@ -20,7 +20,7 @@ var _ OptionAgent = (*optionLanes)(nil)
 
 // Offer implements OptionAgent: it asks a fresh agent for such options.
 func (v *optionLanes) Offer(ctx context.Context, kinds []options.Kind) error {
-	v.kinds = slices.Clone(kinds)
+	v.kinds = slices.DeleteFunc(slices.Clone(kinds), func(k options.Kind) bool { return k == options.Greedy })
 	return Guard(func() error {
 		agent, err := v.newAgent(0)
 		if err != nil {

@@ -75,7 +75,7 @@ func tornLanes(t *testing.T, spec Spec, lanes int, spoil func(*Candidates) error
 	if !ok {
 		t.Fatalf("a %T has no options", agent)
 	}
-	if err := able.Offer(t.Context(), []options.Kind{options.Members}); err != nil {
+	if err := able.Offer(t.Context(), []options.Kind{options.Greedy, options.Members}); err != nil {
 		t.Fatal(err)
 	}
 	made = nil

@@ -142,7 +142,6 @@ func (a *agent) Options(_ context.Context, observation plugin.Value, kinds []opt
 	add("greedy", a.greedy) // is number 0, as c.Greedy says
 	for _, kind := range kinds {
 		switch kind {
-		case options.Greedy:
 		case options.Members:
 			for k := range a.Members {
 				add(fmt.Sprint("member ", k), func(s int) int { return a.prefers(k, s) })

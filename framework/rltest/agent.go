@@ -275,6 +275,7 @@ func (c *agentCheck) views(newAgent func(seed uint64) (framework.Agent, error)) 
 		if kinds, err = c.kinds(); err != nil {
 			return nil // all has said so
 		}
+		kinds = slices.DeleteFunc(kinds, func(k options.Kind) bool { return k == options.Greedy }) // which need not be wanted
 	}
 	kept, err := c.single(newAgent, kinds, false)
 	if err != nil {
