@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -134,12 +135,14 @@ class OneByOne:
 
     note: Note
 
-    def each(self, lanes: Lanes, n: int) -> Iterator[tuple[int, int]]:
-        """Count these of n lanes, and note each while the loop is at it."""
+    @contextmanager
+    def noting(self) -> Iterator[Note]:
+        """Yield where to note a lane before its code runs, and blame the last one for an exception."""
         try:
-            for k, lane in enumerate(numbers(lanes, n)):
-                self.note[0] = lane + 1
-                yield k, lane
+            yield self.note
+        except Exception as e:
+            blame(e, self.note[0] - 1)
+            raise
         finally:
             self.note[0] = 0
 
@@ -166,12 +169,10 @@ class Copies(OneByOne, VectorEnvironment):
         """Start an episode in each of these lanes."""
         space = self._spec.observation
         out = spaces.zeros(space, len(seeds))
-        for k, lane in self.each(lanes, len(self._copies)):
-            try:
+        with self.noting() as note:
+            for k, lane in enumerate(numbers(lanes, len(self._copies))):
+                note[0] = lane + 1
                 out[k] = spaces.as_entry(space, self._copies[lane].reset(int(seeds[k])), "the first observation")
-            except Exception as e:
-                blame(e, lane)
-                raise
         return out
 
     def step(self, lanes: Lanes, actions: Array) -> TimeSteps:
@@ -179,16 +180,14 @@ class Copies(OneByOne, VectorEnvironment):
         n, space, value = len(actions), self._spec.observation, self._spec.action.value
         observations = spaces.zeros(space, n)
         rewards, terminated, truncated = [0.0] * n, [False] * n, [False] * n
-        for k, lane in self.each(lanes, len(self._copies)):
-            try:
+        with self.noting() as note:
+            for k, lane in enumerate(numbers(lanes, len(self._copies))):
+                note[0] = lane + 1
                 observation, rewards[k], terminated[k], truncated[k] = TimeStep(
                     *self._copies[lane].step(value(actions[k]))[:4]
                 )
                 observations[k] = spaces.as_entry(space, observation, "the observation")
                 rewards[k] = float(rewards[k])
-            except Exception as e:
-                blame(e, lane)
-                raise
         return TimeSteps(observations, np.array(rewards), np.array(terminated, np.bool_), np.array(truncated, np.bool_))
 
     def model(self, lane: int) -> Model:
@@ -407,24 +406,20 @@ class AgentCopies(OneByOne, VectorAgent):
 
     def begin(self, lanes: Lanes, seeds: Seeds) -> None:
         """Make a fresh copy in each of these lanes."""
-        for k, lane in self.each(lanes, len(self._copies)):
-            try:
+        with self.noting() as note:
+            for k, lane in enumerate(numbers(lanes, len(self._copies))):
+                note[0] = lane + 1
                 self._copies[lane] = self._fresh(int(seeds[k]))
-            except Exception as e:
-                blame(e, lane)
-                raise
 
     def select_actions(self, lanes: Lanes, observations: Array) -> Array:
         """Ask each of these lanes for an action."""
         out = spaces.zeros(self._spec.action, len(observations))
         value = self._spec.observation.value
-        for k, lane in self.each(lanes, len(self._copies)):
-            try:
+        with self.noting() as note:
+            for k, lane in enumerate(numbers(lanes, len(self._copies))):
+                note[0] = lane + 1
                 action = self._copy(lane).select_action(value(observations[k]))
                 out[k] = spaces.as_entry(self._spec.action, action, "the action")
-            except Exception as e:
-                blame(e, lane)
-                raise
         return out
 
     def update(self, lanes: Lanes, transitions: Transitions) -> None:
@@ -433,20 +428,18 @@ class AgentCopies(OneByOne, VectorAgent):
         rewards, terminated, truncated = (
             c.tolist() for c in (transitions.rewards, transitions.terminated, transitions.truncated)
         )
-        for k, lane in self.each(lanes, len(self._copies)):
-            transition = Transition(
-                observation(transitions.observations[k]),
-                action(transitions.actions[k]),
-                rewards[k],
-                observation(transitions.next_observations[k]),
-                terminated[k],
-                truncated[k],
-            )
-            try:
+        with self.noting() as note:
+            for k, lane in enumerate(numbers(lanes, len(self._copies))):
+                note[0] = lane + 1
+                transition = Transition(
+                    observation(transitions.observations[k]),
+                    action(transitions.actions[k]),
+                    rewards[k],
+                    observation(transitions.next_observations[k]),
+                    terminated[k],
+                    truncated[k],
+                )
                 self._copy(lane).update(transition)
-            except Exception as e:
-                blame(e, lane)
-                raise
 
     def save(self, lane: int) -> bytes:
         """Save a lane's copy."""
@@ -488,23 +481,19 @@ class OptionCopies(AgentCopies, VectorOptionAgent):
     def problems(self, lanes: Lanes, observations: Array) -> list[Problem]:
         """Ask each of these lanes for the decision it faces."""
         value, out = self._spec.observation.value, []
-        for k, lane in self.each(lanes, len(self._copies)):
-            try:
+        with self.noting() as note:
+            for k, lane in enumerate(numbers(lanes, len(self._copies))):
+                note[0] = lane + 1
                 out.append(_able(self._copy(lane)).problem(value(observations[k])))
-            except Exception as e:
-                blame(e, lane)
-                raise
         return out
 
     def choose(self, lanes: Lanes, options: NDArray[Any]) -> None:
         """Let each of these lanes follow an option."""
         choices = options.tolist()
-        for k, lane in self.each(lanes, len(self._copies)):
-            try:
+        with self.noting() as note:
+            for k, lane in enumerate(numbers(lanes, len(self._copies))):
+                note[0] = lane + 1
                 _able(self._copy(lane)).choose(choices[k])
-            except Exception as e:
-                blame(e, lane)
-                raise
 
     def greedy_policy(self, lane: int) -> Sequence[int]:
         """Ask a lane for its greedy policy."""
