@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
@@ -44,19 +45,7 @@ var variants = map[string][]string{
 // every calls f with every agent and each of its variants.
 func every(t *testing.T, f func(t *testing.T, p framework.Plugin, params string)) {
 	t.Helper()
-	for _, p := range Plugins() {
-		d, err := p.Describe(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		name := strings.TrimSuffix(strings.TrimPrefix(d.ID, "rlrun/"), "@1")
-		if len(variants[name]) == 0 {
-			t.Errorf("no variants of %s", name)
-		}
-		for _, params := range variants[name] {
-			t.Run(name+params, func(t *testing.T) { f(t, p, params) })
-		}
-	}
+	agenttest.Every(t, Plugins(), variants, f)
 }
 
 // Every variant conforms, and the first of each agent through the seam, too: with
@@ -110,7 +99,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestWrongParameters(t *testing.T) {
-	for _, tt := range []struct{ agent, params, want string }{
+	agenttest.Refuse(t, Plugins(), boxed, []agenttest.Wrong{
 		{"sarsa-linear", `{"gama":1}`, "gama"},
 		{"sarsa-linear", `{"gamma":2}`, "gamma"},
 		{"sarsa-linear", `{"step":0}`, "step"},
@@ -136,12 +125,7 @@ func TestWrongParameters(t *testing.T) {
 		{"bootstrap-linear", `{"values":"x"}`, "values"},
 		{"bootstrap-linear", `{"evaluated":17}`, "evaluated"},
 		{"bootstrap-linear", `{"features":{"high":[1,2,3]}}`, "high has 3 elements"},
-	} {
-		_, err := find(t, tt.agent).OpenAgent(t.Context(), json.RawMessage(tt.params), boxed, 1)
-		if !errors.Is(err, framework.ErrInvalidParams) || errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %s: %v", tt.agent, tt.params, err)
-		}
-	}
+	})
 }
 
 // What suits another environment or host is not wrong in itself.

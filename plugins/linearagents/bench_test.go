@@ -3,7 +3,6 @@ package linearagents
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
@@ -11,22 +10,13 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/plugins/classiccontrol"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
 
 // find returns the agent or environment of a name.
 func find(t testing.TB, name string) framework.Plugin {
 	t.Helper()
-	for _, p := range append(classiccontrol.Plugins(), Plugins()...) {
-		d, err := p.Describe(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasPrefix(d.ID, "rlrun/"+name+"@") {
-			return p
-		}
-	}
-	t.Fatalf("no plugin %s", name)
-	return nil
+	return agenttest.Find(t, append(classiccontrol.Plugins(), Plugins()...), name)
 }
 
 // pair opens an environment and an agent for it.

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
@@ -70,19 +70,7 @@ var variants = map[string][]string{
 // every calls f with every agent and each of its variants.
 func every(t *testing.T, f func(t *testing.T, p framework.Plugin, params string)) {
 	t.Helper()
-	for _, p := range Plugins() {
-		d, err := p.Describe(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		name := strings.TrimSuffix(strings.TrimPrefix(d.ID, "rlrun/"), "@1")
-		if len(variants[name]) == 0 {
-			t.Errorf("no variants of %s", name)
-		}
-		for _, params := range variants[name] {
-			t.Run(name+params, func(t *testing.T) { f(t, p, params) })
-		}
-	}
+	agenttest.Every(t, Plugins(), variants, f)
 }
 
 // Every variant conforms, and the first of each agent through the seam, too.
@@ -119,7 +107,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // wrong are parameters that are refused, and the word that says why.
-var wrong = []struct{ agent, params, want string }{
+var wrong = []agenttest.Wrong{
 	{"q-learning", `{"gama":1}`, "gama"},
 	{"q-learning", `{"gamma":1.5}`, "gamma"},
 	{"q-learning", `{"step":0}`, "step"},
@@ -187,14 +175,7 @@ var wrong = []struct{ agent, params, want string }{
 	{"ucbvi", `{"tau":0}`, "tau"},
 }
 
-func TestWrongParameters(t *testing.T) {
-	for _, tt := range wrong {
-		_, err := find(t, tt.agent).OpenAgent(t.Context(), json.RawMessage(tt.params), finite, 1)
-		if !errors.Is(err, framework.ErrInvalidParams) || errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %s: %v", tt.agent, tt.params, err)
-		}
-	}
-}
+func TestWrongParameters(t *testing.T) { agenttest.Refuse(t, Plugins(), finite, wrong) }
 
 // What suits another environment is not wrong in itself.
 func TestUnsuitableEnvironments(t *testing.T) {
@@ -236,8 +217,7 @@ func (c *caller) try(s framework.Signal, state int64, r float64, terminated, tru
 
 func TestBrokenInput(t *testing.T) {
 	every(t, func(t *testing.T, p framework.Plugin, params string) {
-		d, _ := p.Describe(t.Context())
-		c := newCaller(t, strings.TrimSuffix(strings.TrimPrefix(d.ID, "rlrun/"), "@1"), params)
+		c := newCaller(t, agenttest.Name(t, p), params)
 		expect := func(what string, err, want error) {
 			t.Helper()
 			var lane *framework.LaneError

@@ -3,7 +3,6 @@ package tabularagents
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"sync"
 	"testing"
 
@@ -14,23 +13,14 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/tabular"
 )
 
 // find returns the agent or environment of a name.
 func find(t testing.TB, name string) framework.Plugin {
 	t.Helper()
-	for _, p := range append(tabular.Plugins(), Plugins()...) {
-		d, err := p.Describe(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasPrefix(d.ID, "rlrun/"+name+"@") {
-			return p
-		}
-	}
-	t.Fatalf("no plugin %s", name)
-	return nil
+	return agenttest.Find(t, append(tabular.Plugins(), Plugins()...), name)
 }
 
 // play runs an agent in an environment, n runs from first on.
