@@ -75,3 +75,14 @@ func TestNoteLanes(t *testing.T) {
 		}
 	}
 }
+
+// Neither noting lanes nor not noting them allocates.
+func TestNotingDoesNotAllocate(t *testing.T) {
+	var at uint32
+	f := func(lane int) error { return nil }
+	for _, ctx := range []context.Context{t.Context(), NoteLanes(t.Context(), &at)} {
+		if n := testing.AllocsPerRun(100, func() { _ = eachLane(ctx, 10, f) }); n > 0 {
+			t.Errorf("%v allocations a call", n)
+		}
+	}
+}
