@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rlrun/rlrun/framework/report"
@@ -26,10 +27,13 @@ var published = []struct {
 // phase is how long the phases of each task are, and their column of published.
 var phase = map[string]struct{ long, column int }{"Chain": {1000, 0}, "DoubleLoop": {1000, 1}, "Maze": {20000, 2}}
 
-// drawn are the agents in the figures of each task: one of every kind.
+// drawn are the agents in the figures of each task, if they take part: one of every
+// kind.
 var drawn = map[string][]string{
 	"Chain":      {"Algorithm 2 on 10 models", "sampling on 10 models", "optimistic model", "greedy, optimistic posterior", "MBIE-EB, β = 0.1", "R-MAX, m = 15", "Bayesian Q-learning, VPI and mixture"},
 	"DoubleLoop": {"Algorithm 2 on 10 models", "sampling on 10 models", "optimistic model", "Algorithm 2 on 10 models, T ≤ 20", "MBIE-EB, β = 0.1", "R-MAX, m = 15", "Bayesian Q-learning, VPI and mixture"},
+	"Maze": {"Algorithm 2 on 10 models", "Algorithm 2 on 10 models, T ≤ 20", "Algorithm 1 on 10 models", "sampling on 10 models", "greedy, optimistic posterior",
+		"optimistic model", "MBIE-EB, β = 0.1", "MBIE-EB, β = 0.03", "R-MAX, m = 5", "Bayesian Q-learning, VPI and mixture, prior 0 ± 10", "ε-greedy Q-learning", "ε-greedy Dyna-Q"},
 }
 
 // dearden prints the reward of two phases beside the published figures, and draws
@@ -72,7 +76,7 @@ func dearden(s *study) error {
 	for _, env := range s.Meta.Environments {
 		figure, err := report.NewFigure(s.Summary, env, result.Reward, report.Options{
 			Title:  fmt.Sprintf("%s: reward of a step, mean over %d steps and %d runs", env, s.Meta.Grid[0], s.Meta.Runs),
-			Agents: drawn[env],
+			Agents: slices.DeleteFunc(slices.Clone(drawn[env]), func(a string) bool { return !slices.Contains(s.Meta.Agents, a) }),
 		})
 		if err != nil {
 			return err
