@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/plugins/classiccontrol"
 	"github.com/rlrun/rlrun/plugins/gaussianbandit"
 	"github.com/rlrun/rlrun/plugins/linearagents"
+	"github.com/rlrun/rlrun/plugins/modelagents"
 	"github.com/rlrun/rlrun/plugins/tabular"
 	"github.com/rlrun/rlrun/plugins/tabularagents"
 )
@@ -22,5 +23,5 @@ func All() []framework.Plugin {
 		bernoullibandit.Plugin(),
 		gaussianbandit.Plugin(),
 		banditagent.Plugin(),
-	}, tabular.Plugins(), classiccontrol.Plugins(), tabularagents.Plugins(), linearagents.Plugins())
+	}, tabular.Plugins(), classiccontrol.Plugins(), tabularagents.Plugins(), modelagents.Plugins(), linearagents.Plugins())
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
+	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
@@ -28,15 +29,15 @@ type bayesQParams struct {
 // those of different pairs for independent. It assumes that observations are
 // Markov states.
 func BayesianQ() framework.Plugin {
-	return plugin("rlrun/bayesian-q@1",
+	return finite.Plugin("rlrun/bayesian-q@1",
 		"Bayesian Q-learning (Dearden, Friedman & Russell 1998): beliefs over action values, explored by the value of perfect information or by sampling.",
 		bayesQParams{Gamma: 0.99, Select: "vpi", Update: "mixture", Lambda: 1, Alpha: 2},
-		func(p bayesQParams, t task) (func() learner, error) {
+		func(p bayesQParams, t finite.Task) (func() finite.Learner, error) {
 			if err := p.check(t); err != nil {
 				return nil, err
 			}
-			return func() learner {
-				x := &bayesQ{p: &p, actions: t.actions, beliefs: make([]bandit.NormalGamma, t.states*t.actions), scores: make([]float64, t.actions)}
+			return func() finite.Learner {
+				x := &bayesQ{p: &p, actions: t.Actions, beliefs: make([]bandit.NormalGamma, t.States*t.Actions), scores: make([]float64, t.Actions)}
 				x.rng = rand.New(&x.pcg)
 				return x
 			}, nil
@@ -44,8 +45,8 @@ func BayesianQ() framework.Plugin {
 }
 
 // check validates the parameters and settles the prior.
-func (p *bayesQParams) check(t task) error {
-	low, high := t.spec.RewardLow/(1-p.Gamma), t.spec.RewardHigh/(1-p.Gamma)
+func (p *bayesQParams) check(t finite.Task) error {
+	low, high := t.Spec.RewardLow/(1-p.Gamma), t.Spec.RewardHigh/(1-p.Gamma)
 	mean, sd := 0.0, 1.0
 	if d := high - low; d > 0 && !math.IsInf(d, 0) {
 		mean, sd = low/2+high/2, d/2
@@ -71,8 +72,8 @@ func (p *bayesQParams) check(t task) error {
 		return lanes.Invalid("lambda is %v, must be positive", p.Lambda)
 	case !(p.Alpha > 1) || math.IsInf(p.Alpha, 0):
 		return lanes.Invalid("alpha is %v, must be more than 1", p.Alpha)
-	case p.Gamma == 1 && t.spec.Continuing:
-		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
+	case p.Gamma == 1 && t.Spec.Continuing:
+		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.Spec.ID)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
@@ -194,12 +195,12 @@ func TestInverseLogMinusDigamma(t *testing.T) {
 // the best action of what follows, and from nothing after termination.
 func TestBayesianQByHand(t *testing.T) {
 	for _, terminated := range []bool{false, true} {
-		c := newCaller(t, "bayesian-q", `{"gamma":0.5,"mean":1,"sd":2,"update":"moment"}`)
-		x := lanes.Learners[int](c.agent)[0].(*bayesQ)
-		if err := c.try(framework.NewRun, 5, 0, false, false); err != nil {
+		c := agenttest.NewCaller(t, find(t, "bayesian-q"), `{"gamma":0.5,"mean":1,"sd":2,"update":"moment"}`)
+		x := lanes.Learners[int](c.Agent)[0].(*bayesQ)
+		if err := c.Step(framework.NewRun, 5, 0, false, false); err != nil {
 			t.Fatal(err)
 		}
-		a := int(c.actions.Int64[0]) - 1
+		a := int(c.Actions.Int64[0]) - 1
 		prior := bandit.NormalGamma{Mu: 1, Lambda: 1, Alpha: 2, Beta: 4}
 		x.beliefs[4].Mu = 3 // the best of state 2
 		want := momentUpdate(prior, x.beliefs[4], 0.25, 0.5)
@@ -207,7 +208,7 @@ func TestBayesianQByHand(t *testing.T) {
 			want = prior
 			want.Update(0.25, nil)
 		}
-		if err := c.try(framework.Continue, 7, 0.25, terminated, false); err != nil {
+		if err := c.Step(framework.Continue, 7, 0.25, terminated, false); err != nil {
 			t.Fatal(err)
 		}
 		for i, b := range x.beliefs {
@@ -245,12 +246,12 @@ func TestBayesianQRefusals(t *testing.T) {
 		{`{"gamma":2}`, "gamma"}, {`{"select":"x"}`, "select"}, {`{"update":"x"}`, "update"}, {`{"sd":0}`, "sd"},
 		{`{"lambda":0}`, "lambda"}, {`{"alpha":1}`, "alpha"},
 	} {
-		_, err := BayesianQ().OpenAgent(t.Context(), json.RawMessage(tt.params), finite, 1)
+		_, err := BayesianQ().OpenAgent(t.Context(), json.RawMessage(tt.params), agenttest.Finite, 1)
 		if !errors.Is(err, framework.ErrInvalidParams) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.params, err)
 		}
 	}
-	endless := finite
+	endless := agenttest.Finite
 	endless.Continuing = true
 	if _, err := BayesianQ().OpenAgent(t.Context(), json.RawMessage(`{"gamma":1}`), endless, 1); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("no discount in a task that continues: %v", err)

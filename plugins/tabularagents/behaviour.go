@@ -120,7 +120,7 @@ func (x *selector) action(q []float64) int {
 }
 
 func (x *selector) boltzmann(q []float64) int {
-	top, sum := largest(q), 0.0
+	top, sum := argmax.Max(q), 0.0
 	for a, v := range q {
 		x.weights[a] = math.Exp((v - top) / x.Temperature)
 		sum += x.weights[a]
@@ -132,14 +132,4 @@ func (x *selector) boltzmann(q []float64) int {
 		}
 	}
 	return argmax.Any(q, x.rng) // rounding left a remainder
-}
-
-func largest(q []float64) float64 {
-	best := q[0]
-	for _, v := range q[1:] {
-		if v > best {
-			best = v
-		}
-	}
-	return best
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 	"github.com/rlrun/rlrun/plugins/internal/opinions"
 )
@@ -27,12 +28,12 @@ type bootstrapQParams struct {
 // host's problems are those of options.PolicyTables or options.ValueTables. Left alone it is bootstrapped
 // DQN's exploration in a table. It assumes that observations are Markov states.
 func BootstrapQ() framework.Plugin {
-	return lanes.OptionPlugin("rlrun/bootstrap-q@1",
+	return finite.OptionPlugin("rlrun/bootstrap-q@1",
 		"Q-learning with K tables that bootstrap their data online (Dimitrakakis 2006), each from its own prior; follows one for an episode (Osband et al. 2016), or lets the host decide which options to explore with.",
 		bootstrapQParams{defaultEnsemble(), opinions.Defaults("policies"), 0.001},
-		kind(func(p bootstrapQParams, t task) (func() learner, error) {
-			if !(p.Kappa >= 0 && p.Kappa <= maxKappa) {
-				return nil, lanes.Invalid("kappa is %v, must be in [0,%v]", p.Kappa, maxKappa)
+		func(p bootstrapQParams, t finite.Task) (func() finite.Learner, error) {
+			if !(p.Kappa >= 0 && p.Kappa <= finite.MaxKappa) {
+				return nil, lanes.Invalid("kappa is %v, must be in [0,%v]", p.Kappa, finite.MaxKappa)
 			}
 			if err := p.Params.Check(p.Members); err != nil {
 				return nil, err
@@ -42,26 +43,23 @@ func BootstrapQ() framework.Plugin {
 			}
 			b := defaultBehaviour()
 			b.Epsilon = p.Epsilon
-			return func() learner {
-				x := &bootstrapQ{p: &p, t: t, scratch: make([]float64, t.actions)}
+			return func() finite.Learner {
+				x := &bootstrapQ{p: &p, t: t, scratch: make([]float64, t.Actions)}
 				x.init(&p.Ensemble, t)
-				x.selector.init(&b, t.actions)
-				x.follower = opinions.NewFollower(&p.Params, x, p.Members, t.actions, p.Gamma, t.spec.Continuing, x.selector.rng)
+				x.selector.init(&b, t.Actions)
+				x.follower = opinions.NewFollower(&p.Params, x, p.Members, t.Actions, p.Gamma, t.Spec.Continuing, x.selector.rng)
 				return x
 			}, nil
-		}))
+		})
 }
 
 // maxValues bounds the number of values of policies.
 const maxValues = 1 << 26
 
-// maxKappa keeps bonuses finite.
-const maxKappa = 1e100
-
 type bootstrapQ struct {
 	ensemble
 	p        *bootstrapQParams
-	t        task
+	t        finite.Task
 	selector selector
 	follower opinions.Follower
 	here     int // the state that it is in
@@ -129,7 +127,7 @@ func (x *bootstrapQ) Act(s int) int {
 	} else {
 		a = x.selector.action(x.means(s))
 	}
-	x.last = s*x.t.actions + a
+	x.last = s*x.t.Actions + a
 	if x.visits != nil {
 		x.visits.update(x.last)
 	}
@@ -156,7 +154,7 @@ func (x *bootstrapQ) Offer(kinds []options.Kind) error {
 	}
 	if policies := x.tables.Policies(); policies != nil {
 		if n := len(policies); len(x.q) > maxValues/n {
-			return lanes.Unsupported("%s has %d states and %d actions, too many for tables of %d policies and %d members; set values to actions", x.t.spec.ID, x.t.states, x.t.actions, n, x.Members)
+			return lanes.Unsupported("%s has %d states and %d actions, too many for tables of %d policies and %d members; set values to actions", x.t.Spec.ID, x.t.States, x.t.Actions, n, x.Members)
 		}
 		x.evaluation = newEvaluation(&x.ensemble, policies)
 	}
@@ -179,7 +177,7 @@ func (x *bootstrapQ) Follow(option int) int {
 }
 
 func (x *bootstrapQ) Policy(dst []int) ([]int, error) {
-	for s := range x.t.states {
+	for s := range x.t.States {
 		dst = append(dst, x.greedy(s))
 	}
 	return dst, nil

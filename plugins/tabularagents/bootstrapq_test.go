@@ -17,7 +17,10 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
@@ -53,7 +56,7 @@ func newEnsemble(t testing.TB, params string, spec framework.Spec, states, actio
 	if err := json.Unmarshal([]byte(params), &p); err != nil {
 		t.Fatal(err)
 	}
-	task := task{states, actions, spec}
+	task := finite.Task{States: states, Actions: actions, Spec: spec}
 	if err := p.check(task); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +73,7 @@ func TestEnsembleSteps(t *testing.T) {
 		update := rapid.SampledFrom([]string{"all", "drawn", "bernoulli", "exponential", "poisson"}).Draw(rt, "update")
 		schedule := rapid.SampledFrom([]string{"constant", "harmonic"}).Draw(rt, "schedule")
 		states, actions, k := rapid.IntRange(1, 3).Draw(rt, "states"), rapid.SampledFrom([]int{1, 2, 3, fewActions + 1}).Draw(rt, "actions"), rapid.IntRange(1, 5).Draw(rt, "members")
-		x := newEnsemble(t, fmt.Sprintf(`{"members":%d,"update":%q,"schedule":%q,"gamma":0.5,"power":0.9}`, k, update, schedule), finite, states, actions)
+		x := newEnsemble(t, fmt.Sprintf(`{"members":%d,"update":%q,"schedule":%q,"gamma":0.5,"power":0.9}`, k, update, schedule), agenttest.Finite, states, actions)
 		for range rapid.IntRange(1, 20).Draw(rt, "steps") {
 			i, next := rapid.IntRange(0, states*actions-1).Draw(rt, "pair"), rapid.IntRange(0, states-1).Draw(rt, "next")
 			r, gamma := rapid.Float64Range(-1, 1).Draw(rt, "reward"), rapid.SampledFrom([]float64{0, 0.5}).Draw(rt, "gamma")
@@ -129,7 +132,7 @@ func TestWeights(t *testing.T) {
 		{`"update":"poisson"`, 1, 1, 4},
 		{`"update":"drawn"`, 1. / 70, 69. / 4900, 1. / 70},
 	} {
-		x := newEnsemble(t, `{"members":70,"schedule":"harmonic",`+tt.params+`}`, finite, 1, 1)
+		x := newEnsemble(t, `{"members":70,"schedule":"harmonic",`+tt.params+`}`, agenttest.Finite, 1, 1)
 		const steps = 10_000
 		sum, squares, products := 0.0, 0.0, 0.0
 		last := make([]float64, 70)
@@ -166,7 +169,7 @@ func TestWeights(t *testing.T) {
 // seen and of its first value.
 func TestHarmonicIsTheWeightedMean(t *testing.T) {
 	for _, update := range []string{"all", "drawn", "bernoulli", "exponential", "poisson"} {
-		x := newEnsemble(t, fmt.Sprintf(`{"members":5,"update":%q,"schedule":"harmonic","prior_weight":2,"gamma":0}`, update), finite, 1, 1)
+		x := newEnsemble(t, fmt.Sprintf(`{"members":5,"update":%q,"schedule":"harmonic","prior_weight":2,"gamma":0}`, update), agenttest.Finite, 1, 1)
 		sum, weight := make([]float64, 5), make([]float64, 5)
 		for k := range sum {
 			sum[k], weight[k] = 2*x.q[k], 2
@@ -192,7 +195,7 @@ func TestHarmonicIsTheWeightedMean(t *testing.T) {
 
 // Members start from the prior: 16 × 6,000 draws, within 5 standard errors.
 func TestPriors(t *testing.T) {
-	half := finite
+	half := agenttest.Finite
 	half.RewardLow, half.RewardHigh = -1, 3
 	for _, tt := range []struct {
 		params   string
@@ -222,7 +225,7 @@ func TestPriors(t *testing.T) {
 // One state at γ = 0: the problem is that of the bandit's populations after the
 // same rewards, and so is every decision.
 func TestOneStateIsTheBandit(t *testing.T) {
-	spec := finite
+	spec := agenttest.Finite
 	x := newBootstrapQ(t, `{"members":9,"update":"all","gamma":0,"step":0.2,"behaviour":"mean","epsilon":1}`, spec, 1, 4, nil)
 	x.Start(3)
 	arms := make([]*bandit.Population, 4)
@@ -286,7 +289,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 // newBootstrapQ returns a learner to which the kinds of options have been offered.
 func newBootstrapQ(t testing.TB, params string, spec framework.Spec, states, actions int, kinds []options.Kind) *bootstrapQ {
 	t.Helper()
-	spec.Observation, spec.Action = discrete(states), discrete(actions)
+	spec.Observation, spec.Action = space.Discrete{N: int64(states)}, space.Discrete{N: int64(actions)}
 	a, err := BootstrapQ().OpenAgent(context.Background(), json.RawMessage(params), spec, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -300,7 +303,7 @@ func newBootstrapQ(t testing.TB, params string, spec framework.Spec, states, act
 // Following an option takes its actions, in every state, until another is chosen.
 func TestFollowedOptions(t *testing.T) {
 	kinds := []options.Kind{options.Members, options.Constants, options.Deviations, options.Overdue, options.Novelty, options.Uniform, options.Repeats}
-	x := newBootstrapQ(t, `{"kappa":1e9,"gamma":0.5,"update":"all"}`, finite, 5, 3, kinds)
+	x := newBootstrapQ(t, `{"kappa":1e9,"gamma":0.5,"update":"all"}`, agenttest.Finite, 5, 3, kinds)
 	x.Start(1)
 	s := 0
 	x.Begin(s)
@@ -349,7 +352,7 @@ func TestFollowedOptions(t *testing.T) {
 
 // Thompson sampling follows one member for an episode, and members take turns.
 func TestThompsonFollowsAMember(t *testing.T) {
-	x := newBootstrapQ(t, `{}`, finite, 5, 3, nil)
+	x := newBootstrapQ(t, `{}`, agenttest.Finite, 5, 3, nil)
 	x.Start(1)
 	followed := map[int]bool{}
 	for range 100 {
@@ -371,7 +374,7 @@ func TestThompsonFollowsAMember(t *testing.T) {
 	if len(followed) < 12 { // of 16; P < 1e-4 by 100 draws missing five
 		t.Errorf("only %d members were followed", len(followed))
 	}
-	endless := finite
+	endless := agenttest.Finite
 	endless.Continuing = true
 	x = newBootstrapQ(t, `{"gamma":0.5}`, endless, 5, 3, nil)
 	x.Start(1)
@@ -396,20 +399,20 @@ func TestBootstrapQRefusals(t *testing.T) {
 		{`{"behaviour":"x"}`, "behaviour"}, {`{"redraw":"x"}`, "redraw"}, {`{"epsilon":2}`, "epsilon"},
 		{`{"reveal":0}`, "reveal"}, {`{"kappa":-1}`, "kappa"}, {`{"values":"x"}`, "values"}, {`{"evaluated":17}`, "evaluated"},
 	} {
-		_, err := BootstrapQ().OpenAgent(t.Context(), json.RawMessage(tt.params), finite, 1)
+		_, err := BootstrapQ().OpenAgent(t.Context(), json.RawMessage(tt.params), agenttest.Finite, 1)
 		if !errors.Is(err, framework.ErrInvalidParams) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.params, err)
 		}
 	}
-	a, err := BootstrapQ().OpenAgent(t.Context(), json.RawMessage(`{"gamma":1}`), finite, 1)
+	a, err := BootstrapQ().OpenAgent(t.Context(), json.RawMessage(`{"gamma":1}`), agenttest.Finite, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := a.(framework.OptionAgent).Offer(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("options without a discount: %v", err)
 	}
-	wide := finite
-	wide.Observation = discrete(1 << 20)
+	wide := agenttest.Finite
+	wide.Observation = space.Discrete{N: 1 << 20}
 	if _, err := BootstrapQ().OpenAgent(t.Context(), nil, wide, 1); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("tables that are too large: %v", err)
 	}

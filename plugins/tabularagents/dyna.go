@@ -7,6 +7,8 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
+	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
@@ -25,10 +27,10 @@ type dynaParams struct {
 // seen. It assumes that observations are Markov states. Harmonic step sizes count
 // the made-up visits, too.
 func DynaQ() framework.Plugin {
-	return plugin("rlrun/dyna-q@1",
+	return finite.Plugin("rlrun/dyna-q@1",
 		"Dyna-Q (Sutton 1990), Q-learning that plans with a learned model, and Dyna-Q+, which tries again what it has not tried for long.",
 		dynaParams{defaultValues(), defaultBehaviour(), 10, "empirical", 0},
-		func(p dynaParams, t task) (func() learner, error) {
+		func(p dynaParams, t finite.Task) (func() finite.Learner, error) {
 			if err := p.Values.check(t); err != nil {
 				return nil, err
 			}
@@ -43,13 +45,13 @@ func DynaQ() framework.Plugin {
 			case !(p.Kappa >= 0) || math.IsInf(p.Kappa, 0):
 				return nil, lanes.Invalid("kappa is %v, must not be negative", p.Kappa)
 			}
-			return func() learner {
+			return func() finite.Learner {
 				x := &dyna{qLearner: qLearner{table: newTable(&p.Values, t)}, p: &p, t: t}
-				x.selector.init(&p.Behaviour, t.actions)
+				x.selector.init(&p.Behaviour, t.Actions)
 				x.rng = rand.New(&x.pcg)
-				x.seen = make([]bool, t.states)
-				x.actions, x.numActions = make([]int32, t.states*t.actions), make([]int32, t.states)
-				x.tried = make([]float64, t.states*t.actions)
+				x.seen = make([]bool, t.States)
+				x.actions, x.numActions = make([]int32, t.States*t.Actions), make([]int32, t.States)
+				x.tried = make([]float64, t.States*t.Actions)
 				return x
 			}, nil
 		})
@@ -58,16 +60,16 @@ func DynaQ() framework.Plugin {
 type dyna struct {
 	qLearner
 	p   *dynaParams
-	t   task
+	t   finite.Task
 	pcg rand.PCG // of planning
 	rng *rand.Rand
-	// outcomes has a state more than the task: t.states stands for termination.
+	// outcomes has a state more than the task: t.States stands for termination.
 	outcomes   outcomes
 	now        float64   // steps made
 	tried      []float64 // when each pair was tried last; 0 for never
 	seen       []bool    // states that an action was taken in
 	states     []int32   // the same, listed
-	actions    []int32   // of state s: its actions tried, from s*t.actions on
+	actions    []int32   // of state s: its actions tried, from s*t.Actions on
 	numActions []int32   // how many those are
 }
 
@@ -94,7 +96,7 @@ func (x *dyna) Start(s uint64) {
 }
 
 func (x *dyna) Step(r float64, next int) int {
-	x.learn(r + x.table.Gamma*largest(x.table.row(next)))
+	x.learn(r + x.table.Gamma*argmax.Max(x.table.row(next)))
 	x.remember(r, next)
 	x.plan()
 	return x.Act(next)
@@ -103,7 +105,7 @@ func (x *dyna) Step(r float64, next int) int {
 func (x *dyna) End(r float64, next int, terminated bool) {
 	x.qLearner.End(r, next, terminated)
 	if terminated {
-		next = x.t.states
+		next = x.t.States
 	}
 	x.remember(r, next)
 	x.plan()
@@ -111,11 +113,11 @@ func (x *dyna) End(r float64, next int, terminated bool) {
 
 // remember takes the last step into the model.
 func (x *dyna) remember(r float64, next int) {
-	s, a := x.last/x.t.actions, x.last%x.t.actions
+	s, a := x.last/x.t.Actions, x.last%x.t.Actions
 	x.outcomes.update(s, a, r, next)
 	x.now++
 	if x.tried[x.last] == 0 {
-		x.actions[s*x.t.actions+int(x.numActions[s])] = int32(a)
+		x.actions[s*x.t.Actions+int(x.numActions[s])] = int32(a)
 		x.numActions[s]++
 	}
 	x.tried[x.last] = x.now
@@ -128,7 +130,7 @@ func (x *dyna) remember(r float64, next int) {
 // plan makes backups from the model: of a state drawn from those seen and an
 // action drawn from those tried there, or, in Dyna-Q+, from all.
 func (x *dyna) plan() {
-	n := x.t.actions
+	n := x.t.Actions
 	for range x.p.Planning {
 		s := int(x.states[x.rng.IntN(len(x.states))])
 		var a int
@@ -145,8 +147,8 @@ func (x *dyna) plan() {
 		if x.p.Kappa > 0 {
 			r += x.p.Kappa * math.Sqrt(x.now-x.tried[i])
 		}
-		if next < x.t.states {
-			r += x.table.Gamma * largest(x.table.row(next))
+		if next < x.t.States {
+			r += x.table.Gamma * argmax.Max(x.table.row(next))
 		}
 		q := &x.table.q[i]
 		*q += x.table.size(i) * (r - *q)
@@ -160,8 +162,8 @@ type lastOutcomes struct {
 	next    []int32
 }
 
-func newLastOutcomes(t task) *lastOutcomes {
-	return &lastOutcomes{t.actions, make([]float64, t.states*t.actions), make([]int32, t.states*t.actions)}
+func newLastOutcomes(t finite.Task) *lastOutcomes {
+	return &lastOutcomes{t.Actions, make([]float64, t.States*t.Actions), make([]int32, t.States*t.Actions)}
 }
 
 func (o *lastOutcomes) update(s, a int, r float64, next int) {
@@ -175,7 +177,13 @@ func (o *lastOutcomes) sample(s, a int, _ *rand.Rand) (float64, int) {
 // frequencies draws successors as often as they were seen.
 type frequencies struct{ counts *mdp.Counts }
 
-func newFrequencies(t task) frequencies { return frequencies{newCounts(t.states+1, t.actions)} }
+func newFrequencies(t finite.Task) frequencies {
+	counts, err := mdp.NewCounts(t.States+1, t.Actions)
+	if err != nil {
+		panic("tabularagents: a task without states or actions") // which spaces exclude
+	}
+	return frequencies{counts}
+}
 
 func (f frequencies) update(s, a int, r float64, next int) { f.counts.Update(s, a, r, next) }
 

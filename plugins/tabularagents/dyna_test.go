@@ -9,6 +9,8 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
@@ -43,7 +45,7 @@ func TestDynaSolvesDeterministicTasks(t *testing.T) {
 }
 
 func TestFrequencies(t *testing.T) {
-	f := newFrequencies(task{states: 3, actions: 2})
+	f := newFrequencies(finite.Task{States: 3, Actions: 2})
 	for k, n := range []int{0, 2, 0, 6} { // 3 is termination
 		for range n {
 			f.update(1, 1, float64(k), k)
@@ -65,19 +67,19 @@ func TestFrequencies(t *testing.T) {
 // Dyna-Q+ does, and the more often the larger kappa.
 func TestDynaPlusTriesAgain(t *testing.T) {
 	others := func(kappa float64) (n int) {
-		c := newCaller(t, "dyna-q", fmt.Sprintf(`{"epsilon":0,"gamma":0.5,"kappa":%v}`, kappa))
-		if err := c.try(framework.NewRun, 5, 0, false, false); err != nil {
+		c := agenttest.NewCaller(t, find(t, "dyna-q"), fmt.Sprintf(`{"epsilon":0,"gamma":0.5,"kappa":%v}`, kappa))
+		if err := c.Step(framework.NewRun, 5, 0, false, false); err != nil {
 			t.Fatal(err)
 		}
-		first := c.actions.Int64[0]
+		first := c.Actions.Int64[0]
 		for range 5000 {
 			r := 0.0
-			if c.actions.Int64[0] == first {
+			if c.Actions.Int64[0] == first {
 				r = 1
 			} else {
 				n++
 			}
-			if err := c.try(framework.Continue, 5, r, false, false); err != nil {
+			if err := c.Step(framework.Continue, 5, r, false, false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -93,7 +95,7 @@ func TestDynaPlusTriesAgain(t *testing.T) {
 func TestDynaPlusBonus(t *testing.T) {
 	p := dynaParams{defaultValues(), defaultBehaviour(), 4000, "last", 0.1}
 	p.Gamma, p.Step = 0.5, 1
-	x := &dyna{qLearner: qLearner{table: newTable(&p.Values, task{states: 2, actions: 2})}, p: &p, t: task{states: 2, actions: 2}}
+	x := &dyna{qLearner: qLearner{table: newTable(&p.Values, finite.Task{States: 2, Actions: 2})}, p: &p, t: finite.Task{States: 2, Actions: 2}}
 	x.selector.init(&p.Behaviour, 2)
 	x.rng = rand.New(&x.pcg)
 	x.seen, x.actions, x.numActions, x.tried = make([]bool, 2), make([]int32, 4), make([]int32, 2), make([]float64, 4)
@@ -131,18 +133,18 @@ func TestPlanningPays(t *testing.T) {
 func TestDynaPlansToTheEnd(t *testing.T) {
 	for _, model := range []string{"last", "empirical"} {
 		for _, terminated := range []bool{true, false} {
-			c := newCaller(t, "dyna-q", fmt.Sprintf(`{"step":1,"gamma":0.5,"initial":4,"model":%q}`, model))
-			if err := c.try(framework.NewRun, 5, 0, false, false); err != nil {
+			c := agenttest.NewCaller(t, find(t, "dyna-q"), fmt.Sprintf(`{"step":1,"gamma":0.5,"initial":4,"model":%q}`, model))
+			if err := c.Step(framework.NewRun, 5, 0, false, false); err != nil {
 				t.Fatal(err)
 			}
-			a, want := int(c.actions.Int64[0])-1, 1.0
+			a, want := int(c.Actions.Int64[0])-1, 1.0
 			if !terminated {
 				want += 0.5 * 4
 			}
-			if err := c.try(framework.Continue, 7, 1, terminated, !terminated); err != nil {
+			if err := c.Step(framework.Continue, 7, 1, terminated, !terminated); err != nil {
 				t.Fatal(err)
 			}
-			if got := lanes.Learners[int](c.agent)[0].(*dyna).table.q[a]; got != want {
+			if got := lanes.Learners[int](c.Agent)[0].(*dyna).table.q[a]; got != want {
 				t.Errorf("%s, terminated %v: %v, want %v", model, terminated, got, want)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
+	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
@@ -36,7 +37,7 @@ func defaultEnsemble() Ensemble {
 }
 
 // check validates the parameters and settles the ends of the prior.
-func (p *Ensemble) check(t task) error {
+func (p *Ensemble) check(t finite.Task) error {
 	mode, err := bandit.ParseUpdateMode(p.Update)
 	switch {
 	case p.Members < 1 || p.Members > 4096:
@@ -61,21 +62,21 @@ func (p *Ensemble) check(t task) error {
 		return lanes.Invalid("power is %v, must be in (0,1]", p.Power)
 	case !(p.PriorWeight >= 0) || math.IsInf(p.PriorWeight, 0):
 		return lanes.Invalid("prior_weight is %v, must not be negative", p.PriorWeight)
-	case p.Gamma == 1 && t.spec.Continuing:
-		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
-	case t.states*t.actions > maxPairs/p.Members:
-		return lanes.Unsupported("%s has %d states and %d actions, too many for tables of %d members", t.spec.ID, t.states, t.actions, p.Members)
+	case p.Gamma == 1 && t.Spec.Continuing:
+		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.Spec.ID)
+	case t.States*t.Actions > finite.MaxPairs/p.Members:
+		return lanes.Unsupported("%s has %d states and %d actions, too many for tables of %d members", t.Spec.ID, t.States, t.Actions, p.Members)
 	}
 	if mode == bandit.BernoulliMask && p.Mask == 1 {
 		p.Update = bandit.AllMembers.String()
 	}
 	low, high := 0.0, 1.0
 	if p.Gamma < 1 {
-		if !math.IsInf(t.spec.RewardLow, 0) {
-			low = t.spec.RewardLow / (1 - p.Gamma)
+		if !math.IsInf(t.Spec.RewardLow, 0) {
+			low = t.Spec.RewardLow / (1 - p.Gamma)
 		}
-		if !math.IsInf(t.spec.RewardHigh, 0) {
-			high = t.spec.RewardHigh / (1 - p.Gamma)
+		if !math.IsInf(t.Spec.RewardHigh, 0) {
+			high = t.Spec.RewardHigh / (1 - p.Gamma)
 		}
 	}
 	if p.Low == nil {
@@ -110,13 +111,13 @@ type ensemble struct {
 }
 
 // init prepares an ensemble at the address that it keeps.
-func (x *ensemble) init(p *Ensemble, t task) {
-	pairs := t.states * t.actions
-	x.Ensemble, x.actions = p, t.actions
+func (x *ensemble) init(p *Ensemble, t finite.Task) {
+	pairs := t.States * t.Actions
+	x.Ensemble, x.actions = p, t.Actions
 	x.mode, _ = bandit.ParseUpdateMode(p.Update)
 	x.rng = rand.New(&x.pcg)
 	x.q, x.mean = make([]float64, pairs*p.Members), make([]float64, pairs)
-	x.top, x.size = make([]float64, t.states*p.Members), make([]float64, p.Members)
+	x.top, x.size = make([]float64, t.States*p.Members), make([]float64, p.Members)
 	x.unit[1], x.most = p.Step, 1
 	if p.Schedule == "harmonic" {
 		x.unit[1], x.most = 1, math.Inf(1)

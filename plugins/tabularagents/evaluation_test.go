@@ -14,15 +14,17 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
 
 // newPolicyQ returns a started learner that evaluates policies.
 func newPolicyQ(t testing.TB, params string, states, actions int, kinds []options.Kind) *bootstrapQ {
 	t.Helper()
-	x := newBootstrapQ(t, params, finite, states, actions, kinds)
+	x := newBootstrapQ(t, params, agenttest.Finite, states, actions, kinds)
 	x.Start(5)
 	if x.evaluation == nil {
 		t.Fatal("policies are not evaluated")
@@ -130,7 +132,11 @@ func TestEvaluationFindsTheValues(t *testing.T) {
 			case options.Uniform:
 				pi = mdp.Uniform{}
 			}
-			v, err := induce(t, m, pi).EvaluateDiscounted(gamma)
+			c, err := mdp.Induce(m, pi)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := c.EvaluateDiscounted(gamma)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -211,8 +217,8 @@ func TestPolicyValuesExplore(t *testing.T) {
 }
 
 func TestEvaluationIsNotTooLarge(t *testing.T) {
-	wide := finite
-	wide.Observation, wide.Action = discrete(1<<12), discrete(1<<8)
+	wide := agenttest.Finite
+	wide.Observation, wide.Action = space.Discrete{N: 1 << 12}, space.Discrete{N: 1 << 8}
 	a, err := BootstrapQ().OpenAgent(t.Context(), nil, wide, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,10 @@
 package tabularagents
 
-import "github.com/rlrun/rlrun/framework"
+import (
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
+	"github.com/rlrun/rlrun/plugins/internal/finite"
+)
 
 // qLearningParams are the parameters of Q-learning.
 type qLearningParams struct {
@@ -12,19 +16,19 @@ type qLearningParams struct {
 // plugin: Q(s,a) += α (r + γ max_b Q(s',b) − Q(s,a)). It assumes that observations
 // are Markov states.
 func QLearning() framework.Plugin {
-	return plugin("rlrun/q-learning@1",
+	return finite.Plugin("rlrun/q-learning@1",
 		"Tabular Q-learning (Watkins & Dayan 1992) with ε-greedy, εz-greedy (Dabney et al. 2021) or softmax exploration, an optimistic start if wanted.",
 		qLearningParams{defaultValues(), defaultBehaviour()},
-		func(p qLearningParams, t task) (func() learner, error) {
+		func(p qLearningParams, t finite.Task) (func() finite.Learner, error) {
 			if err := p.Values.check(t); err != nil {
 				return nil, err
 			}
 			if err := p.Behaviour.check(); err != nil {
 				return nil, err
 			}
-			return func() learner {
+			return func() finite.Learner {
 				x := &qLearner{table: newTable(&p.Values, t)}
-				x.selector.init(&p.Behaviour, t.actions)
+				x.selector.init(&p.Behaviour, t.Actions)
 				return x
 			}, nil
 		})
@@ -53,13 +57,13 @@ func (x *qLearner) Act(s int) int {
 }
 
 func (x *qLearner) Step(r float64, next int) int {
-	x.learn(r + x.table.Gamma*largest(x.table.row(next)))
+	x.learn(r + x.table.Gamma*argmax.Max(x.table.row(next)))
 	return x.Act(next)
 }
 
 func (x *qLearner) End(r float64, next int, terminated bool) {
 	if !terminated {
-		r += x.table.Gamma * largest(x.table.row(next))
+		r += x.table.Gamma * argmax.Max(x.table.row(next))
 	}
 	x.learn(r)
 }

@@ -1,41 +1,23 @@
 package tabularagents
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
-	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // trained returns one lane of an agent after steps in an environment, and the
 // environment's model.
-func trained(t *testing.T, env, envParams, agent, agentParams string, steps int) (learner, *mdp.Tabular) {
+func trained(t *testing.T, env, envParams, agent, agentParams string, steps int) (finite.Learner, *mdp.Tabular) {
 	t.Helper()
-	e, err := find(t, env).OpenEnvironment(t.Context(), json.RawMessage(envParams), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := find(t, agent).OpenAgent(t.Context(), json.RawMessage(agentParams), e.Spec(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := loop.Run(t.Context(), loop.Batch{
-		Environment: e, Agent: a, Runs: []int{0}, Seeds: seed.NewSource(1, e.Spec().ID), Steps: steps, Discount: 1,
-	}); err != nil {
-		t.Fatal(err)
-	}
-	models, err := e.(framework.Modeler).Models(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lanes.Learners[int](a)[0], models[0]
+	return agenttest.Trained(t, plugins(), env, envParams, agent, agentParams, steps)
 }
 
 // optimal returns Q*(s,a) of a discounted model at s*A+a.
@@ -99,17 +81,17 @@ func TestQLearningByHand(t *testing.T) {
 		{"terminated and truncated", true, true, 0.5*4 + 0.5*1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newCaller(t, "q-learning", `{"step":0.5,"gamma":0.5,"initial":4}`)
-			if err := c.try(framework.NewRun, 5, 0, false, false); err != nil {
+			c := agenttest.NewCaller(t, find(t, "q-learning"), `{"step":0.5,"gamma":0.5,"initial":4}`)
+			if err := c.Step(framework.NewRun, 5, 0, false, false); err != nil {
 				t.Fatal(err)
 			}
-			a := int(c.actions.Int64[0]) - 1
-			if err := c.try(framework.Continue, 7, 1, tt.terminated, tt.truncated); err != nil {
+			a := int(c.Actions.Int64[0]) - 1
+			if err := c.Step(framework.Continue, 7, 1, tt.terminated, tt.truncated); err != nil {
 				t.Fatal(err)
 			}
 			want := []float64{4, 4, 4, 4, 4, 4}
 			want[a] = tt.want
-			if got := lanes.Learners[int](c.agent)[0].(*qLearner).table.q; !slices.Equal(got, want) {
+			if got := lanes.Learners[int](c.Agent)[0].(*qLearner).table.q; !slices.Equal(got, want) {
 				t.Errorf("got %v, want %v", got, want)
 			}
 		})
@@ -127,7 +109,7 @@ func TestStepSizes(t *testing.T) {
 	} {
 		v := defaultValues()
 		tt.change(&v)
-		x := newTable(&v, task{states: 1, actions: 2})
+		x := newTable(&v, finite.Task{States: 1, Actions: 2})
 		x.start()
 		for k, want := range tt.want {
 			if got := x.size(1); math.Abs(got-want) > 1e-15 {

@@ -2,6 +2,7 @@ package tabularagents
 
 import (
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
@@ -24,10 +25,10 @@ const negligibleTrace = 1e-6
 // move. At a truncation a' is selected, but not taken. With harmonic step sizes,
 // that of the pair visited last counts for all traces; traces below 1e-6 are gone.
 func SARSA() framework.Plugin {
-	return plugin("rlrun/sarsa@1",
+	return finite.Plugin("rlrun/sarsa@1",
 		"Tabular SARSA(λ) (Rummery & Niranjan 1994) with replacing or accumulating traces, and the exploration of q-learning.",
 		sarsaParams{defaultValues(), defaultBehaviour(), 0.9, "replacing"},
-		func(p sarsaParams, t task) (func() learner, error) {
+		func(p sarsaParams, t finite.Task) (func() finite.Learner, error) {
 			if err := p.Values.check(t); err != nil {
 				return nil, err
 			}
@@ -40,10 +41,10 @@ func SARSA() framework.Plugin {
 			if p.Traces != "replacing" && p.Traces != "accumulating" {
 				return nil, lanes.Invalid("traces is %q, must be replacing or accumulating", p.Traces)
 			}
-			return func() learner {
+			return func() finite.Learner {
 				x := &sarsa{table: newTable(&p.Values, t), fade: p.Gamma * p.Lambda, replacing: p.Traces == "replacing"}
 				x.trace = make([]float64, len(x.table.q))
-				x.selector.init(&p.Behaviour, t.actions)
+				x.selector.init(&p.Behaviour, t.Actions)
 				return x
 			}, nil
 		})

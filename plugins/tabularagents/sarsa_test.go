@@ -9,6 +9,8 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
@@ -50,14 +52,14 @@ func TestTracesAreTheTextbooks(t *testing.T) {
 	const alpha, gamma, lambda = 0.25, 0.9, 0.8
 	for _, traces := range []string{"replacing", "accumulating"} {
 		t.Run(traces, func(t *testing.T) {
-			c := newCaller(t, "sarsa", fmt.Sprintf(`{"step":%v,"gamma":%v,"lambda":%v,"traces":%q,"epsilon":1,"initial":1}`, alpha, gamma, lambda, traces))
+			c := agenttest.NewCaller(t, find(t, "sarsa"), fmt.Sprintf(`{"step":%v,"gamma":%v,"lambda":%v,"traces":%q,"epsilon":1,"initial":1}`, alpha, gamma, lambda, traces))
 			rng := rand.New(rand.NewPCG(5, 6))
 			q, e := []float64{1, 1, 1, 1, 1, 1}, make([]float64, 6)
 			call := func(s framework.Signal, state int, r float64, terminated bool) int {
-				if err := c.try(s, int64(5+state), r, terminated, false); err != nil {
+				if err := c.Step(s, int64(5+state), r, terminated, false); err != nil {
 					t.Fatal(err)
 				}
-				return 2*state + int(c.actions.Int64[0]) - 1
+				return 2*state + int(c.Actions.Int64[0]) - 1
 			}
 			last := call(framework.NewRun, 0, 0, false)
 			for range 500 {
@@ -82,7 +84,7 @@ func TestTracesAreTheTextbooks(t *testing.T) {
 					last = call(framework.NewEpisode, rng.IntN(3), 0, false)
 				}
 			}
-			got := lanes.Learners[int](c.agent)[0].(*sarsa).table.q
+			got := lanes.Learners[int](c.Agent)[0].(*sarsa).table.q
 			for i := range q {
 				if math.Abs(got[i]-q[i]) > 1e-4 { // traces below 1e-6 are dropped
 					t.Errorf("pair %d: %v, want %v", i, got[i], q[i])
@@ -108,7 +110,7 @@ func TestSARSAKeepsFromTheCliff(t *testing.T) {
 			}
 			s := 36 // the start: walk greedily and count the steps beside the cliff
 			for range 40 {
-				best := slices.Index(v.row(s), largest(v.row(s)))
+				best := slices.Index(v.row(s), argmax.Max(v.row(s)))
 				next, _ := m.Transition(s, best)
 				if s = int(next[0]); s > 24 && s < 35 {
 					steps++

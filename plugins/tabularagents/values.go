@@ -3,6 +3,7 @@ package tabularagents
 import (
 	"math"
 
+	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
@@ -22,7 +23,7 @@ func defaultValues() Values {
 }
 
 // check validates the parameters and settles the initial value.
-func (v *Values) check(t task) error {
+func (v *Values) check(t finite.Task) error {
 	switch {
 	case !(v.Gamma >= 0 && v.Gamma <= 1):
 		return lanes.Invalid("gamma is %v, must be in [0,1]", v.Gamma)
@@ -34,13 +35,13 @@ func (v *Values) check(t task) error {
 		return lanes.Invalid("power is %v, must be in (0,1]", v.Power)
 	case v.Optimistic && v.Gamma == 1:
 		return lanes.Invalid("optimistic needs a gamma below 1")
-	case v.Gamma == 1 && t.spec.Continuing:
-		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
-	case v.Optimistic && math.IsInf(t.spec.RewardHigh, 0):
-		return lanes.Unsupported("optimistic needs a bound on rewards; %s states none", t.spec.ID)
+	case v.Gamma == 1 && t.Spec.Continuing:
+		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.Spec.ID)
+	case v.Optimistic && math.IsInf(t.Spec.RewardHigh, 0):
+		return lanes.Unsupported("optimistic needs a bound on rewards; %s states none", t.Spec.ID)
 	}
 	if v.Optimistic {
-		v.Initial = largestReturn(t, t.spec.RewardHigh, v.Gamma)
+		v.Initial = t.LargestReturn(t.Spec.RewardHigh, v.Gamma)
 	}
 	return nil
 }
@@ -54,8 +55,8 @@ type table struct {
 	constant bool
 }
 
-func newTable(v *Values, t task) table {
-	x := table{Values: v, actions: t.actions, q: make([]float64, t.states*t.actions), constant: v.Schedule == "constant"}
+func newTable(v *Values, t finite.Task) table {
+	x := table{Values: v, actions: t.Actions, q: make([]float64, t.States*t.Actions), constant: v.Schedule == "constant"}
 	if !x.constant {
 		x.n = make([]float64, len(x.q))
 	}

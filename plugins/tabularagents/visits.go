@@ -1,6 +1,10 @@
 package tabularagents
 
-import "math"
+import (
+	"math"
+
+	"github.com/rlrun/rlrun/plugins/internal/finite"
+)
 
 // visits are how often and when pairs were tried.
 type visits struct {
@@ -11,9 +15,9 @@ type visits struct {
 }
 
 // newVisits returns the memory of a run in a task. kappa is κ of overdue.
-func newVisits(t task, kappa float64) *visits {
-	pairs := t.states * t.actions
-	return &visits{actions: t.actions, kappa: kappa, count: make([]float64, pairs), last: make([]float64, pairs)}
+func newVisits(t finite.Task, kappa float64) *visits {
+	pairs := t.States * t.Actions
+	return &visits{actions: t.Actions, kappa: kappa, count: make([]float64, pairs), last: make([]float64, pairs)}
 }
 
 func (v *visits) forget() {

@@ -14,6 +14,17 @@ func First(q []float64) int {
 	return best
 }
 
+// Max returns the largest value; q is not empty.
+func Max(q []float64) float64 {
+	best := q[0]
+	for _, v := range q[1:] {
+		if v > best {
+			best = v
+		}
+	}
+	return best
+}
+
 // Any returns one of the actions of the largest value, which have equal chances; q
 // is not empty. It draws where there are several.
 func Any(q []float64, rng *rand.Rand) int {

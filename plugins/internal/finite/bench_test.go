@@ -1,0 +1,86 @@
+package finite_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework/explore"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+)
+
+// BenchmarkStep is a step of RiverSwim-6, continuing, through the whole loop, on
+// one core.
+func BenchmarkStep(b *testing.B) {
+	hosted := func(rule options.Rule, window int) *explore.Options {
+		rule.Horizon = bandit.Discounted(0.99)
+		return &explore.Options{Rule: rule, Window: options.WindowOptions{Fixed: window}}
+	}
+	for _, tt := range []struct {
+		name, agent, params string
+		host                *explore.Options
+	}{
+		{"q-learning", "q-learning", ``, nil},
+		{"q-learning/harmonic", "q-learning", `{"schedule":"harmonic"}`, nil},
+		{"q-learning/epsilon-z-greedy", "q-learning", `{"policy":"epsilon-z-greedy"}`, nil},
+		{"q-learning/softmax", "q-learning", `{"policy":"softmax"}`, nil},
+		{"sarsa", "sarsa", ``, nil},
+		{"sarsa/lambda=0", "sarsa", `{"lambda":0}`, nil},
+		{"bootstrap-q/mean", "bootstrap-q", `{"behaviour":"mean"}`, nil},
+		{"bootstrap-q/thompson", "bootstrap-q", ``, nil},
+		{"bootstrap-q/poisson", "bootstrap-q", `{"update":"poisson"}`, nil},
+		{"bootstrap-q/exponential", "bootstrap-q", `{"update":"exponential"}`, nil},
+		{"bootstrap-q/harmonic", "bootstrap-q", `{"schedule":"harmonic"}`, nil},
+		{"bootstrap-q/paired", "bootstrap-q", ``, hosted(options.Rule{}, 0)},
+		{"bootstrap-q/paired/T=10", "bootstrap-q", ``, hosted(options.Rule{}, 10)},
+		{"bootstrap-q/paired/T=1", "bootstrap-q", ``, hosted(options.Rule{}, 1)},
+		{"bootstrap-q/actions/paired", "bootstrap-q", `{"values":"actions"}`, hosted(options.Rule{}, 0)},
+		{"bootstrap-q/evaluated=16/paired", "bootstrap-q", `{"evaluated":16}`, hosted(options.Rule{}, 0)},
+		{"bootstrap-q/index", "bootstrap-q", ``, hosted(options.Rule{Score: options.Index, Kind: bandit.V}, 0)},
+		{"bootstrap-model", "bootstrap-model", ``, nil},
+		{"bootstrap-model/paired", "bootstrap-model", ``, hosted(options.Rule{}, 0)},
+		{"bootstrap-model/average/index", "bootstrap-model", `{"criterion":"average"}`, hosted(options.Rule{Score: options.Index, Kind: bandit.V}, 0)},
+		{"bayesian-q", "bayesian-q", ``, nil},
+		{"bayesian-q/moment/sampling", "bayesian-q", `{"update":"moment","select":"sampling"}`, nil},
+		{"dyna-q", "dyna-q", ``, nil},
+		{"ucbvi", "ucbvi", ``, nil},
+		{"psrl", "psrl", ``, nil},
+		{"boss", "boss", ``, nil},
+		{"ucrl2", "ucrl2", ``, nil},
+		{"mbie-eb", "mbie-eb", ``, nil},
+		{"optimistic-model", "optimistic-model", ``, nil},
+		{"r-max", "r-max", ``, nil},
+		{"e3", "e3", ``, nil},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			const n, steps = 4, 100_000
+			total := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				agenttest.Play(b, plugins(), "riverswim", `{"limit":0}`, tt.agent, tt.params, tt.host, total, n, steps, loop.LogGrid(200, steps), result.Reward, result.Regret)
+				total += n * steps
+			}
+			b.ReportMetric(float64(total)/b.Elapsed().Seconds()/1e6, "Msteps/s")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(total), "ns/step")
+		})
+	}
+}
+
+// BenchmarkPSRL is 30 seeds × 2,000 episodes of PSRL on RiverSwim-6 with episodes
+// of 20 steps, through the whole loop, on two cores.
+func BenchmarkPSRL(b *testing.B) {
+	const seeds, cores, steps = 30, 2, 2000 * 20
+	for b.Loop() {
+		var wg sync.WaitGroup
+		for w := range cores {
+			wg.Go(func() {
+				agenttest.Play(b, plugins(), "riverswim", `{"limit":20}`, "psrl", `{"horizon":20}`, nil, w*seeds/cores, seeds/cores, steps, loop.LogGrid(200, steps), result.EpisodeReturn)
+			})
+		}
+		wg.Wait()
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/experiment")
+}

@@ -1,0 +1,77 @@
+// Package finite makes plugins of agents for finite tasks, which hold tables over
+// states and actions. They refuse, with an error wrapping framework.ErrUnsupported,
+// environments whose observations or actions are not framework/space.Discrete, and
+// those with more than MaxPairs pairs of them.
+package finite
+
+import (
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
+)
+
+// Learner is one lane's agent. States are numbered from 0.
+type Learner = lanes.Learner[int]
+
+// Task is what agents need to know of an environment.
+type Task struct {
+	States, Actions int
+	Spec            framework.Spec
+}
+
+// LargestReturn returns the largest discounted return that there can be with
+// rewards up to high: in tasks that end the best of losses is to end at once.
+func (t Task) LargestReturn(high, gamma float64) float64 {
+	if high < 0 && !t.Spec.Continuing {
+		return high
+	}
+	return high / (1 - gamma)
+}
+
+// MaxPairs bounds the size of a table.
+const MaxPairs = 1 << 24
+
+// MaxKappa keeps bonuses for what was not tried for long finite.
+const MaxKappa = 1e100
+
+// Plugin is lanes.Plugin, given what makes a lane for a task.
+func Plugin[P any](id, doc string, defaults P, build func(P, Task) (func() Learner, error)) framework.Plugin {
+	return lanes.Plugin(id, doc, defaults, kind(build))
+}
+
+// OptionPlugin is lanes.OptionPlugin, given what makes a lane for a task.
+func OptionPlugin[P any](id, doc string, defaults P, build func(P, Task) (func() Learner, error)) framework.Plugin {
+	return lanes.OptionPlugin(id, doc, defaults, kind(build))
+}
+
+func kind[P any](build func(P, Task) (func() Learner, error)) func(P, framework.Spec, int64) (lanes.Kind[int], error) {
+	return func(p P, spec framework.Spec, actions int64) (k lanes.Kind[int], err error) {
+		states, ok := spec.Observation.(space.Discrete)
+		if !ok {
+			return k, lanes.Unsupported("it is for finite tasks; the observations of %s are not discrete", spec.ID)
+		}
+		if states.N > MaxPairs || actions > MaxPairs/states.N {
+			return k, lanes.Unsupported("%s has %d states and %d actions, too many for a table", spec.ID, states.N, actions)
+		}
+		k.New, err = build(p, Task{int(states.N), int(actions), spec})
+		k.Read = reader(states.Start, uint64(states.N))
+		return k, err
+	}
+}
+
+// reader returns a function that reads the numbers of n states from start on.
+func reader(start int64, n uint64) func([]int, *framework.Feedback) error {
+	return func(dst []int, in *framework.Feedback) error {
+		observations := in.Observations.Int64[:len(dst)]
+		for i, o := range observations {
+			s := uint64(o) - uint64(start)
+			if s >= n && in.Signals[i] != framework.Idle {
+				return &framework.LaneError{Lane: i, Err: fmt.Errorf("observation %d is none of %d: %w", o, n, framework.ErrInvalidAnswer)}
+			}
+			dst[i] = int(s)
+		}
+		return nil
+	}
+}

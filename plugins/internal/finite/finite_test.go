@@ -1,0 +1,17 @@
+package finite_test
+
+import (
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/plugins/modelagents"
+	"github.com/rlrun/rlrun/plugins/tabular"
+	"github.com/rlrun/rlrun/plugins/tabularagents"
+)
+
+// agents returns all agents for finite tasks, and plugins their environments, too.
+func agents() []framework.Plugin {
+	return slices.Concat(tabularagents.Plugins(), modelagents.Plugins())
+}
+
+func plugins() []framework.Plugin { return append(agents(), tabular.Plugins()...) }

@@ -1,0 +1,16 @@
+// Package modelagents is the agents for finite tasks that learn a model and plan
+// with it, each a plugin, and those that hold several models for a host to explore
+// by. They take an observation for a Markov state.
+//
+// All refuse, with an error wrapping framework.ErrUnsupported, environments whose
+// observations or actions are not framework/space.Discrete, and those with more
+// than 2^24 pairs of them. A truncated episode is no end to them; a state in which
+// one terminated is worth nothing, if not said otherwise.
+package modelagents
+
+import "github.com/rlrun/rlrun/framework"
+
+// Plugins returns every agent of the package.
+func Plugins() []framework.Plugin {
+	return []framework.Plugin{PSRL(), BOSS(), GaussianPSRL(), UCBVI(), BootstrapModel(), UCRL2(), MBIEEB(), OptimisticModel(), RMAX(), E3()}
+}

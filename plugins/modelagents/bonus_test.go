@@ -1,0 +1,119 @@
+package modelagents
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
+)
+
+// newPlanner returns a lane for a task of 3 states and 2 actions in its first run.
+func newPlanner(t *testing.T, agent, params string) *planner {
+	t.Helper()
+	a, err := find(t, agent).OpenAgent(t.Context(), json.RawMessage(params), agenttest.Finite, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := lanes.Learners[int](a)[0].(*planner)
+	x.Start(1)
+	return x
+}
+
+// The first and second plan of UCBVI by hand, with two steps to go.
+func TestUCBVIByHand(t *testing.T) {
+	x := newPlanner(t, "ucbvi", `{"horizon":2,"scaling":0.5,"alpha":2,"mu0":1,"tau0":4,"tau":2}`)
+	x.Begin(0)
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	c := 0.5 * math.Sqrt(2*math.Log(3)) // k = 1
+	for i := range 6 {
+		near("one step to go", x.q[6+i], 1+c/2)
+		near("two steps to go", x.q[12+i], 1+c/2+(1+c/2)+c/math.Sqrt(6))
+	}
+	x.state, x.action = 1, 0
+	x.End(4, 2, true) // state 2 is worth nothing
+	x.Begin(0)
+	c = 0.5 * math.Sqrt(2*math.Log(4)) // k = 2
+	tried := 2 + c/math.Sqrt(6)        // mean (4·1 + 2·4)/6
+	near("the pair tried", x.q[6+2], tried)
+	near("another", x.q[6+0], 1+c/2)
+	near("the terminal state", x.q[12+4], 0)
+	// Values with one step to go: 1+c/2 in state 0, the better of two in 1, 0 in 2.
+	v0, v1 := 1+c/2, max(tried, 1+c/2)
+	near("the pair tried, two to go", x.q[12+2], tried+(2*v0+2*v1)/7+c/math.Sqrt(7))
+	near("another, two to go", x.q[12+0], 1+c/2+(2*v0+2*v1)/6+c/math.Sqrt(6))
+}
+
+// Every bonus of Gaussian PSRL has a normal variate of its own: with one step to
+// go, the values of pairs are those, in units of 1/√n.
+func TestGaussianBonuses(t *testing.T) {
+	x := newPlanner(t, "gaussian-psrl", `{"horizon":1,"tau0":4}`)
+	var sum, squares, n float64
+	for range 500 {
+		x.Begin(0)
+		for _, q := range x.q[6:] {
+			sum, squares, n = sum+2*q, squares+4*q*q, n+1
+		}
+	}
+	// Mean and variance within 3.9 standard errors, at a fixed seed.
+	if math.Abs(sum/n) > 3.9/math.Sqrt(n) || math.Abs(squares/n-1) > 3.9*math.Sqrt(2/n) {
+		t.Errorf("mean %v, mean square %v of %v", sum/n, squares/n, n)
+	}
+}
+
+func TestTheLastStep(t *testing.T) {
+	for _, tt := range []struct {
+		params                string
+		terminated, truncated bool
+		want                  float64
+	}{
+		{`{}`, false, true, 1}, {`{}`, true, false, 1},
+		{`{"ignore_last":true}`, false, true, 0}, {`{"ignore_last":true}`, true, false, 1},
+	} {
+		x := newPlanner(t, "ucbvi", tt.params)
+		x.Begin(0)
+		x.End(7, 1, tt.terminated)
+		if got := x.counts.N(x.state, x.action); got != tt.want {
+			t.Errorf("%s, terminated %v: %v transitions learned", tt.params, tt.terminated, got)
+		}
+		if m := x.rewards[x.action]; m.N != 1 || m.Mean != 7 {
+			t.Errorf("%s, terminated %v: rewards %+v", tt.params, tt.terminated, m)
+		}
+		if x.terminal[1] != tt.terminated {
+			t.Errorf("%s, terminated %v: state 1 is terminal: %v", tt.params, tt.terminated, x.terminal[1])
+		}
+	}
+}
+
+func TestPlansThatAreTooLarge(t *testing.T) {
+	large := agenttest.Finite
+	large.Observation = space.Discrete{N: 2000}
+	_, err := UCBVI().OpenAgent(t.Context(), json.RawMessage(`{"horizon":5000}`), large, 1)
+	if !errors.Is(err, framework.ErrUnsupported) || errors.Is(err, framework.ErrInvalidParams) {
+		t.Error(err)
+	}
+}
+
+// With bonuses a tenth of the theory's, both find the far end of RiverSwim, whose
+// best mean return of 20 steps is 3.397.
+func TestBonusesExplore(t *testing.T) {
+	for _, agent := range []string{"ucbvi", "gaussian-psrl"} {
+		mean := 0.0
+		for _, o := range play(t, "riverswim", `{"limit":20}`, agent, `{"scaling":0.1}`, 0, 10, 20_000, []int{10_000, 20_000}, result.EpisodeReturn) {
+			mean += o.Curves[result.EpisodeReturn][1] / 10
+		}
+		if mean < 2.9 || mean > 3.6 {
+			t.Errorf("%s: %.3f an episode", agent, mean)
+		}
+	}
+}

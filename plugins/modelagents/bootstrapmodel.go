@@ -1,0 +1,442 @@
+package modelagents
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/finite"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
+)
+
+// bootstrapModelParams are the parameters of learning with several models.
+type bootstrapModelParams struct {
+	Members int     `json:"members" jsonschema:"minimum=1,maximum=1024" jsonschema_description:"K, how many models there are; a choice of ours: every solution takes K times as long."`
+	Belief  string  `json:"belief,omitempty" jsonschema:"enum=bootstrap,enum=posterior" jsonschema_description:"What the models are. bootstrap: each has its own draw of the prior and has seen the data with its own random weights (Oza & Russell 2001). posterior: draws of the posterior, new ones whenever models are solved (Strens 2000)."`
+	Update  string  `json:"update,omitempty" jsonschema:"enum=poisson,enum=bernoulli,enum=exponential" jsonschema_description:"Of belief bootstrap: the weight of a step for a member. poisson: Poisson(1) (Oza & Russell 2001). bernoulli: 2 or 0 with equal chances. exponential: Exp(1) (Rubin 1981)."`
+	Weight  float64 `json:"weight" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Of belief bootstrap: how many steps of every state and action a member's draw of the prior counts for; a choice of ours."`
+
+	Alpha    *float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior Dirichlet parameter of each successor. Default: 1 over the number of states, which counts for one step in all."`
+	SeenOnly bool     `json:"seen_only" jsonschema_description:"Of belief posterior: only successors that have been seen are possible, and an action that was never taken stays where it is."`
+	Rewards  string   `json:"rewards,omitempty" jsonschema:"enum=optimistic,enum=neutral,enum=pessimistic" jsonschema_description:"Prior mean of a mean reward: the largest reward there can be, which makes the unknown attractive, the middle, or the least; neutral is 0 where there are no bounds."`
+	Mu0      *float64 `json:"mu0,omitempty" jsonschema_description:"Prior mean of a mean reward, in place of rewards."`
+	Tau0     float64  `json:"tau0" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior precision of a mean reward; default of Osband's TabulaRL."`
+	Tau      float64  `json:"tau" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Of belief posterior: precision of rewards around their mean, taken for known; default of TabulaRL."`
+
+	Criterion string  `json:"criterion,omitempty" jsonschema:"enum=discounted,enum=average" jsonschema_description:"What policies are good for and options are worth. discounted: (1-gamma) times the value of the present state. average: reward per step; where episodes end, the next one begins at once, in states as often as they have been first."`
+	Gamma     float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount of criterion discounted; the default is a choice of ours."`
+	Residual  float64 `json:"residual" jsonschema:"exclusiveMinimum=0,maximum=0.01" jsonschema_description:"Of criterion discounted, with more than 64 states: how far what policies are worth per step may be off, as a share of the range of a model's rewards. Smaller models are solved exactly."`
+	Growth    float64 `json:"growth" jsonschema:"minimum=0" jsonschema_description:"Models are solved anew when a state and action has been tried this much more often, as a share, than when they were last: at the first try and, with 1, when its visits have doubled (Ouyang et al. 2017). 0 is after every step. A host's decisions in between go by what was solved last."`
+
+	Behaviour string  `json:"behaviour,omitempty" jsonschema:"enum=thompson,enum=mean" jsonschema_description:"What is followed when no host decides: the best policy of a member, drawn for every episode and whenever models are solved (posterior sampling; Strens 2000), or that of the mean model."`
+	Reveal    float64 `json:"reveal" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"For hosts that decide: the probability that holding an uninformed option (uniform, novelty, repeats) shows which member is right; a choice of ours that overrates them."`
+	Kappa     float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"For hosts that decide: of the option overdue, whose bonus is kappa times the square root of the steps since a pair was last tried; a choice of ours."`
+}
+
+// BootstrapModel returns learning with K models of the task as a plugin: an online
+// bootstrap, or draws of the posterior of PSRL. It is a framework.OptionAgent with
+// options of every kind; a host's problems are those of options.Reduce, whose
+// solvers start from their last solutions. Left alone it is posterior sampling, or
+// greedy for the mean model. It assumes that observations are Markov states, and
+// that termination is a property of the state entered, as PSRL does.
+func BootstrapModel() framework.Plugin {
+	return finite.OptionPlugin("rlrun/bootstrap-model@1",
+		"Learns K models of the task, by online bootstrap or posterior sampling, and plans with them; follows the best policy of one (Strens 2000), or lets the host decide which options to explore with.",
+		bootstrapModelParams{Members: 10, Belief: "bootstrap", Update: "poisson", Weight: 1, Rewards: "neutral", Tau0: 1, Tau: 1,
+			Criterion: "discounted", Gamma: 0.99, Residual: 1e-6, Growth: 0.5, Behaviour: "thompson", Reveal: 1, Kappa: 0.001},
+		func(p bootstrapModelParams, t finite.Task) (func() finite.Learner, error) {
+			if err := p.check(t); err != nil {
+				return nil, err
+			}
+			return func() finite.Learner {
+				x := &bootstrapModel{p: &p, t: t, endings: newEndings(t.States), first: make([]float64, t.States), fresh: make([]float64, t.States*t.Actions),
+					draws: make([]*mdp.Tabular, p.Members), models: make([]*mdp.Tabular, p.Members+1)}
+				x.rng = rand.New(&x.pcg)
+				x.follower = candidateFollower{rng: x.rng, scratch: make([]float64, t.Actions)}
+				return x
+			}, nil
+		})
+}
+
+var masks = map[string]mdp.Mask{"poisson": mdp.Poisson, "bernoulli": mdp.DoubleOrNot, "exponential": mdp.Exponential}
+
+// check validates the parameters and settles the prior.
+func (p *bootstrapModelParams) check(t finite.Task) error {
+	if p.Alpha == nil {
+		alpha := 1 / float64(t.States)
+		p.Alpha = &alpha
+	}
+	low, high := t.Spec.RewardLow, t.Spec.RewardHigh
+	mu0 := 0.0
+	switch {
+	case p.Rewards == "neutral" && !math.IsInf(low, 0) && !math.IsInf(high, 0):
+		mu0 = low/2 + high/2
+	case p.Rewards == "optimistic":
+		mu0 = high
+	case p.Rewards == "pessimistic":
+		mu0 = low
+	}
+	_, known := masks[p.Update]
+	switch {
+	case p.Members < 1 || p.Members > 1024:
+		return lanes.Invalid("members is %d, must be between 1 and 1024", p.Members)
+	case p.Belief != "bootstrap" && p.Belief != "posterior":
+		return lanes.Invalid("belief is %q, must be bootstrap or posterior", p.Belief)
+	case !known:
+		return lanes.Invalid("update is %q, must be poisson, bernoulli or exponential", p.Update)
+	case !(p.Weight > 0) || math.IsInf(p.Weight, 0):
+		return lanes.Invalid("weight is %v, must be positive", p.Weight)
+	case p.SeenOnly && p.Belief == "bootstrap":
+		return lanes.Invalid("seen_only is for belief posterior")
+	case p.Rewards != "optimistic" && p.Rewards != "neutral" && p.Rewards != "pessimistic":
+		return lanes.Invalid("rewards is %q, must be optimistic, neutral or pessimistic", p.Rewards)
+	case p.Criterion != "discounted" && p.Criterion != "average":
+		return lanes.Invalid("criterion is %q, must be discounted or average", p.Criterion)
+	case !(p.Gamma >= 0 && p.Gamma < 1):
+		return lanes.Invalid("gamma is %v, must be in [0,1)", p.Gamma)
+	case !(p.Residual > 0 && p.Residual <= 0.01):
+		return lanes.Invalid("residual is %v, must be in (0,0.01]", p.Residual)
+	case !(p.Growth >= 0) || math.IsInf(p.Growth, 0):
+		return lanes.Invalid("growth is %v, must not be negative", p.Growth)
+	case p.Behaviour != "thompson" && p.Behaviour != "mean":
+		return lanes.Invalid("behaviour is %q, must be thompson or mean", p.Behaviour)
+	case !(p.Reveal > 0 && p.Reveal <= 1):
+		return lanes.Invalid("reveal is %v, must be in (0,1]", p.Reveal)
+	case !(p.Kappa >= 0 && p.Kappa <= finite.MaxKappa):
+		return lanes.Invalid("kappa is %v, must be in [0,%v]", p.Kappa, finite.MaxKappa)
+	}
+	if p.Mu0 == nil {
+		p.Mu0 = &mu0
+		if math.IsInf(mu0, 0) {
+			return lanes.Unsupported("%s rewards need a bound on rewards; %s states none", p.Rewards, t.Spec.ID)
+		}
+	}
+	if math.IsInf(*p.Mu0, 0) || math.IsNaN(*p.Mu0) {
+		return lanes.Invalid("mu0 is %v, must be finite", *p.Mu0)
+	}
+	if err := checkPrior(*p.Alpha, p.Tau0, p.Tau); err != nil {
+		return err
+	}
+	if t.States > maxAverage && p.Criterion == "average" {
+		return lanes.Unsupported("the average criterion is for up to %d states; %s has %d", maxAverage, t.Spec.ID, t.States)
+	}
+	if t.States > maxSuccessors/t.States/t.Actions/p.Members {
+		return lanes.Unsupported("%s has %d states and %d actions, too many for %d models in which all leads anywhere", t.Spec.ID, t.States, t.Actions, p.Members)
+	}
+	return nil
+}
+
+// discount returns what options.ReduceOptions takes for the criterion. A discount
+// of zero, which means gains there, is one that is too small to matter.
+func (p *bootstrapModelParams) discount() float64 {
+	if p.Criterion == "average" {
+		return 0
+	}
+	return max(p.Gamma, 1e-12)
+}
+
+type bootstrapModel struct {
+	endings
+	p        *bootstrapModelParams
+	t        finite.Task
+	pcg      rand.PCG
+	rng      *rand.Rand // over pcg
+	belief   mdp.Belief
+	within   bool      // an episode goes on
+	first    []float64 // how often episodes began in each state
+	visits   *options.Visits
+	fresh    []float64 // tries of each pair since models were last solved
+	news     bool      // there are any
+	due      bool      // they are many
+	average  mdp.AverageSolver
+	solver   mdp.DiscountedSolver
+	draws    []*mdp.Tabular    // memory for samples
+	models   []*mdp.Tabular    // memory for models with terminal states: of the members and the mean
+	policy   mdp.Deterministic // that is followed when no host decides, nil at first
+	value    []float64         // of the last discounted plan: where the next starts
+	follower candidateFollower
+	facing   int // the state of the last decision
+	state    int // of the last action
+	action   int
+
+	kinds     []options.Kind // that have been offered
+	offered   bool
+	deviates  bool // deviations are among them, which depend on the state
+	reducer   *options.Reducer
+	reduction *options.Reduction
+	at        int // the state of the reduction
+}
+
+func (x *bootstrapModel) Start(s uint64) {
+	x.pcg.Seed(s, uint64(seed.Exploration))
+	prior, err := mdp.NewDirichlet(mdp.DirichletPrior{States: x.t.States, Actions: x.t.Actions, Alpha: *x.p.Alpha, SeenOnly: x.p.SeenOnly,
+		Rewards: normalReward{*x.p.Mu0, x.p.Tau0, x.p.Tau}})
+	if err == nil {
+		x.belief = prior
+		if x.p.Belief == "bootstrap" {
+			x.belief, err = mdp.NewBootstrap(prior, x.p.Members, x.p.Weight, masks[x.p.Update], s^uint64(seed.Bootstrap))
+		}
+	}
+	if err == nil {
+		x.visits, err = options.NewVisits(x.t.States, x.t.Actions)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("modelagents: parameters that were not checked: %v", err))
+	}
+	clear(x.first)
+	clear(x.fresh)
+	x.forget()
+	x.average, x.policy, x.value = mdp.AverageSolver{}, nil, nil
+	x.reducer, x.reduction = options.NewReducer(options.WindowOptions{Fixed: 1}), nil
+	x.within, x.news, x.due = false, true, true
+	x.follower.active = false
+}
+
+func (x *bootstrapModel) Begin(s int) int {
+	x.due = x.due || x.p.Behaviour == "thompson"
+	return x.Act(s)
+}
+
+// arrive takes in that an action is to be taken in s.
+func (x *bootstrapModel) arrive(s int) {
+	x.unmark(s)
+	if !x.within {
+		x.first[s]++
+		x.within = true
+	}
+}
+
+func (x *bootstrapModel) Step(r float64, next int) int {
+	x.learn(r, next)
+	return x.Act(next)
+}
+
+func (x *bootstrapModel) End(r float64, next int, terminated bool) {
+	x.learn(r, next)
+	x.within = false
+	if terminated {
+		x.mark(next)
+	}
+}
+
+func (x *bootstrapModel) Look(s int) { x.facing = s }
+
+func (x *bootstrapModel) Take(r float64, next int) {
+	x.learn(r, next)
+	x.facing = next
+}
+
+func (x *bootstrapModel) learn(r float64, next int) {
+	x.belief.Update(x.state, x.action, r, next)
+	x.visits.Update(x.state, x.action)
+	x.news = true
+	i := x.state*x.t.Actions + x.action
+	x.fresh[i]++
+	before := float64(x.visits.Count(x.state, x.action)) - x.fresh[i]
+	x.due = x.due || x.fresh[i] >= max(1, x.p.Growth*before)
+	if x.follower.active {
+		x.follower.advance(r, next)
+	}
+}
+
+func (x *bootstrapModel) Act(s int) int {
+	x.arrive(s)
+	x.state = s
+	if x.follower.active {
+		x.action = x.follower.action(s)
+		return x.action
+	}
+	if x.due {
+		x.plan()
+	}
+	x.action = x.policy[s]
+	return x.action
+}
+
+// solved says that models were solved with all that is known by now.
+func (x *bootstrapModel) solved() {
+	clear(x.fresh)
+	x.news, x.due = false, false
+}
+
+// plan finds the policy that is followed when no host decides. A solver that stops
+// early leaves its best policy so far, one that fails that of before.
+func (x *bootstrapModel) plan() {
+	if x.p.Behaviour == "mean" {
+		if x.news || x.policy == nil {
+			x.solve(x.mean())
+		}
+	} else {
+		x.solve(x.sample())
+	}
+	x.solved()
+}
+
+func (x *bootstrapModel) solve(m *mdp.Tabular, err error) {
+	if x.policy == nil {
+		x.policy = make(mdp.Deterministic, x.t.States)
+	}
+	if err != nil {
+		return
+	}
+	switch {
+	case x.p.Criterion == "average":
+		if sol, _ := x.average.Solve(m, mdp.Options{}); sol != nil {
+			copy(x.policy, sol.Policy)
+		}
+	case x.t.States > options.Eliminated:
+		if x.value == nil {
+			x.value = make([]float64, x.t.States)
+		}
+		x.solver.Solve(x.value, x.policy, m, x.p.Gamma, options.Residual(m, x.p.Residual, x.p.Gamma))
+	default:
+		if sol, _ := mdp.SolveDiscounted(m, x.p.Gamma, mdp.Options{Policy: x.policy, Value: x.value}); sol != nil {
+			copy(x.policy, sol.Policy)
+			x.value = sol.Value
+		}
+	}
+}
+
+// member returns the model of a member, a new one if the belief is a posterior. It
+// is valid until the next call for the same member.
+func (x *bootstrapModel) member(k int) (*mdp.Tabular, error) {
+	switch b := x.belief.(type) {
+	case *mdp.Bootstrap:
+		return x.complete(k, b.Latest(k))
+	case *mdp.Dirichlet:
+		x.draws[k] = b.SampleInto(x.draws[k], x.rng)
+		return x.complete(k, x.draws[k])
+	}
+	panic("modelagents: a belief of no known kind")
+}
+
+// sample returns the model of a member at random, or a draw of the posterior.
+func (x *bootstrapModel) sample() (*mdp.Tabular, error) {
+	if b, ok := x.belief.(*mdp.Bootstrap); ok {
+		return x.member(x.rng.IntN(b.Len()))
+	}
+	return x.member(0)
+}
+
+// mean returns the mean model, valid until the next call.
+func (x *bootstrapModel) mean() (*mdp.Tabular, error) {
+	return x.complete(x.p.Members, x.belief.(interface{ LatestMean() *mdp.Tabular }).LatestMean())
+}
+
+// complete returns a model with the terminal states that have been found, in memory
+// number k. Under the average criterion the next episode follows without a gap.
+func (x *bootstrapModel) complete(k int, m *mdp.Tabular) (*mdp.Tabular, error) {
+	if x.ends == 0 {
+		return m, nil
+	}
+	if x.p.Criterion == "discounted" {
+		x.models[k] = m.Terminating(x.models[k], x.terminal)
+		return x.models[k], nil
+	}
+	d := mdp.Definition{States: x.t.States, Actions: x.t.Actions}
+	starts := 0.0
+	for s, end := range x.terminal {
+		if end {
+			d.Terminal = append(d.Terminal, s)
+		} else {
+			starts += x.first[s]
+		}
+	}
+	for s, n := range x.first {
+		if n > 0 && !x.terminal[s] {
+			d.Initial = append(d.Initial, mdp.Weight{S: s, P: n / starts})
+		}
+	}
+	m, err := mdp.Generate(d, func(s, a int, row *mdp.Row) {
+		if x.terminal[s] {
+			return
+		}
+		next, prob := m.Transition(s, a)
+		for i, t := range next {
+			row.Add(int(t), prob[i])
+		}
+		row.Reward(m.Reward(s, a))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.Restarting()
+}
+
+func (x *bootstrapModel) Offer(kinds []options.Kind) error {
+	o := options.TableOptions{Kinds: kinds, Reveal: x.p.Reveal}
+	if err := o.Check(); err != nil {
+		return lanes.Unsupported("%v", err)
+	}
+	x.kinds, x.offered, x.deviates = kinds, true, slices.Contains(kinds, options.Deviations)
+	return nil
+}
+
+func (x *bootstrapModel) Face(p *options.Problem) error {
+	if !x.offered {
+		return lanes.Unsupported("no options have been offered")
+	}
+	x.arrive(x.facing)
+	if x.due || x.reduction == nil || x.deviates && x.at != x.facing {
+		if err := x.reduce(x.facing); err != nil && x.reduction == nil {
+			return err
+		}
+	}
+	x.reduction.At(p, x.facing, 0)
+	return nil
+}
+
+// reduce makes the bandit over options of the present belief. If it fails, that of
+// before remains.
+func (x *bootstrapModel) reduce(s int) error {
+	members := make([]*mdp.Tabular, x.p.Members)
+	for k := range members {
+		var err error
+		if members[k], err = x.member(k); err != nil {
+			return err
+		}
+	}
+	mean, err := x.mean()
+	if err != nil {
+		return err
+	}
+	red, err := x.reducer.Reduce(members, options.ReduceOptions{
+		Kinds: x.kinds, Mean: mean, Discount: x.p.discount(), Residual: x.p.Residual, State: s,
+		Visits: x.visits, Kappa: x.p.Kappa, Reveal: x.p.Reveal,
+	})
+	if err != nil {
+		return err
+	}
+	x.reduction, x.at = red, s
+	x.solved()
+	return nil
+}
+
+func (x *bootstrapModel) Follow(option int) int {
+	x.follower.follow(x.reduction.Candidates[option], x.facing)
+	return x.Act(x.facing)
+}
+
+func (x *bootstrapModel) Policy(dst []int) ([]int, error) {
+	for s := range x.t.States {
+		dst = append(dst, x.greedy(s))
+	}
+	return dst, nil
+}
+
+// greedy returns the greedy action of the reduction, else of what it follows by
+// itself.
+func (x *bootstrapModel) greedy(s int) int {
+	if x.reduction != nil {
+		return x.reduction.Candidates[0].Policy.(mdp.Deterministic)[s]
+	}
+	if x.policy != nil {
+		return x.policy[s]
+	}
+	return 0
+}

@@ -1,0 +1,397 @@
+package modelagents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/explore"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
+)
+
+// newBootstrapModel returns a learner of one run to which kinds of options have
+// been offered.
+func newBootstrapModel(t testing.TB, params string, states, actions int, kinds []options.Kind) *bootstrapModel {
+	t.Helper()
+	spec := agenttest.Finite
+	spec.Observation, spec.Action = space.Discrete{N: int64(states)}, space.Discrete{N: int64(actions)}
+	a, err := BootstrapModel().OpenAgent(t.Context(), json.RawMessage(params), spec, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.(framework.OptionAgent).Offer(t.Context(), kinds); err != nil {
+		t.Fatal(err)
+	}
+	x := lanes.Learners[int](a)[0].(*bootstrapModel)
+	x.Start(1)
+	return x
+}
+
+// One state: the options are the actions, worth their mean rewards in the members,
+// whatever the criterion; decisions are the bandit's on populations of those.
+func TestOneStateModelsAreTheBandit(t *testing.T) {
+	for _, params := range []string{`{}`, `{"criterion":"average"}`, `{"gamma":0}`} {
+		x := newBootstrapModel(t, params, 1, 3, []options.Kind{options.Constants})
+		x.Begin(0)
+		for n := range 30 {
+			x.action = n % 3
+			x.Take(math.Sin(float64(n)), 0)
+		}
+		var p options.Problem
+		x.Look(0)
+		if err := x.Face(&p); err != nil {
+			t.Fatal(err)
+		}
+		p.Hold = 1
+		arms := make([]*bandit.Population, 3)
+		greedy := 0
+		for a := range arms {
+			members := make([]float64, 10)
+			for k := range members {
+				members[k] = x.belief.(*mdp.Bootstrap).Member(k).Reward(0, a)
+			}
+			var err error
+			if arms[a], err = bandit.NewPopulation(members, bandit.PopulationOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if arms[a].Mean() > arms[greedy].Mean() {
+				greedy = a
+			}
+			for o, c := range x.reduction.Candidates {
+				if int(c.Policy.(mdp.Deterministic)[0]) != a {
+					continue
+				}
+				for k, want := range members {
+					if got := p.Values[o*10+k]; math.Abs(got-want) > 1e-9 {
+						t.Errorf("%s: action %d in member %d is worth %v, want %v", params, a, k, got, want)
+					}
+				}
+			}
+		}
+		if x.greedy(0) != greedy || len(p.Arms) != 3 {
+			t.Errorf("%s: greedy action %d, want %d; options %v", params, x.greedy(0), greedy, p.Arms)
+		}
+		for _, gamma := range []float64{0.3, 0.9, 0.999} {
+			d, err := options.Decide(options.Rule{Score: options.Index, Kind: bandit.V, Horizon: bandit.Discounted(gamma)}, &p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, want := bandit.NewIndexTable(bandit.V, 1-gamma, 10), greedy
+			for a := range arms {
+				if table.Index(arms[a], 0) > table.Index(arms[want], 0)+1e-9 {
+					want = a
+				}
+			}
+			if got := x.Follow(d.Choice); got != want {
+				t.Errorf("%s, γ = %v: action %d, the bandit's is %d", params, gamma, got, want)
+			}
+		}
+	}
+}
+
+// Models are solved when a pair has been tried enough, and not otherwise.
+func TestModelsAreSolvedWhenDataGrow(t *testing.T) {
+	for _, tt := range []struct {
+		growth float64
+		want   []int // numbers of tries of the pair at which they are solved
+	}{
+		{1, []int{0, 1, 2, 4, 8, 16}},
+		{0.5, []int{0, 1, 2, 3, 5, 8, 12, 18}},
+		{0, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}},
+	} {
+		x := newBootstrapModel(t, fmt.Sprintf(`{"growth":%v,"members":2}`, tt.growth), 2, 2, nil)
+		var got []int
+		var last *options.Reduction
+		var p options.Problem
+		for n := range 20 {
+			for range 3 { // facing a decision again changes nothing
+				x.Look(0)
+				if err := x.Face(&p); err != nil {
+					t.Fatal(err)
+				}
+				if x.reduction != last {
+					got = append(got, n)
+					last = x.reduction
+				}
+			}
+			x.state, x.action = 0, 1
+			x.Take(1, 0)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("growth %v: solved after %v tries, want %v", tt.growth, got, tt.want)
+		}
+	}
+}
+
+// After much uniform exploration the greedy policy is optimal: on a task that
+// continues, on one that truncates, and on one that terminates, where the average
+// criterion is that of episodes following each other.
+func TestModelsFindTheOptimum(t *testing.T) {
+	for _, tt := range []struct{ env, params string }{
+		{"chain", `{"limit":0}`}, {"chain", `{"limit":20}`}, {"gridworld", `{"rows":3,"cols":3,"slip":0.2}`},
+	} {
+		for _, agent := range []string{`{"gamma":0.8}`, `{"gamma":0.8,"belief":"posterior","tau":100}`, `{"criterion":"average"}`} {
+			t.Run(tt.env+tt.params+agent, func(t *testing.T) {
+				x, m := trainedHosted(t, tt.env, tt.params, agent)
+				policy := make(mdp.Deterministic, m.NumStates())
+				x.due = true
+				worth := make([]float64, m.NumStates()) // of the best policy, in the mean over members
+				var p options.Problem
+				for s := range policy {
+					if !m.Terminal(s) {
+						x.Look(s)
+						if err := x.Face(&p); err != nil {
+							t.Fatal(err)
+						}
+						policy[s] = x.greedy(s)
+						for _, v := range p.Optimal {
+							worth[s] += v / float64(x.p.Members)
+						}
+					}
+				}
+				var best *mdp.Solution
+				var got []float64
+				var err error
+				if x.p.Criterion == "average" {
+					if m, err = m.Restarting(); err != nil {
+						t.Fatal(err)
+					}
+					best, err = mdp.SolveAverage(m, mdp.Options{})
+					if err == nil {
+						got, _, err = induce(t, m, policy).EvaluateAverage()
+					}
+					best.Value = best.Gain
+				} else {
+					best, err = mdp.SolveDiscounted(m, 0.8, mdp.Options{})
+					if err == nil {
+						got, err = induce(t, m, policy).EvaluateDiscounted(0.8)
+					}
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				for s, v := range best.Value {
+					scale := 1.0
+					if x.p.Criterion == "discounted" {
+						scale = 0.2
+					}
+					if worth[s] != 0 && math.Abs(worth[s]-scale*v) > 0.1*math.Abs(scale*v) {
+						t.Errorf("state %d: the best policy is believed to be worth %v, and is %v", s, worth[s], scale*v)
+					}
+					if !m.Terminal(s) && !(got[s] >= v-0.02*math.Abs(v)) {
+						t.Errorf("state %d: the policy is worth %v, the best %v", s, got[s], v)
+					}
+				}
+			})
+		}
+	}
+}
+
+func induce(t *testing.T, m *mdp.Tabular, pi mdp.Policy) *mdp.Chain {
+	t.Helper()
+	c, err := mdp.Induce(m, pi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// trainedHosted returns a lane of bootstrap-model after 60,000 uniform actions,
+// and the task's model.
+func trainedHosted(t *testing.T, env, envParams, params string) (*bootstrapModel, *mdp.Tabular) {
+	t.Helper()
+	e, err := find(t, env).OpenEnvironment(t.Context(), json.RawMessage(envParams), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := BootstrapModel().OpenAgent(t.Context(), json.RawMessage(params), e.Spec(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := lanes.Learners[int](a)[0].(*bootstrapModel)
+	uniform := uniformAgent{a.(framework.OptionAgent)}
+	host, err := explore.New(t.Context(), uniform, e.Spec(), 1, explore.Options{
+		Rule: options.Rule{Score: options.Never}, Kinds: []options.Kind{options.Uniform}, Window: options.WindowOptions{Fixed: 20},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loop.Run(t.Context(), loop.Batch{
+		Environment: e, Agent: host, Runs: []int{0}, Seeds: seed.NewSource(1, e.Spec().ID), Steps: 60_000, Discount: 1,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	models, err := e.(framework.Modeler).Models(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, models[0]
+}
+
+// uniformAgent takes uniform actions whatever the host chooses.
+type uniformAgent struct{ framework.OptionAgent }
+
+func (u uniformAgent) Choose(ctx context.Context, choices []int, actions *space.Column) error {
+	for i, c := range choices {
+		if c >= 0 {
+			choices[i] = 1
+		}
+	}
+	return u.OptionAgent.Choose(ctx, choices, actions)
+}
+
+// What is unknown attracts under an optimistic prior of rewards, and repels under a
+// pessimistic one.
+func TestRewardPriors(t *testing.T) {
+	for params, untried := range map[string]bool{
+		`{"rewards":"optimistic","tau0":100,"behaviour":"mean","belief":"posterior"}`:  true,
+		`{"rewards":"pessimistic","tau0":100,"behaviour":"mean","belief":"posterior"}`: false,
+		`{"mu0":1,"tau0":100,"behaviour":"mean"}`:                                      true,
+		`{"mu0":-1,"tau0":100,"behaviour":"mean"}`:                                     false,
+	} {
+		x := newBootstrapModel(t, params, 1, 2, nil)
+		x.Begin(0)
+		for range 500 {
+			x.action = 0
+			x.Take(0.2, 0)
+		}
+		if got := x.Begin(0) == 1; got != untried {
+			t.Errorf("%s: takes the action that was never tried: %v", params, got)
+		}
+	}
+}
+
+// The options that are no plain policies are followed as they are defined.
+func TestFollowedCandidates(t *testing.T) {
+	kinds := []options.Kind{options.Uniform, options.Deviations, options.Repeats, options.Novelty, options.Overdue}
+	x := newBootstrapModel(t, `{"members":2,"kappa":100}`, 4, 3, kinds)
+	var p options.Problem
+	x.Begin(1)
+	x.Take(0.5, 2)
+	x.Look(2)
+	if err := x.Face(&p); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for o, arm := range p.Arms {
+		name, _, _ := strings.Cut(arm.Name, " ")
+		seen[name] = true
+		if uninformed := name == "uniform" || name == "repeats" || name == "novelty"; uninformed != (arm.Class == options.Uninformed) {
+			t.Errorf("option %+v", arm)
+		}
+		counts := [3]int{}
+		longest, run, last := 0, 0, -1
+		c := x.reduction.Candidates[o]
+		for n := range 300 {
+			s := (2 + n) % 4
+			var a int
+			if n == 0 {
+				a = x.Follow(o)
+			} else {
+				a = x.follower.action(s)
+			}
+			x.follower.advance(0, (s+1)%4)
+			counts[a]++
+			if run++; a != last {
+				run, last = 1, a
+			}
+			longest = max(longest, run)
+			want := a
+			switch pi, _ := c.Policy.(mdp.Deterministic); {
+			case name == "deviation" && n > 0:
+				want = x.greedy(s)
+			case pi != nil:
+				want = pi[s]
+			}
+			if a != want {
+				t.Fatalf("%s, step %d: action %d, want %d", arm.Name, n, a, want)
+			}
+		}
+		// A false alarm of either bound has a probability below 1e-4.
+		if name == "uniform" && (slices.Min(counts[:]) < 60 || longest > 15) {
+			t.Errorf("uniform actions came %v times, one %d times in a row", counts, longest)
+		}
+		if name == "repeats" && longest < 4 {
+			t.Errorf("of 300 repeated actions none came more than %d times in a row", longest)
+		}
+	}
+	for _, name := range []string{"greedy", "uniform", "deviation", "repeats", "novelty", "overdue"} {
+		if !seen[name] {
+			t.Errorf("no option %s among %v", name, p.Arms)
+		}
+	}
+	// Deviations are those of the state that the lane is in.
+	x.Look(3)
+	x.Face(&p)
+	for o, arm := range p.Arms {
+		if a := x.reduction.Candidates[o]; strings.HasPrefix(arm.Name, "deviation") && a.Policy.(mdp.Deterministic)[3] == x.greedy(3) {
+			t.Errorf("option %s is none in state 3", arm.Name)
+		}
+	}
+}
+
+// It finds the far end of RiverSwim, left alone and with the host's decisions: 5
+// runs, the last half of 10,000 steps; 0.429 can be had.
+func TestModelsExplore(t *testing.T) {
+	for _, tt := range []struct {
+		params string
+		rule   *options.Rule
+	}{
+		{`{}`, nil},
+		{`{"belief":"posterior"}`, nil},
+		{`{"criterion":"average"}`, &options.Rule{Score: options.Stochastic}},
+		{`{}`, &options.Rule{Score: options.Index, Kind: bandit.V}},
+	} {
+		var host *explore.Options
+		if tt.rule != nil {
+			tt.rule.Horizon = bandit.Discounted(0.99)
+			host = &explore.Options{Rule: *tt.rule}
+		}
+		sum := 0.0
+		for _, o := range playHosted(t, "riverswim", `{"limit":0}`, "bootstrap-model", tt.params, host, 0, 5, 10_000, []int{5_000, 10_000}, result.Reward) {
+			sum += o.Curves[result.Reward][1] / 5
+		}
+		if sum < 0.4 {
+			t.Errorf("%s, %+v: reward a step %.3f", tt.params, tt.rule, sum)
+		}
+	}
+}
+
+func TestBootstrapModelRefusals(t *testing.T) {
+	for _, tt := range []struct{ params, want string }{
+		{`{"members":0}`, "members"}, {`{"belief":"x"}`, "belief"}, {`{"update":"all"}`, "update"}, {`{"weight":0}`, "weight"},
+		{`{"seen_only":true}`, "seen_only"}, {`{"rewards":"x"}`, "rewards"}, {`{"criterion":"x"}`, "criterion"}, {`{"gamma":1}`, "gamma"},
+		{`{"growth":-1}`, "growth"}, {`{"residual":0}`, "residual"}, {`{"behaviour":"x"}`, "behaviour"}, {`{"reveal":0}`, "reveal"}, {`{"kappa":-1}`, "kappa"},
+		{`{"alpha":0}`, "alpha"}, {`{"tau0":0}`, "tau0"}, {`{"tau":0}`, "tau"},
+	} {
+		_, err := BootstrapModel().OpenAgent(t.Context(), json.RawMessage(tt.params), agenttest.Finite, 1)
+		if !errors.Is(err, framework.ErrInvalidParams) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", tt.params, err)
+		}
+	}
+	unbounded, large := agenttest.Finite, agenttest.Finite
+	unbounded.RewardHigh = math.Inf(1)
+	large.Observation = space.Discrete{N: 3000}
+	for _, tt := range []struct {
+		params string
+		spec   framework.Spec
+	}{{`{"rewards":"optimistic"}`, unbounded}, {`{"criterion":"average"}`, large}, {``, large}} {
+		if _, err := BootstrapModel().OpenAgent(t.Context(), json.RawMessage(tt.params), tt.spec, 1); !errors.Is(err, framework.ErrUnsupported) {
+			t.Errorf("%s: %v", tt.params, err)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package modelagents
+
+import (
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/options"
+)
+
+// candidateFollower acts by the candidate of a reduction that the host chose.
+type candidateFollower struct {
+	active    bool
+	policy    mdp.Deterministic // of a candidate that is nothing but one
+	repeats   []options.Option  // that are drawn, one after the other
+	execution options.Execution // of other candidates
+	rng       *rand.Rand
+	scratch   []float64
+}
+
+// follow follows a candidate from state s on.
+func (x *candidateFollower) follow(c options.Candidate, s int) {
+	x.active, x.policy, x.repeats = true, nil, c.Repeats()
+	if pi, ok := c.Policy.(mdp.Deterministic); ok && c.Option == nil {
+		x.policy = pi
+		return
+	}
+	switch {
+	case x.repeats != nil:
+		x.draw(s)
+	case c.Option != nil:
+		x.execution = options.Start(c.Option, s, 1)
+	default:
+		x.execution = options.Start(options.Markov{Policy: c.Policy}, s, 1)
+	}
+}
+
+func (x *candidateFollower) draw(s int) {
+	x.execution = options.Start(x.repeats[x.rng.IntN(len(x.repeats))], s, 1)
+}
+
+// action returns the candidate's action in s.
+func (x *candidateFollower) action(s int) int {
+	if x.policy != nil {
+		return x.policy[s]
+	}
+	return x.execution.SelectAction(s, x.scratch, x.rng)
+}
+
+// advance takes in that the last action led to next.
+func (x *candidateFollower) advance(r float64, next int) {
+	if x.policy == nil && x.execution.Step(r, next, x.rng) && x.repeats != nil {
+		x.draw(next)
+	}
+}

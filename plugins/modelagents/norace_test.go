@@ -1,0 +1,5 @@
+//go:build !race
+
+package modelagents
+
+const raced = false

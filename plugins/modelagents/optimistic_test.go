@@ -1,0 +1,241 @@
+package modelagents
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+)
+
+// After sweeps the values solve the equation of docs/theory.md §3.7 for what was
+// seen, which is counted anew here from the list of all steps; to twice the residual.
+func TestOptimisticModelSolvesItsEquation(t *testing.T) {
+	const gamma, unseen, retry, beta, low, high = 0.9, 20.0, 0.7, 0.3, -1.0, 1.0
+	type step struct {
+		s, a, next int
+		r          float64
+	}
+	for _, spec := range []bool{true, false} {
+		task := agenttest.Finite
+		task.Continuing = spec
+		x := newLane[*optimisticModel](t, "optimistic-model", `{"gamma":0.9,"unseen":20,"retry":0.7,"beta":0.3}`, task)
+		rng := rand.New(rand.NewPCG(1, 1))
+		best := high / (1 - gamma)
+		if !task.Continuing {
+			best = high
+		}
+		var steps []step
+		episode := 0.0
+		check := func() {
+			tries, outcomes := map[[2]int]float64{}, map[[2]int]map[step]bool{}
+			visited := map[int]bool{}
+			found, exposed, earned := 0.0, 0.0, 0.0
+			sums := map[[2]int]float64{}
+			for _, e := range steps {
+				pair := [2]int{e.s, e.a}
+				visited[e.s] = true
+				if n := tries[pair]; n > 0 {
+					exposed += 1 / n
+					if !visited[e.next] {
+						found++
+					}
+				} else {
+					outcomes[pair] = map[step]bool{}
+				}
+				visited[e.next] = true
+				tries[pair]++
+				outcomes[pair][e] = true
+				sums[pair] += e.r
+				earned += e.r
+			}
+			repeated, noisy := 0.0, 0.0
+			for pair, n := range tries {
+				if n > 1 {
+					repeated++
+				}
+				if len(outcomes[pair]) > 1 {
+					noisy++
+				}
+			}
+			w := 0.0
+			if len(visited) < 3 {
+				w = unseen * (1 + found) / (1 + exposed) / float64(1+len(visited))
+			}
+			share := (1 + noisy) / (1 + repeated)
+			mean := earned / float64(len(steps))
+			for s := range 3 {
+				if x.terminal[s] {
+					continue
+				}
+				for a := range 2 {
+					pair := [2]int{s, a}
+					n, want := tries[pair], best
+					if n > 0 {
+						v := 0.0
+						for _, e := range steps {
+							if e.s == s && e.a == a {
+								v += x.value[e.next] / n
+							}
+						}
+						want = (n*(sums[pair]/n+gamma*v)+w*best)/(n+w) +
+							share*(beta*(high-low)/math.Sqrt(n)+retry*max(0, min(mean-low, high-mean))/n)
+						want = min(want, high/(1-gamma))
+					}
+					if got := x.q[2*s+a]; math.Abs(got-want) > 4e-3 {
+						t.Fatalf("%d steps, state %d, action %d: %v, want %v", len(steps), s, a, got, want)
+					}
+				}
+			}
+		}
+		x.Begin(0)
+		for k := range 400 {
+			next, r := rng.IntN(2), []float64{-1, 0.25, 1}[rng.IntN(3)]
+			if k > 30 {
+				next = rng.IntN(3)
+			}
+			steps = append(steps, step{x.state, x.action, next, r})
+			episode += r
+			if !task.Continuing && k%10 == 9 {
+				x.End(r, next, false)
+				best = max(best, min(high/(1-gamma), episode))
+				episode = 0
+				x.sweep()
+				check()
+				x.Begin(next)
+			} else {
+				x.Step(r, next)
+				x.sweep()
+				check()
+			}
+		}
+		if best == high {
+			t.Error("no episode earned more than the largest reward: the test shows less than it should")
+		}
+	}
+}
+
+// Where nothing is random, trying again says so: bonuses vanish.
+func TestOptimisticModelLearnsThatNothingIsRandom(t *testing.T) {
+	u := unknown{p: &optimisticParams{Retry: 1}, low: 0, high: 1, states: 3, top: 10}
+	u.start()
+	first := u.value(u.best, 1, 0.5, 0.1)
+	for range 50 {
+		u.step(1, false, false, 0.5, 0)
+	}
+	quiet := u.value(u.best, 1, 0.5, 0.1)
+	for range 50 {
+		u.step(5, false, true, 0.5, 0)
+	}
+	loud := u.value(u.best, 1, 0.5, 0.1)
+	if math.Abs(first-0.6) > 1e-12 || math.Abs(quiet-(0.5+0.6/51)) > 1e-12 || math.Abs(loud-1.1) > 1e-12 {
+		t.Errorf("%v, %v, %v, want 0.6, %v, 1.1", first, quiet, loud, 0.5+0.6/51)
+	}
+}
+
+// SixArms' best arm leads on once in a hundred tries. In 20 runs of 5,000 steps the
+// default has found it at least 4 times, and without belief in states never
+// visited hardly ever (at most twice). If the chance to find it is 0.4, the former
+// fails in 1.6 % of all seeds; the seed is fixed.
+func TestOptimisticModelInsists(t *testing.T) {
+	for params, test := range map[string]func(found int) bool{
+		``:             func(found int) bool { return found >= 4 },
+		`{"unseen":0}`: func(found int) bool { return found <= 2 },
+	} {
+		found := 0
+		for _, o := range play(t, "sixarms", `{}`, "optimistic-model", params, 0, 20, 5000, []int{4000, 5000}, result.Reward) {
+			if o.Curves[result.Reward][1] > 5000 {
+				found++
+			}
+		}
+		if !test(found) {
+			t.Errorf("%s: found in %d of 20 runs", params, found)
+		}
+	}
+}
+
+// Two steps to the end, all tried: of each episode alone the start is worth r₁ + γr₂,
+// of the run (r₁ + γr₂)/(1−γ²), unless that is a loss; γ = 0.9.
+func TestOptimisticModelLooksBeyondTheEnd(t *testing.T) {
+	for _, tt := range []struct {
+		criterion     string
+		first, second float64
+		want, end     float64
+	}{
+		{"episode", 0, 1, 0.9, 0},
+		{"run", 0, 1, 0.9 / 0.19, 0.9 / 0.19},
+		{"run", -1, -1, -1.9, 0},
+		{"run", -1, 1, -0.1, 0},
+	} {
+		x := newLane[*optimisticModel](t, "optimistic-model", `{"gamma":0.9,"unseen":0,"retry":0,"beta":0,"criterion":"`+tt.criterion+`"}`, agenttest.Finite)
+		for range 20 {
+			x.Begin(0)
+			x.Step(tt.first, 1)
+			x.End(tt.second, 2, true)
+		}
+		x.sweep()
+		x.sweep()
+		if math.Abs(x.value[0]-tt.want) > 0.02 || math.Abs(x.value[2]-tt.end) > 0.02 { // residual/(1−γ)
+			t.Errorf("%s, %v and %v: start %v, end %v, want %v and %v", tt.criterion, tt.first, tt.second, x.value[0], x.value[2], tt.want, tt.end)
+		}
+	}
+}
+
+// On FrozenLake with a chance of 0.8 the policy that is best for the discounted
+// return of an episode earns 39 % of what can be had per step, and that which is
+// best for the run all of it: docs/theory.md §3.7. So do agents that plan for them.
+func TestCriteriaDiffer(t *testing.T) {
+	e, err := find(t, "frozenlake").OpenEnvironment(t.Context(), json.RawMessage(`{"success":0.8}`), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := e.(framework.Modeler).Models(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := models[0].Restarting()
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, err := mdp.SolveAverage(run, mdp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	optimum := best.Gain[0]
+	for _, tt := range []struct {
+		model     *mdp.Tabular
+		want      float64
+		params    string
+		low, high float64 // of the agent
+	}{
+		{models[0], 0.389, ``, 0.2, 0.7},
+		{run, 1, `{"criterion":"run","beta":0.2}`, 0.85, 1.1},
+	} {
+		sol, err := mdp.SolveDiscounted(tt.model, 0.99, mdp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := mdp.Induce(run, sol.Policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gain, _, err := c.EvaluateAverage()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := gain[0] / optimum; math.Abs(got-tt.want) > 1e-3 {
+			t.Errorf("the best policy earns %.4f of the optimum, want %v", got, tt.want)
+		}
+		late := 0.0
+		for _, o := range play(t, "frozenlake", `{"success":0.8}`, "optimistic-model", tt.params, 0, 5, 10_000, []int{5000, 10_000}, result.Reward) {
+			late += o.Curves[result.Reward][1] / 5 / optimum
+		}
+		if late < tt.low || late > tt.high {
+			t.Errorf("optimistic-model %s earns %.2f of the optimum, want [%v, %v]", tt.params, late, tt.low, tt.high)
+		}
+	}
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package tabularagents
-
-const raced = false
