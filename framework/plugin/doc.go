@@ -20,3 +20,7 @@
 package plugin
 
 //go:generate go run ./internal/gen
+
+// ProtocolVersion is the newest version of the protocol that this package
+// speaks, on either side. The handshake picks the newest that both sides speak.
+const ProtocolVersion = 1

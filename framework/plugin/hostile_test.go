@@ -27,6 +27,8 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/server"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 )
 
 // sabotage holds the fault that struck last: what follows is up to hostileStream.
@@ -36,8 +38,8 @@ var sabotage atomic.Value
 // protocol once a fault of that kind strikes.
 func serveHostile(p framework.Plugin) {
 	goplugin.Serve(&goplugin.ServeConfig{
-		HandshakeConfig:  plugin.Handshake(),
-		VersionedPlugins: plugin.Versions(hostileServer{plugin.NewServer(p)}),
+		HandshakeConfig:  wire.Handshake(),
+		VersionedPlugins: wire.Versions(plugin.ProtocolVersion, hostileServer{server.New(p, nil)}),
 		GRPCServer: func(o []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(o, grpc.ForceServerCodecV2(garbageCodec{encoding.GetCodecV2("proto")}))...)
 		},
@@ -188,7 +190,7 @@ func serveAlien(how string) {
 	}
 	if how == "plain" { // gRPC without its half of the mutual authentication
 		s := grpc.NewServer()
-		pb.RegisterPluginServer(s, plugin.NewServer(faultyEnvironment()))
+		pb.RegisterPluginServer(s, server.New(faultyEnvironment(), nil))
 		s.Serve(listener)
 		return
 	}

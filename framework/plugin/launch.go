@@ -22,6 +22,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 )
 
 // LaunchOptions says what to start and how patient to be with it.
@@ -103,8 +104,8 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	sub := subprocess.New(cmd, t)
 	sub.LimitMemory(o.Memory)
 	client := goplugin.NewClient(&goplugin.ClientConfig{
-		HandshakeConfig:  handshake(),
-		VersionedPlugins: versions(nil),
+		HandshakeConfig:  wire.Handshake(),
+		VersionedPlugins: wire.Versions(ProtocolVersion, nil),
 		RunnerFunc: func(_ hclog.Logger, c *exec.Cmd, _ string) (runner.Runner, error) {
 			cmd.Env = slices.Concat(inherited(os.Environ()), o.Env, c.Env, []string{certificate, lanefile.Variable + "=" + lanes.Path()})
 			return sub, nil
@@ -117,7 +118,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 		SyncStdout:       t.Stream(),
 		SyncStderr:       t.Stream(),
 		Logger:           o.Logger,
-		GRPCDialOptions:  append(dialOptions(), grpc.WithTransportCredentials(&eager{credentials.NewTLS(secure), secure})),
+		GRPCDialOptions:  append(wire.DialOptions(), grpc.WithTransportCredentials(&eager{credentials.NewTLS(secure), secure})),
 	})
 	ctx, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, fmt.Errorf("%w within %v of its start", ErrTimeout, o.StartTimeout))
 	defer cancel()
@@ -145,11 +146,11 @@ func connect(ctx context.Context, o LaunchOptions, client *goplugin.Client, sub 
 	if err != nil {
 		return nil, err
 	}
-	wire, err := protocol.Dispense(wireName)
+	service, err := protocol.Dispense(wire.Name)
 	if err != nil {
 		return nil, err
 	}
-	p := newProcess(o, wire.(pb.PluginClient), t)
+	p := newProcess(o, service.(pb.PluginClient), t)
 	p.sub, p.stop = sub, client.Kill
 	go p.watch()
 	p.description, err = p.describe(ctx)

@@ -11,7 +11,9 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/server"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 )
 
 // Loopback returns p as seen through the seam: every call goes over a real gRPC
@@ -28,17 +30,17 @@ func Loopback(p framework.Plugin) (*Process, error) {
 		remove()
 		return nil, err
 	}
-	service := newServer(p)
-	server := grpc.NewServer(serverOptions()...)
-	pb.RegisterPluginServer(server, service)
-	go server.Serve(listener)
+	service := server.New(p, nil)
+	s := grpc.NewServer(wire.ServerOptions()...)
+	pb.RegisterPluginServer(s, service)
+	go s.Serve(listener)
 	stop := func() {
-		server.Stop()
-		service.close()
+		s.Stop()
+		service.CloseAll()
 		remove()
 	}
 	conn, err := grpc.NewClient("unix:"+socket,
-		append(dialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+		append(wire.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
 	if err != nil {
 		stop()
 		return nil, err

@@ -17,6 +17,8 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/server"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/space"
 )
 
@@ -90,8 +92,8 @@ func (oldServer) Rollout(context.Context, *pb.RolloutRequest) (*pb.RolloutReply,
 
 func serveOld(p framework.Plugin) {
 	goplugin.Serve(&goplugin.ServeConfig{
-		HandshakeConfig:  plugin.Handshake(),
-		VersionedPlugins: plugin.Versions(oldServer{plugin.NewServer(p)}),
+		HandshakeConfig:  wire.Handshake(),
+		VersionedPlugins: wire.Versions(plugin.ProtocolVersion, oldServer{server.New(p, nil)}),
 		GRPCServer:       goplugin.DefaultGRPCServer,
 	})
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
+	"github.com/rlrun/rlrun/framework/plugin/internal/server"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 )
 
 // Serve offers p to the host that started this process and returns when the host
@@ -27,7 +29,7 @@ import (
 // If rlrun did not start the process, Serve says how to use a plugin and exits
 // with status 2.
 func Serve(p framework.Plugin) {
-	cookie := handshake()
+	cookie := wire.Handshake()
 	if os.Getenv(cookie.MagicCookieKey) != cookie.MagicCookieValue {
 		fmt.Fprintf(os.Stderr, "%s is a plugin for rlrun and is started by it: name this file as a plugin in an experiment's config, or try rlrun plugin check %s\n", os.Args[0], os.Args[0])
 		os.Exit(2)
@@ -35,17 +37,17 @@ func Serve(p framework.Plugin) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
 	}
-	s := newServer(p)
-	s.lanes, _ = lanefile.Open(os.Getenv(lanefile.Variable)) // who has none does without
-	line := newLifeline()
+	lanes, _ := lanefile.Open(os.Getenv(lanefile.Variable)) // who has none does without
+	s := server.New(p, lanes)
+	line := server.NewLifeline()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  cookie,
-		VersionedPlugins: versions(s),
+		VersionedPlugins: wire.Versions(ProtocolVersion, s),
 		Logger:           hclog.New(&hclog.LoggerOptions{Level: hclog.Error, Output: os.Stderr}),
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-			opts = append(opts, serverOptions()...)
+			opts = append(opts, wire.ServerOptions()...)
 			return grpc.NewServer(append(opts, grpc.StatsHandler(line))...)
 		},
 	})
-	s.close()
+	s.CloseAll()
 }

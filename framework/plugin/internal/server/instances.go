@@ -1,7 +1,8 @@
-package plugin
+package server
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"google.golang.org/grpc/codes"
@@ -12,11 +13,12 @@ import (
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
 )
 
-// environmentServer is an opened environment in the plugin's process. Its
+// environmentInstance is an opened environment in the plugin's process. Its
 // columns and messages are used again at every step.
-type environmentServer struct {
+type environmentInstance struct {
 	mu    sync.Mutex // one call at a time
 	env   framework.VectorEnvironment
 	spec  framework.Spec
@@ -25,16 +27,16 @@ type environmentServer struct {
 	reply pb.EnvironmentReply
 }
 
-func newEnvironmentServer(env framework.VectorEnvironment, lanes int) *environmentServer {
+func newEnvironmentInstance(env framework.VectorEnvironment, lanes int) *environmentInstance {
 	spec := env.Spec()
-	return &environmentServer{
+	return &environmentInstance{
 		env: env, spec: spec, in: framework.NewActions(spec, lanes), out: framework.NewTimeSteps(spec, lanes),
 	}
 }
 
 // step decodes a request, steps the lanes and encodes the reply, which is valid
 // until the next call. The error is a gRPC status: the host broke the protocol.
-func (e *environmentServer) step(ctx context.Context, m *pb.EnvironmentRequest) (*pb.EnvironmentReply, error) {
+func (e *environmentInstance) step(ctx context.Context, m *pb.EnvironmentRequest) (*pb.EnvironmentReply, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.decode(m); err != nil {
@@ -52,7 +54,7 @@ func (e *environmentServer) step(ctx context.Context, m *pb.EnvironmentRequest) 
 	return r, nil
 }
 
-func (e *environmentServer) decode(m *pb.EnvironmentRequest) error {
+func (e *environmentInstance) decode(m *pb.EnvironmentRequest) error {
 	if err := fromproto.Signals(e.in.Signals, m.Signals, framework.NewRun); err != nil {
 		return err
 	}
@@ -62,34 +64,69 @@ func (e *environmentServer) decode(m *pb.EnvironmentRequest) error {
 	return e.in.Actions.SetBytes(m.Actions)
 }
 
-func (e *environmentServer) close() error {
+func (e *environmentInstance) close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.env.Close()
 }
 
-// agentServer is an opened agent in the plugin's process.
-type agentServer struct {
+// models fills in the distinct models and which lane has which.
+func (e *environmentInstance) models(ctx context.Context, reply *pb.ModelsReply) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	modeler, ok := e.env.(framework.Modeler)
+	if !ok {
+		return fmt.Errorf("%s has no model: %w", e.spec.ID, framework.ErrUnsupported)
+	}
+	models, err := modeler.Models(ctx)
+	if err != nil {
+		return err
+	}
+	index, texts := map[*mdp.Tabular]uint32{}, map[string]uint32{}
+	for i, m := range models {
+		if m == nil {
+			return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: no model", framework.ErrInvalidAnswer)}
+		}
+		k, ok := index[m]
+		if !ok {
+			data, err := m.MarshalJSON()
+			if err != nil {
+				return err
+			}
+			if k, ok = texts[string(data)]; !ok { // copies that each made the same model
+				k = uint32(len(reply.Models))
+				texts[string(data)] = k
+				reply.Models = append(reply.Models, data)
+			}
+			index[m] = k
+		}
+		reply.Lanes = append(reply.Lanes, k)
+	}
+	return nil
+}
+
+// agentInstance is an opened agent in the plugin's process.
+type agentInstance struct {
 	mu      sync.Mutex // one call at a time
 	agent   framework.VectorAgent
 	in      *framework.Feedback
 	actions space.Column
 	reply   pb.AgentReply
-	options *optionServer // nil if the agent has none
+	options *optionPart // nil if the agent has none
 }
 
-func newAgentServer(agent framework.VectorAgent, spec framework.Spec, lanes int) *agentServer {
-	a := &agentServer{
+func newAgentInstance(agent framework.VectorAgent, spec framework.Spec, lanes int) *agentInstance {
+	a := &agentInstance{
 		agent: agent, in: framework.NewFeedback(spec, lanes), actions: space.NewColumn(spec.Action, lanes),
 	}
 	if able, ok := agent.(framework.OptionAgent); ok {
-		a.options = newOptionServer(able, lanes)
+		a.options = newOptionPart(able, lanes)
 	}
 	return a
 }
 
-// step is as environmentServer.step.
-func (a *agentServer) step(ctx context.Context, m *pb.AgentRequest) (*pb.AgentReply, error) {
+// step is as environmentInstance.step.
+func (a *agentInstance) step(ctx context.Context, m *pb.AgentRequest) (*pb.AgentReply, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.options != nil {
@@ -109,7 +146,7 @@ func (a *agentServer) step(ctx context.Context, m *pb.AgentRequest) (*pb.AgentRe
 	return &a.reply, nil
 }
 
-func (a *agentServer) decode(m *pb.AgentRequest) error {
+func (a *agentInstance) decode(m *pb.AgentRequest) error {
 	if err := fromproto.Signals(a.in.Signals, m.Signals, framework.Evaluate); err != nil {
 		return err
 	}
@@ -128,7 +165,7 @@ func (a *agentServer) decode(m *pb.AgentRequest) error {
 	return fromproto.Flags(a.in.Truncated, "truncated", m.Truncated)
 }
 
-func (a *agentServer) close() error {
+func (a *agentInstance) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.agent.Close()

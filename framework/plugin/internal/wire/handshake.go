@@ -1,4 +1,7 @@
-package plugin
+// Package wire is what both sides of the seam agree on: how a plugin knows its host,
+// the name of the service, and how gRPC sends its messages. It imports go-plugin and
+// gRPC.
+package wire
 
 import (
 	"context"
@@ -10,45 +13,41 @@ import (
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 )
 
-// ProtocolVersion is the newest version of the protocol that this package
-// speaks, on either side. The handshake picks the newest that both sides speak.
-const ProtocolVersion = 1
+// Name names the one service in go-plugin's terms.
+const Name = "plugin"
 
-// wireName names the one service in go-plugin's terms.
-const wireName = "plugin"
-
-// handshake tells a plugin that rlrun started it. It is no secret.
-func handshake() goplugin.HandshakeConfig {
+// Handshake tells a plugin that rlrun started it. It is no secret.
+func Handshake() goplugin.HandshakeConfig {
 	return goplugin.HandshakeConfig{
 		MagicCookieKey:   "RLRUN_PLUGIN",
 		MagicCookieValue: "c2b1e0a7-rlrun-plugin",
 	}
 }
 
-// versions returns the protocol versions and what serves them; server is nil on
-// the host's side.
-func versions(server pb.PluginServer) map[int]goplugin.PluginSet {
+// Versions returns the versions of the protocol, of which there is one, and what
+// serves them; server is nil on the host's side.
+func Versions(version int, server pb.PluginServer) map[int]goplugin.PluginSet {
 	return map[int]goplugin.PluginSet{
-		ProtocolVersion: {wireName: &wire{server: server}},
+		version: {Name: &service{server: server}},
 	}
 }
 
-// wire joins go-plugin with the generated service.
-type wire struct {
+// service joins go-plugin with the generated service.
+type service struct {
 	goplugin.NetRPCUnsupportedPlugin
 	server pb.PluginServer
 }
 
-var _ goplugin.GRPCPlugin = (*wire)(nil)
+var _ goplugin.GRPCPlugin = (*service)(nil)
 
 // GRPCServer registers the service in the plugin's process.
-func (w *wire) GRPCServer(_ *goplugin.GRPCBroker, s *grpc.Server) error {
-	pb.RegisterPluginServer(s, w.server)
+func (s *service) GRPCServer(_ *goplugin.GRPCBroker, registrar *grpc.Server) error {
+	pb.RegisterPluginServer(registrar, s.server)
 	return nil
 }
 
 // GRPCClient returns the host's client of the service.
-func (w *wire) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
+func (s *service) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
 	return pb.NewPluginClient(conn), nil
 }
 
@@ -56,9 +55,9 @@ func (w *wire) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grpc.
 // than a step of thousands of lanes, so that flow control never waits.
 const window = 16 << 20
 
-// dialOptions are the host's. An idle connection is kept: closing it would end
+// DialOptions are the host's. An idle connection is kept: closing it would end
 // the plugin.
-func dialOptions() []grpc.DialOption {
+func DialOptions() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithIdleTimeout(0),
 		grpc.WithStaticStreamWindowSize(window),
@@ -68,9 +67,9 @@ func dialOptions() []grpc.DialOption {
 	}
 }
 
-// serverOptions are the plugin's: gRPC's own limit of 4 MiB a message is too
+// ServerOptions are the plugin's: gRPC's own limit of 4 MiB a message is too
 // small for wide observations.
-func serverOptions() []grpc.ServerOption {
+func ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.ForceServerCodecV2(newColumnCodec()),
 		grpc.MaxRecvMsgSize(math.MaxInt32), grpc.MaxSendMsgSize(math.MaxInt32),

@@ -1,4 +1,8 @@
-package plugin
+// Package server is the plugin's side of the seam: it answers the calls of
+// plugin.proto with a framework.Plugin and the instances that have been opened, and
+// ends the process when its host is gone. It imports framework and its contract
+// packages, go-plugin, gRPC and the internal packages that encode, decode and await.
+package server
 
 import (
 	"context"
@@ -21,31 +25,34 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
-	"github.com/rlrun/rlrun/mdp"
 )
 
-// server is the plugin's side of the protocol: a framework.Plugin and the
-// instances that have been opened.
-type server struct {
+// Server implements the service with a framework.Plugin and the instances that have
+// been opened.
+type Server struct {
 	pb.UnimplementedPluginServer
 	plugin framework.Plugin
-	lanes  *lanefile.Words // where instances note their lanes
+	lanes  *lanefile.Words
 
 	mu        sync.Mutex
 	last      uint64 // handle given out last
 	instances map[uint64]instance
 }
 
-// instance is an *environmentServer or *agentServer.
+// instance is an *environmentInstance or an *agentInstance.
 type instance interface {
 	close() error
 }
 
-func newServer(p framework.Plugin) *server {
-	return &server{plugin: p, instances: map[uint64]instance{}}
+var _ pb.PluginServer = (*Server)(nil)
+
+// New returns a server of p. Instances note in lanes, which may be nil, which lane
+// they are in. The caller calls CloseAll at the end.
+func New(p framework.Plugin, lanes *lanefile.Words) *Server {
+	return &Server{plugin: p, lanes: lanes, instances: map[uint64]instance{}}
 }
 
-func (s *server) add(i instance) uint64 {
+func (s *Server) add(i instance) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
@@ -54,7 +61,7 @@ func (s *server) add(i instance) uint64 {
 }
 
 // lookup returns the instance behind a handle, which must be of type T.
-func lookup[T instance](s *server, handle uint64) (T, error) {
+func lookup[T instance](s *Server, handle uint64) (T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, ok := s.instances[handle].(T)
@@ -65,12 +72,12 @@ func lookup[T instance](s *server, handle uint64) (T, error) {
 }
 
 // noting returns a context for calls of an instance that step its lanes.
-func (s *server) noting(ctx context.Context, handle uint64) context.Context {
+func (s *Server) noting(ctx context.Context, handle uint64) context.Context {
 	return framework.NoteLanes(ctx, s.lanes.Of(handle))
 }
 
 // remove forgets an instance and returns it, nil if there is none.
-func (s *server) remove(handle uint64) instance {
+func (s *Server) remove(handle uint64) instance {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.instances[handle]
@@ -79,7 +86,7 @@ func (s *server) remove(handle uint64) instance {
 }
 
 // drop ends an instance whose stream has ended, unless the host has closed it.
-func (s *server) drop(handle uint64) {
+func (s *Server) drop(handle uint64) {
 	if i := s.remove(handle); i != nil {
 		if err := run(i.close); err != nil {
 			fmt.Fprintln(os.Stderr, "closing:", err)
@@ -87,8 +94,8 @@ func (s *server) drop(handle uint64) {
 	}
 }
 
-// close ends all instances. Their errors have no one left to go to.
-func (s *server) close() {
+// CloseAll ends all instances. Their errors have no one left to go to.
+func (s *Server) CloseAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, i := range s.instances {
@@ -98,7 +105,7 @@ func (s *server) close() {
 }
 
 // Describe implements pb.PluginServer.
-func (s *server) Describe(ctx context.Context, _ *pb.DescribeRequest) (*pb.DescribeReply, error) {
+func (s *Server) Describe(ctx context.Context, _ *pb.DescribeRequest) (*pb.DescribeReply, error) {
 	d, err := s.plugin.Describe(ctx)
 	if err != nil {
 		return nil, status.Error(codes.Internal, err.Error())
@@ -107,7 +114,7 @@ func (s *server) Describe(ctx context.Context, _ *pb.DescribeRequest) (*pb.Descr
 }
 
 // OpenEnvironment implements pb.PluginServer.
-func (s *server) OpenEnvironment(ctx context.Context, m *pb.OpenEnvironmentRequest) (*pb.OpenEnvironmentReply, error) {
+func (s *Server) OpenEnvironment(ctx context.Context, m *pb.OpenEnvironmentRequest) (*pb.OpenEnvironmentReply, error) {
 	lanes, err := laneCount(m.Lanes)
 	if err != nil {
 		return nil, err
@@ -126,7 +133,7 @@ func (s *server) OpenEnvironment(ctx context.Context, m *pb.OpenEnvironmentReque
 			return errors.Join(err, env.Close())
 		}
 		_, reply.Models = env.(framework.Modeler)
-		reply.Instance = s.add(newEnvironmentServer(env, lanes))
+		reply.Instance = s.add(newEnvironmentInstance(env, lanes))
 		return nil
 	})
 	reply.Error = toproto.Error(err)
@@ -134,7 +141,7 @@ func (s *server) OpenEnvironment(ctx context.Context, m *pb.OpenEnvironmentReque
 }
 
 // OpenAgent implements pb.PluginServer.
-func (s *server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.OpenAgentReply, error) {
+func (s *Server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.OpenAgentReply, error) {
 	lanes, err := laneCount(m.Lanes)
 	if err != nil {
 		return nil, err
@@ -150,7 +157,7 @@ func (s *server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.Ope
 			return err
 		}
 		_, reply.Options = agent.(framework.OptionAgent)
-		reply.Instance = s.add(newAgentServer(agent, spec, lanes))
+		reply.Instance = s.add(newAgentInstance(agent, spec, lanes))
 		return nil
 	})
 	reply.Error = toproto.Error(err)
@@ -158,8 +165,8 @@ func (s *server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.Ope
 }
 
 // Models implements pb.PluginServer.
-func (s *server) Models(ctx context.Context, m *pb.ModelsRequest) (*pb.ModelsReply, error) {
-	e, err := lookup[*environmentServer](s, m.Instance)
+func (s *Server) Models(ctx context.Context, m *pb.ModelsRequest) (*pb.ModelsReply, error) {
+	e, err := lookup[*environmentInstance](s, m.Instance)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +177,7 @@ func (s *server) Models(ctx context.Context, m *pb.ModelsRequest) (*pb.ModelsRep
 }
 
 // Close implements pb.PluginServer.
-func (s *server) Close(_ context.Context, m *pb.CloseRequest) (*pb.CloseReply, error) {
+func (s *Server) Close(_ context.Context, m *pb.CloseRequest) (*pb.CloseReply, error) {
 	i := s.remove(m.Instance)
 	if i == nil {
 		return nil, status.Errorf(codes.NotFound, "no instance has the handle %d", m.Instance)
@@ -179,9 +186,9 @@ func (s *server) Close(_ context.Context, m *pb.CloseRequest) (*pb.CloseReply, e
 }
 
 // StepEnvironment implements pb.PluginServer.
-func (s *server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
+func (s *Server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
 	var request pb.EnvironmentRequest
-	var e *environmentServer
+	var e *environmentInstance
 	ctx, waiter := stream.Context(), requests()
 	for {
 		if err := stream.RecvMsg(&request); err != nil {
@@ -189,7 +196,7 @@ func (s *server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
 		}
 		if e == nil {
 			var err error
-			if e, err = lookup[*environmentServer](s, request.Instance); err != nil {
+			if e, err = lookup[*environmentInstance](s, request.Instance); err != nil {
 				return err
 			}
 			defer s.drop(request.Instance)
@@ -207,9 +214,9 @@ func (s *server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
 }
 
 // StepAgent implements pb.PluginServer.
-func (s *server) StepAgent(stream pb.Plugin_StepAgentServer) error {
+func (s *Server) StepAgent(stream pb.Plugin_StepAgentServer) error {
 	var request pb.AgentRequest
-	var a *agentServer
+	var a *agentInstance
 	ctx, waiter := stream.Context(), requests()
 	for {
 		if err := stream.RecvMsg(&request); err != nil {
@@ -217,7 +224,7 @@ func (s *server) StepAgent(stream pb.Plugin_StepAgentServer) error {
 		}
 		if a == nil {
 			var err error
-			if a, err = lookup[*agentServer](s, request.Instance); err != nil {
+			if a, err = lookup[*agentInstance](s, request.Instance); err != nil {
 				return err
 			}
 			defer s.drop(request.Instance)
@@ -267,39 +274,4 @@ func run(f func() error) error {
 		fmt.Fprintf(os.Stderr, "%v\n%s", p, p.Stack)
 	}
 	return err
-}
-
-// models fills in the distinct models and which lane has which.
-func (e *environmentServer) models(ctx context.Context, reply *pb.ModelsReply) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	modeler, ok := e.env.(framework.Modeler)
-	if !ok {
-		return fmt.Errorf("%s has no model: %w", e.spec.ID, framework.ErrUnsupported)
-	}
-	models, err := modeler.Models(ctx)
-	if err != nil {
-		return err
-	}
-	index, texts := map[*mdp.Tabular]uint32{}, map[string]uint32{}
-	for i, m := range models {
-		if m == nil {
-			return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: no model", framework.ErrInvalidAnswer)}
-		}
-		k, ok := index[m]
-		if !ok {
-			data, err := m.MarshalJSON()
-			if err != nil {
-				return err
-			}
-			if k, ok = texts[string(data)]; !ok { // copies that each made the same model
-				k = uint32(len(reply.Models))
-				texts[string(data)] = k
-				reply.Models = append(reply.Models, data)
-			}
-			index[m] = k
-		}
-		reply.Lanes = append(reply.Lanes, k)
-	}
-	return nil
 }

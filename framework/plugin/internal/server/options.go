@@ -1,4 +1,4 @@
-package plugin
+package server
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// optionServer is the part of an agentServer whose agent has options.
-type optionServer struct {
+// optionPart is the part of an agentInstance whose agent has options.
+type optionPart struct {
 	agent    framework.OptionAgent
 	epochs   []bool
 	problems []options.Problem
@@ -23,15 +23,15 @@ type optionServer struct {
 	greedy   []int
 }
 
-func newOptionServer(agent framework.OptionAgent, lanes int) *optionServer {
-	return &optionServer{
+func newOptionPart(agent framework.OptionAgent, lanes int) *optionPart {
+	return &optionPart{
 		agent: agent, epochs: make([]bool, lanes), problems: make([]options.Problem, lanes),
 		choices: make([]int, lanes), names: map[string]uint32{},
 	}
 }
 
-// decide is agentServer.step for an option agent.
-func (a *agentServer) decide(ctx context.Context, m *pb.AgentRequest) (*pb.AgentReply, error) {
+// decide is agentInstance.step for an option agent.
+func (a *agentInstance) decide(ctx context.Context, m *pb.AgentRequest) (*pb.AgentReply, error) {
 	o := a.options
 	var err error
 	if len(m.Choices) > 0 {
@@ -61,7 +61,7 @@ func (a *agentServer) decide(ctx context.Context, m *pb.AgentRequest) (*pb.Agent
 }
 
 // Offer implements pb.PluginServer.
-func (s *server) Offer(ctx context.Context, m *pb.OfferRequest) (*pb.OfferReply, error) {
+func (s *Server) Offer(ctx context.Context, m *pb.OfferRequest) (*pb.OfferReply, error) {
 	a, err := optionAgent(s, m.Instance)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (s *server) Offer(ctx context.Context, m *pb.OfferRequest) (*pb.OfferReply,
 }
 
 // GreedyPolicy implements pb.PluginServer.
-func (s *server) GreedyPolicy(ctx context.Context, m *pb.GreedyPolicyRequest) (*pb.GreedyPolicyReply, error) {
+func (s *Server) GreedyPolicy(ctx context.Context, m *pb.GreedyPolicyRequest) (*pb.GreedyPolicyReply, error) {
 	a, err := optionAgent(s, m.Instance)
 	if err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ func (s *server) GreedyPolicy(ctx context.Context, m *pb.GreedyPolicyRequest) (*
 }
 
 // optionAgent returns the instance behind a handle, which must have options.
-func optionAgent(s *server, handle uint64) (*agentServer, error) {
-	a, err := lookup[*agentServer](s, handle)
+func optionAgent(s *Server, handle uint64) (*agentInstance, error) {
+	a, err := lookup[*agentInstance](s, handle)
 	if err == nil && a.options == nil {
 		err = status.Error(codes.InvalidArgument, "the agent has no options")
 	}

@@ -1,4 +1,4 @@
-package plugin
+package server
 
 import (
 	"context"
@@ -17,19 +17,21 @@ const (
 	farewell = time.Second
 )
 
-// lifeline ends the plugin's process when the host is gone: when the last
+// Lifeline ends the plugin's process when the host is gone: when the last
 // connection closes, which the kernel does for a host killed with -9, or when
 // the parent process changes, which covers a host that died before it connected.
-type lifeline struct {
+type Lifeline struct {
 	stderr *os.File // before go-plugin replaced it
 
 	mu          sync.Mutex
 	connections int
 }
 
-var _ stats.Handler = (*lifeline)(nil)
+var _ stats.Handler = (*Lifeline)(nil)
 
-func newLifeline() *lifeline {
+// NewLifeline watches the parent from now on, and connections once it is the stats
+// handler of a gRPC server. It is called before go-plugin replaces standard error.
+func NewLifeline() *Lifeline {
 	parent := os.Getppid()
 	go func() {
 		for range time.Tick(parentInterval) {
@@ -38,14 +40,14 @@ func newLifeline() *lifeline {
 			}
 		}
 	}()
-	return &lifeline{stderr: os.Stderr}
+	return &Lifeline{stderr: os.Stderr}
 }
 
 // HandleConn counts connections. With the first one it points standard output
 // and standard error at the process's own standard error: go-plugin has pointed
 // them at pipes that it forwards over gRPC, which would lose a dying process's
 // last words.
-func (l *lifeline) HandleConn(_ context.Context, s stats.ConnStats) {
+func (l *Lifeline) HandleConn(_ context.Context, s stats.ConnStats) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch s.(type) {
@@ -61,10 +63,10 @@ func (l *lifeline) HandleConn(_ context.Context, s stats.ConnStats) {
 }
 
 // TagConn implements stats.Handler.
-func (l *lifeline) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (l *Lifeline) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
 
 // TagRPC implements stats.Handler.
-func (l *lifeline) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+func (l *Lifeline) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
 
 // HandleRPC implements stats.Handler.
-func (l *lifeline) HandleRPC(context.Context, stats.RPCStats) {}
+func (l *Lifeline) HandleRPC(context.Context, stats.RPCStats) {}

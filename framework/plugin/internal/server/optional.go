@@ -1,4 +1,4 @@
-package plugin
+package server
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 )
 
 // Render implements pb.PluginServer.
-func (s *server) Render(ctx context.Context, m *pb.RenderRequest) (*pb.RenderReply, error) {
-	e, err := lookup[*environmentServer](s, m.Instance)
+func (s *Server) Render(ctx context.Context, m *pb.RenderRequest) (*pb.RenderReply, error) {
+	e, err := lookup[*environmentInstance](s, m.Instance)
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +34,8 @@ func (s *server) Render(ctx context.Context, m *pb.RenderRequest) (*pb.RenderRep
 }
 
 // Rollout implements pb.PluginServer.
-func (s *server) Rollout(ctx context.Context, m *pb.RolloutRequest) (*pb.RolloutReply, error) {
-	e, err := lookup[*environmentServer](s, m.Instance)
+func (s *Server) Rollout(ctx context.Context, m *pb.RolloutRequest) (*pb.RolloutReply, error) {
+	e, err := lookup[*environmentInstance](s, m.Instance)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func (s *server) Rollout(ctx context.Context, m *pb.RolloutRequest) (*pb.Rollout
 }
 
 // Save implements pb.PluginServer.
-func (s *server) Save(ctx context.Context, m *pb.SaveRequest) (*pb.SaveReply, error) {
-	a, err := lookup[*agentServer](s, m.Instance)
+func (s *Server) Save(ctx context.Context, m *pb.SaveRequest) (*pb.SaveReply, error) {
+	a, err := lookup[*agentInstance](s, m.Instance)
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +74,8 @@ func (s *server) Save(ctx context.Context, m *pb.SaveRequest) (*pb.SaveReply, er
 }
 
 // Load implements pb.PluginServer.
-func (s *server) Load(ctx context.Context, m *pb.LoadRequest) (*pb.LoadReply, error) {
-	a, err := lookup[*agentServer](s, m.Instance)
+func (s *Server) Load(ctx context.Context, m *pb.LoadRequest) (*pb.LoadReply, error) {
+	a, err := lookup[*agentInstance](s, m.Instance)
 	if err != nil {
 		return nil, err
 	}
