@@ -10,11 +10,11 @@ import (
 
 // optimisticParams are the parameters of the optimistic model.
 type optimisticParams struct {
-	Gamma     float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; a choice of ours, like the other defaults, which were found by trial."`
-	Unseen    float64 `json:"unseen" jsonschema:"minimum=0" jsonschema_description:"By what factor the chance is overrated that a step finds the best state there can be, while there are states that were never visited. 1 is what the derivation gives; runs much longer than 1/(1-gamma) steps reap for longer than the discount counts, which speaks for more. 0 leaves such states out."`
-	Retry     float64 `json:"retry" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/n, in units of what a step has earned on average above the smallest reward."`
-	Beta      float64 `json:"beta" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/√n like that of MBIE-EB, in units of the range of rewards."`
-	Criterion string  `json:"criterion,omitempty" jsonschema:"enum=episode,enum=run" jsonschema_description:"Of tasks that end. episode: the discounted return of the episode, to which time hardly counts. run: that of the rest of the run, in which the next episode follows: a careful way to the end that takes long is no longer worth as much as a quick one. Episodes that can only cost are not looked forward to. With run a larger beta is better, such as 0.2: a choice that was found by trial."`
+	Gamma     float64  `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; a choice of ours, like the other defaults, which were found by trial."`
+	Unseen    float64  `json:"unseen" jsonschema:"minimum=0" jsonschema_description:"By what factor the chance is overrated that a step finds the best state there can be, while there are states that were never visited. 1 is what the derivation gives; runs much longer than 1/(1-gamma) steps reap for longer than the discount counts, which speaks for more. 0 leaves such states out."`
+	Retry     float64  `json:"retry" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/n, in units of what a step has earned on average above the smallest reward."`
+	Beta      *float64 `json:"beta,omitempty" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/√n like that of MBIE-EB, in units of the range of rewards. Default 0.01, or 0.2 where the next episode counts: what follows an end is worth more than one episode can be."`
+	Criterion string   `json:"criterion,omitempty" jsonschema:"enum=episode,enum=run" jsonschema_description:"Of tasks that end. episode: the discounted return of the episode, to which time hardly counts. run: that of the rest of the run, in which the next episode follows: a careful way to the end that takes long is no longer worth as much as a quick one. Episodes that can only cost are not looked forward to."`
 	Bounds
 }
 
@@ -42,15 +42,23 @@ type optimisticParams struct {
 func OptimisticModel() framework.Plugin {
 	return finite.Plugin("rlrun/optimistic-model@1",
 		"The best policy of the model seen, with optimism about pairs not tried, states not visited (after Szita & Lőrincz 2008) and what is random (MBIE-EB's bonus). Ours; one setting for all finite tasks.",
-		optimisticParams{Gamma: 0.99, Unseen: 50, Retry: 2, Beta: 0.01, Criterion: "episode"},
+		optimisticParams{Gamma: 0.99, Unseen: 50, Retry: 2, Criterion: "run"},
 		func(p optimisticParams, t finite.Task) (func() finite.Learner, error) {
 			if err := checkDiscount(p.Gamma); err != nil {
 				return nil, err
 			}
+			follows := p.Criterion == "run" && !t.Spec.Continuing
+			beta := 0.01
+			switch {
+			case p.Beta != nil:
+				beta = *p.Beta
+			case follows:
+				beta = 0.2
+			}
 			for _, w := range []struct {
 				name  string
 				value float64
-			}{{"unseen", p.Unseen}, {"retry", p.Retry}, {"beta", p.Beta}} {
+			}{{"unseen", p.Unseen}, {"retry", p.Retry}, {"beta", beta}} {
 				if !(w.value >= 0) || math.IsInf(w.value, 0) {
 					return nil, lanes.Invalid("%s is %v, must be finite and not negative", w.name, w.value)
 				}
@@ -63,9 +71,9 @@ func OptimisticModel() framework.Plugin {
 				return nil, err
 			}
 			return func() finite.Learner {
-				x := &optimisticModel{bonus: p.Beta * (high - low)}
+				x := &optimisticModel{bonus: beta * (high - low)}
 				x.init(t, x, p.Gamma, low, high)
-				if p.Criterion == "run" && !t.Spec.Continuing {
+				if follows {
 					x.starts = make([]float64, t.States)
 				}
 				x.unknown = unknown{p: &p, low: low, high: high, top: x.top, ends: !t.Spec.Continuing, states: t.States}

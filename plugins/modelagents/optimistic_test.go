@@ -23,7 +23,7 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 	for _, spec := range []bool{true, false} {
 		task := agenttest.Finite
 		task.Continuing = spec
-		x := newLane[*optimisticModel](t, "optimistic-model", `{"gamma":0.9,"unseen":20,"retry":0.7,"beta":0.3}`, task)
+		x := newLane[*optimisticModel](t, "optimistic-model", `{"gamma":0.9,"unseen":20,"retry":0.7,"beta":0.3,"criterion":"episode"}`, task)
 		rng := rand.New(rand.NewPCG(1, 1))
 		best := high / (1 - gamma)
 		if !task.Continuing {
@@ -212,8 +212,8 @@ func TestCriteriaDiffer(t *testing.T) {
 		params    string
 		low, high float64 // of the agent
 	}{
-		{models[0], 0.389, ``, 0.2, 0.7},
-		{run, 1, `{"criterion":"run","beta":0.2}`, 0.85, 1.1},
+		{models[0], 0.389, `{"criterion":"episode"}`, 0.2, 0.7},
+		{run, 1, ``, 0.85, 1.1},
 	} {
 		sol, err := mdp.SolveDiscounted(tt.model, 0.99, mdp.Options{})
 		if err != nil {

@@ -62,7 +62,7 @@ var variants = map[string][]string{
 	"boss":             {``, `{"horizon":3}`, `{"visits":2,"gamma":0.9}`},
 	"ucrl2":            {``, `{"horizon":3,"widths":"tabularl"}`, `{"scaling":0.1}`},
 	"mbie-eb":          {``, `{"gamma":0.5,"beta":3}`},
-	"optimistic-model": {``, `{"gamma":0.5,"beta":3,"retry":0,"unseen":0}`, `{"unseen":1000}`, `{"criterion":"run","beta":0.2}`},
+	"optimistic-model": {``, `{"gamma":0.5,"beta":3,"retry":0,"unseen":0}`, `{"unseen":1000}`, `{"criterion":"episode"}`},
 	"r-max":            {``, `{"m":1,"horizon":3}`, `{"m":2,"refine":true}`},
 	"e3":               {``, `{"m":1,"horizon":3,"gamma":1}`},
 }
