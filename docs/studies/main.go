@@ -25,17 +25,18 @@ import (
 
 // studies are what is made of the results of each experiment.
 var studies = map[string]func(*study) error{
-	"riverswim":       riverSwim,
-	"deepsea":         deepSea,
-	"deepsea-models":  deepSea,
-	"dearden":         dearden,
-	"dearden-maze":    dearden,
-	"window":          window,
-	"window-long":     window,
-	"window-tables":   window,
-	"horizon":         horizon,
-	"leaderboard":     leaderboard,
-	"leaderboard-new": leaderboard,
+	"riverswim":           riverSwim,
+	"deepsea":             deepSea,
+	"deepsea-models":      deepSea,
+	"dearden":             dearden,
+	"dearden-maze":        dearden,
+	"dearden-maze-models": dearden,
+	"window":              window,
+	"window-long":         window,
+	"window-tables":       window,
+	"horizon":             horizon,
+	"leaderboard":         leaderboard,
+	"leaderboard-new":     leaderboard,
 }
 
 func main() {
