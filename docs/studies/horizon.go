@@ -21,7 +21,7 @@ func horizon(s *study) error {
 		head = append(head, "T = "+strconv.Itoa(t))
 	}
 	byGamma := &report.Figure{Title: fmt.Sprintf("RiverSwim: steps under an exploratory option, %d runs, 95 %% bands", s.Meta.Runs), XLabel: "1/(1−γ)", YLabel: "share of exploratory steps", LogX: true}
-	byShare := &report.Figure{Title: "The same by the share ρ = 1 − γᵀ that a window takes of the horizon", XLabel: "ρ", YLabel: "share of exploratory steps", LogX: true}
+	byShare := &report.Figure{Title: "RiverSwim: the same steps by the share of the horizon, ρ = 1 − γᵀ", XLabel: "ρ", YLabel: "share of exploratory steps", LogX: true}
 	for _, metric := range []struct {
 		title    string
 		m        result.Metric
