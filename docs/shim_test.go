@@ -121,8 +121,11 @@ func hasPython(env []string) bool {
 	})
 }
 
+// build builds a program, without the race detector if this has it: documents say
+// what programs do in the time that they take.
 func build(gotool, root, to, pkg string) error {
 	cmd := exec.Command(gotool, "build", "-o", to, pkg)
+	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.ReplaceAll(os.Getenv("GOFLAGS"), "-race", ""))
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build %s: %w\n%s", pkg, err, out)
