@@ -106,8 +106,8 @@ func TestPythonRolloutFails(t *testing.T) {
 		{"error", "lane 2: step 3 of the rollout: no luck", framework.ErrInvalidAction, 2},
 		{"nan", "lane 2: step 3 of the rollout: invalid answer: reward is NaN", framework.ErrInvalidAnswer, 2},
 		{"outside", "lane 2: step 3 of the rollout: invalid answer: observation: ", framework.ErrInvalidAnswer, 2},
-		{"exit", "exit status 3", plugin.ErrDied, -1},
-		{"loop", "no answer within 1s", plugin.ErrTimeout, -1},
+		{"exit", "lane 2: the process died (exit status 3", plugin.ErrDied, 2},
+		{"loop", "lane 2: no answer within 1s", plugin.ErrTimeout, 2},
 	} {
 		t.Run(tt.fault, func(t *testing.T) {
 			t.Parallel()
