@@ -76,6 +76,7 @@ type Dirichlet struct {
 	seen    bool
 	rewards RewardPrior
 	logs    []float64
+	row     *scatter // of a draw, where few of many successors get a probability
 	latest  revision // of the mean
 }
 
@@ -184,33 +185,93 @@ const improbable = 1e-12
 func (d *Dirichlet) Sample(rng *rand.Rand) *Tabular { return d.SampleInto(nil, rng) }
 
 // SampleInto is Sample in the memory of an earlier sample, which it overwrites.
-// Rows are gamma variates, normalised in log space; successors with a probability
-// below 1e-12 are left out. Where alpha is small against 1 that is most of them, and
-// the model is sparse.
+// Successors with a probability below 1e-12 are left out. Where alpha is small against
+// 1 that is most of them, and the model is sparse; where many have not been seen, they
+// are not even drawn.
 func (d *Dirichlet) SampleInto(t *Tabular, rng *rand.Rand) *Tabular {
 	return d.fill(t, func(s, a int, row *countRow, t *Tabular) {
 		t.reward = append(t.reward, d.rewards.Sample(row.reward, rng))
-		first, n, largest := len(t.next), 0, math.Inf(-1)
-		d.successors(s, row, func(next int32, count float64) {
-			t.next = append(t.next, next)
-			d.logs[n] = logGamma(d.alpha+count, rng)
-			largest = max(largest, d.logs[n])
-			n++
-		})
-		sum := 0.0
-		for _, x := range d.logs[:n] {
-			t.prob = append(t.prob, math.Exp(x-largest))
-			sum += t.prob[len(t.prob)-1]
+		if m := d.support(row) - len(row.next); float64(m) > manyUnseen*(1+float64(m)*d.alpha) {
+			d.sampleSparse(t, row, m, rng)
+		} else {
+			d.sampleDense(t, s, row, rng)
 		}
-		kept := first
-		for k := first; k < len(t.next); k++ {
-			if p := t.prob[k] / sum; p > improbable {
-				t.next[kept], t.prob[kept] = t.next[k], p
-				kept++
-			}
-		}
-		t.next, t.prob = t.next[:kept], t.prob[:kept]
 	})
+}
+
+// sampleDense appends a drawn row: gamma variates, normalised in log space.
+func (d *Dirichlet) sampleDense(t *Tabular, s int, row *countRow, rng *rand.Rand) {
+	first, n, largest := len(t.next), 0, math.Inf(-1)
+	d.successors(s, row, func(next int32, count float64) {
+		t.next = append(t.next, next)
+		d.logs[n] = logGamma(d.alpha+count, rng)
+		largest = max(largest, d.logs[n])
+		n++
+	})
+	sum := 0.0
+	for _, x := range d.logs[:n] {
+		t.prob = append(t.prob, math.Exp(x-largest))
+		sum += t.prob[len(t.prob)-1]
+	}
+	t.normalise(first, sum)
+}
+
+// normalise divides the probabilities of the row that begins at first by their sum, and
+// leaves out what is improbable then.
+func (t *Tabular) normalise(first int, sum float64) {
+	kept := first
+	for k := first; k < len(t.next); k++ {
+		if p := t.prob[k] / sum; p > improbable {
+			t.next[kept], t.prob[kept] = t.next[k], p
+			kept++
+		}
+	}
+	t.next, t.prob = t.next[:kept], t.prob[:kept]
+}
+
+// manyUnseen is how many successors that have not been seen are many, for each that
+// gets a probability: some 28 of them do where their parameters add up to one, and
+// each costs two gamma variates and a place in the order.
+const manyUnseen = 64
+
+// sampleSparse appends a drawn row, m of whose successors have not been seen. Together
+// these get what a successor with parameter mα would. It is shared out in size-biased
+// order: of m that are alike, the one on which a random point falls has a share
+// Beta(1+α, (m-1)α), any of them with the same chance, and the others share the rest
+// likewise (Pitman 1996, §4). What is left goes down by a constant factor each time, so
+// that few have been drawn when it is improbable.
+func (d *Dirichlet) sampleSparse(t *Tabular, row *countRow, m int, rng *rand.Rand) {
+	if d.row == nil {
+		d.row = newScatter(d.states)
+	}
+	unseen := logGamma(float64(m)*d.alpha, rng)
+	logs, largest := d.logs[:len(row.next)], unseen
+	for k, count := range row.count {
+		logs[k] = logGamma(d.alpha+count, rng)
+		largest = max(largest, logs[k])
+	}
+	rest := math.Exp(unseen - largest)
+	sum := rest
+	for k, x := range logs {
+		p := math.Exp(x - largest)
+		d.row.add(row.next[k], p)
+		sum += p
+	}
+	for ; rest > improbable*sum && m > 0; m-- {
+		next := int32(rng.IntN(d.states))
+		for d.row.present[next] {
+			next = int32(rng.IntN(d.states))
+		}
+		odds := math.Inf(1)
+		if m > 1 {
+			odds = math.Exp(logGamma(1+d.alpha, rng) - logGamma(float64(m-1)*d.alpha, rng))
+		}
+		d.row.add(next, rest/(1+1/odds))
+		rest /= 1 + odds
+	}
+	first := len(t.next)
+	t.next, t.prob = d.row.drain(t.next, t.prob)
+	t.normalise(first, sum)
 }
 
 // Bootstrap approximates a posterior by models that have each seen the data with

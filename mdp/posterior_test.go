@@ -3,6 +3,7 @@ package mdp
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -96,6 +97,73 @@ func TestNormalGammaMoments(t *testing.T) {
 		draws[i] = prior.Sample(c.Rewards(0, 0), rng)
 	}
 	checkMoments(t, "mean reward", draws, mu, beta/(kappa*(alpha-1)))
+}
+
+// A row most of whose successors have not been seen is drawn by its largest unseen
+// ones. Its moments, those of its largest unseen probability and of the number of those
+// above a thousandth are what gamma variates for all successors yield. The false-alarm
+// rate is below 1e-3.
+func TestDirichletOfManyUnseen(t *testing.T) {
+	const states, n = 300, 8000
+	d, err := NewDirichlet(DirichletPrior{States: states, Actions: 1, Alpha: 1.0 / states})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, next := range []int{7, 7, 7, 299} {
+		d.Update(0, 0, 0, next)
+	}
+	row, rng := &d.rows[0], rand.New(rand.NewPCG(4, 4))
+	kinds := []string{"the first seen", "the second", "an unseen one", "all the others", "the largest unseen", "how many unseen"}
+	draw := func(sample func(*Tabular)) (out [6][]float64) {
+		table := new(Tabular)
+		for range n {
+			table.next, table.prob = table.next[:0], table.prob[:0]
+			sample(table)
+			if !slices.IsSorted(table.next) {
+				t.Fatalf("successors %v", table.next)
+			}
+			var x [6]float64
+			for k, s := range table.next {
+				switch p := table.prob[k]; s {
+				case 7:
+					x[0] = p
+				case 299:
+					x[1] = p
+				default:
+					if s == 100 {
+						x[2] = p
+					}
+					x[3] += p
+					x[4] = max(x[4], p)
+					if p > 0.001 {
+						x[5]++
+					}
+				}
+			}
+			if !within(x[0]+x[1]+x[3], 1, 1e-9) {
+				t.Fatalf("probabilities add up to %v", x[0]+x[1]+x[3])
+			}
+			for i := range out {
+				out[i] = append(out[i], x[i])
+			}
+		}
+		return out
+	}
+	sparse := draw(func(table *Tabular) { d.sampleSparse(table, row, states-2, rng) })
+	dense := draw(func(table *Tabular) { d.sampleDense(table, 0, row, rng) })
+	for i, alpha := range []float64{3 + d.alpha, 1 + d.alpha, d.alpha, 298 * d.alpha} {
+		variance := alpha * (5 - alpha) / (25 * 6)
+		if m := stat.Mean(sparse[i], nil); math.Abs(m-alpha/5) > 5*math.Sqrt(variance/n) {
+			t.Errorf("%s: mean %v, want %v", kinds[i], m, alpha/5)
+		}
+	}
+	for i, kind := range kinds {
+		slices.Sort(sparse[i])
+		slices.Sort(dense[i])
+		if ks := stat.KolmogorovSmirnov(sparse[i], nil, dense[i], nil); ks > 2.3*math.Sqrt(2.0/n) { // exp(-2·2.3²) · 2 = 5e-5
+			t.Errorf("%s: a distance of %v between the distributions of the two routes", kind, ks)
+		}
+	}
 }
 
 // At parameters where gamma variates underflow, rows are still distributions, and
