@@ -229,10 +229,10 @@ func (t *Tabular) normalise(first int, sum float64) {
 	t.next, t.prob = t.next[:kept], t.prob[:kept]
 }
 
-// manyUnseen is how many successors that have not been seen are many, for each that
-// gets a probability: some 28 of them do where their parameters add up to one, and
-// each costs two gamma variates and a place in the order.
-const manyUnseen = 64
+// manyUnseen is how many successors that have not been seen are many, for each one
+// that is expected to matter: where their parameters add up to one, some 28 get a
+// probability.
+const manyUnseen = 32
 
 // sampleSparse appends a drawn row, m of whose successors have not been seen. Together
 // these get what a successor with parameter mα would. It is shared out in size-biased
@@ -262,16 +262,28 @@ func (d *Dirichlet) sampleSparse(t *Tabular, row *countRow, m int, rng *rand.Ran
 		for d.row.present[next] {
 			next = int32(rng.IntN(d.states))
 		}
-		odds := math.Inf(1)
+		left := 0.0
 		if m > 1 {
-			odds = math.Exp(logGamma(1+d.alpha, rng) - logGamma(float64(m-1)*d.alpha, rng))
+			left = biasedRest(d.alpha, float64(m-1)*d.alpha, rng)
 		}
-		d.row.add(next, rest/(1+1/odds))
-		rest /= 1 + odds
+		d.row.add(next, rest*(1-left))
+		rest *= left
 	}
 	first := len(t.next)
 	t.next, t.prob = d.row.drain(t.next, t.prob)
 	t.normalise(first, sum)
+}
+
+// biasedRest draws 1-W for W ~ Beta(1+a, b), where a is small, by rejection from W ~
+// Beta(1,b), whose 1-W is a power of a uniform variate: W is kept with probability W^a.
+func biasedRest(a, b float64, rng *rand.Rand) float64 {
+	for {
+		rest := math.Exp(-rng.ExpFloat64() / b)
+		// The bound -log W ≤ 1/W - 1 mostly does in place of the logarithm.
+		if e := rng.ExpFloat64(); e*(1-rest) >= a*rest || e >= -a*math.Log1p(-rest) {
+			return rest
+		}
+	}
 }
 
 // Bootstrap approximates a posterior by models that have each seen the data with

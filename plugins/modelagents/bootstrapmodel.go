@@ -54,8 +54,10 @@ func BootstrapModel() framework.Plugin {
 				return nil, err
 			}
 			return func() finite.Learner {
-				x := &bootstrapModel{p: &p, t: t, endings: newEndings(t.States), first: make([]float64, t.States), fresh: make([]float64, t.States*t.Actions),
-					draws: make([]*mdp.Tabular, p.Members), models: make([]*mdp.Tabular, p.Members+1)}
+				pairs := t.States * t.Actions
+				x := &bootstrapModel{p: &p, t: t, endings: newEndings(t.States), first: make([]float64, t.States),
+					models: newTries(pairs), greedy: newTries(pairs),
+					draws: make([]*mdp.Tabular, p.Members), memory: make([]*mdp.Tabular, p.Members+1)}
 				x.rng = rand.New(&x.pcg)
 				x.follower = candidateFollower{rng: x.rng, scratch: make([]float64, t.Actions)}
 				return x
@@ -150,16 +152,17 @@ type bootstrapModel struct {
 	within   bool      // an episode goes on
 	first    []float64 // how often episodes began in each state
 	visits   *options.Visits
-	fresh    []float64 // tries of each pair since models were last solved
-	news     bool      // there are any
-	due      bool      // they are many
+	models   tries // since models were last solved
+	greedy   tries // since the greedy policy was found
+	news     bool  // since either
 	average  mdp.AverageSolver
 	solver   mdp.DiscountedSolver
 	draws    []*mdp.Tabular    // memory for samples
-	models   []*mdp.Tabular    // memory for models with terminal states: of the members and the mean
-	policy   mdp.Deterministic // that is followed when no host decides, nil at first
+	memory   []*mdp.Tabular    // for models with terminal states: of the members and the mean
+	policy   mdp.Deterministic // that is followed when no host decides, or the greedy one; nil at first
 	value    []float64         // of the last discounted plan: where the next starts
-	follower candidateFollower
+	follower candidateFollower // of another option than the greedy one
+	followed followed
 	facing   int // the state of the last decision
 	state    int // of the last action
 	action   int
@@ -189,16 +192,16 @@ func (x *bootstrapModel) Start(s uint64) {
 		panic(fmt.Sprintf("modelagents: parameters that were not checked: %v", err))
 	}
 	clear(x.first)
-	clear(x.fresh)
+	x.models.begin()
+	x.greedy.begin()
 	x.forget()
 	x.average, x.policy, x.value = mdp.AverageSolver{}, nil, nil
 	x.reducer, x.reduction = options.NewReducer(options.WindowOptions{Fixed: 1}), nil
-	x.within, x.news, x.due = false, true, true
-	x.follower.active = false
+	x.within, x.news, x.followed = false, true, itself
 }
 
 func (x *bootstrapModel) Begin(s int) int {
-	x.due = x.due || x.p.Behaviour == "thompson"
+	x.models.due = x.models.due || x.p.Behaviour == "thompson"
 	return x.Act(s)
 }
 
@@ -235,11 +238,10 @@ func (x *bootstrapModel) learn(r float64, next int) {
 	x.belief.Update(x.state, x.action, r, next)
 	x.visits.Update(x.state, x.action)
 	x.news = true
-	i := x.state*x.t.Actions + x.action
-	x.fresh[i]++
-	before := float64(x.visits.Count(x.state, x.action)) - x.fresh[i]
-	x.due = x.due || x.fresh[i] >= max(1, x.p.Growth*before)
-	if x.follower.active {
+	i, visits := x.state*x.t.Actions+x.action, float64(x.visits.Count(x.state, x.action))
+	x.models.add(i, visits, x.p.Growth)
+	x.greedy.add(i, visits, x.p.Growth)
+	if x.followed == anOption {
 		x.follower.advance(r, next)
 	}
 }
@@ -247,21 +249,34 @@ func (x *bootstrapModel) learn(r float64, next int) {
 func (x *bootstrapModel) Act(s int) int {
 	x.arrive(s)
 	x.state = s
-	if x.follower.active {
+	switch {
+	case x.followed == anOption:
 		x.action = x.follower.action(s)
 		return x.action
-	}
-	if x.due {
+	case x.followed == itself && x.models.due:
 		x.plan()
+	case x.followed == greedily && x.greedy.due:
+		x.solve(x.mean())
+		x.greedy.clear()
 	}
 	x.action = x.policy[s]
 	return x.action
 }
 
+// followed is what is followed at present.
+type followed int
+
+const (
+	itself   followed = iota // no host decides
+	greedily                 // the greedy option: the best policy of the mean model, as it is by now
+	anOption                 // another option of the last reduction
+)
+
 // solved says that models were solved with all that is known by now.
 func (x *bootstrapModel) solved() {
-	clear(x.fresh)
-	x.news, x.due = false, false
+	x.models.clear()
+	x.greedy.clear()
+	x.news = false
 }
 
 // plan finds the policy that is followed when no host decides. A solver that stops
@@ -335,8 +350,8 @@ func (x *bootstrapModel) complete(k int, m *mdp.Tabular) (*mdp.Tabular, error) {
 		return m, nil
 	}
 	if x.p.Criterion == "discounted" {
-		x.models[k] = m.Terminating(x.models[k], x.terminal)
-		return x.models[k], nil
+		x.memory[k] = m.Terminating(x.memory[k], x.terminal)
+		return x.memory[k], nil
 	}
 	d := mdp.Definition{States: x.t.States, Actions: x.t.Actions}
 	starts := 0.0
@@ -382,7 +397,7 @@ func (x *bootstrapModel) Face(p *options.Problem) error {
 		return lanes.Unsupported("no options have been offered")
 	}
 	x.arrive(x.facing)
-	if x.due || x.reduction == nil || x.deviates && x.at != x.facing {
+	if x.models.due || x.reduction == nil || x.deviates && x.at != x.facing {
 		if err := x.reduce(x.facing); err != nil && x.reduction == nil {
 			return err
 		}
@@ -413,30 +428,23 @@ func (x *bootstrapModel) reduce(s int) error {
 		return err
 	}
 	x.reduction, x.at = red, s
+	x.policy = append(x.policy[:0], red.Candidates[0].Policy.(mdp.Deterministic)...)
 	x.solved()
 	return nil
 }
 
 func (x *bootstrapModel) Follow(option int) int {
-	x.follower.follow(x.reduction.Candidates[option], x.facing)
+	x.followed = greedily
+	if option > 0 {
+		x.followed = anOption
+		x.follower.follow(x.reduction.Candidates[option], x.facing)
+	}
 	return x.Act(x.facing)
 }
 
 func (x *bootstrapModel) Policy(dst []int) ([]int, error) {
-	for s := range x.t.States {
-		dst = append(dst, x.greedy(s))
+	if x.policy == nil { // nothing has been solved
+		return append(dst, make([]int, x.t.States)...), nil
 	}
-	return dst, nil
-}
-
-// greedy returns the greedy action of the reduction, else of what it follows by
-// itself.
-func (x *bootstrapModel) greedy(s int) int {
-	if x.reduction != nil {
-		return x.reduction.Candidates[0].Policy.(mdp.Deterministic)[s]
-	}
-	if x.policy != nil {
-		return x.policy[s]
-	}
-	return 0
+	return append(dst, x.policy...), nil
 }

@@ -82,8 +82,8 @@ func TestOneStateModelsAreTheBandit(t *testing.T) {
 				}
 			}
 		}
-		if x.greedy(0) != greedy || len(p.Arms) != 3 {
-			t.Errorf("%s: greedy action %d, want %d; options %v", params, x.greedy(0), greedy, p.Arms)
+		if x.policy[0] != greedy || len(p.Arms) != 3 {
+			t.Errorf("%s: greedy action %d, want %d; options %v", params, x.policy[0], greedy, p.Arms)
 		}
 		for _, gamma := range []float64{0.3, 0.9, 0.999} {
 			d, err := options.Decide(options.Rule{Score: options.Index, Kind: bandit.V, Horizon: bandit.Discounted(gamma)}, &p, nil)
@@ -137,6 +137,46 @@ func TestModelsAreSolvedWhenDataGrow(t *testing.T) {
 	}
 }
 
+// The greedy option is greedy for what is known by now, however long it is held; every
+// other option stays what it was when it was chosen.
+func TestGreedyOptionKeepsUp(t *testing.T) {
+	x := newBootstrapModel(t, `{"weight":0.01}`, 2, 2, []options.Kind{options.Constants})
+	act := func(s int) int { // what is followed, and what a host is told is greedy
+		a := x.Act(s)
+		policy, err := x.Policy(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.followed == greedily && policy[s] != a {
+			t.Errorf("action %d, but the greedy policy is said to be %v", a, policy)
+		}
+		return a
+	}
+	var p options.Problem
+	x.Look(0)
+	if err := x.Face(&p); err != nil {
+		t.Fatal(err)
+	}
+	first := x.Follow(0)
+	for a := range 2 { // with the prior gone, the other action pays
+		for range 30 {
+			x.state, x.action = 0, a
+			x.Take(map[bool]float64{true: -1, false: 1}[a == first], 0)
+		}
+	}
+	if a := act(0); a == first {
+		t.Errorf("action %d is held on to", a)
+	}
+	held := x.Follow(1)
+	for range 500 {
+		x.state, x.action = 0, held
+		x.Take(-1, 0)
+	}
+	if a := act(0); a != held {
+		t.Errorf("option %q takes action %d, not %d any more", p.Arms[1].Name, a, held)
+	}
+}
+
 // After much uniform exploration the greedy policy is optimal: on a task that
 // continues, on one that truncates, and on one that terminates, where the average
 // criterion is that of episodes following each other.
@@ -148,7 +188,7 @@ func TestModelsFindTheOptimum(t *testing.T) {
 			t.Run(tt.env+tt.params+agent, func(t *testing.T) {
 				x, m := trainedHosted(t, tt.env, tt.params, agent)
 				policy := make(mdp.Deterministic, m.NumStates())
-				x.due = true
+				x.models.due = true
 				worth := make([]float64, m.NumStates()) // of the best policy, in the mean over members
 				var p options.Problem
 				for s := range policy {
@@ -157,7 +197,7 @@ func TestModelsFindTheOptimum(t *testing.T) {
 						if err := x.Face(&p); err != nil {
 							t.Fatal(err)
 						}
-						policy[s] = x.greedy(s)
+						policy[s] = x.policy[s]
 						for _, v := range p.Optimal {
 							worth[s] += v / float64(x.p.Members)
 						}
@@ -302,9 +342,11 @@ func TestFollowedCandidates(t *testing.T) {
 			if n == 0 {
 				a = x.Follow(o)
 			} else {
-				a = x.follower.action(s)
+				a = x.Act(s)
 			}
-			x.follower.advance(0, (s+1)%4)
+			if o > 0 {
+				x.follower.advance(0, (s+1)%4)
+			}
 			counts[a]++
 			if run++; a != last {
 				run, last = 1, a
@@ -313,7 +355,7 @@ func TestFollowedCandidates(t *testing.T) {
 			want := a
 			switch pi, _ := c.Policy.(mdp.Deterministic); {
 			case name == "deviation" && n > 0:
-				want = x.greedy(s)
+				want = x.policy[s]
 			case pi != nil:
 				want = pi[s]
 			}
@@ -338,7 +380,7 @@ func TestFollowedCandidates(t *testing.T) {
 	x.Look(3)
 	x.Face(&p)
 	for o, arm := range p.Arms {
-		if a := x.reduction.Candidates[o]; strings.HasPrefix(arm.Name, "deviation") && a.Policy.(mdp.Deterministic)[3] == x.greedy(3) {
+		if a := x.reduction.Candidates[o]; strings.HasPrefix(arm.Name, "deviation") && a.Policy.(mdp.Deterministic)[3] == x.policy[3] {
 			t.Errorf("option %s is none in state 3", arm.Name)
 		}
 	}

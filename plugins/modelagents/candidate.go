@@ -9,7 +9,6 @@ import (
 
 // candidateFollower acts by the candidate of a reduction that the host chose.
 type candidateFollower struct {
-	active    bool
 	policy    mdp.Deterministic // of a candidate that is nothing but one
 	repeats   []options.Option  // that are drawn, one after the other
 	execution options.Execution // of other candidates
@@ -19,7 +18,7 @@ type candidateFollower struct {
 
 // follow follows a candidate from state s on.
 func (x *candidateFollower) follow(c options.Candidate, s int) {
-	x.active, x.policy, x.repeats = true, nil, c.Repeats()
+	x.policy, x.repeats = nil, c.Repeats()
 	if pi, ok := c.Policy.(mdp.Deterministic); ok && c.Option == nil {
 		x.policy = pi
 		return

@@ -63,7 +63,7 @@ func psrlPlugin(id, doc string, defaults psrlParams) framework.Plugin {
 			return nil, err
 		}
 		return func() finite.Learner {
-			x := &psrl{p: &p, t: t, fresh: make([]float64, t.States*t.Actions), endings: newEndings(t.States), finite: new(mdp.FiniteSolver), kept: new(mdp.FiniteSolver)}
+			x := &psrl{p: &p, t: t, fresh: newTries(t.States * t.Actions), endings: newEndings(t.States), finite: new(mdp.FiniteSolver), kept: new(mdp.FiniteSolver)}
 			x.models, x.drawn = make([]*mdp.Tabular, p.Samples), make([]mdp.Model, p.Samples)
 			x.rng = rand.New(&x.pcg)
 			return x
@@ -120,8 +120,7 @@ type psrl struct {
 	plan    []mdp.Deterministic // by steps to go, or a stationary policy alone; of merged models actions are a+kA
 	left    int                 // steps that the plan is still good for, with a horizon
 	value   []float64           // of the last discounted plan: where the next starts
-	fresh   []float64           // visits to each pair since the last sample
-	due     bool                // for a sample
+	fresh   tries               // since the last sample
 	state   int                 // of the last action
 	action  int
 }
@@ -130,12 +129,12 @@ func (x *psrl) Start(s uint64) {
 	x.pcg.Seed(s, uint64(seed.Exploration))
 	x.belief = newBelief(x.t, x.p.Alpha, normalReward{x.p.Mu0, x.p.Tau0, x.p.Tau})
 	x.average, x.plan, x.value = mdp.AverageSolver{}, nil, nil
-	x.due = true
+	x.fresh.begin()
 	x.forget()
 }
 
 func (x *psrl) Begin(s int) int {
-	x.due = x.due || x.p.Horizon > 0 || x.p.Resample != "visits"
+	x.fresh.due = x.fresh.due || x.p.Horizon > 0 || x.p.Resample != "visits"
 	return x.Act(s)
 }
 
@@ -158,21 +157,18 @@ func (x *psrl) learn(r float64, next int) {
 	}
 	switch x.p.Resample {
 	case "geometric":
-		x.due = x.due || x.rng.Float64() >= x.p.Gamma
+		x.fresh.due = x.fresh.due || x.rng.Float64() >= x.p.Gamma
 		return
 	case "visits":
-		x.due = x.due || x.belief.N(x.state, x.action) == float64(x.p.Visits)
+		x.fresh.due = x.fresh.due || x.belief.N(x.state, x.action) == float64(x.p.Visits)
 		return
 	}
-	i := x.state*x.t.Actions + x.action
-	x.fresh[i]++
-	before := x.belief.N(x.state, x.action) - x.fresh[i]
-	x.due = x.due || x.fresh[i] >= max(1, before)
+	x.fresh.add(x.state*x.t.Actions+x.action, x.belief.N(x.state, x.action), 1)
 }
 
 func (x *psrl) Act(s int) int {
 	x.unmark(s)
-	if x.due || x.p.Horizon > 0 && x.left == 0 {
+	if x.fresh.due || x.p.Horizon > 0 && x.left == 0 {
 		x.sample(s)
 	}
 	x.state, x.action = s, x.plan[x.left][s]%x.t.Actions
@@ -184,8 +180,7 @@ func (x *psrl) Act(s int) int {
 
 // sample draws models and plans for them in state s.
 func (x *psrl) sample(s int) {
-	x.due = false
-	clear(x.fresh)
+	x.fresh.clear()
 	for k := range x.models {
 		x.models[k] = x.belief.SampleInto(x.models[k], x.rng)
 		x.drawn[k] = x.models[k]
