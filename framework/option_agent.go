@@ -30,7 +30,9 @@ type OptionAgent interface {
 	StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error
 	// Choose ends the epochs of the last StepOptions: a lane with an entry ≥ 0 in
 	// choices follows that option (an index of its problem's Arms) from now on,
-	// and selects its action by it. Other lanes are left alone.
+	// and selects its action by it. Other lanes are left alone. The greedy option is
+	// greedy for what the lane knows by then, at every step; others should stay what
+	// they were when they were chosen.
 	Choose(ctx context.Context, choices []int, actions *space.Column) error
 	// GreedyPolicy returns the greedy action of a lane in every observation of a
 	// Discrete space, counted from 0 like the actions, into dst, which is grown as

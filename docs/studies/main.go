@@ -37,6 +37,7 @@ var studies = map[string]func(*study) error{
 	"horizon":             horizon,
 	"leaderboard":         leaderboard,
 	"leaderboard-new":     leaderboard,
+	"leaderboard-taxi":    leaderboard,
 }
 
 func main() {
