@@ -61,7 +61,7 @@ func deepSea(s *study) error {
 			figure.Lines = append(figure.Lines, line)
 		}
 	}
-	dithering := report.Line{Label: "2ᴺ, dithering"}
+	dithering := report.Line{Label: "2ᴺ, dithering", Reference: true}
 	most := 0.0
 	for i := range depths {
 		most = max(most, float64(s.Meta.Steps/depths[i]))

@@ -38,6 +38,7 @@ type Line struct {
 	Label        string
 	X            []float64
 	Y, Low, High []float64
+	Reference    bool // a line to compare with, drawn as levels are
 }
 
 // Level is a horizontal line across a figure.
@@ -233,7 +234,11 @@ func (f *Figure) plot() *plot.Plot {
 		p.Add(&band{&f.Lines[i], bandColor(i, len(f.Lines))})
 	}
 	for i := range f.Lines {
-		p.Add(&curve{&f.Lines[i], stroke(i)})
+		style := stroke(i)
+		if f.Lines[i].Reference {
+			style = levelStroke()
+		}
+		p.Add(&curve{&f.Lines[i], style})
 	}
 	for i := range f.Levels {
 		p.Add(&level{f.Levels[i].Y})

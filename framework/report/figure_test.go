@@ -7,6 +7,8 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,6 +206,20 @@ func TestLogarithmicY(t *testing.T) {
 		if err := f.WriteSVG(io.Discard); err == nil || !strings.Contains(err.Error(), "y is") {
 			t.Errorf("got %v, want an error about y", err)
 		}
+	}
+}
+
+// A reference line is drawn as a level is, and takes no colour from the palette.
+func TestReferenceLine(t *testing.T) {
+	flat := Line{Label: "optimum", X: []float64{0, 5}, Y: []float64{2, 2}, Reference: true}
+	drawn := svg(t, &Figure{Lines: []Line{ramp("agent", 5, 1), flat}})
+	if strings.Contains(drawn, "stroke:#D55E00") {
+		t.Error("it has the colour of the second line")
+	}
+	level := svg(t, &Figure{Lines: []Line{ramp("agent", 5, 1)}, Levels: []Level{{Label: "optimum", Y: 2}}})
+	style := regexp.MustCompile(`style="[^"]*stroke-dasharray[^"]*"`)
+	if a, b := style.FindAllString(drawn, -1), style.FindAllString(level, -1); len(a) == 0 || !slices.Equal(a, b) {
+		t.Errorf("styles %q, those of a level are %q", a, b)
 	}
 }
 

@@ -42,7 +42,11 @@ func newLegend(f *Figure) *legend {
 	}}
 	for i := range f.Lines {
 		if f.Lines[i].Label != "" && len(parts(f.Lines[i].Y)) > 0 { // and something is drawn
-			l.entries = append(l.entries, entry{clean(f.Lines[i].Label), i, len(f.Lines[i].Low) > 0})
+			e := entry{clean(f.Lines[i].Label), i, len(f.Lines[i].Low) > 0}
+			if f.Lines[i].Reference {
+				e.line = -1
+			}
+			l.entries = append(l.entries, e)
 		}
 	}
 	for _, v := range f.Levels {
