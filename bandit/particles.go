@@ -138,6 +138,18 @@ func (p *Particles) Exceed(x float64) float64 {
 	return 0
 }
 
+// UpperQuantile returns the smallest particle x with P(q > x) ≤ tail, tail in
+// [0,1]: the largest of positive weight at 0, the smallest of all at 1.
+func (p *Particles) UpperQuantile(tail float64) float64 {
+	n, _ := slices.BinarySearchFunc(p.above, tail, func(above, tail float64) int {
+		if above <= tail {
+			return -1
+		}
+		return 1
+	})
+	return p.x[min(n, len(p.x)-1)]
+}
+
 func (p *Particles) tails(x float64) (above, below float64) {
 	above = p.Exceed(x)
 	return above, 1 - above

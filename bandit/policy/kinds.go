@@ -25,11 +25,11 @@ const (
 
 // Kinds of beliefs, never written to.
 var (
-	anyBelief     = []string{"population", "point", "beta", "gaussian", "normal-gamma", "particles"}
-	pointFirst    = []string{"point", "population", "beta", "gaussian", "normal-gamma", "particles"}
-	betaOnly      = []string{"beta"}
-	conjugate     = []string{"beta", "gaussian", "normal-gamma"}
-	withQuantiles = []string{"beta", "gaussian", "normal-gamma", "population"}
+	anyBelief  = []string{"population", "point", "beta", "gaussian", "normal-gamma", "particles"}
+	pointFirst = []string{"point", "population", "beta", "gaussian", "normal-gamma", "particles"}
+	betaFirst  = []string{"beta", "gaussian", "normal-gamma", "population", "point", "particles"}
+	betaOnly   = []string{"beta"}
+	conjugate  = []string{"beta", "gaussian", "normal-gamma"}
 )
 
 // maker is what build returns.
@@ -74,7 +74,7 @@ func kindOf(name string) (kind, error) {
 	case "kl-ucb":
 		return kind{"confidence", nil, buildKLUCB}, nil
 	case "bayes-ucb":
-		return kind{"confidence horizon", withQuantiles, buildBayesUCB}, nil
+		return kind{"confidence horizon", betaFirst, buildBayesUCB}, nil
 	case "gittins":
 		return kind{"gamma", betaOnly, buildGittins}, nil
 	case "knowledge-gradient":

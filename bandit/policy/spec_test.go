@@ -53,7 +53,6 @@ func TestSpecErrors(t *testing.T) {
 		{Spec{Kind: "ucb1", Confidence: new(-1.0)}, BeliefSpec{}, unit, "confidence is -1"},
 		{Spec{Kind: "bayes-ucb", Confidence: new(5.0)}, BeliefSpec{}, unit, "horizon must be given if confidence is not 0"},
 		{Spec{Kind: "bayes-ucb", Horizon: new(5)}, BeliefSpec{}, unit, "horizon matters only if confidence is not 0"},
-		{Spec{Kind: "bayes-ucb"}, BeliefSpec{Kind: "particles"}, unit, "belief: policy bayes-ucb works with beta, gaussian, normal-gamma, population, not with particles"},
 		{Spec{Kind: "gittins"}, BeliefSpec{Kind: "population"}, unit, "belief: policy gittins works with beta, not with population"},
 		{Spec{Kind: "gittins", Gamma: new(1.0)}, BeliefSpec{}, unit, "gamma is 1, must be in [0,1)"},
 		{Spec{Kind: "gittins"}, BeliefSpec{}, unbounded, "belief: kind beta needs rewards in [0,1], not in [-Inf, +Inf]"},
