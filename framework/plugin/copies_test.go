@@ -113,7 +113,7 @@ func TestLaneOfTheDead(t *testing.T) {
 			t.Errorf("got lane %d, want 2", got)
 		}
 	})
-	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, sigstop} {
 		t.Run("between calls/"+signal.String(), func(t *testing.T) {
 			p := launch(t, plugin.LaunchOptions{CallTimeout: time.Second}, "serve-environment")
 			env, err := p.OpenEnvironment(t.Context(), params(t, inCopies+"none"), 4)
@@ -124,7 +124,7 @@ func TestLaneOfTheDead(t *testing.T) {
 			if err := env.Step(t.Context(), in, &out); err != nil {
 				t.Fatal(err)
 			}
-			if err := syscall.Kill(p.Pid(), signal); err != nil {
+			if err := kill(p.Pid(), signal); err != nil {
 				t.Fatal(err)
 			}
 			for !halted(p.Pid()) {

@@ -216,7 +216,7 @@ func TestFloodIsNoise(t *testing.T) {
 // A process that somebody else kills may have been killed by the system.
 func TestKilledBySomebody(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
-	if err := syscall.Kill(p.Pid(), syscall.SIGKILL); err != nil {
+	if err := kill(p.Pid(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	waitForEnd(t, p.Pid())
@@ -289,7 +289,7 @@ func TestStartFails(t *testing.T) {
 
 // alive reports whether a process runs; one that waits to be reaped does not.
 func alive(pid int) bool {
-	if err := syscall.Kill(pid, 0); err != nil {
+	if err := kill(pid, 0); err != nil {
 		return false
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -63,7 +63,7 @@ func TestNoOrphans(t *testing.T) {
 // An interrupt at the terminal is the host's to handle.
 func TestInterruptIsIgnored(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
-	if err := syscall.Kill(p.Pid(), syscall.SIGINT); err != nil {
+	if err := kill(p.Pid(), syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	if err := stepEnvironment(t, p, "none", struck); err != nil {
@@ -101,7 +101,7 @@ func TestClose(t *testing.T) {
 // A process that cannot answer is killed when its time to close is up.
 func TestCloseOfAStoppedProcess(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{CloseTimeout: 200 * time.Millisecond}, "serve-environment")
-	if err := syscall.Kill(p.Pid(), syscall.SIGSTOP); err != nil {
+	if err := kill(p.Pid(), sigstop); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Close(); err != nil {

@@ -192,7 +192,7 @@ func (f *faults) strike() error {
 		os.Exit(3)
 	case "kill":
 		fmt.Fprintln(os.Stderr, "goodbye")
-		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	case "lie": // that it was in the first lane
 		*notes.Of(1) = 1
@@ -204,7 +204,7 @@ func (f *faults) strike() error {
 		for i := 0; i >= 0; i %= 7 {
 		}
 	case "stop":
-		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		kill(os.Getpid(), sigstop)
 		select {} // for the instant until the signal arrives
 	case "error":
 		return fmt.Errorf("no luck: %w", framework.ErrInvalidAction)

@@ -171,13 +171,13 @@ func TestPythonEnds(t *testing.T) {
 	t.Run("signals", func(t *testing.T) {
 		t.Parallel()
 		p := launchPython(t, plugin.LaunchOptions{}, script)
-		if err := syscall.Kill(p.Pid(), syscall.SIGINT); err != nil {
+		if err := kill(p.Pid(), syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
 		if err := stepPython(t, p, "", 0, 2); err != nil {
 			t.Errorf("after an interrupt: %v", err)
 		}
-		if err := syscall.Kill(p.Pid(), syscall.SIGTERM); err != nil {
+		if err := kill(p.Pid(), syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
 		waitForEnd(t, p.Pid())
