@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -137,7 +136,11 @@ func TestInterruptible(t *testing.T) {
 	var said lockedBuffer
 	ctx, stop := interruptible(t.Context(), &said)
 	defer stop()
-	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := self.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	<-ctx.Done()
