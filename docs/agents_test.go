@@ -54,6 +54,45 @@ func TestAgentTables(t *testing.T) {
 	}
 }
 
+// Every default of an agent's parameters comes from somewhere, and is documented to:
+// from a paper, a program, or us.
+func TestDefaultsHaveSources(t *testing.T) {
+	source := regexp.MustCompile(`\b(19|20)\d\d\b|TabulaRL|the paper|\bours\b`)
+	type schema struct {
+		Ref         string `json:"$ref"`
+		Description string
+		Default     any
+		Properties  map[string]schema
+		Defs        map[string]schema `json:"$defs"`
+	}
+	for _, p := range plugins.All() {
+		d, err := p.Describe(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Kind != framework.KindAgent {
+			continue
+		}
+		var root schema
+		if err := json.Unmarshal(d.Params, &root); err != nil {
+			t.Fatal(err)
+		}
+		var visit func(path string, s schema)
+		visit = func(path string, s schema) {
+			if s.Default != nil && !source.MatchString(s.Description) {
+				t.Errorf("%s%s has the default %v: says who? %q", d.ID, path, s.Default, s.Description)
+			}
+			for name, sub := range s.Properties {
+				visit(path+"."+name, sub)
+			}
+			if def, ok := root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]; ok {
+				visit(path, def)
+			}
+		}
+		visit("", root)
+	}
+}
+
 // parameters returns the names of a schema's parameters in code, in its order, each
 // with its default, if it has one.
 func parameters(t *testing.T, schema json.RawMessage) (list []string) {

@@ -11,7 +11,7 @@ import (
 type Features struct {
 	Tilings int       `json:"tilings" jsonschema:"minimum=1,maximum=1024" jsonschema_description:"Number of grids, a power of two and at least 4 times the number of dimensions for evenly spread displacements (Sutton & Barto 2018, §9.5.4); the default is theirs for two dimensions (§10.1)."`
 	Tiles   int       `json:"tiles" jsonschema:"minimum=1,maximum=1024" jsonschema_description:"Tiles along each dimension of a grid; the default is that of Sutton & Barto (2018, §10.1)."`
-	Memory  int       `json:"memory" jsonschema:"minimum=1,maximum=16777216" jsonschema_description:"Largest number of features, a power of two: where there are more tiles, they share it by hashing."`
+	Memory  int       `json:"memory" jsonschema:"minimum=1,maximum=16777216" jsonschema_description:"Largest number of features, a power of two: where there are more tiles, they share it by hashing. The default is a choice of ours."`
 	Low     []float64 `json:"low,omitempty" jsonschema_description:"Least value of each element of an observation, from which the grids begin; what is below counts as it. Default: the environment's bounds, which have to be finite."`
 	High    []float64 `json:"high,omitempty" jsonschema_description:"Largest value of each element; see low."`
 }

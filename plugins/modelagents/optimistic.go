@@ -11,10 +11,10 @@ import (
 // optimisticParams are the parameters of the optimistic model.
 type optimisticParams struct {
 	Gamma     float64  `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; a choice of ours, like the other defaults, which were found by trial."`
-	Unseen    float64  `json:"unseen" jsonschema:"minimum=0" jsonschema_description:"By what factor the chance is overrated that a step finds the best state there can be, while there are states that were never visited. 1 is what the derivation gives; runs much longer than 1/(1-gamma) steps reap for longer than the discount counts, which speaks for more. 0 leaves such states out."`
-	Retry     float64  `json:"retry" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/n, in units of what a step has earned on average above the smallest reward."`
+	Unseen    float64  `json:"unseen" jsonschema:"minimum=0" jsonschema_description:"By what factor the chance is overrated that a step finds the best state there can be, while there are states that were never visited. 1 is what the derivation gives; runs much longer than 1/(1-gamma) steps reap for longer than the discount counts, which speaks for more. 0 leaves such states out. The default is a choice of ours."`
+	Retry     float64  `json:"retry" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/n, in units of what a step has earned on average above the smallest reward; a choice of ours."`
 	Beta      *float64 `json:"beta,omitempty" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/√n like that of MBIE-EB, in units of the range of rewards. Default 0.01, or 0.2 where the next episode counts: what follows an end is worth more than one episode can be."`
-	Criterion string   `json:"criterion,omitempty" jsonschema:"enum=episode,enum=run" jsonschema_description:"Of tasks that end. episode: the discounted return of the episode, to which time hardly counts. run: that of the rest of the run, in which the next episode follows: a careful way to the end that takes long is no longer worth as much as a quick one. Episodes that can only cost are not looked forward to."`
+	Criterion string   `json:"criterion,omitempty" jsonschema:"enum=episode,enum=run" jsonschema_description:"Of tasks that end. episode: the discounted return of the episode, to which time hardly counts. run: that of the rest of the run, in which the next episode follows: a careful way to the end that takes long is no longer worth as much as a quick one. Episodes that can only cost are not looked forward to. The default is a choice of ours."`
 	Bounds
 }
 

@@ -18,7 +18,7 @@ type Ensemble struct {
 	Members int     `json:"members" jsonschema:"minimum=1,maximum=4096" jsonschema_description:"K, how many tables there are; default of Dimitrakakis (2006)."`
 	Gamma   float64 `json:"gamma" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of the agent's own criterion; the default is a choice of ours. 1 is for episodic tasks only, and for no exploration by the host."`
 
-	Prior string   `json:"prior,omitempty" jsonschema:"enum=uniform,enum=normal" jsonschema_description:"Distribution from which the initial value of every member, state and action is drawn, each by itself: uniform on [low,high] or normal(mean,sd). In a table this is the same as the fixed random functions that Osband, Aslanides & Cassirer (2018) add to what is learned."`
+	Prior string   `json:"prior,omitempty" jsonschema:"enum=uniform,enum=normal" jsonschema_description:"Distribution from which the initial value of every member, state and action is drawn, each by itself: uniform on [low,high] or normal(mean,sd). In a table this is the same as the fixed random functions that Osband, Aslanides & Cassirer (2018) add to what is learned. The default is a choice of ours."`
 	Low   *float64 `json:"low,omitempty" jsonschema_description:"Lower end of a uniform prior, in units of value. Default: the least return there can be, the bound on rewards over 1-gamma; 0 if there is no bound, or gamma is 1."`
 	High  *float64 `json:"high,omitempty" jsonschema_description:"Upper end of a uniform prior; the same as low for one common initial value. Default: the largest return there can be; 1 if there is no bound, or gamma is 1."`
 	Mean  float64  `json:"mean" jsonschema_description:"Mean of a normal prior, in units of value; a choice of ours."`
@@ -27,9 +27,9 @@ type Ensemble struct {
 	Update      string  `json:"update,omitempty" jsonschema:"enum=all,enum=drawn,enum=bernoulli,enum=exponential,enum=poisson" jsonschema_description:"Which members learn from a step: all; only the one that is followed, or a random one if none is (Dimitrakakis 2006); each with probability mask (Osband et al. 2016); each with a weight drawn from Exp(1), or Poisson(1) times (Oza & Russell 2001)."`
 	Mask        float64 `json:"mask" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Of update bernoulli: the probability that a member learns; default of Osband et al. (2016)."`
 	Step        float64 `json:"step" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Step size of schedule constant, default as in Sutton & Barto (2018, Example 8.1). A step of weight w moves a member by step times w, at most to the target; w repetitions with update poisson."`
-	Schedule    string  `json:"schedule,omitempty" jsonschema:"enum=constant,enum=harmonic" jsonschema_description:"Step sizes. constant: step. harmonic: w(n + prior_weight)^-power for a step of weight w, n being the sum of a member's weights at the state and action, this one's among them: with power 1 the bootstrap's weighted average."`
+	Schedule    string  `json:"schedule,omitempty" jsonschema:"enum=constant,enum=harmonic" jsonschema_description:"Step sizes. constant: step (Dimitrakakis 2006). harmonic: w(n + prior_weight)^-power for a step of weight w, n being the sum of a member's weights at the state and action, this one's among them: with power 1 the bootstrap's weighted average."`
 	Power       float64 `json:"power" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Of schedule harmonic: 1 averages; powers in (1/2,1) learn much faster where targets improve (Even-Dar & Mansour 2003)."`
-	PriorWeight float64 `json:"prior_weight" jsonschema:"minimum=0" jsonschema_description:"Of schedule harmonic: how many steps the initial value counts for. 0 forgets it at the first step."`
+	PriorWeight float64 `json:"prior_weight" jsonschema:"minimum=0" jsonschema_description:"Of schedule harmonic: how many steps the initial value counts for; a choice of ours. 0 forgets it at the first step."`
 }
 
 func defaultEnsemble() Ensemble {
