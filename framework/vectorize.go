@@ -2,7 +2,9 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/rlrun/rlrun/mdp"
 )
@@ -11,7 +13,7 @@ import (
 // panic in one lane becomes an error that names the lane. A step outside an
 // episode and an action outside the action space are refused before they reach a
 // copy. Lanes have the optional abilities of the copies: see Batcher, KnownModel
-// and Renderer.
+// and Renderer. A copy that is an io.Closer is closed with the lanes.
 func Vectorize(newEnv func() (Environment, error), lanes int) (VectorEnvironment, error) {
 	if lanes < 1 {
 		return nil, fmt.Errorf("%d lanes; must be at least 1", lanes)
@@ -20,7 +22,7 @@ func Vectorize(newEnv func() (Environment, error), lanes int) (VectorEnvironment
 	for i := range v.envs {
 		env, err := newEnv()
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, v.Close())
 		}
 		if b, ok := env.(Batcher); ok && i == 0 {
 			return b.Batch(lanes)
@@ -108,13 +110,17 @@ func (v *vectorEnvironment) RenderLane(ctx context.Context, lane int) (text stri
 
 // Close closes those copies that can be closed.
 func (v *vectorEnvironment) Close() error {
-	var first error
+	var errs []error
 	for _, env := range v.envs {
-		if c, ok := env.(interface{ Close() error }); ok {
-			if err := c.Close(); err != nil && first == nil {
-				first = err
-			}
-		}
+		errs = append(errs, closeCopy(env))
 	}
-	return first
+	return errors.Join(errs...)
+}
+
+// closeCopy closes a copy of an environment or agent, if it can be closed.
+func closeCopy(c any) error {
+	if c, ok := c.(io.Closer); ok {
+		return Guard(c.Close)
+	}
+	return nil
 }

@@ -14,7 +14,8 @@ import (
 // of every run with the seed of the agent's random streams, and once here to see
 // what the agent can do; a panic in one lane becomes an error that names the lane.
 // Lanes have the optional abilities of the agents: see AgentBatcher, Optioner,
-// Saver and Loader.
+// Saver and Loader. An agent that is an io.Closer is closed when its lane's next run
+// begins, or with the lanes.
 func VectorizeAgent(newAgent func(seed uint64) (Agent, error), spec Spec, lanes int) (VectorAgent, error) {
 	if lanes < 1 {
 		return nil, fmt.Errorf("%d lanes; must be at least 1", lanes)
@@ -25,6 +26,9 @@ func VectorizeAgent(newAgent func(seed uint64) (Agent, error), spec Spec, lanes 
 	}
 	if b, ok := probe.(AgentBatcher); ok {
 		return b.BatchAgent(lanes)
+	}
+	if err := closeCopy(probe); err != nil {
+		return nil, err
 	}
 	v := &vectorAgent{newAgent: newAgent, spec: spec, lanes: make([]agentLane, lanes)}
 	if _, ok := probe.(Optioner); ok {
@@ -39,6 +43,13 @@ type agentLane struct {
 	action      space.Value
 	decision    Candidates // the last one, if the host has decided in this run
 	follows     Policy     // that the host has chosen; nil for the agent's own
+}
+
+// end ends the lane's run, if it is in one.
+func (l *agentLane) end() error {
+	agent := l.agent
+	l.agent, l.decision, l.follows = nil, Candidates{}, nil
+	return closeCopy(agent)
 }
 
 type vectorAgent struct {
@@ -64,11 +75,14 @@ func (v *vectorAgent) learn(ctx context.Context, i int, in *Feedback) (acts bool
 	}
 	lane := &v.lanes[i]
 	if signal == NewRun {
+		if err := lane.end(); err != nil {
+			return false, fmt.Errorf("closing the last run's agent: %w", err)
+		}
 		a, err := v.newAgent(in.Seeds[i])
 		if err != nil {
 			return false, err
 		}
-		lane.agent, lane.decision, lane.follows = a, Candidates{}, nil
+		lane.agent = a
 	}
 	if lane.agent == nil {
 		return false, errors.New("a step before the lane's first run")
@@ -109,7 +123,14 @@ func (v *vectorAgent) act(ctx context.Context, i int, observation space.Value, a
 	return nil
 }
 
-func (v *vectorAgent) Close() error { return nil }
+// Close closes those agents that can be closed.
+func (v *vectorAgent) Close() error {
+	var errs []error
+	for i := range v.lanes {
+		errs = append(errs, v.lanes[i].end())
+	}
+	return errors.Join(errs...)
+}
 
 // SaveLane implements LaneSaver: the lane's last observation and action,
 // then what its agent saves.

@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -27,7 +28,7 @@ func (v *optionLanes) Offer(ctx context.Context, kinds []options.Kind) error {
 			return err
 		}
 		_, err = v.ask(ctx, agent, space.Sample(v.spec.Observation, rand.New(rand.NewPCG(0, 0))))
-		return err
+		return errors.Join(err, closeCopy(agent))
 	})
 }
 

@@ -14,6 +14,7 @@ type scripted struct {
 	step   func() (TimeStep, error)
 	action func() (space.Value, error)
 	closed error
+	closes int
 	resets []uint64
 	learnt []Transition
 }
@@ -36,7 +37,10 @@ func (s *scripted) Update(_ context.Context, t Transition) error {
 	return nil
 }
 
-func (s *scripted) Close() error { return s.closed }
+func (s *scripted) Close() error {
+	s.closes++
+	return s.closed
+}
 
 func TestVectorizeBlamesALane(t *testing.T) {
 	failure := errors.New("broken")
@@ -93,14 +97,32 @@ func TestVectorizeRefuses(t *testing.T) {
 	}
 }
 
+// Every copy is closed, whatever comes of the others.
 func TestVectorizeCloses(t *testing.T) {
-	failure := errors.New("stuck")
-	env, err := Vectorize(func() (Environment, error) { return &scripted{closed: failure}, nil }, 2)
+	stuck, locked := errors.New("stuck"), errors.New("locked")
+	copies := []*scripted{{closed: stuck}, {}, {closed: locked}}
+	made := 0
+	env, err := Vectorize(func() (Environment, error) {
+		made++
+		return copies[made-1], nil
+	}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := env.Close(); !errors.Is(err, failure) {
+	if err := env.Close(); !errors.Is(err, stuck) || !errors.Is(err, locked) {
+		t.Errorf("got %v, want both errors", err)
+	}
+	_, err = Vectorize(func() (Environment, error) {
+		if made--; made == 0 {
+			return nil, ErrUnsupported
+		}
+		return copies[made], nil
+	}, 3)
+	if !errors.Is(err, ErrUnsupported) {
 		t.Errorf("got %v", err)
+	}
+	if copies[0].closes != 1 || copies[1].closes != 2 || copies[2].closes != 2 {
+		t.Errorf("closed %d, %d and %d times; the last two belonged to lanes that came to nothing, too", copies[0].closes, copies[1].closes, copies[2].closes)
 	}
 }
 
@@ -145,6 +167,55 @@ func TestVectorizeAgent(t *testing.T) {
 	if len(one.learnt) != 2 || len(seeds) != 3 || seeds[2] != 9 { // the first was a look at what it can do
 		t.Errorf("learnt %v, seeds %v", one.learnt, seeds)
 	}
+}
+
+// An agent is closed when its run is over: when the next begins in its lane, or with
+// the lanes. The one that was looked at is, too.
+func TestVectorizeAgentCloses(t *testing.T) {
+	stuck, locked := errors.New("stuck"), errors.New("locked")
+	var made []*scripted
+	agent, err := VectorizeAgent(func(uint64) (Agent, error) {
+		a := &scripted{action: func() (space.Value, error) { return space.Value{Int: 2}, nil }}
+		made = append(made, a)
+		return a, nil
+	}, testSpec(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, actions := NewFeedback(testSpec(), 2), space.NewColumn(testSpec().Action, 2)
+	step := func(first, second Signal) error {
+		in.Signals[0], in.Signals[1] = first, second
+		return agent.Step(t.Context(), in, &actions)
+	}
+	closes := func(when string, want ...int) {
+		t.Helper()
+		for i, a := range made {
+			if a.closes != want[i] {
+				t.Errorf("%s: agent %d was closed %d times, want %d", when, i, a.closes, want[i])
+			}
+		}
+	}
+	if err := step(NewRun, NewRun); err != nil {
+		t.Fatal(err)
+	}
+	closes("two runs", 1, 0, 0)
+	if err := step(NewRun, NewEpisode); err != nil {
+		t.Fatal(err)
+	}
+	closes("another in the first lane", 1, 1, 0, 0)
+	made[2].closed = locked
+	var lane *LaneError
+	if err := step(Continue, NewRun); !errors.Is(err, locked) || !errors.As(err, &lane) || lane.Lane != 1 {
+		t.Errorf("got %v, want lane 1 to blame", err)
+	}
+	made[3].closed = stuck
+	if err := agent.Close(); !errors.Is(err, stuck) {
+		t.Errorf("got %v", err)
+	}
+	if err := agent.Close(); err != nil {
+		t.Errorf("closed again: %v", err)
+	}
+	closes("at the end", 1, 1, 1, 1)
 }
 
 func TestVectorizeAgentRefuses(t *testing.T) {

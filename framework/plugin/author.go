@@ -67,9 +67,9 @@ func ServeAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, s
 // ErrInvalidParams where parameters do not fit each other. A spec that leaves its
 // ID empty gets id.
 //
-// An environment may also be a framework.Batcher, KnownModel or Renderer, and have
-// a method Close() error; its batch may be a framework.Roller. It is made once with the defaults to see what it can do;
-// if they do not suffice, its capabilities are those of the type E.
+// An environment may also be a framework.Batcher, KnownModel or Renderer, and an
+// io.Closer; its batch may be a framework.Roller. It is made once with the defaults to
+// see what it can do; if they do not suffice, its capabilities are those of the type E.
 func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv func(P) (E, error)) framework.Plugin {
 	open := func(p P, lanes int) (framework.VectorEnvironment, error) {
 		env, err := framework.Vectorize(func() (Environment, error) { return newEnv(p) }, lanes)
@@ -143,8 +143,8 @@ func drawable(env framework.VectorEnvironment) bool {
 // where the agent is not for such environments; it is also called once for each
 // batch to find that out.
 //
-// An agent may also be a framework.AgentBatcher, an Optioner, or a Saver and Loader;
-// a batch may be a framework.OptionAgent, or a LaneSaver and LaneLoader. One is made
+// An agent may also be a framework.AgentBatcher, an Optioner, a Saver and Loader, or an
+// io.Closer; a batch may be a framework.OptionAgent, or a LaneSaver and LaneLoader. One is made
 // with the defaults for a few kinds of environments to see what it can do.
 func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spec Spec, seed uint64) (A, error)) framework.Plugin {
 	open := func(p P, spec Spec, lanes int) (framework.VectorAgent, error) {
