@@ -14,10 +14,7 @@ import (
 )
 
 // find returns the agent or environment of a name.
-func find(t testing.TB, name string) framework.Plugin {
-	t.Helper()
-	return agenttest.Find(t, append(classiccontrol.Plugins(), Plugins()...), name)
-}
+var find = agenttest.Plugins(append(classiccontrol.Plugins(), Plugins()...)).Find
 
 // pair opens an environment and an agent for it.
 func pair(t testing.TB, env, envParams, agent, agentParams string, n int) (framework.VectorEnvironment, framework.VectorAgent) {

@@ -129,7 +129,7 @@ func TestE3Explores(t *testing.T) {
 	if mean < 0.38 || mean > 0.4286+0.02 {
 		t.Errorf("%.3f a step", mean)
 	}
-	l, _ := agenttest.Trained(t, plugins(), "riverswim", `{"limit":0}`, "e3", `{"m":15}`, 10_000)
+	l, _ := plugins.Trained(t, "riverswim", `{"limit":0}`, "e3", `{"m":15}`, 10_000)
 	x := l.(*e3)
 	if slices.Contains(x.states, false) || x.exploring {
 		t.Errorf("known states %v, exploring %v", x.states, x.exploring)

@@ -13,13 +13,6 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
-// trained returns one lane of an agent after steps in an environment, and the
-// environment's model.
-func trained(t *testing.T, env, envParams, agent, agentParams string, steps int) (finite.Learner, *mdp.Tabular) {
-	t.Helper()
-	return agenttest.Trained(t, plugins(), env, envParams, agent, agentParams, steps)
-}
-
 // optimal returns Q*(s,a) of a discounted model at s*A+a.
 func optimal(t *testing.T, m *mdp.Tabular, gamma float64) []float64 {
 	t.Helper()

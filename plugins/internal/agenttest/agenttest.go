@@ -22,8 +22,11 @@ func Name(t testing.TB, p framework.Plugin) string {
 	return name
 }
 
+// Plugins are the environments and agents that a test knows by name.
+type Plugins []framework.Plugin
+
 // Find returns the plugin of a name.
-func Find(t testing.TB, plugins []framework.Plugin, name string) framework.Plugin {
+func (plugins Plugins) Find(t testing.TB, name string) framework.Plugin {
 	t.Helper()
 	for _, p := range plugins {
 		if Name(t, p) == name {
@@ -57,7 +60,7 @@ type Wrong = struct{ Agent, Params, Want string }
 func Refuse(t *testing.T, agents []framework.Plugin, spec framework.Spec, wrong []Wrong) {
 	t.Helper()
 	for _, w := range wrong {
-		_, err := Find(t, agents, w.Agent).OpenAgent(t.Context(), json.RawMessage(w.Params), spec, 1)
+		_, err := Plugins(agents).Find(t, w.Agent).OpenAgent(t.Context(), json.RawMessage(w.Params), spec, 1)
 		if !errors.Is(err, framework.ErrInvalidParams) || errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), w.Want) {
 			t.Errorf("%s %s: %v", w.Agent, w.Params, err)
 		}

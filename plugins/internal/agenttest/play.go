@@ -30,16 +30,21 @@ func Lane[L lanes.Learner[int]](t testing.TB, p framework.Plugin, params string,
 	return x
 }
 
-// Play runs an agent in an environment, both of the plugins, n runs from first on;
-// unless host is nil, the host decides when to explore.
-func Play(t testing.TB, plugins []framework.Plugin, env, envParams, agent, agentParams string, host *explore.Options, first, n, steps int, grid []int, metrics ...result.Metric) []loop.Outcome {
+// Play runs an agent in an environment, n runs from first on.
+func (plugins Plugins) Play(t testing.TB, env, envParams, agent, agentParams string, first, n, steps int, grid []int, metrics ...result.Metric) []loop.Outcome {
 	t.Helper()
-	e, err := Find(t, plugins, env).OpenEnvironment(context.Background(), json.RawMessage(envParams), n)
+	return plugins.PlayHosted(t, env, envParams, agent, agentParams, nil, first, n, steps, grid, metrics...)
+}
+
+// PlayHosted is Play; unless host is nil, the host decides when to explore.
+func (plugins Plugins) PlayHosted(t testing.TB, env, envParams, agent, agentParams string, host *explore.Options, first, n, steps int, grid []int, metrics ...result.Metric) []loop.Outcome {
+	t.Helper()
+	e, err := plugins.Find(t, env).OpenEnvironment(context.Background(), json.RawMessage(envParams), n)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	a, err := Find(t, plugins, agent).OpenAgent(context.Background(), json.RawMessage(agentParams), e.Spec(), n)
+	a, err := plugins.Find(t, agent).OpenAgent(context.Background(), json.RawMessage(agentParams), e.Spec(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,13 +70,13 @@ func Play(t testing.TB, plugins []framework.Plugin, env, envParams, agent, agent
 
 // Trained returns the one lane of an agent after steps in an environment, and the
 // environment's model.
-func Trained(t testing.TB, plugins []framework.Plugin, env, envParams, agent, agentParams string, steps int) (lanes.Learner[int], *mdp.Tabular) {
+func (plugins Plugins) Trained(t testing.TB, env, envParams, agent, agentParams string, steps int) (lanes.Learner[int], *mdp.Tabular) {
 	t.Helper()
-	e, err := Find(t, plugins, env).OpenEnvironment(context.Background(), json.RawMessage(envParams), 1)
+	e, err := plugins.Find(t, env).OpenEnvironment(context.Background(), json.RawMessage(envParams), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Find(t, plugins, agent).OpenAgent(context.Background(), json.RawMessage(agentParams), e.Spec(), 1)
+	a, err := plugins.Find(t, agent).OpenAgent(context.Background(), json.RawMessage(agentParams), e.Spec(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

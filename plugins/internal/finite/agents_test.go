@@ -183,7 +183,7 @@ func TestUnsuitableEnvironments(t *testing.T) {
 		params string
 		spec   framework.Spec
 	}{{`{"gamma":1}`, endless}, {`{"optimistic":true}`, unbounded}} {
-		if _, err := agenttest.Find(t, agents(), "q-learning").OpenAgent(t.Context(), json.RawMessage(tt.params), tt.spec, 1); !errors.Is(err, framework.ErrUnsupported) || errors.Is(err, framework.ErrInvalidParams) {
+		if _, err := agents().Find(t, "q-learning").OpenAgent(t.Context(), json.RawMessage(tt.params), tt.spec, 1); !errors.Is(err, framework.ErrUnsupported) || errors.Is(err, framework.ErrInvalidParams) {
 			t.Errorf("%s: %v", tt.params, err)
 		}
 	}
@@ -217,7 +217,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl", "ucrl2", "mbie-eb", "optimistic-model"} {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
-				c := agenttest.NewCaller(t, agenttest.Find(t, agents(), name), params)
+				c := agenttest.NewCaller(t, agents().Find(t, name), params)
 				k, signal := 0, framework.NewRun
 				next := func() {
 					k++

@@ -9,7 +9,6 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/options"
-	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
 
 // BenchmarkStep is a step of RiverSwim-6, continuing, through the whole loop, on
@@ -60,7 +59,7 @@ func BenchmarkStep(b *testing.B) {
 			total := 0
 			b.ReportAllocs()
 			for b.Loop() {
-				agenttest.Play(b, plugins(), "riverswim", `{"limit":0}`, tt.agent, tt.params, tt.host, total, n, steps, loop.LogGrid(200, steps), result.Reward, result.Regret)
+				plugins().PlayHosted(b, "riverswim", `{"limit":0}`, tt.agent, tt.params, tt.host, total, n, steps, loop.LogGrid(200, steps), result.Reward, result.Regret)
 				total += n * steps
 			}
 			b.ReportMetric(float64(total)/b.Elapsed().Seconds()/1e6, "Msteps/s")
@@ -77,7 +76,7 @@ func BenchmarkPSRL(b *testing.B) {
 		var wg sync.WaitGroup
 		for w := range cores {
 			wg.Go(func() {
-				agenttest.Play(b, plugins(), "riverswim", `{"limit":20}`, "psrl", `{"horizon":20}`, nil, w*seeds/cores, seeds/cores, steps, loop.LogGrid(200, steps), result.EpisodeReturn)
+				plugins().PlayHosted(b, "riverswim", `{"limit":20}`, "psrl", `{"horizon":20}`, nil, w*seeds/cores, seeds/cores, steps, loop.LogGrid(200, steps), result.EpisodeReturn)
 			})
 		}
 		wg.Wait()

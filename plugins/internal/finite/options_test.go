@@ -33,7 +33,7 @@ type driver struct {
 func newDriver(t *testing.T, name, params string, runs []uint64, kinds []options.Kind) *driver {
 	t.Helper()
 	n := len(runs)
-	a, err := agenttest.Find(t, agents(), name).OpenAgent(t.Context(), json.RawMessage(params), agenttest.Finite, n)
+	a, err := agents().Find(t, name).OpenAgent(t.Context(), json.RawMessage(params), agenttest.Finite, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestOptionLanesRefuse(t *testing.T) {
 			fresh := newDriver(t, name, ``, []uint64{1}, nil)
 			fresh.in.Signals[0], fresh.in.Observations.Int64[0], fresh.epochs[0] = framework.NewEpisode, 5, true
 			lane("an episode before the first run", fresh.agent.StepOptions(ctx, fresh.in, fresh.epochs, &fresh.actions, fresh.problems), 0, framework.ErrNeedsReset)
-			none, err := agenttest.Find(t, agents(), name).OpenAgent(ctx, nil, agenttest.Finite, 1)
+			none, err := agents().Find(t, name).OpenAgent(ctx, nil, agenttest.Finite, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
