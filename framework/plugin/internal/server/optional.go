@@ -2,7 +2,7 @@ package server
 
 import (
 	"context"
-	"fmt"
+	"sync"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -19,18 +19,12 @@ func (s *Server) Render(ctx context.Context, m *pb.RenderRequest) (*pb.RenderRep
 	if err != nil {
 		return nil, err
 	}
-	lane, err := laneOf(m.Lane, len(e.in.Signals))
-	if err != nil {
-		return nil, err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	var reply pb.RenderReply
-	reply.Error = toproto.Error(run(func() (err error) {
+	reply.Error, err = inLane(&e.mu, m.Lane, len(e.in.Signals), func(lane int) (err error) {
 		reply.Text, err = framework.Render(ctx, e.env, lane)
 		return err
-	}))
-	return &reply, nil
+	})
+	return &reply, err
 }
 
 // Rollout implements pb.PluginServer.
@@ -59,18 +53,12 @@ func (s *Server) Save(ctx context.Context, m *pb.SaveRequest) (*pb.SaveReply, er
 	if err != nil {
 		return nil, err
 	}
-	lane, err := laneOf(m.Lane, len(a.in.Signals))
-	if err != nil {
-		return nil, err
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	var reply pb.SaveReply
-	reply.Error = toproto.Error(run(func() (err error) {
+	reply.Error, err = inLane(&a.mu, m.Lane, len(a.in.Signals), func(lane int) (err error) {
 		reply.State, err = framework.Save(ctx, a.agent, lane)
 		return err
-	}))
-	return &reply, nil
+	})
+	return &reply, err
 }
 
 // Load implements pb.PluginServer.
@@ -79,20 +67,20 @@ func (s *Server) Load(ctx context.Context, m *pb.LoadRequest) (*pb.LoadReply, er
 	if err != nil {
 		return nil, err
 	}
-	lane, err := laneOf(m.Lane, len(a.in.Signals))
-	if err != nil {
-		return nil, err
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return &pb.LoadReply{Error: toproto.Error(run(func() error {
+	var reply pb.LoadReply
+	reply.Error, err = inLane(&a.mu, m.Lane, len(a.in.Signals), func(lane int) error {
 		return framework.Load(ctx, a.agent, lane, m.State)
-	}))}, nil
+	})
+	return &reply, err
 }
 
-func laneOf(lane uint32, lanes int) (int, error) {
+// inLane calls the author's code for a lane of an instance, whose lock is mu. What goes
+// wrong in it is answered in band; the other error is a gRPC status.
+func inLane(mu *sync.Mutex, lane uint32, lanes int, f func(lane int) error) (*pb.Error, error) {
 	if int64(lane) >= int64(lanes) {
-		return 0, status.Error(codes.InvalidArgument, fmt.Sprintf("lane %d of %d", lane, lanes))
+		return nil, status.Errorf(codes.InvalidArgument, "lane %d of %d", lane, lanes)
 	}
-	return int(lane), nil
+	mu.Lock()
+	defer mu.Unlock()
+	return toproto.Error(run(func() error { return f(int(lane)) })), nil
 }

@@ -83,21 +83,15 @@ func (s *Server) GreedyPolicy(ctx context.Context, m *pb.GreedyPolicyRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	lane, err := laneOf(m.Lane, len(a.in.Signals))
-	if err != nil {
-		return nil, err
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	var reply pb.GreedyPolicyReply
-	reply.Error = toproto.Error(run(func() (err error) {
+	reply.Error, err = inLane(&a.mu, m.Lane, len(a.in.Signals), func(lane int) (err error) {
 		o := a.options
 		if o.greedy, err = o.agent.GreedyPolicy(ctx, lane, o.greedy); err == nil {
 			reply.Actions = toproto.Int32s(nil, o.greedy)
 		}
 		return err
-	}))
-	return &reply, nil
+	})
+	return &reply, err
 }
 
 // optionAgent returns the instance behind a handle, which must have options.
