@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
@@ -97,11 +95,7 @@ func (e onlyRolled) RollOut(ctx context.Context, in *framework.Rollout, out *fra
 
 // What goes wrong in a rollout in Python is told as in one in Go.
 func TestPythonRolloutFails(t *testing.T) {
-	for _, tt := range []struct {
-		fault, text string
-		is          error
-		lane        int
-	}{
+	for _, f := range []rolloutFault{
 		{"exception", "lane 2: step 3 of the rollout: RuntimeError: out of cheese", nil, 2},
 		{"error", "lane 2: step 3 of the rollout: no luck", framework.ErrInvalidAction, 2},
 		{"nan", "lane 2: step 3 of the rollout: invalid answer: reward is NaN", framework.ErrInvalidAnswer, 2},
@@ -109,29 +103,7 @@ func TestPythonRolloutFails(t *testing.T) {
 		{"exit", "lane 2: the process died (exit status 3", plugin.ErrDied, 2},
 		{"loop", "lane 2: no answer within 1s", plugin.ErrTimeout, 2},
 	} {
-		t.Run(tt.fault, func(t *testing.T) {
-			t.Parallel()
-			o := plugin.LaunchOptions{}
-			if tt.is == plugin.ErrTimeout {
-				o.CallTimeout = time.Second
-			}
-			p := launchPython(t, o, faultyPython)
-			env, err := p.OpenEnvironment(t.Context(), []byte(fmt.Sprintf(`{"fault":%q,"lane":2,"step_":3}`, tt.fault)), 4)
-			if err != nil {
-				t.Fatal(err)
-			}
-			in, out := rolloutOf(env.Spec(), 4, 8, 8), framework.NewTrajectories(env.Spec(), 4, 8)
-			err = framework.RollOut(t.Context(), env, in, out)
-			var lane *framework.LaneError
-			switch text := fmt.Sprint(err); {
-			case err == nil || tt.is != nil && !errors.Is(err, tt.is):
-				t.Errorf("got %v, want %v", err, tt.is)
-			case !strings.Contains(text, tt.text):
-				t.Errorf("no %q in %q", tt.text, text)
-			case tt.lane >= 0 && (!errors.As(err, &lane) || lane.Lane != tt.lane):
-				t.Errorf("blames %v", lane)
-			}
-		})
+		f.test(t, func(t *testing.T, o plugin.LaunchOptions) *plugin.Process { return launchPython(t, o, faultyPython) }, "step_")
 	}
 }
 

@@ -98,50 +98,59 @@ func serveOld(p framework.Plugin) {
 	})
 }
 
+// rolloutFault is a fault that strikes lane 2 of 4 at step 3 of a rollout, and what is
+// said of it.
+type rolloutFault struct {
+	fault, text string
+	is          error
+	lane        int // −1: none can be named
+}
+
+// test lets the fault strike in a process that launch starts, in which a parameter of
+// some name says at which step. The instance then ends.
+func (f rolloutFault) test(t *testing.T, launch func(*testing.T, plugin.LaunchOptions) *plugin.Process, step string) {
+	t.Run(f.fault, func(t *testing.T) {
+		t.Parallel()
+		o := plugin.LaunchOptions{}
+		if f.is == plugin.ErrTimeout {
+			o.CallTimeout = time.Second
+		}
+		env, err := launch(t, o).OpenEnvironment(t.Context(), fmt.Appendf(nil, `{"fault":%q,"lane":2,%q:3}`, f.fault, step), 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, out := rolloutOf(env.Spec(), 4, 8, 8), framework.NewTrajectories(env.Spec(), 4, 8)
+		err = framework.RollOut(t.Context(), env, in, out)
+		var lane *framework.LaneError
+		switch text := fmt.Sprint(err); {
+		case err == nil || f.is != nil && !errors.Is(err, f.is):
+			t.Errorf("got %v, want %v", err, f.is)
+		case !strings.HasPrefix(text, "plugin faulty: ") || !strings.Contains(text, f.text):
+			t.Errorf("no %q in %q", f.text, text)
+		case errors.As(err, &lane) != (f.lane >= 0) || lane != nil && lane.Lane != f.lane:
+			t.Errorf("blames %v, want lane %d", lane, f.lane)
+		}
+		if again := framework.RollOut(t.Context(), env, in, out); again == nil {
+			t.Error("the instance goes on")
+		}
+		steps, answer := start(env.Spec(), 4)
+		if err := env.Step(t.Context(), steps, &answer); err == nil {
+			t.Error("the instance is stepped on")
+		}
+	})
+}
+
 // What goes wrong in a rollout is told as in a step, and the instance ends.
 func TestRolloutFails(t *testing.T) {
-	for _, tt := range []struct {
-		fault, text string
-		is          error
-		lane        int
-	}{
+	for _, f := range []rolloutFault{
 		{"nan", "lane 2: step 3 of the rollout: invalid answer: reward is NaN", framework.ErrInvalidAnswer, 2},
 		{"outside", "lane 2: step 3 of the rollout: invalid answer: observation: ", framework.ErrInvalidAnswer, 2},
 		{"panic", "step 3 of the rollout: panic: out of cheese", nil, -1},
 		{"error", "lane 2: step 3 of the rollout: no luck", framework.ErrInvalidAction, 2},
 		{"exit", "the process died (exit status 3)", plugin.ErrDied, -1},
-		{"loop", "no answer within 500ms", plugin.ErrTimeout, -1},
+		{"loop", "no answer within 1s", plugin.ErrTimeout, -1},
 	} {
-		t.Run(tt.fault, func(t *testing.T) {
-			t.Parallel()
-			o := plugin.LaunchOptions{}
-			if tt.is == plugin.ErrTimeout {
-				o.CallTimeout = 500 * time.Millisecond
-			}
-			p := launch(t, o, "serve-environment")
-			env, err := p.OpenEnvironment(t.Context(), []byte(fmt.Sprintf(`{"fault":%q,"lane":2,"step":3}`, tt.fault)), 4)
-			if err != nil {
-				t.Fatal(err)
-			}
-			in, out := rolloutOf(env.Spec(), 4, 8, 8), framework.NewTrajectories(env.Spec(), 4, 8)
-			err = framework.RollOut(t.Context(), env, in, out)
-			var lane *framework.LaneError
-			switch text := fmt.Sprint(err); {
-			case err == nil || tt.is != nil && !errors.Is(err, tt.is):
-				t.Errorf("got %v, want %v", err, tt.is)
-			case !strings.HasPrefix(text, "plugin faulty: ") || !strings.Contains(text, tt.text):
-				t.Errorf("no %q in %q", tt.text, text)
-			case tt.lane >= 0 && (!errors.As(err, &lane) || lane.Lane != tt.lane):
-				t.Errorf("blames %v", lane)
-			}
-			if again := framework.RollOut(t.Context(), env, in, out); again == nil {
-				t.Error("the instance goes on")
-			}
-			steps, answer := start(env.Spec(), 4)
-			if err := env.Step(t.Context(), steps, &answer); err == nil {
-				t.Error("the instance is stepped on")
-			}
-		})
+		f.test(t, func(t *testing.T, o plugin.LaunchOptions) *plugin.Process { return launch(t, o, "serve-environment") }, "step")
 	}
 }
 
