@@ -21,7 +21,8 @@ func ExampleDecide() {
 	for _, gamma := range []float64{0.9, 0.95} {
 		d, err := options.Decide(options.Rule{Horizon: bandit.Discounted(gamma)}, &p, nil)
 		if err != nil {
-			panic(err)
+			fmt.Println(err)
+			return
 		}
 		fmt.Printf("γ = %v: %s, as δ = %.1f with p = %.2f costs the share ρ = %.3f\n", gamma, d.Option, d.Delta, d.P, d.Share)
 	}
@@ -36,11 +37,13 @@ func ExampleDecide() {
 func ExampleReduce() {
 	task, err := catalog.RiverSwim(6)
 	if err != nil {
-		panic(err)
+		fmt.Println(err)
+		return
 	}
 	belief, err := mdp.NewDirichlet(mdp.DirichletPrior{States: 6, Actions: 2, Rewards: mdp.BetaReward{A: 0.004, B: 0.996}})
 	if err != nil {
-		panic(err)
+		fmt.Println(err)
+		return
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := 0
@@ -55,7 +58,8 @@ func ExampleReduce() {
 	}
 	red, err := options.Reduce(members, options.ReduceOptions{Mean: belief.Mean()})
 	if err != nil {
-		panic(err)
+		fmt.Println(err)
+		return
 	}
 	fmt.Printf("%d options, held for %d steps\n", len(red.Candidates), red.Window.Steps)
 	for x, c := range red.Candidates[:3] {
@@ -78,7 +82,8 @@ func ExampleSolveSMDP() {
 		}
 	})
 	if err != nil {
-		panic(err)
+		fmt.Println(err)
+		return
 	}
 	end := make([]float64, 10)
 	end[9] = 1
@@ -91,14 +96,16 @@ func ExampleSolveSMDP() {
 		for _, o := range set {
 			m, err := options.NewModel(line, o, 0.9)
 			if err != nil {
-				panic(err)
+				fmt.Println(err)
+				return
 			}
 			models = append(models, m)
 		}
 		first, _ := options.SolveSMDP(models, options.PlanOptions{MaxSweeps: 2})
 		best, err := options.SolveSMDP(models, options.PlanOptions{})
 		if err != nil {
-			panic(err)
+			fmt.Println(err)
+			return
 		}
 		fmt.Printf("%d options: V(0) = %.3f, after two sweeps %.3f\n", len(set), best.Value[0], first.Value[0])
 	}
