@@ -2,8 +2,10 @@ package policy_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
+	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/bandit/policy"
 )
 
@@ -86,4 +88,38 @@ func ExampleNew_errors() {
 	// policy: epsilon does not apply to thompson, which takes draw
 	// policy: budget must be given: the number of pulls before committing to an arm, at least 1
 	// reward 1.5 is not a finite number in [0, 1]
+}
+
+// Two arms that pay counts: particles with the likelihood of a Poisson distribution,
+// for which BeliefSpec has no name.
+func ExampleNewOn() {
+	rng := rand.New(rand.NewPCG(1, 2))
+	poisson := func(count, q float64) float64 { return math.Exp(count*math.Log(q) - q) }
+	arms := make([]bandit.Learner, 2)
+	for i := range arms {
+		arm, err := bandit.NewParticles(500, bandit.Uniform{Lo: 0, Hi: 10}, poisson, bandit.ParticleOptions{}, rng)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		arms[i] = arm
+	}
+	p, err := policy.NewOn(policy.Spec{Kind: "thompson"}, arms, policy.Task{Arms: 2, Low: 0, High: math.Inf(1)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pulls := make([]int, 2)
+	for range 300 {
+		arm := p.SelectArm(rng)
+		count := 0.0
+		for t := rng.ExpFloat64(); t < []float64{3, 4}[arm]; t += rng.ExpFloat64() {
+			count++
+		}
+		p.Update(arm, count, rng)
+		pulls[arm]++
+	}
+	fmt.Printf("pulls %v; the second arm pays %.1f\n", pulls, arms[1].Mean())
+	// Output:
+	// pulls [21 279]; the second arm pays 3.9
 }

@@ -83,18 +83,9 @@ func New(s Spec, b BeliefSpec, task Task, rng *rand.Rand) (Policy, error) {
 // share. Errors name the field that is wrong and what it may be. For
 // backward-induction it takes the time of the induction.
 func NewMaker(s Spec, b BeliefSpec, task Task) (*Maker, error) {
-	if task.Arms < 1 || task.Arms > math.MaxInt32 {
-		return nil, fmt.Errorf("arms is %d, must be between 1 and %d", task.Arms, math.MaxInt32)
-	}
-	if !(task.Low <= task.High) {
-		return nil, fmt.Errorf("the range of rewards [%v, %v] is empty", task.Low, task.High)
-	}
-	k, err := kindOf(s.Kind)
+	k, err := s.check(task)
 	if err != nil {
-		return nil, fmt.Errorf("policy: %w", err)
-	}
-	if err := refuse(s, s.Kind, k.fields); err != nil {
-		return nil, fmt.Errorf("policy: %w", err)
+		return nil, err
 	}
 	if b.Kind == "" && len(k.beliefs) > 0 {
 		b.Kind = k.beliefs[0]
@@ -120,6 +111,44 @@ func NewMaker(s Spec, b BeliefSpec, task Task) (*Maker, error) {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
 	return m, nil
+}
+
+// NewOn returns a policy on beliefs of the caller's, one an arm, of any type: with
+// a likelihood, say, or a prior that BeliefSpec has no name for. The policy teaches
+// them from then on. Kinds that do not work with every belief refuse them.
+func NewOn(s Spec, arms []bandit.Learner, task Task) (Policy, error) {
+	k, err := s.check(task)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(arms) != task.Arms:
+		return nil, fmt.Errorf("there are %d beliefs about %d arms", len(arms), task.Arms)
+	case !slices.Contains(k.beliefs, "particles"): // which are as good as any
+		return nil, fmt.Errorf("policy %s does not work with every belief: use New", s.Kind)
+	}
+	build, err := k.build(&builder{Spec: s, task: task, belief: "one of your own"})
+	if err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	return build(beliefs{learners: slices.Clone(arms)}, nil), nil
+}
+
+// check returns the kind, if the task is one and the kind has the fields that are set.
+func (s *Spec) check(task Task) (kind, error) {
+	if task.Arms < 1 || task.Arms > math.MaxInt32 {
+		return kind{}, fmt.Errorf("arms is %d, must be between 1 and %d", task.Arms, math.MaxInt32)
+	}
+	if !(task.Low <= task.High) {
+		return kind{}, fmt.Errorf("the range of rewards [%v, %v] is empty", task.Low, task.High)
+	}
+	k, err := kindOf(s.Kind)
+	if err == nil {
+		err = refuse(*s, s.Kind, k.fields)
+	}
+	if err != nil {
+		return kind{}, fmt.Errorf("policy: %w", err)
+	}
+	return k, nil
 }
 
 // refuse returns an error if a field of the struct spec is set that is not among

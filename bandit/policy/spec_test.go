@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rlrun/rlrun/bandit"
 )
 
 var unit = Task{Arms: 5, Low: 0, High: 1}
@@ -219,6 +221,69 @@ func TestEveryCombinationPlays(t *testing.T) {
 		})
 	}
 }
+
+// plain hides what the policies know of a belief but its methods.
+type plain struct{ bandit.Learner }
+
+// TestNewOn: policies play on beliefs that are given to them as on those that they
+// make, and on any other.
+func TestNewOn(t *testing.T) {
+	for _, s := range variants() {
+		k, err := kindOf(s.Kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given, others := make([]bandit.Learner, unit.Arms), make([]bandit.Learner, unit.Arms)
+		for i := range given {
+			given[i] = &bandit.Gaussian{Mu: 0.5, Sigma: 1, Noise: 1}
+			others[i] = plain{&bandit.Gaussian{Mu: 0.5, Sigma: 1, Noise: 1}}
+		}
+		p, err := NewOn(s, given, unit)
+		if takes := slices.Contains(k.beliefs, "particles"); takes != (err == nil) {
+			t.Errorf("%s: %v", s.Kind, err)
+		}
+		if err != nil {
+			continue
+		}
+		q, err := NewOn(s, others, unit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		twin, err := New(s, BeliefSpec{Kind: "gaussian"}, unit, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng, same, other := newRNG(2), newRNG(2), newRNG(2)
+		for step := range 40 {
+			reward := float64((step / 3) % 2)
+			arm, want := p.SelectArm(rng), twin.SelectArm(same)
+			if arm != want {
+				t.Fatalf("%+v: selected arm %d in step %d, want %d", s, arm, step, want)
+			}
+			p.Update(arm, reward, rng)
+			twin.Update(arm, reward, same)
+			if arm := q.SelectArm(other); arm < 0 || arm >= unit.Arms {
+				t.Fatalf("%+v: selected arm %d", s, arm)
+			} else {
+				q.Update(arm, reward, other)
+			}
+		}
+	}
+	for want, err := range map[string]error{
+		"there are 1 beliefs about 5 arms": second(NewOn(Spec{Kind: "greedy"}, []bandit.Learner{&bandit.Beta{A: 1, B: 1}}, unit)),
+		"gittins does not work with every": second(NewOn(Spec{Kind: "gittins"}, make([]bandit.Learner, 5), unit)),
+		"e3 does not work with every":      second(NewOn(Spec{Kind: "e3"}, make([]bandit.Learner, 5), unit)),
+		"policy: kind is \"foo\"":          second(NewOn(Spec{Kind: "foo"}, make([]bandit.Learner, 5), unit)),
+		"policy: epsilon is 2":             second(NewOn(Spec{Kind: "epsilon-greedy", Epsilon: new(2.0)}, make([]bandit.Learner, 5), unit)),
+		"population, not one of your own":  second(NewOn(Spec{Kind: "thompson", Draw: "common"}, make([]bandit.Learner, 5), unit)),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not say %q", err, want)
+		}
+	}
+}
+
+func second[A any](_ A, err error) error { return err }
 
 // TestStepsDoNotAllocate, but for what says that it does.
 func TestStepsDoNotAllocate(t *testing.T) {
