@@ -42,7 +42,8 @@ func perform(t *testing.T, part string, f faults, o plugin.LaunchOptions) map[re
 	return performIn(t, part, f.run(), f, o)
 }
 
-// performIn is perform with a fault in another run, at the step that f names.
+// performIn is perform with a fault in another run, at the step that f names. The part
+// is this test binary in a role, unless o says otherwise.
 func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOptions) map[result.Key]result.Record {
 	t.Helper()
 	none, err := json.Marshal(faults{Lane: -1, ID: faultyID})
@@ -68,16 +69,21 @@ func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOpti
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := "serve-"
-	if slices.Contains(protocolFaults, f.Fault) {
-		server = "serve-hostile-"
+	if o.Command == "" {
+		role := "serve-"
+		switch {
+		case slices.Contains(protocolFaults, f.Fault):
+			role = "serve-hostile-"
+		case f.Fault == "noise":
+			role = "serve-noisily-"
+		}
+		o.Command, o.Args, o.Env = os.Args[0], []string{role + part}, []string{"GORACE=atexit_sleep_ms=0"}
 	}
+	o.Name = "faulty"
 	open := func(ctx context.Context, c experiment.Component) (framework.Plugin, func() error, error) {
 		if c.Plugin != part {
 			return map[string]framework.Plugin{"environment": faultyEnvironment(), "agent": faultyAgent()}[c.Plugin], func() error { return nil }, nil
 		}
-		o := o
-		o.Name, o.Command, o.Args, o.Env = "faulty", os.Args[0], []string{server + c.Plugin}, []string{"GORACE=atexit_sleep_ms=0"}
 		p, err := plugin.Launch(ctx, o)
 		if err != nil {
 			return nil, nil, err
@@ -114,6 +120,59 @@ func lines(records map[result.Key]result.Record) map[result.Key]string {
 	return out
 }
 
+// experimentFault is a fault that strikes a run of an experiment.
+type experimentFault struct {
+	fault string
+	agent bool     // an agent is to have it, too
+	want  []string // parts of the error with which the run fails; none: it does not
+}
+
+// test lets the fault strike a part of experiments, once and always, and compares them
+// with the records of an undisturbed one.
+func (e experimentFault) test(t *testing.T, part string, f faults, o plugin.LaunchOptions, undisturbed map[result.Key]string) {
+	o.Memory = 200 << 20
+	if f.Fault == "loop" || f.Fault == "stop" {
+		o.CallTimeout = time.Second
+	}
+	t.Run(fmt.Sprintf("%s/%s/once", e.fault, part), func(t *testing.T) {
+		t.Parallel()
+		f := f
+		f.Once = filepath.Join(t.TempDir(), "struck")
+		got := lines(perform(t, part, f, o))
+		if _, err := os.Stat(f.Once); err != nil {
+			t.Fatal("the fault did not strike")
+		}
+		if !maps.Equal(got, undisturbed) {
+			t.Errorf("got %v, want %v", got, undisturbed)
+		}
+	})
+	t.Run(fmt.Sprintf("%s/%s/always", e.fault, part), func(t *testing.T) {
+		t.Parallel()
+		got := perform(t, part, f, o)
+		text := lines(got)
+		if len(got) != 4 {
+			t.Errorf("%d records, want 4", len(got))
+		}
+		for key, want := range undisturbed {
+			if (key.Run != f.run() || e.want == nil) && text[key] != want {
+				t.Errorf("run %d: got %s, want %s", key.Run, text[key], want)
+			}
+		}
+		if e.want == nil {
+			return
+		}
+		bad := got[result.Key{Environment: "e", Agent: "a", Run: f.run()}]
+		if bad.Status != result.Failed {
+			t.Fatalf("got %v, want a failed record", bad)
+		}
+		for _, part := range append(e.want, part+", call ", "plugin faulty: ") {
+			if !strings.Contains(bad.Error, part) {
+				t.Errorf("got %q, want %q in it", bad.Error, part)
+			}
+		}
+	})
+}
+
 // Every fault of a plugin's process that strikes once is replayed: nothing shows
 // in the records. One that strikes always fails its own run, with an error that
 // says where and why and what the process last wrote; the records of all other
@@ -121,11 +180,7 @@ func lines(records map[result.Key]result.Record) map[result.Key]string {
 // the error names the lane.
 func TestFaultsInAnExperiment(t *testing.T) {
 	undisturbed := undisturbedRecords(t)
-	for _, tt := range []struct {
-		fault string
-		agent bool // an agent is to have it, too
-		want  []string
-	}{
+	for _, e := range []experimentFault{
 		{"panic", false, []string{"step 4: ", "panic: out of cheese", "strike"}},
 		{"error", false, []string{"step 4: lane ", "no luck"}},
 		{"crash", true, []string{"step 4: the process died (exit status 2)", "panic: in a goroutine of its own"}},
@@ -143,68 +198,27 @@ func TestFaultsInAnExperiment(t *testing.T) {
 		{"loop", false, []string{"step 4: no answer within 1s"}},
 		{"stop", true, []string{"step 4: no answer within 1s"}},
 		{"hog", false, []string{"step 4: the process died (killed: ", "memory, its limit is 200 MiB", "still hungry"}},
-		{"nan", false, []string{"step 4: lane ", "reward is NaN"}},
-		{"inf", false, []string{"step 4: lane ", "reward is +Inf"}},
-		{"outside", true, []string{"step 4: lane ", "not in discrete"}},
-		{"short", true, []string{"step 4: ", "invalid answer: ", "column of "}},
-		{"wrong lane", false, []string{"step 4: ", "it blames lane 1000 of"}},
-		{"duplicate", true, []string{"step 5: protocol error: the reply is to step 4"}},
-		{"old step", false, []string{"step 4: protocol error: the reply is to step 3"}},
-		{"early close", false, []string{"step 4: protocol error: the plugin ended the stream"}},
-		{"status", false, []string{"step 4: protocol error: ResourceExhausted: enough for today"}},
-		{"garbage", false, []string{"step 4: protocol error: ", "failed to unmarshal"}},
-		{"empty", false, []string{"step 4: protocol error: the reply is to step 0"}},
-		{"huge", false, []string{"step 4: protocol error: ResourceExhausted: ", "larger than max"}},
+		{"nan", false, []string{"step 4: lane ", "reward is NaN", "here it comes"}},
+		{"inf", false, []string{"step 4: lane ", "reward is +Inf", "here it comes"}},
+		{"outside", true, []string{"step 4: lane ", "not in discrete", "here it comes"}},
+		{"short", true, []string{"step 4: ", "invalid answer: ", "column of ", "here it comes"}},
+		{"wrong lane", true, []string{"step 4: ", "it blames lane 1000 of", "here it comes"}},
+		{"duplicate", true, []string{"step 5: protocol error: the reply is to step 4", "here it comes"}},
+		{"old step", false, []string{"step 4: protocol error: the reply is to step 3", "here it comes"}},
+		{"early close", false, []string{"step 4: protocol error: the plugin ended the stream", "here it comes"}},
+		{"status", false, []string{"step 4: protocol error: ResourceExhausted: enough for today", "here it comes"}},
+		{"garbage", false, []string{"step 4: protocol error: ", "failed to unmarshal", "here it comes"}},
+		{"empty", false, []string{"step 4: protocol error: the reply is to step 0", "here it comes"}},
+		{"huge", false, []string{"step 4: protocol error: ResourceExhausted: ", "larger than max", "here it comes"}},
+		{"noise", true, nil},
 		{"stdout", false, nil},
 		{"flood", false, nil},
 	} {
-		parts := []string{"environment", "agent"}
-		if !tt.agent {
-			parts = parts[:1]
-		}
-		o := plugin.LaunchOptions{Memory: 200 << 20}
-		fault, copies := strings.CutPrefix(tt.fault, inCopies)
-		if fault == "loop" || fault == "stop" {
-			o.CallTimeout = time.Second
-		}
-		for _, part := range parts {
-			t.Run(fmt.Sprintf("%s/%s/once", tt.fault, part), func(t *testing.T) {
-				t.Parallel()
-				marker := filepath.Join(t.TempDir(), "struck")
-				got := lines(perform(t, part, faults{Fault: fault, Copies: copies, Once: marker}, o))
-				if _, err := os.Stat(marker); err != nil {
-					t.Fatal("the fault did not strike")
-				}
-				if want := undisturbed[part][copies]; !maps.Equal(got, want) {
-					t.Errorf("got %v, want %v", got, want)
-				}
-			})
-			t.Run(fmt.Sprintf("%s/%s/always", tt.fault, part), func(t *testing.T) {
-				t.Parallel()
-				f := faults{Fault: fault, Copies: copies}
-				got := perform(t, part, f, o)
-				text := lines(got)
-				if len(got) != 4 {
-					t.Errorf("%d records, want 4", len(got))
-				}
-				for key, want := range undisturbed[part][copies] {
-					if (key.Run != f.run() || tt.want == nil) && text[key] != want {
-						t.Errorf("run %d: got %s, want %s", key.Run, text[key], want)
-					}
-				}
-				bad := got[result.Key{Environment: "e", Agent: "a", Run: f.run()}]
-				if tt.want == nil {
-					return
-				}
-				if bad.Status != result.Failed {
-					t.Fatalf("got %v, want a failed record", bad)
-				}
-				for _, part := range append(tt.want, part+", call ", "plugin faulty: ") {
-					if !strings.Contains(bad.Error, part) {
-						t.Errorf("got %q, want %q in it", bad.Error, part)
-					}
-				}
-			})
+		fault, copies := strings.CutPrefix(e.fault, inCopies)
+		for part, records := range undisturbed {
+			if part == "environment" || e.agent {
+				e.test(t, part, faults{Fault: fault, Copies: copies}, plugin.LaunchOptions{}, records[copies])
+			}
 		}
 	}
 }

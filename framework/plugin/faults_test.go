@@ -75,97 +75,104 @@ func params(t *testing.T, fault string) json.RawMessage {
 	return data
 }
 
+// stepFault is a fault that strikes lane 2 of 4, and what is said of it.
+type stepFault struct {
+	fault string
+	agent bool  // an agent can have it, too
+	is    error // what the error wraps
+	lane  int   // −1: none can be named
+	text  string
+	tail  string // part of the stderr tail
+	dies  bool   // the process does not survive
+}
+
+// test lets the fault strike an instance of a process that step opens and steps. If the
+// process survives the next instance is sound.
+func (f stepFault) test(t *testing.T, p *plugin.Process, step func(t *testing.T, p framework.Plugin, fault string, steps int) error) {
+	err := step(t, p, f.fault, struck)
+	var e *plugin.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("got %v, want a *plugin.Error", err)
+	}
+	if e.Step != struck || e.Plugin != "faulty" {
+		t.Errorf("plugin %q, step %d", e.Plugin, e.Step)
+	}
+	if f.is != nil && !errors.Is(err, f.is) {
+		t.Errorf("does not wrap %v", f.is)
+	}
+	var l *framework.LaneError
+	if errors.As(err, &l) != (f.lane >= 0) || l != nil && (l.Lane != f.lane || l.Suspected != f.dies) {
+		t.Errorf("blames %#v, want lane %d", l, f.lane)
+	}
+	text := err.Error()
+	first, last, _ := strings.Cut(text, "\n")
+	for _, part := range []string{fmt.Sprintf("plugin faulty: step %d: ", struck), f.text} {
+		if !strings.Contains(first, part) {
+			t.Errorf("no %q in the first line", part)
+		}
+	}
+	if !strings.Contains(last, f.tail) {
+		t.Errorf("no %q in what the process wrote last", f.tail)
+	}
+	if t.Failed() {
+		t.Logf("the error:\n%s", text)
+	}
+	if f.dies {
+		waitForEnd(t, p.Pid())
+	} else if err := step(t, p, "none", struck); err != nil {
+		t.Errorf("the next instance: %v", err)
+	}
+}
+
+// options are those of a process that the fault is to strike.
+func (f stepFault) options() plugin.LaunchOptions {
+	o := plugin.LaunchOptions{Memory: 200 << 20}
+	if f.is == plugin.ErrTimeout {
+		o.CallTimeout = time.Second
+	}
+	return o
+}
+
 // Every fault ends the step with an error that names the plugin, the step, the
 // lane where one is to blame, and shows what the process last wrote. Where lanes are
 // copies, the lane is named even if the process is no more.
 func TestFaults(t *testing.T) {
 	const lane = 2
-	for _, tt := range []struct {
-		fault string
-		agent bool  // an agent can have it, too
-		is    error // what the error wraps
-		lane  int   // −1: none can be named
-		text  string
-		tail  string // part of the stderr tail
-		dies  bool   // the process does not survive
-	}{
+	for _, f := range []stepFault{
 		{fault: "panic", agent: true, lane: -1, text: "panic: out of cheese", tail: "plugin_test.(*faults).strike"},
 		{fault: "error", agent: true, is: framework.ErrInvalidAction, lane: lane, text: "no luck"},
 		{fault: "crash", agent: true, is: plugin.ErrDied, lane: -1, text: "exit status 2", tail: "panic: in a goroutine of its own", dies: true},
 		{fault: "exit", agent: true, is: plugin.ErrDied, lane: -1, text: "exit status 3", tail: "I give up", dies: true},
 		{fault: "kill", agent: true, is: plugin.ErrDied, lane: -1, text: "signal: killed", tail: "goodbye", dies: true},
-		{fault: "loop", agent: true, is: plugin.ErrTimeout, lane: -1, text: "no answer within 500ms", dies: true},
-		{fault: "stop", agent: true, is: plugin.ErrTimeout, lane: -1, text: "no answer within 500ms", dies: true},
+		{fault: "loop", agent: true, is: plugin.ErrTimeout, lane: -1, text: "no answer within 1s", dies: true},
+		{fault: "stop", agent: true, is: plugin.ErrTimeout, lane: -1, text: "no answer within 1s", dies: true},
 		{fault: "hog", agent: true, is: plugin.ErrDied, lane: -1, text: "memory, its limit is 200 MiB", tail: "still hungry", dies: true},
-		{fault: "nan", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is NaN"},
-		{fault: "inf", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is +Inf"},
-		{fault: "outside", agent: true, is: framework.ErrInvalidAnswer, lane: lane, text: "not in discrete"},
-		{fault: "short", agent: true, is: framework.ErrInvalidAnswer, lane: -1, text: "column of "},
-		{fault: "wrong lane", is: framework.ErrInvalidAnswer, lane: -1, text: "it blames lane 1000 of 4"},
+		{fault: "nan", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is NaN", tail: "here it comes"},
+		{fault: "inf", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is +Inf", tail: "here it comes"},
+		{fault: "outside", agent: true, is: framework.ErrInvalidAnswer, lane: lane, text: "not in discrete", tail: "here it comes"},
+		{fault: "short", agent: true, is: framework.ErrInvalidAnswer, lane: -1, text: "column of ", tail: "here it comes"},
+		{fault: "wrong lane", agent: true, is: framework.ErrInvalidAnswer, lane: -1, text: "it blames lane 1000 of 4", tail: "here it comes"},
 	} {
-		check := func(t *testing.T, p *plugin.Process, err error, wantLane int) {
-			t.Helper()
-			var e *plugin.Error
-			if !errors.As(err, &e) {
-				t.Fatalf("got %v, want a *plugin.Error", err)
-			}
-			if e.Step != struck || e.Plugin != "faulty" {
-				t.Errorf("plugin %q, step %d", e.Plugin, e.Step)
-			}
-			if tt.is != nil && !errors.Is(err, tt.is) {
-				t.Errorf("does not wrap %v", tt.is)
-			}
-			var l *framework.LaneError
-			if errors.As(err, &l) != (wantLane >= 0) || l != nil && (l.Lane != wantLane || l.Suspected != tt.dies) {
-				t.Errorf("blames %#v, want lane %d", l, wantLane)
-			}
-			text := err.Error()
-			for _, part := range []string{fmt.Sprintf("plugin faulty: step %d: ", struck), tt.text, tt.tail} {
-				if !strings.Contains(text, part) {
-					t.Errorf("no %q in the error", part)
-				}
-			}
-			if first, _, _ := strings.Cut(text, "\n"); !strings.Contains(first, tt.text) {
-				t.Errorf("no %q in the first line", tt.text)
-			}
-			if t.Failed() {
-				t.Logf("the error:\n%s", text)
-			}
-			if tt.dies {
-				waitForEnd(t, p.Pid())
-			}
-		}
-		o := plugin.LaunchOptions{Memory: 200 << 20}
-		if tt.is == plugin.ErrTimeout {
-			o.CallTimeout = 500 * time.Millisecond
-		}
-		t.Run("environment/"+tt.fault, func(t *testing.T) {
+		t.Run("environment/"+f.fault, func(t *testing.T) {
 			t.Parallel()
-			p := launch(t, o, "serve-environment")
-			check(t, p, stepEnvironment(t, p, tt.fault, struck), tt.lane)
-			if !tt.dies {
-				if err := stepEnvironment(t, p, "none", struck); err != nil {
-					t.Errorf("the next instance: %v", err)
-				}
-			}
+			f.test(t, launch(t, f.options(), "serve-environment"), stepEnvironment)
 		})
-		if tt.agent {
-			t.Run("agent/"+tt.fault, func(t *testing.T) {
+		if f.agent {
+			t.Run("agent/"+f.fault, func(t *testing.T) {
 				t.Parallel()
-				p := launch(t, o, "serve-agent")
-				check(t, p, stepAgent(t, p, tt.fault, struck), tt.lane)
+				f.test(t, launch(t, f.options(), "serve-agent"), stepAgent)
 			})
 		}
-		if tt.dies {
-			t.Run("copies/environment/"+tt.fault, func(t *testing.T) {
+		if f.dies {
+			c := f
+			c.fault, c.lane = inCopies+f.fault, lane
+			t.Run("copies/environment/"+f.fault, func(t *testing.T) {
 				t.Parallel()
-				p := launch(t, o, "serve-environment")
-				check(t, p, stepEnvironment(t, p, inCopies+tt.fault, struck), lane)
+				c.test(t, launch(t, c.options(), "serve-environment"), stepEnvironment)
 			})
-			t.Run("copies/agent/"+tt.fault, func(t *testing.T) {
+			t.Run("copies/agent/"+f.fault, func(t *testing.T) {
 				t.Parallel()
-				p := launch(t, o, "serve-agent")
-				check(t, p, stepAgent(t, p, inCopies+tt.fault, struck), lane)
+				c.test(t, launch(t, c.options(), "serve-agent"), stepAgent)
 			})
 		}
 	}
@@ -174,7 +181,7 @@ func TestFaults(t *testing.T) {
 // Standard output is noise, whenever and however much of it comes; it ends up in
 // the tail of standard error.
 func TestOutputIsNoise(t *testing.T) {
-	p := launch(t, plugin.LaunchOptions{}, "serve-noisily")
+	p := launch(t, plugin.LaunchOptions{}, "serve-noisily-environment")
 	if tail := strings.Join(p.Stderr(), "\n"); !strings.Contains(tail, "no newline before the handshake") {
 		t.Errorf("before the handshake: got %q", tail)
 	}

@@ -144,8 +144,8 @@ func TestProtocolFaults(t *testing.T) {
 			if !errors.As(err, &e) || e.Plugin != "faulty" || e.Step != tt.step || !errors.Is(err, plugin.ErrProtocol) {
 				t.Fatalf("got %#v, want a protocol error at step %d", err, tt.step)
 			}
-			if !strings.Contains(err.Error(), tt.text) {
-				t.Errorf("got %q, want %q in it", err, tt.text)
+			if first, last, _ := strings.Cut(err.Error(), "\n"); !strings.Contains(first, tt.text) || !strings.Contains(last, "here it comes") {
+				t.Errorf("got %q, want %q in its first line, then what the process wrote", err, tt.text)
 			}
 		}
 		t.Run("environment/"+tt.fault, func(t *testing.T) {

@@ -53,10 +53,13 @@ func TestMain(m *testing.M) {
 		case "serve-alien":
 			serveAlien(os.Args[2])
 			return
-		case "serve-noisily":
-			fmt.Println("hello")
-			fmt.Print(strings.Repeat("x", 1<<20), "\nno newline before the handshake")
+		case "serve-noisily-environment":
+			noise()
 			plugin.Serve(faultyEnvironment())
+			return
+		case "serve-noisily-agent":
+			noise()
+			plugin.Serve(faultyAgent())
 			return
 		case "serve-nothing":
 			fmt.Fprintln(os.Stderr, "cannot find my data")
@@ -73,6 +76,12 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(m.Run())
+}
+
+// noise is what a plugin prints before the handshake.
+func noise() {
+	fmt.Println("hello")
+	fmt.Print(strings.Repeat("x", 1<<20), "\nno newline before the handshake")
 }
 
 // notes are where this process, if it is a plugin, says in which lane it is.
@@ -138,17 +147,18 @@ func proceed(signals []framework.Signal) {
 
 // faults says how the environment and agent of the tests misbehave: in which
 // lane (−1: none) or in lanes whose run begins with one of the given seeds, at
-// which step after the lane's episode or run began, and how.
+// which step after the lane's episode or run began, and how. testdata/faulty.py knows
+// most of it.
 type faults struct {
 	Fault string   `json:"fault"`
 	Lane  int      `json:"lane"`
-	Seeds []uint64 `json:"seeds"`
-	Step  int      `json:"step"`
-	Once  string   `json:"once"` // a file: misbehave only if it is not there yet, and make it
-	ID    string   `json:"id"`   // of the environment; default: with the process's id
-	Work  int      `json:"work"` // turns of a loop in every step of a lane
+	Seeds []uint64 `json:"seeds,omitempty"`
+	Step  int      `json:"at"`
+	Once  string   `json:"once,omitempty"` // a file: misbehave only if it is not there yet, and make it
+	ID    string   `json:"name,omitempty"` // of the environment; default: with the process's id
+	Work  int      `json:"work,omitempty"` // turns of a loop in every step of a lane
 	// Copies makes lanes of single copies, so that the process notes where it is.
-	Copies bool `json:"copies"`
+	Copies bool `json:"copies,omitempty"`
 }
 
 // parse reads the parameters that say how to misbehave.
@@ -221,6 +231,8 @@ func (f *faults) strike() error {
 		for hoard := [][]byte{}; ; {
 			hoard = append(hoard, bytes.Repeat([]byte{1}, 1<<20))
 		}
+	default:
+		fmt.Fprintln(os.Stderr, "here it comes")
 	}
 	return nil
 }
@@ -393,6 +405,8 @@ func (m *modulo) Step(_ context.Context, in *framework.Feedback, actions *space.
 				actions.Int64[i] = 3
 			case "short":
 				defer func() { actions.Int64 = actions.Int64[:i] }()
+			case "wrong lane":
+				return &framework.LaneError{Lane: 1000, Err: fmt.Errorf("not mine")}
 			}
 		}
 	}

@@ -103,7 +103,7 @@ func TestPythonRolloutFails(t *testing.T) {
 		{"exit", "lane 2: the process died (exit status 3", plugin.ErrDied, 2},
 		{"loop", "lane 2: no answer within 1s", plugin.ErrTimeout, 2},
 	} {
-		f.test(t, func(t *testing.T, o plugin.LaunchOptions) *plugin.Process { return launchPython(t, o, faultyPython) }, "step_")
+		f.test(t, func(t *testing.T, o plugin.LaunchOptions) *plugin.Process { return launchPython(t, o, faultyPython) })
 	}
 }
 

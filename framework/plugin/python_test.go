@@ -3,15 +3,12 @@ package plugin_test
 import (
 	"bufio"
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
@@ -35,9 +32,9 @@ func pythonCommand(t testing.TB) string {
 }
 
 // launchPython starts a plugin of this folder's testdata or of the SDK's examples.
-func launchPython(t testing.TB, o plugin.LaunchOptions, script string) *plugin.Process {
+func launchPython(t testing.TB, o plugin.LaunchOptions, script ...string) *plugin.Process {
 	t.Helper()
-	o.Command, o.Args = pythonCommand(t), []string{script}
+	o.Command, o.Args = pythonCommand(t), script
 	o.Name = cmp.Or(o.Name, "faulty")
 	p, err := plugin.Launch(t.Context(), o)
 	if err != nil {
@@ -56,81 +53,59 @@ const faultyPython = "testdata/faulty.py"
 // What goes wrong in Python is told as what goes wrong in Go: with the plugin,
 // the step, the lane, and what the process wrote last.
 func TestPythonFaults(t *testing.T) {
-	const lane, lanes = 2, 4
-	for _, tt := range []struct {
-		fault string
-		is    error
-		lane  int
-		text  string
-		tail  string
-		dies  bool
-	}{
-		{fault: "exception", lane: lane, text: "RuntimeError: out of cheese", tail: "faulty.py"},
-		{fault: "error", is: framework.ErrInvalidAction, lane: lane, text: "no luck"},
-		{fault: "exit", is: plugin.ErrDied, lane: lane, text: "lane 2: the process died (exit status 3)", tail: "I give up", dies: true},
+	const lane = 2
+	for _, f := range []stepFault{
+		{fault: "exception", agent: true, lane: lane, text: "RuntimeError: out of cheese", tail: "faulty.py"},
+		{fault: "error", agent: true, is: framework.ErrInvalidAction, lane: lane, text: "no luck"},
+		{fault: "exit", agent: true, is: plugin.ErrDied, lane: lane, text: "lane 2: the process died (exit status 3)", tail: "I give up", dies: true},
+		{fault: "crash", agent: true, is: plugin.ErrDied, lane: lane, text: "lane 2: the process died (signal: aborted", tail: "no way on", dies: true},
 		{fault: "kill", is: plugin.ErrDied, lane: lane, text: "lane 2: the process died (signal: killed", dies: true},
 		{fault: "stop", is: plugin.ErrTimeout, lane: lane, text: "no answer within 1s", dies: true},
-		{fault: "loop", is: plugin.ErrTimeout, lane: lane, text: "no answer within 1s", dies: true},
+		{fault: "loop", agent: true, is: plugin.ErrTimeout, lane: lane, text: "no answer within 1s", dies: true},
 		{fault: "sleep", is: plugin.ErrTimeout, lane: lane, text: "no answer within 1s", dies: true},
+		{fault: "hog", is: plugin.ErrDied, lane: lane, text: "memory, its limit is 200 MiB", tail: "still hungry", dies: true},
 		{fault: "nan", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is NaN"},
-		{fault: "outside", is: framework.ErrInvalidAnswer, lane: lane, text: "not in discrete"},
-		{fault: "fraction", is: framework.ErrInvalidAnswer, lane: lane, text: "0.5 is no whole number"},
-		{fault: "stdout", lane: -1},
+		{fault: "inf", is: framework.ErrInvalidAnswer, lane: lane, text: "reward is +Inf"},
+		{fault: "outside", agent: true, is: framework.ErrInvalidAnswer, lane: lane, text: "not in discrete"},
+		{fault: "fraction", agent: true, is: framework.ErrInvalidAnswer, lane: lane, text: "0.5 is no whole number"},
 	} {
-		t.Run(tt.fault, func(t *testing.T) {
+		t.Run(f.fault, func(t *testing.T) {
 			t.Parallel()
-			o := plugin.LaunchOptions{}
-			if tt.dies {
-				o.CallTimeout = time.Second
-			}
-			p := launchPython(t, o, faultyPython)
-			err := stepPython(t, p, tt.fault, lane, lanes)
-			if tt.text == "" {
-				if err != nil {
-					t.Error(err)
-				}
-				return
-			}
-			var e *plugin.Error
-			if !errors.As(err, &e) || e.Step != struck {
-				t.Fatalf("got %v, want a *plugin.Error in step %d", err, struck)
-			}
-			if tt.is != nil && !errors.Is(err, tt.is) {
-				t.Errorf("%v does not wrap %v", err, tt.is)
-			}
-			var l *framework.LaneError
-			if errors.As(err, &l) != (tt.lane >= 0) || l != nil && l.Lane != tt.lane {
-				t.Errorf("blames %v, want lane %d", l, tt.lane)
-			}
-			if first, _, _ := strings.Cut(err.Error(), "\n"); !strings.Contains(first, tt.text) || !strings.Contains(err.Error(), tt.tail) {
-				t.Errorf("got %v, want %q and %q", err, tt.text, tt.tail)
-			}
-			if tt.dies {
-				waitForEnd(t, p.Pid())
-			} else if err := stepPython(t, p, "", lane, lanes); err != nil {
-				t.Errorf("the next instance: %v", err)
-			}
+			f.test(t, launchPython(t, f.options(), faultyPython), stepEnvironment)
 		})
+		if f.agent {
+			t.Run("agent/"+f.fault, func(t *testing.T) {
+				t.Parallel()
+				f.test(t, launchPython(t, f.options(), faultyPython, "agent"), stepAgent)
+			})
+		}
 	}
+	t.Run("stdout", func(t *testing.T) {
+		t.Parallel()
+		if err := stepEnvironment(t, launchPython(t, plugin.LaunchOptions{}, faultyPython), "stdout", struck); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
-// stepPython steps lanes of faulty.py until an error.
-func stepPython(t *testing.T, p framework.Plugin, fault string, lane, lanes int) error {
-	t.Helper()
-	params := fmt.Sprintf(`{"fault":%q,"lane":%d,"step_":%d}`, fault, lane, struck-1)
-	env, err := p.OpenEnvironment(t.Context(), []byte(params), lanes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer env.Close()
-	in, out := start(env.Spec(), lanes)
-	for range struck {
-		if err := env.Step(t.Context(), in, &out); err != nil {
-			return err
+// The same in experiments, whose other records are those of the plugins in Go, bit for
+// bit.
+func TestPythonFaultsInAnExperiment(t *testing.T) {
+	python, undisturbed := pythonCommand(t), undisturbedRecords(t)
+	for _, e := range []experimentFault{
+		{"exception", true, []string{"step 4: lane 1: RuntimeError: out of cheese", "faulty.py"}},
+		{"exit", true, []string{"step 4: lane 1: the process died (exit status 3)", "I give up"}},
+		{"loop", false, []string{"step 4: lane 1: no answer within 1s"}},
+		{"nan", false, []string{"step 4: lane 1: ", "reward is NaN"}},
+		{"none", true, nil},
+	} {
+		for part, records := range undisturbed {
+			if part == "environment" || e.agent {
+				o := plugin.LaunchOptions{Command: python, Args: []string{faultyPython, part}}
+				e.test(t, part, faults{Fault: e.fault, Copies: true}, o, records[true])
+			}
 		}
-		proceed(in.Signals)
 	}
-	return nil
 }
 
 // A Python plugin ends with its host, however the host ends, and when it is told
@@ -174,7 +149,7 @@ func TestPythonEnds(t *testing.T) {
 		if err := kill(p.Pid(), syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
-		if err := stepPython(t, p, "", 0, 2); err != nil {
+		if err := stepEnvironment(t, p, "none", struck); err != nil {
 			t.Errorf("after an interrupt: %v", err)
 		}
 		if err := kill(p.Pid(), syscall.SIGTERM); err != nil {

@@ -56,7 +56,7 @@ func TestRollout(t *testing.T) {
 		episodes := rapid.IntRange(1, steps).Draw(t, "episodes")
 		idle := rapid.IntRange(0, lanes).Draw(t, "idle lane")
 		roll := func(p framework.Plugin, wrap func(framework.VectorEnvironment) framework.VectorEnvironment) *framework.Trajectories {
-			env, err := p.OpenEnvironment(context.Background(), []byte(`{"lane":-1,"id":"test/counters@1"}`), lanes)
+			env, err := p.OpenEnvironment(context.Background(), []byte(`{"lane":-1,"name":"test/counters@1"}`), lanes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,16 +106,15 @@ type rolloutFault struct {
 	lane        int // −1: none can be named
 }
 
-// test lets the fault strike in a process that launch starts, in which a parameter of
-// some name says at which step. The instance then ends.
-func (f rolloutFault) test(t *testing.T, launch func(*testing.T, plugin.LaunchOptions) *plugin.Process, step string) {
+// test lets the fault strike in a process that launch starts. The instance then ends.
+func (f rolloutFault) test(t *testing.T, launch func(*testing.T, plugin.LaunchOptions) *plugin.Process) {
 	t.Run(f.fault, func(t *testing.T) {
 		t.Parallel()
 		o := plugin.LaunchOptions{}
 		if f.is == plugin.ErrTimeout {
 			o.CallTimeout = time.Second
 		}
-		env, err := launch(t, o).OpenEnvironment(t.Context(), fmt.Appendf(nil, `{"fault":%q,"lane":2,%q:3}`, f.fault, step), 4)
+		env, err := launch(t, o).OpenEnvironment(t.Context(), params(t, f.fault), 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +149,7 @@ func TestRolloutFails(t *testing.T) {
 		{"exit", "the process died (exit status 3)", plugin.ErrDied, -1},
 		{"loop", "no answer within 1s", plugin.ErrTimeout, -1},
 	} {
-		f.test(t, func(t *testing.T, o plugin.LaunchOptions) *plugin.Process { return launch(t, o, "serve-environment") }, "step")
+		f.test(t, func(t *testing.T, o plugin.LaunchOptions) *plugin.Process { return launch(t, o, "serve-environment") })
 	}
 }
 

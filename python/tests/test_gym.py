@@ -191,7 +191,7 @@ def test_what_goes_wrong_is_said(program) -> None:
         gym.make("bandit")
     with pytest.raises(PluginError, match=r"ended before it answered \(exit status 3\)(?s:.*)no luck"):
         gym.make([sys.executable, "-c", "import sys; print('no luck'); sys.exit(3)"])
-    env = gym.make([sys.executable, str(ROOT / "framework/plugin/testdata/faulty.py")], fault="exit", lane=0, step_=2)
+    env = gym.make([sys.executable, str(ROOT / "framework/plugin/testdata/faulty.py")], fault="exit", lane=0, at=2)
     env.reset(seed=1)
     env.step(0)
     with pytest.raises(PluginError, match=r"(?s)UNAVAILABLE.*I give up"):
