@@ -401,6 +401,35 @@ def test_lanes_of_agents() -> None:
     assert copies._copy(1).seen[2:] == [(6, 2, 3.0, 0, False, False)]  # type: ignore[attr-defined]
 
 
+def test_agents_are_closed() -> None:
+    """When their run is over, or with the lanes; all of them, whatever comes of it."""
+    made: list[Closing] = []
+
+    class Closing(Echo):
+        closes, fails = 0, False
+
+        def __init__(self) -> None:
+            made.append(self)
+
+        def close(self) -> None:
+            self.closes += 1
+            if self.fails:
+                raise ValueError("stuck")
+
+    agent = AgentLanes(AgentCopies(Closing), rlrun.Spec(rlrun.Discrete(9), rlrun.Discrete(9)), 2)
+    agent.step(signals(NEW_RUN, NEW_RUN), seeds(1, 2), feedback([1, 2], [7, 7], [True] * 2))
+    assert [a.closes for a in made] == [1, 0, 0]  # the first was asked whether it can act in such environments
+    agent.step(signals(NEW_RUN, NEW_EPISODE), seeds(3, 0), feedback([1, 2], [7, 7], [True] * 2))
+    assert [a.closes for a in made] == [1, 1, 0, 0]
+    agent.load(1, agent.save(0))
+    assert [a.closes for a in made] == [1, 1, 1, 0, 0]
+    made[3].fails = True
+    with pytest.raises(ValueError, match="stuck"):
+        agent.close()
+    agent.close()
+    assert [a.closes for a in made] == [1] * 5
+
+
 class Options(rlrun.VectorOptionAgent):
     """Three options, each an action: greedy, a policy, and one that only the second lane has, held to find out."""
 

@@ -7,6 +7,7 @@ it: columns in, columns out, a signal a lane.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -402,13 +403,17 @@ class AgentCopies(OneByOne, VectorAgent):
         self._copies: list[Agent | None] = [None] * lanes
         spare, self._spare = self._spare, None
         assert spare is not None
-        spare.begin(spec, 0)
+        try:
+            spare.begin(spec, 0)
+        finally:
+            spare.close()
 
     def begin(self, lanes: Lanes, seeds: Seeds) -> None:
         """Make a fresh copy in each of these lanes."""
         with self.noting() as note:
             for k, lane in enumerate(numbers(lanes, len(self._copies))):
                 note[0] = lane + 1
+                self._end(lane)
                 self._copies[lane] = self._fresh(int(seeds[k]))
 
     def select_actions(self, lanes: Lanes, observations: Array) -> Array:
@@ -449,7 +454,17 @@ class AgentCopies(OneByOne, VectorAgent):
         """Let a fresh copy go on as the one that was saved."""
         copy = self._fresh(0)
         copy.load(state)
+        self._end(lane)
         self._copies[lane] = copy
+
+    def close(self) -> None:
+        """Close every copy, and raise what the first that failed raised."""
+        _each(functools.partial(self._end, lane) for lane in range(len(self._copies)))
+
+    def _end(self, lane: int) -> None:
+        copy, self._copies[lane] = self._copies[lane], None
+        if copy is not None:
+            copy.close()
 
     def _fresh(self, seed: int) -> Agent:
         copy = self._make()
@@ -470,7 +485,7 @@ class OptionCopies(AgentCopies, VectorOptionAgent):
     def offer(self, kinds: Sequence[str]) -> None:
         """Find out whether the agent can make such options."""
         self._kinds = kinds
-        self._fresh(0)
+        self._fresh(0).close()
 
     def _fresh(self, seed: int) -> Agent:
         copy = super()._fresh(seed)

@@ -75,6 +75,9 @@ class Agent(_Described, ABC):
         vars(self).clear()
         vars(self).update(attributes)
 
+    def close(self) -> None:
+        """Free what the copy holds. It is called when its run is over."""
+
 
 class VectorAgent(_Described, ABC):
     """A batch of lanes of an agent, stepped without a Python loop.
