@@ -36,6 +36,7 @@ var studies = map[string]func(*study) error{
 	"window-tables":       window,
 	"horizon":             horizon,
 	"leaderboard":         leaderboard,
+	"leaderboard-bounds":  leaderboard,
 	"leaderboard-new":     leaderboard,
 	"leaderboard-taxi":    leaderboard,
 }
