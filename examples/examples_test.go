@@ -92,16 +92,18 @@ func TestNodeErrors(t *testing.T) {
 	}
 }
 
-// By hand it says what it is for.
+// By hand, or by a program that is not rlrun, it says what it is for.
 func TestNodeByHand(t *testing.T) {
 	node(t) // or skip
-	var stderr bytes.Buffer
-	cmd := exec.Command("node", "node/gambler.js")
-	cmd.Stderr = &stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(stderr.String(), "is a plugin for rlrun") {
-		t.Errorf("got %v: %s", err, stderr.String())
+	for _, cookie := range []string{"", "wrong"} {
+		var stderr bytes.Buffer
+		cmd := exec.Command("node", "node/gambler.js")
+		cmd.Env, cmd.Stderr = append(os.Environ(), "RLRUN_PLUGIN="+cookie), &stderr
+		err := cmd.Run()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(stderr.String(), "is a plugin for rlrun") {
+			t.Errorf("cookie %q: got %v: %s", cookie, err, stderr.String())
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -644,8 +645,15 @@ def test_log_lines() -> None:
     assert (line["@level"], line["@message"], line["logger"]) == ("warn", "careful, now", "mine")
 
 
-def test_by_hand() -> None:
-    done = subprocess.run([sys.executable, EXAMPLES / "river.py"], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("cookie", ["", "wrong"])
+def test_by_hand(cookie: str) -> None:
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "river.py"],
+        env=os.environ | {"RLRUN_PLUGIN": cookie},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 2
     assert "is a plugin for rlrun" in done.stderr
     assert done.stderr.count("\n") == 1
