@@ -171,10 +171,18 @@ func (d TwoPoint) tails(x float64) (above, below float64) {
 	return 0, 1
 }
 
-func (d TwoPoint) atoms(yield func(x, above, below float64) bool) {
-	if (d.W == 0 || yield(d.Hi, d.W, 1-d.W)) && d.W < 1 {
-		yield(d.Lo, 1, 0)
+func (d TwoPoint) atoms() int {
+	if d.W == 0 || d.W == 1 {
+		return 1
 	}
+	return 2
+}
+
+func (d TwoPoint) atom(m int) (x, above, below float64) {
+	if m == 1 || d.W == 0 {
+		return d.Lo, 1, 0
+	}
+	return d.Hi, d.W, 1 - d.W
 }
 
 func (d TwoPoint) support() (lo, hi float64) {

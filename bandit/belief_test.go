@@ -118,7 +118,7 @@ func TestGainIntegratesExceed(t *testing.T) {
 func cutsOf(b Belief) []float64 {
 	var cuts []float64
 	if a, ok := b.(atomic); ok {
-		a.atoms(func(x, _, _ float64) bool { cuts = append(cuts, x); return true })
+		eachAtom(a, func(x, _ float64) { cuts = append(cuts, x) })
 		return cuts
 	}
 	lo, centre, spread, hi := b.(window).window()

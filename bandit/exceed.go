@@ -58,11 +58,11 @@ type exceeder interface {
 
 func eachAtom(d atomic, visit func(x, weight float64)) {
 	before := 0.0
-	d.atoms(func(x, above, _ float64) bool {
+	for m := range d.atoms() {
+		x, above, _ := d.atom(m)
 		visit(x, above-before)
 		before = above
-		return true
-	})
+	}
 }
 
 func populationsExceed(i, j *Population, delta float64) float64 {

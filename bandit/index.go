@@ -148,14 +148,11 @@ func (p *Population) tails(x float64) (above, below float64) {
 	return n / k, (k - n) / k
 }
 
-func (p *Population) atoms(yield func(x, above, below float64) bool) {
-	k := float64(len(p.x))
-	for m := range p.x {
-		n := float64(m + 1)
-		if !yield(p.at(m), n/k, (k-n)/k) {
-			return
-		}
-	}
+func (p *Population) atoms() int { return len(p.x) }
+
+func (p *Population) atom(m int) (x, above, below float64) {
+	n, k := float64(m+1), float64(len(p.x))
+	return p.at(m), n / k, (k - n) / k
 }
 
 // IndexTable holds the weights of Index for populations of one size at one

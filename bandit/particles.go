@@ -155,12 +155,10 @@ func (p *Particles) tails(x float64) (above, below float64) {
 	return above, 1 - above
 }
 
-func (p *Particles) atoms(yield func(x, above, below float64) bool) {
-	for m, x := range p.x {
-		if !yield(x, p.above[m], 1-p.above[m]) {
-			return
-		}
-	}
+func (p *Particles) atoms() int { return len(p.x) }
+
+func (p *Particles) atom(m int) (x, above, below float64) {
+	return p.x[m], p.above[m], 1 - p.above[m]
 }
 
 func (p *Particles) support() (lo, hi float64) {

@@ -20,12 +20,13 @@ type smooth interface {
 	density(x float64) float64
 }
 
-// atomic is a shape with finitely many values. atoms goes through them in
-// descending order with P(q ≥ x) and P(q < x); of equal ones the last has the
-// right probabilities, the others smaller ones.
+// atomic is a shape with so many values, atoms. They are in descending order,
+// each with P(q ≥ x) and P(q < x); of equal ones the last has the right
+// probabilities, the others smaller ones.
 type atomic interface {
 	shape
-	atoms(yield func(x, above, below float64) bool)
+	atoms() int
+	atom(m int) (x, above, below float64)
 }
 
 // opaque is a belief about which nothing but its methods is known.
@@ -249,16 +250,16 @@ func (c cell) split(best float64) float64 {
 
 func (o objective) overAtoms(d atomic) point {
 	best := none
-	d.atoms(func(x, above, below float64) bool {
+	for m := range d.atoms() {
+		x, above, below := d.atom(m)
 		y := x - o.base
 		if !(y > 0) {
-			return false
+			break
 		}
 		if v := (y + o.extra) * o.omega(above, below); v > best.value {
 			best = point{y, v, above}
 		}
-		return true
-	})
+	}
 	return best
 }
 

@@ -161,7 +161,7 @@ func scan(b Belief, known float64) []float64 {
 				parts(p)
 			}
 		case atomic:
-			b.atoms(func(x, _, _ float64) bool { ys = append(ys, x-known); return true })
+			eachAtom(b, func(x, _ float64) { ys = append(ys, x-known) })
 		case window:
 			_, centre, spread, _ := b.window()
 			for k := -40; k <= 40; k++ {

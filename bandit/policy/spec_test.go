@@ -302,17 +302,21 @@ func TestStepsDoNotAllocate(t *testing.T) {
 		switch p.(type) {
 		case *gittins: // remembers what it computes
 			return
-		case *optimistic, *index, *vpi:
-			// The search over beliefs that are not populations allocates.
-			if !strings.Contains(name, "population") && !strings.Contains(name, "point") {
-				return
-			}
-			if strings.Contains(name, "gamma") { // so does the one for φ*
+		case *optimistic, *index:
+			// The search over beliefs that may have several maxima allocates.
+			if strings.Contains(name, "normal-gamma") || strings.Contains(name, "gamma on beta") {
 				return
 			}
 		}
-		if n := testing.AllocsPerRun(100, play); n > 0 {
-			t.Errorf("%s: %v allocations a step", name, n)
+		// The average over runs, rounded down, leaves out what the runtime allocates
+		// now and then, but not what a policy does in each tenth step.
+		run := func() {
+			for range 10 {
+				play()
+			}
+		}
+		if n := testing.AllocsPerRun(10, run); n > 0 {
+			t.Errorf("%s: %v allocations in 10 steps", name, n)
 		}
 	})
 }
