@@ -158,7 +158,11 @@ func (o objective) maximise(d shape, enough float64) point {
 		}
 	}
 	startOmega := o.omega(start.above, below)
-	points := []point{start}
+	// Room on the stack: beta and normal-gamma beliefs take about 200 points and
+	// 100 cells at once. More would be allocated.
+	var pointRoom [256]point
+	var cellRoom [2][128]cell
+	points := append(pointRoom[:0], start)
 	best := start
 	note := func(p point) {
 		points = append(points, p)
@@ -167,7 +171,7 @@ func (o objective) maximise(d shape, enough float64) point {
 		}
 	}
 	left, leftOmega := start, startOmega
-	var cells []cell
+	cells, next := cellRoom[0][:0], cellRoom[1][:0]
 	push := func(right point, rightOmega float64) {
 		cells = append(cells, cell{left, right, (right.y + o.extra) * leftOmega})
 		left, leftOmega = right, rightOmega
@@ -198,7 +202,7 @@ func (o objective) maximise(d shape, enough float64) point {
 		ratio = opaqueRatio
 	}
 	for len(cells) > 0 && len(points) < searchLimit && !(enough > 0 && best.value > enough) {
-		var next []cell
+		next = next[:0]
 		for _, c := range cells {
 			if !(c.bound > max(best.value*(1+ratio), enough)) {
 				continue
@@ -217,7 +221,7 @@ func (o objective) maximise(d shape, enough float64) point {
 				cell{c.left, p, c.bound * ((p.y + o.extra) / (c.right.y + o.extra))},
 				cell{p, c.right, (c.right.y + o.extra) * omega})
 		}
-		cells = next
+		cells, next = next, cells
 	}
 	if best.value == 0 || (enough > 0 && best.value > enough) {
 		return best.orNone()
