@@ -161,7 +161,8 @@ func (h hierarchy) limit(path string, bytes int64) error {
 
 // start starts a command in the group. With version 1 its caller has locked the
 // thread, which is in the group meanwhile, as a process begins in the group of the
-// thread that starts it; memory that a host allocates then counts for the host.
+// thread that starts it. It is not the host's main thread, with which all that the
+// host allocates meanwhile would count for the group, and end the host.
 func (g *group) start(cmd *exec.Cmd) error {
 	if g.v2 {
 		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(g.dir.Fd())

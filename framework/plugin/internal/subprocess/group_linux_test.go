@@ -49,10 +49,22 @@ func TestMain(m *testing.M) {
 		s, lines := begin(0, nil, "-test.list=none")
 		drain(lines)
 		<-s.Done()
+	case "greedy": // starts processes by its main thread while it allocates
+		go hog()
+		for range 100 {
+			s := New(exec.Command("true"), NewTail(10))
+			s.LimitMemory(1 << 20)
+			go io.Copy(io.Discard, s.Stdout())
+			go io.Copy(io.Discard, s.Stderr())
+			s.live(make(chan error, 1))
+		}
 	default:
 		os.Exit(m.Run())
 	}
 }
+
+// The main thread is kept for TestMain.
+func init() { runtime.LockOSThread() }
 
 // hog fills memory until it is stopped; 1 GiB is what a machine has to spare.
 func hog() {
@@ -178,6 +190,14 @@ func TestMemoryLimit(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What a host allocates while it starts a process does not count for the process.
+func TestHostIsNotInTheGroup(t *testing.T) {
+	needGroups(t)
+	if text, err := exec.Command(os.Args[0], "greedy").CombinedOutput(); err != nil {
+		t.Errorf("the host ended: %v\n%s", err, text)
 	}
 }
 

@@ -60,33 +60,41 @@ func New(cmd *exec.Cmd, t *Tail) *Subprocess {
 // until it ends: Linux' parent-death signal comes when that thread dies.
 func (s *Subprocess) Start(context.Context) error {
 	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		s.mu.Lock()
-		err := errors.New("killed before it started")
-		if !s.killed {
-			err = s.startLimited()
-		}
-		s.mu.Unlock()
-		started <- err
-		if err == nil {
-			sacrifice(s.cmd.Process.Pid)
-			if s.memoryLimit > 0 {
-				go s.watchMemory()
-			}
-			if err = s.cmd.Wait(); errors.Is(err, exec.ErrWaitDelay) {
-				err = nil
-			}
-			_ = killGroup(s.cmd.Process) // what it may have left behind
-			s.endGroup()
-		}
-		s.err = err
-		s.outlet.Close()
-		s.errlet.Close()
-		close(s.done)
-	}()
+	go s.live(started)
 	return <-started
+}
+
+// live starts the process and waits for its end.
+func (s *Subprocess) live(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if onMainThread() { // whose control group is the host's: see group.start
+		go s.live(started)
+		<-s.done
+		return
+	}
+	s.mu.Lock()
+	err := errors.New("killed before it started")
+	if !s.killed {
+		err = s.startLimited()
+	}
+	s.mu.Unlock()
+	started <- err
+	if err == nil {
+		sacrifice(s.cmd.Process.Pid)
+		if s.memoryLimit > 0 {
+			go s.watchMemory()
+		}
+		if err = s.cmd.Wait(); errors.Is(err, exec.ErrWaitDelay) {
+			err = nil
+		}
+		_ = killGroup(s.cmd.Process) // what it may have left behind
+		s.endGroup()
+	}
+	s.err = err
+	s.outlet.Close()
+	s.errlet.Close()
+	close(s.done)
 }
 
 // Wait implements runner.Runner.

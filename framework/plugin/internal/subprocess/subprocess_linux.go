@@ -17,6 +17,10 @@ func setProcessAttributes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
+// onMainThread tells whether the caller's thread is the one by which the kernel knows
+// the host.
+func onMainThread() bool { return syscall.Gettid() == os.Getpid() }
+
 // sacrifice makes the kernel, when the machine runs out of memory, end a plugin
 // and what it starts rather than its host. /proc may be absent.
 func sacrifice(pid int) {
