@@ -87,7 +87,8 @@ func (d Beta) Gain(x float64) float64 {
 	if gain > 1e-3*edge {
 		return gain
 	}
-	return gainByQuadrature(d, x) // the two terms nearly cancel
+	// The two terms nearly cancel: E(q−x)⁺ = ∫ₓ P(q ≥ t) dt.
+	return integrate(func(left, _ float64) float64 { return d.Exceed(x + left) }, x, 1)
 }
 
 // Sample draws q.

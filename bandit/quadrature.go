@@ -72,13 +72,3 @@ func integrateKinked(f func(left, right float64) float64, a, b float64) float64 
 	}
 	return refine(a, b, part(a, b), 40)
 }
-
-// gainByQuadrature is E(q−x)⁺ = ∫ₓ P(q ≥ t) dt for a belief that is bounded
-// above, where a closed form would cancel.
-func gainByQuadrature(d shape, x float64) float64 {
-	_, hi := d.support()
-	return integrate(func(left, _ float64) float64 {
-		above, _ := d.tails(x + left)
-		return above
-	}, x, hi)
-}
