@@ -32,7 +32,7 @@ var phase = map[string]struct{ long, column int }{"Chain": {1000, 0}, "DoubleLoo
 var drawn = map[string][]string{
 	"Chain":      {"Algorithm 2 on 10 models", "sampling on 10 models", "optimistic model", "greedy, optimistic posterior", "MBIE-EB, β = 0.1", "R-MAX, m = 15", "Bayesian Q-learning, VPI and mixture"},
 	"DoubleLoop": {"Algorithm 2 on 10 models", "sampling on 10 models", "optimistic model", "Algorithm 2 on 10 models, T ≤ 20", "MBIE-EB, β = 0.1", "R-MAX, m = 15", "Bayesian Q-learning, VPI and mixture"},
-	"Maze": {"Algorithm 2 on 10 models", "Algorithm 2 on 10 models, T ≤ 20", "Algorithm 1 on 10 models", "sampling on 10 models", "greedy, optimistic posterior",
+	"Maze": {"Algorithm 2 on 10 models", "Algorithm 1 on 10 models", "sampling on 10 models", "greedy, optimistic posterior",
 		"optimistic model", "MBIE-EB, β = 0.1", "MBIE-EB, β = 0.03", "R-MAX, m = 5", "Bayesian Q-learning, VPI and mixture, prior 0 ± 10", "ε-greedy Q-learning", "ε-greedy Dyna-Q"},
 }
 
