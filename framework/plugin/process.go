@@ -174,8 +174,8 @@ func (p *Process) timeout() {
 }
 
 // pipeLag is how long what a process wrote before it answered may need to come
-// through its pipes.
-const pipeLag = 20 * time.Millisecond
+// through its pipes, on a machine that is busy. Only what fails waits for it.
+const pipeLag = 100 * time.Millisecond
 
 // failure says where err happened and what the process had to say.
 func (p *Process) failure(step int, err error) error {
