@@ -76,7 +76,7 @@ type Dirichlet struct {
 	seen    bool
 	rewards RewardPrior
 	logs    []float64
-	row     *scatter // of a draw, where few of many successors get a probability
+	drawn   *scatter // a row of a draw, where few of many successors get a probability
 	latest  revision // of the mean
 }
 
@@ -238,11 +238,12 @@ const manyUnseen = 32
 // these get what a successor with parameter mα would. It is shared out in size-biased
 // order: of m that are alike, the one on which a random point falls has a share
 // Beta(1+α, (m-1)α), any of them with the same chance, and the others share the rest
-// likewise (Pitman 1996, §4). What is left goes down by a constant factor each time, so
-// that few have been drawn when it is improbable.
+// likewise (Pitman 1996, "Some developments of the Blackwell-MacQueen urn scheme"). What
+// is left goes down by a constant factor each time, so that few have been drawn when it
+// is improbable.
 func (d *Dirichlet) sampleSparse(t *Tabular, row *countRow, m int, rng *rand.Rand) {
-	if d.row == nil {
-		d.row = newScatter(d.states)
+	if d.drawn == nil {
+		d.drawn = newScatter(d.states)
 	}
 	unseen := logGamma(float64(m)*d.alpha, rng)
 	logs, largest := d.logs[:len(row.next)], unseen
@@ -254,23 +255,23 @@ func (d *Dirichlet) sampleSparse(t *Tabular, row *countRow, m int, rng *rand.Ran
 	sum := rest
 	for k, x := range logs {
 		p := math.Exp(x - largest)
-		d.row.add(row.next[k], p)
+		d.drawn.add(row.next[k], p)
 		sum += p
 	}
 	for ; rest > improbable*sum && m > 0; m-- {
 		next := int32(rng.IntN(d.states))
-		for d.row.present[next] {
+		for d.drawn.present[next] {
 			next = int32(rng.IntN(d.states))
 		}
 		left := 0.0
 		if m > 1 {
 			left = biasedRest(d.alpha, float64(m-1)*d.alpha, rng)
 		}
-		d.row.add(next, rest*(1-left))
+		d.drawn.add(next, rest*(1-left))
 		rest *= left
 	}
 	first := len(t.next)
-	t.next, t.prob = d.row.drain(t.next, t.prob)
+	t.next, t.prob = d.drawn.drain(t.next, t.prob)
 	t.normalise(first, sum)
 }
 
