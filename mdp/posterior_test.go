@@ -166,6 +166,20 @@ func TestDirichletOfManyUnseen(t *testing.T) {
 	}
 }
 
+// biasedRest is exact for any a ≥ 0, also where rejection is not as rare as in rows:
+// 1-W is Beta(b, 1+a), whose moments are textbook's.
+func TestBiasedRest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for _, p := range []struct{ a, b float64 }{{0, 0.5}, {0.5, 0.7}, {2, 3}} {
+		draws := make([]float64, 20_000)
+		for i := range draws {
+			draws[i] = biasedRest(p.a, p.b, rng)
+		}
+		total := 1 + p.a + p.b
+		checkMoments(t, "1-W", draws, p.b/total, p.b*(1+p.a)/(total*total*(total+1)))
+	}
+}
+
 // At parameters where gamma variates underflow, rows are still distributions, and
 // each successor has the probability it should.
 func TestDirichletWithTinyParameters(t *testing.T) {
