@@ -14,9 +14,11 @@ from scipy import stats
 
 import rlrun
 from rlrun import spaces
-from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN
+from rlrun._gymnasium_batches import CartPoleBatch, FunctionalBatch
+from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN, Copies
 from rlrun.client import EnvironmentClient, Process
-from rlrun.gymnasium import decoder, space_of
+from rlrun.environment import VectorEnvironment
+from rlrun.gymnasium import GymnasiumPlugin, decoder, space_of
 
 BIG = 2**64 - 1
 
@@ -79,19 +81,49 @@ def episodes(client: EnvironmentClient, lane: int, n: int, calls: int) -> Iterat
 @pytest.mark.parametrize("lanes", [1, 3])
 def test_draw_for_draw(bridge, name: str, kwargs: dict[str, Any], lanes: int) -> None:
     """A lane is Gymnasium itself, bit for bit, the last observation of every episode included."""
+    ends = follow(bridge, name, kwargs, lanes, calls=600, bits=64)
+    assert ends > 0 or name in ("MountainCar-v0", "Acrobot-v1", "MountainCarContinuous-v0", "Pendulum-v1")
+
+
+@pytest.mark.parametrize("name", ["phys2d/CartPole-v1", "phys2d/Pendulum-v0", "tabular/CliffWalking-v0"])
+def test_draw_for_draw_in_jax(bridge, name: str) -> None:
+    """So it is where an environment is written in JAX, whose steps take milliseconds and whose seeds have 32 bits."""
+    assert follow(bridge, name, {"max_episode_steps": 11}, lanes=5, calls=40, bits=32) > 0
+
+
+def follow(bridge, name: str, kwargs: dict[str, Any], lanes: int, calls: int, bits: int) -> int:
+    """Step a plugin's lanes and Gymnasium beside the last of them, and return how many episodes ended."""
     env = gymnasium.make(name, **kwargs)
     _, encode = space_of(env.observation_space)
     decode = decoder(env.action_space)
     ends = 0
     for signal, seed, action, observation, reward, terminated, truncated in episodes(
-        bridge(name, lanes, **kwargs), lanes - 1, lanes, 600
+        bridge(name, lanes, **kwargs), lanes - 1, lanes, calls
     ):
-        want = env.step(decode(action))[:4] if signal == CONTINUE else (env.reset(seed=seed)[0], 0, False, False)
+        if signal == CONTINUE:
+            want = env.step(decode(action))[:4]
+        else:
+            want = env.reset(seed=seed % 2**bits)[0], 0, False, False
         assert np.array_equal(encode(want[0]), observation)
         assert (float(want[1]), want[2], want[3]) == (reward, terminated, truncated)
         ends += terminated or truncated
-    assert ends > 0 or name in ("MountainCar-v0", "Acrobot-v1", "MountainCarContinuous-v0", "Pendulum-v1")
     env.close()
+    return ends
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("CartPole-v1", CartPoleBatch),
+        ("phys2d/CartPole-v1", FunctionalBatch),
+        ("phys2d/Pendulum-v0", FunctionalBatch),
+        ("Taxi-v4", Copies),
+        ("tabular/CliffWalking-v0", Copies),
+    ],
+)
+def test_batches(name: str, kind: type[VectorEnvironment]) -> None:
+    """Gymnasium's own batch is used where it has one."""
+    assert type(GymnasiumPlugin(name).environment(b"{}")) is kind
 
 
 def test_the_end_of_long_episodes(bridge) -> None:

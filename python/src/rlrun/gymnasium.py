@@ -6,7 +6,8 @@ Gymnasium: ``ale_py:ALE/Pong-v5``.
 
 An episode is started with ``reset(seed=…)``, the lane's seed of that episode as the
 host drew it, so that it is the one that Gymnasium itself plays from that seed.
-CartPole is stepped by Gymnasium's own batch, everything else copy by copy.
+What Gymnasium has a batch of its own for, CartPole and the phys2d ones, is stepped by it,
+everything else copy by copy.
 """
 
 from __future__ import annotations
@@ -24,19 +25,16 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 from gymnasium import spaces as gs
-from gymnasium.envs.classic_control.cartpole import CartPoleVectorEnv
 from gymnasium.envs.registration import EnvSpec, load_env_creator
-from gymnasium.utils.seeding import np_random
-from numpy.typing import NDArray
 
 from rlrun import params, spaces
+from rlrun._gymnasium_batches import batch_of, functional_seed, is_functional
 from rlrun._lanes import Copies
 from rlrun._pb import plugin_pb2 as pb
-from rlrun.environment import Environment, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
+from rlrun.environment import Environment, Model, Spec, TimeStep, VectorEnvironment
 from rlrun.errors import InvalidParams, Unsupported
 from rlrun.serve import check_host, serve_plugin
-from rlrun.spaces import Array, Space
-from rlrun.streams import Lanes
+from rlrun.spaces import Space
 
 
 class GymnasiumPlugin:
@@ -70,11 +68,11 @@ class GymnasiumPlugin:
         """Make an environment, not opened yet."""
         kwargs = params.decode(data)
         first = self._make(kwargs)
-        if _batched(self.registered, first):
-            first.close()
-            return CartPoleBatch(self.registered, self.kwargs | kwargs)
-        model = model_of(first)
         spec = spec_of(first)
+        if batch := batch_of(self.registered, self.kwargs | kwargs, spec):
+            first.close()
+            return batch
+        model = model_of(first)
         made = [first]
         copies = Copies(lambda: Bridge(made.pop() if made else self._make(kwargs), spec, model))
         copies.has_model = model is not None  # type: ignore[attr-defined]
@@ -139,6 +137,7 @@ class Bridge(Environment):
         self._env, self._spec, self._model = env, spec, model
         _, self._encode = space_of(env.observation_space)
         self._decode = decoder(env.action_space)
+        self._seed: Callable[[int], int] = functional_seed if is_functional(env) else int
 
     @property
     def spec(self) -> Spec:
@@ -147,7 +146,7 @@ class Bridge(Environment):
 
     def reset(self, seed: int) -> Any:
         """Start an episode."""
-        observation, _ = self._env.reset(seed=seed)
+        observation, _ = self._env.reset(seed=self._seed(seed))
         return self._encode(observation)
 
     def step(self, action: Any) -> TimeStep:
@@ -167,79 +166,6 @@ class Bridge(Environment):
 
     def close(self) -> None:
         """Close the environment."""
-        self._env.close()
-
-
-def _batched(registered: EnvSpec, env: gymnasium.Env[Any, Any]) -> bool:
-    """Say whether lanes can be started one by one, each from its seed, in Gymnasium's own batch.
-
-    Its interface has one generator for all lanes, so the batch has to be known.
-    """
-    entry = registered.vector_entry_point
-    if entry is None or env.unwrapped.spec is None or registered.additional_wrappers:
-        return False
-    return (entry if callable(entry) else load_env_creator(entry)) is CartPoleVectorEnv
-
-
-class CartPoleBatch(VectorEnvironment):
-    """CartPole, stepped by Gymnasium's own batch of it."""
-
-    id = ""
-
-    def __init__(self, registered: EnvSpec, kwargs: dict[str, Any]) -> None:
-        self._registered, self._kwargs = registered, kwargs
-
-    def _batch(self, lanes: int) -> Any:
-        env: Any = gymnasium.make_vec(
-            self._registered, num_envs=lanes, vectorization_mode="vector_entry_point", **self._kwargs
-        )
-        env.reset(seed=0)
-        return env
-
-    @property
-    def spec(self) -> Spec:
-        """Describe the environment."""
-        env = self._batch(1)
-        return Spec(
-            space_of(env.single_observation_space)[0],
-            space_of(env.single_action_space)[0],
-            reward_low=-1,
-            reward_high=1,
-        )
-
-    def open(self, lanes: int) -> None:
-        """Make the batch."""
-        self._env, self._lanes = self._batch(lanes), lanes
-
-    def reset(self, lanes: Lanes, seeds: NDArray[np.uint64]) -> Array:
-        """Start episodes as single copies would from these seeds."""
-        env = self._env
-        starts = [np_random(seed)[0].uniform(low=env.low, high=env.high, size=4) for seed in seeds.tolist()]
-        env.state[:, lanes] = np.transpose(starts)
-        env.steps[lanes] = 0
-        env.prev_done[lanes] = False
-        observations: Array = np.array(starts, np.float32)
-        return observations
-
-    def step(self, lanes: Lanes, actions: Array) -> TimeSteps:
-        """Step all lanes, and put those back that were not to be stepped."""
-        env = self._env
-        if isinstance(lanes, slice):
-            observations, rewards, terminated, truncated, _ = env.step(actions)
-        else:
-            before = env.state, env.steps.copy(), env.prev_done.copy()
-            everybody = np.zeros(self._lanes, np.int64)
-            everybody[lanes] = actions
-            env.prev_done[:] = False  # so that nothing is drawn for lanes that wait for their reset
-            observations, rewards, terminated, truncated, _ = (c[lanes] if len(c) else c for c in env.step(everybody))
-            after = env.state, env.steps, env.prev_done
-            env.state, env.steps, env.prev_done = before
-            for kept, new in zip(before, after, strict=True):
-                kept[..., lanes] = new[..., lanes]
-        return TimeSteps(observations, rewards.astype(np.float64), terminated, truncated)
-
-    def close(self) -> None:
-        """Close the batch."""
         self._env.close()
 
 
