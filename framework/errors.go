@@ -39,6 +39,24 @@ func (e *LaneError) Error() string { return fmt.Sprintf("lane %d: %v", e.Lane, e
 // Unwrap returns the cause.
 func (e *LaneError) Unwrap() error { return e.Err }
 
+// LanesError says that a batch failed where nobody can tell in which of its lanes:
+// lanes From to To−1 were in the call.
+type LanesError struct {
+	From, To int
+	Err      error
+}
+
+// Error names the lanes.
+func (e *LanesError) Error() string {
+	if e.To == e.From+1 {
+		return fmt.Sprintf("lane %d: %v", e.From, e.Err)
+	}
+	return fmt.Sprintf("lanes %d to %d: %v", e.From, e.To-1, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *LanesError) Unwrap() error { return e.Err }
+
 // Guard calls f and turns a panic into a *PanicError, so that one lane's bug names
 // its lane instead of ending the process.
 func Guard(f func() error) (err error) {

@@ -125,8 +125,14 @@ func (s *shards) each(f func(k, from, to int) error) error {
 			continue
 		}
 		var lane *LaneError
-		if errors.As(err, &lane) {
+		var lanes *LanesError
+		switch {
+		case errors.As(err, &lane):
 			lane.Lane += s.from[k]
+			s.failed = err
+		case errors.As(err, &lanes):
+			lanes.From += s.from[k]
+			lanes.To += s.from[k]
 			s.failed = err
 		}
 		return err

@@ -106,7 +106,11 @@ func (f stepFault) test(t *testing.T, p *plugin.Process, step func(t *testing.T,
 	}
 	text := err.Error()
 	first, last, _ := strings.Cut(text, "\n")
-	for _, part := range []string{fmt.Sprintf("plugin faulty: step %d: ", struck), f.text} {
+	blamed := fmt.Sprintf("lane %d", f.lane)
+	if f.lane < 0 {
+		blamed = "lanes 0 to 3"
+	}
+	for _, part := range []string{fmt.Sprintf("plugin faulty: step %d: %s: ", struck, blamed), f.text} {
 		if !strings.Contains(first, part) {
 			t.Errorf("no %q in the first line", part)
 		}
@@ -134,7 +138,7 @@ func (f stepFault) options() plugin.LaunchOptions {
 }
 
 // Every fault ends the step with an error that names the plugin, the step, the
-// lane where one is to blame, and shows what the process last wrote. Where lanes are
+// lane, or all where none can be told, and shows what the process last wrote. Where lanes are
 // copies, the lane is named even if the process is no more.
 func TestFaults(t *testing.T) {
 	const lane = 2

@@ -123,7 +123,7 @@ func (c garbageCodec) Marshal(v any) (mem.BufferSlice, error) {
 }
 
 // A plugin that breaks the protocol in the middle of a run is told of like one
-// that dies: by name, step and last words.
+// that dies: by name, step, lanes and last words.
 func TestProtocolFaults(t *testing.T) {
 	for _, tt := range []struct {
 		fault string
@@ -144,8 +144,9 @@ func TestProtocolFaults(t *testing.T) {
 			if !errors.As(err, &e) || e.Plugin != "faulty" || e.Step != tt.step || !errors.Is(err, plugin.ErrProtocol) {
 				t.Fatalf("got %#v, want a protocol error at step %d", err, tt.step)
 			}
-			if first, last, _ := strings.Cut(err.Error(), "\n"); !strings.Contains(first, tt.text) || !strings.Contains(last, "here it comes") {
-				t.Errorf("got %q, want %q in its first line, then what the process wrote", err, tt.text)
+			where := fmt.Sprintf("plugin faulty: step %d: lanes 0 to 3: ", tt.step)
+			if first, last, _ := strings.Cut(err.Error(), "\n"); !strings.HasPrefix(first, where) || !strings.Contains(first, tt.text) || !strings.Contains(last, "here it comes") {
+				t.Errorf("got %q, want %q and %q in its first line, then what the process wrote", err, where, tt.text)
 			}
 		}
 		t.Run("environment/"+tt.fault, func(t *testing.T) {

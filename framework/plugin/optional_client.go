@@ -61,6 +61,10 @@ func (c *environmentClient) RollOut(ctx context.Context, in *framework.Rollout, 
 			err = s.process.failure(0, err)
 		}
 	}
+	var e *Error
+	if ctx.Err() == nil && errors.As(err, &e) {
+		e.Err = s.blame(e.Err)
+	}
 	s.failed = err
 	return err
 }

@@ -195,7 +195,7 @@ func TestBrokenOptionAgents(t *testing.T) {
 		"choosing fails": {broken{choose: func(*space.Column) error {
 			return &framework.LaneError{Lane: 1, Err: framework.ErrInvalidAction}
 		}}, framework.ErrInvalidAction, []string{"plugin loopback: step 2: lane 1: invalid action"}},
-		"choosing panics": {broken{choose: func(*space.Column) error { panic("oops") }}, nil, []string{"plugin loopback: step 2: panic: oops"}},
+		"choosing panics": {broken{choose: func(*space.Column) error { panic("oops") }}, nil, []string{"plugin loopback: step 2: lanes 0 to 1: panic: oops"}},
 		"a greedy action that is none": {broken{greedy: []int{0, 1, 3, 0}}, framework.ErrInvalidAnswer,
 			[]string{"plugin loopback: step", "lane 0: ", "action 3 in observation 2 of an agent with 3 actions"}},
 		"a policy of three states": {broken{greedy: []int{0, 1, 2}}, framework.ErrInvalidAnswer, []string{"greedy policy of 12 bytes, want 16"}},

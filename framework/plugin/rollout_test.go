@@ -121,11 +121,15 @@ func (f rolloutFault) test(t *testing.T, launch func(*testing.T, plugin.LaunchOp
 		in, out := rolloutOf(env.Spec(), 4, 8, 8), framework.NewTrajectories(env.Spec(), 4, 8)
 		err = framework.RollOut(t.Context(), env, in, out)
 		var lane *framework.LaneError
+		blamed := "plugin faulty: lane 2: "
+		if f.lane < 0 {
+			blamed = "plugin faulty: lanes 0 to 3: "
+		}
 		switch text := fmt.Sprint(err); {
 		case err == nil || f.is != nil && !errors.Is(err, f.is):
 			t.Errorf("got %v, want %v", err, f.is)
-		case !strings.HasPrefix(text, "plugin faulty: ") || !strings.Contains(text, f.text):
-			t.Errorf("no %q in %q", f.text, text)
+		case !strings.HasPrefix(text, blamed) || !strings.Contains(text, f.text):
+			t.Errorf("got %q, want %q and %q in it", text, blamed, f.text)
 		case errors.As(err, &lane) != (f.lane >= 0) || lane != nil && lane.Lane != f.lane:
 			t.Errorf("blames %v, want lane %d", lane, f.lane)
 		}

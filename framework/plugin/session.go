@@ -74,7 +74,7 @@ func (s *session) exchange(ctx context.Context, request any, reply stepReply) er
 	s.active.Store(s.following)
 	defer s.active.Store(0)
 	if ctx.Err() != nil {
-		return s.fail(context.Cause(ctx))
+		return s.end(context.Cause(ctx))
 	}
 	s.watchdog.Reset(s.process.callTimeout)
 	err := s.stream.SendMsg(request)
@@ -83,7 +83,11 @@ func (s *session) exchange(ctx context.Context, request any, reply stepReply) er
 	}
 	s.watchdog.Stop()
 	if err != nil {
-		return s.fail(s.blame(s.process.explain(s.ctx, err)))
+		err = s.process.explain(s.ctx, err)
+		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+			return s.end(err)
+		}
+		return s.fail(err)
 	}
 	if e := reply.GetError(); e != nil {
 		return s.fail(s.laneError(e))
@@ -126,30 +130,37 @@ func (s *session) laneError(e *pb.Error) error {
 	return fromproto.Error(e)
 }
 
-// blame names the lane in which the process died or hung, if it left that behind.
+// blame names the lane in which the process died or hung, if it left that behind,
+// and all lanes where none can be named.
 func (s *session) blame(err error) error {
-	if !errors.Is(err, ErrDied) && !errors.Is(err, ErrTimeout) {
+	if errors.Is(err, ErrDied) || errors.Is(err, ErrTimeout) {
+		if lane, ok := s.process.lanes.Lane(s.instance, s.lanes); ok {
+			return &framework.LaneError{Lane: lane, Err: err, Suspected: true}
+		}
+	}
+	var lane *framework.LaneError
+	var lanes *framework.LanesError
+	if errors.As(err, &lane) || errors.As(err, &lanes) {
 		return err
 	}
-	lane, ok := s.process.lanes.Lane(s.instance, s.lanes)
-	if !ok {
-		return err
-	}
-	return &framework.LaneError{Lane: lane, Err: err, Suspected: true}
+	return &framework.LanesError{To: s.lanes, Err: err}
 }
 
-// ask is call for an instance, whose lane it blames.
+// ask is call for an instance, whose lanes it blames where the process fails.
 func ask[Q, R any](ctx context.Context, s *session, rpc func(context.Context, Q, ...grpc.CallOption) (R, error), request Q) (R, error) {
 	answer, err := call(ctx, s.process, rpc, request)
 	var e *Error
-	if errors.As(err, &e) {
+	if errors.As(err, &e) && (errors.Is(err, ErrDied) || errors.Is(err, ErrTimeout) || errors.Is(err, ErrProtocol)) {
 		e.Err = s.blame(e.Err)
 	}
 	return answer, err
 }
 
-// fail records that the instance cannot be used any more, and why.
-func (s *session) fail(err error) error {
+// fail records that the instance cannot be used any more, why, and whose fault it is.
+func (s *session) fail(err error) error { return s.end(s.blame(err)) }
+
+// end records that the instance cannot be used any more, and why.
+func (s *session) end(err error) error {
 	s.failed = s.process.failure(s.steps, err)
 	return s.failed
 }
