@@ -215,9 +215,11 @@ func BenchmarkLanes(b *testing.B) {
 // BenchmarkTransports is a step at 1,000 lanes: in process; with the environment,
 // the agent, or both in a process of their own; and with both in two halves at the
 // same time, each through processes of its own, which is how an experiment does
-// 1,000 runs on two cores.
+// 1,000 runs on two cores. All take turns, so that medians over the rounds of a
+// difference and a ratio are those of a machine that keeps its speed.
 func BenchmarkTransports(b *testing.B) {
-	for _, tt := range []struct {
+	const steps = benchSteps
+	ways := []struct {
 		name       string
 		env, agent experiment.Opener
 		halves     int
@@ -227,57 +229,66 @@ func BenchmarkTransports(b *testing.B) {
 		{"agent", inProcess, subprocess, 1},
 		{"both", subprocess, subprocess, 1},
 		{"both-in-halves", subprocess, subprocess, 2},
-	} {
-		b.Run(tt.name, func(b *testing.B) {
-			var ls []*lanes
-			for range tt.halves {
-				ls = append(ls, openMixed(b, tt.env, tt.agent, 16, benchAgents[1].params, 1000/tt.halves))
-			}
-			steps := 0
-			for b.Loop() {
-				runAll(b, ls)
-				steps += 1000 * benchSteps
-			}
-			report(b, steps)
-		})
 	}
+	ls := make([][]*lanes, len(ways))
+	for i, way := range ways {
+		for range way.halves {
+			ls[i] = append(ls[i], openMixed(b, way.env, way.agent, 16, benchAgents[1].params, 1000/way.halves))
+		}
+	}
+	ns := make([][]float64, len(ways)) // a step
+	var more, ratio []float64
+	for b.Loop() {
+		for i := range ways {
+			begun := time.Now()
+			var wg sync.WaitGroup
+			for w, l := range ls[i] {
+				wg.Go(func() { l.run(b, l.n*w, steps) })
+			}
+			wg.Wait()
+			ns[i] = append(ns[i], float64(time.Since(begun).Nanoseconds())/(1000*steps))
+		}
+		k := len(more)
+		more = append(more, ns[3][k]-ns[0][k])
+		ratio = append(ratio, ns[4][k]/max(ns[1][k], ns[2][k]))
+	}
+	b.ReportMetric(median(more), "more-ns/step")
+	b.ReportMetric(median(ratio), "halves/slower-side")
+	for i, way := range ways {
+		b.ReportMetric(median(ns[i]), way.name+"-ns")
+	}
+	b.ReportMetric(0, "ns/op")
 }
 
-// runAll does runs of 10,000 steps in all lanes at the same time.
-func runAll(b *testing.B, ls []*lanes) {
-	var wg sync.WaitGroup
-	for w, l := range ls {
-		wg.Go(func() { l.run(b, l.n*w, benchSteps) })
-	}
-	wg.Wait()
-}
-
-// BenchmarkCores is the time a step takes with one worker and with two, under the
-// garbage collector's setting of rlrun run.
+// BenchmarkCores is the time a step takes with one worker and with two, in turns,
+// and how many times as fast two are, under the garbage collector's setting of
+// rlrun run.
 func BenchmarkCores(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
-			var ls []*lanes
-			for range workers {
-				ls = append(ls, openLanes(b, inProcess, 16, benchAgents[1].params, 4))
+	// A round is long against the time in which a sleeping core wakes.
+	const batches, lanesEach = 32, 4
+	ls := []*lanes{openLanes(b, inProcess, 16, benchAgents[1].params, lanesEach), openLanes(b, inProcess, 16, benchAgents[1].params, lanesEach)}
+	ns := make([][]float64, len(ls)) // a step
+	var times []float64
+	for b.Loop() {
+		for i := range ls {
+			begun := time.Now()
+			var wg sync.WaitGroup
+			for w, l := range ls[:i+1] {
+				wg.Go(func() {
+					for k := range batches {
+						l.run(b, (w*batches+k)*l.n, benchSteps)
+					}
+				})
 			}
-			// A round is long against the time in which a sleeping core wakes.
-			const batches = 32
-			steps := 0
-			for b.Loop() {
-				var wg sync.WaitGroup
-				for w, l := range ls {
-					wg.Go(func() {
-						for k := range batches {
-							l.run(b, (w*batches+k)*l.n, benchSteps)
-						}
-					})
-				}
-				wg.Wait()
-				steps += workers * batches * 4 * benchSteps
-			}
-			report(b, steps)
-		})
+			wg.Wait()
+			ns[i] = append(ns[i], float64(time.Since(begun).Nanoseconds())/float64((i+1)*batches*lanesEach*benchSteps))
+		}
+		k := len(times)
+		times = append(times, ns[0][k]/ns[1][k])
 	}
+	b.ReportMetric(median(ns[0]), "one-ns/step")
+	b.ReportMetric(median(ns[1]), "two-ns/step")
+	b.ReportMetric(median(times), "times")
+	b.ReportMetric(0, "ns/op")
 }
