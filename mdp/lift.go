@@ -62,8 +62,9 @@ func (l *lifter) power(j int) *mat.Dense {
 // steps returns, for each group of rows of v, the smallest number n of steps
 // after which above is false of the norms ‖v_i P^n‖₁ of the group, 0 if it is
 // false at once, Never when it is not within 2^41 steps. above is monotone: once
-// false it stays so.
+// false it stays so. Rows of v sum to zero; they are rid of their roundoff.
 func (l *lifter) steps(v *mat.Dense, groups [][]int, above func(group int, norms []float64) bool) []int {
+	balance(v)
 	rows, n := v.Dims()
 	norms := make([]float64, rows)
 	test := func(v *mat.Dense, g int) bool {
@@ -90,6 +91,7 @@ func (l *lifter) steps(v *mat.Dense, groups [][]int, above func(group int, norms
 	top := 0
 	for ; top <= maxDoublings; top++ { // the first power after which no group is above
 		next.Mul(v, l.power(top))
+		balance(next)
 		any := false
 		for g := range groups {
 			if out[g] > 0 && test(next, g) {
@@ -103,6 +105,7 @@ func (l *lifter) steps(v *mat.Dense, groups [][]int, above func(group int, norms
 	current := mat.DenseCopyOf(v)
 	for j := min(top, maxDoublings); j >= 0; j-- {
 		next.Mul(current, l.power(j))
+		balance(next)
 		for g := range groups {
 			if out[g] > 0 && test(next, g) { // still above: go there
 				for _, i := range groups[g] {
@@ -118,4 +121,22 @@ func (l *lifter) steps(v *mat.Dense, groups [][]int, above func(group int, norms
 		}
 	}
 	return out
+}
+
+// balance makes the sum of each row of v zero again, at its largest entry: what
+// roundoff adds to the sum is never forgotten, and in a slow chain it would
+// shift the time at which a small norm is reached.
+func balance(v *mat.Dense) {
+	rows, _ := v.Dims()
+	for i := range rows {
+		row := v.RawRowView(i)
+		sum, at := 0.0, 0
+		for k, x := range row {
+			sum += x
+			if math.Abs(x) > math.Abs(row[at]) {
+				at = k
+			}
+		}
+		row[at] -= sum
+	}
 }

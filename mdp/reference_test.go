@@ -99,7 +99,8 @@ func checkValues(t *testing.T, m *Tabular, want wantValues) {
 			}
 			for s, v := range w.V {
 				vectors.Close(t, "discounted value", sol.Value[s], v, rel, 1e-10)
-				if d := math.Abs(sol.Value[s] - v); d > sol.Bound+1e-13 {
+				read := 0x1p-52 * math.Abs(v) / (1 - w.Gamma) // the vectors' γ is decimal, ours the double next to it
+				if d := math.Abs(sol.Value[s] - v); d > sol.Bound+1e-13+read {
 					t.Errorf("method %d: value is off by %g, bound %g", method, d, sol.Bound)
 				}
 			}
@@ -265,7 +266,8 @@ func checkMixing(t *testing.T, m *Tabular, pi Policy, want wantMixing) {
 		if want.ErrorExpected != nil && w.Infinite {
 			var missing *MissingError
 			need := map[string]string{"periodic": "aperiodic", "reducible": "unichain"}[*want.ErrorExpected]
-			if !errors.As(got.Why, &missing) || missing.Need != need {
+			mixed := len(st.Closed) > 1 && slices.Max(periods) > 1 // both are true
+			if !errors.As(got.Why, &missing) || missing.Need != need && !mixed {
 				t.Errorf("reason %v, want %s", got.Why, *want.ErrorExpected)
 			}
 		}

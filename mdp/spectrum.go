@@ -19,6 +19,7 @@ type Spectrum struct {
 	// Dobrushin is τ(P), the largest total variation between two rows: every step
 	// shrinks any difference by this factor at least.
 	Dobrushin float64
+	overlap   float64 // 1 − Dobrushin, without its cancellation in a slow chain
 	// Doeblin is Σ_y min_x P(x,y) ≤ 1 − Dobrushin.
 	Doeblin float64
 	// Sigma2 is the second singular value of D^½ P D^−½, D = diag(μ).
@@ -46,7 +47,7 @@ func (c *Chain) Spectrum() (*Spectrum, error) {
 	}
 	p := newLifter(c).powers[0]
 	sp := &Spectrum{c: c, Sigma2: math.NaN(), PseudoGap: math.NaN()}
-	sp.Dobrushin = dobrushin(p)
+	sp.Dobrushin, sp.overlap = dobrushin(p)
 	for j := range n {
 		least := math.Inf(1)
 		for i := range n {
@@ -213,21 +214,23 @@ func largestEigenvalue(m *mat.Dense) (float64, error) {
 	return largest, nil
 }
 
-// dobrushin returns the largest total variation between two rows.
-func dobrushin(p *mat.Dense) float64 {
+// dobrushin returns τ(P), the largest total variation between two rows, and what it
+// lacks to one, the smallest overlap Σ_y min(P(x,y), P(x',y)) of two rows.
+func dobrushin(p *mat.Dense) (tau, overlap float64) {
 	n, _ := p.Dims()
-	largest := 0.0
+	overlap = 1
 	for i := range n {
 		x := p.RawRowView(i)
 		for j := range i {
-			sum := 0.0
+			apart, shared := 0.0, 0.0
 			for k, y := range p.RawRowView(j) {
-				sum += math.Abs(x[k] - y)
+				apart += math.Abs(x[k] - y)
+				shared += min(x[k], y)
 			}
-			largest = max(largest, sum/2)
+			tau, overlap = max(tau, apart/2), min(overlap, shared)
 		}
 	}
-	return largest
+	return tau, overlap
 }
 
 // secondSingular returns the second singular value of D^½ P D^−½, given the
@@ -257,32 +260,34 @@ type MixingBounds struct {
 // §2.3). The spectral one takes the worst distribution of the deviation over
 // states, so it exceeds the others where a state is rare.
 func (sp *Spectrum) Bounds(tv, eta float64) MixingBounds {
-	b := MixingBounds{Dobrushin: contraction(tv, eta, sp.Dobrushin, 1), Spectral: Never}
+	b := MixingBounds{Dobrushin: contraction(tv, eta, sp.overlap, 1), Spectral: Never}
 	b.DobrushinPower = b.Dobrushin
 	l := newLifter(sp.c)
 	for j := 1; j <= 6; j++ {
-		b.DobrushinPower = min(b.DobrushinPower, contraction(tv, eta, dobrushin(l.power(j)), 1<<j))
+		_, overlap := dobrushin(l.power(j))
+		b.DobrushinPower = min(b.DobrushinPower, contraction(tv, eta, overlap, 1<<j))
 	}
 	if sp.Stationary != nil {
-		// (Σν²/μ)^½ ≤ ‖ν‖₁/√min μ; 1−σ₂² = k·gap.
-		sigma := math.Sqrt(max(0, 1-sp.PseudoGap*float64(sp.PseudoK)))
-		b.Spectral = contraction(tv*math.Exp(-slices.Min(sp.logs)/2), eta, sigma, sp.PseudoK)
+		// (Σν²/μ)^½ ≤ ‖ν‖₁/√min μ; 1−σ₂² = k·gap, and 1−σ₂ = (1−σ₂²)/(1+σ₂).
+		gap := sp.PseudoGap * float64(sp.PseudoK)
+		loss := gap / (1 + math.Sqrt(max(0, 1-gap)))
+		b.Spectral = contraction(tv*math.Exp(-slices.Min(sp.logs)/2), eta, loss, sp.PseudoK)
 	}
 	return b
 }
 
 // contraction returns a T with d_T below eta when d_1 ≤ first and every m steps
-// shrink distances by the factor: T = 1 + m(⌊ln(eta/first)/ln factor⌋ + 1).
-func contraction(first, eta, factor float64, m int) int {
+// shrink distances by 1 − loss: T = 1 + m(⌊ln(eta/first)/ln(1 − loss)⌋ + 1).
+func contraction(first, eta, loss float64, m int) int {
 	switch {
 	case first < eta:
 		return 1
-	case factor >= 1-1e-15:
+	case loss <= 1e-15:
 		return Never
-	case factor <= 0:
+	case loss >= 1:
 		return 1 + m
 	}
-	q := math.Floor(math.Log(eta/first)/math.Log(factor)) + 1
+	q := math.Floor(math.Log(eta/first)/math.Log1p(-loss)) + 1
 	if q > 1e15 {
 		return Never
 	}

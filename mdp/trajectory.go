@@ -47,7 +47,7 @@ func (i *SpectralInterval) Mixing(eta float64) int {
 	if i.Rarest == 0 || i.Low == 0 {
 		return Never
 	}
-	return contraction(1/math.Sqrt(i.Rarest), eta, 1-i.Low, 1)
+	return contraction(1/math.Sqrt(i.Rarest), eta, i.Low, 1)
 }
 
 // PseudoGapInterval is what one trajectory says about the pseudo-spectral gap of
@@ -114,7 +114,7 @@ func (i *PseudoGapInterval) Mixing(eta float64) int {
 	best := Never
 	if i.Rarest > 0 {
 		for k, sigma := range i.sigma {
-			best = min(best, contraction(1/math.Sqrt(i.Rarest), eta, sigma, k+1))
+			best = min(best, contraction(1/math.Sqrt(i.Rarest), eta, 1-sigma, k+1))
 		}
 	}
 	return best
