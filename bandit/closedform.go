@@ -73,13 +73,13 @@ func ThresholdExponentialPair(i, j ShiftedExponential, lowerBound float64, hold 
 	c := Comparison{Known: j.Mean(), LowerBound: lowerBound, Hold: hold}
 	c.check()
 	lead := i.Mu - j.Mu
-	kappa, lambda := j.Rate/(i.Rate+j.Rate), i.Rate/(i.Rate+j.Rate)
 	var k peak
 	if (i.Rate+j.Rate)*lead <= 1 {
-		x := -i.Rate*lead - math.Log(kappa)
-		k = wPeak(max(x, 0), i.Rate)
+		minusLogKappa := math.Log1p(i.Rate / j.Rate)
+		k = wPeak(max(minusLogKappa-i.Rate*lead, 0), i.Rate)
 	} else {
-		w := lambertW0Exp(math.Log(lambda) + 1 - j.Rate*lead)
+		logRest := -math.Log1p(j.Rate / i.Rate) // ln(1−κ)
+		w := lambertW0Exp(logRest + 1 - j.Rate*lead)
 		k = peak{delta: (1 - w) / j.Rate, p: 1 - w, attained: true, possible: true}
 		k.phi = (1 - w) * (1 - w) / (j.Rate * w)
 		k.logPhi = 2*math.Log1p(-w) - math.Log(j.Rate) - math.Log(w)

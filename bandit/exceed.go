@@ -3,6 +3,8 @@ package bandit
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // ProbExceeds returns P(q_i ≥ q_j + δ) for independent beliefs. It is exact,
@@ -228,6 +230,13 @@ func smoothExceed(i shape, j smooth, delta float64) float64 {
 	}
 	for k := range len(edges) - 1 {
 		l, r := edges[k], edges[k+1]
+		if b, ok := betaOf(j); ok && l == 0 && b.A < steepest {
+			sum += b.endMass(r, func(x float64) float64 { return above(x, x-lo, hi-x) })
+			continue
+		} else if ok && r == 1 && b.B < steepest {
+			sum += Beta{b.B, b.A}.endMass(1-l, func(x float64) float64 { return above(1-x, (1-lo)-x, x-(1-hi)) })
+			continue
+		}
 		sum += rule(func(left, right float64) float64 {
 			y := l + left
 			if right < left {
@@ -238,6 +247,19 @@ func smoothExceed(i shape, j smooth, delta float64) float64 {
 		}, l, r)
 	}
 	return min(sum, 1)
+}
+
+// steepest is the parameter of a Beta below which more than 1e-14 of it may lie
+// within 1e-290 of an end, where integrate has no nodes.
+const steepest = 0.05
+
+// endMass returns ∫ f(x) above(x) dx from 0 to width. In v = x^A the density is bounded.
+func (d Beta) endMass(width float64, above func(x float64) float64) float64 {
+	scale := math.Exp(-mathext.Lbeta(d.A, d.B)) / d.A
+	return scale * integrate(func(v, _ float64) float64 {
+		x := math.Pow(v, 1/d.A)
+		return math.Exp((d.B-1)*math.Log1p(-x)) * above(x)
+	}, 0, math.Pow(width, d.A))
 }
 
 func betaOf(d shape) (Beta, bool) {

@@ -139,3 +139,16 @@ func TestIntegrate(t *testing.T) {
 		vectors.Close(t, c.name, c.got, c.want, 1e-12, 0)
 	}
 }
+
+// Nearly all of a Beta with tiny parameters lies within 1e-290 of an end.
+func TestProbExceedsNearTheEnds(t *testing.T) {
+	vectors.Close(t, "P", ProbExceeds(Beta{0.02, 0.02}, Beta{0.02, 0.02}, 0.1), 0.27039766005, 0, 1e-11) // mpmath
+	for _, a := range []float64{0.005, 0.01, 0.03, 0.049, 0.051} {
+		for _, delta := range []float64{0.001, 0.1, 0.5} {
+			for _, i := range []Belief{Beta{a, 2 * a}, Beta{2, a}, Beta{a, 3}, Beta{2, 3}, Gaussian{0.3, 0.1, 1}} {
+				j := Beta{a, 1.5 * a}
+				vectors.Close(t, "both ways", ProbExceeds(i, j, delta)+ProbExceeds(j, i, -delta), 1, 0, 1e-11)
+			}
+		}
+	}
+}

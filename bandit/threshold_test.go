@@ -255,6 +255,16 @@ func TestExponentialPairIsTheSupremum(t *testing.T) {
 	})
 }
 
+// An exponential that is far steeper than the other leaves κ = 1/(1+r) near one, and
+// β_i δ* = 1+W₀(−κ/e) = p − p²/3 + 11p³/72 − … with p² = 2(1−κ) = 2r/(1+r).
+func TestExponentialPairOfUnequalRates(t *testing.T) {
+	for _, r := range []float64{1e-8, 1e-12, 1e-15} {
+		got := ThresholdExponentialPair(ShiftedExponential{0.3, 2}, ShiftedExponential{0.3, 2 / r}, 0, 1)
+		root := math.Sqrt(2 * r / (1 + r))
+		vectors.Close(t, "β δ*", 2*got.DeltaStar, root-root*root/3+11*root*root*root/72, 1e-11, 0)
+	}
+}
+
 // K members drawn from a belief bring thresholds and indices near its own:
 // with 20,000 quantiles (no chance involved) to a few parts in a thousand.
 func TestLargePopulationApproachesItsParent(t *testing.T) {
