@@ -122,9 +122,12 @@ func (p *progress) update() {
 	p.tracker.UpdateMessage(text)
 }
 
+// firstLine is after how long something is said where there is no terminal.
+const firstLine = 5 * time.Second
+
 // lines writes a line after 5, 10, 20, 40, 80 s, and then every minute.
 func (p *progress) lines() {
-	for next := 5 * time.Second; ; next = min(2*next, next+time.Minute) {
+	for next := firstLine; ; next = min(2*next, next+time.Minute) {
 		select {
 		case <-time.After(next - time.Since(p.started)):
 			fmt.Fprintln(p.w, p.line(false))
@@ -165,6 +168,21 @@ func (p *progress) stop() {
 		p.bar.Stop()
 	}
 	p.done.Wait()
+}
+
+// announce says on w what is being done, if it takes longer than that. The caller ends
+// it; nothing is written any more then.
+func announce(w io.Writer, after time.Duration, what string) (end func()) {
+	said := make(chan struct{})
+	timer := time.AfterFunc(after, func() {
+		fmt.Fprintln(w, what)
+		close(said)
+	})
+	return func() {
+		if !timer.Stop() {
+			<-said
+		}
+	}
 }
 
 // rate writes steps per second.

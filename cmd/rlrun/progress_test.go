@@ -104,3 +104,19 @@ func TestClockAndRate(t *testing.T) {
 		}
 	}
 }
+
+// What takes long is told, what does not is not, and nothing after its end.
+func TestAnnounce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for took, want := range map[time.Duration]string{999 * time.Millisecond: "", 1001 * time.Millisecond: "at work\n"} {
+			var b strings.Builder
+			end := announce(&b, time.Second, "at work")
+			time.Sleep(took)
+			end()
+			time.Sleep(time.Second)
+			if b.String() != want {
+				t.Errorf("after %v: got %q, want %q", took, b.String(), want)
+			}
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,9 @@ It also serves for an experiment that was interrupted.
 			if err != nil {
 				return fmt.Errorf("%s: %w", filepath.Join(dir, "experiment.yaml"), err)
 			}
+			announced := announceRemake(cmd, plan)
 			s, files, err := remake(dir, plan)
+			announced()
 			if err != nil {
 				return err
 			}
@@ -56,4 +59,15 @@ It also serves for an experiment that was interrupted.
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
 	return cmd
+}
+
+// announceRemake says that remake is at work: on a terminal after a second, elsewhere
+// when progress gets its first line.
+func announceRemake(cmd *cobra.Command, plan *experiment.Plan) (end func()) {
+	w, after := cmd.ErrOrStderr(), firstLine
+	if terminalWidth(w) > 0 {
+		after = time.Second
+	}
+	runs := len(plan.Cells()) * plan.Config.Runs
+	return announce(w, after, fmt.Sprintf("making tables, plots and the report of %d runs", runs))
 }

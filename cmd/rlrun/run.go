@@ -156,7 +156,12 @@ func (app *app) run(cmd *cobra.Command, name string, o runOptions) error {
 		}
 		return app.incomplete(err, dir, plan)
 	}
+	announced := func() {}
+	if !o.quiet {
+		announced = announceRemake(cmd, plan)
+	}
 	s, files, err := remake(dir, plan)
+	announced()
 	if err != nil {
 		return fmt.Errorf("all runs are kept in %s, but %w; make the rest with rlrun report %[1]s", dir, err)
 	}
