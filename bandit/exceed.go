@@ -230,10 +230,11 @@ func smoothExceed(i shape, j smooth, delta float64) float64 {
 	}
 	for k := range len(edges) - 1 {
 		l, r := edges[k], edges[k+1]
-		if b, ok := betaOf(j); ok && l == 0 && b.A < steepest {
+		switch b, ok := betaOf(j); {
+		case ok && l == 0 && b.A < steepest:
 			sum += b.endMass(r, func(x float64) float64 { return above(x, x-lo, hi-x) })
 			continue
-		} else if ok && r == 1 && b.B < steepest {
+		case ok && r == 1 && b.B < steepest:
 			sum += Beta{b.B, b.A}.endMass(1-l, func(x float64) float64 { return above(1-x, (1-lo)-x, x-(1-hi)) })
 			continue
 		}

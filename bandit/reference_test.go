@@ -189,7 +189,7 @@ func checkThreshold(rel, relDelta float64) func(*testing.T, inputThreshold, expe
 			}
 		case want.NStar != nil:
 			near(t, "N*", float64(got.NStar), want.NStar, rel, 0)
-		case overflow && (got.Never || float64(got.NStar) < 1e6):
+		case overflow && (got.Never || float64(got.NStar) < 1e15):
 			t.Errorf("N* = %d, want an overflow", got.NStar)
 		case !overflow && !got.Never:
 			t.Errorf("N* = %d, want never", got.NStar)

@@ -157,10 +157,8 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 	// The threshold is where the decision changes.
 	around := func(what string, x int, gammaStar float64, score Score, kind bandit.IndexKind) {
 		t.Helper()
-		if 1-gammaStar < 1e-5 { // a step of 1e-9 of that is too short for doubles near one
-			return
-		}
-		for _, step := range []float64{-1e-9, 1e-9} {
+		least := max(1e-9, 1e-14/(1-gammaStar)) // near one doubles resolve no less
+		for _, step := range []float64{-least, least} {
 			if gamma := gammaStar + step*(1-gammaStar); gamma >= 0 && gamma < 1 {
 				if got := decide(x, gamma, score, kind); got.Explore != (step > 0) {
 					t.Errorf("%s: at γ = γ* %+g of option %d: %+v", what, step, x, got)

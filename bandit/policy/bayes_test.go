@@ -300,11 +300,6 @@ func checkAlg2(t *testing.T, in struct {
 	DrawIndex   []int `json:"draw_index"`
 	Gamma, B    float64
 }, want struct{ J, Action int }) {
-	for _, members := range in.Populations {
-		if len(members) != len(in.Populations[0]) {
-			t.Skip("populations of a policy are of one size; the test of package bandit plays this case")
-		}
-	}
 	b := populations(t, in.Populations...)
 	ranks := make([]int, b.len())
 	for i := range ranks {

@@ -55,10 +55,11 @@ def is_functional(env: gymnasium.Env[Any, Any]) -> bool:
     return bool(functional) and isinstance(env.unwrapped, functional.FunctionalJaxEnv)
 
 
-class CartPoleBatch(VectorEnvironment):
-    """CartPole, by NumPy."""
+class _Batch(VectorEnvironment):
+    """A batch that make makes for a number of lanes."""
 
     id = ""
+    _env: Any  # since open
 
     def __init__(self, make: Callable[[int], Any], spec: Spec) -> None:
         self._make, self._spec = make, spec
@@ -67,6 +68,14 @@ class CartPoleBatch(VectorEnvironment):
     def spec(self) -> Spec:
         """Describe the environment."""
         return self._spec
+
+    def close(self) -> None:
+        """Close the batch."""
+        self._env.close()
+
+
+class CartPoleBatch(_Batch):
+    """CartPole, by NumPy."""
 
     def open(self, lanes: int) -> None:
         """Make the batch."""
@@ -100,27 +109,13 @@ class CartPoleBatch(VectorEnvironment):
                 kept[..., lanes] = new[..., lanes]
         return TimeSteps(observations, rewards.astype(np.float64), terminated, truncated)
 
-    def close(self) -> None:
-        """Close the batch."""
-        self._env.close()
 
-
-class FunctionalBatch(VectorEnvironment):
+class FunctionalBatch(_Batch):
     """An environment that is written in JAX as functions of its state (FuncEnv), mapped over the lanes by vmap.
 
     The keys are those of FunctionalJaxEnv, Gymnasium's single copy, one a lane. All lanes are
     computed in every call, as JAX compiles anew for every number of them.
     """
-
-    id = ""
-
-    def __init__(self, make: Callable[[int], Any], spec: Spec) -> None:
-        self._make, self._spec = make, spec
-
-    @property
-    def spec(self) -> Spec:
-        """Describe the environment."""
-        return self._spec
 
     def open(self, lanes: int) -> None:
         """Make the batch."""
@@ -175,10 +170,6 @@ class FunctionalBatch(VectorEnvironment):
             return self._jax.numpy.where(chosen.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
         self._state = self._jax.tree.map(among, state, self._state)
-
-    def close(self) -> None:
-        """Close the batch."""
-        self._env.close()
 
 
 def functional_seed(seed: int) -> int:
