@@ -37,6 +37,16 @@ type VectorAgent interface {
 	Close() error
 }
 
+// LaneAgent is a VectorAgent, for space.Discrete observations and actions, whose
+// lanes can also be stepped alone; see LaneEnvironment.
+type LaneAgent interface {
+	VectorAgent
+	// StepLane is Step for one lane, whose signal is Continue and whose episode
+	// goes on, and not a call for any other: the lane learns that its last action
+	// was paid reward and led to observation, and selects the next.
+	StepLane(lane int, observation int64, reward float64) (action int64, err error)
+}
+
 // Agent is one copy of an agent: what authors write. VectorizeAgent makes a
 // VectorAgent of it. A fresh Agent is made for every run.
 type Agent interface {

@@ -98,6 +98,17 @@ type VectorEnvironment interface {
 	Close() error
 }
 
+// LaneEnvironment is a VectorEnvironment, with space.Discrete observations and
+// actions, whose lanes can also be stepped alone. Where the agent is a LaneAgent in
+// the same process, the loop makes a lane's steps one after the other, without
+// columns, while the lane's data are in the processor's cache.
+type LaneEnvironment interface {
+	VectorEnvironment
+	// StepLane is Step for one lane, whose signal is Continue, and not a call for
+	// any other.
+	StepLane(lane int, action int64) (observation int64, reward float64, terminated, truncated bool, err error)
+}
+
 // Modeler is a VectorEnvironment whose lanes are known finite MDPs. The host
 // computes the optimum, regret and mixing times from them.
 type Modeler interface {

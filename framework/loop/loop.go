@@ -61,8 +61,9 @@ func (p *pace) looked(call int, now time.Time) {
 }
 
 // Run steps the batch until every lane has made its interactions, and returns an
-// outcome a lane. An error of environment or agent is returned with the number
-// of calls made; it wraps a *framework.LaneError where one lane is to blame. A
+// outcome a lane. Where both can step lanes by themselves, that is how it steps them. An
+// error of environment or agent is returned with the number of calls made, or of the
+// steps of the lane; it wraps a *framework.LaneError where one lane is to blame. A
 // cancelled context ends the batch with its cause and no outcome.
 func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 	n := len(b.Runs)
@@ -70,6 +71,7 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 	actions := framework.NewActions(spec, n)
 	feedback := framework.NewFeedback(spec, n)
 	rec := newRecorder(&b)
+	single := newSingle(&b)
 	episode := make([]uint64, n)
 	for i, run := range b.Runs {
 		actions.Signals[i] = framework.NewRun
@@ -78,8 +80,8 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 	}
 	live, interactions := n, 0
 	looks := pace{every: 1, last: time.Now()}
-	for call := 0; live > 0; call++ {
-		if call == looks.next {
+	for call := 0; live > 0; {
+		if call >= looks.next {
 			looks.looked(call, time.Now())
 			if err := context.Cause(ctx); err != nil {
 				return nil, err
@@ -89,21 +91,32 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 				interactions = 0
 			}
 		}
-		if call > 0 {
-			if err := b.Agent.Step(ctx, feedback, &actions.Actions); err != nil {
-				return nil, fmt.Errorf("agent, call %d: %w", call, err)
-			}
-		}
-		if err := b.Environment.Step(ctx, actions, &feedback.TimeSteps); err != nil {
-			return nil, fmt.Errorf("environment, call %d: %w", call, err)
-		}
-		if call == 0 {
-			if err := rec.learnModels(ctx, b.Environment); err != nil {
+		var stepped int
+		var special bool
+		if single != nil && goOn(actions.Signals, feedback.Signals) {
+			calls, sum, err := single.step(rec, actions, feedback, call, min(looks.next-call, stretch))
+			if err != nil {
 				return nil, err
 			}
+			call, stepped, special = call+calls, sum, true
+		} else {
+			if call > 0 {
+				if err := b.Agent.Step(ctx, feedback, &actions.Actions); err != nil {
+					return nil, fmt.Errorf("agent, call %d: %w", call, err)
+				}
+			}
+			if err := b.Environment.Step(ctx, actions, &feedback.TimeSteps); err != nil {
+				return nil, fmt.Errorf("environment, call %d: %w", call, err)
+			}
+			if call == 0 {
+				if err := rec.learnModels(ctx, b.Environment); err != nil {
+					return nil, err
+				}
+			}
+			copy(feedback.Signals, actions.Signals)
+			stepped, special = rec.step(actions, feedback)
+			call++
 		}
-		copy(feedback.Signals, actions.Signals)
-		stepped, special := rec.step(actions, feedback)
 		interactions += stepped
 		if !special {
 			continue

@@ -111,17 +111,10 @@ func (r *recorder) step(in *framework.Actions, out *framework.Feedback) (stepped
 			special = special || s != framework.Idle
 			continue
 		}
-		l, reward := &hot[i], rewards[i]
-		l.window += reward
-		l.episode += reward
-		l.discounted += l.weight * reward
-		if l.weight *= discount; l.weight < negligible {
-			l.weight = 0 // before it turns subnormal, which processors are slow at
-		}
+		l := &hot[i]
+		l.add(rewards[i], discount)
 		if gaps != nil {
-			gap := gaps[i*r.arms+int(actions[i]-r.first)]
-			l.regret += gap
-			l.optimal += one(gap == 0)
+			l.compare(gaps[i*r.arms+int(actions[i]-r.first)])
 		}
 		stepped++
 		if l.steps++; l.steps == l.nextAt || terminated[i] || truncated[i] {
@@ -129,6 +122,30 @@ func (r *recorder) step(in *framework.Actions, out *framework.Feedback) (stepped
 		}
 	}
 	return stepped, special
+}
+
+// add adds a reward.
+func (l *running) add(reward, discount float64) {
+	l.window += reward
+	l.episode += reward
+	l.discounted += l.weight * reward
+	if l.weight *= discount; l.weight < negligible {
+		l.weight = 0 // before it turns subnormal, which processors are slow at
+	}
+}
+
+// compare adds the gap of an action.
+func (l *running) compare(gap float64) {
+	l.regret += gap
+	l.optimal += one(gap == 0)
+}
+
+// laneGaps returns the gaps of a lane's actions, or nil.
+func (r *recorder) laneGaps(lane int) []float64 {
+	if r.gaps == nil {
+		return nil
+	}
+	return r.gaps[lane*r.arms : (lane+1)*r.arms]
 }
 
 // one returns 1 for true, else 0. It compiles to no branch, which where agents

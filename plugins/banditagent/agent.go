@@ -83,36 +83,55 @@ type lane struct {
 // Step implements framework.VectorAgent.
 func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.Column) error {
 	n := len(in.Signals)
-	lanes, rewards, arms := a.lanes[:n], in.Rewards[:n], actions.Int64[:n]
-	terminated, truncated := in.Terminated[:n], in.Truncated[:n]
-	low, high := a.task.Low, a.task.High
+	rewards, arms, terminated, truncated := in.Rewards[:n], actions.Int64[:n], in.Terminated[:n], in.Truncated[:n]
 	for i, s := range in.Signals {
-		l := &lanes[i]
 		switch s {
 		case framework.Idle:
 			continue
 		case framework.NewRun:
-			*l = a.start(in.Seeds[i])
+			a.lanes[i] = a.start(in.Seeds[i])
 		case framework.Continue:
-			if l.policy == nil {
-				return &framework.LaneError{Lane: i, Err: fmt.Errorf("a step before the first run: %w", framework.ErrNeedsReset)}
+			if err := a.learn(i, rewards[i]); err != nil {
+				return err
 			}
-			r := rewards[i]
-			if !(r >= low && r <= high) || r-r != 0 { // also infinite
-				return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", a.task.Check(r), framework.ErrInvalidAnswer)}
-			}
-			l.policy.Update(l.arm, r, l.bootstrap)
 			if terminated[i] || truncated[i] {
 				continue
 			}
 		}
+		l := &a.lanes[i]
 		if l.policy == nil {
 			return &framework.LaneError{Lane: i, Err: fmt.Errorf("an episode before the first run: %w", framework.ErrNeedsReset)}
 		}
-		l.arm = l.policy.SelectArm(l.exploration)
-		arms[i] = a.first + int64(l.arm)
+		arms[i] = a.sel(l)
 	}
 	return nil
+}
+
+// StepLane implements framework.LaneAgent.
+func (a *agent) StepLane(i int, _ int64, reward float64) (action int64, err error) {
+	if err := a.learn(i, reward); err != nil {
+		return 0, err
+	}
+	return a.sel(&a.lanes[i]), nil
+}
+
+// learn updates the policy of lane i, which has been paid a reward.
+func (a *agent) learn(i int, reward float64) error {
+	l := &a.lanes[i]
+	if l.policy == nil {
+		return &framework.LaneError{Lane: i, Err: fmt.Errorf("a step before the first run: %w", framework.ErrNeedsReset)}
+	}
+	if !(reward >= a.task.Low && reward <= a.task.High) || reward-reward != 0 { // also infinite
+		return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", a.task.Check(reward), framework.ErrInvalidAnswer)}
+	}
+	l.policy.Update(l.arm, reward, l.bootstrap)
+	return nil
+}
+
+// sel selects the lane's next arm.
+func (a *agent) sel(l *lane) int64 {
+	l.arm = l.policy.SelectArm(l.exploration)
+	return a.first + int64(l.arm)
 }
 
 // start returns a lane at the beginning of a run.

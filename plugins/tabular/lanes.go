@@ -84,25 +84,15 @@ func (l *lanes) Spec() framework.Spec { return l.spec }
 // Step implements framework.VectorEnvironment.
 func (l *lanes) Step(_ context.Context, in *framework.Actions, out *framework.TimeSteps) error {
 	for i, s := range in.Signals {
-		x := &l.states[i]
 		switch s {
 		case framework.Continue:
-			a := in.Actions.Int64[i]
-			if x.over {
-				return &framework.LaneError{Lane: i, Err: framework.ErrNeedsReset}
+			var err error
+			out.Observations.Int64[i], out.Rewards[i], out.Terminated[i], out.Truncated[i], err = l.StepLane(i, in.Actions.Int64[i])
+			if err != nil {
+				return err
 			}
-			if uint64(a) >= uint64(l.model.NumActions()) {
-				return &framework.LaneError{Lane: i, Err: fmt.Errorf("action %d of %d: %w", a, l.model.NumActions(), framework.ErrInvalidAction)}
-			}
-			next, reward := l.model.Step(x.state, int(a), x.rng)
-			x.state = next
-			x.steps++
-			terminated := l.model.Terminal(next)
-			truncated := !terminated && x.steps == l.limit
-			x.over = terminated || truncated
-			out.Observations.Int64[i], out.Rewards[i] = int64(next), reward
-			out.Terminated[i], out.Truncated[i] = terminated, truncated
 		case framework.NewEpisode, framework.NewRun:
+			x := &l.states[i]
 			x.pcg.Seed(in.Seeds[i], uint64(seed.Environment))
 			x.state, x.steps, x.over = l.model.Start(x.rng), 0, false
 			out.Observations.Int64[i], out.Rewards[i] = int64(x.state), 0
@@ -110,6 +100,28 @@ func (l *lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 		}
 	}
 	return nil
+}
+
+// StepLane implements framework.LaneEnvironment.
+func (l *lanes) StepLane(i int, action int64) (observation int64, reward float64, terminated, truncated bool, err error) {
+	x := &l.states[i]
+	if x.over || uint64(action) >= uint64(l.model.NumActions()) {
+		return 0, 0, false, false, l.refuse(i, action)
+	}
+	x.state, reward = l.model.Step(x.state, int(action), x.rng)
+	x.steps++
+	terminated = l.model.Terminal(x.state)
+	truncated = !terminated && x.steps == l.limit
+	x.over = terminated || truncated
+	return int64(x.state), reward, terminated, truncated, nil
+}
+
+// refuse is the error about an action that lane i cannot take.
+func (l *lanes) refuse(i int, action int64) error {
+	if l.states[i].over {
+		return &framework.LaneError{Lane: i, Err: framework.ErrNeedsReset}
+	}
+	return &framework.LaneError{Lane: i, Err: fmt.Errorf("action %d of %d: %w", action, l.model.NumActions(), framework.ErrInvalidAction)}
 }
 
 // Models implements framework.Modeler: all lanes share one model.

@@ -126,9 +126,13 @@ type Lanes struct {
 	spec   framework.Spec
 	n      int // arms
 	means  []float64
-	rngs   []rand.PCG
-	begun  []bool // since the lane's first reset
+	lanes  []lane
 	noise  mdp.Noise
+}
+
+type lane struct {
+	rng   rand.PCG
+	means []float64 // of Lanes.means; nil before the first reset
 }
 
 // NewLanes returns lanes of bandits with the given noise.
@@ -149,8 +153,7 @@ func NewLanes(id string, p Params, lanes int, noise mdp.Noise) *Lanes {
 			Continuing:  true,
 		},
 		means: make([]float64, lanes*n),
-		rngs:  make([]rand.PCG, lanes),
-		begun: make([]bool, lanes),
+		lanes: make([]lane, lanes),
 	}
 }
 
@@ -162,34 +165,19 @@ func (l *Lanes) Spec() framework.Spec { return l.spec }
 func (l *Lanes) Step(_ context.Context, in *framework.Actions, out *framework.TimeSteps) error {
 	n := len(in.Signals)
 	actions, rewards, observations := in.Actions.Int64[:n], out.Rewards[:n], out.Observations.Int64[:n]
-	begun, terminated, truncated := l.begun[:n], out.Terminated[:n], out.Truncated[:n]
-	bernoulli := l.noise.Bernoulli
+	terminated, truncated := out.Terminated[:n], out.Truncated[:n]
 	for i, s := range in.Signals {
 		switch s {
 		case framework.Continue:
-			a := actions[i]
-			if !begun[i] {
-				return &framework.LaneError{Lane: i, Err: framework.ErrNeedsReset}
+			var err error
+			if _, rewards[i], _, _, err = l.StepLane(i, actions[i]); err != nil {
+				return err
 			}
-			if uint64(a) >= uint64(l.n) {
-				return &framework.LaneError{Lane: i, Err: fmt.Errorf("arm %d of %d: %w", a, l.n, framework.ErrInvalidAction)}
-			}
-			// One random number a step, whatever the arm: agents that pull the same
-			// arm at the same step of the same run get the same reward.
-			mean, rng := l.means[i*l.n+int(a)], &l.rngs[i]
-			if !bernoulli {
-				rewards[i] = mean + l.noise.SD*rand.New(rng).NormFloat64()
-				break
-			}
-			paid := 0 // set without a branch, which nothing could predict
-			if float64(rng.Uint64()>>11)*0x1p-53 < mean {
-				paid = 1
-			}
-			rewards[i] = float64(paid)
 		case framework.NewEpisode, framework.NewRun:
-			l.rngs[i].Seed(in.Seeds[i], uint64(seed.Environment))
-			l.params.draw(l.means[i*l.n:(i+1)*l.n], rand.New(&l.rngs[i]))
-			begun[i] = true
+			x := &l.lanes[i]
+			x.rng.Seed(in.Seeds[i], uint64(seed.Environment))
+			x.means = l.means[i*l.n : (i+1)*l.n]
+			l.params.draw(x.means, rand.New(&x.rng))
 			rewards[i] = 0
 		default: // Idle
 			continue
@@ -199,9 +187,36 @@ func (l *Lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 	return nil
 }
 
+// StepLane implements framework.LaneEnvironment.
+func (l *Lanes) StepLane(i int, action int64) (observation int64, reward float64, terminated, truncated bool, err error) {
+	x := &l.lanes[i]
+	if uint64(action) >= uint64(len(x.means)) {
+		return 0, 0, false, false, l.refuse(i, action)
+	}
+	// One random number a step, whatever the arm: agents that pull the same
+	// arm at the same step of the same run get the same reward.
+	mean := x.means[action]
+	if !l.noise.Bernoulli {
+		return 0, mean + l.noise.SD*rand.New(&x.rng).NormFloat64(), false, false, nil
+	}
+	paid := 0 // set without a branch, which nothing could predict
+	if float64(x.rng.Uint64()>>11)*0x1p-53 < mean {
+		paid = 1
+	}
+	return 0, float64(paid), false, false, nil
+}
+
+// refuse is the error about an action that lane i cannot take.
+func (l *Lanes) refuse(i int, action int64) error {
+	if l.lanes[i].means == nil {
+		return &framework.LaneError{Lane: i, Err: framework.ErrNeedsReset}
+	}
+	return &framework.LaneError{Lane: i, Err: fmt.Errorf("arm %d of %d: %w", action, l.n, framework.ErrInvalidAction)}
+}
+
 // Models implements framework.Modeler: the bandit as an MDP with one state.
 func (l *Lanes) Models(context.Context) ([]*mdp.Tabular, error) {
-	models := make([]*mdp.Tabular, len(l.rngs))
+	models := make([]*mdp.Tabular, len(l.lanes))
 	for i := range models {
 		d := mdp.Definition{States: 1, Actions: l.n}
 		for a, m := range l.means[i*l.n : (i+1)*l.n] {

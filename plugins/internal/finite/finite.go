@@ -56,21 +56,34 @@ func kind[P any](build func(P, Task) (func() Learner, error)) func(P, framework.
 			return k, lanes.Unsupported("%s has %d states and %d actions, too many for a table", spec.ID, states.N, actions)
 		}
 		k.New, err = build(p, Task{int(states.N), int(actions), spec})
-		k.Read = reader(states.Start, uint64(states.N))
+		k.Number = numbers(states.Start, uint64(states.N))
+		k.Read = reader(k.Number)
 		return k, err
 	}
 }
 
-// reader returns a function that reads the numbers of n states from start on.
-func reader(start int64, n uint64) func([]int, *framework.Feedback) error {
-	return func(dst []int, in *framework.Feedback) error {
+// numbers returns a function that returns the numbers of n states from start on.
+func numbers(start int64, n uint64) func(int, int64) (int, error) {
+	return func(lane int, observation int64) (int, error) {
+		s := uint64(observation) - uint64(start)
+		if s >= n {
+			return 0, &framework.LaneError{Lane: lane, Err: fmt.Errorf("observation %d is none of %d: %w", observation, n, framework.ErrInvalidAnswer)}
+		}
+		return int(s), nil
+	}
+}
+
+// reader returns a function that reads the numbers of states.
+func reader(number func(int, int64) (int, error)) func([]int, *framework.Feedback) error {
+	return func(dst []int, in *framework.Feedback) (err error) {
 		observations := in.Observations.Int64[:len(dst)]
-		for i, o := range observations {
-			s := uint64(o) - uint64(start)
-			if s >= n && in.Signals[i] != framework.Idle {
-				return &framework.LaneError{Lane: i, Err: fmt.Errorf("observation %d is none of %d: %w", o, n, framework.ErrInvalidAnswer)}
+		for i, s := range in.Signals[:len(dst)] {
+			if s == framework.Idle {
+				continue
 			}
-			dst[i] = int(s)
+			if dst[i], err = number(i, observations[i]); err != nil {
+				return err
+			}
 		}
 		return nil
 	}

@@ -38,6 +38,9 @@ type Kind[O any] struct {
 	// Read writes the observations of all lanes but the idle ones, valid until the
 	// next call. Its errors name the lane.
 	Read func(dst []O, in *framework.Feedback) error
+	// Number returns what Read makes of an observation of space.Discrete. It is
+	// needed where there are such.
+	Number func(lane int, observation int64) (O, error)
 }
 
 // Plugin makes a plugin of an agent whose parameters are a P. defaults holds their
@@ -157,6 +160,19 @@ func (l *lanes[O]) step(signals []framework.Signal, in *framework.Feedback, acti
 		selected[i] = first + int64(action)
 	}
 	return nil
+}
+
+// StepLane implements framework.LaneAgent.
+func (l *lanes[O]) StepLane(i int, observation int64, reward float64) (action int64, err error) {
+	x := &l.lanes[i]
+	if !x.acting || reward-reward != 0 {
+		return 0, x.refuse(i, reward)
+	}
+	o, err := l.kind.Number(i, observation)
+	if err != nil {
+		return 0, err
+	}
+	return l.firstAction + int64(x.learner.Step(reward, o)), nil
 }
 
 // begin prepares lane i for the beginning of a run or episode.
