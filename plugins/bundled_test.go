@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -11,8 +12,10 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
@@ -116,6 +119,68 @@ func TestRecordsDoNotDependOnHowTheyAreMade(t *testing.T) {
 				t.Error("records differ")
 			}
 		})
+	}
+}
+
+// Lanes of bundled plugins that are stepped by themselves do what they do together.
+func TestSingleLanes(t *testing.T) {
+	agents := map[string]string{"rlrun/bandit@1": `{"policy":{"kind":"optimistic-stochastic","lower_bound":0}}`}
+	pairs := 0
+	for _, env := range []struct{ name, params string }{
+		{"bernoulli-bandit", `{"arms":5}`}, {"gaussian-bandit", `{"arms":3,"prior":{"kind":"uniform"}}`},
+		{"riverswim", `{"limit":0}`}, {"riverswim", `{"limit":20}`}, {"frozenlake", ``}, {"chain", ``},
+	} {
+		for _, p := range All() {
+			d, err := p.Describe(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Kind != framework.KindAgent {
+				continue
+			}
+			var outcomes []string
+			for _, single := range []bool{true, false} {
+				e, err := bundled(env.name).OpenEnvironment(t.Context(), json.RawMessage(env.params), 3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				a, err := p.OpenAgent(t.Context(), json.RawMessage(agents[d.ID]), e.Spec(), 3)
+				if errors.Is(err, framework.ErrUnsupported) {
+					continue
+				} else if err != nil {
+					t.Fatal(err)
+				}
+				_, able := e.(framework.LaneEnvironment)
+				if _, both := a.(framework.LaneAgent); !able || !both {
+					t.Errorf("%s and %s cannot be stepped by themselves", env.name, d.ID)
+				}
+				b := loop.Batch{
+					Environment: e, Agent: a, Runs: []int{4, 0, 7}, Seeds: seed.NewSource(3, e.Spec().ID), Steps: 300,
+					Grid: loop.LogGrid(30, 300), Discount: 0.9, Metrics: []result.Metric{result.Reward, result.Regret, result.EpisodeReturn, result.OptimalAction},
+				}
+				if !single {
+					b.Environment = struct {
+						framework.VectorEnvironment
+						framework.Modeler
+					}{e, e.(framework.Modeler)}
+				}
+				out, err := loop.Run(t.Context(), b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				outcomes = append(outcomes, fmt.Sprint(out)) // NaN = NaN
+			}
+			if len(outcomes) == 0 {
+				continue
+			}
+			pairs++
+			if outcomes[0] != outcomes[1] {
+				t.Errorf("%s %s, %s: by themselves\n%s, together\n%s", env.name, env.params, d.ID, outcomes[0], outcomes[1])
+			}
+		}
+	}
+	if pairs < 60 {
+		t.Errorf("%d pairs", pairs)
 	}
 }
 
