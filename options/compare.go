@@ -16,6 +16,7 @@ type comparison struct {
 	*Problem
 	share  float64 // ρ
 	mean   float64 // v̄(y)
+	size   float64 // Σ|v_k(y)−b|, for ceilings
 	index  float64 // that of y
 	common int     // the member drawn for all options, or −1
 	rng    *rand.Rand
@@ -47,43 +48,60 @@ func (c *comparison) ceiling(x int) float64 {
 		return math.Inf(1)
 	}
 	y, row := c.row(c.Greedy), c.row(x)
-	positive, sum, cost, size := 0.0, 0.0, 0.0, 0.0
+	row = row[:len(y)]
+	positive, sum, cost := 0.0, 0.0, 0.0
 	for k, v := range y {
 		d, above := row[k]-v, v-c.rule.LowerBound
 		sum += d
-		size += math.Abs(d) + math.Abs(above)
 		if d > 0 {
 			positive += d
-			cost += min(above, 0)
-		} else {
-			cost += above
+			if above >= 0 {
+				continue
+			}
 		}
+		cost += above
 	}
 	most := positive - c.share*cost
 	if c.rule.Kind != bandit.U {
 		most = (1-c.share)*positive + c.share*sum
 	}
+	size := c.size + 2*positive - sum            // with Σ|D_k|
 	return (most + 1e-12*size) / float64(len(y)) // whatever the rounding
 }
 
 // sorted returns the leads of values over those of the greedy option, the largest
-// first.
+// first; of equal ones the first.
 func (c *comparison) sorted(values []float64) []lead {
-	for k, v := range c.row(c.Greedy) {
-		c.leads[k] = lead{values[k] - v, v - c.rule.LowerBound}
-	}
-	if len(c.leads) > 32 {
-		slices.SortStableFunc(c.leads, func(a, b lead) int { return cmp.Compare(b.lead, a.lead) })
-		return c.leads
-	}
-	for i := 1; i < len(c.leads); i++ { // twice as fast for so few
-		l, j := c.leads[i], i
-		for ; j > 0 && c.leads[j-1].lead < l.lead; j-- {
-			c.leads[j] = c.leads[j-1]
+	y := c.row(c.Greedy)
+	values, leads := values[:len(y)], c.leads[:len(y)]
+	if len(leads) > 32 {
+		for k, v := range y {
+			leads[k] = lead{values[k] - v, v - c.rule.LowerBound}
 		}
-		c.leads[j] = l
+		slices.SortStableFunc(leads, func(a, b lead) int { return cmp.Compare(b.lead, a.lead) })
+		return leads
 	}
-	return c.leads
+	// For so few it is faster to insert them, from both ends.
+	above, below := 0, len(leads)
+	for k, v := range y {
+		l := lead{values[k] - v, v - c.rule.LowerBound}
+		if l.lead > 0 {
+			j := above
+			for ; j > 0 && leads[j-1].lead < l.lead; j-- {
+				leads[j] = leads[j-1]
+			}
+			leads[j] = l
+			above++
+			continue
+		}
+		j := below
+		for ; j < len(leads) && leads[j].lead >= l.lead; j++ {
+			leads[j-1] = leads[j]
+		}
+		leads[j-1] = l
+		below--
+	}
+	return leads
 }
 
 // paired is the comparison model by model, (A) of docs/theory.md §3.2 for U. With

@@ -119,7 +119,8 @@ func (t *ValueTables) At(p *Problem, q []float64, bonus func(Kind) int) error {
 	for i, v := range q {
 		t.values[i] = (1 - t.gamma) * v
 	}
-	greedy := t.compare()
+	greedy := t.prefer()
+	t.stand(greedy)
 	t.arms.reset(t.first, t.values)
 	clear(t.taken)
 	t.add(Greedy, greedy, greedy)
@@ -145,7 +146,7 @@ func (t *ValueTables) At(p *Problem, q []float64, bonus func(Kind) int) error {
 			a := bonus(kind)
 			t.arms.add(kind, a, t.row(a))
 		case Uniform, Repeats:
-			t.arms.add(kind, 0, t.row(t.actions))
+			t.arms.add(kind, 0, t.mixed())
 		}
 	}
 	t.arms.problem(p)
@@ -163,12 +164,9 @@ func (t *ValueTables) add(kind Kind, of, action int) {
 	t.arms.add(kind, of, t.row(action))
 }
 
-// compare finds the greedy action, the first of equal ones, the action of each
-// member, and the members that stand for an action; and the mean of all actions.
-func (t *ValueTables) compare() (greedy int) {
+// prefer finds the greedy action and that of each member, the first of equal ones.
+func (t *ValueTables) prefer() (greedy int) {
 	best := math.Inf(-1)
-	mixed := t.row(t.actions)
-	clear(mixed)
 	clear(t.first)
 	for a := range t.actions {
 		row := t.row(a)
@@ -176,15 +174,16 @@ func (t *ValueTables) compare() (greedy int) {
 			best, greedy = m, a
 		}
 		for k, v := range row {
-			mixed[k] += v
 			if v > t.values[t.first[k]*t.members+k] {
 				t.first[k] = a
 			}
 		}
 	}
-	for k := range mixed {
-		mixed[k] /= float64(t.actions)
-	}
+	return greedy
+}
+
+// stand finds the members that stand for an action.
+func (t *ValueTables) stand(greedy int) {
 	for a := range t.champion {
 		t.champion[a] = -1
 	}
@@ -193,7 +192,21 @@ func (t *ValueTables) compare() (greedy int) {
 			t.champion[a] = l
 		}
 	}
-	return greedy
+}
+
+// mixed returns the means of the values of all actions, by member.
+func (t *ValueTables) mixed() []float64 {
+	mixed := t.row(t.actions)
+	clear(mixed)
+	for a := range t.actions {
+		for k, v := range t.row(a) {
+			mixed[k] += v
+		}
+	}
+	for k := range mixed {
+		mixed[k] /= float64(t.actions)
+	}
+	return mixed
 }
 
 // lead returns by how much member l prefers action a to b.

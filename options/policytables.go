@@ -79,7 +79,7 @@ func (t *PolicyTables) At(p *Problem, q, e []float64, bonus func(Kind) int) erro
 	for i, v := range q {
 		t.values[i] = (1 - t.gamma) * v
 	}
-	greedy := t.compare()
+	greedy := t.prefer()
 	t.arms.reset(t.first, t.values)
 	t.offer(Greedy, greedy, e, greedy, 0)
 	for _, kind := range t.arms.Kinds {

@@ -139,7 +139,7 @@ func (p *Problem) Check() error {
 		}
 	}
 	for i, v := range p.Optimal {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if v-v != 0 {
 			return fmt.Errorf("options: the optimal value in model %d is %v", i, v)
 		}
 	}
