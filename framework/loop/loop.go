@@ -94,7 +94,7 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 		var stepped int
 		var special bool
 		if single != nil && goOn(actions.Signals, feedback.Signals) {
-			calls, sum, err := single.step(rec, actions, feedback, call, min(looks.next-call, stretch))
+			calls, sum, err := single.step(rec, actions, feedback, call, looks.next-call)
 			if err != nil {
 				return nil, err
 			}

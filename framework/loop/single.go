@@ -23,9 +23,6 @@ func newSingle(b *Batch) *single {
 	return &single{e, a}
 }
 
-// stretch is for how many steps it is one lane's turn.
-const stretch = 256
-
 // goOn reports whether every lane is within an episode, on both sides, or idle.
 func goOn(actions, feedback []framework.Signal) bool {
 	for i, s := range actions {
@@ -36,16 +33,15 @@ func goOn(actions, feedback []framework.Signal) bool {
 	return true
 }
 
-// step makes up to most steps of every lane that is not idle, fewer where a grid
-// point or the end of an episode comes first. The columns are left as by calls for
-// all lanes. It returns how many of these it would have taken, from call on, and the
-// sum of the lanes' steps.
+// step makes up to most steps of every lane that is not idle, fewer where its run or
+// episode ends first. The columns are left as by calls for all lanes. It returns how
+// many of these it would have taken, from call on, and the sum of the lanes' steps.
 func (x *single) step(r *recorder, actions *framework.Actions, feedback *framework.Feedback, call, most int) (calls, sum int, err error) {
 	for i, s := range actions.Signals {
 		if s != framework.Continue {
 			continue
 		}
-		n, err := x.lane(r, i, min(most, r.hot[i].nextAt-r.hot[i].steps), call, actions, feedback)
+		n, err := x.lane(r, i, min(most, r.batch.Steps-r.hot[i].steps), call, actions, feedback)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -54,8 +50,9 @@ func (x *single) step(r *recorder, actions *framework.Actions, feedback *framewo
 	return calls, sum, nil
 }
 
-// lane makes n steps of lane i, fewer if its episode ends, and returns how many.
-// What the last one yielded is left in the columns.
+// lane makes n steps of lane i, fewer if its episode ends, and returns how many. What
+// the last one yielded is left in the columns, and for the caller to record if it ends
+// the run or an episode.
 func (x *single) lane(r *recorder, i, n, call int, actions *framework.Actions, feedback *framework.Feedback) (made int, err error) {
 	var action int64
 	observation, reward := feedback.Observations.Int64[i], feedback.Rewards[i]
@@ -73,8 +70,10 @@ func (x *single) lane(r *recorder, i, n, call int, actions *framework.Actions, f
 			l.compare(gaps[action-r.first])
 		}
 		made++
+		if l.steps++; l.steps == l.nextAt && !terminated && !truncated {
+			r.flush(i)
+		}
 	}
-	l.steps += made
 	actions.Actions.Int64[i] = action
 	feedback.Observations.Int64[i], feedback.Rewards[i] = observation, reward
 	feedback.Terminated[i], feedback.Truncated[i] = terminated, truncated
