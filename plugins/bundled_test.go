@@ -10,12 +10,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
@@ -122,14 +125,25 @@ func TestRecordsDoNotDependOnHowTheyAreMade(t *testing.T) {
 	}
 }
 
-// Lanes of bundled plugins that are stepped by themselves do what they do together.
+// Lanes of bundled plugins that are stepped by themselves do what they do together,
+// also where the host decides when they explore.
 func TestSingleLanes(t *testing.T) {
-	agents := map[string]string{"rlrun/bandit@1": `{"policy":{"kind":"optimistic-stochastic","lower_bound":0}}`}
+	zero, params := 0.0, map[string]string{"rlrun/bandit@1": `{"policy":{"kind":"optimistic-stochastic","lower_bound":0}}`}
+	hosts := []*explore.Options{
+		nil,
+		{Rule: options.Rule{Horizon: bandit.Discounted(0.99)}, LowerBound: &zero, Log: 100},
+		{Rule: options.Rule{Horizon: bandit.Finite(300), Score: options.Stochastic}, LowerBound: &zero, Window: options.WindowOptions{Fixed: 3}, Log: 100},
+		{Rule: options.Rule{Horizon: bandit.Discounted(0.99), Score: options.Index, Kind: bandit.V}, Estimator: explore.Autocorrelation, Log: 100},
+	}
 	pairs := 0
 	for _, env := range []struct{ name, params string }{
 		{"bernoulli-bandit", `{"arms":5}`}, {"gaussian-bandit", `{"arms":3,"prior":{"kind":"uniform"}}`},
 		{"riverswim", `{"limit":0}`}, {"riverswim", `{"limit":20}`}, {"frozenlake", ``}, {"chain", ``},
 	} {
+		e, err := bundled(env.name).OpenEnvironment(t.Context(), json.RawMessage(env.params), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, p := range All() {
 			d, err := p.Describe(t.Context())
 			if err != nil {
@@ -138,48 +152,55 @@ func TestSingleLanes(t *testing.T) {
 			if d.Kind != framework.KindAgent {
 				continue
 			}
-			var outcomes []string
-			for _, single := range []bool{true, false} {
-				e, err := bundled(env.name).OpenEnvironment(t.Context(), json.RawMessage(env.params), 3)
-				if err != nil {
-					t.Fatal(err)
+			for k, host := range hosts {
+				open := func() framework.VectorAgent {
+					a, err := p.OpenAgent(t.Context(), json.RawMessage(params[d.ID]), e.Spec(), 3)
+					if host != nil && err == nil {
+						if able, ok := a.(framework.OptionAgent); ok {
+							a, err = explore.New(t.Context(), able, e.Spec(), 3, *host)
+						} else {
+							err = framework.ErrUnsupported
+						}
+					}
+					if errors.Is(err, framework.ErrUnsupported) {
+						return nil
+					} else if err != nil {
+						t.Fatal(err)
+					}
+					return a
 				}
-				a, err := p.OpenAgent(t.Context(), json.RawMessage(agents[d.ID]), e.Spec(), 3)
-				if errors.Is(err, framework.ErrUnsupported) {
+				play := func(e framework.VectorEnvironment, a framework.VectorAgent) string {
+					out, err := loop.Run(t.Context(), loop.Batch{
+						Environment: e, Agent: a, Runs: []int{4, 0, 7}, Seeds: seed.NewSource(3, e.Spec().ID), Steps: 200, Grid: loop.LogGrid(30, 200), Discount: 0.9,
+						Metrics: []result.Metric{result.Reward, result.Regret, result.EpisodeReturn, result.OptimalAction, result.ExplorationShare, result.MixingTime},
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					return fmt.Sprint(out) // NaN = NaN
+				}
+				a := open()
+				if a == nil {
 					continue
-				} else if err != nil {
-					t.Fatal(err)
 				}
-				_, able := e.(framework.LaneEnvironment)
-				if _, both := a.(framework.LaneAgent); !able || !both {
-					t.Errorf("%s and %s cannot be stepped by themselves", env.name, d.ID)
+				pairs++
+				if _, able := e.(framework.LaneEnvironment); !able {
+					t.Errorf("%s cannot be stepped by single lanes", env.name)
 				}
-				b := loop.Batch{
-					Environment: e, Agent: a, Runs: []int{4, 0, 7}, Seeds: seed.NewSource(3, e.Spec().ID), Steps: 300,
-					Grid: loop.LogGrid(30, 300), Discount: 0.9, Metrics: []result.Metric{result.Reward, result.Regret, result.EpisodeReturn, result.OptimalAction},
+				if _, able := a.(framework.LaneAgent); !able {
+					t.Errorf("%s, host %d, cannot be stepped by single lanes", d.ID, k)
 				}
-				if !single {
-					b.Environment = struct {
-						framework.VectorEnvironment
-						framework.Modeler
-					}{e, e.(framework.Modeler)}
+				single, together := play(e, a), play(struct {
+					framework.VectorEnvironment
+					framework.Modeler
+				}{e, e.(framework.Modeler)}, open())
+				if single != together {
+					t.Errorf("%s %s, %s, host %d: by themselves\n%s, together\n%s", env.name, env.params, d.ID, k, single, together)
 				}
-				out, err := loop.Run(t.Context(), b)
-				if err != nil {
-					t.Fatal(err)
-				}
-				outcomes = append(outcomes, fmt.Sprint(out)) // NaN = NaN
-			}
-			if len(outcomes) == 0 {
-				continue
-			}
-			pairs++
-			if outcomes[0] != outcomes[1] {
-				t.Errorf("%s %s, %s: by themselves\n%s, together\n%s", env.name, env.params, d.ID, outcomes[0], outcomes[1])
 			}
 		}
 	}
-	if pairs < 60 {
+	if pairs < 100 {
 		t.Errorf("%d pairs", pairs)
 	}
 }

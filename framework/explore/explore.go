@@ -91,9 +91,20 @@ func ParseEstimator(name string) (Estimator, error) {
 	return Estimator(e), nil
 }
 
-// Agent is an option agent whose exploration the host decides. It is a
-// framework.VectorAgent, and its Exploration and Decisions serve package loop.
-type Agent struct {
+// Agent is an option agent whose exploration the host decides. Exploration and
+// Decisions serve package loop. It is a framework.LaneAgent if the option agent is.
+type Agent interface {
+	framework.VectorAgent
+	// Exploration returns how many of the actions in the lane's run an option other
+	// than the greedy one selected, and T, the number of steps for which options are
+	// held at present.
+	Exploration(lane int) (explored, hold int)
+	// Decisions returns the log of the lane's run. The slice belongs to the caller
+	// once the run is over.
+	Decisions(lane int) []result.Decision
+}
+
+type explorer struct {
 	agent     framework.OptionAgent
 	decider   *options.Decider
 	o         Options
@@ -107,8 +118,6 @@ type Agent struct {
 	greedy    []int // scratch
 	scratch   scratch
 }
-
-var _ framework.VectorAgent = (*Agent)(nil)
 
 // lane is the state of one run.
 type lane struct {
@@ -135,11 +144,11 @@ type lane struct {
 // Its errors wrap framework.ErrUnsupported where agent or environment cannot serve
 // these options, and framework.ErrInvalidParams where the options are wrong. The
 // agent belongs to the wrapper, which closes it, unless there is an error.
-func New(ctx context.Context, agent framework.OptionAgent, spec framework.Spec, lanes int, o Options) (*Agent, error) {
+func New(ctx context.Context, agent framework.OptionAgent, spec framework.Spec, lanes int, o Options) (Agent, error) {
 	if err := o.complete(spec); err != nil {
 		return nil, err
 	}
-	a := &Agent{
+	a := &explorer{
 		agent: agent, o: o, estimator: o.Estimator, initial: o.Window.Window(0), lanes: make([]lane, lanes),
 		epochs: make([]bool, lanes), problems: make([]options.Problem, lanes), choices: make([]int, lanes),
 	}
@@ -155,7 +164,13 @@ func New(ctx context.Context, agent framework.OptionAgent, spec framework.Spec, 
 		l.rng = rand.New(&l.pcg)
 		l.log.most = o.Log
 	}
-	return a, agent.Offer(ctx, o.Kinds)
+	if err := agent.Offer(ctx, o.Kinds); err != nil {
+		return nil, err
+	}
+	if single, ok := agent.(framework.LaneAgent); ok {
+		return newLaneExplorer(a, single, spec), nil
+	}
+	return a, nil
 }
 
 func (o *Options) complete(spec framework.Spec) error {
@@ -195,7 +210,7 @@ func (o *Options) complete(spec framework.Spec) error {
 }
 
 // prepare settles the estimator.
-func (a *Agent) prepare(spec framework.Spec) error {
+func (a *explorer) prepare(spec framework.Spec) error {
 	f, err := newFinite(spec)
 	a.finite = f
 	if a.o.Window.Fixed > 0 {
@@ -231,7 +246,7 @@ const fixed Estimator = -1
 
 // Step implements framework.VectorAgent. A lane in evaluation follows the option in
 // force; the host learns and decides nothing.
-func (a *Agent) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+func (a *explorer) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
 	deciding, stale := false, false
 	for i, s := range in.Signals {
 		epoch := false
@@ -277,11 +292,7 @@ func (a *Agent) Step(ctx context.Context, in *framework.Feedback, actions *space
 		case s == framework.Idle, (s == framework.Continue || s == framework.Evaluate) && (in.Terminated[i] || in.Truncated[i]):
 			continue
 		case s != framework.Evaluate: // which is no part of the run
-			l.left--
-			l.steps++
-			if l.explores {
-				l.explored++
-			}
+			l.acted()
 		}
 		if a.estimator == Counts {
 			l.pair = a.finite.pair(in.Observations.Int64[i], actions.Int64[i])
@@ -290,8 +301,17 @@ func (a *Agent) Step(ctx context.Context, in *framework.Feedback, actions *space
 	return nil
 }
 
+// acted counts an action.
+func (l *lane) acted() {
+	l.left--
+	l.steps++
+	if l.explores {
+		l.explored++
+	}
+}
+
 // reset forgets everything: another run begins.
-func (a *Agent) reset(l *lane, s uint64) {
+func (a *explorer) reset(l *lane, s uint64) {
 	l.pcg.Seed(s, uint64(seed.Decisions))
 	l.left, l.since, l.explores, l.pending = 0, 0, false, false
 	l.steps, l.explored, l.data, l.due, l.episode = 0, 0, 0, 1, 0
@@ -303,7 +323,7 @@ func (a *Agent) reset(l *lane, s uint64) {
 }
 
 // observe takes in the outcome of the last action.
-func (a *Agent) observe(l *lane, in *framework.Feedback, i int) {
+func (a *explorer) observe(l *lane, in *framework.Feedback, i int) {
 	switch a.estimator {
 	case Counts:
 		if in.Terminated[i] { // where this leads is where the next episode begins
@@ -336,7 +356,7 @@ func (l *lane) rarelyGreedy() bool {
 }
 
 // begin takes in the first observation of an episode.
-func (a *Agent) begin(l *lane, in *framework.Feedback, i int) {
+func (a *explorer) begin(l *lane, in *framework.Feedback, i int) {
 	if l.pending {
 		l.pending = false
 		l.data++
@@ -345,7 +365,7 @@ func (a *Agent) begin(l *lane, in *framework.Feedback, i int) {
 }
 
 // decide chooses an option for every lane at an epoch.
-func (a *Agent) decide(ctx context.Context, in *framework.Feedback) error {
+func (a *explorer) decide(ctx context.Context, in *framework.Feedback) error {
 	for i, epoch := range a.epochs {
 		a.choices[i] = -1
 		if !epoch {
@@ -375,7 +395,7 @@ func (a *Agent) decide(ctx context.Context, in *framework.Feedback) error {
 
 // shorten estimates windows anew in the midst of which data have doubled, and ends
 // them accordingly; no sooner than after the action that has just been selected.
-func (a *Agent) shorten(ctx context.Context, in *framework.Feedback) error {
+func (a *explorer) shorten(ctx context.Context, in *framework.Feedback) error {
 	for i, s := range in.Signals {
 		l := &a.lanes[i]
 		if s != framework.Continue || a.epochs[i] || l.data < l.due || in.Terminated[i] || in.Truncated[i] {
@@ -399,7 +419,7 @@ func blame(lane int, err error) error {
 }
 
 // estimate renews the lane's window when its data have doubled.
-func (a *Agent) estimate(ctx context.Context, l *lane, i int) error {
+func (a *explorer) estimate(ctx context.Context, l *lane, i int) error {
 	if l.data < l.due {
 		return nil
 	}
@@ -427,16 +447,13 @@ func (a *Agent) estimate(ctx context.Context, l *lane, i int) error {
 	return nil
 }
 
-// Exploration returns how many of the actions in the lane's run an option other
-// than the greedy one selected, and T, the number of steps for which options are
-// held at present.
-func (a *Agent) Exploration(lane int) (explored, hold int) {
+// Exploration implements Agent.
+func (a *explorer) Exploration(lane int) (explored, hold int) {
 	return a.lanes[lane].explored, a.lanes[lane].window.Steps
 }
 
-// Decisions returns the log of the lane's run. The slice belongs to the caller
-// once the run is over.
-func (a *Agent) Decisions(lane int) []result.Decision { return a.lanes[lane].log.kept }
+// Decisions implements Agent.
+func (a *explorer) Decisions(lane int) []result.Decision { return a.lanes[lane].log.kept }
 
 // Close implements framework.VectorAgent.
-func (a *Agent) Close() error { return a.agent.Close() }
+func (a *explorer) Close() error { return a.agent.Close() }

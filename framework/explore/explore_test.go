@@ -245,7 +245,7 @@ func TestInvalidAnswersNameTheLane(t *testing.T) {
 		{"lane 0: invalid answer: greedy policy: action 2 in observation 5 is not in 0..1", watcher{policy: []int{0, 0, 0, 0, 0, 2}}},
 	} {
 		b := batch(t, []int{0, 1}, 100, paired(nil))
-		a := b.Agent.(*Agent)
+		a := b.Agent.(*explorer)
 		tt.w.OptionAgent = a.agent
 		a.agent = &tt.w
 		_, err := loop.Run(t.Context(), b)
@@ -294,7 +294,7 @@ func TestNewRefuses(t *testing.T) {
 func TestNeverActsGreedily(t *testing.T) {
 	never := run(t, batch(t, []int{0, 1}, 400, paired(func(o *Options) { o.Rule.Score = options.Never })))
 	plain := batch(t, []int{0, 1}, 400, paired(nil))
-	plain.Agent = plain.Agent.(*Agent).agent
+	plain.Agent = plain.Agent.(*explorer).agent
 	for i, o := range run(t, plain) {
 		if got := never[i].Curves[result.Reward]; !slices.Equal(got, o.Curves[result.Reward]) {
 			t.Errorf("run %d: rewards %v, the agent alone %v", i, got, o.Curves[result.Reward])
@@ -314,7 +314,7 @@ func TestEvaluationDecidesNothing(t *testing.T) {
 	spec := (&river{length: 6}).Spec()
 	var logs []string
 	for _, evaluate := range []int{0, 9} {
-		a := batch(t, []int{0}, 1, paired(func(o *Options) { o.Log = 1000; o.Window.Fixed = 3 })).Agent.(*Agent)
+		a := batch(t, []int{0}, 1, paired(func(o *Options) { o.Log = 1000; o.Window.Fixed = 3 })).Agent.(*explorer)
 		in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 		step := func(s framework.Signal, observation int64, reward float64) {
 			in.Signals[0], in.Observations.Int64[0], in.Rewards[0], in.Terminated[0] = s, observation, reward, false
@@ -347,7 +347,7 @@ func TestEvaluationDecidesNothing(t *testing.T) {
 // A step allocates nothing unless data have doubled or the log grows.
 func TestStepAllocatesNothing(t *testing.T) {
 	b := batch(t, []int{0, 1}, 1, paired(func(o *Options) { o.Log = 0 }))
-	a := b.Agent.(*Agent)
+	a := b.Agent.(*explorer)
 	a.agent = quiet{}
 	in := framework.NewFeedback(b.Environment.Spec(), 2)
 	actions := space.NewColumn(b.Environment.Spec().Action, 2)
@@ -390,7 +390,7 @@ func (keen) StepOptions(_ context.Context, _ *framework.Feedback, epochs []bool,
 // time: T = 4, for 1, ½, ¼ are not below ¼.
 func TestWindowsFollowTheData(t *testing.T) {
 	b := batch(t, []int{0}, 1, paired(nil))
-	a, spec := b.Agent.(*Agent), b.Environment.Spec()
+	a, spec := b.Agent.(*explorer), b.Environment.Spec()
 	a.agent = keen{}
 	in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 	in.Signals[0] = framework.NewRun
@@ -414,7 +414,7 @@ func TestWindowsFollowTheData(t *testing.T) {
 // correlated for several steps.
 func TestAlwaysExploringEstimatesTheWindow(t *testing.T) {
 	b := batch(t, []int{0}, 1, paired(func(o *Options) { o.Estimator = Autocorrelation }))
-	a, spec := b.Agent.(*Agent), b.Environment.Spec()
+	a, spec := b.Agent.(*explorer), b.Environment.Spec()
 	a.agent = keen{}
 	in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 	in.Signals[0] = framework.NewRun
@@ -487,7 +487,7 @@ func BenchmarkStep(b *testing.B) {
 		b.Run(tt.name, func(b *testing.B) {
 			const lanes = 4
 			runs := make([]int, lanes)
-			a := batch(b, runs, 1, tt.o).Agent.(*Agent)
+			a := batch(b, runs, 1, tt.o).Agent.(*explorer)
 			a.agent = quiet{}
 			spec := (&river{length: 6}).Spec()
 			in, actions := framework.NewFeedback(spec, lanes), space.NewColumn(spec.Action, lanes)
