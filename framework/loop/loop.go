@@ -91,32 +91,17 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 				interactions = 0
 			}
 		}
-		var stepped int
-		var special bool
+		calls, stepped, special := 1, 0, true
+		var err error
 		if single != nil && goOn(actions.Signals, feedback.Signals) {
-			calls, sum, err := single.step(rec, actions, feedback, call, looks.next-call)
-			if err != nil {
-				return nil, err
-			}
-			call, stepped, special = call+calls, sum, true
+			calls, stepped, err = single.step(rec, actions, feedback, call, looks.next-call)
 		} else {
-			if call > 0 {
-				if err := b.Agent.Step(ctx, feedback, &actions.Actions); err != nil {
-					return nil, fmt.Errorf("agent, call %d: %w", call, err)
-				}
-			}
-			if err := b.Environment.Step(ctx, actions, &feedback.TimeSteps); err != nil {
-				return nil, fmt.Errorf("environment, call %d: %w", call, err)
-			}
-			if call == 0 {
-				if err := rec.learnModels(ctx, b.Environment); err != nil {
-					return nil, err
-				}
-			}
-			copy(feedback.Signals, actions.Signals)
-			stepped, special = rec.step(actions, feedback)
-			call++
+			stepped, special, err = b.together(ctx, rec, actions, feedback, call)
 		}
+		if err != nil {
+			return nil, err
+		}
+		call += calls
 		interactions += stepped
 		if !special {
 			continue
@@ -146,4 +131,25 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 		b.Progress(interactions)
 	}
 	return rec.outcomes(), nil
+}
+
+// together makes a step of every lane that is not idle. See recorder.step for what it
+// returns.
+func (b *Batch) together(ctx context.Context, rec *recorder, actions *framework.Actions, feedback *framework.Feedback, call int) (stepped int, special bool, err error) {
+	if call > 0 {
+		if err := b.Agent.Step(ctx, feedback, &actions.Actions); err != nil {
+			return 0, false, fmt.Errorf("agent, call %d: %w", call, err)
+		}
+	}
+	if err := b.Environment.Step(ctx, actions, &feedback.TimeSteps); err != nil {
+		return 0, false, fmt.Errorf("environment, call %d: %w", call, err)
+	}
+	if call == 0 {
+		if err := rec.learnModels(ctx, b.Environment); err != nil {
+			return 0, false, err
+		}
+	}
+	copy(feedback.Signals, actions.Signals)
+	stepped, special = rec.step(actions, feedback)
+	return stepped, special, nil
 }
