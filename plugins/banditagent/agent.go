@@ -102,7 +102,7 @@ func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.C
 		if l.policy == nil {
 			return &framework.LaneError{Lane: i, Err: fmt.Errorf("an episode before the first run: %w", framework.ErrNeedsReset)}
 		}
-		arms[i] = a.sel(l)
+		arms[i] = a.next(l)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (a *agent) StepLane(i int, _ int64, reward float64) (action int64, err erro
 	if err := a.learn(i, reward); err != nil {
 		return 0, err
 	}
-	return a.sel(&a.lanes[i]), nil
+	return a.next(&a.lanes[i]), nil
 }
 
 // learn updates the policy of lane i, which has been paid a reward.
@@ -128,8 +128,8 @@ func (a *agent) learn(i int, reward float64) error {
 	return nil
 }
 
-// sel selects the lane's next arm.
-func (a *agent) sel(l *lane) int64 {
+// next selects the lane's next arm.
+func (a *agent) next(l *lane) int64 {
 	l.arm = l.policy.SelectArm(l.exploration)
 	return a.first + int64(l.arm)
 }
