@@ -205,6 +205,45 @@ func TestSingleLanes(t *testing.T) {
 	}
 }
 
+// Ten thousand steps more of single lanes allocate nothing more.
+func TestSingleLanesDoNotAllocate(t *testing.T) {
+	for _, tt := range []struct {
+		env, agent, params string
+		host               *explore.Options
+	}{
+		{"bernoulli-bandit", "bandit", `{"policy":{"kind":"thompson"}}`, nil},
+		{"gaussian-bandit", "bandit", `{"policy":{"kind":"vpi"},"belief":{"kind":"normal-gamma"}}`, nil},
+		{"riverswim", "q-learning", ``, nil},
+		{"riverswim", "bootstrap-q", ``, &explore.Options{Rule: options.Rule{Horizon: bandit.Discounted(0.99)}, Window: options.WindowOptions{Fixed: 5}}},
+	} {
+		e, err := bundled(tt.env).OpenEnvironment(t.Context(), nil, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := bundled(tt.agent).OpenAgent(t.Context(), json.RawMessage(tt.params), e.Spec(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.host != nil {
+			if a, err = explore.New(t.Context(), a.(framework.OptionAgent), e.Spec(), 2, *tt.host); err != nil {
+				t.Fatal(err)
+			}
+		}
+		allocations := func(steps int) float64 {
+			return testing.AllocsPerRun(5, func() {
+				if _, err := loop.Run(t.Context(), loop.Batch{
+					Environment: e, Agent: a, Runs: []int{0, 1}, Seeds: seed.NewSource(1, e.Spec().ID), Steps: steps,
+				}); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+		if more := allocations(11_000) - allocations(1000); more > 0 {
+			t.Errorf("%s, %s: %v allocations in 10,000 steps", tt.env, tt.agent, more)
+		}
+	}
+}
+
 // All agents of an experiment meet the same arms and, pulling the same arm at the
 // same step of a run, the same rewards: two agents that act alike have equal
 // records but for their labels.
