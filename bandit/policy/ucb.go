@@ -175,10 +175,10 @@ func bernoulliBound(p, x float64) float64 {
 		return 1 - math.Exp(-x)
 	}
 	for range 100 {
-		if rest == 0 {
+		q := 1 - rest
+		if q == 1 { // and 1−p over a rest that small may be infinite
 			return 1
 		}
-		q := 1 - rest
 		excess := p*math.Log(p/q) + (1-p)*math.Log((1-p)/rest) - x
 		step := excess * q * rest / (q - p)
 		if !(step > 1e-14*rest) {

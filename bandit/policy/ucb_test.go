@@ -77,6 +77,10 @@ func TestBernoulliBound(t *testing.T) {
 			t.Fatal("the bound falls")
 		}
 	})
+	// 1−q = (1−p)exp(−(x−p ln p)/(1−p)) = exp(−731), subnormal.
+	if got := bernoulliBound(0.943359375, 1.5*math.Exp(3.3125)); got != 1 {
+		t.Errorf("bound %v, want 1", got)
+	}
 	if got := bernoulliBound(0.3, 0); got != 0.3 {
 		t.Errorf("bound %v with nothing to spare, want the mean", got)
 	}
