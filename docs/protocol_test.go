@@ -76,9 +76,18 @@ func TestProtocolExample(t *testing.T) {
 			values := make([]float64, len(data)/8)
 			space.SetNumbers(values, data)
 			got = append(got, fmt.Sprint(m[1], values))
-		default:
-			values := make([]int64, len(data)/8)
+		case "seeds":
+			values := make([]uint64, len(data)/8)
 			space.SetNumbers(values, data)
+			got = append(got, fmt.Sprint(m[1], values))
+		default:
+			if data[0] != 1 {
+				t.Fatalf("integers of %d bytes", data[0])
+			}
+			var values []int64
+			for _, b := range data[1:] {
+				values = append(values, int64(int8(b)))
+			}
 			got = append(got, fmt.Sprint(m[1], values))
 		}
 	}

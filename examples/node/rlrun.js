@@ -36,6 +36,15 @@ const column = (type, bytes, lanes) => {
 };
 const bytes = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
 
+// integers views a column of integers, whose first byte is the size of each of them.
+// Those that are sent have 8 bytes, which is always right.
+const integers = (data, lanes) => {
+  const type = { 1: Int8Array, 2: Int16Array, 4: Int32Array, 8: BigInt64Array }[data[0]];
+  if (!type) throw broken(grpc.status.INVALID_ARGUMENT, `a column of integers of ${data[0]} bytes each`);
+  return column(type, data.subarray(1), lanes);
+};
+const integerBytes = (array) => Buffer.concat([Buffer.of(8), bytes(array)]);
+
 // draw is number t of a stream of actions, uniform on [0, 1): SplitMix64.
 function draw(stream, t) {
   const u64 = (x) => BigInt.asUintN(64, x);
@@ -73,10 +82,10 @@ class Instance {
     const lanes = this.copies.length;
     const signal = signals.length ? column(Uint8Array, signals, lanes) : new Uint8Array(lanes).fill(1);
     const seed = seeds.length ? column(BigUint64Array, seeds, lanes) : null;
-    const action = column(BigInt64Array, actions, lanes);
+    const action = integers(actions, lanes);
     for (let i = 0; i < lanes; i++) this.move(i, signal[i], Number(action[i]), seed?.[i], this, i);
     return {
-      observations: bytes(this.observations), rewards: bytes(this.rewards),
+      observations: integerBytes(this.observations), rewards: bytes(this.rewards),
       terminated: bytes(this.terminated), truncated: bytes(this.truncated), step,
     };
   }
@@ -105,7 +114,7 @@ class Instance {
     const lanes = this.copies.length;
     const { observation: { n: rows, start: first = 0 }, action: { n, start = 0 } } = this.copies[0].spec;
     const signal = signals.length ? column(Uint8Array, signals, lanes) : new Uint8Array(lanes).fill(1);
-    const observation = column(BigInt64Array, observations, lanes);
+    const observation = integers(observations, lanes);
     const seed = column(BigUint64Array, seeds, lanes * episodes);
     const stream = column(BigUint64Array, draws, lanes);
     const table = column(Float64Array, policy, rows * n);
@@ -129,7 +138,8 @@ class Instance {
         last = Number(out.observations[k]);
       }
     }
-    return Object.fromEntries(Object.entries(out).map(([name, array]) => [name, bytes(array)]));
+    const wire = (array) => (array instanceof BigInt64Array ? integerBytes(array) : bytes(array));
+    return Object.fromEntries(Object.entries(out).map(([name, array]) => [name, wire(array)]));
   }
 }
 

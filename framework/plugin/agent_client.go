@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/framework/space"
@@ -55,7 +56,7 @@ func (c *agentClient) send(ctx context.Context, in *framework.Feedback, epochs [
 	m := &c.request
 	m.Signals = toproto.Signals(m.Signals[:0], in.Signals)
 	m.Seeds = toproto.Seeds(m.Seeds[:0], in.Seeds, in.Signals, framework.NewRun)
-	m.Observations = in.Observations.AppendBytes(m.Observations[:0])
+	m.Observations = toproto.Column(m.Observations[:0], &in.Observations)
 	m.Rewards = space.AppendNumbers(m.Rewards[:0], in.Rewards)
 	m.Terminated = toproto.Flags(m.Terminated[:0], in.Terminated)
 	m.Truncated = toproto.Flags(m.Truncated[:0], in.Truncated)
@@ -75,7 +76,7 @@ func (c *agentClient) receive(in *framework.Feedback, actions *space.Column) err
 	if idle {
 		target = &c.scratch
 	}
-	if err := target.SetBytes(c.reply.Actions); err != nil {
+	if err := fromproto.Column(target, c.reply.Actions); err != nil {
 		return c.session.fail(fmt.Errorf("%w: actions: %w", framework.ErrInvalidAnswer, err))
 	}
 	if err := in.CheckActions(&c.spec, target); err != nil {

@@ -61,7 +61,7 @@ func (c *environmentClient) Step(ctx context.Context, in *framework.Actions, out
 	m := &c.request
 	m.Signals = toproto.Signals(m.Signals[:0], in.Signals)
 	m.Seeds = toproto.Seeds(m.Seeds[:0], in.Seeds, in.Signals, framework.NewEpisode)
-	m.Actions = in.Actions.AppendBytes(m.Actions[:0])
+	m.Actions = toproto.Column(m.Actions[:0], &in.Actions)
 	m.Step = c.session.next()
 	if err := c.session.exchange(ctx, m, &c.reply); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (c *environmentClient) Step(ctx context.Context, in *framework.Actions, out
 }
 
 func (c *environmentClient) decode(out *framework.TimeSteps) error {
-	if err := out.Observations.SetBytes(c.reply.Observations); err != nil {
+	if err := fromproto.Column(&out.Observations, c.reply.Observations); err != nil {
 		return fmt.Errorf("observations: %w", err)
 	}
 	if err := fromproto.Rewards(out.Rewards, c.reply.Rewards); err != nil {

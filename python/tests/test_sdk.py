@@ -58,9 +58,33 @@ SPACES = [
 def test_spaces_round_trip(space: rlrun.Space) -> None:
     assert spaces.from_proto(spaces.to_proto(space)) == space
     column = spaces.zeros(space, 4)
-    assert spaces.from_bytes(space, column.tobytes(), 4, "x").shape == (4, *space.shape)
+    back = spaces.from_bytes(space, spaces.to_bytes(column), 4, "x")
+    assert (back.shape, back.dtype) == ((4, *space.shape), space.dtype)
     with pytest.raises(ValueError, match=r"x: column of 1 bytes, want \d+"):
-        spaces.from_bytes(space, b"x", 4, "x")
+        spaces.from_bytes(space, b"\x01", 4, "x")
+
+
+@pytest.mark.parametrize(
+    ("values", "data"),
+    [
+        ([1, -2], "01 01 fe"),
+        ([127, -128], "01 7f 80"),
+        ([1, 128], "02 0100 8000"),
+        ([-40000], "04 c063ffff"),
+        ([1 << 40], "08 0000000000010000"),
+        ([-(2**63), 2**63 - 1], "08 0000000000000080 ffffffffffffff7f"),
+    ],
+    ids=str,
+)
+def test_integers_take_as_few_bytes_as_they_need(values: list[int], data: str) -> None:
+    wire = spaces.to_bytes(np.array(values))
+    assert wire == bytes.fromhex(data)
+    space = rlrun.Discrete(2)
+    assert spaces.from_bytes(space, wire, len(values), "x").tolist() == values
+    with pytest.raises(ValueError, match="x: column of"):
+        spaces.from_bytes(space, wire[:-1], len(values), "x")
+    with pytest.raises(ValueError, match=r"begins with b'\\x03'"):
+        spaces.from_bytes(space, b"\x03" + wire[1:], len(values), "x")
 
 
 @pytest.mark.parametrize(
@@ -245,7 +269,7 @@ def rollout(**change: object) -> pb.RolloutRequest:
     fields = {
         "steps": 7,
         "signals": signals(NEW_RUN, IDLE).tobytes(),
-        "observations": bytes(16),
+        "observations": spaces.to_bytes(np.zeros(2, np.int64)),
         "episodes": 2,
         "seeds": bytes(32),
         "draws": bytes(16),
@@ -287,7 +311,7 @@ def test_cumulated_policies() -> None:
         ({"policy": bytes(8)}, "policy: column of 8 bytes, want 48"),
         ({"policy": bytes(48)}, "do not sum to 1"),
         ({"policy": np.tile([2.0, -1], 3).tobytes()}, "are negative"),
-        ({"signals": b"\1\0", "observations": np.array([3, 0]).tobytes()}, "an observation outside its space"),
+        ({"signals": b"\1\0", "observations": spaces.to_bytes(np.array([3, 0]))}, "an observation outside its space"),
     ],
 )
 def test_rollouts_that_make_no_sense(change: dict[str, object], wrong: str) -> None:

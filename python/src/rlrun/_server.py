@@ -71,8 +71,8 @@ class _EnvironmentInstance:
             except Exception as e:
                 return pb.EnvironmentReply(error=failure(e), step=m.step)
             return pb.EnvironmentReply(
-                observations=_wire(out.observations),
-                rewards=_wire(out.rewards),
+                observations=spaces.to_bytes(out.observations),
+                rewards=spaces.to_bytes(out.rewards),
                 terminated=out.terminated.tobytes() if out.terminated.any() else b"",
                 truncated=out.truncated.tobytes() if out.truncated.any() else b"",
                 step=m.step,
@@ -88,10 +88,10 @@ class _EnvironmentInstance:
                 error.message = f"step {e.step} of the rollout: {error.message}"
                 return pb.RolloutReply(error=error)
         return pb.RolloutReply(
-            signals=_wire(out.signals),
-            actions=_wire(out.actions),
-            observations=_wire(out.observations),
-            rewards=_wire(out.rewards),
+            signals=spaces.to_bytes(out.signals),
+            actions=spaces.to_bytes(out.actions),
+            observations=spaces.to_bytes(out.observations),
+            rewards=spaces.to_bytes(out.rewards),
             terminated=out.terminated.tobytes() if out.terminated.any() else b"",
             truncated=out.truncated.tobytes() if out.truncated.any() else b"",
         )
@@ -124,7 +124,7 @@ class _AgentInstance:
                 actions = self.lanes.step(signals, seeds, outcome)
             except Exception as e:
                 return pb.AgentReply(error=failure(e), step=m.step)
-            return pb.AgentReply(actions=_wire(actions), step=m.step)
+            return pb.AgentReply(actions=spaces.to_bytes(actions), step=m.step)
 
     def feedback(self, m: pb.AgentRequest) -> tuple[Signals, Seeds | None, TimeSteps]:
         n = self.lanes.lanes
@@ -158,7 +158,7 @@ class _AgentInstance:
                     actions, decisions = lanes.decide(signals, seeds, outcome, epochs)
             except Exception as e:
                 return pb.AgentReply(error=failure(e), step=m.step)
-            reply = pb.AgentReply(actions=_wire(actions), step=m.step)
+            reply = pb.AgentReply(actions=spaces.to_bytes(actions), step=m.step)
             if decisions is not None:
                 decisions.write(reply, self.names)
             return reply
@@ -462,7 +462,3 @@ def _flags(data: bytes, lanes: int, name: str) -> NDArray[np.bool_]:
     if flags.max() > 1:
         raise BrokenProtocolError(f"{name} of lane {int(flags.argmax())} is {int(flags.max())}, must be 0 or 1")
     return flags.view(np.bool_)
-
-
-def _wire(column: NDArray[Any]) -> bytes:
-    return np.ascontiguousarray(column, column.dtype.newbyteorder("<")).tobytes()

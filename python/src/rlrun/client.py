@@ -235,7 +235,7 @@ class EnvironmentClient:
             instance=self._instance if self._step == 1 else 0,
             signals=b"" if (signals == CONTINUE).all() else signals.tobytes(),
             seeds=b"" if seeds is None else seeds.astype("<u8").tobytes(),
-            actions=np.ascontiguousarray(actions, self.spec.action.dtype.newbyteorder("<")).tobytes(),
+            actions=spaces.to_bytes(np.asarray(actions, self.spec.action.dtype)),
             step=self._step,
         )
         self._requests.put(request)

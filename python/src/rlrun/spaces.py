@@ -148,11 +148,30 @@ def zeros(space: Space, lanes: int) -> Array:
 
 
 def from_bytes(space: Space, data: bytes, lanes: int, name: str) -> Array:
-    """Return the column that crossed a process boundary: a view that must not be written to."""
-    want = lanes * math.prod(space.shape) * space.dtype.itemsize
+    """Return the column that crossed a process boundary, which must not be written to."""
+    dtype = space.dtype.newbyteorder("<")
+    integers = dtype.kind == "i"
+    if integers:  # the first byte is the size of one
+        if data[:1] not in (b"\x01", b"\x02", b"\x04", b"\x08"):
+            raise ValueError(f"{name}: column of integers that begins with {data[:1]!r}; want their size, 1, 2, 4 or 8")
+        dtype = np.dtype(f"<i{data[0]}")
+    want = integers + lanes * math.prod(space.shape) * dtype.itemsize
     if len(data) != want:
         raise ValueError(f"{name}: column of {len(data)} bytes, want {want}")
-    return np.frombuffer(data, space.dtype.newbyteorder("<")).reshape((lanes, *space.shape))
+    column = np.frombuffer(data, dtype, offset=integers).reshape((lanes, *space.shape))
+    return column.astype(space.dtype) if integers else column
+
+
+def to_bytes(column: Array) -> bytes:
+    """Return a column as it crosses a process boundary.
+
+    Integers, which are int64 here, take as few of 1, 2, 4 and 8 bytes as hold all of them; a first byte says how many.
+    """
+    if column.dtype.kind != "i":
+        return np.ascontiguousarray(column, column.dtype.newbyteorder("<")).tobytes()
+    largest = max(int(column.max()), -1 - int(column.min())) if column.size else 0
+    size = next(n for n in (1, 2, 4, 8) if largest < 1 << (8 * n - 1))
+    return bytes([size]) + column.astype(f"<i{size}").tobytes()
 
 
 def as_column(space: Space, values: Any, lanes: int, name: str) -> Array:

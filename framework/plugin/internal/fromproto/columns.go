@@ -1,6 +1,7 @@
 package fromproto
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,45 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 )
+
+// Column fills dst, whose length must be that of the data.
+func Column(dst *space.Column, data []byte) error {
+	if dst.Type == space.Int64 {
+		return setInts(dst.Int64, data)
+	}
+	return dst.SetBytes(data)
+}
+
+// setInts fills dst from data as toproto.Column writes integers.
+func setInts(dst []int64, data []byte) error {
+	if len(data) == 0 {
+		return errors.New("column of integers without bytes, want their size, then the integers")
+	}
+	size := int(data[0])
+	if size != 1 && size != 2 && size != 4 && size != 8 {
+		return fmt.Errorf("column of integers of %d bytes each, want 1, 2, 4 or 8", size)
+	}
+	if data = data[1:]; len(data) != size*len(dst) {
+		return fmt.Errorf("column of %d bytes after the size, want %d (%d integers of %d bytes)", len(data), size*len(dst), len(dst), size)
+	}
+	switch size {
+	case 1:
+		for i, b := range data {
+			dst[i] = int64(int8(b))
+		}
+	case 2:
+		for i := range dst {
+			dst[i] = int64(int16(binary.LittleEndian.Uint16(data[2*i:])))
+		}
+	case 4:
+		for i := range dst {
+			dst[i] = int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
+		}
+	default:
+		space.SetNumbers(dst, data)
+	}
+	return nil
+}
 
 // Signals fills dst from one byte a lane, none above last; no data means that
 // every lane continues.

@@ -22,7 +22,7 @@ func Rollout(m *pb.RolloutRequest, spec framework.Spec, lanes int) (*framework.R
 	if err := Signals(in.Signals, m.Signals, framework.NewRun); err != nil {
 		return nil, err
 	}
-	if err := in.Observations.SetBytes(m.Observations); err != nil {
+	if err := Column(&in.Observations, m.Observations); err != nil {
 		return nil, fmt.Errorf("observations: %w", err)
 	}
 	if err := numbers(&in.Seeds, "seeds", m.Seeds, 8, lanes*in.Episodes); err != nil {
@@ -42,10 +42,10 @@ func Trajectories(out *framework.Trajectories, m *pb.RolloutReply) error {
 	if err := Signals(out.Signals, m.Signals, framework.NewRun); err != nil {
 		return err
 	}
-	if err := out.Actions.SetBytes(m.Actions); err != nil {
+	if err := Column(&out.Actions, m.Actions); err != nil {
 		return fmt.Errorf("actions: %w", err)
 	}
-	if err := out.Observations.SetBytes(m.Observations); err != nil {
+	if err := Column(&out.Observations, m.Observations); err != nil {
 		return fmt.Errorf("observations: %w", err)
 	}
 	if err := Rewards(out.Rewards, m.Rewards); err != nil {

@@ -35,6 +35,63 @@ func over[M proto.Message](t rapid.TB, m M) M {
 	return got.(M)
 }
 
+// A column of integers takes as few bytes as its largest element needs, and is what
+// it was; nothing of another length or size is read.
+func TestIntegers(t *testing.T) {
+	integers := func(xs ...int64) *space.Column { return &space.Column{Type: space.Int64, Width: 1, Int64: xs} }
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(t, "size")
+		bound := int64(1)<<(8*size-1) - 1
+		xs := append(rapid.SliceOf(rapid.Int64Range(-bound-1, bound)).Draw(t, "xs"), rapid.SampledFrom([]int64{bound, -bound - 1}).Draw(t, "extreme"))
+		data := toproto.Column([]byte{7}, integers(xs...))
+		if want := 2 + size*len(xs); len(data) != want || data[0] != 7 || int(data[1]) != size {
+			t.Fatalf("%d integers, the largest of %d bytes: got % x, want %d bytes", len(xs), size, data, want)
+		}
+		got := integers(make([]int64, len(xs))...)
+		if err := fromproto.Column(got, data[1:]); err != nil || !slices.Equal(got.Int64, xs) {
+			t.Fatalf("got %v (%v), want %v", got.Int64, err, xs)
+		}
+		for _, wrong := range [][]byte{nil, data[1 : len(data)-1], append(slices.Clone(data[1:]), 0), append([]byte{3}, data[2:]...)} {
+			if err := fromproto.Column(got, wrong); err == nil {
+				t.Fatalf("% x was read as %d integers", wrong, len(xs))
+			}
+		}
+	})
+	for _, tt := range []struct {
+		xs   []int64
+		want []byte
+	}{
+		{[]int64{1, -2}, []byte{1, 1, 0xfe}},
+		{[]int64{1, 128}, []byte{2, 1, 0, 128, 0}},
+		{[]int64{-40000}, []byte{4, 0xc0, 0x63, 0xff, 0xff}},
+		{[]int64{1 << 40}, []byte{8, 0, 0, 0, 0, 0, 1, 0, 0}},
+	} {
+		if got := toproto.Column(nil, integers(tt.xs...)); !slices.Equal(got, tt.want) {
+			t.Errorf("%d: got % x, want % x", tt.xs, got, tt.want)
+		}
+	}
+}
+
+func BenchmarkIntegers(b *testing.B) {
+	for _, largest := range []int64{100, 1e3, 1e5, 1e15} {
+		c := space.NewColumn(space.Discrete{N: largest + 1}, 1024)
+		c.Int64[500] = largest
+		data := toproto.Column(nil, &c)
+		b.Run(fmt.Sprintf("write/bytes=%d", data[0]), func(b *testing.B) {
+			for b.Loop() {
+				data = toproto.Column(data[:0], &c)
+			}
+		})
+		b.Run(fmt.Sprintf("read/bytes=%d", data[0]), func(b *testing.B) {
+			for b.Loop() {
+				if err := fromproto.Column(&c, data); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // Every sentinel of framework/errors.go crosses the wire, bare, wrapped, and in a
 // lane; every code of the protocol but the unspecified one stands for a sentinel.
 func TestErrors(t *testing.T) {

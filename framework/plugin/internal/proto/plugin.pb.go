@@ -4,7 +4,8 @@
 // are unary; stepping goes over one bidirectional stream an instance, which
 // carries a request and then its reply, in turn. An instance holds n lanes,
 // numbered from 0: independent runs, stepped together. A column holds one field
-// of all lanes, lane after lane, as packed little-endian bytes.
+// of all lanes, lane after lane, as packed little-endian bytes; one of integers
+// begins with a byte that says how many bytes each of them has, 1, 2, 4 or 8.
 //
 // A failure of the environment or agent itself is answered in band, as an Error
 // in the reply. A gRPC status other than OK means that the protocol was broken.
@@ -512,7 +513,7 @@ func (*Space_MultiDiscrete) isSpace_Kind() {}
 
 func (*Space_Box) isSpace_Kind() {}
 
-// Discrete is the set {start, …, start+n−1}: one int64 a lane in a column.
+// Discrete is the set {start, …, start+n−1}: one integer a lane in a column.
 type Discrete struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	N             int64                  `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
@@ -565,8 +566,8 @@ func (x *Discrete) GetStart() int64 {
 	return 0
 }
 
-// MultiDiscrete is the product of the sets {0, …, nvec[i]−1}: as many int64 a
-// lane as nvec has entries.
+// MultiDiscrete is the product of the sets {0, …, nvec[i]−1}: as many integers
+// a lane as nvec has entries.
 type MultiDiscrete struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Nvec          []int64                `protobuf:"varint,1,rep,packed,name=nvec,proto3" json:"nvec,omitempty"`

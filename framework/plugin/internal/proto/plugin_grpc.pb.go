@@ -4,7 +4,8 @@
 // are unary; stepping goes over one bidirectional stream an instance, which
 // carries a request and then its reply, in turn. An instance holds n lanes,
 // numbered from 0: independent runs, stepped together. A column holds one field
-// of all lanes, lane after lane, as packed little-endian bytes.
+// of all lanes, lane after lane, as packed little-endian bytes; one of integers
+// begins with a byte that says how many bytes each of them has, 1, 2, 4 or 8.
 //
 // A failure of the environment or agent itself is answered in band, as an Error
 // in the reply. A gRPC status other than OK means that the protocol was broken.

@@ -47,7 +47,7 @@ func (e *environmentInstance) step(ctx context.Context, m *pb.EnvironmentRequest
 	if err := run(func() error { return e.env.Step(ctx, e.in, &e.out) }); err != nil {
 		return &pb.EnvironmentReply{Step: m.Step, Error: toproto.Error(err)}, nil
 	}
-	r.Observations = e.out.Observations.AppendBytes(r.Observations[:0])
+	r.Observations = toproto.Column(r.Observations[:0], &e.out.Observations)
 	r.Rewards = space.AppendNumbers(r.Rewards[:0], e.out.Rewards)
 	r.Terminated = toproto.Flags(r.Terminated[:0], e.out.Terminated)
 	r.Truncated = toproto.Flags(r.Truncated[:0], e.out.Truncated)
@@ -61,7 +61,7 @@ func (e *environmentInstance) decode(m *pb.EnvironmentRequest) error {
 	if err := fromproto.Seeds(e.in.Seeds, m.Seeds, e.in.Signals, framework.NewEpisode); err != nil {
 		return err
 	}
-	return e.in.Actions.SetBytes(m.Actions)
+	return fromproto.Column(&e.in.Actions, m.Actions)
 }
 
 func (e *environmentInstance) close() error {
@@ -142,7 +142,7 @@ func (a *agentInstance) step(ctx context.Context, m *pb.AgentRequest) (*pb.Agent
 		return &pb.AgentReply{Step: m.Step, Error: toproto.Error(err)}, nil
 	}
 	a.reply.Step = m.Step
-	a.reply.Actions = a.actions.AppendBytes(a.reply.Actions[:0])
+	a.reply.Actions = toproto.Column(a.reply.Actions[:0], &a.actions)
 	return &a.reply, nil
 }
 
@@ -153,7 +153,7 @@ func (a *agentInstance) decode(m *pb.AgentRequest) error {
 	if err := fromproto.Seeds(a.in.Seeds, m.Seeds, a.in.Signals, framework.NewRun); err != nil {
 		return err
 	}
-	if err := a.in.Observations.SetBytes(m.Observations); err != nil {
+	if err := fromproto.Column(&a.in.Observations, m.Observations); err != nil {
 		return err
 	}
 	if err := fromproto.Rewards(a.in.Rewards, m.Rewards); err != nil {

@@ -56,7 +56,7 @@ func (a *agentInstance) decide(ctx context.Context, m *pb.AgentRequest) (*pb.Age
 		return &pb.AgentReply{Step: m.Step, Error: toproto.Error(err)}, nil
 	}
 	a.reply.Step = m.Step
-	a.reply.Actions = a.actions.AppendBytes(a.reply.Actions[:0])
+	a.reply.Actions = toproto.Column(a.reply.Actions[:0], &a.actions)
 	return &a.reply, nil
 }
 

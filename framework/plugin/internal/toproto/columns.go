@@ -1,11 +1,54 @@
 package toproto
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 )
+
+// Column appends a column to dst as it crosses the seam.
+func Column(dst []byte, c *space.Column) []byte {
+	if c.Type == space.Int64 {
+		return appendInts(dst, c.Int64)
+	}
+	return c.AppendBytes(dst)
+}
+
+// appendInts appends a byte that says how many bytes an integer takes, 1, 2, 4 or
+// 8, as few as hold every one of xs, then xs as packed little-endian two's
+// complement. Columns of states and arms are mostly of one byte then: 0.7 µs for
+// 1,024 of them, and an eighth of the bytes to encrypt and copy four times (go test
+// -bench Ints ./framework/plugin/internal/fromproto).
+func appendInts(dst []byte, xs []int64) []byte {
+	n := len(dst) + 1
+	dst = slices.Grow(append(dst, 1), len(xs))
+	bytes := dst[n : n+len(xs)]
+	var bits int64 // those that differ from the sign
+	for i, x := range xs {
+		bytes[i] = byte(x)
+		bits |= x ^ x>>63
+	}
+	switch {
+	case bits < 1<<7:
+		return dst[:n+len(xs)]
+	case bits < 1<<15:
+		dst[n-1] = 2
+		for _, x := range xs {
+			dst = binary.LittleEndian.AppendUint16(dst, uint16(x))
+		}
+	case bits < 1<<31:
+		dst[n-1] = 4
+		for _, x := range xs {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(x))
+		}
+	default:
+		dst[n-1] = 8
+		dst = space.AppendNumbers(dst, xs)
+	}
+	return dst
+}
 
 // Signals appends one byte a lane to dst, or nothing where every lane continues.
 func Signals(dst []byte, signals []framework.Signal) []byte {

@@ -11,7 +11,7 @@ func Rollout(instance uint64, in *framework.Rollout) *pb.RolloutRequest {
 	return &pb.RolloutRequest{
 		Instance: instance, Steps: uint32(in.Steps), Episodes: uint32(in.Episodes),
 		Signals:      Signals(nil, in.Signals),
-		Observations: in.Observations.AppendBytes(nil),
+		Observations: Column(nil, &in.Observations),
 		Seeds:        space.AppendNumbers(nil, in.Seeds),
 		Draws:        space.AppendNumbers(nil, in.Draws),
 		Policy:       space.AppendNumbers(nil, in.Policy),
@@ -25,8 +25,8 @@ func Trajectories(out *framework.Trajectories) *pb.RolloutReply {
 		signals[k] = byte(s)
 	}
 	return &pb.RolloutReply{
-		Signals: signals, Actions: out.Actions.AppendBytes(nil),
-		Observations: out.Observations.AppendBytes(nil),
+		Signals: signals, Actions: Column(nil, &out.Actions),
+		Observations: Column(nil, &out.Observations),
 		Rewards:      space.AppendNumbers(nil, out.Rewards),
 		Terminated:   Flags(nil, out.Terminated), Truncated: Flags(nil, out.Truncated),
 	}
