@@ -46,16 +46,29 @@ func openLanes(b *testing.B, open experiment.Opener, arms int, agentParams strin
 // openMixed opens environment and agent by transports of their own.
 func openMixed(b *testing.B, openEnv, openAgent experiment.Opener, arms int, agentParams string, n int) *lanes {
 	b.Helper()
+	e, a := openPlugins(b, openEnv, openAgent)
+	return openIn(b, e, a, arms, agentParams, n)
+}
+
+func openPlugins(b *testing.B, openEnv, openAgent experiment.Opener) (env, agent framework.Plugin) {
+	b.Helper()
 	ctx := context.Background()
-	e, closeEnv, err := openEnv(ctx, experiment.Component{Plugin: "bernoulli-bandit"})
+	env, closeEnv, err := openEnv(ctx, experiment.Component{Plugin: "bernoulli-bandit"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	a, closeAgent, err := openAgent(ctx, experiment.Component{Plugin: "bandit"})
+	agent, closeAgent, err := openAgent(ctx, experiment.Component{Plugin: "bandit"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { closeEnv(); closeAgent() })
+	return env, agent
+}
+
+// openIn opens n lanes in plugins that are open.
+func openIn(b *testing.B, e, a framework.Plugin, arms int, agentParams string, n int) *lanes {
+	b.Helper()
+	ctx := context.Background()
 	env, err := e.OpenEnvironment(ctx, json.RawMessage(fmt.Sprintf(`{"arms":%d}`, arms)), n)
 	if err != nil {
 		b.Fatal(err)
@@ -218,33 +231,29 @@ func BenchmarkLanes(b *testing.B) {
 }
 
 // BenchmarkTransports is a step at 1,000 lanes: in process; with the environment,
-// the agent, or both in a process of their own; and with both in two halves at the
-// same time, each through processes of its own, which is how an experiment does
-// 1,000 runs on two cores. All take turns, so that medians over the rounds of a
-// difference and a ratio are those of a machine that keeps its speed.
+// the agent, or both in a process of their own; with both, and two halves of the
+// lanes in flight at the same time; and with two halves that have processes of their
+// own, which is how an experiment does 1,000 runs with two workers. All take turns, so
+// that medians over the rounds of a difference and a ratio are those of a machine
+// that keeps its speed.
 func BenchmarkTransports(b *testing.B) {
-	const steps = benchSteps
-	ways := []struct {
-		name       string
-		env, agent experiment.Opener
-		halves     int
-	}{
-		{"inprocess", inProcess, inProcess, 1},
-		{"environment", subprocess, inProcess, 1},
-		{"agent", inProcess, subprocess, 1},
-		{"both", subprocess, subprocess, 1},
-		{"both-in-halves", subprocess, subprocess, 2},
+	const steps, inprocess, environment, agent, both, halves, workers = benchSteps, 0, 1, 2, 3, 4, 5
+	names := []string{"inprocess", "environment", "agent", "both", "halves", "two-workers"}
+	params := benchAgents[1].params
+	ls := make([][]*lanes, len(names))
+	ls[inprocess] = []*lanes{openMixed(b, inProcess, inProcess, 16, params, 1000)}
+	ls[environment] = []*lanes{openMixed(b, subprocess, inProcess, 16, params, 1000)}
+	ls[agent] = []*lanes{openMixed(b, inProcess, subprocess, 16, params, 1000)}
+	ls[both] = []*lanes{openMixed(b, subprocess, subprocess, 16, params, 1000)}
+	e, a := openPlugins(b, subprocess, subprocess)
+	for range 2 {
+		ls[halves] = append(ls[halves], openIn(b, e, a, 16, params, 500))
+		ls[workers] = append(ls[workers], openMixed(b, subprocess, subprocess, 16, params, 500))
 	}
-	ls := make([][]*lanes, len(ways))
-	for i, way := range ways {
-		for range way.halves {
-			ls[i] = append(ls[i], openMixed(b, way.env, way.agent, 16, benchAgents[1].params, 1000/way.halves))
-		}
-	}
-	ns := make([][]float64, len(ways)) // a step
+	ns := make([][]float64, len(names)) // a step
 	var more, ratio []float64
 	for b.Loop() {
-		for i := range ways {
+		for i := range names {
 			begun := time.Now()
 			var wg sync.WaitGroup
 			for w, l := range ls[i] {
@@ -254,13 +263,13 @@ func BenchmarkTransports(b *testing.B) {
 			ns[i] = append(ns[i], float64(time.Since(begun).Nanoseconds())/(1000*steps))
 		}
 		k := len(more)
-		more = append(more, ns[3][k]-ns[0][k])
-		ratio = append(ratio, ns[4][k]/max(ns[1][k], ns[2][k]))
+		more = append(more, ns[both][k]-ns[inprocess][k])
+		ratio = append(ratio, ns[halves][k]/max(ns[environment][k], ns[agent][k]))
 	}
 	b.ReportMetric(median(more), "more-ns/step")
 	b.ReportMetric(median(ratio), "halves/slower-side")
-	for i, way := range ways {
-		b.ReportMetric(median(ns[i]), way.name+"-ns")
+	for i, name := range names {
+		b.ReportMetric(median(ns[i]), name+"-ns")
 	}
 	b.ReportMetric(0, "ns/op")
 }

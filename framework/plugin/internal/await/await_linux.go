@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// patience is how long a wait looks: somewhat longer than a call of a thousand
-	// lanes takes.
-	patience = 300 * time.Microsecond
+	// patience is how long a wait looks: longer than a call of a thousand lanes, and
+	// what the host does before the next one, take where others slow the machine down.
+	patience = time.Millisecond
 	// slice is how long the other side computes at most, if it takes the processor;
 	// whoever takes it for longer is somebody else.
 	slice = time.Millisecond

@@ -78,8 +78,8 @@ func TestJudge(t *testing.T) {
 		o           outcome
 	}{
 		{"the first pause", 0, 1 * µs, false, seen},
-		{"in good time", 290 * µs, 300 * µs, false, seen},
-		{"too late", 299 * µs, 301 * µs, true, inVain},
+		{"in good time", 990 * µs, 1000 * µs, false, seen},
+		{"too late", 999 * µs, 1001 * µs, true, inVain},
 		{"too late by the other side's work", 10 * µs, 1010 * µs, true, inVain},
 		{"by another program's", 10 * µs, 1011 * µs, true, contended},
 		{"by another program's, at once", 0, 5000 * µs, true, contended},
