@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -274,35 +275,45 @@ func BenchmarkTransports(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkCores is the time a step takes with one worker and with two, in turns,
-// and how many times as fast two are, under the garbage collector's setting of
-// rlrun run.
+// BenchmarkCores is the time a step takes with one worker and with two, which take
+// batches from a queue as in an experiment, and how many times as fast two are, under
+// the garbage collector's setting of rlrun run; and, in turns with it, how many times
+// as fast two are that compute numbers in registers: what the machine has to give.
 func BenchmarkCores(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	// A round is long against the time in which a sleeping core wakes.
-	const batches, lanesEach = 32, 4
+	const batches, lanesEach = 64, 4
 	ls := []*lanes{openLanes(b, inProcess, 16, benchAgents[1].params, lanesEach), openLanes(b, inProcess, 16, benchAgents[1].params, lanesEach)}
-	ns := make([][]float64, len(ls)) // a step
-	var times []float64
-	for b.Loop() {
-		for i := range ls {
-			begun := time.Now()
-			var wg sync.WaitGroup
-			for w, l := range ls[:i+1] {
-				wg.Go(func() {
-					for k := range batches {
-						l.run(b, (w*batches+k)*l.n, benchSteps)
-					}
-				})
-			}
-			wg.Wait()
-			ns[i] = append(ns[i], float64(time.Since(begun).Nanoseconds())/float64((i+1)*batches*lanesEach*benchSteps))
+	// spent is the time in which so many workers do all batches.
+	spent := func(workers int, do func(worker, batch int)) float64 {
+		begun := time.Now()
+		var next atomic.Int64
+		var wg sync.WaitGroup
+		for w := range workers {
+			wg.Go(func() {
+				for k := next.Add(1); k <= batches; k = next.Add(1) {
+					do(w, int(k))
+				}
+			})
 		}
-		k := len(times)
-		times = append(times, ns[0][k]/ns[1][k])
+		wg.Wait()
+		return float64(time.Since(begun).Nanoseconds())
 	}
-	b.ReportMetric(median(ns[0]), "one-ns/step")
-	b.ReportMetric(median(ns[1]), "two-ns/step")
+	var one, two, times, most []float64
+	for b.Loop() {
+		steps := func(w, k int) { ls[w].run(b, k*lanesEach, benchSteps) }
+		numbers := func(_, k int) {
+			rng := rand.NewPCG(uint64(k), 0)
+			for range 200_000 {
+				rng.Uint64()
+			}
+		}
+		a, c := spent(1, steps), spent(2, steps)
+		one, two, times = append(one, a/(batches*lanesEach*benchSteps)), append(two, c/(batches*lanesEach*benchSteps)), append(times, a/c)
+		most = append(most, spent(1, numbers)/spent(2, numbers))
+	}
+	b.ReportMetric(median(one), "one-ns/step")
+	b.ReportMetric(median(two), "two-ns/step")
 	b.ReportMetric(median(times), "times")
+	b.ReportMetric(median(most), "machine-times")
 	b.ReportMetric(0, "ns/op")
 }
