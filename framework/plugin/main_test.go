@@ -211,9 +211,11 @@ func (f *faults) strike() error {
 		*notes.Of(1) = 1 << 31
 		os.Exit(3)
 	case "loop":
+		fmt.Fprintln(os.Stderr, "round and round")
 		for i := 0; i >= 0; i %= 7 {
 		}
 	case "stop":
+		fmt.Fprintln(os.Stderr, "wait for me")
 		kill(os.Getpid(), sigstop)
 		select {} // for the instant until the signal arrives
 	case "error":

@@ -140,7 +140,7 @@ func Specs() []framework.Spec {
 	return []framework.Spec{
 		{ID: "rltest/bandit@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 4}, RewardHigh: 1, Continuing: true},
 		{ID: "rltest/unbounded-bandit@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 3}, RewardLow: -inf, RewardHigh: inf, Continuing: true},
-		{ID: "rltest/finite@1", Observation: space.Discrete{N: 5}, Action: space.Discrete{N: 3, Start: 1}, RewardLow: -1, RewardHigh: 1},
+		{ID: "rltest/finite@1", Observation: space.Discrete{N: 5, Start: 1000}, Action: space.Discrete{N: 3, Start: 1}, RewardLow: -1, RewardHigh: 1},
 		{ID: "rltest/factored@1", Observation: space.MultiDiscrete{NVec: []int64{2, 3}}, Action: space.MultiDiscrete{NVec: []int64{2, 2}}, RewardLow: -1, RewardHigh: 1},
 		{ID: "rltest/features@1", Observation: box, Action: space.Discrete{N: 3}, RewardLow: -inf, RewardHigh: inf},
 		{ID: "rltest/control@1", Observation: box, Action: space.Box{Shape: []int{2}, Low: []float64{-2}, High: []float64{2}, Type: space.Float32}, RewardLow: -inf, RewardHigh: inf},

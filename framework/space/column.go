@@ -55,8 +55,7 @@ func (c *Column) Slice(from, to int) Column {
 	return v
 }
 
-// AppendBytes appends the column to dst as packed little-endian bytes, the form
-// in which it crosses a process boundary.
+// AppendBytes appends the column to dst as packed little-endian bytes.
 func (c *Column) AppendBytes(dst []byte) []byte {
 	switch c.Type {
 	case Int64:

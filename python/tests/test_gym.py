@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from conftest import EXAMPLES, ROOT
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import SyncVectorEnv
 
 import rlrun.gym
 from rlrun import _goplugin
@@ -65,7 +66,7 @@ def test_a_seed_fixes_a_run(program) -> None:
 
 
 def test_vector_env(program) -> None:
-    """Lanes start anew the step after their end; a lane with a seed is the single environment with that seed."""
+    """Lanes start anew the step after their end."""
     env = rlrun.gym.make_vec("cliffwalking", 3)
     seeds = [5, 6, 7]
     observations, _ = env.reset(seed=seeds)
@@ -89,6 +90,37 @@ def test_vector_env(program) -> None:
     assert masked[0] == observations[0]
     assert masked[1] == 36
     env.close()
+
+
+@pytest.mark.parametrize("seed", [7, np.int64(7), [5, 6, 9], (5, 6, 9), np.array([5, 6, 9])], ids=str)
+def test_a_lane_with_a_seed_is_the_single_environment_with_it(program, seed: Any) -> None:
+    """Over many episodes and resets: as Gymnasium's own vector of single environments."""
+    env = rlrun.gym.make_vec("frozenlake", 3)
+    copies = SyncVectorEnv([lambda: rlrun.gym.make("frozenlake")] * 3)
+    seeds = [int(s) for s in seed] if np.ndim(seed) else int(seed)
+    actions = np.random.default_rng(1).integers(0, 4, (150, 3))
+
+    def play(env: Any, seed: Any) -> list[Any]:
+        log = [env.reset(seed=seed)[0].tolist()]
+        for k, a in enumerate(actions):
+            if k == 70:
+                log.append(env.reset()[0].tolist())
+            if k == 110:
+                mask = np.array([False, True, True])
+                log.append(env.reset(seed=[1, None, 3], options={"reset_mask": mask})[0].tolist())
+            log.append([x.tolist() for x in env.step(a)[:4]])
+        return log
+
+    try:
+        first = play(env, seed)
+        assert first == play(copies, seeds)
+        assert first == play(env, seed)
+        assert sum(any(e[2]) for e in first if len(e) == 4) > 10  # episodes ended
+        with pytest.raises(ValueError, match="2 seeds for 3"):
+            env.reset(seed=[1, 2])
+    finally:
+        env.close()
+        copies.close()
 
 
 def test_no_process_is_left(program) -> None:

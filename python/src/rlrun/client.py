@@ -247,7 +247,7 @@ class EnvironmentClient:
             raise self._process._failure("it ended the stream") from None
         if reply.HasField("error"):
             raise errors.from_proto(reply.error)
-        if reply.step not in (0, self._step):
+        if reply.step != self._step:
             raise self._process._failure(f"it answered step {reply.step} for {self._step}")
         n = self.lanes
         try:

@@ -14,6 +14,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces as gs
+from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -44,7 +45,7 @@ def gymnasium_space(space: Space) -> gs.Space[Any]:
 
 
 class _Lanes:
-    """What both kinds of environment share: lanes in a process, and the seeds of their episodes."""
+    """What both kinds of environment share: lanes in a process."""
 
     def __init__(self, plugin: str | Sequence[str], lanes: int, params: dict[str, Any]) -> None:
         process = Process(plugin)
@@ -58,8 +59,10 @@ class _Lanes:
         self.actions = spaces.zeros(self.spec.action, lanes)
         self.finalizer = weakref.finalize(self, self.client.close)
 
-    def seeds(self, rng: np.random.Generator) -> Array:
-        return rng.integers(0, 2**64, self.client.lanes, np.uint64)
+
+def _episode(rng: np.random.Generator) -> Any:
+    """Draw the seed of a lane's next episode."""
+    return rng.integers(0, 2**64, dtype=np.uint64)
 
 
 class RlrunEnv(gymnasium.Env[Any, Any]):
@@ -79,7 +82,7 @@ class RlrunEnv(gymnasium.Env[Any, Any]):
         lanes = self._lanes
         signal = NEW_EPISODE if self._begun and seed is None else NEW_RUN
         self._begun = True
-        out = lanes.client.step(np.full(1, signal, np.uint8), lanes.seeds(self.np_random), lanes.actions)
+        out = lanes.client.step(np.full(1, signal, np.uint8), np.array([_episode(self.np_random)]), lanes.actions)
         return self._value(out.observations), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -128,21 +131,33 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
         self.render_mode = "ansi" if self._lanes.text else None
         self._ended = np.zeros(num_envs, np.bool_)
         self._observations = spaces.zeros(spec.observation, num_envs)
+        self._rngs: list[np.random.Generator | None] = [None] * num_envs  # of a lane's run; None before the first
 
     def reset(
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Start runs in all lanes, or in those of ``options["reset_mask"]``.
+        """Start an episode in all lanes, or in those of ``options["reset_mask"]``.
 
-        A list of seeds has one for each lane's first episode.
+        A seed begins a run, as in one copy: a list has one for each lane; with a
+        number n lane i has the seed n + i, as in Gymnasium's own vectors.
         """
-        super().reset(seed=seed if isinstance(seed, int) else None)
-        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_))
-        seeds = self._lanes.seeds(self.np_random)
-        if isinstance(seed, list):
-            given = np.array([s is not None for s in seed])
-            seeds[given] = [s for s in seed if s is not None]
-        signals = np.where(mask, NEW_RUN, IDLE).astype(np.uint8)
+        n = self.num_envs
+        if seed is None or isinstance(seed, (int, np.integer)):
+            super().reset(seed=None if seed is None else int(seed))
+            given = [None if seed is None else int(seed) + i for i in range(n)]
+        else:
+            given = [None if s is None else int(s) for s in seed]
+            if len(given) != n:
+                raise ValueError(f"{len(given)} seeds for {n} environments")
+        mask = (options or {}).get("reset_mask", np.ones(n, np.bool_))
+        signals, seeds = np.full(n, IDLE, np.uint8), np.zeros(n, np.uint64)
+        for i in np.flatnonzero(mask):
+            rng = self._rngs[i]
+            signals[i] = NEW_EPISODE if rng is not None and given[i] is None else NEW_RUN
+            if rng is None or given[i] is not None:
+                rng, _ = seeding.np_random(given[i])
+                self._rngs[i] = rng
+            seeds[i] = _episode(rng)
         out = self._lanes.client.step(signals, seeds, self._lanes.actions)
         self._observations = self._observations.copy()
         self._observations[mask] = out.observations[mask]
@@ -156,7 +171,11 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
         signals = np.full(self.num_envs, CONTINUE, np.uint8)
         if self._ended.any():
             signals[self._ended] = NEW_EPISODE
-            seeds = self._lanes.seeds(self.np_random)
+            seeds = np.zeros(self.num_envs, np.uint64)
+            for i in np.flatnonzero(self._ended):
+                rng = self._rngs[i]
+                assert rng is not None  # its episode has ended, so it had begun
+                seeds[i] = _episode(rng)
         out = self._lanes.client.step(signals, seeds, column)
         self._ended = out.terminated | out.truncated
         self._observations = out.observations
