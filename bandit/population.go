@@ -131,6 +131,9 @@ func NewPopulation(members []float64, opts PopulationOptions) (*Population, erro
 	return p, nil
 }
 
+// mostMembers is how many members populations may have together: 1.5 GiB.
+const mostMembers = 1 << 27
+
 // NewPopulations returns the populations of n ≥ 1 arms, k ≥ 1 members each,
 // drawn arm by arm from the prior, with their members in one array.
 func NewPopulations(n, k int, prior Belief, opts PopulationOptions, rng *rand.Rand) ([]Population, error) {
@@ -141,8 +144,8 @@ func NewPopulations(n, k int, prior Belief, opts PopulationOptions, rng *rand.Ra
 	if n < 1 || k < 1 {
 		return nil, fmt.Errorf("%d arms of %d members: at least one of each is needed", n, k)
 	}
-	if n > math.MaxInt32/k {
-		return nil, fmt.Errorf("%d arms of %d members are too many", n, k)
+	if n > mostMembers/k {
+		return nil, fmt.Errorf("%d arms of %d members are too many: at most %d members in all", n, k, mostMembers)
 	}
 	arms := make([]Population, n)
 	x := make([]float64, n*k)

@@ -46,7 +46,7 @@ func interruptible(parent context.Context, stderr io.Writer) (context.Context, f
 			if ctx.Err() != nil {
 				os.Exit(exitInterrupted)
 			}
-			fmt.Fprintln(stderr, "rlrun: stopping; interrupt again to stop at once")
+			fmt.Fprintln(stderr, "rlrun: stopping, what is finished is kept; interrupt again to stop at once")
 			cancel(errInterrupted)
 		}
 	}()

@@ -157,7 +157,7 @@ func (q *comparison) check() error {
 	case q.horizon != nil && *q.horizon < 0:
 		return usagef("--horizon must be at least 0, not %d", *q.horizon)
 	case q.gamma != nil && !(*q.gamma >= 0 && *q.gamma <= 1):
-		return usagef("--gamma must be in [0,1), not %s", given(*q.gamma))
+		return usagef("--gamma must be in [0,1), or 1 with --horizon, not %s", given(*q.gamma))
 	case q.gamma != nil && *q.gamma == 1 && q.horizon == nil:
 		return usagef("--gamma 1 weighs infinitely many rewards alike: add --horizon N, or give a discount below 1")
 	}

@@ -77,8 +77,18 @@ func Compile(cfg Config) (*Plan, error) {
 	if p.Agents, err = expand("agents", cfg.Agents); err != nil {
 		return nil, err
 	}
+	if n := float64(cfg.Runs) * float64(len(p.Grid)) * float64(len(p.Environments)*len(p.Agents)); n > mostKept {
+		return nil, fmt.Errorf("%d runs with %d points of %d pairs of environment and agent are %.3g points, at most %.3g can be kept: make fewer runs, or record at fewer points", cfg.Runs, len(p.Grid), len(p.Environments)*len(p.Agents), n, float64(mostKept))
+	}
 	return p, nil
 }
+
+// What fits in memory: a point is 8 bytes a metric, and a report has those of all runs
+// before it.
+const (
+	mostPoints = 1_000_000 // of a run
+	mostKept   = 500_000_000
+)
 
 func (r *Recording) grid(steps int) ([]int, error) {
 	points := 200
@@ -98,10 +108,14 @@ func (r *Recording) grid(steps int) ([]int, error) {
 	switch r.Grid {
 	case "", "log":
 		return loop.LogGrid(points, steps), nil
-	case "every":
+	case "every", "all":
+		if r.Grid == "all" {
+			every = 1
+		}
+		if n := steps / every; n > mostPoints {
+			return nil, fmt.Errorf("grid: %s gives each run %d points, at most %d can be kept: record every %d steps, or use grid: log", r.Grid, n, mostPoints, (steps+mostPoints-1)/mostPoints)
+		}
 		return loop.EveryGrid(every, steps), nil
-	case "all":
-		return loop.EveryGrid(1, steps), nil
 	}
 	return nil, fmt.Errorf("grid is %q, must be log, every or all", r.Grid)
 }

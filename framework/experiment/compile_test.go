@@ -65,6 +65,9 @@ func TestCompileRefuses(t *testing.T) {
 		{"sweep.gamma has no values", func(c *Config) { c.Agents[0].Sweep = map[string][]json.RawMessage{"gamma": nil} }},
 		{"record: grid is \"often\"", func(c *Config) { c.Record.Grid = "often" }},
 		{"record: every needs grid: every", func(c *Config) { c.Record.Every = 5 }},
+		{"at most 1000000 can be kept: record every 1000000 steps", func(c *Config) { c.Steps, c.Record.Grid = 1e12, "all" }},
+		{"at most 1000000 can be kept: record every 30 steps", func(c *Config) { c.Steps, c.Record.Grid = 3e7, "every" }},
+		{"make fewer runs, or record at fewer points", func(c *Config) { c.Runs, c.Steps, c.Record.Grid = 1e6, 1e6, "all" }},
 		{"\"b\" is not inside an object", func(c *Config) {
 			c.Agents[0].Params = json.RawMessage(`{"a":1}`)
 			c.Agents[0].Sweep = map[string][]json.RawMessage{"a.b": raw("1")}

@@ -23,7 +23,7 @@ type Config struct {
 	// Seed is the root of every random stream. Default: 1.
 	Seed uint64 `json:"seed,omitempty" jsonschema:"minimum=1,maximum=18446744073709551615,default=1"`
 	// Runs is the number of independent runs of each environment × agent pair.
-	Runs int `json:"runs" jsonschema:"minimum=1,maximum=100000000"`
+	Runs int `json:"runs" jsonschema:"minimum=1,maximum=10000000"`
 	// Steps is the number of interactions with the environment in each run.
 	Steps int `json:"steps" jsonschema:"minimum=1,maximum=1000000000000"`
 	// Discount is the γ of the metric discounted_return. Default: 0.99.
