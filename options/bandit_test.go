@@ -1,6 +1,7 @@
 package options
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -55,7 +56,17 @@ func action(red *Reduction, d Decision) int {
 type ruleCase struct {
 	spec policy.Spec
 	rule Rule
+	// own makes the policy see the populations as beliefs of any type, of which it
+	// samples every one in turn, a member by its number; on populations as such it
+	// leaves out what cannot win, and draws by rank, so that it uses the same random
+	// numbers otherwise (policy.TestStochasticDistribution).
+	own bool
 }
+
+// numbered is a population that is sampled by the numbers of members.
+type numbered struct{ *bandit.Population }
+
+func (p numbered) Sample(rng *rand.Rand) float64 { return p.Identified(rng.IntN(p.Len())) }
 
 func cases(gamma, low float64) []ruleCase {
 	h := bandit.Discounted(gamma)
@@ -77,18 +88,20 @@ func cases(gamma, low float64) []ruleCase {
 		return Rule{Horizon: h, Score: score, Kind: kind, LowerBound: low}
 	}
 	stochastic := rule(Stochastic, bandit.U)
-	stochastic.Common = true
+	commonly := stochastic
+	commonly.Common = true
 	return []ruleCase{
-		{policy.Spec{Kind: "greedy"}, rule(Never, bandit.U)},
-		{spec("optimistic", "U"), rule(MeanValue, bandit.U)},
-		{spec("optimistic", "U+"), rule(MeanValue, bandit.UPlus)},
-		{spec("optimistic", "V"), rule(MeanValue, bandit.V)},
-		{pairs("U+"), rule(Paired, bandit.UPlus)},
-		{pairs("V"), rule(Paired, bandit.V)},
-		{spec("index", "U"), rule(Index, bandit.U)},
-		{spec("index", "U+"), rule(Index, bandit.UPlus)},
-		{spec("index", "V"), rule(Index, bandit.V)},
-		{common, stochastic},
+		{spec: policy.Spec{Kind: "greedy"}, rule: rule(Never, bandit.U)},
+		{spec: spec("optimistic", "U"), rule: rule(MeanValue, bandit.U)},
+		{spec: spec("optimistic", "U+"), rule: rule(MeanValue, bandit.UPlus)},
+		{spec: spec("optimistic", "V"), rule: rule(MeanValue, bandit.V)},
+		{spec: pairs("U+"), rule: rule(Paired, bandit.UPlus)},
+		{spec: pairs("V"), rule: rule(Paired, bandit.V)},
+		{spec: spec("index", "U"), rule: rule(Index, bandit.U)},
+		{spec: spec("index", "U+"), rule: rule(Index, bandit.UPlus)},
+		{spec: spec("index", "V"), rule: rule(Index, bandit.V)},
+		{spec: common, rule: commonly},
+		{spec("optimistic-stochastic", ""), stochastic, true},
 	}
 }
 
@@ -96,7 +109,7 @@ func cases(gamma, low float64) []ruleCase {
 // reward, for any discount, lower bound, and number of members and arms.
 func TestOneStateDecidesAsTheBandit(t *testing.T) {
 	for i, c := range cases(0, 0) {
-		t.Run(c.rule.Score.String()+" "+c.rule.Kind.String(), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v %v common=%v", c.rule.Score, c.rule.Kind, c.rule.Common), func(t *testing.T) {
 			explored := 0
 			rapid.Check(t, func(rt *rapid.T) { explored += oneStateRun(t, rt, i) })
 			if t.Logf("%d decisions explored", explored); explored == 0 && c.rule.Score != Never {
@@ -116,12 +129,24 @@ func oneStateRun(t *testing.T, rt *rapid.T, i int) (explored int) {
 	step := rapid.SampledFrom([]float64{0.01, 0.3}).Draw(rt, "step")
 
 	spec := policy.BeliefSpec{Kind: "population", Members: &b.k, Step: &step, Update: "bernoulli"}
-	pol, err := policy.New(c.spec, spec, policy.Task{Arms: b.n, Low: low, High: 1}, newRNG(seed))
-	if err != nil {
-		rt.Fatal(err)
+	task := policy.Task{Arms: b.n, Low: low, High: 1}
+	draw := func() []bandit.Population {
+		populations, err := bandit.NewPopulations(b.n, b.k, bandit.Uniform{Lo: low, Hi: 1},
+			bandit.PopulationOptions{Mode: bandit.BernoulliMask, Step: step}, newRNG(seed))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		return populations
 	}
-	b.populations, err = bandit.NewPopulations(b.n, b.k, bandit.Uniform{Lo: low, Hi: 1},
-		bandit.PopulationOptions{Mode: bandit.BernoulliMask, Step: step}, newRNG(seed))
+	b.populations = draw()
+	pol, err := policy.New(c.spec, spec, task, newRNG(seed))
+	if c.own {
+		var learners []bandit.Learner
+		for _, p := range draw() {
+			learners = append(learners, numbered{&p})
+		}
+		pol, err = policy.NewOn(c.spec, learners, task)
+	}
 	if err != nil {
 		rt.Fatal(err)
 	}

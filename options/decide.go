@@ -42,8 +42,12 @@ func NewDecider(r Rule) (*Decider, error) {
 
 // Decide chooses an option. Of equally good ones it takes the first, and the
 // greedy one before all others. With one state, and one step per decision, the
-// choices are those of package bandit on the same populations. It fails if the
-// problem's Check does.
+// choices are those of the policies of bandits on the same populations
+// (TestOneStateDecidesAsTheBandit), with two differences: Stochastic without Common
+// draws a member by its number for every option in turn, so that a policy that draws
+// for fewer arms uses other random numbers; and Paired with the score U charges what
+// bandit.PairedThreshold does, not what the policy that estimates only P from pairs
+// does. It fails if the problem's Check does.
 func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 	if err := p.Check(); err != nil {
 		return Decision{}, err
