@@ -63,10 +63,27 @@ func (c *Counts) add(s, a int, reward float64, next int, weight float64) {
 	row.count[k] += weight
 	row.total += weight
 	c.total += weight
-	row.reward.N += weight
-	d := reward - row.reward.Mean
-	row.reward.Mean += weight / row.reward.N * d
-	row.reward.M2 += weight * d * (reward - row.reward.Mean)
+	row.reward.add(reward, weight)
+}
+
+// UpdateReward takes in what a step paid, and not where it led. Indices are in range
+// and the reward is finite, else it panics.
+func (c *Counts) UpdateReward(s, a int, reward float64) {
+	if uint(s) >= uint(c.states) || uint(a) >= uint(c.actions) {
+		panic("mdp: state or action out of range")
+	}
+	if reward-reward != 0 {
+		panic("mdp: reward is not finite")
+	}
+	c.rows[s*c.actions+a].reward.add(reward, 1)
+}
+
+// add takes in a number of the given weight (West 1979).
+func (m *Moments) add(x, weight float64) {
+	m.N += weight
+	d := x - m.Mean
+	m.Mean += weight / m.N * d
+	m.M2 += weight * d * (x - m.Mean)
 }
 
 // N returns how often (s,a) has been seen, and Total how often all have.

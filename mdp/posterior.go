@@ -133,6 +133,12 @@ func (d *Dirichlet) Update(s, a int, reward float64, next int) {
 	d.latest.change(s*d.actions + a)
 }
 
+// UpdateReward takes in what a step paid, and not where it led.
+func (d *Dirichlet) UpdateReward(s, a int, reward float64) {
+	d.Counts.UpdateReward(s, a, reward)
+	d.latest.change(s*d.actions + a)
+}
+
 // meanRow appends a row of the mean to t.
 func (d *Dirichlet) meanRow(t *Tabular, s, a int, row *countRow) {
 	t.reward = append(t.reward, d.rewards.Mean(row.reward))

@@ -25,6 +25,8 @@ type psrlParams struct {
 	Mu0       float64 `json:"mu0" jsonschema_description:"Prior mean of a mean reward; default of TabulaRL. With a high one, what is unknown is attractive."`
 	Tau0      float64 `json:"tau0" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior precision of a mean reward; default of TabulaRL."`
 	Tau       float64 `json:"tau" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Precision of rewards around their mean, taken for known; default of TabulaRL. Larger rewards want a smaller one; where rewards have little noise, a larger one learns faster, much so in tasks that pay once an episode."`
+	// IgnoreLast is for the comparison with TabulaRL.
+	IgnoreLast bool `json:"ignore_last" jsonschema_description:"Do not learn where the last step of a truncated episode led, but only what it paid, as TabulaRL does. By default it teaches like any other."`
 }
 
 // maxAverage is up to how many states policy iteration takes.
@@ -144,7 +146,11 @@ func (x *psrl) Step(r float64, next int) int {
 }
 
 func (x *psrl) End(r float64, next int, terminated bool) {
-	x.learn(r, next)
+	if terminated || !x.p.IgnoreLast {
+		x.learn(r, next)
+	} else {
+		x.belief.UpdateReward(x.state, x.action, r)
+	}
 	if terminated {
 		x.mark(next)
 	}

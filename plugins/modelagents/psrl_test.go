@@ -245,3 +245,26 @@ func TestModelsDependOnTheSeed(t *testing.T) {
 		t.Errorf("mean %v, standard deviation %v", mean, sd)
 	}
 }
+
+// The last step of a truncated episode teaches where it led unless it is ignored; what
+// it paid is always learned, and so is where an episode ended.
+func TestPSRLsLastStep(t *testing.T) {
+	for _, tt := range []struct {
+		params     string
+		terminated bool
+		want       float64
+	}{
+		{`{"horizon":20}`, false, 1}, {`{"horizon":20}`, true, 1},
+		{`{"horizon":20,"ignore_last":true}`, false, 0}, {`{"horizon":20,"ignore_last":true}`, true, 1},
+	} {
+		x := newLane[*psrl](t, "psrl", tt.params, agenttest.Finite)
+		x.Begin(0)
+		x.End(7, 1, tt.terminated)
+		if got := x.belief.N(x.state, x.action); got != tt.want {
+			t.Errorf("%s, terminated %v: %v transitions learned", tt.params, tt.terminated, got)
+		}
+		if m := x.belief.Rewards(x.state, x.action); m.N != 1 || m.Mean != 7 {
+			t.Errorf("%s, terminated %v: rewards %+v", tt.params, tt.terminated, m)
+		}
+	}
+}
