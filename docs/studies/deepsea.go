@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
 )
@@ -15,7 +17,8 @@ import (
 // far has reached a tenth of the treasure, by the depth N. Drawn are agents that did so
 // at two depths or more, quantiles up to the end of the runs.
 func deepSea(s *study) error {
-	fmt.Fprintf(s.w, "Dives until solved, median of %d runs; in brackets the runs that solved it, if not all did; – if less than half did:\n\n", s.Meta.Runs)
+	first, last := medianRanks(s.Meta.Runs)
+	fmt.Fprintf(s.w, "Dives until solved, median of %d runs with its interval of at least 95 %% (the runs of rank %d and %d); in parentheses the runs that solved it, if not all did; – if less than half did:\n\n", s.Meta.Runs, first+1, last+1)
 	head := []string{"agent"}
 	depths := make([]int, len(s.Meta.Environments))
 	for i, env := range s.Meta.Environments {
@@ -48,7 +51,8 @@ func deepSea(s *study) error {
 			low, median, high := quantile(dives, 0.25), quantile(dives, 0.5), quantile(dives, 0.75)
 			cell := "–"
 			if !math.IsInf(median, 1) {
-				cell = strconv.FormatFloat(median, 'f', 0, 64)
+				first, last := medianRanks(len(dives))
+				cell = fmt.Sprintf("%.0f [%.0f, %s]", median, dives[first], orNever(dives[last]))
 				line.X, line.Y, line.Low, line.High = append(line.X, float64(depths[i])), append(line.Y, median), append(line.Low, low), append(line.High, min(high, float64(s.Meta.Steps)/float64(depths[i])))
 			}
 			if solved < len(dives) {
@@ -83,6 +87,26 @@ func solvedAfter(cumulative []float64, grid []int, depth int) float64 {
 		}
 	}
 	return math.Inf(1)
+}
+
+// medianRanks returns the places, in order of size, of the two of n independent
+// numbers between which the median of their distribution lies with a probability of
+// 0.95 or more, whatever the distribution: the numbers below it are binomial
+// (Conover 1999, §3.2). They are the first and the last where n is less than 6.
+func medianRanks(n int) (first, last int) {
+	below := distuv.Binomial{N: float64(n), P: 0.5}
+	for first+1 < n/2 && below.CDF(float64(first+1)) <= 0.025 {
+		first++
+	}
+	return first, n - 1 - first
+}
+
+// orNever formats a number of dives.
+func orNever(dives float64) string {
+	if math.IsInf(dives, 1) {
+		return "∞"
+	}
+	return fmt.Sprintf("%.0f", dives)
 }
 
 // quantile returns a quantile of sorted numbers.
