@@ -20,8 +20,15 @@ var published = []struct {
 	{"IEQL+ (Dearden et al. 1998) [unverified]", [3]string{"2344 ± 78, 2557 ± 90", "264 ± 1, 293 ± 1", "269 ± 1, 253 ± 3"}},
 	{"Bayesian Q-learning, VPI and mixture (Dearden et al. 1998) [unverified]", [3]string{"1697 ± 112, 2417 ± 217", "326 ± 31, 340 ± 31", "818 ± 29, 1100 ± 29"}},
 	{"Bayesian DP, that is PSRL (Strens 2000) [unverified]", [3]string{"3158 ± 31, 3611 ± 27", "377 ± 1, 397 ± 0", ""}},
+	{"Heuristic DP (Strens 2000) [unverified]", [3]string{"2855 ± 29, 3450 ± 25", "", ""}},
+	{"BEETLE, tied model (Poupart et al. 2006) [unverified]", [3]string{"3650 ± 41", "", ""}},
 	{"BEETLE, semi-tied model (Poupart et al. 2006) [unverified]", [3]string{"3648 ± 41", "", ""}},
+	{"BEETLE, full model (Poupart et al. 2006) [unverified]", [3]string{"1754 ± 42", "", ""}},
+	{"exploit (Poupart et al. 2006) [unverified]", [3]string{"3078 ± 49", "", ""}},
 	{"BAMCP (Guez et al. 2012) [unverified]", [3]string{"", "388 ± 2", "965 ± 73"}},
+	{"BFS3 (Guez et al. 2012) [unverified]", [3]string{"", "382 ± 2", ""}},
+	{"SBOSS (Guez et al. 2012) [unverified]", [3]string{"", "372 ± 3", ""}},
+	{"BEB (Guez et al. 2012) [unverified]", [3]string{"", "386 ± 0", ""}},
 }
 
 // phase is how long the phases of each task are, and their column of published.
