@@ -18,9 +18,9 @@ func Column(dst []byte, c *space.Column) []byte {
 
 // appendInts appends a byte that says how many bytes an integer takes, 1, 2, 4 or
 // 8, as few as hold every one of xs, then xs as packed little-endian two's
-// complement. Columns of states and arms are mostly of one byte then: 0.7 µs for
-// 1,024 of them, and an eighth of the bytes to encrypt and copy four times (go test
-// -bench Ints ./framework/plugin/internal/fromproto).
+// complement. Columns of states and arms are mostly of one byte each then, an eighth
+// of what is encrypted and copied four times (go test -bench Integers
+// ./framework/plugin/internal/fromproto).
 func appendInts(dst []byte, xs []int64) []byte {
 	n := len(dst) + 1
 	dst = slices.Grow(append(dst, 1), len(xs))
