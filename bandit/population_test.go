@@ -397,3 +397,10 @@ func TestUpdatesAndDrawsDoNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// What would not fit in memory is refused before it is asked for.
+func TestTooManyMembers(t *testing.T) {
+	if _, err := NewPopulations(1<<14, 1<<14, Uniform{0, 1}, PopulationOptions{}, rand.New(rand.NewPCG(1, 1))); err == nil {
+		t.Error("2^28 members were not refused")
+	}
+}
