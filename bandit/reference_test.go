@@ -176,8 +176,7 @@ func checkThreshold(rel, relDelta float64) func(*testing.T, inputThreshold, expe
 		c := Comparison{Known: in.Qj, LowerBound: in.B, Hold: in.T}
 		got := Threshold(in.Belief.Belief, c)
 		near(t, "delta*", got.DeltaStar, want.DeltaStar, relDelta, 0)
-		// p* inherits the error of δ* where the belief is steep.
-		near(t, "p*", got.PStar, want.PStar, max(rel, 10*relDelta), 0)
+		near(t, "p*", got.PStar, want.PStar, rel, 0)
 		near(t, "phi*", got.PhiStar, want.PhiStar, rel, 0)
 		same(t, "phi* infinite", math.IsInf(got.PhiStar, 1), want.PhiInfinite)
 		same(t, "attained", got.Attained, want.Attained)
