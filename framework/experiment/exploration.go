@@ -74,6 +74,10 @@ type Window struct {
 	// TV is the distance, in total variation, below which a deviation is
 	// forgotten. Default: 0.25.
 	TV float64 `json:"tv,omitempty" jsonschema:"minimum=1e-6,maximum=1,default=0.25"`
+	// Return charges exploring with the return to the greedy policy, too: not the
+	// window's share of the horizon is lost, but that of window and estimate. Default:
+	// false.
+	Return bool `json:"return,omitempty" jsonschema:"default=false"`
 }
 
 // defaultRule compares with the mean. Comparing member by member, which takes in
@@ -131,7 +135,7 @@ func (x *Exploration) options(discount float64, steps, log int) (explore.Options
 	}
 	if w := x.Window; w != nil {
 		o.Window = options.WindowOptions{Fixed: w.Fixed, Floor: w.Floor, Cap: w.Cap, Scale: w.Scale}
-		o.Window.Mixing.Eta, o.Quantile = w.TV, w.Quantile
+		o.Window.Mixing.Eta, o.Quantile, o.Return = w.TV, w.Quantile, w.Return
 		if w.Estimator != "" {
 			if o.Estimator, err = explore.ParseEstimator(w.Estimator); err != nil {
 				return o, fmt.Errorf("window.estimator: %w", err)

@@ -19,8 +19,9 @@ const patience = 1000
 // series are the last rewards and observations of a lane, in stretches that nothing
 // interrupted.
 type series struct {
-	dims    int       // elements of an observation that are kept
-	values  []float64 // rows of the reward and those elements; a ring
+	width   int       // elements of an observation
+	dims    int       // features of an observation: its elements, or means of them
+	values  []float64 // rows of the reward and those features; a ring
 	stretch []int     // that a row belongs to
 	now     int       // the present stretch
 	total   int       // rows ever added
@@ -30,16 +31,18 @@ type series struct {
 // steps can be told from them.
 const remembered = 2048
 
-// maxWatched is the largest observation that is kept.
+// maxWatched is the largest number of features of an observation.
 const maxWatched = 16
 
-// watched returns the number of elements of an observation to keep: none if there
-// are too many, or if they are labels.
-func watched(spec framework.Spec) int {
-	if b, ok := spec.Observation.(space.Box); ok && b.Width() <= maxWatched {
-		return b.Width()
+// newSeries returns a series of rewards and features of an environment's
+// observations: up to maxWatched elements each by itself, of more the means of as many
+// stretches of neighbours, and nothing of labels, which have no order.
+func newSeries(spec framework.Spec) series {
+	b, ok := spec.Observation.(space.Box)
+	if !ok {
+		return series{}
 	}
-	return 0
+	return series{width: b.Width(), dims: min(b.Width(), maxWatched)}
 }
 
 func (s *series) clear() {
@@ -62,23 +65,33 @@ func (s *series) add(in *framework.Feedback, i int) {
 	s.stretch[at] = s.now
 	s.total++
 	row[0] = in.Rewards[i]
-	o := &in.Observations
-	for d := range row[1:] {
-		k := i*s.dims + d
-		switch o.Type {
-		case space.Float64:
-			row[1+d] = o.Float64[k]
-		case space.Float32:
-			row[1+d] = float64(o.Float32[k])
-		case space.Uint8:
-			row[1+d] = float64(o.Uint8[k])
+	o, begin, end := &in.Observations, i*s.width, (i+1)*s.width
+	switch {
+	case s.dims == 0:
+	case o.Type == space.Float64:
+		means(row[1:], o.Float64[begin:end])
+	case o.Type == space.Float32:
+		means(row[1:], o.Float32[begin:end])
+	case o.Type == space.Uint8:
+		means(row[1:], o.Uint8[begin:end])
+	}
+}
+
+// means fills dst with the means of as many stretches of x, of nearly equal length.
+func means[T float32 | float64 | uint8](dst []float64, x []T) {
+	for d := range dst {
+		part := x[d*len(x)/len(dst) : (d+1)*len(x)/len(dst)]
+		sum := 0.0
+		for _, v := range part {
+			sum += float64(v)
 		}
+		dst[d] = sum / float64(len(part))
 	}
 }
 
 // mixing returns the time after which correlations have fallen below the
 // threshold η: the longest of the reward's and of those of the observation's
-// elements. If a correlation falls like φ^k, its integrated time is
+// features. If a correlation falls like φ^k, its integrated time is
 // τ = 1 + 2Σφ^k = (1+φ)/(1−φ) (Sokal 1997, §2), and what is returned is the first
 // T ≥ 1 with φ^T < η, for the φ that τ gives. It is a diagnostic, not a bound:
 // what neither the reward nor the observation shows, it misses.

@@ -185,7 +185,7 @@ func TestAutocorrelation(t *testing.T) {
 		lo, hi int // of T; exactly floor(ln ¼/ln φ)+1
 	}{{0, 1, 1}, {0.5, 2, 4}, {0.9, 8, 23}} {
 		for _, column := range []int{0, 2} { // the reward, or an element of the observation
-			s := series{dims: watched(spec)}
+			s := newSeries(spec)
 			rng := rand.New(rand.NewPCG(1, uint64(column)))
 			in := framework.NewFeedback(spec, 3)
 			x := 0.0
@@ -202,6 +202,36 @@ func TestAutocorrelation(t *testing.T) {
 			if got := s.mixing(mdp.MixingOptions{}); got < tt.lo || got > tt.hi {
 				t.Errorf("φ = %v, column %d: T = %d, want %d to %d", tt.phi, column, got, tt.lo, tt.hi)
 			}
+		}
+	}
+}
+
+// Of an observation with more elements than there are features each element counts:
+// whichever of 100 it is that stays correlated, T shows it.
+func TestAutocorrelationOfWideObservations(t *testing.T) {
+	for _, typ := range []space.DType{space.Float64, space.Float32, space.Uint8} {
+		spec := framework.Spec{Observation: space.Box{Shape: []int{10, 10}, Low: []float64{0}, High: []float64{255}, Type: typ}}
+		in := framework.NewFeedback(spec, 2)
+		rng := rand.New(rand.NewPCG(1, 1))
+		for element := range 100 {
+			s := newSeries(spec)
+			for k := range 400 {
+				in.Rewards[1] = rng.NormFloat64()
+				x, at := float64(k/20%2)*200, 100+element
+				switch typ {
+				case space.Float64:
+					in.Observations.Float64[at] = x
+				case space.Float32:
+					in.Observations.Float32[at] = float32(x)
+				default:
+					in.Observations.Uint8[at] = uint8(x)
+				}
+				s.add(in, 1)
+			}
+			if got := s.mixing(mdp.MixingOptions{}); got < 5 {
+				t.Errorf("%v, element %d in blocks of twenty steps: T = %d", typ, element, got)
+			}
+			in = framework.NewFeedback(spec, 2)
 		}
 	}
 }

@@ -104,6 +104,7 @@ func TestOutcomesDoNotDependOnLanes(t *testing.T) {
 		"index":      paired(func(o *Options) { o.Rule.Score, o.Rule.Kind = options.Index, bandit.V }),
 		"reward":     paired(func(o *Options) { o.Estimator = Autocorrelation }),
 		"finite":     paired(func(o *Options) { o.Rule.Horizon = bandit.Finite(400); o.Window.Fixed = 3 }),
+		"return":     paired(func(o *Options) { o.Return, o.Window.Scale = true, 0.5 }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			const runs, steps = 9, 500
@@ -184,6 +185,28 @@ func TestDecisionsAccountForSteps(t *testing.T) {
 		}
 	}
 	t.Logf("%d windows were shortened", shortened)
+}
+
+// With Return, T = ⌈scale·T_ε⌉ steps are charged as T + T_ε; while nothing is known, and
+// beyond the cap, T_ε is the floor and the cap.
+func TestReturnIsCharged(t *testing.T) {
+	const steps, floor, most = 3000, 2, 30
+	b := batch(t, []int{0, 1, 2}, steps, paired(func(o *Options) {
+		o.Log, o.Return, o.Window.Scale, o.Window.Floor, o.Window.Cap = steps, true, 3, floor, most
+	}))
+	held := map[int]bool{}
+	for _, o := range run(t, b) {
+		for _, d := range o.Decisions {
+			back := int(math.Round(math.Log1p(-d.Share)/math.Log(0.99))) - d.Hold
+			if want := max(d.Hold/3, floor); back != want && (d.Hold < most || back < want || back > most) {
+				t.Fatalf("%d steps and the way back are charged as %d and %d", d.Hold, d.Hold, back)
+			}
+			held[d.Hold] = true
+		}
+	}
+	if len(held) < 3 {
+		t.Errorf("windows of %v steps only", held)
+	}
 }
 
 // The log keeps every decision up to its length and then evenly spaced ones.
@@ -268,6 +291,7 @@ func TestNewRefuses(t *testing.T) {
 		{"", nil, func(o *Options, s *framework.Spec) { s.RewardLow = math.Inf(-1); o.LowerBound = new(float64) }},
 		{"tables make no options of kind novelty", framework.ErrUnsupported, func(o *Options, _ *framework.Spec) { o.Kinds = []options.Kind{options.Novelty} }},
 		{"the quantile of mixing times is 2", framework.ErrInvalidParams, func(o *Options, _ *framework.Spec) { o.Quantile = 2 }},
+		{"there is none of a fixed window", framework.ErrInvalidParams, func(o *Options, _ *framework.Spec) { o.Return, o.Window.Fixed = true, 3 }},
 		{"has no index V", framework.ErrInvalidParams, func(o *Options, _ *framework.Spec) { o.Rule.Score, o.Rule.Kind = options.Stochastic, bandit.V }},
 		{"up to 16777216 pairs", framework.ErrUnsupported, func(o *Options, s *framework.Spec) {
 			o.Estimator, s.Observation = Counts, space.Discrete{N: 1 << 40}
