@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,14 +56,25 @@ func TestAgentTables(t *testing.T) {
 }
 
 // Every default of an agent's parameters comes from somewhere, and is documented to:
-// from a paper, a program, or us.
+// a choice of ours, or a sentence about the default names a paper, a program, the
+// environment or another parameter.
 func TestDefaultsHaveSources(t *testing.T) {
-	source := regexp.MustCompile(`\b(19|20)\d\d\b|TabulaRL|the paper|\bours\b`)
+	ours := regexp.MustCompile(`\bchoices? of ours\b`)
+	about := regexp.MustCompile(`\b[Dd]efaults?\b`)
+	source := regexp.MustCompile(`\b(19|20)\d\d\b|TabulaRL|\b(the|its) paper\b|\bthe environment\b|\bsee [a-z]|\bno default\b`)
+	said := func(description string) bool {
+		for sentence := range strings.SplitSeq(strings.ReplaceAll(description, "al. ", "al "), ". ") {
+			if ours.MatchString(sentence) || about.MatchString(sentence) && source.MatchString(sentence) {
+				return true
+			}
+		}
+		return false
+	}
 	type schema struct {
 		Ref         string `json:"$ref"`
 		Description string
-		Default     any
 		Properties  map[string]schema
+		Required    []string
 		Defs        map[string]schema `json:"$defs"`
 	}
 	for _, p := range plugins.All() {
@@ -79,10 +91,11 @@ func TestDefaultsHaveSources(t *testing.T) {
 		}
 		var visit func(path string, s schema)
 		visit = func(path string, s schema) {
-			if s.Default != nil && !source.MatchString(s.Description) {
-				t.Errorf("%s%s has the default %v: says who? %q", d.ID, path, s.Default, s.Description)
-			}
 			for name, sub := range s.Properties {
+				leaf := sub.Properties == nil && sub.Ref == ""
+				if leaf && !slices.Contains(s.Required, name) && !said(sub.Description) {
+					t.Errorf("%s%s.%s does not say where its default comes from: %q", d.ID, path, name, sub.Description)
+				}
 				visit(path+"."+name, sub)
 			}
 			if def, ok := root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]; ok {

@@ -12,28 +12,28 @@ import (
 // the start, and how it learns. Fields left out have the defaults that their
 // descriptions give; a field that the kind does not use must be left out.
 type BeliefSpec struct {
-	Kind string `json:"kind,omitempty" jsonschema:"enum=population,enum=point,enum=beta,enum=gaussian,enum=normal-gamma,enum=particles" jsonschema_description:"population holds several point estimates an arm, learning by online bootstrap, and point a single one; beta is conjugate to rewards of 0 and 1, gaussian to normal ones of known and normal-gamma of unknown variance; particles are weighted. Default: what suits the policy, usually population."`
+	Kind string `json:"kind,omitempty" jsonschema:"enum=population,enum=point,enum=beta,enum=gaussian,enum=normal-gamma,enum=particles" jsonschema_description:"population holds several point estimates an arm, learning by online bootstrap, and point a single one; beta is conjugate to rewards of 0 and 1, gaussian to normal ones of known and normal-gamma of unknown variance; particles are weighted. Default: what suits the policy, as in the paper a population, or a point for epsilon-greedy; for policies that it does not have, a choice of ours."`
 
 	Members *int     `json:"members,omitempty" jsonschema:"minimum=1,maximum=1000000" jsonschema_description:"Number of members of a population (default 16, as in the paper) or of particles (default 256, a choice of ours)."`
-	Prior   string   `json:"prior,omitempty" jsonschema:"enum=uniform,enum=beta,enum=normal,default=uniform" jsonschema_description:"Distribution from which members and particles are drawn: uniform on [low,high], as in the paper, beta(a,b), or normal(mean,sd)."`
-	Low     *float64 `json:"low,omitempty" jsonschema_description:"Lower end of a uniform prior. Default: the least reward of the task, 0 if there is none."`
-	High    *float64 `json:"high,omitempty" jsonschema_description:"Upper end of a uniform prior. Default: the largest reward of the task, 1 if there is none."`
+	Prior   string   `json:"prior,omitempty" jsonschema:"enum=uniform,enum=beta,enum=normal,default=uniform" jsonschema_description:"Distribution from which members and particles are drawn: uniform on [low,high], default of the paper; beta(a,b); or normal(mean,sd)."`
+	Low     *float64 `json:"low,omitempty" jsonschema_description:"Lower end of a uniform prior. Default: the least reward of the task, as in the paper; 0 if there is none."`
+	High    *float64 `json:"high,omitempty" jsonschema_description:"Upper end of a uniform prior. Default: the largest reward of the task, as in the paper; 1 if there is none."`
 	A       *float64 `json:"a,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"First parameter of a beta belief or prior: successes, so to speak. By default it is uniform, a choice of ours."`
 	B       *float64 `json:"b,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Second parameter of a beta belief or prior: failures, so to speak; see a, a choice of ours likewise."`
-	Mean    *float64 `json:"mean,omitempty" jsonschema_description:"Mean of a normal prior, or of a gaussian or normal-gamma belief. Default: the middle of the range of rewards, 0 if unbounded."`
+	Mean    *float64 `json:"mean,omitempty" jsonschema_description:"Mean of a normal prior, or of a gaussian or normal-gamma belief. Default: the middle of the range of rewards, 0 if unbounded; a choice of ours."`
 	SD      *float64 `json:"sd,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Standard deviation of a normal prior or gaussian belief; a choice of ours, to be set for the task."`
 	Noise   *float64 `json:"noise,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Standard deviation of a reward around its mean, for gaussian, and for particles with likelihood normal; a choice of ours, to be set for the task."`
 	Lambda  *float64 `json:"lambda,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"How many rewards the prior mean of normal-gamma counts for; a choice of ours."`
 	Alpha   *float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0.5,default=2" jsonschema_description:"Shape of the gamma distribution of the precision of rewards; a choice of ours."`
 	Beta    *float64 `json:"beta,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Rate of the gamma distribution of the precision of rewards; a choice of ours."`
 
-	Update   string   `json:"update,omitempty" jsonschema:"enum=all,enum=drawn,enum=bernoulli,enum=exponential,enum=poisson,default=all" jsonschema_description:"Which members of a population learn from a reward: all, as in the paper's experiments; the one drawn to select the arm (a random one if none was), as in its algorithm; each with probability mask (Osband et al. 2016); each with a step times an exponential weight, as in its footnote; each a Poisson number of times (Oza & Russell 2001)."`
+	Update   string   `json:"update,omitempty" jsonschema:"enum=all,enum=drawn,enum=bernoulli,enum=exponential,enum=poisson,default=all" jsonschema_description:"Which members of a population learn from a reward: all, default of the paper's experiments; the one drawn to select the arm (a random one if none was), as in its algorithm; each with probability mask (Osband et al. 2016); each with a step times an exponential weight, as in its footnote; each a Poisson number of times (Oza & Russell 2001)."`
 	Step     *float64 `json:"step,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.01" jsonschema_description:"Step size with schedule constant; default of the paper."`
-	Schedule string   `json:"schedule,omitempty" jsonschema:"enum=constant,enum=harmonic,default=constant" jsonschema_description:"Step size: constant, as in the paper, or 1/(n + prior_weight) at the n-th pull of the arm."`
+	Schedule string   `json:"schedule,omitempty" jsonschema:"enum=constant,enum=harmonic,default=constant" jsonschema_description:"Step size: constant, default of the paper, or 1/(n + prior_weight) at the n-th pull of the arm."`
 	Weight   *float64 `json:"prior_weight,omitempty" jsonschema:"minimum=0,default=1" jsonschema_description:"How many rewards a member's first value counts for with schedule harmonic; a choice of ours."`
 	Mask     *float64 `json:"mask,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.5" jsonschema_description:"Probability that a member learns with update bernoulli; default of Osband et al. (2016)."`
 
-	Likelihood string `json:"likelihood,omitempty" jsonschema:"enum=bernoulli,enum=normal" jsonschema_description:"Likelihood of rewards for particles. Default bernoulli if rewards are in [0,1], else normal."`
+	Likelihood string `json:"likelihood,omitempty" jsonschema:"enum=bernoulli,enum=normal" jsonschema_description:"Likelihood of rewards for particles. Default: bernoulli if rewards are in [0,1], else normal; a choice of ours."`
 }
 
 var beliefKinds = anyBelief

@@ -13,7 +13,7 @@ type Features struct {
 	Tiles   int       `json:"tiles" jsonschema:"minimum=1,maximum=1024" jsonschema_description:"Tiles along each dimension of a grid; the default is that of Sutton & Barto (2018, §10.1)."`
 	Memory  int       `json:"memory" jsonschema:"minimum=1,maximum=16777216" jsonschema_description:"Largest number of features, a power of two: where there are more tiles, they share it by hashing. The default is a choice of ours."`
 	Low     []float64 `json:"low,omitempty" jsonschema_description:"Least value of each element of an observation, from which the grids begin; what is below counts as it. Default: the environment's bounds, which have to be finite."`
-	High    []float64 `json:"high,omitempty" jsonschema_description:"Largest value of each element; see low."`
+	High    []float64 `json:"high,omitempty" jsonschema_description:"Largest value of each element. Default: the environment's bounds; see low."`
 }
 
 func defaultFeatures() Features { return Features{Tilings: 8, Tiles: 8, Memory: 1 << 16} }
