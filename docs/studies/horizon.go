@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
@@ -75,6 +77,58 @@ func horizon(s *study) error {
 		}
 		byGamma.Lines, byShare.Lines = append(byGamma.Lines, a), append(byShare.Lines, b)
 	}
+	if err := s.figure("", byGamma); err != nil {
+		return err
+	}
+	return s.figure("share", byShare)
+}
+
+// horizonMixing shows how much is explored, by the horizon and by the mixing time of
+// the task.
+func horizonMixing(s *study) error {
+	head := []string{"γ"}
+	byGamma := &report.Figure{Title: fmt.Sprintf("Grids: steps under an exploratory option, %d runs, 95 %% bands", s.Meta.Runs), XLabel: "1/(1−γ)", YLabel: "share of exploratory steps", LogX: true}
+	byShare := &report.Figure{Title: "The same steps by the share of the horizon, ρ = 1 − γᵀ for the estimated T", XLabel: "ρ", YLabel: "share of exploratory steps", LogX: true}
+	rows, regrets := make([][]string, len(s.Meta.Agents)), make([][]string, len(s.Meta.Agents))
+	for _, env := range s.Meta.Environments {
+		head = append(head, env)
+		a, b := report.Line{Label: env}, report.Line{Label: env}
+		var times []float64
+		for k, agent := range s.Meta.Agents {
+			g, err := strconv.ParseFloat(strings.TrimPrefix(agent, "γ="), 64)
+			if err != nil {
+				return err
+			}
+			if rows[k] == nil {
+				rows[k], regrets[k] = []string{strings.TrimPrefix(agent, "γ=")}, []string{strings.TrimPrefix(agent, "γ=")}
+			}
+			e, err := s.last(env, agent, result.ExplorationShare)
+			if err != nil {
+				return err
+			}
+			t, err := s.last(env, agent, result.MixingTime)
+			if err != nil {
+				return err
+			}
+			regret, err := s.last(env, agent, result.Regret)
+			if err != nil {
+				return err
+			}
+			times = append(times, t.Mean)
+			rows[k] = append(rows[k], fmt.Sprintf("%s (%.1f)", interval(scaled(e, 100), 1), t.Mean))
+			regrets[k] = append(regrets[k], interval(regret, 0))
+			a.X, a.Y, a.Low, a.High = append(a.X, 1/(1-g)), append(a.Y, e.Mean), append(a.Low, e.Low), append(a.High, e.High)
+			// ρ falls as γ grows.
+			b.X, b.Y, b.Low, b.High = slices.Insert(b.X, 0, 1-math.Pow(g, t.Mean)), slices.Insert(b.Y, 0, e.Mean), slices.Insert(b.Low, 0, e.Low), slices.Insert(b.High, 0, e.High)
+		}
+		slices.Sort(times)
+		a.Label = fmt.Sprintf("%s, T = %.0f", env, times[len(times)/2])
+		byGamma.Lines, byShare.Lines = append(byGamma.Lines, a), append(byShare.Lines, b)
+	}
+	fmt.Fprintf(s.w, "Share of the steps under an exploratory option, in percent after %d steps, %d runs, ± half of the 95 %% interval; in brackets the mean of T̂ at the end:\n\n", s.Meta.Steps, s.Meta.Runs)
+	s.table(head, rows)
+	fmt.Fprintf(s.w, "Regret after %d steps, %d runs, ± half of the 95 %% interval:\n\n", s.Meta.Steps, s.Meta.Runs)
+	s.table(head, regrets)
 	if err := s.figure("", byGamma); err != nil {
 		return err
 	}

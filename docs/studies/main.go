@@ -35,6 +35,7 @@ var studies = map[string]func(*study) error{
 	"window-long":         window,
 	"window-tables":       window,
 	"horizon":             horizon,
+	"horizon-mixing":      horizonMixing,
 	"leaderboard":         leaderboard,
 	"leaderboard-bounds":  leaderboard,
 	"leaderboard-new":     leaderboard,
