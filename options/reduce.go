@@ -78,7 +78,7 @@ func (r *Reduction) At(p *Problem, s, step int) {
 	n := len(r.arms) * r.members
 	i := s % r.states * n
 	*p = Problem{Arms: r.arms, Values: r.values[i : i+n : i+n], Optimal: r.Optimal(s),
-		Step: step, Hold: r.Window.Steps, Capped: r.Window.Capped}
+		Step: step, Hold: r.Window.Steps, Charge: r.Window.Charge, Capped: r.Window.Capped}
 }
 
 // Reduce makes a bandit over options of a belief, which is one or more equally

@@ -53,7 +53,7 @@ func TestCandidates(t *testing.T) {
 		}
 	}
 	for _, gamma := range []float64{0, 0.9} {
-		red, err := Reduce(members, ReduceOptions{Kinds: everyKind, Visits: visits, State: 2, Discount: gamma, Reveal: 0.5, Longest: 10})
+		red, err := Reduce(members, ReduceOptions{Kinds: everyKind, Visits: visits, State: 2, Discount: gamma, Reveal: 0.5, Longest: 10, Window: WindowOptions{Return: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestCandidates(t *testing.T) {
 		}
 		var p Problem
 		red.At(&p, 3, 17)
-		if err := p.Check(); err != nil || p.Step != 17 || p.Hold != red.Window.Steps || len(p.Arms) != len(red.Candidates) {
+		if err := p.Check(); err != nil || p.Step != 17 || p.Hold != red.Window.Steps || p.Charge != 2*p.Hold || len(p.Arms) != len(red.Candidates) {
 			t.Errorf("problem %+v: %v", p, err)
 		}
 		for x := range p.Arms {

@@ -13,6 +13,7 @@ type Window struct {
 	// from the greedy policy may never be forgotten, 0 if there is none.
 	Mixing int
 	Capped bool // the cap is active: T is shorter than the estimate asks for
+	Charge int  // steps that count as exploration, if other than Steps
 }
 
 // WindowOptions say how T follows from the exploration mixing time T_ε of the
@@ -24,6 +25,9 @@ type WindowOptions struct {
 	Scale    float64           // T is the estimate times this, rounded up; default 1
 	Quantile float64           // of T_ε over the models; default 0.9
 	Mixing   mdp.MixingOptions // which deviations count as forgotten
+	// Return charges exploring with the return to the greedy policy, too: T + T_ε steps,
+	// T_ε within floor and cap. Without an estimate, if T is Fixed, it has no effect.
+	Return bool
 }
 
 // WindowEstimator estimates T from the models that fit the data, anew whenever
@@ -58,19 +62,28 @@ func (o WindowOptions) Window(mixing int) Window {
 	if o.Fixed > 0 {
 		return Window{Steps: o.Fixed}
 	}
+	w := o.held(mixing, o.Scale)
+	if o.Return {
+		w.Charge = w.Steps + o.held(mixing, 1).Steps
+	}
+	return w
+}
+
+// held is Window for a scale of its own, without the return.
+func (o WindowOptions) held(mixing int, scale float64) Window {
 	o.Floor = max(o.Floor, 1)
 	if o.Cap <= 0 {
 		o.Cap = 1000
 	}
 	o.Cap = max(o.Cap, o.Floor)
-	if !(o.Scale > 0) {
-		o.Scale = 1
+	if !(scale > 0) {
+		scale = 1
 	}
 	w := Window{Steps: o.Cap, Mixing: mixing, Capped: true}
 	if mixing == mdp.Never {
 		return w
 	}
-	if t := math.Ceil(o.Scale * float64(mixing)); t <= float64(o.Cap) {
+	if t := math.Ceil(scale * float64(mixing)); t <= float64(o.Cap) {
 		w.Steps, w.Capped = max(int(t), o.Floor), false
 	}
 	return w

@@ -135,7 +135,7 @@ func (x *Exploration) options(discount float64, steps, log int) (explore.Options
 	}
 	if w := x.Window; w != nil {
 		o.Window = options.WindowOptions{Fixed: w.Fixed, Floor: w.Floor, Cap: w.Cap, Scale: w.Scale}
-		o.Window.Mixing.Eta, o.Quantile, o.Return = w.TV, w.Quantile, w.Return
+		o.Window.Mixing.Eta, o.Window.Return, o.Quantile = w.TV, w.Return, w.Quantile
 		if w.Estimator != "" {
 			if o.Estimator, err = explore.ParseEstimator(w.Estimator); err != nil {
 				return o, fmt.Errorf("window.estimator: %w", err)

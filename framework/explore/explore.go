@@ -44,13 +44,10 @@ type Options struct {
 	// Estimator is how the exploration mixing time is estimated. It does not count
 	// if Window.Fixed is set.
 	Estimator Estimator
-	// Window turns the estimate into the time for which an option is held. Its
-	// Quantile is not used: that is over models, of which there is one here.
+	// Window turns the estimate into the time for which an option is held, and for
+	// which exploring is charged. Its Quantile is not used: that is over models, of
+	// which there is one here.
 	Window options.WindowOptions
-	// Return charges exploring with the return to the greedy policy, too: the horizon's
-	// share is that of T + T_ε steps (docs/theory.md §3.2, "What T must cover"), T_ε
-	// being the estimate within the window's floor and cap. It needs an estimate.
-	Return bool
 	// Quantile, in (0,1], of the mixing times of states and actions, a state
 	// weighted by its visits; used by Counts. Default 0.9: the few visits to the
 	// edge of what is known, of which little is, do not count.
@@ -218,7 +215,7 @@ func (a *explorer) prepare(spec framework.Spec) error {
 	f, err := newFinite(spec)
 	a.finite = f
 	if a.o.Window.Fixed > 0 {
-		if a.o.Return {
+		if a.o.Window.Return {
 			return fmt.Errorf("the return to the greedy policy is charged by the estimate of its time, and there is none of a fixed window: %w", framework.ErrInvalidParams)
 		}
 		a.estimator = fixed
@@ -381,7 +378,7 @@ func (a *explorer) decide(ctx context.Context, in *framework.Feedback) error {
 		if err := a.estimate(ctx, l, i); err != nil {
 			return blame(i, err)
 		}
-		p.Step, p.Hold, p.Charge, p.Capped = l.steps, l.window.Steps, a.charge(l.window), l.window.Capped
+		p.Step, p.Hold, p.Charge, p.Capped = l.steps, l.window.Steps, l.window.Charge, l.window.Capped
 		d, err := a.decider.Decide(p, l.rng)
 		if err != nil {
 			return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)}
@@ -397,15 +394,6 @@ func (a *explorer) decide(ctx context.Context, in *framework.Feedback) error {
 		}
 	}
 	return nil
-}
-
-// charge returns the number of steps that count as exploration; 0 for those of the
-// window itself.
-func (a *explorer) charge(w options.Window) int {
-	if !a.o.Return {
-		return 0
-	}
-	return w.Steps + options.WindowOptions{Floor: a.o.Window.Floor, Cap: a.o.Window.Cap}.Window(w.Mixing).Steps
 }
 
 // shorten estimates windows anew in the midst of which data have doubled, and ends

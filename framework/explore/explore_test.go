@@ -104,7 +104,7 @@ func TestOutcomesDoNotDependOnLanes(t *testing.T) {
 		"index":      paired(func(o *Options) { o.Rule.Score, o.Rule.Kind = options.Index, bandit.V }),
 		"reward":     paired(func(o *Options) { o.Estimator = Autocorrelation }),
 		"finite":     paired(func(o *Options) { o.Rule.Horizon = bandit.Finite(400); o.Window.Fixed = 3 }),
-		"return":     paired(func(o *Options) { o.Return, o.Window.Scale = true, 0.5 }),
+		"return":     paired(func(o *Options) { o.Window.Return, o.Window.Scale = true, 0.5 }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			const runs, steps = 9, 500
@@ -192,7 +192,7 @@ func TestDecisionsAccountForSteps(t *testing.T) {
 func TestReturnIsCharged(t *testing.T) {
 	const steps, floor, most = 3000, 2, 30
 	b := batch(t, []int{0, 1, 2}, steps, paired(func(o *Options) {
-		o.Log, o.Return, o.Window.Scale, o.Window.Floor, o.Window.Cap = steps, true, 3, floor, most
+		o.Log, o.Window.Return, o.Window.Scale, o.Window.Floor, o.Window.Cap = steps, true, 3, floor, most
 	}))
 	held := map[int]bool{}
 	for _, o := range run(t, b) {
@@ -291,7 +291,7 @@ func TestNewRefuses(t *testing.T) {
 		{"", nil, func(o *Options, s *framework.Spec) { s.RewardLow = math.Inf(-1); o.LowerBound = new(float64) }},
 		{"tables make no options of kind novelty", framework.ErrUnsupported, func(o *Options, _ *framework.Spec) { o.Kinds = []options.Kind{options.Novelty} }},
 		{"the quantile of mixing times is 2", framework.ErrInvalidParams, func(o *Options, _ *framework.Spec) { o.Quantile = 2 }},
-		{"there is none of a fixed window", framework.ErrInvalidParams, func(o *Options, _ *framework.Spec) { o.Return, o.Window.Fixed = true, 3 }},
+		{"there is none of a fixed window", framework.ErrInvalidParams, func(o *Options, _ *framework.Spec) { o.Window.Return, o.Window.Fixed = true, 3 }},
 		{"has no index V", framework.ErrInvalidParams, func(o *Options, _ *framework.Spec) { o.Rule.Score, o.Rule.Kind = options.Stochastic, bandit.V }},
 		{"up to 16777216 pairs", framework.ErrUnsupported, func(o *Options, s *framework.Spec) {
 			o.Estimator, s.Observation = Counts, space.Discrete{N: 1 << 40}
