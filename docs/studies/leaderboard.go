@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
@@ -12,34 +16,68 @@ import (
 // uniform is the agent whose reward counts as nothing.
 const uniform = "uniform"
 
-// leaderboard prints what share of the way from uniformly random to optimal reward
-// agents get over whole runs, learning included, and their ranks, and draws the
-// distribution of the scores of the first eight.
+// literature are agents as others have proposed them, and contenders those of ours that
+// might be somebody's default, by their names in the configs.
+var (
+	literature = []string{
+		"ε-greedy Q-learning", "optimistic Q-learning", "softmax Q-learning", "εz-greedy Q-learning", "SARSA", "Dyna-Q", "Dyna-Q+",
+		"Bayesian Q-learning, VPI", "PSRL, α = 0.1", "best of 5, α = 0.1", "BOSS, α = 0.1", "UCRL2, widths × 1", "UCRL2, widths × 0.1",
+		"UCBVI, widths × 1", "UCBVI, widths × 0.1", "MBIE-EB", "R-MAX", "E³",
+	}
+	contenders = []string{"optimistic model", "greedy, optimistic posterior", "greedy, optimistic models", "Algorithm 1, optimistic posterior"}
+)
+
+// leaderboard prints the scores of agents, and draws the distribution of those of the
+// first eight.
 func leaderboard(s *study) error {
-	var agents []string
+	agents, scores, order, err := s.scores()
+	if err != nil {
+		return err
+	}
+	figure := &report.Figure{Title: "Share of runs with at least a score, mean over tasks", XLabel: "score, percent", YLabel: "share of runs"}
+	for _, a := range order[:min(8, len(order))] {
+		line := report.Line{Label: agents[a]}
+		for x := range 101 {
+			line.X, line.Y = append(line.X, float64(x)), append(line.Y, atLeast(scores, a, float64(x)/100))
+		}
+		figure.Lines = append(figure.Lines, line)
+	}
+	return s.figure("", figure)
+}
+
+// leaderboardClose prints the scores of a few agents that are close together.
+func leaderboardClose(s *study) error {
+	_, _, _, err := s.scores()
+	return err
+}
+
+// scores prints what share of the way from uniformly random to optimal reward agents
+// get over whole runs, learning included, their ranks, and how they compare with the
+// best of the literature. It returns their names, the scores of task, agent and run, and
+// the agents by rank.
+func (s *study) scores() (agents []string, scores [][][]float64, order []int, err error) {
 	for _, a := range s.Meta.Agents {
 		if a != uniform {
 			agents = append(agents, a)
 		}
 	}
-	// scores[e][a][r] is the score of a run.
-	scores := make([][][]float64, len(s.Meta.Environments))
+	scores = make([][][]float64, len(s.Meta.Environments))
 	for e, env := range s.Meta.Environments {
 		zero, err := s.row(env, uniform, result.Reward)
 		if err != nil {
-			return err
+			return nil, nil, nil, err
 		}
 		one, err := s.gain(env)
 		if err != nil {
-			return err
+			return nil, nil, nil, err
 		}
 		if !(one > zero.Mean) {
-			return fmt.Errorf("uniform reaches the optimum of %s", env)
+			return nil, nil, nil, fmt.Errorf("uniform reaches the optimum of %s", env)
 		}
 		for _, agent := range agents {
 			row, err := s.row(env, agent, result.Reward)
 			if err != nil {
-				return err
+				return nil, nil, nil, err
 			}
 			runs := make([]float64, len(row.Values))
 			for k, v := range row.Values {
@@ -49,7 +87,7 @@ func leaderboard(s *study) error {
 		}
 	}
 	low, mean, high := ranks(scores, rand.New(rand.NewPCG(s.Meta.Seed, 0)))
-	order := make([]int, len(agents))
+	order = make([]int, len(agents))
 	for a := range order {
 		order[a] = a
 	}
@@ -70,15 +108,52 @@ func leaderboard(s *study) error {
 		rows = append(rows, row)
 	}
 	s.table(head, rows)
-	figure := &report.Figure{Title: "Share of runs with at least a score, mean over tasks", XLabel: "score, percent", YLabel: "share of runs"}
-	for _, a := range order[:min(8, len(order))] {
-		line := report.Line{Label: agents[a]}
-		for x := range 101 {
-			line.X, line.Y = append(line.X, float64(x)), append(line.Y, atLeast(scores, a, float64(x)/100))
+	s.against(agents, scores)
+	return agents, scores, order, nil
+}
+
+// against prints, task by task, the best of the literature's agents and by how much the
+// contenders are above it, run by run: all agents of a run meet the same draws.
+func (s *study) against(agents []string, scores [][][]float64) {
+	index := func(names []string) (found []int) {
+		for _, name := range names {
+			if a := slices.Index(agents, name); a >= 0 {
+				found = append(found, a)
+			}
 		}
-		figure.Lines = append(figure.Lines, line)
+		return found
 	}
-	return s.figure("", figure)
+	others, ours := index(literature), index(contenders)
+	if len(others) == 0 || len(ours) == 0 {
+		return
+	}
+	head := []string{"task", "best of the literature"}
+	for _, a := range ours {
+		head = append(head, agents[a])
+	}
+	var rows [][]string
+	for e, task := range scores {
+		best := slices.MaxFunc(others, func(a, b int) int { return cmp.Compare(stat.Mean(task[a], nil), stat.Mean(task[b], nil)) })
+		row := []string{s.Meta.Environments[e], agents[best] + ", " + interval(scaled(result.EstimateMean(task[best]), 100), 1)}
+		for _, a := range ours {
+			more := make([]float64, len(task[a]))
+			for r := range more {
+				more[r] = task[a][r] - task[best][r]
+			}
+			d := scaled(result.EstimateMean(more), 100)
+			cell := strings.Replace(fmt.Sprintf("%+.2f ± %.2f", d.Mean, (d.High-d.Low)/2), "-", "−", 1)
+			switch {
+			case d.Low > 0:
+				cell += " ▲"
+			case d.High < 0:
+				cell += " ▼"
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
+	fmt.Fprintf(s.w, "The best of the literature's agents on each task, and by how many points others are above it, run by run, ± half of the 95 %% interval; ▲ and ▼ mark intervals without zero:\n\n")
+	s.table(head, rows)
 }
 
 // atLeast returns the share of an agent's runs with a score of x or more, the mean
