@@ -288,9 +288,8 @@ func TestLargePopulationApproachesItsParent(t *testing.T) {
 	}
 }
 
-// So do fewer, with
-// 3,000 quantiles (no chance involved) to half a percent, whatever the
-// belief and the comparison. Differences are in units of the belief's spread.
+// So do 3,000 quantiles (no chance involved), to half a percent, whatever the belief
+// and the comparison. Differences are in units of the belief's spread.
 func TestPopulationsApproachTheirParents(t *testing.T) {
 	const k = 3000
 	rapid.Check(t, func(t *rapid.T) {

@@ -95,22 +95,15 @@ func horizonMixing(s *study) error {
 		a, b := report.Line{Label: env}, report.Line{Label: env}
 		var times []float64
 		for k, agent := range s.Meta.Agents {
-			g, err := strconv.ParseFloat(strings.TrimPrefix(agent, "γ="), 64)
+			gamma := strings.TrimPrefix(agent, "γ=")
+			g, err := strconv.ParseFloat(gamma, 64)
 			if err != nil {
 				return err
 			}
 			if rows[k] == nil {
-				rows[k], regrets[k] = []string{strings.TrimPrefix(agent, "γ=")}, []string{strings.TrimPrefix(agent, "γ=")}
+				rows[k], regrets[k] = []string{gamma}, []string{gamma}
 			}
-			e, err := s.last(env, agent, result.ExplorationShare)
-			if err != nil {
-				return err
-			}
-			t, err := s.last(env, agent, result.MixingTime)
-			if err != nil {
-				return err
-			}
-			regret, err := s.last(env, agent, result.Regret)
+			regret, t, e, err := s.windows(env, agent)
 			if err != nil {
 				return err
 			}

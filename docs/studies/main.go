@@ -148,6 +148,19 @@ func (s *study) last(env, agent string, m result.Metric) (result.Estimate, error
 	return result.Estimate{N: c.Runs[k], Mean: c.Mean[k], StdErr: c.StdErr[k], Low: c.Low[k], High: c.High[k]}, nil
 }
 
+// windows returns what an agent with windows is judged by at the end of the runs: its
+// regret, T, and the share of exploratory steps.
+func (s *study) windows(env, agent string) (regret, hold, share result.Estimate, err error) {
+	if regret, err = s.last(env, agent, result.Regret); err != nil {
+		return
+	}
+	if hold, err = s.last(env, agent, result.MixingTime); err != nil {
+		return
+	}
+	share, err = s.last(env, agent, result.ExplorationShare)
+	return
+}
+
 func scaled(e result.Estimate, by float64) result.Estimate {
 	e.Mean, e.StdErr, e.Low, e.High = by*e.Mean, by*e.StdErr, by*e.Low, by*e.High
 	return e

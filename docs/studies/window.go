@@ -30,15 +30,7 @@ func window(s *study) error {
 			return err
 		}
 		for _, agent := range s.Meta.Agents {
-			e, err := s.last(env, agent, result.Regret)
-			if err != nil {
-				return err
-			}
-			t, err := s.last(env, agent, result.MixingTime)
-			if err != nil {
-				return err
-			}
-			explored, err := s.last(env, agent, result.ExplorationShare)
+			e, t, explored, err := s.windows(env, agent)
 			if err != nil {
 				return err
 			}

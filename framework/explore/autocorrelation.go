@@ -20,7 +20,6 @@ const patience = 1000
 // interrupted.
 type series struct {
 	width   int       // elements of an observation
-	dims    int       // features of an observation: its elements, or means of them
 	values  []float64 // rows of the reward and those features; a ring
 	stretch []int     // that a row belongs to
 	now     int       // the present stretch
@@ -35,15 +34,17 @@ const remembered = 2048
 const maxWatched = 16
 
 // newSeries returns a series of rewards and features of an environment's
-// observations: up to maxWatched elements each by itself, of more the means of as many
-// stretches of neighbours, and nothing of labels, which have no order.
+// observations, and of rewards alone where these are labels, which have no order.
 func newSeries(spec framework.Spec) series {
-	b, ok := spec.Observation.(space.Box)
-	if !ok {
-		return series{}
+	if b, ok := spec.Observation.(space.Box); ok {
+		return series{width: b.Width()}
 	}
-	return series{width: b.Width(), dims: min(b.Width(), maxWatched)}
+	return series{}
 }
+
+// features returns the number of features of an observation: up to maxWatched elements
+// each by itself, of more the means of as many stretches of neighbours.
+func (s *series) features() int { return min(s.width, maxWatched) }
 
 func (s *series) clear() {
 	s.values, s.stretch = s.values[:0], s.stretch[:0]
@@ -55,7 +56,7 @@ func (s *series) cut() { s.now++ }
 
 // add takes in the outcome of a step of lane i.
 func (s *series) add(in *framework.Feedback, i int) {
-	width := 1 + s.dims
+	width := 1 + s.features()
 	at := s.total % remembered
 	if s.total < remembered {
 		s.values = append(s.values, make([]float64, width)...)
@@ -67,7 +68,7 @@ func (s *series) add(in *framework.Feedback, i int) {
 	row[0] = in.Rewards[i]
 	o, begin, end := &in.Observations, i*s.width, (i+1)*s.width
 	switch {
-	case s.dims == 0:
+	case s.width == 0:
 	case o.Type == space.Float64:
 		means(row[1:], o.Float64[begin:end])
 	case o.Type == space.Float32:
@@ -101,7 +102,7 @@ func (s *series) mixing(o mdp.MixingOptions) int {
 		eta = 0.25
 	}
 	longest := 1
-	for column := range 1 + s.dims {
+	for column := range 1 + s.features() {
 		tau := s.integrated(column)
 		phi := (tau - 1) / (tau + 1)
 		if phi > eta {
@@ -117,7 +118,7 @@ func (s *series) mixing(o mdp.MixingOptions) int {
 // reversible chain, so that what breaks this is noise. It ends at the latest where
 // less than a tenth of the data have such a lag.
 func (s *series) integrated(column int) float64 {
-	width, n := 1+s.dims, len(s.stretch)
+	width, n := 1+s.features(), len(s.stretch)
 	x := make([]float64, n)
 	first := 0
 	if s.total > n { // the ring's oldest row
