@@ -99,14 +99,26 @@ type VectorEnvironment interface {
 }
 
 // LaneEnvironment is a VectorEnvironment, with space.Discrete observations and
-// actions, whose lanes can also be stepped alone. Where the agent is a LaneAgent in
-// the same process, the loop makes a lane's steps one after the other, without
+// actions, whose lanes can also be played one at a time. Where the agent is a LaneAgent
+// in the same process, the loop has a lane's steps made one after the other, without
 // columns, while the lane's data are in the processor's cache.
 type LaneEnvironment interface {
 	VectorEnvironment
-	// StepLane is Step for one lane, whose signal is Continue, and not a call for
-	// any other.
-	StepLane(lane int, action int64) (observation int64, reward float64, terminated, truncated bool, err error)
+	// PlayLane makes steps of one lane, whose signal is Continue and whose episode
+	// goes on, and not a call for any other: agent.StepLane selects each action after
+	// what the last step yielded, at first last. It stops when actions and rewards,
+	// which are the caller's, as long as each other and not empty, are filled, or the
+	// episode ends, and returns how many steps it made and the outcome of the last
+	// one. An error says how many were made before; one of the agent is wrapped in an
+	// *AgentError.
+	PlayLane(lane int, agent LaneAgent, last LaneStep, actions []int64, rewards []float64) (made int, _ LaneStep, err error)
+}
+
+// LaneStep is the outcome of a step of one lane; see TimeStep.
+type LaneStep struct {
+	Observation           int64
+	Reward                float64
+	Terminated, Truncated bool
 }
 
 // Modeler is a VectorEnvironment whose lanes are known finite MDPs. The host

@@ -39,6 +39,16 @@ func (e *LaneError) Error() string { return fmt.Sprintf("lane %d: %v", e.Lane, e
 // Unwrap returns the cause.
 func (e *LaneError) Unwrap() error { return e.Err }
 
+// AgentError marks an error of the agent that an environment plays with; see
+// LaneEnvironment.
+type AgentError struct{ Err error }
+
+// Error is that of the agent.
+func (e *AgentError) Error() string { return fmt.Sprintf("agent: %v", e.Err) }
+
+// Unwrap returns the agent's error.
+func (e *AgentError) Unwrap() error { return e.Err }
+
 // LanesError says that a batch failed where nobody can tell in which of its lanes:
 // lanes From to To−1 were in the call.
 type LanesError struct {

@@ -40,13 +40,23 @@ type recorder struct {
 
 // running is what every step of a lane changes: one cache line.
 type running struct {
-	steps, nextAt int     // step number, and that of the next grid point or the end
-	window        float64 // sum of rewards since the last grid point
-	discounted    float64
-	weight        float64 // γ^steps
-	regret        float64
-	optimal       int     // optimal actions since the last grid point
-	episode       float64 // return of the current episode so far
+	steps, nextAt int // step number, and that of the next grid point or the end
+	sums          sums
+	choices       choices
+}
+
+// sums are those of rewards.
+type sums struct {
+	window     float64 // since the last grid point
+	episode    float64 // return of the current episode so far
+	discounted float64
+	weight     float64 // γ^steps
+}
+
+// choices compare actions with the best one.
+type choices struct {
+	regret  float64
+	optimal int // since the last grid point
 }
 
 // laneRecord is what changes at grid points and the ends of episodes.
@@ -75,7 +85,7 @@ func newRecorder(b *Batch) *recorder {
 		r.first = d.Start
 	}
 	for i := range r.lanes {
-		r.hot[i].weight, r.lanes[i].gain = 1, math.NaN()
+		r.hot[i].sums.weight, r.lanes[i].gain = 1, math.NaN()
 		for _, m := range b.Metrics {
 			r.lanes[i].curves = append(r.lanes[i].curves, curve{m, make([]float64, 0, len(b.Grid))})
 		}
@@ -112,9 +122,9 @@ func (r *recorder) step(in *framework.Actions, out *framework.Feedback) (stepped
 			continue
 		}
 		l := &hot[i]
-		l.add(rewards[i], discount)
+		l.sums = l.sums.plus(rewards[i], discount)
 		if gaps != nil {
-			l.compare(gaps[i*r.arms+int(actions[i]-r.first)])
+			l.choices = l.choices.plus(gaps[i*r.arms+int(actions[i]-r.first)])
 		}
 		stepped++
 		if l.steps++; l.steps == l.nextAt || terminated[i] || truncated[i] {
@@ -124,20 +134,37 @@ func (r *recorder) step(in *framework.Actions, out *framework.Feedback) (stepped
 	return stepped, special
 }
 
-// add adds a reward.
-func (l *running) add(reward, discount float64) {
-	l.window += reward
-	l.episode += reward
-	l.discounted += l.weight * reward
-	if l.weight *= discount; l.weight < negligible {
-		l.weight = 0 // before it turns subnormal, which processors are slow at
+// stretch adds steps of one lane, none of which but the last may be at a grid point or
+// end an episode. The sums stay in registers meanwhile.
+func (r *recorder) stretch(lane int, actions []int64, rewards []float64) {
+	l, gaps := &r.hot[lane], r.laneGaps(lane)
+	s, c := l.sums, l.choices
+	for k, x := range rewards {
+		s = s.plus(x, r.discount)
+		if gaps != nil {
+			c = c.plus(gaps[actions[k]-r.first])
+		}
 	}
+	l.sums, l.choices = s, c
+	l.steps += len(rewards)
 }
 
-// compare adds the gap of an action.
-func (l *running) compare(gap float64) {
-	l.regret += gap
-	l.optimal += one(gap == 0)
+// plus returns the sums with one more reward.
+func (s sums) plus(reward, discount float64) sums {
+	s.window += reward
+	s.episode += reward
+	s.discounted += s.weight * reward
+	if s.weight *= discount; s.weight < negligible {
+		s.weight = 0 // before it turns subnormal, which processors are slow at
+	}
+	return s
+}
+
+// plus returns the choices with one more action, which has a gap.
+func (c choices) plus(gap float64) choices {
+	c.regret += gap
+	c.optimal += one(gap == 0)
+	return c
 }
 
 // laneGaps returns the gaps of a lane's actions, or nil.
@@ -159,8 +186,8 @@ func one(b bool) int {
 
 func (r *recorder) endEpisode(i int) {
 	l := &r.lanes[i]
-	l.returns += r.hot[i].episode
-	r.hot[i].episode = 0
+	l.returns += r.hot[i].sums.episode
+	r.hot[i].sums.episode = 0
 	l.ended++
 	l.episodes++
 }
@@ -242,7 +269,7 @@ func (r *recorder) flush(i int) {
 		return
 	}
 	width := float64(h.steps - l.windowAt)
-	l.cumulative += h.window
+	l.cumulative += h.sums.window
 	share, hold := math.NaN(), math.NaN()
 	if r.explorer != nil {
 		explored, steps := r.explorer.Exploration(i)
@@ -254,20 +281,20 @@ func (r *recorder) flush(i int) {
 		x := math.NaN()
 		switch c.metric {
 		case result.Reward:
-			x = h.window / width
+			x = h.sums.window / width
 		case result.CumulativeReward:
 			x = l.cumulative
 		case result.DiscountedReturn:
-			x = h.discounted
+			x = h.sums.discounted
 		case result.Regret:
 			if l.modeled {
-				x = h.regret
+				x = h.choices.regret
 			} else {
 				x = float64(h.steps)*l.gain - l.cumulative
 			}
 		case result.OptimalAction:
 			if l.modeled {
-				x = float64(h.optimal) / width
+				x = float64(h.choices.optimal) / width
 			}
 		case result.ExplorationShare:
 			x = share
@@ -280,7 +307,7 @@ func (r *recorder) flush(i int) {
 		}
 		c.points = append(c.points, x)
 	}
-	h.window, h.optimal, l.returns, l.ended = 0, 0, 0, 0
+	h.sums.window, h.choices.optimal, l.returns, l.ended = 0, 0, 0, 0
 	l.windowAt = h.steps
 	l.point++
 	h.nextAt = r.nextAt(l.point)

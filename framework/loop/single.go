@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/rlrun/rlrun/framework"
@@ -11,6 +12,8 @@ import (
 type single struct {
 	environment framework.LaneEnvironment
 	agent       framework.LaneAgent
+	actions     []int64 // of steps that are not added up yet
+	rewards     []float64
 }
 
 // newSingle returns nil if they are not able to.
@@ -20,7 +23,7 @@ func newSingle(b *Batch) *single {
 	if e == nil || a == nil {
 		return nil
 	}
-	return &single{e, a}
+	return &single{e, a, make([]int64, stretch), make([]float64, stretch)}
 }
 
 // goOn reports whether every lane is within an episode, on both sides, or idle.
@@ -50,32 +53,38 @@ func (x *single) step(r *recorder, actions *framework.Actions, feedback *framewo
 	return calls, sum, nil
 }
 
+// stretch is up to how many steps are made before they are added up.
+const stretch = 64
+
 // lane makes n steps of lane i, fewer if its episode ends, and returns how many. What
 // the last one yielded is left in the columns, and for the caller to record if it ends
 // the run or an episode.
 func (x *single) lane(r *recorder, i, n, call int, actions *framework.Actions, feedback *framework.Feedback) (made int, err error) {
-	var action int64
-	observation, reward := feedback.Observations.Int64[i], feedback.Rewards[i]
-	terminated, truncated := false, false
-	l, gaps := &r.hot[i], r.laneGaps(i)
-	for made < n && !terminated && !truncated {
-		if action, err = x.agent.StepLane(i, observation, reward); err != nil {
-			return made, fmt.Errorf("agent, call %d: %w", call+made, err)
+	last := framework.LaneStep{Observation: feedback.Observations.Int64[i], Reward: feedback.Rewards[i]}
+	l := &r.hot[i]
+	for made < n && !last.Terminated && !last.Truncated {
+		most := min(n-made, l.nextAt-l.steps, stretch)
+		var k int
+		if k, last, err = x.environment.PlayLane(i, x.agent, last, x.actions[:most], x.rewards[:most]); err != nil {
+			return made, blame(err, call+made+k)
 		}
-		if observation, reward, terminated, truncated, err = x.environment.StepLane(i, action); err != nil {
-			return made, fmt.Errorf("environment, call %d: %w", call+made, err)
-		}
-		l.add(reward, r.discount)
-		if gaps != nil {
-			l.compare(gaps[action-r.first])
-		}
-		made++
-		if l.steps++; l.steps == l.nextAt && !terminated && !truncated {
+		r.stretch(i, x.actions[:k], x.rewards[:k])
+		made += k
+		actions.Actions.Int64[i] = x.actions[k-1]
+		if l.steps == l.nextAt && !last.Terminated && !last.Truncated {
 			r.flush(i)
 		}
 	}
-	actions.Actions.Int64[i] = action
-	feedback.Observations.Int64[i], feedback.Rewards[i] = observation, reward
-	feedback.Terminated[i], feedback.Truncated[i] = terminated, truncated
+	feedback.Observations.Int64[i], feedback.Rewards[i] = last.Observation, last.Reward
+	feedback.Terminated[i], feedback.Truncated[i] = last.Terminated, last.Truncated
 	return made, nil
+}
+
+// blame says who failed, and when.
+func blame(err error, call int) error {
+	var agent *framework.AgentError
+	if errors.As(err, &agent) {
+		return fmt.Errorf("agent, call %d: %w", call, agent.Err)
+	}
+	return fmt.Errorf("environment, call %d: %w", call, err)
 }

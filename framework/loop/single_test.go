@@ -35,8 +35,9 @@ func (w *walks) Step(ctx context.Context, in *framework.Actions, out *framework.
 		var err error
 		switch s {
 		case framework.Continue:
-			out.Observations.Int64[i], out.Rewards[i], out.Terminated[i], out.Truncated[i], err = w.StepLane(i, in.Actions.Int64[i])
-			w.alone--
+			var x framework.LaneStep
+			x, err = w.step(i, in.Actions.Int64[i])
+			out.Observations.Int64[i], out.Rewards[i], out.Terminated[i], out.Truncated[i] = x.Observation, x.Reward, x.Terminated, x.Truncated
 		case framework.NewEpisode, framework.NewRun:
 			_, err = w.walks[i].Reset(ctx, in.Seeds[i])
 			out.Observations.Int64[i], out.Rewards[i], out.Terminated[i], out.Truncated[i] = 0, 0, false, false
@@ -48,13 +49,27 @@ func (w *walks) Step(ctx context.Context, in *framework.Actions, out *framework.
 	return nil
 }
 
-func (w *walks) StepLane(lane int, action int64) (int64, float64, bool, bool, error) {
-	w.alone++
+func (w *walks) step(lane int, action int64) (framework.LaneStep, error) {
 	s, err := w.walks[lane].Step(context.Background(), space.Value{Int: action})
 	if err != nil {
 		err = &framework.LaneError{Lane: lane, Err: err}
 	}
-	return s.Observation.Int, s.Reward, s.Terminated, s.Truncated, err
+	return framework.LaneStep{Observation: s.Observation.Int, Reward: s.Reward, Terminated: s.Terminated, Truncated: s.Truncated}, err
+}
+
+func (w *walks) PlayLane(lane int, agent framework.LaneAgent, last framework.LaneStep, actions []int64, rewards []float64) (made int, _ framework.LaneStep, err error) {
+	for made < len(actions) && !last.Terminated && !last.Truncated {
+		if actions[made], err = agent.StepLane(lane, last.Observation, last.Reward); err != nil {
+			return made, last, &framework.AgentError{Err: err}
+		}
+		if last, err = w.step(lane, actions[made]); err != nil {
+			return made, last, err
+		}
+		rewards[made] = last.Reward
+		made++
+	}
+	w.alone += made
+	return made, last, nil
 }
 
 func (w *walks) Models(context.Context) ([]*mdp.Tabular, error) {

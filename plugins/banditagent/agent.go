@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/bandit/policy"
@@ -62,15 +63,17 @@ func open(raw json.RawMessage, spec framework.Spec, n int) (framework.VectorAgen
 		return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 	}
 	of, err := snapshot.Describe(ID, p, spec)
-	return &agent{task: task, maker: maker, first: arms.Start, lanes: make([]lane, n), of: of}, err
+	return &agent{task: task, maker: maker, first: arms.Start, low: max(task.Low, -math.MaxFloat64), high: min(task.High, math.MaxFloat64), lanes: make([]lane, n), of: of}, err
 }
 
 type agent struct {
 	task  policy.Task
 	maker *policy.Maker
 	first int64 // smallest action
-	lanes []lane
-	of    snapshot.Of
+	// low and high are the least and greatest rewards that are finite.
+	low, high float64
+	lanes     []lane
+	of        snapshot.Of
 }
 
 type lane struct {
@@ -91,9 +94,11 @@ func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.C
 		case framework.NewRun:
 			a.lanes[i] = a.start(in.Seeds[i])
 		case framework.Continue:
-			if err := a.learn(i, rewards[i]); err != nil {
-				return err
+			l := &a.lanes[i]
+			if l.policy == nil || !(rewards[i] >= a.low && rewards[i] <= a.high) {
+				return a.refuse(i, rewards[i])
 			}
+			l.policy.Update(l.arm, rewards[i], l.bootstrap)
 			if terminated[i] || truncated[i] {
 				continue
 			}
@@ -102,36 +107,29 @@ func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.C
 		if l.policy == nil {
 			return &framework.LaneError{Lane: i, Err: fmt.Errorf("an episode before the first run: %w", framework.ErrNeedsReset)}
 		}
-		arms[i] = a.next(l)
+		l.arm = l.policy.SelectArm(l.exploration)
+		arms[i] = a.first + int64(l.arm)
 	}
 	return nil
 }
 
 // StepLane implements framework.LaneAgent.
 func (a *agent) StepLane(i int, _ int64, reward float64) (action int64, err error) {
-	if err := a.learn(i, reward); err != nil {
-		return 0, err
-	}
-	return a.next(&a.lanes[i]), nil
-}
-
-// learn updates the policy of lane i, which has been paid a reward.
-func (a *agent) learn(i int, reward float64) error {
 	l := &a.lanes[i]
-	if l.policy == nil {
-		return &framework.LaneError{Lane: i, Err: fmt.Errorf("a step before the first run: %w", framework.ErrNeedsReset)}
-	}
-	if !(reward >= a.task.Low && reward <= a.task.High) || reward-reward != 0 { // also infinite
-		return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", a.task.Check(reward), framework.ErrInvalidAnswer)}
+	if l.policy == nil || !(reward >= a.low && reward <= a.high) {
+		return 0, a.refuse(i, reward)
 	}
 	l.policy.Update(l.arm, reward, l.bootstrap)
-	return nil
+	l.arm = l.policy.SelectArm(l.exploration)
+	return a.first + int64(l.arm), nil
 }
 
-// next selects the lane's next arm.
-func (a *agent) next(l *lane) int64 {
-	l.arm = l.policy.SelectArm(l.exploration)
-	return a.first + int64(l.arm)
+// refuse is the error about a reward that lane i cannot take.
+func (a *agent) refuse(i int, reward float64) error {
+	if a.lanes[i].policy == nil {
+		return &framework.LaneError{Lane: i, Err: fmt.Errorf("a step before the first run: %w", framework.ErrNeedsReset)}
+	}
+	return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", a.task.Check(reward), framework.ErrInvalidAnswer)}
 }
 
 // start returns a lane at the beginning of a run.

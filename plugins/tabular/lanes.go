@@ -86,11 +86,11 @@ func (l *lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 	for i, s := range in.Signals {
 		switch s {
 		case framework.Continue:
-			var err error
-			out.Observations.Int64[i], out.Rewards[i], out.Terminated[i], out.Truncated[i], err = l.StepLane(i, in.Actions.Int64[i])
+			s, err := l.step(i, in.Actions.Int64[i])
 			if err != nil {
 				return err
 			}
+			out.Observations.Int64[i], out.Rewards[i], out.Terminated[i], out.Truncated[i] = s.Observation, s.Reward, s.Terminated, s.Truncated
 		case framework.NewEpisode, framework.NewRun:
 			x := &l.states[i]
 			x.pcg.Seed(in.Seeds[i], uint64(seed.Environment))
@@ -102,18 +102,37 @@ func (l *lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 	return nil
 }
 
-// StepLane implements framework.LaneEnvironment.
-func (l *lanes) StepLane(i int, action int64) (observation int64, reward float64, terminated, truncated bool, err error) {
+// PlayLane implements framework.LaneEnvironment.
+func (l *lanes) PlayLane(i int, agent framework.LaneAgent, last framework.LaneStep, actions []int64, rewards []float64) (int, framework.LaneStep, error) {
+	for k := range actions {
+		action, err := agent.StepLane(i, last.Observation, last.Reward)
+		if err != nil {
+			return k, last, &framework.AgentError{Err: err}
+		}
+		if last, err = l.step(i, action); err != nil {
+			return k, last, err
+		}
+		actions[k], rewards[k] = action, last.Reward
+		if last.Terminated || last.Truncated {
+			return k + 1, last, nil
+		}
+	}
+	return len(actions), last, nil
+}
+
+// step makes one step of lane i.
+func (l *lanes) step(i int, action int64) (s framework.LaneStep, err error) {
 	x := &l.states[i]
 	if x.over || uint64(action) >= uint64(l.model.NumActions()) {
-		return 0, 0, false, false, l.refuse(i, action)
+		return s, l.refuse(i, action)
 	}
-	x.state, reward = l.model.Step(x.state, int(action), x.rng)
+	x.state, s.Reward = l.model.Step(x.state, int(action), x.rng)
 	x.steps++
-	terminated = l.model.Terminal(x.state)
-	truncated = !terminated && x.steps == l.limit
-	x.over = terminated || truncated
-	return int64(x.state), reward, terminated, truncated, nil
+	s.Observation = int64(x.state)
+	s.Terminated = l.model.Terminal(x.state)
+	s.Truncated = !s.Terminated && x.steps == l.limit
+	x.over = s.Terminated || s.Truncated
+	return s, nil
 }
 
 // refuse is the error about an action that lane i cannot take.

@@ -169,10 +169,11 @@ func (l *Lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 	for i, s := range in.Signals {
 		switch s {
 		case framework.Continue:
-			var err error
-			if _, rewards[i], _, _, err = l.StepLane(i, actions[i]); err != nil {
-				return err
+			x := &l.lanes[i]
+			if uint64(actions[i]) >= uint64(len(x.means)) {
+				return l.refuse(i, actions[i])
 			}
+			rewards[i] = l.pay(&x.rng, x.means[actions[i]])
 		case framework.NewEpisode, framework.NewRun:
 			x := &l.lanes[i]
 			x.rng.Seed(in.Seeds[i], uint64(seed.Environment))
@@ -187,23 +188,34 @@ func (l *Lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 	return nil
 }
 
-// StepLane implements framework.LaneEnvironment.
-func (l *Lanes) StepLane(i int, action int64) (observation int64, reward float64, terminated, truncated bool, err error) {
-	x := &l.lanes[i]
-	if uint64(action) >= uint64(len(x.means)) {
-		return 0, 0, false, false, l.refuse(i, action)
+// PlayLane implements framework.LaneEnvironment.
+func (l *Lanes) PlayLane(i int, agent framework.LaneAgent, last framework.LaneStep, actions []int64, rewards []float64) (int, framework.LaneStep, error) {
+	means, rng := l.lanes[i].means, &l.lanes[i].rng
+	for k := range actions {
+		action, err := agent.StepLane(i, 0, last.Reward)
+		if err != nil {
+			return k, last, &framework.AgentError{Err: err}
+		}
+		if uint64(action) >= uint64(len(means)) {
+			return k, last, l.refuse(i, action)
+		}
+		last.Reward = l.pay(rng, means[action])
+		actions[k], rewards[k] = action, last.Reward
 	}
-	// One random number a step, whatever the arm: agents that pull the same
-	// arm at the same step of the same run get the same reward.
-	mean := x.means[action]
+	return len(actions), last, nil
+}
+
+// pay draws the reward of an arm. One random number a step, whatever the arm: agents
+// that pull the same arm at the same step of the same run get the same reward.
+func (l *Lanes) pay(rng *rand.PCG, mean float64) float64 {
 	if !l.noise.Bernoulli {
-		return 0, mean + l.noise.SD*rand.New(&x.rng).NormFloat64(), false, false, nil
+		return mean + l.noise.SD*rand.New(rng).NormFloat64()
 	}
 	paid := 0 // set without a branch, which nothing could predict
-	if float64(x.rng.Uint64()>>11)*0x1p-53 < mean {
+	if float64(rng.Uint64()>>11)*0x1p-53 < mean {
 		paid = 1
 	}
-	return 0, float64(paid), false, false, nil
+	return float64(paid)
 }
 
 // refuse is the error about an action that lane i cannot take.
