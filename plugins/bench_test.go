@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -27,8 +26,13 @@ import (
 
 const benchSteps = 10_000
 
-// benchGrid is made once, as in an experiment.
-var benchGrid = loop.LogGrid(200, benchSteps)
+// benchGrids are made once, as in an experiment, by the length of runs: a point every
+// fifty steps.
+var benchGrids = map[int][]int{
+	1:               loop.LogGrid(1, 1),
+	benchSteps / 10: loop.LogGrid(20, benchSteps/10),
+	benchSteps:      loop.LogGrid(200, benchSteps),
+}
 
 var benchMetrics = []result.Metric{result.Reward, result.DiscountedReturn, result.Regret, result.OptimalAction}
 
@@ -87,21 +91,14 @@ func (l *lanes) run(b *testing.B, first, steps int) []loop.Outcome {
 	for i := range runs {
 		runs[i] = first + i
 	}
-	grid := gridTo(steps)
 	outcomes, err := loop.Run(context.Background(), loop.Batch{
 		Environment: l.env, Agent: l.agent, Runs: runs, Seeds: seed.NewSource(1, l.env.Spec().ID),
-		Steps: steps, Grid: grid, Discount: 0.99, Metrics: benchMetrics,
+		Steps: steps, Grid: benchGrids[steps], Discount: 0.99, Metrics: benchMetrics,
 	})
 	if err != nil {
 		b.Error(err)
 	}
 	return outcomes
-}
-
-// gridTo returns the points of benchGrid before the last step, and that.
-func gridTo(steps int) []int {
-	before := sort.SearchInts(benchGrid, steps)
-	return append(benchGrid[:before:before], steps)
 }
 
 func report(b *testing.B, steps int) {
@@ -168,7 +165,7 @@ func BenchmarkLoop(b *testing.B) {
 
 // rewards returns the sum of all rewards, from the means of the windows.
 func rewards(outcomes []loop.Outcome, steps int) (sum float64) {
-	grid := gridTo(steps)
+	grid := benchGrids[steps]
 	for _, o := range outcomes {
 		before := 0
 		for k, end := range grid {
