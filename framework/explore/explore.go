@@ -130,7 +130,7 @@ type lane struct {
 	steps    int  // actions selected
 	explored int  // of them, those that an option other than the greedy one selected
 	data     int  // transitions or outcomes that the estimator has seen
-	due      int  // number of data at which to estimate again
+	due      int  // number of data at which to estimate again; of a fixed window never
 	window   options.Window
 	counts   counts
 	series   series // of the greedy option
@@ -318,6 +318,9 @@ func (a *explorer) reset(l *lane, s uint64) {
 	l.pcg.Seed(s, uint64(seed.Decisions))
 	l.left, l.since, l.explores, l.pending = 0, 0, false, false
 	l.steps, l.explored, l.data, l.due, l.episode = 0, 0, 0, 1, 0
+	if a.estimator == fixed {
+		l.due = math.MaxInt
+	}
 	l.window = a.initial
 	l.counts.clear()
 	l.series.clear()
