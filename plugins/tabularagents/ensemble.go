@@ -206,15 +206,23 @@ func (x *ensemble) learn(i int, r, gamma float64, next, followed int) {
 	k := len(size)
 	s := i / x.actions
 	q, after, top := x.q[i*k:][:k], x.top[next*k:][:k], x.top[s*k:][:k]
-	few := x.actions <= fewActions
 	sum := 0.0
+	if x.actions <= fewActions {
+		for m, w := range size {
+			v := q[m] + w*(r+gamma*after[m]-q[m])
+			q[m] = v
+			sum += v
+		}
+		x.mean[i] = sum / float64(k)
+		x.renew(s, top)
+		return
+	}
 	for m, w := range size {
 		old := q[m]
 		v := old + w*(r+gamma*after[m]-old)
 		q[m] = v
 		sum += v
 		switch {
-		case few:
 		case v >= top[m]:
 			top[m] = v
 		case old == top[m]:
@@ -222,9 +230,6 @@ func (x *ensemble) learn(i int, r, gamma float64, next, followed int) {
 		}
 	}
 	x.mean[i] = sum / float64(k)
-	if few {
-		x.renew(s, top)
-	}
 }
 
 // fewActions is up to how many it is faster to compare all of them, which needs

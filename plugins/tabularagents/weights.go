@@ -72,8 +72,9 @@ func (x *ensemble) bernoulli(w []float64) {
 		for len(w) > 0 {
 			n := min(len(w), 64)
 			bits := x.pcg.Uint64()
-			for k := range n {
-				w[k] = x.unit[bits>>k&1]
+			for k := range w[:n] {
+				w[k] = x.unit[bits&1]
+				bits >>= 1
 			}
 			w = w[n:]
 		}
