@@ -13,7 +13,7 @@ type optimisticParams struct {
 	Gamma     float64  `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; a choice of ours, like the other defaults, which were found by trial."`
 	Unseen    float64  `json:"unseen" jsonschema:"minimum=0" jsonschema_description:"By what factor the chance is overrated that a step finds the best state there can be, while there are states that were never visited. 1 is what the derivation gives; runs much longer than 1/(1-gamma) steps reap for longer than the discount counts, which speaks for more. 0 leaves such states out. The default is a choice of ours."`
 	Retry     float64  `json:"retry" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/n, in units of what a step has earned on average above the smallest reward; a choice of ours."`
-	Beta      *float64 `json:"beta,omitempty" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/√n like that of MBIE-EB, in units of the range of rewards. Default 0.01, or 0.2 where the next episode counts: what follows an end is worth more than one episode can be. Both are choices of ours."`
+	Beta      *float64 `json:"beta,omitempty" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/√n like that of MBIE-EB, in units of the range of rewards. Default 0.03, or 0.2 where the next episode counts: what follows an end is worth more than one episode can be. Both are choices of ours."`
 	Criterion string   `json:"criterion,omitempty" jsonschema:"enum=episode,enum=run" jsonschema_description:"Of tasks that end. episode: the discounted return of the episode, to which time hardly counts. run: that of the rest of the run, in which the next episode follows: a careful way to the end that takes long is no longer worth as much as a quick one. Episodes that can only cost are not looked forward to. The default is a choice of ours."`
 	Bounds
 }
@@ -48,7 +48,7 @@ func OptimisticModel() framework.Plugin {
 				return nil, err
 			}
 			follows := p.Criterion == "run" && !t.Spec.Continuing
-			beta := 0.01
+			beta := 0.03
 			switch {
 			case p.Beta != nil:
 				beta = *p.Beta
@@ -166,6 +166,10 @@ func (x *optimisticModel) ended() float64 {
 	return max(0, sum/x.episodes)
 }
 
+// rarity is one over how often, before anything is known, a pair tried once is believed
+// to lead to a state never visited if tried again: a choice of ours.
+const rarity = 60
+
 // unknown is what an optimistic model believes of what it has not seen.
 type unknown struct {
 	p         *optimisticParams
@@ -197,7 +201,7 @@ func (u *unknown) start() {
 func (u *unknown) value(best, n, q, bonus float64) float64 {
 	w := 0.0
 	if u.left > 0 {
-		w = u.p.Unseen * (1 + u.found) / (1 + u.exposed) / float64(1+u.states-u.left)
+		w = u.p.Unseen * (1 + u.found) / (rarity + u.exposed) / float64(1+u.states-u.left)
 	}
 	mean := 0.0
 	if u.steps > 0 {

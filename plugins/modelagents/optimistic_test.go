@@ -64,7 +64,7 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 			}
 			w := 0.0
 			if len(visited) < 3 {
-				w = unseen * (1 + found) / (1 + exposed) / float64(1+len(visited))
+				w = unseen * (1 + found) / (rarity + exposed) / float64(1+len(visited))
 			}
 			share := (1 + noisy) / (1 + repeated)
 			mean := earned / float64(len(steps))
