@@ -12,7 +12,7 @@ import (
 type optimisticParams struct {
 	Gamma     float64  `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; a choice of ours, like the other defaults, which were found by trial."`
 	Unseen    float64  `json:"unseen" jsonschema:"minimum=0" jsonschema_description:"By what factor the chance is overrated that a step finds the best state there can be, while there are states that were never visited. 1 is what the derivation gives; runs much longer than 1/(1-gamma) steps reap for longer than the discount counts, which speaks for more. 0 leaves such states out. The default is a choice of ours."`
-	Retry     float64  `json:"retry" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/n, in units of what a step has earned on average above the smallest reward; a choice of ours."`
+	Retry     *float64 `json:"retry,omitempty" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/n, in units of what a step has earned on average above the smallest reward. Default 2, or 0.5/(1-gamma) divided by the number of pairs of states and actions if that is more: to try few pairs again costs little of the horizon. Both are choices of ours."`
 	Beta      *float64 `json:"beta,omitempty" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/√n like that of MBIE-EB, in units of the range of rewards. Default 0.03, or 0.2 where the next episode counts: what follows an end is worth more than one episode can be. Both are choices of ours."`
 	Criterion string   `json:"criterion,omitempty" jsonschema:"enum=episode,enum=run" jsonschema_description:"Of tasks that end. episode: the discounted return of the episode, to which time hardly counts. run: that of the rest of the run, in which the next episode follows: a careful way to the end that takes long is no longer worth as much as a quick one. Episodes that can only cost are not looked forward to. The default is a choice of ours."`
 	Bounds
@@ -42,7 +42,7 @@ type optimisticParams struct {
 func OptimisticModel() framework.Plugin {
 	return finite.Plugin("rlrun/optimistic-model@1",
 		"The best policy of the model seen, with optimism about pairs not tried, states not visited (after Szita & Lőrincz 2008) and what is random (MBIE-EB's bonus). Ours; one setting for all finite tasks.",
-		optimisticParams{Gamma: 0.99, Unseen: 50, Retry: 2, Criterion: "run"},
+		optimisticParams{Gamma: 0.99, Unseen: 50, Criterion: "run"},
 		func(p optimisticParams, t finite.Task) (func() finite.Learner, error) {
 			if err := checkDiscount(p.Gamma); err != nil {
 				return nil, err
@@ -55,10 +55,14 @@ func OptimisticModel() framework.Plugin {
 			case follows:
 				beta = 0.2
 			}
+			retry := max(2, 0.5/(1-p.Gamma)/float64(t.States*t.Actions))
+			if p.Retry != nil {
+				retry = *p.Retry
+			}
 			for _, w := range []struct {
 				name  string
 				value float64
-			}{{"unseen", p.Unseen}, {"retry", p.Retry}, {"beta", beta}} {
+			}{{"unseen", p.Unseen}, {"retry", retry}, {"beta", beta}} {
 				if !(w.value >= 0) || math.IsInf(w.value, 0) {
 					return nil, lanes.Invalid("%s is %v, must be finite and not negative", w.name, w.value)
 				}
@@ -76,7 +80,7 @@ func OptimisticModel() framework.Plugin {
 				if follows {
 					x.starts = make([]float64, t.States)
 				}
-				x.unknown = unknown{p: &p, low: low, high: high, top: x.top, ends: !t.Spec.Continuing, states: t.States}
+				x.unknown = unknown{p: &p, retry: retry, low: low, high: high, top: x.top, ends: !t.Spec.Continuing, states: t.States}
 				return x
 			}, nil
 		})
@@ -173,6 +177,7 @@ const rarity = 60
 // unknown is what an optimistic model believes of what it has not seen.
 type unknown struct {
 	p         *optimisticParams
+	retry     float64
 	low, high float64 // bounds of rewards
 	top       float64 // the largest return there can be
 	ends      bool    // the task has episodes that end
@@ -190,7 +195,7 @@ type unknown struct {
 }
 
 func (u *unknown) start() {
-	*u = unknown{p: u.p, low: u.low, high: u.high, top: u.top, ends: u.ends, states: u.states,
+	*u = unknown{p: u.p, retry: u.retry, low: u.low, high: u.high, top: u.top, ends: u.ends, states: u.states,
 		best: u.top, visited: make([]bool, u.states), left: u.states}
 	if u.ends {
 		u.best = min(u.top, u.high)
@@ -208,7 +213,7 @@ func (u *unknown) value(best, n, q, bonus float64) float64 {
 		mean = u.earned / u.steps
 	}
 	share := (1 + u.noisy) / (1 + u.repeated)
-	return (n*q+w*best)/(n+w) + share*(bonus+u.p.Retry*max(0, min(mean-u.low, u.high-mean))/n)
+	return (n*q+w*best)/(n+w) + share*(bonus+u.retry*max(0, min(mean-u.low, u.high-mean))/n)
 }
 
 // visit takes in that a state was visited. It tells whether that was the last.

@@ -121,7 +121,7 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 
 // Where nothing is random, trying again says so: bonuses vanish.
 func TestOptimisticModelLearnsThatNothingIsRandom(t *testing.T) {
-	u := unknown{p: &optimisticParams{Retry: 1}, low: 0, high: 1, states: 3, top: 10}
+	u := unknown{p: &optimisticParams{}, retry: 1, low: 0, high: 1, states: 3, top: 10}
 	u.start()
 	first := u.value(u.best, 1, 0.5, 0.1)
 	for range 50 {
@@ -134,6 +134,23 @@ func TestOptimisticModelLearnsThatNothingIsRandom(t *testing.T) {
 	loud := u.value(u.best, 1, 0.5, 0.1)
 	if math.Abs(first-0.6) > 1e-12 || math.Abs(quiet-(0.5+0.6/51)) > 1e-12 || math.Abs(loud-1.1) > 1e-12 {
 		t.Errorf("%v, %v, %v, want 0.6, %v, 1.1", first, quiet, loud, 0.5+0.6/51)
+	}
+}
+
+// Where pairs are few against the horizon, they are tried again more often.
+func TestOptimisticModelRetries(t *testing.T) {
+	for _, tt := range []struct {
+		params string
+		want   float64
+	}{
+		{`{}`, 50. / 6}, // three states, two actions
+		{`{"gamma":0.9}`, 2},
+		{`{"retry":0}`, 0},
+	} {
+		x := newLane[*optimisticModel](t, "optimistic-model", tt.params, agenttest.Finite)
+		if got := x.unknown.retry; math.Abs(got-tt.want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", tt.params, got, tt.want)
+		}
 	}
 }
 
