@@ -124,9 +124,10 @@ var benchAgents = []struct {
 // one core, four lanes at a time; what it costs in the library, where the same four
 // runs are made right before, one after the other; and the median of the differences,
 // which a machine that others slow down does not distort, as long as the two are within
-// some milliseconds: hence the shorter runs of agents whose steps take microseconds. The
-// start of a run (drawing arms and beliefs, the models for regret) is timed with runs of
-// one step and reported by itself.
+// some milliseconds: hence the shorter runs of agents whose steps take microseconds, and
+// the half width of the median's 95 % confidence interval beside it, which tells whether
+// a difference of nanoseconds can be seen in them. The start of a run (drawing arms and
+// beliefs, the models for regret) is timed with runs of one step and reported by itself.
 func BenchmarkLoop(b *testing.B) {
 	for _, a := range benchAgents {
 		for _, arms := range []int{16, 128, 256} {
@@ -156,6 +157,7 @@ func BenchmarkLoop(b *testing.B) {
 				b.ReportMetric(median(alone)/steps, "library-ns/step")
 				b.ReportMetric(median(framework)/steps, "ns/step")
 				b.ReportMetric(median(more)/steps, "more-ns/step")
+				b.ReportMetric(medianError(more)/steps, "±more-ns/step")
 				b.ReportMetric(median(starting)/1e3/float64(l.n), "µs/start")
 				b.ReportMetric(0, "ns/op")
 			})
@@ -179,6 +181,15 @@ func rewards(outcomes []loop.Outcome, steps int) (sum float64) {
 func median(x []float64) float64 {
 	slices.Sort(x)
 	return x[len(x)/2]
+}
+
+// medianError returns half the width of the 95 % confidence interval of the median of
+// the distribution that x, which it sorts, was drawn from: between the two order
+// statistics √n places below and above the middle.
+func medianError(x []float64) float64 {
+	slices.Sort(x)
+	n, d := len(x), int(math.Ceil(math.Sqrt(float64(len(x)))))
+	return (x[min(n-1, n/2+d)] - x[max(0, n/2-d)]) / 2
 }
 
 // library is the same bandit and agent without the framework.

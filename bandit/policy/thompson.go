@@ -255,8 +255,18 @@ func (t *thompsonBeta) beats(arm int32, x *abscissa, lnPicked float64, rng *rand
 	return true
 }
 
-// samples is beats by sampling.
+// samples is beats by sampling. An arm that has not failed yet, b = 1, as all have at
+// first under a uniform prior, has P(q ≤ y) = y^a: −a·ln q is a standard exponential
+// variate.
 func (t *thompsonBeta) samples(d bandit.Beta, x *abscissa, rng *rand.Rand) bool {
+	if d.B == 1 {
+		lnY := -rng.ExpFloat64() / d.A
+		if lnY <= x.lnX {
+			return false
+		}
+		*x = newAbscissa(math.Exp(lnY))
+		return true
+	}
 	y := d.Sample(rng)
 	if y <= x.x {
 		return false
