@@ -144,9 +144,9 @@ func (t *ValueTables) At(p *Problem, q []float64, bonus func(Kind) int) error {
 			}
 		case Novelty:
 			a := bonus(kind)
-			t.arms.add(kind, a, t.row(a))
+			copy(t.arms.add(kind, a), t.row(a))
 		case Uniform, Repeats:
-			t.arms.add(kind, 0, t.mixed())
+			copy(t.arms.add(kind, 0), t.mixed())
 		}
 	}
 	t.arms.problem(p)
@@ -161,7 +161,7 @@ func (t *ValueTables) row(a int) []float64 { return t.values[a*t.members : (a+1)
 // add offers a directed option that begins with an action.
 func (t *ValueTables) add(kind Kind, of, action int) {
 	t.taken[action] = true
-	t.arms.add(kind, of, t.row(action))
+	copy(t.arms.add(kind, of), t.row(action))
 }
 
 // prefer finds the greedy action and that of each member, the first of equal ones.
@@ -247,7 +247,8 @@ func (t *tableArms) reset(first []int, values []float64) {
 	}
 }
 
-func (t *tableArms) add(kind Kind, of int, values []float64) {
+// add adds an arm and returns its values, to be filled in.
+func (t *tableArms) add(kind Kind, of int) []float64 {
 	arm := Arm{Name: kind.String()}
 	switch kind {
 	case Members:
@@ -261,7 +262,9 @@ func (t *tableArms) add(kind Kind, of int, values []float64) {
 	}
 	t.options = append(t.options, TableOption{kind, of})
 	t.arms = append(t.arms, arm)
-	t.values = append(t.values, values...)
+	n := len(t.values)
+	t.values = slices.Grow(t.values, t.members)[:n+t.members]
+	return t.values[n:]
 }
 
 func (t *tableArms) problem(p *Problem) {

@@ -31,9 +31,9 @@ import (
 type PolicyTables struct {
 	ValueTables
 	policies []TableOption
-	constant int // where the policies of Constants begin among them
-	uniform  int // which is Uniform
-	row      []float64
+	constant int       // where the policies of Constants begin among them
+	uniform  int       // which is Uniform
+	lead     []float64 // scratch: of the members over the greedy option
 }
 
 // NewPolicyTables returns what makes problems of members' values of policies at
@@ -46,7 +46,7 @@ func NewPolicyTables(actions, members int, gamma float64, o TableOptions) (*Poli
 	if v.arms.Evaluated > members {
 		return nil, fmt.Errorf("options: %d evaluated members of %d", v.arms.Evaluated, members)
 	}
-	t := &PolicyTables{ValueTables: *v, policies: []TableOption{{Kind: Greedy}}, row: make([]float64, members)}
+	t := &PolicyTables{ValueTables: *v, policies: []TableOption{{Kind: Greedy}}, lead: make([]float64, members)}
 	has := func(k Kind) bool { return slices.Contains(t.arms.Kinds, k) }
 	if has(Members) {
 		for l := range t.arms.Evaluated {
@@ -109,13 +109,13 @@ func (t *PolicyTables) At(p *Problem, q, e []float64, bonus func(Kind) int) erro
 				t.offer(kind, a, e, a, 0)
 			}
 		case Uniform, Repeats:
-			clear(t.row)
+			row := t.arms.add(kind, 0)
+			clear(row)
 			for a := range t.actions {
-				for k := range t.row {
-					t.row[k] += t.value(e, a, k, t.uniform) / float64(t.actions)
+				for k := range row {
+					row[k] += t.value(e, a, k, t.uniform) / float64(t.actions)
 				}
 			}
-			t.arms.add(kind, 0, t.row)
 		}
 	}
 	t.arms.problem(p)
@@ -129,22 +129,22 @@ func (t *PolicyTables) value(e []float64, action, member, policy int) float64 {
 
 // offer adds an option that takes an action first.
 func (t *PolicyTables) offer(kind Kind, of int, e []float64, action, policy int) {
-	i := (action*len(t.policies) + policy) * t.members
+	row, i := t.arms.add(kind, of), (action*len(t.policies)+policy)*t.members
 	for k, v := range e[i : i+t.members] {
-		t.row[k] = (1 - t.gamma) * v
+		row[k] = (1 - t.gamma) * v
 	}
-	t.arms.add(kind, of, t.row)
 }
 
 // elect finds, of the members that are not evaluated, the one for each action that
 // has most to gain over the greedy option by its own policy.
 func (t *PolicyTables) elect(e []float64, greedy int) {
-	lead := func(l int) float64 { return t.arms.optimal[l] - t.value(e, greedy, l, 0) }
 	for a := range t.champion {
 		t.champion[a] = -1
 	}
+	lead := t.lead
 	for l := t.arms.Evaluated; l < t.members; l++ {
-		if c := &t.champion[t.first[l]]; *c < 0 || lead(l) > lead(*c) {
+		lead[l] = t.arms.optimal[l] - t.value(e, greedy, l, 0)
+		if c := &t.champion[t.first[l]]; *c < 0 || lead[l] > lead[*c] {
 			*c = l
 		}
 	}
@@ -153,12 +153,12 @@ func (t *PolicyTables) elect(e []float64, greedy int) {
 // represent offers to follow a member that is not evaluated and begins with an
 // action.
 func (t *PolicyTables) represent(l int, e []float64, action int) {
+	row := t.arms.add(Members, l)
 	for k, a := range t.first {
 		if a == action {
-			t.row[k] = t.arms.optimal[k]
+			row[k] = t.arms.optimal[k]
 		} else {
-			t.row[k] = t.value(e, action, k, 0)
+			row[k] = t.value(e, action, k, 0)
 		}
 	}
-	t.arms.add(Members, l, t.row)
 }
