@@ -51,6 +51,53 @@ func leaderboardClose(s *study) error {
 	return err
 }
 
+// leaderboardCliff prints the returns of episodes, beside what the other leaderboards
+// score, in a task where the two differ.
+func leaderboardCliff(s *study) error {
+	env := s.Meta.Environments[0]
+	zero, err := s.row(env, uniform, result.Reward)
+	if err != nil {
+		return err
+	}
+	one, err := s.gain(env)
+	if err != nil {
+		return err
+	}
+	type entry struct {
+		runs     int // in which an episode ended
+		episodes float64
+		cells    []string
+	}
+	var entries []entry
+	for _, agent := range s.Meta.Agents {
+		reward, err := s.row(env, agent, result.Reward)
+		if err != nil {
+			return err
+		}
+		x := entry{cells: []string{agent, "none ended", fmt.Sprintf("%.1f", 100*(reward.Mean-zero.Mean)/(one-zero.Mean))}}
+		if r := s.Row(env, agent, result.EpisodeReturn); r != nil {
+			x.runs, x.episodes, x.cells[1] = len(r.Values), r.Mean, fmt.Sprintf("%.1f", r.Mean)
+			if x.runs > 1 {
+				x.cells[1] = interval(r.Estimate, 1)
+			}
+			if x.runs < s.Meta.Runs {
+				x.cells[1] += fmt.Sprintf(", in %d of %d runs", x.runs, s.Meta.Runs)
+			}
+		}
+		entries = append(entries, x)
+	}
+	slices.SortStableFunc(entries, func(x, y entry) int {
+		return cmp.Or(cmp.Compare(min(y.runs, 1), min(x.runs, 1)), cmp.Compare(y.episodes, x.episodes))
+	})
+	fmt.Fprintf(s.w, "Return of an episode, mean over runs of %d steps, %d runs, ± half of the 95 %% interval, and in how many of them an episode ended at all, if not in all; and the score by reward of the other tables:\n\n", s.Meta.Steps, s.Meta.Runs)
+	var rows [][]string
+	for _, x := range entries {
+		rows = append(rows, x.cells)
+	}
+	s.table([]string{"agent", "return of an episode", "score by reward"}, rows)
+	return nil
+}
+
 // scores prints what share of the way from uniformly random to optimal reward agents
 // get over whole runs, learning included, their ranks, and how they compare with the
 // best of the literature. It returns their names, the scores of task, agent and run, and

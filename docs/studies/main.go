@@ -39,6 +39,7 @@ var studies = map[string]func(*study) error{
 	"leaderboard":         leaderboard,
 	"leaderboard-bounds":  leaderboard,
 	"leaderboard-new":     leaderboard,
+	"leaderboard-cliff":   leaderboardCliff,
 	"leaderboard-close":   leaderboardClose,
 	"leaderboard-taxi":    leaderboard,
 }

@@ -65,7 +65,7 @@ type mbie struct {
 func (x *mbie) untried() float64 { return x.top }
 
 // tried implements optimism.
-func (x *mbie) tried(n, reward, after float64) float64 {
+func (x *mbie) tried(_ int, n, reward, after float64) float64 {
 	return reward + x.bonus/math.Sqrt(n) + after
 }
 

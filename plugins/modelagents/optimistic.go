@@ -31,7 +31,8 @@ type optimisticParams struct {
 //
 //   - w is a number of made up steps that led to a state never visited, as good as
 //     E: the Garden of Eden of Szita & Lőrincz (2008). Its size is learned from how
-//     often such states have been found, and 0 when all have been visited.
+//     often such states have been found, less for an action that has found fewer than
+//     its share, and 0 when all have been visited.
 //   - β R/√n is the bonus of MBIE-EB (Strehl & Littman 2008). ρ ḡ/n, where ḡ is the
 //     mean reward so far as a distance from the nearer bound, makes up for a first
 //     try that misled.
@@ -80,7 +81,7 @@ func OptimisticModel() framework.Plugin {
 				if follows {
 					x.starts = make([]float64, t.States)
 				}
-				x.unknown = unknown{p: &p, retry: retry, low: low, high: high, top: x.top, ends: !t.Spec.Continuing, states: t.States}
+				x.unknown = unknown{p: &p, retry: retry, low: low, high: high, top: x.top, ends: !t.Spec.Continuing, states: t.States, by: make([]finds, t.Actions)}
 				return x
 			}, nil
 		})
@@ -134,7 +135,7 @@ func (x *optimisticModel) learn(r float64, next int) {
 	all := x.unknown.visit(x.state)
 	before, noisy := x.counts.N(x.state, x.action), x.noisy()
 	x.counts.Update(x.state, x.action, r, next)
-	x.unknown.step(before, noisy, x.noisy(), r, next)
+	x.unknown.step(x.action, before, noisy, x.noisy(), r, next)
 	if x.unknown.visit(next) || all {
 		x.stale = math.Inf(1)
 	}
@@ -151,8 +152,8 @@ func (x *optimisticModel) noisy() bool {
 func (x *optimisticModel) untried() float64 { return min(x.top, x.unknown.best+x.gamma*x.end) }
 
 // tried implements optimism.
-func (x *optimisticModel) tried(n, reward, after float64) float64 {
-	return x.unknown.value(x.untried(), n, reward+after, x.bonus/math.Sqrt(n))
+func (x *optimisticModel) tried(action int, n, reward, after float64) float64 {
+	return x.unknown.value(action, x.untried(), n, reward+after, x.bonus/math.Sqrt(n))
 }
 
 // ended implements optimism: with the value of the state in which the next episode
@@ -171,8 +172,12 @@ func (x *optimisticModel) ended() float64 {
 }
 
 // rarity is one over how often, before anything is known, a pair tried once is believed
-// to lead to a state never visited if tried again: a choice of ours.
-const rarity = 60
+// to lead to a state never visited if tried again. kinship is for how many states found
+// the belief counts that actions find alike. Choices of ours.
+const (
+	rarity  = 60
+	kinship = 3
+)
 
 // unknown is what an optimistic model believes of what it has not seen.
 type unknown struct {
@@ -183,37 +188,49 @@ type unknown struct {
 	ends      bool    // the task has episodes that end
 	states    int
 
-	best    float64 // E, but for what follows the end of an episode
-	episode float64 // reward of the present episode
-	visited []bool  // states
-	left    int     // states not visited
-	// Of the steps that were not the first of their pair: how many found a state
-	// never visited, and the sum of 1/n, n being the tries before.
-	found, exposed  float64
+	best            float64 // E, but for what follows the end of an episode
+	episode         float64 // reward of the present episode
+	visited         []bool  // states
+	left            int     // states not visited
+	all             finds
+	by              []finds // actions
 	repeated, noisy float64 // pairs tried twice or more; those of them with more than one outcome
 	steps, earned   float64 // in the run
 }
 
+// finds are, of steps that were not the first of their pair, how many found a state
+// never visited, and the sum of 1/n, n being the tries before.
+type finds struct{ found, exposed float64 }
+
 func (u *unknown) start() {
 	*u = unknown{p: u.p, retry: u.retry, low: u.low, high: u.high, top: u.top, ends: u.ends, states: u.states,
-		best: u.top, visited: make([]bool, u.states), left: u.states}
+		best: u.top, visited: make([]bool, u.states), left: u.states, by: make([]finds, len(u.by))}
 	if u.ends {
 		u.best = min(u.top, u.high)
 	}
 }
 
-// value returns Q of a pair with n tries, given E, its q̂ and β R/√n.
-func (u *unknown) value(best, n, q, bonus float64) float64 {
+// value returns Q of a pair of an action with n tries, given E, its q̂ and β R/√n.
+func (u *unknown) value(action int, best, n, q, bonus float64) float64 {
 	w := 0.0
 	if u.left > 0 {
-		w = u.p.Unseen * (1 + u.found) / (rarity + u.exposed) / float64(1+u.states-u.left)
+		w = u.p.Unseen * (1 + u.all.found) / (rarity + u.all.exposed) * u.share(action) / float64(1+u.states-u.left)
 	}
 	mean := 0.0
 	if u.steps > 0 {
 		mean = u.earned / u.steps
 	}
-	share := (1 + u.noisy) / (1 + u.repeated)
-	return (n*q+w*best)/(n+w) + share*(bonus+u.retry*max(0, min(mean-u.low, u.high-mean))/n)
+	random := (1 + u.noisy) / (1 + u.repeated)
+	return (n*q+w*best)/(n+w) + random*(bonus+u.retry*max(0, min(mean-u.low, u.high-mean))/n)
+}
+
+// share returns by what factor, at most 1, an action finds fewer states than others.
+func (u *unknown) share(action int) float64 {
+	if u.all.found == 0 {
+		return 1
+	}
+	own := &u.by[action]
+	return min(1, (kinship+own.found)/(kinship+u.all.found*own.exposed/u.all.exposed))
 }
 
 // visit takes in that a state was visited. It tells whether that was the last.
@@ -226,16 +243,18 @@ func (u *unknown) visit(s int) bool {
 	return u.left == 0
 }
 
-// step takes in a step of a pair that was tried before times, of which it had one
-// outcome only or not, before and after.
-func (u *unknown) step(before float64, wasNoisy, isNoisy bool, r float64, next int) {
+// step takes in a step of a pair of an action that was tried before times, of which it
+// had one outcome only or not, before and after.
+func (u *unknown) step(action int, before float64, wasNoisy, isNoisy bool, r float64, next int) {
 	u.steps++
 	u.earned += r
 	u.episode += r
 	if before > 0 {
-		u.exposed += 1 / before
-		if !u.visited[next] {
-			u.found++
+		for _, f := range []*finds{&u.all, &u.by[action]} {
+			f.exposed += 1 / before
+			if !u.visited[next] {
+				f.found++
+			}
 		}
 	}
 	if before == 1 {

@@ -34,15 +34,19 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 		check := func() {
 			tries, outcomes := map[[2]int]float64{}, map[[2]int]map[step]bool{}
 			visited := map[int]bool{}
-			found, exposed, earned := 0.0, 0.0, 0.0
+			var all finds
+			var by [2]finds
+			earned := 0.0
 			sums := map[[2]int]float64{}
 			for _, e := range steps {
 				pair := [2]int{e.s, e.a}
 				visited[e.s] = true
 				if n := tries[pair]; n > 0 {
-					exposed += 1 / n
+					all.exposed += 1 / n
+					by[e.a].exposed += 1 / n
 					if !visited[e.next] {
-						found++
+						all.found++
+						by[e.a].found++
 					}
 				} else {
 					outcomes[pair] = map[step]bool{}
@@ -62,10 +66,6 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 					noisy++
 				}
 			}
-			w := 0.0
-			if len(visited) < 3 {
-				w = unseen * (1 + found) / (rarity + exposed) / float64(1+len(visited))
-			}
 			share := (1 + noisy) / (1 + repeated)
 			mean := earned / float64(len(steps))
 			for s := range 3 {
@@ -75,6 +75,13 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 				for a := range 2 {
 					pair := [2]int{s, a}
 					n, want := tries[pair], best
+					w := 0.0
+					if len(visited) < 3 {
+						w = unseen * (1 + all.found) / (rarity + all.exposed) / float64(1+len(visited))
+						if all.found > 0 {
+							w *= min(1, (kinship+by[a].found)/(kinship+all.found*by[a].exposed/all.exposed))
+						}
+					}
 					if n > 0 {
 						v := 0.0
 						for _, e := range steps {
@@ -121,19 +128,41 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 
 // Where nothing is random, trying again says so: bonuses vanish.
 func TestOptimisticModelLearnsThatNothingIsRandom(t *testing.T) {
-	u := unknown{p: &optimisticParams{}, retry: 1, low: 0, high: 1, states: 3, top: 10}
+	u := unknown{p: &optimisticParams{}, retry: 1, low: 0, high: 1, states: 3, top: 10, by: make([]finds, 1)}
 	u.start()
-	first := u.value(u.best, 1, 0.5, 0.1)
+	first := u.value(0, u.best, 1, 0.5, 0.1)
 	for range 50 {
-		u.step(1, false, false, 0.5, 0)
+		u.step(0, 1, false, false, 0.5, 0)
 	}
-	quiet := u.value(u.best, 1, 0.5, 0.1)
+	quiet := u.value(0, u.best, 1, 0.5, 0.1)
 	for range 50 {
-		u.step(5, false, true, 0.5, 0)
+		u.step(0, 5, false, true, 0.5, 0)
 	}
-	loud := u.value(u.best, 1, 0.5, 0.1)
+	loud := u.value(0, u.best, 1, 0.5, 0.1)
 	if math.Abs(first-0.6) > 1e-12 || math.Abs(quiet-(0.5+0.6/51)) > 1e-12 || math.Abs(loud-1.1) > 1e-12 {
 		t.Errorf("%v, %v, %v, want 0.6, %v, 1.1", first, quiet, loud, 0.5+0.6/51)
+	}
+}
+
+// An action that finds fewer states than its share is believed less, one that finds more
+// is not believed more.
+func TestOptimisticModelLearnsWhichActionsFind(t *testing.T) {
+	u := unknown{p: &optimisticParams{Unseen: 1}, top: 10, low: 0, high: 1, states: 9, by: make([]finds, 3)}
+	u.start()
+	for s := range 3 {
+		u.visit(s)
+		for range 20 {
+			u.step(0, 1, false, false, 0, s)
+		}
+		u.step(1, 1, false, false, 0, s+1)
+	}
+	// Three finds in 63 tries, all of action 1.
+	rate := 4.0 / (rarity + 63) / 4
+	for action, share := range []float64{kinship / (kinship + 60.0/21), 1, 1} {
+		w := rate * share
+		if got, want := u.value(action, 10, 1, 0, 0), 10*w/(1+w); math.Abs(got-want) > 1e-12 {
+			t.Errorf("action %d: %v, want %v", action, got, want)
+		}
 	}
 }
 

@@ -11,16 +11,16 @@ import (
 type optimism interface {
 	// untried returns the value of a pair that was never tried.
 	untried() float64
-	// tried returns that of a pair tried n times, given its mean reward and the
-	// discounted mean value of what followed.
-	tried(n, reward, after float64) float64
+	// tried returns that of a pair of an action, tried n times, given its mean reward
+	// and the discounted mean value of what followed.
+	tried(action int, n, reward, after float64) float64
 	// ended returns the value of a terminal state.
 	ended() float64
 }
 
 // sweeping acts greedily by the solution of
 //
-//	Q(s,a) = tried(n(s,a), r̂(s,a), γ Σ_u p̂(u|s,a) max_b Q(u,b)), at most the largest return,
+//	Q(s,a) = tried(a, n(s,a), r̂(s,a), γ Σ_u p̂(u|s,a) max_b Q(u,b)), at most the largest return,
 //
 // which is kept up to date by sweeps of value iteration from the last one, to a
 // residual of 1e-3 of the range of rewards. A step changes the values of one pair
@@ -132,7 +132,7 @@ func (x *sweeping) backup(s int) float64 {
 		for k, u := range next {
 			v += count[k] * x.value[u]
 		}
-		row[a] = min(x.top, x.tried(seen, x.counts.Rewards(s, a).Mean, x.gamma*v/seen))
+		row[a] = min(x.top, x.tried(a, seen, x.counts.Rewards(s, a).Mean, x.gamma*v/seen))
 	}
 	x.value[s] = argmax.Max(row)
 	return math.Abs(x.value[s] - old)
