@@ -69,35 +69,39 @@ func (c *comparison) ceiling(x int) float64 {
 	return (most + 1e-12*size) / float64(len(y)) // whatever the rounding
 }
 
-// leading returns the leads of values over those of the greedy option that are
-// positive, the largest first, of equal ones the first; and the sum of the others.
-func (c *comparison) leading(values []float64) (leads []lead, others lead) {
+// sorted returns the leads of values over those of the greedy option, the largest
+// first; of equal ones the first.
+func (c *comparison) sorted(values []float64) []lead {
 	y := c.row(c.Greedy)
-	values, leads = values[:len(y)], c.leads[:len(y)]
-	n := 0
+	values, leads := values[:len(y)], c.leads[:len(y)]
+	if len(leads) > 32 {
+		for k, v := range y {
+			leads[k] = lead{values[k] - v, v - c.rule.LowerBound}
+		}
+		slices.SortStableFunc(leads, func(a, b lead) int { return cmp.Compare(b.lead, a.lead) })
+		return leads
+	}
+	// For so few it is faster to insert them, from both ends.
+	above, below := 0, len(leads)
 	for k, v := range y {
 		l := lead{values[k] - v, v - c.rule.LowerBound}
-		leads[n] = l
 		if l.lead > 0 {
-			n++
-		} else {
-			others.lead += l.lead
-			others.cost += l.cost
+			j := above
+			for ; j > 0 && leads[j-1].lead < l.lead; j-- {
+				leads[j] = leads[j-1]
+			}
+			leads[j] = l
+			above++
+			continue
 		}
-	}
-	leads = leads[:n]
-	if n > 32 {
-		slices.SortStableFunc(leads, func(a, b lead) int { return cmp.Compare(b.lead, a.lead) })
-		return leads, others
-	}
-	for i := 1; i < n; i++ { // for so few it is faster to insert them
-		l, j := leads[i], i
-		for ; j > 0 && leads[j-1].lead < l.lead; j-- {
-			leads[j] = leads[j-1]
+		j := below
+		for ; j < len(leads) && leads[j].lead >= l.lead; j++ {
+			leads[j-1] = leads[j]
 		}
-		leads[j] = l
+		leads[j-1] = l
+		below--
 	}
-	return leads, others
+	return leads
 }
 
 // paired is the comparison model by model, (A) of docs/theory.md §3.2 for U. With
@@ -110,22 +114,21 @@ func (c *comparison) paired(x int) rival {
 	if c.Arms[x].Class == Uninformed {
 		return c.uninformed(x)
 	}
-	values := c.row(x)
+	leads := c.sorted(c.row(x))
 	if c.rule.Kind != bandit.U {
-		gain, gap, r := c.promise(values)
+		gain, gap, r := promise(leads, c.rule.Kind)
 		r.option, r.advantage = x, (1-c.share)*gain-c.share*gap
 		return r
 	}
-	leads, others := c.leading(values)
-	k := float64(len(values))
-	short, best := others.cost, 0.0
+	k := len(leads)
+	short, best := 0.0, 0.0
 	r := rival{option: x}
-	for m := len(leads) - 1; m >= 0; m-- { // δ = D of the m+1 best; short is the cost of the others
+	for m := k - 1; m >= 0; m-- { // δ = D of the m+1 best; short is the cost of the others
 		l := leads[m]
-		if m+1 == len(leads) || leads[m+1].lead < l.lead {
+		if l.lead > 0 && (m+1 == k || leads[m+1].lead < l.lead) {
 			n := float64(m + 1)
 			if v := l.lead*n - c.share*short; r.p == 0 || v >= best {
-				best, r.delta, r.p = v, l.lead, n/k
+				best, r.delta, r.p = v, l.lead, n/float64(k)
 			}
 		}
 		short += l.cost
@@ -133,28 +136,30 @@ func (c *comparison) paired(x int) rival {
 	if v := -c.share * short; r.p == 0 || v > best { // δ beyond all leads
 		best, r.delta, r.p = v, 0, 0
 	}
-	r.advantage = best / k
+	r.advantage = best / float64(k)
 	return r
 }
 
-// promise returns, of the leads of values, sup δp or for V their mean positive part,
-// minus their mean, and the δ and p of sup δp.
-func (c *comparison) promise(values []float64) (gain, gap float64, at rival) {
-	leads, others := c.leading(values)
-	k := float64(len(values))
-	product, positive := 0.0, 0.0
+// promise returns, of leads in descending order, sup δp or for V their mean
+// positive part, minus their mean, and the δ and p of sup δp.
+func promise(leads []lead, kind bandit.IndexKind) (gain, gap float64, at rival) {
+	k := float64(len(leads))
+	product, positive, sum := 0.0, 0.0, 0.0
 	for m, l := range leads {
+		sum += l.lead
+		if l.lead <= 0 {
+			continue
+		}
 		positive += l.lead
 		n := float64(m + 1)
 		if v := l.lead * n; v > product {
 			product, at.delta, at.p = v, l.lead, n/k
 		}
 	}
-	gap = -(positive + others.lead) / k
-	if c.rule.Kind == bandit.V {
-		return positive / k, gap, at
+	if kind == bandit.V {
+		return positive / k, -sum / k, at
 	}
-	return product / k, gap, at
+	return product / k, -sum / k, at
 }
 
 // uninformed is (B) of docs/theory.md §3.2, with D_k = v*_k − v_k(y) and e the mean
@@ -164,7 +169,7 @@ func (c *comparison) promise(values []float64) (gain, gap float64, at rival) {
 //
 // or, for V, with mean D_k⁺ in place of sup δp.
 func (c *comparison) uninformed(x int) rival {
-	gain, _, r := c.promise(c.Optimal)
+	gain, _, r := promise(c.sorted(c.Optimal), c.rule.Kind)
 	r.option, r.advantage = x, c.afterReveal(x, gain)
 	return r
 }

@@ -45,8 +45,8 @@ func leaderboard(s *study) error {
 	return s.figure("", figure)
 }
 
-// leaderboardClose prints the scores of a few agents that are close together.
-func leaderboardClose(s *study) error {
+// leaderboardScores prints the scores alone.
+func leaderboardScores(s *study) error {
 	_, _, _, err := s.scores()
 	return err
 }

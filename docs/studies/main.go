@@ -40,7 +40,8 @@ var studies = map[string]func(*study) error{
 	"leaderboard-bounds":  leaderboard,
 	"leaderboard-new":     leaderboard,
 	"leaderboard-cliff":   leaderboardCliff,
-	"leaderboard-close":   leaderboardClose,
+	"leaderboard-close":   leaderboardScores,
+	"leaderboard-models":  leaderboardScores,
 	"leaderboard-taxi":    leaderboard,
 }
 

@@ -192,8 +192,8 @@ type unknown struct {
 	episode         float64 // reward of the present episode
 	visited         []bool  // states
 	left            int     // states not visited
-	all             finds
-	by              []finds // actions
+	all             finds   // of all actions
+	by              []finds // of each
 	repeated, noisy float64 // pairs tried twice or more; those of them with more than one outcome
 	steps, earned   float64 // in the run
 }
@@ -224,7 +224,8 @@ func (u *unknown) value(action int, best, n, q, bonus float64) float64 {
 	return (n*q+w*best)/(n+w) + random*(bonus+u.retry*max(0, min(mean-u.low, u.high-mean))/n)
 }
 
-// share returns by what factor, at most 1, an action finds fewer states than others.
+// share returns by what factor, at most 1, an action finds fewer states than others: θ̂
+// of docs/theory.md §3.7.
 func (u *unknown) share(action int) float64 {
 	if u.all.found == 0 {
 		return 1
