@@ -26,12 +26,10 @@ import (
 
 const benchSteps = 10_000
 
-// benchGrids are made once, as in an experiment, by the length of runs: a point every
-// fifty steps.
+// benchGrids are made once, as in an experiment, by the length of runs.
 var benchGrids = map[int][]int{
-	1:               loop.LogGrid(1, 1),
-	benchSteps / 10: loop.LogGrid(20, benchSteps/10),
-	benchSteps:      loop.LogGrid(200, benchSteps),
+	1:          loop.LogGrid(1, 1),
+	benchSteps: loop.LogGrid(200, benchSteps),
 }
 
 var benchMetrics = []result.Metric{result.Reward, result.DiscountedReturn, result.Regret, result.OptimalAction}
@@ -106,58 +104,61 @@ func report(b *testing.B, steps int) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// benchAgents are agents, and the length of the runs in which BenchmarkLoop compares
-// them with the library.
-var benchAgents = []struct {
-	name, params string
-	steps        int
-}{
-	{"epsilon-greedy", `{"policy":{"kind":"epsilon-greedy"},"belief":{"kind":"point"}}`, benchSteps},
-	{"thompson", `{"policy":{"kind":"thompson"},"belief":{"kind":"population"}}`, benchSteps},
-	{"optimistic-stochastic", `{"policy":{"kind":"optimistic-stochastic","gamma":0.99}}`, benchSteps},
-	{"vpi", `{"policy":{"kind":"vpi"},"belief":{"kind":"population"}}`, benchSteps},
-	{"ucb1", `{"policy":{"kind":"ucb1"}}`, benchSteps},
-	{"thompson-beta", `{"policy":{"kind":"thompson"},"belief":{"kind":"beta"}}`, benchSteps / 10},
+// benchAgents are agents that BenchmarkLoop compares with the library.
+var benchAgents = []struct{ name, params string }{
+	{"epsilon-greedy", `{"policy":{"kind":"epsilon-greedy"},"belief":{"kind":"point"}}`},
+	{"thompson", `{"policy":{"kind":"thompson"},"belief":{"kind":"population"}}`},
+	{"optimistic-stochastic", `{"policy":{"kind":"optimistic-stochastic","gamma":0.99}}`},
+	{"vpi", `{"policy":{"kind":"vpi"},"belief":{"kind":"population"}}`},
+	{"ucb1", `{"policy":{"kind":"ucb1"}}`},
+	{"thompson-beta", `{"policy":{"kind":"thompson"},"belief":{"kind":"beta"}}`},
 }
 
 // BenchmarkLoop is what a step costs through the framework's loop, in process, on
 // one core, four lanes at a time; what it costs in the library, where the same four
 // runs are made right before, one after the other; and the median of the differences,
-// which a machine that others slow down does not distort, as long as the two are within
-// some milliseconds: hence the shorter runs of agents whose steps take microseconds, and
-// the half width of the median's 95 % confidence interval beside it, which tells whether
-// a difference of nanoseconds can be seen in them. The start of a run (drawing arms and
-// beliefs, the models for regret) is timed with runs of one step and reported by itself.
+// which a machine that others slow down for a while does not distort, with half the
+// width of the median's 95 % confidence interval beside it, which tells whether a
+// difference of nanoseconds can be seen in steps of microseconds. There are 64 rounds
+// at least. The start of a run (drawing arms and beliefs, the models for regret) is
+// timed with runs of one step and reported by itself.
 func BenchmarkLoop(b *testing.B) {
+	const steps, rounds = benchSteps, 64
 	for _, a := range benchAgents {
 		for _, arms := range []int{16, 128, 256} {
 			b.Run(fmt.Sprintf("%s/arms=%d", a.name, arms), func(b *testing.B) {
 				l := openLanes(b, inProcess, arms, a.params, 4)
 				library := openLibrary(b, arms, a.params, l.env.Spec())
 				var alone, framework, starting, more []float64 // ns
-				for runs := 0; b.Loop(); runs += l.n {
+				round := func() {
+					first := l.n * len(more)
 					spent, sum := 0.0, 0.0
 					for i := range l.n {
-						ns, paid := library.run(runs+i, a.steps)
+						ns, paid := library.run(first+i, steps)
 						spent, sum = spent+ns, sum+paid
 					}
 					begun := time.Now()
-					l.run(b, runs, 1)
+					l.run(b, first, 1)
 					start := float64(time.Since(begun).Nanoseconds())
 					begun = time.Now()
-					outcomes := l.run(b, runs, a.steps)
+					outcomes := l.run(b, first, steps)
 					whole := float64(time.Since(begun).Nanoseconds()) - start
-					if got := rewards(outcomes, a.steps); math.Abs(got-sum) > 0.5 {
+					if got := rewards(outcomes); math.Abs(got-sum) > 0.5 {
 						b.Fatalf("the framework's runs are not the library's: %v rewards, not %v", got, sum)
 					}
 					alone, framework = append(alone, spent), append(framework, whole)
 					starting, more = append(starting, start), append(more, whole-spent)
 				}
-				steps := float64(l.n * a.steps)
-				b.ReportMetric(median(alone)/steps, "library-ns/step")
-				b.ReportMetric(median(framework)/steps, "ns/step")
-				b.ReportMetric(median(more)/steps, "more-ns/step")
-				b.ReportMetric(medianError(more)/steps, "±more-ns/step")
+				for b.Loop() {
+					for range rounds {
+						round()
+					}
+				}
+				perStep := 1 / float64(l.n*steps)
+				b.ReportMetric(median(alone)*perStep, "library-ns/step")
+				b.ReportMetric(median(framework)*perStep, "ns/step")
+				b.ReportMetric(median(more)*perStep, "more-ns/step")
+				b.ReportMetric(medianError(more)*perStep, "±more-ns/step")
 				b.ReportMetric(median(starting)/1e3/float64(l.n), "µs/start")
 				b.ReportMetric(0, "ns/op")
 			})
@@ -166,8 +167,8 @@ func BenchmarkLoop(b *testing.B) {
 }
 
 // rewards returns the sum of all rewards, from the means of the windows.
-func rewards(outcomes []loop.Outcome, steps int) (sum float64) {
-	grid := benchGrids[steps]
+func rewards(outcomes []loop.Outcome) (sum float64) {
+	grid := benchGrids[benchSteps]
 	for _, o := range outcomes {
 		before := 0
 		for k, end := range grid {
