@@ -30,10 +30,12 @@ var (
 // leaderboard prints the scores of agents, and draws the distribution of those of the
 // first eight.
 func leaderboard(s *study) error {
-	agents, scores, order, err := s.scores()
+	agents, scores, err := s.scores()
 	if err != nil {
 		return err
 	}
+	order := s.ranking(agents, scores)
+	s.against(literature, agents, scores)
 	figure := &report.Figure{Title: "Share of runs with at least a score, mean over tasks", XLabel: "score, percent", YLabel: "share of runs"}
 	for _, a := range order[:min(8, len(order))] {
 		line := report.Line{Label: agents[a]}
@@ -47,8 +49,24 @@ func leaderboard(s *study) error {
 
 // leaderboardScores prints the scores alone.
 func leaderboardScores(s *study) error {
-	_, _, _, err := s.scores()
-	return err
+	agents, scores, err := s.scores()
+	if err != nil {
+		return err
+	}
+	s.ranking(agents, scores)
+	s.against(literature, agents, scores)
+	return nil
+}
+
+// leaderboardTuned prints how our defaults compare with the best of all others, which
+// have several settings each.
+func leaderboardTuned(s *study) error {
+	agents, scores, err := s.scores()
+	if err != nil {
+		return err
+	}
+	s.against(slices.DeleteFunc(slices.Clone(agents), func(a string) bool { return slices.Contains(contenders, a) }), agents, scores)
+	return nil
 }
 
 // leaderboardCliff prints the returns of episodes, beside what the other leaderboards
@@ -98,11 +116,10 @@ func leaderboardCliff(s *study) error {
 	return nil
 }
 
-// scores prints what share of the way from uniformly random to optimal reward agents
-// get over whole runs, learning included, their ranks, and how they compare with the
-// best of the literature. It returns their names, the scores of task, agent and run, and
-// the agents by rank.
-func (s *study) scores() (agents []string, scores [][][]float64, order []int, err error) {
+// scores returns what share of the way from uniformly random to optimal reward agents get
+// over whole runs, learning included: their names, and the scores of task, agent and
+// run.
+func (s *study) scores() (agents []string, scores [][][]float64, err error) {
 	for _, a := range s.Meta.Agents {
 		if a != uniform {
 			agents = append(agents, a)
@@ -112,19 +129,19 @@ func (s *study) scores() (agents []string, scores [][][]float64, order []int, er
 	for e, env := range s.Meta.Environments {
 		zero, err := s.row(env, uniform, result.Reward)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, err
 		}
 		one, err := s.gain(env)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, err
 		}
 		if !(one > zero.Mean) {
-			return nil, nil, nil, fmt.Errorf("uniform reaches the optimum of %s", env)
+			return nil, nil, fmt.Errorf("uniform reaches the optimum of %s", env)
 		}
 		for _, agent := range agents {
 			row, err := s.row(env, agent, result.Reward)
 			if err != nil {
-				return nil, nil, nil, err
+				return nil, nil, err
 			}
 			runs := make([]float64, len(row.Values))
 			for k, v := range row.Values {
@@ -133,6 +150,11 @@ func (s *study) scores() (agents []string, scores [][][]float64, order []int, er
 			scores[e] = append(scores[e], runs)
 		}
 	}
+	return agents, scores, nil
+}
+
+// ranking prints scores and mean ranks. It returns the agents by rank.
+func (s *study) ranking(agents []string, scores [][][]float64) (order []int) {
 	low, mean, high := ranks(scores, rand.New(rand.NewPCG(s.Meta.Seed, 0)))
 	order = make([]int, len(agents))
 	for a := range order {
@@ -155,13 +177,12 @@ func (s *study) scores() (agents []string, scores [][][]float64, order []int, er
 		rows = append(rows, row)
 	}
 	s.table(head, rows)
-	s.against(agents, scores)
-	return agents, scores, order, nil
+	return order
 }
 
 // against prints, task by task, the best of the literature's agents and by how much the
 // contenders are above it, run by run: all agents of a run meet the same draws.
-func (s *study) against(agents []string, scores [][][]float64) {
+func (s *study) against(literature, agents []string, scores [][][]float64) {
 	index := func(names []string) (found []int) {
 		for _, name := range names {
 			if a := slices.Index(agents, name); a >= 0 {

@@ -43,6 +43,7 @@ var studies = map[string]func(*study) error{
 	"leaderboard-close":   leaderboardScores,
 	"leaderboard-models":  leaderboardScores,
 	"leaderboard-taxi":    leaderboard,
+	"leaderboard-tuned":   leaderboardTuned,
 }
 
 func main() {

@@ -11,9 +11,9 @@ import (
 // optimisticParams are the parameters of the optimistic model.
 type optimisticParams struct {
 	Gamma     float64  `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; a choice of ours, like the other defaults, which were found by trial."`
-	Unseen    float64  `json:"unseen" jsonschema:"minimum=0" jsonschema_description:"By what factor the chance is overrated that a step finds the best state there can be, while there are states that were never visited. 1 is what the derivation gives; runs much longer than 1/(1-gamma) steps reap for longer than the discount counts, which speaks for more. 0 leaves such states out. The default is a choice of ours."`
-	Retry     *float64 `json:"retry,omitempty" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/n, in units of what a step has earned on average above the smallest reward. Default 2, or 0.5/(1-gamma) divided by the number of pairs of states and actions if that is more: to try few pairs again costs little of the horizon. Both are choices of ours."`
-	Beta      *float64 `json:"beta,omitempty" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/√n like that of MBIE-EB, in units of the range of rewards. Default 0.03, or 0.2 where the next episode counts: what follows an end is worth more than one episode can be. Both are choices of ours."`
+	Unseen    *float64 `json:"unseen,omitempty" jsonschema:"minimum=0" jsonschema_description:"By what factor the chance is overrated that a step finds the best state there can be, while there are states that were never visited. 1 is what the derivation gives; runs much longer than 1/(1-gamma) steps reap for longer than the discount counts, which speaks for more, where there are few pairs of states and actions to search. 0 leaves such states out. Default 20/(1-gamma) divided by the number of pairs, but at least 1 and at most 50: choices of ours."`
+	Retry     *float64 `json:"retry,omitempty" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/n, in units of what a step has earned on average above the smallest reward. Default 0.5, or 0.5/(1-gamma) divided by the number of pairs of states and actions if that is more: to try few pairs again costs little of the horizon. Both are choices of ours."`
+	Beta      *float64 `json:"beta,omitempty" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, falling as 1/√n like that of MBIE-EB, in units of the range of rewards. Default 0.03; where the next episode counts 0.16/√(1-gamma) divided by the root of the number of pairs, if that is more: what follows an end is worth more than one episode can be. Both are choices of ours."`
 	Criterion string   `json:"criterion,omitempty" jsonschema:"enum=episode,enum=run" jsonschema_description:"Of tasks that end. episode: the discounted return of the episode, to which time hardly counts. run: that of the rest of the run, in which the next episode follows: a careful way to the end that takes long is no longer worth as much as a quick one. Episodes that can only cost are not looked forward to. The default is a choice of ours."`
 	Bounds
 }
@@ -43,29 +43,27 @@ type optimisticParams struct {
 func OptimisticModel() framework.Plugin {
 	return finite.Plugin("rlrun/optimistic-model@1",
 		"The best policy of the model seen, with optimism about pairs not tried, states not visited (after Szita & Lőrincz 2008) and what is random (MBIE-EB's bonus). Ours; one setting for all finite tasks.",
-		optimisticParams{Gamma: 0.99, Unseen: 50, Criterion: "run"},
+		optimisticParams{Gamma: 0.99, Criterion: "run"},
 		func(p optimisticParams, t finite.Task) (func() finite.Learner, error) {
 			if err := checkDiscount(p.Gamma); err != nil {
 				return nil, err
 			}
 			follows := p.Criterion == "run" && !t.Spec.Continuing
-			beta := 0.03
-			switch {
-			case p.Beta != nil:
-				beta = *p.Beta
-			case follows:
-				beta = 0.2
-			}
-			retry := max(2, 0.5/(1-p.Gamma)/float64(t.States*t.Actions))
-			if p.Retry != nil {
-				retry = *p.Retry
+			// What trying again may cost: the steps that count, shared by the pairs.
+			share := 1 / (1 - p.Gamma) / float64(t.States*t.Actions)
+			unseen, retry, beta := min(max(1, 20*share), 50), 0.5*max(1, share), 0.03
+			if follows {
+				beta = max(beta, 0.16*math.Sqrt(share))
 			}
 			for _, w := range []struct {
-				name  string
-				value float64
-			}{{"unseen", p.Unseen}, {"retry", retry}, {"beta", beta}} {
-				if !(w.value >= 0) || math.IsInf(w.value, 0) {
-					return nil, lanes.Invalid("%s is %v, must be finite and not negative", w.name, w.value)
+				name         string
+				value, given *float64
+			}{{"unseen", &unseen, p.Unseen}, {"retry", &retry, p.Retry}, {"beta", &beta, p.Beta}} {
+				if w.given == nil {
+					continue
+				}
+				if *w.value = *w.given; !(*w.value >= 0) || math.IsInf(*w.value, 0) {
+					return nil, lanes.Invalid("%s is %v, must be finite and not negative", w.name, *w.value)
 				}
 			}
 			if p.Criterion != "episode" && p.Criterion != "run" {
@@ -81,7 +79,7 @@ func OptimisticModel() framework.Plugin {
 				if follows {
 					x.starts = make([]float64, t.States)
 				}
-				x.unknown = unknown{p: &p, retry: retry, low: low, high: high, top: x.top, ends: !t.Spec.Continuing, states: t.States, by: make([]finds, t.Actions)}
+				x.unknown = unknown{unseen: unseen, retry: retry, low: low, high: high, top: x.top, ends: !t.Spec.Continuing, states: t.States, by: make([]finds, t.Actions)}
 				return x
 			}, nil
 		})
@@ -181,8 +179,8 @@ const (
 
 // unknown is what an optimistic model believes of what it has not seen.
 type unknown struct {
-	p         *optimisticParams
-	retry     float64
+	unseen    float64 // κ of docs/theory.md §3.7
+	retry     float64 // ρ
 	low, high float64 // bounds of rewards
 	top       float64 // the largest return there can be
 	ends      bool    // the task has episodes that end
@@ -203,7 +201,7 @@ type unknown struct {
 type finds struct{ found, exposed float64 }
 
 func (u *unknown) start() {
-	*u = unknown{p: u.p, retry: u.retry, low: u.low, high: u.high, top: u.top, ends: u.ends, states: u.states,
+	*u = unknown{unseen: u.unseen, retry: u.retry, low: u.low, high: u.high, top: u.top, ends: u.ends, states: u.states,
 		best: u.top, visited: make([]bool, u.states), left: u.states, by: make([]finds, len(u.by))}
 	if u.ends {
 		u.best = min(u.top, u.high)
@@ -214,7 +212,7 @@ func (u *unknown) start() {
 func (u *unknown) value(action int, best, n, q, bonus float64) float64 {
 	w := 0.0
 	if u.left > 0 {
-		w = u.p.Unseen * (1 + u.all.found) / (rarity + u.all.exposed) * u.share(action) / float64(1+u.states-u.left)
+		w = u.unseen * (1 + u.all.found) / (rarity + u.all.exposed) * u.share(action) / float64(1+u.states-u.left)
 	}
 	mean := 0.0
 	if u.steps > 0 {

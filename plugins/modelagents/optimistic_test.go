@@ -128,7 +128,7 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 
 // Where nothing is random, trying again says so: bonuses vanish.
 func TestOptimisticModelLearnsThatNothingIsRandom(t *testing.T) {
-	u := unknown{p: &optimisticParams{}, retry: 1, low: 0, high: 1, states: 3, top: 10, by: make([]finds, 1)}
+	u := unknown{retry: 1, low: 0, high: 1, states: 3, top: 10, by: make([]finds, 1)}
 	u.start()
 	first := u.value(0, u.best, 1, 0.5, 0.1)
 	for range 50 {
@@ -147,7 +147,7 @@ func TestOptimisticModelLearnsThatNothingIsRandom(t *testing.T) {
 // An action that finds fewer states than its share is believed less, one that finds more
 // is not believed more.
 func TestOptimisticModelLearnsWhichActionsFind(t *testing.T) {
-	u := unknown{p: &optimisticParams{Unseen: 1}, top: 10, low: 0, high: 1, states: 9, by: make([]finds, 3)}
+	u := unknown{unseen: 1, top: 10, low: 0, high: 1, states: 9, by: make([]finds, 3)}
 	u.start()
 	for s := range 3 {
 		u.visit(s)
@@ -166,19 +166,35 @@ func TestOptimisticModelLearnsWhichActionsFind(t *testing.T) {
 	}
 }
 
-// Where pairs are few against the horizon, they are tried again more often.
-func TestOptimisticModelRetries(t *testing.T) {
+// Where pairs are few against the horizon, what was not seen counts for more, and they
+// are tried again more often.
+func TestOptimisticModelLooksWhereItIsCheap(t *testing.T) {
+	goesOn, ends := agenttest.Finite, agenttest.Finite // three states, two actions
+	goesOn.Continuing, ends.Continuing = true, false
 	for _, tt := range []struct {
-		params string
-		want   float64
+		params              string
+		task                framework.Spec
+		unseen, retry, beta float64
 	}{
-		{`{}`, 50. / 6}, // three states, two actions
-		{`{"gamma":0.9}`, 2},
-		{`{"retry":0}`, 0},
+		{`{}`, goesOn, 50, 50. / 6, 0.03},
+		{`{}`, ends, 50, 50. / 6, 1.6 / math.Sqrt(6)},
+		{`{"criterion":"episode"}`, ends, 50, 50. / 6, 0.03},
+		{`{"gamma":0.9}`, ends, 200. / 6, 5. / 6, 0.16 / math.Sqrt(0.6)},
+		{`{"gamma":0}`, ends, 20. / 6, 0.5, 0.16 / math.Sqrt(6)},
+		{`{"unseen":0,"retry":0,"beta":0}`, ends, 0, 0, 0},
 	} {
-		x := newLane[*optimisticModel](t, "optimistic-model", tt.params, agenttest.Finite)
-		if got := x.unknown.retry; math.Abs(got-tt.want) > 1e-12 {
-			t.Errorf("%s: %v, want %v", tt.params, got, tt.want)
+		x := newLane[*optimisticModel](t, "optimistic-model", tt.params, tt.task)
+		for _, v := range []struct {
+			name      string
+			got, want float64
+		}{
+			{"unseen", x.unknown.unseen, tt.unseen},
+			{"retry", x.unknown.retry, tt.retry},
+			{"beta", x.bonus / (x.unknown.high - x.unknown.low), tt.beta},
+		} {
+			if math.Abs(v.got-v.want) > 1e-9 {
+				t.Errorf("%s, continuing %v: %s %v, want %v", tt.params, tt.task.Continuing, v.name, v.got, v.want)
+			}
 		}
 	}
 }
