@@ -76,9 +76,10 @@ func quoteList(words []string) string {
 }
 
 // Closest returns the candidate that a misspelt word was most likely meant to
-// be, or "".
+// be, or "". Of a word of one letter nothing is known but that letter.
 func Closest(word string, candidates []string) string {
-	best, bestDistance := "", 1+len([]rune(word))/3
+	letters := len([]rune(word))
+	best, bestDistance := "", min(1+letters/3, letters-1)
 	for _, c := range candidates {
 		d := distance(strings.ToLower(word), strings.ToLower(c))
 		if d < bestDistance || (d == bestDistance && best == "") {
