@@ -1,16 +1,20 @@
 # make test   everything a user runs to see that his copy works
 # make check  everything CI asks for: format, vet, staticcheck, race, generated code
+# make same   the oracle: every config's curves and decisions are the same to the bit (UPDATE=1 keeps new digests)
 # make bench  the benchmarks behind docs/performance.md
 # make test-python      of test, the Python package, in a virtual environment of its own
 # make generate-python  its generated code
 
 GO ?= go
 
-.PHONY: test check lint generate race bench test-python generate-python
+.PHONY: test same check lint generate race bench test-python generate-python
 
 test:
 	$(GO) test ./...
 	./python/test.sh
+
+same:
+	$(GO) test . -run TestSame -count=1 -timeout=30m -same.all $(if $(UPDATE),-same.update)
 
 check: lint generate race
 
