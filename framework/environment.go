@@ -22,6 +22,10 @@ type Spec struct {
 	// Continuing says that no episode ever ends: the environment never answers
 	// with Terminated or Truncated.
 	Continuing bool
+	// Steps is the number of steps of a run, over all its episodes, in the spec that an
+	// agent is opened with; 0 if it is not known. The host sets it, and environments
+	// leave it 0: how long a run is says when exploring is worth it.
+	Steps int
 }
 
 // Signal tells one lane what a call is for.

@@ -168,10 +168,11 @@ func (h *Horizon) compile(discount float64, steps int) (bandit.Horizon, error) {
 	return bandit.Discounted(*h.Gamma), nil
 }
 
-// OpenAgent opens lanes of an agent of the plan for environments of a spec. If its
-// component has an exploration, the host decides when it explores; then an error
-// that wraps ErrExploration is about that.
+// OpenAgent opens lanes of an agent of the plan for environments of a spec, and tells
+// it the steps of a run. If its component has an exploration, the host decides when it
+// explores; then an error that wraps ErrExploration is about that.
 func (p *Plan) OpenAgent(ctx context.Context, plugin framework.Plugin, c Component, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+	spec.Steps = p.Config.Steps
 	agent, err := plugin.OpenAgent(ctx, c.Params, spec, lanes)
 	if err != nil || c.Exploration == nil {
 		return agent, err

@@ -143,6 +143,20 @@ func TestRecordsDoNotDependOnLanesOrWorkers(t *testing.T) {
 	}
 }
 
+// An agent is told how many steps its run has.
+func TestAgentsKnowTheStepsOfARun(t *testing.T) {
+	p := plan(t, nil)
+	told := 0
+	agent := &framework.AgentPlugin{Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+		told = spec.Steps
+		return framework.VectorizeAgent(func(uint64) (framework.Agent, error) { return &alternate{}, nil }, spec, lanes)
+	}}
+	spec := (&coin{}).Spec()
+	if _, err := p.OpenAgent(t.Context(), agent, p.Agents[0], spec, 1); err != nil || told != 50 {
+		t.Errorf("told of %d steps, want 50; error %v", told, err)
+	}
+}
+
 // A crash that happens once is replayed: nothing shows in the records.
 func TestFailedBatchIsReplayed(t *testing.T) {
 	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))

@@ -23,7 +23,9 @@ class Spec:
 
     The bounds are those of the expected reward of any action in any state;
     infinite where none are known. ``continuing`` says that no episode ever ends.
-    ``id`` is filled in from the environment's class.
+    ``id`` is filled in from the environment's class. ``steps`` is the number of steps
+    of a run, over all its episodes, in the spec that an agent gets; 0 if it is not
+    known. Environments leave it 0.
     """
 
     observation: Space
@@ -32,6 +34,7 @@ class Spec:
     reward_high: float = np.inf
     continuing: bool = False
     id: str = ""
+    steps: int = 0
 
     def to_proto(self) -> pb.Spec:
         """Return the spec as a message."""
@@ -42,6 +45,7 @@ class Spec:
             reward_low=self.reward_low,
             reward_high=self.reward_high,
             continuing=self.continuing,
+            steps=self.steps,
         )
 
     @staticmethod
@@ -54,6 +58,7 @@ class Spec:
             reward_high=message.reward_high,
             continuing=message.continuing,
             id=message.id,
+            steps=message.steps,
         )
 
 

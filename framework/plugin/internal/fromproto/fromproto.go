@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
@@ -79,6 +80,7 @@ func Description(m *pb.DescribeReply) (framework.Description, error) {
 func Spec(m *pb.Spec) (framework.Spec, error) {
 	s := framework.Spec{
 		ID: m.GetId(), RewardLow: m.GetRewardLow(), RewardHigh: m.GetRewardHigh(), Continuing: m.GetContinuing(),
+		Steps: int(min(m.GetSteps(), math.MaxInt)),
 	}
 	var err error
 	if s.Observation, err = Space(m.GetObservation()); err != nil {

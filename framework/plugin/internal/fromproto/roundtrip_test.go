@@ -163,7 +163,7 @@ func TestSpec(t *testing.T) {
 		want := framework.Spec{
 			ID: "a/b@1", Observation: anySpace(t, "observation"), Action: anySpace(t, "action"),
 			RewardLow: -rapid.Float64Range(0, math.Inf(1)).Draw(t, "low"), RewardHigh: math.Inf(1),
-			Continuing: rapid.Bool().Draw(t, "continuing"),
+			Continuing: rapid.Bool().Draw(t, "continuing"), Steps: rapid.IntRange(0, 1<<40).Draw(t, "steps"),
 		}
 		m, err := toproto.Spec(want)
 		if err != nil {

@@ -337,7 +337,11 @@ type Spec struct {
 	RewardLow  float64 `protobuf:"fixed64,4,opt,name=reward_low,json=rewardLow,proto3" json:"reward_low,omitempty"`
 	RewardHigh float64 `protobuf:"fixed64,5,opt,name=reward_high,json=rewardHigh,proto3" json:"reward_high,omitempty"`
 	// No episode ever ends.
-	Continuing    bool `protobuf:"varint,6,opt,name=continuing,proto3" json:"continuing,omitempty"`
+	Continuing bool `protobuf:"varint,6,opt,name=continuing,proto3" json:"continuing,omitempty"`
+	// The steps of a run, over all its episodes, in the spec that an agent is opened
+	// with; 0 if not known. The host sets it. Environments leave it 0, and an agent
+	// may ignore it.
+	Steps         uint64 `protobuf:"varint,7,opt,name=steps,proto3" json:"steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -412,6 +416,13 @@ func (x *Spec) GetContinuing() bool {
 		return x.Continuing
 	}
 	return false
+}
+
+func (x *Spec) GetSteps() uint64 {
+	if x != nil {
+		return x.Steps
+	}
+	return 0
 }
 
 // Space is a set of values; names and semantics are Gymnasium's.
@@ -2300,7 +2311,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x10\n" +
 	"\x03doc\x18\x03 \x01(\tR\x03doc\x12\x16\n" +
 	"\x06params\x18\x04 \x01(\fR\x06params\x12\"\n" +
-	"\fcapabilities\x18\x05 \x03(\tR\fcapabilities\"\xe0\x01\n" +
+	"\fcapabilities\x18\x05 \x03(\tR\fcapabilities\"\xf6\x01\n" +
 	"\x04Spec\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x128\n" +
 	"\vobservation\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.SpaceR\vobservation\x12.\n" +
@@ -2311,7 +2322,8 @@ const file_plugin_proto_rawDesc = "" +
 	"rewardHigh\x12\x1e\n" +
 	"\n" +
 	"continuing\x18\x06 \x01(\bR\n" +
-	"continuing\"\xbb\x01\n" +
+	"continuing\x12\x14\n" +
+	"\x05steps\x18\a \x01(\x04R\x05steps\"\xbb\x01\n" +
 	"\x05Space\x127\n" +
 	"\bdiscrete\x18\x01 \x01(\v2\x19.rlrun.plugin.v1.DiscreteH\x00R\bdiscrete\x12G\n" +
 	"\x0emulti_discrete\x18\x02 \x01(\v2\x1e.rlrun.plugin.v1.MultiDiscreteH\x00R\rmultiDiscrete\x12(\n" +

@@ -62,20 +62,22 @@ class DescribeReply(_message.Message):
     def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., capabilities: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Spec(_message.Message):
-    __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing")
+    __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing", "steps")
     ID_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
     REWARD_LOW_FIELD_NUMBER: _ClassVar[int]
     REWARD_HIGH_FIELD_NUMBER: _ClassVar[int]
     CONTINUING_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
     id: str
     observation: Space
     action: Space
     reward_low: float
     reward_high: float
     continuing: bool
-    def __init__(self, id: _Optional[str] = ..., observation: _Optional[_Union[Space, _Mapping]] = ..., action: _Optional[_Union[Space, _Mapping]] = ..., reward_low: _Optional[float] = ..., reward_high: _Optional[float] = ..., continuing: bool = ...) -> None: ...
+    steps: int
+    def __init__(self, id: _Optional[str] = ..., observation: _Optional[_Union[Space, _Mapping]] = ..., action: _Optional[_Union[Space, _Mapping]] = ..., reward_low: _Optional[float] = ..., reward_high: _Optional[float] = ..., continuing: bool = ..., steps: _Optional[int] = ...) -> None: ...
 
 class Space(_message.Message):
     __slots__ = ("discrete", "multi_discrete", "box")
