@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/plugins/banditagent"
 	"github.com/rlrun/rlrun/plugins/bernoullibandit"
 	"github.com/rlrun/rlrun/plugins/classiccontrol"
+	"github.com/rlrun/rlrun/plugins/families"
 	"github.com/rlrun/rlrun/plugins/gaussianbandit"
 	"github.com/rlrun/rlrun/plugins/linearagents"
 	"github.com/rlrun/rlrun/plugins/modelagents"
@@ -23,5 +24,6 @@ func All() []framework.Plugin {
 		bernoullibandit.Plugin(),
 		gaussianbandit.Plugin(),
 		banditagent.Plugin(),
+		families.Plugin(),
 	}, tabular.Plugins(), classiccontrol.Plugins(), tabularagents.Plugins(), modelagents.Plugins(), linearagents.Plugins())
 }

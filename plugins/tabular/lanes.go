@@ -34,7 +34,10 @@ type lane struct {
 	over  bool // before the first reset and after the end of an episode
 }
 
-func newLanes(id string, t *catalog.Task, limit, n int) *lanes {
+// New returns lanes of an environment that walks the model of a task. Episodes of
+// limit steps are truncated; 0 is for no limit. The environment continues if it has
+// neither a limit nor a terminal state, and its bounds are those of its rewards.
+func New(id string, t *catalog.Task, limit, n int) framework.VectorEnvironment {
 	low, high := rewardRange(t.Model)
 	l := &lanes{
 		spec: framework.Spec{

@@ -170,7 +170,7 @@ func plugin[P interface{ of(*catalog.Task) int }](id, doc string, defaults P, bu
 			if limit < 0 {
 				return nil, fmt.Errorf("limit is %d, must not be negative: %w", limit, framework.ErrInvalidParams)
 			}
-			return newLanes(id, t, limit, n), nil
+			return New(id, t, limit, n), nil
 		},
 	}
 }

@@ -1,0 +1,90 @@
+package families
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/mdp/catalog"
+)
+
+// between draws an integer from low to high, both included.
+func between(rng *rand.Rand, low, high int) int { return low + rng.IntN(high-low+1) }
+
+// uniform draws a number from [low, high).
+func uniform(rng *rand.Rand, low, high float64) float64 { return low + (high-low)*rng.Float64() }
+
+// skewed draws from Beta(1,b), whose mean is 1/(1+b).
+func skewed(rng *rand.Rand, b float64) float64 { return 1 - math.Pow(1-rng.Float64(), 1/b) }
+
+// simplex draws n probabilities uniformly from all that sum to one.
+func simplex(rng *rand.Rand, n int) []float64 {
+	p, sum := make([]float64, n), 0.0
+	for i := range p {
+		p[i] = rng.ExpFloat64()
+		sum += p[i]
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return p
+}
+
+// from is the initial distribution that begins in one state.
+func from(s int) []mdp.Weight { return []mdp.Weight{{S: s, P: 1}} }
+
+// generate makes a task of a definition, whose actions are called 0, 1, … if they
+// have no names.
+func generate(d mdp.Definition, fill func(s, a int, row *mdp.Row), actions ...string) (*catalog.Task, error) {
+	m, err := mdp.Generate(d, fill)
+	if err != nil {
+		return nil, err
+	}
+	for a := len(actions); a < d.Actions; a++ {
+		actions = append(actions, fmt.Sprint(a))
+	}
+	return &catalog.Task{Model: m, Actions: actions}, nil
+}
+
+// renumbered numbers the actions of a task anew, in random order, the same in all
+// states.
+func renumbered(t *catalog.Task, rng *rand.Rand) (*catalog.Task, error) {
+	old, m := rng.Perm(len(t.Actions)), t.Model
+	d := mdp.Definition{Name: m.Name(), Description: m.Description(), States: m.NumStates(), Actions: m.NumActions()}
+	states, prob := m.Initial()
+	for i, s := range states {
+		d.Initial = append(d.Initial, mdp.Weight{S: int(s), P: prob[i]})
+	}
+	for s := range d.States {
+		if m.Terminal(s) {
+			d.Terminal = append(d.Terminal, s)
+		}
+	}
+	actions := make([]string, len(old))
+	for a, b := range old {
+		actions[a] = t.Actions[b]
+	}
+	out, err := generate(d, func(s, a int, row *mdp.Row) {
+		if m.Terminal(s) {
+			return
+		}
+		next, prob := m.Transition(s, old[a])
+		rewards := m.SuccessorRewards(s, old[a])
+		row.Noise = m.Noise(s, old[a])
+		for k, y := range next {
+			if rewards != nil {
+				row.AddRewarded(int(y), prob[k], rewards[k])
+			} else {
+				row.Add(int(y), prob[k])
+			}
+		}
+		if rewards == nil {
+			row.Reward(m.Reward(s, old[a]))
+		}
+	}, actions...)
+	if err == nil {
+		out.Layout = t.Layout
+	}
+	return out, err
+}
