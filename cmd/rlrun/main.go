@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/plugins"
 )
@@ -32,9 +34,6 @@ func main() {
 	os.Exit(status)
 }
 
-// errInterrupted is the cause of a context that the user cancelled.
-var errInterrupted = errors.New("interrupted")
-
 // interruptible returns a context that the first interrupt or SIGTERM cancels;
 // the second ends the process at once.
 func interruptible(parent context.Context, stderr io.Writer) (context.Context, func()) {
@@ -47,7 +46,7 @@ func interruptible(parent context.Context, stderr io.Writer) (context.Context, f
 				os.Exit(exitInterrupted)
 			}
 			fmt.Fprintln(stderr, "rlrun: stopping, what is finished is kept; interrupt again to stop at once")
-			cancel(errInterrupted)
+			cancel(cli.ErrInterrupted)
 		}
 	}()
 	return ctx, func() {
@@ -59,15 +58,15 @@ func interruptible(parent context.Context, stderr io.Writer) (context.Context, f
 // run executes a command line and returns the exit status. Errors go to stderr,
 // a line each.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	out := &output{w: stdout}
-	root := newRoot(&app{args: args, bundled: plugins.All(), stderr: stderr})
+	out := &cli.Output{W: stdout}
+	root := newRoot(&host.App{Args: args, Bundled: plugins.All(), Stderr: stderr})
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	if out.err != nil {
-		err = out.err
+	if out.Err != nil {
+		err = out.Err
 	}
 	if err == nil {
 		return 0
@@ -82,40 +81,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return status(err)
 }
 
-// usage is an error of the command line.
-type usage struct{ error }
-
-func usagef(format string, args ...any) error { return usage{fmt.Errorf(format, args...)} }
-
-func (u usage) Unwrap() error { return u.error }
-
+// status returns the exit status that tells of err.
 func status(err error) int {
-	var u usage
+	var u *cli.UsageError
 	var ps config.Problems
 	switch {
-	case errors.Is(err, errInterrupted):
+	case errors.Is(err, cli.ErrInterrupted):
 		return exitInterrupted
 	case errors.As(err, &u), errors.As(err, &ps), errors.Is(err, framework.ErrInvalidParams):
 		return exitUsage
 	}
 	return exitFailed
-}
-
-// output remembers the first error of the standard output, so that no command
-// has to look: a full disk is not to go unnoticed.
-type output struct {
-	w   io.Writer
-	err error
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.w.Write(p)
-	if err != nil && o.err == nil {
-		var pe *os.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
-		}
-		o.err = fmt.Errorf("writing the answer: %w", err)
-	}
-	return n, err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -13,15 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/experiment"
-	"github.com/rlrun/rlrun/plugins"
 )
 
 var update = flag.Bool("update", false, "write what commands print into the golden files of testdata/script")
@@ -85,45 +84,16 @@ func records(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(lines, "\n")+"\n"), 0o644))
 }
 
-// Every config that ships is valid, its plugins' parameters included.
-func TestShippedConfigs(t *testing.T) {
-	configs, err := filepath.Glob("../../configs/*.yaml")
-	if err != nil || len(configs) == 0 {
-		t.Fatalf("no configs: %v", err)
-	}
-	for _, name := range configs {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			config.Flags(flags)
-			file, err := config.Load(name, nil, flags)
-			if err != nil {
-				t.Fatal(err)
-			}
-			plan, err := experiment.Compile(file.Config)
-			if err != nil {
-				t.Fatal(file.Locate(err))
-			}
-			c, err := newCatalogue(plugins.All(), hclog.NewNullLogger())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, _, err := c.checkAll(t.Context(), file, plan); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
 func TestStatus(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		want int
 	}{
 		{errors.New("a run failed"), 1},
-		{usagef("no such flag"), 2},
+		{cli.Usagef("no such flag"), 2},
 		{fmt.Errorf("cannot start: %w", config.Problems{{Where: "a:1", Message: "bad"}}), 2},
 		{fmt.Errorf("agent: %w", framework.ErrInvalidParams), 2},
-		{fmt.Errorf("%w: 3 runs are kept", errInterrupted), 130},
+		{fmt.Errorf("%w: 3 runs are kept", cli.ErrInterrupted), 130},
 	} {
 		if got := status(tt.err); got != tt.want {
 			t.Errorf("%v: status %d, want %d", tt.err, got, tt.want)
@@ -133,7 +103,7 @@ func TestStatus(t *testing.T) {
 
 // The first interrupt cancels and says so; the context's cause is the interrupt.
 func TestInterruptible(t *testing.T) {
-	var said lockedBuffer
+	var said bytes.Buffer
 	ctx, stop := interruptible(t.Context(), &said)
 	defer stop()
 	self, err := os.FindProcess(os.Getpid())
@@ -144,7 +114,7 @@ func TestInterruptible(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-ctx.Done()
-	if !errors.Is(context.Cause(ctx), errInterrupted) || !strings.Contains(said.String(), "interrupt again to stop at once") {
+	if !errors.Is(context.Cause(ctx), cli.ErrInterrupted) || !strings.Contains(said.String(), "interrupt again to stop at once") {
 		t.Errorf("cause %v, said %q", context.Cause(ctx), said.String())
 	}
 }
@@ -163,5 +133,5 @@ func TestDevFlag(t *testing.T) {
 			walk(c)
 		}
 	}
-	walk(newRoot(&app{}))
+	walk(newRoot(&host.App{}))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/plugins"
@@ -27,9 +28,9 @@ func (s silent) OpenEnvironment(ctx context.Context, params json.RawMessage, lan
 // serveSilent is the main of a plugin's process; its argument names the
 // environment.
 func serveSilent() {
-	c, err := newCatalogue(plugins.All(), nil)
+	c, err := host.NewCatalogue(plugins.All(), nil)
 	if err != nil {
 		panic(err)
 	}
-	plugin.Serve(silent{c.bundled[os.Args[1]]})
+	plugin.Serve(silent{c.Bundled[os.Args[1]]})
 }

@@ -7,6 +7,9 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 )
 
 // build is what the binary knows of itself.
@@ -36,7 +39,7 @@ func readBuild() build {
 	return b
 }
 
-func newVersion() *cobra.Command {
+func newVersion(*host.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
@@ -46,11 +49,11 @@ func newVersion() *cobra.Command {
 --json: version, revision (of the source, if known), modified (whether the
 source differed from that revision), go, platform.`,
 		Example: "  rlrun version\n  rlrun version --json",
-		Args:    arguments(0),
+		Args:    cli.Arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := readBuild()
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), b)
+				return cli.WriteJSON(cmd.OutOrStdout(), b)
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "rlrun %s (%s, %s)\n", b.Version, b.Go, b.Platform)
 			return err

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/mdpcmd"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/plugincmd"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/runcmd"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/thresholdcmd"
+)
+
+// groups are the headings of the help.
+var groups = []*cobra.Group{
+	{ID: "experiments", Title: "Experiments:"},
+	{ID: "questions", Title: "Questions:"},
+	{ID: "plugins", Title: "Environments and agents:"},
+}
+
+// commands lists all commands of rlrun. A new one is a package in internal and a
+// line here.
+var commands = []struct {
+	group string // ID of the heading; "" for none
+	make  func(*host.App) *cobra.Command
+}{
+	{"experiments", runcmd.New},
+	{"experiments", runcmd.NewReport},
+	{"questions", thresholdcmd.New},
+	{"questions", mdpcmd.New},
+	{"plugins", plugincmd.New},
+	{"plugins", plugincmd.NewSchema},
+	{"", newVersion},
+}

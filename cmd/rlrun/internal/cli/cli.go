@@ -1,0 +1,101 @@
+// Package cli is what the commands of rlrun share: errors of usage, arguments,
+// answers as text and as JSON. It knows nothing of experiments and plugins.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// ErrInterrupted is the cause of a context that the user cancelled.
+var ErrInterrupted = errors.New("interrupted")
+
+// UsageError is an error of the command line or of what it names: exit status 2.
+type UsageError struct{ err error }
+
+func (u *UsageError) Error() string { return u.err.Error() }
+func (u *UsageError) Unwrap() error { return u.err }
+
+// Usage makes a *UsageError of err.
+func Usage(err error) error { return &UsageError{err} }
+
+// Usagef is Usage of fmt.Errorf.
+func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
+
+// Cause returns the error inside an *fs.PathError, without operation and path;
+// any other error as it is.
+func Cause(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// Must panics if err is not nil. It is for mistakes of the program, not of its user.
+func Must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Group returns a command that only holds other commands: it prints its help, and
+// refuses arguments that name none of them.
+func Group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	cmd.Args = subcommand
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+func subcommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return Usagef("%s has no command %q%s (see %s --help)", cmd.CommandPath(), args[0], Suggest(args[0], names, ""), cmd.CommandPath())
+}
+
+// Arguments checks the number of arguments: at least least, at most one for each
+// of names, which say what they are.
+func Arguments(least int, names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return Usagef("%s needs %s (see %s --help)", cmd.CommandPath(), names[len(args)], cmd.CommandPath())
+		case len(args) > len(names):
+			return Usagef("%s: what is %q for? (see %s --help)", cmd.CommandPath(), args[len(names)], cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+var badValue = regexp.MustCompile(`^invalid argument (".*") for "(?:-., )?--([a-z-]+)" flag: `)
+
+// FlagError makes one line of pflag's errors.
+func FlagError(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		text += Suggest(unknown.GetSpecifiedName(), known, "--")
+	}
+	if m := badValue.FindStringSubmatch(text); m != nil {
+		kind := map[string]string{"float64": "a number", "int": "a whole number", "bool": "true or false", "duration": "a time such as 10s"}
+		if f := cmd.Flags().Lookup(m[2]); f != nil && kind[f.Value.Type()] != "" {
+			return Usagef("--%s must be %s, not %s (see %s --help)", m[2], kind[f.Value.Type()], m[1], cmd.CommandPath())
+		}
+	}
+	return Usagef("%s (see %s --help)", text, cmd.CommandPath())
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
+)
+
+// Suggest returns "; did you mean …?" with the candidate closest to name after
+// prefix, or "" if none is close.
+func Suggest(name string, candidates []string, prefix string) string {
+	if c := config.Closest(name, candidates); c != "" {
+		return "; did you mean " + prefix + c + "?"
+	}
+	return ""
+}
+
+// Plural returns one if n is 1, otherwise many.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Num writes a number with six significant digits.
+func Num(x float64) string {
+	switch {
+	case math.IsInf(x, 1):
+		return "∞"
+	case math.IsInf(x, -1):
+		return "−∞"
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
+
+// Given writes a number of the user's with all its digits.
+func Given(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// Number is x for JSON: nil if x is not finite.
+func Number(x float64) any {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return x
+}
+
+// Rate writes steps per second.
+func Rate(perSecond float64) string {
+	for _, u := range []struct {
+		size float64
+		name string
+	}{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if perSecond >= u.size {
+			return fmt.Sprintf("%.3g %s steps/s", perSecond/u.size, u.name)
+		}
+	}
+	return fmt.Sprintf("%.3g steps/s", perSecond)
+}
+
+// Clock writes a time in its two largest units.
+func Clock(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()+0.5))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// ShellQuote writes arguments as a shell reads them.
+func ShellQuote(args []string) string {
+	words := make([]string, len(args))
+	for i, a := range args {
+		words[i] = a
+		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
+			words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// Table aligns three columns. The zero value is an empty table.
+type Table struct{ rows [][]string }
+
+// Row adds a row. A value that is not a number is shown as "-".
+func (t *Table) Row(name, value, meaning string) {
+	if value == "NaN" {
+		value = "-"
+	}
+	t.rows = append(t.rows, []string{name, value, meaning})
+}
+
+// Gap adds an empty row.
+func (t *Table) Gap() { t.rows = append(t.rows, []string{"", "", ""}) }
+
+// String returns the rows, a line each, indented by two spaces.
+func (t *Table) String() string { return Columns(t.rows) }
+
+// Columns aligns a table to the left, indented by two spaces.
+func Columns(rows [][]string) string {
+	var width []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(width) {
+				width = append(width, 0)
+			}
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		line := "  "
+		for i, cell := range row {
+			line += cell + strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)+3)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,65 @@
+// Package host finds the plugins that a command names and opens them.
+package host
+
+import (
+	"io"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/experiment"
+)
+
+// App is what all commands know of the command line, and the plugins that ship.
+type App struct {
+	Args    []string // of the command line, without the program's name
+	Bundled []framework.Plugin
+	Stderr  io.Writer
+
+	Log     string        // level of the log
+	Timeout time.Duration // of plugins' processes; 0: the default
+	Replace []string      // what --dev puts in a plugin's place, NAME=PATH each
+}
+
+// Catalogue returns the plugins that can be named.
+func (app *App) Catalogue() (*Catalogue, error) {
+	level := hclog.LevelFromString(app.Log)
+	if level == hclog.NoLevel {
+		return nil, cli.Usagef("--log must be off, error, warn, info, debug or trace, not %q", app.Log)
+	}
+	if app.Timeout < 0 {
+		return nil, cli.Usagef("--timeout must be positive, not %v", app.Timeout)
+	}
+	c, err := NewCatalogue(app.Bundled, hclog.New(&hclog.LoggerOptions{Name: "rlrun", Level: level, Output: app.Stderr}))
+	if err == nil && app.Timeout > 0 {
+		c.limits.Start, c.limits.Call = app.Timeout.String(), app.Timeout.String()
+	}
+	return c, err
+}
+
+// TimeoutFlag adds --timeout to a command.
+func (app *App) TimeoutFlag(fs *pflag.FlagSet) {
+	fs.DurationVar(&app.Timeout, "timeout", 0, "how long the plugin's process may take to start or to answer, a `TIME` such as 1h under a debugger (default 30s)")
+}
+
+// CompletePlugin completes the name of a plugin.
+func (app *App) CompletePlugin(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	c, err := app.Catalogue()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, f := range c.Search.List() {
+		names = append(names, f.Name)
+	}
+	return names, cobra.ShellCompDirectiveDefault
+}
+
+// CompleteTransport completes the name of a transport.
+func CompleteTransport(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{string(experiment.InProcess), string(experiment.Process)}, cobra.ShellCompDirectiveNoFileComp
+}

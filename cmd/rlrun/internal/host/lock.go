@@ -1,0 +1,49 @@
+package host
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plugin"
+)
+
+// LockName is the name of lock files.
+const LockName = "rlrun.lock.yaml"
+
+// UseLock takes up the lock file that a run is held to: the one that is named, or
+// one beside the config, or one in this folder, or none.
+func (c *Catalogue) UseLock(named, configName string) error {
+	candidates := []string{named}
+	if named == "" {
+		candidates = []string{LockName}
+		if beside := filepath.Join(filepath.Dir(configName), LockName); configName != "-" && beside != LockName {
+			candidates = []string{beside, LockName}
+		}
+	}
+	for _, path := range candidates {
+		pins, err := plugin.ReadPins(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return cli.Usage(err)
+		}
+		c.lock, c.pins = path, pins
+		return nil
+	}
+	if named != "" {
+		return cli.Usagef("--lock: there is no file %s; write it with rlrun plugin lock", named)
+	}
+	return nil
+}
+
+// checkPin refuses a plugin that is not as the lock file says.
+func (c *Catalogue) checkPin(comp experiment.Component, found plugin.Found) error {
+	if c.pins == nil || c.Replaced[comp.Plugin] != "" {
+		return nil
+	}
+	return c.pins.Check(c.lock, found, comp.Plugin, comp.Args...)
+}

@@ -1,0 +1,66 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/experiment"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+)
+
+// ReplaceFlag adds --dev, which lets a command's user put plugins under development in the place of
+// others. Every command that starts plugins has it.
+func (app *App) ReplaceFlag(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&app.Replace, "dev", nil, "put a plugin of your own in another's place, `NAME=PATH`, whatever a lock file says; may be repeated")
+}
+
+// ApplyReplacements does what the --dev flags say, NAME=PATH each, and warns of it. where
+// names the plugins that there are to replace.
+func (app *App) ApplyReplacements(c *Catalogue, where string, names []string) error {
+	c.Replaced = map[string]string{}
+	for _, expr := range app.Replace {
+		name, path, ok := strings.Cut(expr, "=")
+		if !ok || name == "" || path == "" {
+			return cli.Usagef("--dev %s: must be NAME=PATH, such as grid=./grid", expr)
+		}
+		if !slices.Contains(names, name) {
+			hint := ""
+			if near := config.Closest(name, names); near != "" {
+				hint = "; did you mean " + near + "?"
+			}
+			return cli.Usagef("--dev %s: %s names no plugin %s%s", expr, where, name, hint)
+		}
+		if _, err := c.Search.Resolve(path); err != nil {
+			return cli.Usagef("--dev %s: %w", expr, err)
+		}
+		c.Replaced[name] = path
+		lock := ""
+		if c.pins != nil {
+			lock = "; " + c.lock + " is not asked"
+		}
+		fmt.Fprintf(app.Stderr, "rlrun: warning: --dev: plugin %s is %s%s\n", name, path, lock)
+	}
+	return nil
+}
+
+// OpenPlugin opens the one plugin that a command is about.
+func (app *App) OpenPlugin(ctx context.Context, comp experiment.Component) (framework.Plugin, func() error, error) {
+	c, err := app.Catalogue()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := app.ApplyReplacements(c, "the command", []string{comp.Plugin}); err != nil {
+		return nil, nil, err
+	}
+	if _, _, err := c.Resolve(comp); err != nil {
+		return nil, nil, cli.Usage(err)
+	}
+	return c.Open(ctx, comp)
+}

@@ -1,0 +1,102 @@
+package host
+
+import (
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/pflag"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/plugins"
+)
+
+// What is known of environments reaches the report through a file. The numbers
+// are those of the catalogue's tests and of rlrun mdp.
+func TestTasks(t *testing.T) {
+	c, err := NewCatalogue(plugins.All(), hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := &experiment.Plan{Environments: []experiment.Component{
+		{Name: "river", Plugin: "riverswim"}, {Name: "loop", Plugin: "doubleloop"}, {Name: "lake", Plugin: "frozenlake"},
+		{Name: "large", Plugin: "gridworld", Params: json.RawMessage(`{"rows":40,"cols":40}`)},
+		{Name: "arms", Plugin: "bernoulli-bandit"},
+	}}
+	s := c.shared()
+	defer s.close()
+	dir := t.TempDir()
+	if err := WriteTasks(dir, s.tasks(t.Context(), plan)); err != nil {
+		t.Fatal(err)
+	}
+	var meta result.Meta
+	if err := ReadTasks(dir, &meta); err != nil {
+		t.Fatal(err)
+	}
+	near := func(x *float64, want float64) bool { return x != nil && math.Abs(*x-want) < 1e-5 }
+
+	river := meta.Tasks["river"]
+	if !near(river.Gain, 0.428622) || !near(river.Diameter, 14.72234) || river.Structure != "ergodic" || river.States != 6 || !river.Continuing {
+		t.Errorf("river: %+v", river)
+	}
+	if m := river.Mixing; m == nil || m.Max == nil || *m.Max != 10 || !near(m.Mean, 3.97655) || m.Eta != 0.25 {
+		t.Errorf("river mixes: %+v", m)
+	}
+	loop := meta.Tasks["loop"]
+	if !near(loop.Gain, 0.4) || loop.Structure != "unichain, period 5" || loop.Mixing == nil || loop.Mixing.Max != nil {
+		t.Errorf("loop: %+v", loop)
+	}
+	if lake := meta.Tasks["lake"]; lake.Continuing || lake.Gain == nil || lake.Diameter != nil {
+		t.Errorf("lake: %+v", lake)
+	}
+	if large := meta.Tasks["large"]; large.States != 1600 || large.Gain != nil {
+		t.Errorf("large: %+v", large)
+	}
+	if _, known := meta.Tasks["arms"]; known {
+		t.Error("arms with means of their own in every run are described as one task")
+	}
+	if len(meta.Optimum) != 2 || meta.Optimum["loop"] != *loop.Gain {
+		t.Errorf("optimal rewards %v", meta.Optimum)
+	}
+}
+
+// Every config that ships is valid, its plugins' parameters included.
+func TestShippedConfigs(t *testing.T) {
+	configs, err := filepath.Glob("../../../../configs/*.yaml")
+	if err != nil || len(configs) == 0 {
+		t.Fatalf("no configs: %v", err)
+	}
+	for _, name := range configs {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+			config.Flags(flags)
+			file, err := config.Load(name, nil, flags)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := experiment.Compile(file.Config)
+			if err != nil {
+				t.Fatal(file.Locate(err))
+			}
+			c, err := NewCatalogue(plugins.All(), hclog.NewNullLogger())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := c.CheckAll(t.Context(), file, plan); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestShortName(t *testing.T) {
+	for id, want := range map[string]string{"rlrun/bandit@1": "bandit", "bandit@2": "bandit", "a/b": "b", "x": "x"} {
+		if got := ShortName(id); got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}

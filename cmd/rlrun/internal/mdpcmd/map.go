@@ -1,0 +1,269 @@
+package mdpcmd
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"io"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/palette"
+	"gonum.org/v1/plot/palette/moreland"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/mdp/catalog"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/plotting"
+)
+
+// figure is a picture of panels side by side.
+type figure struct {
+	title  string
+	panels []panel
+}
+
+// panel draws itself.
+type panel interface{ draw(c draw.Canvas) }
+
+func (f figure) save(file string) error {
+	format, err := plotting.Format(file)
+	if err != nil {
+		return err
+	}
+	const height, gap = 11.5 * vg.Centimeter, 0.7 * vg.Centimeter
+	width := 24 * vg.Centimeter
+	if len(f.panels) == 1 {
+		width = 16 * vg.Centimeter
+	}
+	canvas, err := draw.NewFormattedCanvas(width, height, format)
+	if err != nil {
+		return err
+	}
+	whole := draw.New(canvas)
+	whole.SetColor(color.White)
+	whole.Fill(whole.Rectangle.Path())
+	size := min(12, 2.1*width/vg.Length(len([]rune(f.title)))) // so that it fits
+	write(whole, whole.Center().X, whole.Max.Y-0.3*vg.Centimeter, size, text.XCenter, text.YTop, plotting.Black, f.title)
+	whole = draw.Crop(whole, 0.4*vg.Centimeter, -0.5*vg.Centimeter, 0.3*vg.Centimeter, -1.1*vg.Centimeter)
+	k := vg.Length(len(f.panels))
+	each := (whole.Max.X - whole.Min.X - (k-1)*gap) / k
+	for i, p := range f.panels {
+		left := vg.Length(i) * (each + gap)
+		p.draw(draw.Crop(whole, left, left+each-(whole.Max.X-whole.Min.X), 0, 0))
+	}
+	return result.WriteFile(file, func(w io.Writer) error {
+		_, err := canvas.WriteTo(w)
+		return err
+	})
+}
+
+func write(c draw.Canvas, x, y vg.Length, size vg.Length, xAlign text.XAlignment, yAlign text.YAlignment, ink color.Color, words string) {
+	style := plotting.Sans(text.Style{Color: ink, Handler: plot.DefaultTextHandler, XAlign: xAlign, YAlign: yAlign}, size)
+	c.FillText(style, vg.Point{X: x, Y: y}, words)
+}
+
+// heatMap is numbers in the cells of a map.
+type heatMap struct {
+	title, unit string
+	layout      *catalog.Layout
+	value       []float64 // by cell; NaN: none, +Inf: never
+	empty       string    // what the cells without a value are, if there are any
+	sign        []string  // by cell, written into it; may be nil
+}
+
+// newHeatMap puts the numbers of states into their cells, by add where a cell has
+// several.
+func newHeatMap(title, unit string, l *catalog.Layout, value []float64, add func(a, b float64) float64) *heatMap {
+	h := &heatMap{title: title, unit: unit, layout: l, value: make([]float64, l.Rows*l.Cols)}
+	for i := range h.value {
+		h.value[i] = math.NaN()
+	}
+	for s, cell := range l.Cell {
+		if cell < 0 || math.IsNaN(value[s]) {
+			continue
+		}
+		if math.IsNaN(h.value[cell]) {
+			h.value[cell] = value[s]
+		} else {
+			h.value[cell] = add(h.value[cell], value[s])
+		}
+	}
+	return h
+}
+
+var (
+	inkWall  = color.RGBA{0x9a, 0x9a, 0x9a, 0xff}
+	inkNever = color.RGBA{0xd5, 0x5e, 0x00, 0xff}
+)
+
+// heat goes from dark blue over green to yellow, its luminance in proportion to
+// the value (Moreland 2016), so that readers with any colour vision, and prints
+// in grey, keep the order. The colours in between are those of matplotlib's
+// viridis (Smith & van der Walt 2015).
+func heat(low, high float64) palette.ColorMap {
+	m, err := moreland.NewLuminance([]color.Color{
+		color.RGBA{0x44, 0x01, 0x54, 0xff}, color.RGBA{0x3b, 0x52, 0x8b, 0xff}, color.RGBA{0x21, 0x91, 0x8c, 0xff},
+		color.RGBA{0x5e, 0xc9, 0x62, 0xff}, color.RGBA{0xfd, 0xe7, 0x25, 0xff},
+	})
+	cli.Must(err)
+	m.SetMin(low)
+	m.SetMax(high)
+	return m
+}
+
+// shade is the colour of a value.
+func shade(m palette.ColorMap, x float64) color.Color {
+	if math.IsInf(x, 1) {
+		return inkNever
+	}
+	c, err := m.At(min(max(x, m.Min()), m.Max()))
+	cli.Must(err)
+	return c
+}
+
+// bright reports whether a colour wants dark ink on it.
+func bright(c color.Color) bool { return color.GrayModel.Convert(c).(color.Gray).Y > 0x80 }
+
+// drawnCells is up to how many cells are drawn one by one.
+const drawnCells = 10_000
+
+func (h *heatMap) draw(c draw.Canvas) {
+	low, high, never := math.Inf(1), math.Inf(-1), false
+	for _, x := range h.value {
+		switch {
+		case math.IsInf(x, 1):
+			never = true
+		case !math.IsNaN(x):
+			low, high = min(low, x), max(high, x)
+		}
+	}
+	if low > high {
+		low, high = 0, 1
+	}
+	if high-low < 1e-9*max(1, math.Abs(high)) {
+		low, high = min(low, 0), max(high, low+1)
+	}
+	colours := heat(low, high)
+	whole := c
+	c = draw.Crop(c, 0, 0, 0, -0.9*vg.Centimeter)
+
+	const barSpace = 2.3 * vg.Centimeter
+	l := h.layout
+	side := min((c.Max.X-c.Min.X-barSpace)/vg.Length(l.Cols), (c.Max.Y-c.Min.Y)/vg.Length(l.Rows))
+	wide, tall := side*vg.Length(l.Cols), side*vg.Length(l.Rows)
+	box := vg.Rectangle{Min: vg.Point{X: (c.Min.X + c.Max.X - barSpace - wide) / 2, Y: (c.Min.Y + c.Max.Y - tall) / 2}}
+	box.Max = vg.Point{X: box.Min.X + wide, Y: box.Min.Y + tall}
+	_, top := barEnds(box)
+	write(c, (whole.Min.X+whole.Max.X)/2, min(top+0.4*vg.Centimeter, whole.Max.Y-0.4*vg.Centimeter), 11, text.XCenter, text.YBottom, plotting.Black, h.title)
+	ink := func(i int) color.Color {
+		switch {
+		case l.Wall[i]:
+			return inkWall
+		case math.IsNaN(h.value[i]):
+			return color.White
+		}
+		return shade(colours, h.value[i])
+	}
+	if len(h.value) > drawnCells {
+		img := image.NewRGBA(image.Rect(0, 0, l.Cols, l.Rows))
+		for i := range h.value {
+			img.Set(i%l.Cols, i/l.Cols, ink(i))
+		}
+		c.DrawImage(box, img)
+	} else {
+		h.drawCells(c, box, side, ink)
+	}
+	c.StrokeLines(draw.LineStyle{Color: plotting.Black, Width: vg.Points(0.8)}, []vg.Point{
+		box.Min, {X: box.Max.X, Y: box.Min.Y}, box.Max, {X: box.Min.X, Y: box.Max.Y}, box.Min})
+	h.drawBar(c, box, colours, never)
+}
+
+func (h *heatMap) drawCells(c draw.Canvas, box vg.Rectangle, side vg.Length, ink func(i int) color.Color) {
+	l := h.layout
+	for i := range h.value {
+		x, y := box.Min.X+side*vg.Length(i%l.Cols), box.Max.Y-side*vg.Length(i/l.Cols)
+		over := vg.Points(0.6) // so that no light shines between cells
+		right, bottom := min(x+side+over, box.Max.X), max(y-side-over, box.Min.Y)
+		fill := ink(i)
+		c.FillPolygon(fill, []vg.Point{{X: x, Y: y}, {X: right, Y: y}, {X: right, Y: bottom}, {X: x, Y: bottom}})
+		if size := min(0.35*side, 10); math.IsNaN(h.value[i]) && !l.Wall[i] && size >= 5.5 {
+			write(c, x+side/2, y-side/2, size, text.XCenter, text.YCenter, inkWall, h.empty)
+		}
+	}
+	for i, sign := range h.sign {
+		if sign == "" {
+			continue
+		}
+		x, y := box.Min.X+side*(vg.Length(i%l.Cols)+0.5), box.Max.Y-side*(vg.Length(i/l.Cols)+0.5)
+		on := color.Color(color.White)
+		if bright(ink(i)) {
+			on = plotting.Black
+		}
+		if d, ok := headings[sign]; ok {
+			arrow(c, vg.Point{X: x, Y: y}, d, 0.33*side, on)
+			continue
+		}
+		size := min(0.55*side, 1.3*side/vg.Length(len([]rune(sign))), 11)
+		if size >= 5.5 { // else digits run into each other
+			write(c, x, y, size, text.XCenter, text.YCenter, on, sign)
+		}
+	}
+}
+
+// headings are the directions of arrows.
+var headings = map[string]vg.Point{"↑": {Y: 1}, "↓": {Y: -1}, "←": {X: -1}, "→": {X: 1}}
+
+// arrow draws an arrow of a half length r.
+func arrow(c draw.Canvas, at, d vg.Point, r vg.Length, ink color.Color) {
+	if r < 1 {
+		return
+	}
+	point := func(along, across vg.Length) vg.Point {
+		return vg.Point{X: at.X + r*(along*d.X-across*d.Y), Y: at.Y + r*(along*d.Y+across*d.X)}
+	}
+	c.StrokeLines(draw.LineStyle{Color: ink, Width: max(0.6, 0.16*r)}, []vg.Point{point(-1, 0), point(0.5, 0)})
+	c.FillPolygon(ink, []vg.Point{point(1, 0), point(0.15, 0.5), point(0.15, -0.5)})
+}
+
+// barEnds returns where the colour bar beside a map begins and ends: beside a flat
+// map it is higher than that.
+func barEnds(box vg.Rectangle) (bottom, top vg.Length) {
+	middle, half := (box.Min.Y+box.Max.Y)/2, max(box.Max.Y-box.Min.Y, 4*vg.Centimeter)/2
+	return middle - half, middle + half
+}
+
+// drawBar draws the colour bar beside the map.
+func (h *heatMap) drawBar(c draw.Canvas, box vg.Rectangle, m palette.ColorMap, never bool) {
+	const wide, strips = 0.35 * vg.Centimeter, 96
+	left := box.Max.X + 0.35*vg.Centimeter
+	bottom, top := barEnds(box)
+	if never {
+		y := bottom + 0.45*vg.Centimeter
+		c.FillPolygon(inkNever, []vg.Point{{X: left, Y: bottom}, {X: left + wide, Y: bottom}, {X: left + wide, Y: y}, {X: left, Y: y}})
+		write(c, left+wide+vg.Points(5), (bottom+y)/2, 10, text.XLeft, text.YCenter, plotting.Black, "∞, never")
+		bottom = y + 0.25*vg.Centimeter
+	}
+	top -= 0.45 * vg.Centimeter
+	write(c, left, top+vg.Points(4), 10, text.XLeft, text.YBottom, plotting.Black, h.unit)
+	step := (top - bottom) / strips
+	for i := range strips {
+		y := bottom + step*vg.Length(i)
+		fill := shade(m, m.Min()+(m.Max()-m.Min())*(float64(i)+0.5)/strips)
+		c.FillPolygon(fill, []vg.Point{{X: left, Y: y}, {X: left + wide, Y: y}, {X: left + wide, Y: min(y+step+0.8, top)}, {X: left, Y: min(y+step+0.8, top)}})
+	}
+	line := draw.LineStyle{Color: plotting.Black, Width: vg.Points(0.8)}
+	c.StrokeLines(line, []vg.Point{{X: left, Y: bottom}, {X: left + wide, Y: bottom}, {X: left + wide, Y: top}, {X: left, Y: top}, {X: left, Y: bottom}})
+	for _, tick := range (plot.DefaultTicks{}).Ticks(m.Min(), m.Max()) {
+		if tick.Label == "" || tick.Value < m.Min() || tick.Value > m.Max() {
+			continue
+		}
+		y := bottom + vg.Length((tick.Value-m.Min())/(m.Max()-m.Min()))*(top-bottom)
+		c.StrokeLine2(line, left+wide, y, left+wide+vg.Points(3), y)
+		write(c, left+wide+vg.Points(5), y, 10, text.XLeft, text.YCenter, plotting.Black, fmt.Sprintf("%.4g", tick.Value))
+	}
+}

@@ -1,0 +1,360 @@
+package mdpcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/mdp/catalog"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/plotting"
+)
+
+const mdpHelp = `Compute with a finite Markov decision process whose model is known: --env NAME,
+an environment that tells its model (rlrun plugin inspect NAME says which
+parameters --param sets; rlrun mdp mixing can do without), or --model FILE, JSON:
+
+  {"S": 2, "A": 2,
+   "transitions": [[0,0,1,1], [0,1,0,0.25], [0,1,1,0.75], [1,0,0,1], [1,1,1,1]],
+   "rewards": [[1,1,2.5]]}
+
+with entries [s,a,s',p] and [s,a,r], and optionally "initial" [[s,p], …],
+"terminal" [s, …], "successor_rewards" [[s,a,s',r], …], "name", "description".
+
+The criterion is the average reward per step for ever, unless --gamma or
+--horizon is given. For the average, episodes follow each other: what leads to a
+terminal state leads to the start of the next episode. --restart asks for that
+with --gamma or --horizon, too, and --restart=false against it.
+
+--policy is optimal (by the criterion), uniform, the name or number of an action
+to take everywhere, or a file: a list with the action of every state, a list of
+lists with every action's probability, or what rlrun mdp solve --json prints.`
+
+const mdpKeys = `
+  model {name, description, states, actions, action_names, transitions,
+  terminal, restarting}
+  criterion            average, discounted or horizon; with gamma or horizon
+  policy_name          as given`
+
+// New returns the command rlrun mdp.
+func New(app *host.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "mdp",
+		Short:   "Solve a finite model, and see how its chains mix",
+		Long:    mdpHelp,
+		Example: "  rlrun mdp solve --env riverswim\n  rlrun mdp structure --model model.json\n  rlrun mdp mixing --env deepsea --param size=5",
+	}
+	return cli.Group(cmd, newSolve(app), newStructure(app), newMixing(app))
+}
+
+// process is a model, a criterion and a policy: what the commands of rlrun mdp
+// begin with.
+type process struct {
+	model   *mdp.Tabular
+	label   string
+	actions []string        // names
+	layout  *catalog.Layout // nil if the states are nowhere
+	restart bool            // episodes follow each other
+	over    []bool          // states that end an episode, if it has ends
+
+	gamma   *float64 // the criterion: at most one of these
+	horizon *int
+
+	policy     mdp.Policy
+	policyName string
+	solution   *mdp.Solution // where the policy is the optimal one
+}
+
+// mdpFlags are the flags that the commands share.
+type mdpFlags struct {
+	model, env, policy     string
+	params                 []string
+	gamma                  float64
+	horizon                int
+	average, restart, json bool
+	plot                   string
+	estimates              bool // the command can do without a model
+}
+
+func (f *mdpFlags) add(app *host.App, cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.model, "model", "", "read the model from `FILE`; - is the standard input")
+	fs.StringVar(&f.env, "env", "", "take the model of the environment `NAME`")
+	fs.StringArrayVar(&f.params, "param", nil, "set a parameter of the environment, `KEY=VALUE`; may be repeated")
+	fs.StringVar(&f.policy, "policy", "optimal", "`P` is optimal, uniform, an action or a file")
+	fs.Float64Var(&f.gamma, "gamma", 0, "criterion: the reward for ever with discount `G`, 0 ≤ G < 1")
+	fs.BoolVar(&f.average, "average", false, "criterion: the average reward per step (the default)")
+	fs.IntVar(&f.horizon, "horizon", 0, "criterion: the sum of the next `H` rewards")
+	fs.BoolVar(&f.restart, "restart", false, "let episodes follow each other, or not (default: for the average)")
+	app.ReplaceFlag(fs)
+	cli.Must(cmd.RegisterFlagCompletionFunc("env", app.CompletePlugin))
+}
+
+func (f *mdpFlags) addOutput(cmd *cobra.Command, plot string) {
+	cmd.Flags().BoolVar(&f.json, "json", false, "for machines")
+	if plot != "" {
+		cmd.Flags().StringVar(&f.plot, "plot", "", plot)
+	}
+}
+
+// process reads the model and finds the policy.
+func (f *mdpFlags) process(app *host.App, cmd *cobra.Command) (*process, error) {
+	fs := cmd.Flags()
+	p := &process{policyName: f.policy, restart: true}
+	var criteria []string
+	for _, name := range []string{"gamma", "average", "horizon"} {
+		if fs.Changed(name) && (name != "average" || f.average) {
+			criteria = append(criteria, "--"+name)
+		}
+	}
+	if fs.Changed("gamma") {
+		p.gamma, p.restart = &f.gamma, false
+	}
+	if fs.Changed("horizon") {
+		p.horizon, p.restart = &f.horizon, false
+	}
+	if fs.Changed("restart") {
+		p.restart = f.restart
+	}
+	switch {
+	case len(criteria) > 1:
+		return nil, cli.Usagef("%s and %s are different criteria: give one", criteria[0], criteria[1])
+	case p.gamma != nil && !(f.gamma >= 0 && f.gamma < 1):
+		return nil, cli.Usagef("--gamma must be in [0,1), not %s", cli.Given(f.gamma))
+	case p.horizon != nil && f.horizon < 1:
+		return nil, cli.Usagef("--horizon must be at least 1, not %d", f.horizon)
+	case f.model != "" && f.env != "":
+		return nil, cli.Usagef("--model and --env both give a model: give one")
+	case f.model == "" && f.env == "":
+		return nil, cli.Usagef("%s needs --model or --env (see %[1]s --help)", cmd.CommandPath())
+	case f.model != "" && len(f.params) > 0:
+		return nil, cli.Usagef("--param is for --env, not for --model")
+	case f.model != "" && len(app.Replace) > 0:
+		return nil, cli.Usagef("--dev is for --env, not for --model")
+	}
+	if f.plot != "" {
+		if _, err := plotting.Format(f.plot); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if f.model != "" {
+		p.label = f.model
+		p.model, err = readModel(f.model, cmd.InOrStdin())
+	} else {
+		err = p.open(cmd.Context(), app, f.env, f.params)
+	}
+	if m := withoutModel(err); m != nil && !f.estimates {
+		_ = m.close() // an ending process changes nothing
+		return nil, cli.Usage(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.name()
+	p.over = make([]bool, p.model.NumStates())
+	for s := range p.over {
+		p.over[s] = p.model.Terminal(s)
+	}
+	if p.restart = p.restart && p.model.HasTerminal(); p.restart {
+		if p.model, err = p.model.Restarting(); err != nil {
+			return nil, refused(fmt.Errorf("%w; --restart=false lets episodes end for ever", err))
+		}
+	}
+	return p, p.choose(cmd.Context(), f.policy)
+}
+
+// refused is an error of package mdp about what the user gave.
+func refused(err error) error {
+	return cli.Usage(errors.New(strings.TrimPrefix(err.Error(), "mdp: ")))
+}
+
+func openInput(name string, stdin io.Reader) (io.Reader, func() error, error) {
+	if name == "-" {
+		return stdin, func() error { return nil }, nil
+	}
+	f, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil, cli.Usagef("%s: no such file", name)
+	}
+	if err != nil {
+		return nil, nil, cli.Usagef("%s: %w", name, cli.Cause(err))
+	}
+	return f, f.Close, nil
+}
+
+func readModel(name string, stdin io.Reader) (*mdp.Tabular, error) {
+	in, closeInput, err := openInput(name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	defer closeInput()
+	m, err := mdp.ParseModel(in)
+	if err != nil {
+		text := strings.TrimPrefix(err.Error(), "mdp: ")
+		if c := cli.Cause(err); c != err { // of reading
+			text = c.Error()
+		}
+		if name == "-" {
+			name = "the standard input"
+		}
+		return nil, cli.Usagef("%s: %s", name, text)
+	}
+	return m, nil
+}
+
+// open takes the model of an environment.
+func (p *process) open(ctx context.Context, app *host.App, name string, params []string) error {
+	comp := experiment.Component{Plugin: name}
+	plugin, closePlugin, err := app.OpenPlugin(ctx, comp)
+	if err != nil {
+		return err
+	}
+	keep := false
+	defer func() {
+		if !keep {
+			_ = closePlugin()
+		}
+	}()
+	d, err := plugin.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	if d.Kind != framework.KindEnvironment {
+		return cli.Usagef("%s is an %s, not an environment", name, d.Kind)
+	}
+	raw, err := config.Params(params, d.Params)
+	if err != nil {
+		return err
+	}
+	env, err := plugin.OpenEnvironment(ctx, raw, 1)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	defer env.Close()
+	modeler, ok := env.(framework.Modeler)
+	if !ok {
+		keep = true
+		return &modelless{name, plugin, raw, closePlugin}
+	}
+	// The model of a lane is there once a run has begun.
+	in, out := framework.NewActions(env.Spec(), 1), framework.NewTimeSteps(env.Spec(), 1)
+	in.Signals[0], in.Seeds[0] = framework.NewRun, 1
+	if err := env.Step(ctx, in, &out); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	models, err := modeler.Models(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if len(models) != 1 || models[0] == nil {
+		return cli.Usagef("%s does not tell its model with these parameters", name)
+	}
+	p.label, p.model = name, models[0]
+	if t, ok := env.(interface{ Task() *catalog.Task }); ok {
+		p.actions, p.layout = t.Task().Actions, t.Task().Layout
+	}
+	return nil
+}
+
+// name fills in names that the model does not have.
+func (p *process) name() {
+	if p.model.Name() != "" {
+		p.label = p.model.Name()
+	}
+	if len(p.actions) != p.model.NumActions() {
+		p.actions = make([]string, p.model.NumActions())
+		for a := range p.actions {
+			p.actions[a] = fmt.Sprint(a)
+		}
+	}
+}
+
+// choose finds the policy.
+func (p *process) choose(ctx context.Context, name string) (err error) {
+	n := p.model.NumStates()
+	switch {
+	case name == "optimal":
+		if p.solution, err = p.solve(); err != nil {
+			return err
+		}
+		p.policy = p.solution.Policy
+		return ctx.Err()
+	case name == "uniform":
+		p.policy = mdp.Uniform{}
+		return nil
+	}
+	for a, action := range p.actions {
+		if name == action || name == fmt.Sprint(a) {
+			p.policyName, p.policy = "always "+action, mdp.Constant(n, a)
+			return nil
+		}
+	}
+	p.policy, err = readPolicy(name, n, p.actions)
+	return err
+}
+
+// solve finds an optimal policy by the criterion.
+func (p *process) solve() (*mdp.Solution, error) {
+	var s *mdp.Solution
+	var err error
+	switch {
+	case p.gamma != nil:
+		s, err = mdp.SolveDiscounted(p.model, *p.gamma, mdp.Options{})
+	case p.horizon != nil:
+		s = &mdp.Solution{Bound: math.NaN()}
+		s.Value, s.Policy, err = mdp.SolveHorizon(p.model, *p.horizon)
+	default:
+		s, err = mdp.SolveAverage(p.model, mdp.Options{})
+	}
+	var missing *mdp.MissingError
+	if errors.As(err, &missing) {
+		return nil, cli.Usagef("the average reward of %s cannot be optimised: the model is not %s: %s; --gamma needs nothing of it", p.label, missing.Need, missing.Why)
+	}
+	if err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "mdp: "))
+	}
+	return s, nil
+}
+
+// taken returns the action that the policy takes in a state, or -1 if it chooses
+// at random.
+func (p *process) taken(s int) int {
+	if d, ok := p.policy.(mdp.Deterministic); ok {
+		return d[s]
+	}
+	w := make([]float64, p.model.NumActions())
+	p.policy.Distribution(w, s)
+	for a, x := range w {
+		if x == 1 {
+			return a
+		}
+	}
+	return -1
+}
+
+// start is the expectation of a value over the initial distribution.
+func (p *process) start(value []float64) float64 {
+	states, prob := p.model.Initial()
+	if states == nil {
+		return value[0]
+	}
+	sum := 0.0
+	for i, s := range states {
+		sum += prob[i] * value[s]
+	}
+	return sum
+}

@@ -1,0 +1,45 @@
+package plugincmd
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+func TestReadParams(t *testing.T) {
+	params, err := readParams(json.RawMessage(`{
+		"$defs": {"Inner": {"type": "object", "properties": {"Zeta": {"type": "number", "exclusiveMinimum": 0}, "alpha": {"const": 3}}, "required": ["alpha"]}},
+		"type": "object",
+		"properties": {
+			"n": {"type": "integer", "minimum": 1, "maximum": 5, "default": 2},
+			"inner": {"$ref": "#/$defs/Inner", "description": "about it"},
+			"list": {"type": "array", "items": {"type": "string"}},
+			"kind": {"enum": ["a", "b"]}
+		}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range params {
+		got = append(got, p.path+": "+p.values()+"; "+p.Description)
+	}
+	want := []string{
+		"n: integer ≥ 1 ≤ 5, default 2; ",
+		"inner: mapping; about it",
+		"inner.Zeta: number > 0; ",
+		"inner.alpha: 3, required; ",
+		"list: list of string; ",
+		"kind: a | b; ",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}
+
+// A schema that refers to itself ends.
+func TestReadParamsRecursive(t *testing.T) {
+	params, err := readParams(json.RawMessage(`{"$ref": "#/$defs/T", "$defs": {"T": {"type": "object", "properties": {"t": {"$ref": "#/$defs/T"}}}}}`))
+	if err != nil || len(params) == 0 || len(params) > 20 {
+		t.Errorf("%d parameters, %v", len(params), err)
+	}
+}

@@ -1,0 +1,131 @@
+package plugincmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/result"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+func newLock(app *host.App) *cobra.Command {
+	var file string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "lock [PLUGIN | CONFIG.yaml]...",
+		Short: "Pin what plugins are made of, so that a changed one is refused",
+		Long: `Write the SHA-256 digests of plugins into a lock file, rlrun.lock.yaml. A PLUGIN
+is named as in a config, with its arguments in the same word; a CONFIG.yaml
+stands for all plugins that it names. Without arguments it is the programs that
+rlrun plugin list shows, and those that the lock file has already. Others in the
+lock file stay as they are.
+
+Pinned are the executable and every argument that names a file, such as the
+script that an interpreter runs. What those load in turn is not pinned, and
+bundled plugins need no pin.
+
+rlrun run looks for the lock file beside its config, then in this folder, and
+refuses a plugin that is not in it or not as it says, by name and digest. --dev
+NAME=PATH of all commands that start plugins puts one under development in
+another's place, and leaves the lock file alone.
+
+--json: {version, plugins}; plugins maps a command line to the digests of its
+files, by name.`,
+		Example: "  rlrun plugin lock\n  rlrun plugin lock exp.yaml\n  rlrun plugin lock grid 'python maze.py --size 9'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := app.Catalogue()
+			if err != nil {
+				return err
+			}
+			pins, err := pin(c, file, args, cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			if err := result.WriteFile(file, pins.Encode); err != nil {
+				return err
+			}
+			if asJSON {
+				return cli.WriteJSON(cmd.OutOrStdout(), pins)
+			}
+			var t cli.Table
+			for _, name := range slices.Sorted(maps.Keys(pins.Plugins)) {
+				for _, f := range slices.Sorted(maps.Keys(pins.Plugins[name])) {
+					t.Row(name, f, pins.Plugins[name][f])
+				}
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), t.String())
+			return err
+		},
+		ValidArgsFunction: app.CompletePlugin,
+	}
+	cmd.Flags().StringVar(&file, "file", host.LockName, "the lock `FILE`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
+	return cmd
+}
+
+// pin returns what the lock file is to say.
+func pin(c *host.Catalogue, file string, args []string, stdin io.Reader) (*plugin.Pins, error) {
+	pins, err := plugin.ReadPins(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		pins, err = &plugin.Pins{}, nil
+	}
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	var list []experiment.Component
+	for _, arg := range args {
+		if ext := filepath.Ext(arg); ext != ".yaml" && ext != ".yml" {
+			list = append(list, experiment.Component{Plugin: arg})
+			continue
+		}
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		config.Flags(flags)
+		f, err := config.Load(arg, stdin, flags)
+		if err != nil {
+			return nil, err
+		}
+		list = slices.Concat(list, f.Environments, f.Agents)
+	}
+	if len(args) == 0 {
+		for _, f := range c.Search.List() {
+			list = append(list, experiment.Component{Plugin: f.Name})
+		}
+		for _, name := range slices.Sorted(maps.Keys(pins.Plugins)) {
+			list = append(list, experiment.Component{Plugin: name})
+		}
+	}
+	pinned := 0
+	for _, comp := range list {
+		found, err := c.Search.Resolve(comp.Plugin, comp.Args...)
+		if err != nil {
+			if _, was := pins.Plugins[comp.Plugin]; was && len(args) == 0 {
+				err = fmt.Errorf("%w; remove it from %s if it is not needed any more", err, file)
+			}
+			return nil, cli.Usage(err)
+		}
+		if found.Bundled {
+			continue
+		}
+		if err := pins.Pin(found, comp.Plugin, comp.Args...); err != nil {
+			return nil, err
+		}
+		pinned++
+	}
+	if pinned == 0 {
+		return nil, cli.Usagef("there is nothing to pin: every plugin here ships with rlrun; name one that is a program of its own")
+	}
+	return pins, nil
+}

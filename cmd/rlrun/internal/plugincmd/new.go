@@ -1,0 +1,155 @@
+package plugincmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/scaffold"
+	"github.com/rlrun/rlrun/framework"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+// created is the answer of rlrun plugin new for machines.
+type created struct {
+	Folder string   `json:"folder"`
+	Files  []string `json:"files"`
+	Plugin string   `json:"plugin"`
+	Next   []string `json:"next"`
+}
+
+func newNew(app *host.App) *cobra.Command {
+	var asJSON bool
+	var kind, language, namespace, replace string
+	cmd := &cobra.Command{
+		Use:   "new NAME",
+		Short: "Begin an environment or agent of your own",
+		Long: `Write a project into the folder NAME: an environment or an agent that builds, has
+tests, and keeps every rule as it stands, to be changed into your own. NAME is of
+lower-case letters, digits and hyphens; the folder must not exist.
+
+Go projects ask for the release of rlrun that this is. --replace DIR makes them,
+and Python projects, use a checkout of rlrun; it is the default where this rlrun
+was built from one.
+
+--json: folder, files, plugin (how a config in the folder names it), next (the
+commands to try there).`,
+		Example: "  rlrun plugin new corridor --kind environment --lang go\n  rlrun plugin new learner --kind agent --lang python",
+		Args:    cli.Arguments(1, "a name for the plugin"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p := scaffold.Project{Name: args[0], Namespace: namespace, Kind: framework.Kind(kind), Language: scaffold.Language(language)}
+			if err := p.Validate(); err != nil {
+				return cli.Usage(err)
+			}
+			c, err := app.Catalogue()
+			if err != nil {
+				return err
+			}
+			if _, taken := c.Bundled[p.Name]; taken {
+				return cli.Usagef("rlrun has a plugin %s of its own, which would hide yours: choose another name", p.Name)
+			}
+			if err := scaffold.Free(p.Name); err != nil {
+				return cli.Usage(err)
+			}
+			if p.Version, p.Replace, err = source(replace); err != nil {
+				return cli.Usage(err)
+			}
+			out, err := create(cmd.Context(), p)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return cli.WriteJSON(cmd.OutOrStdout(), out)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: an %s in %s. Next:\n\n  cd %s\n  %s\n",
+				p.Name, p.Kind, map[scaffold.Language]string{scaffold.Go: "Go", scaffold.Python: "Python"}[p.Language],
+				out.Folder, strings.Join(out.Next, "\n  "))
+			return err
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&kind, "kind", string(framework.KindEnvironment), "what it is, `KIND` being environment or agent")
+	fs.StringVar(&language, "lang", string(scaffold.Go), "what it is written in, `LANG` being go or python")
+	fs.StringVar(&namespace, "namespace", "me", "first part of its id, `NS`/NAME@VERSION")
+	fs.StringVar(&replace, "replace", "", "use the checkout of rlrun in `DIR`")
+	fs.BoolVar(&asJSON, "json", false, "for machines")
+	cli.Must(cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]string{"environment", "agent"}, cobra.ShellCompDirectiveNoFileComp)))
+	cli.Must(cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions([]string{"go", "python"}, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+// create writes the project and makes it whole.
+func create(ctx context.Context, p scaffold.Project) (created, error) {
+	files, err := p.Write(p.Name)
+	if err != nil {
+		return created{}, err
+	}
+	out := created{Folder: p.Name, Files: files, Plugin: p.Command()}
+	check := "rlrun plugin check " + p.Command()
+	if p.Language == scaffold.Python {
+		out.Next = []string{"pip install -e '.[dev]'", "pytest", check, "rlrun run experiment.yaml"}
+		return out, nil
+	}
+	if err := tidy(ctx, p.Name); err != nil {
+		return out, fmt.Errorf("%s is written, but its dependencies could not be found; run go mod tidy in it: %w", p.Name, err)
+	}
+	out.Files = append(out.Files, "go.sum")
+	out.Next = []string{"go test ./...", "go build", check, "rlrun run experiment.yaml"}
+	return out, nil
+}
+
+// tidy runs go mod tidy in a folder.
+func tidy(ctx context.Context, dir string) error {
+	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+		return fmt.Errorf("go mod tidy: %s", strings.TrimSpace(lines[len(lines)-1]))
+	}
+	return err
+}
+
+// source says which rlrun a project is to build against: a version and, if that is
+// no release, a checkout. replace is what the user asked for.
+func source(replace string) (version, checkout string, err error) {
+	if replace != "" {
+		dir, err := filepath.Abs(replace)
+		if err != nil {
+			return "", "", err
+		}
+		if !isSource(dir) {
+			return "", "", fmt.Errorf("--replace %s: there is no checkout of rlrun", replace)
+		}
+		return "v0.0.0", dir, nil
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Sum != "" { // from a release
+		return info.Main.Version, "", nil
+	}
+	_, file, _, _ := runtime.Caller(0)
+	if dir := filepath.Join(file, "../../../../.."); filepath.IsAbs(dir) && isSource(dir) {
+		return "v0.0.0", dir, nil
+	}
+	return "", "", errors.New("this rlrun is no release, and the checkout it was built from is not here: name one with --replace DIR")
+}
+
+// isSource reports whether dir is the top of a checkout of rlrun.
+func isSource(dir string) bool {
+	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	return err == nil && bytes.HasPrefix(data, []byte("module github.com/rlrun/rlrun\n"))
+}

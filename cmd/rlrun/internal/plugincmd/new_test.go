@@ -1,0 +1,55 @@
+package plugincmd
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/scaffold"
+	"github.com/rlrun/rlrun/framework"
+)
+
+func TestSource(t *testing.T) {
+	root, err := filepath.Abs("../../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if version, dir, err := source("../../../.."); err != nil || version != "v0.0.0" || dir != root {
+		t.Errorf("%s %s %v", version, dir, err)
+	}
+	for _, wrong := range []string{".", "../../nowhere", t.TempDir()} {
+		if _, _, err := source(wrong); err == nil || !strings.Contains(err.Error(), "no checkout of rlrun") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}
+
+// A project whose dependencies cannot be found is written all the same, and the
+// error says what is left to do.
+func TestNewWithoutDependencies(t *testing.T) {
+	for name, tt := range map[string]struct{ script, want string }{
+		"no go":      {"", `"go": executable file not found`},
+		"no network": {"#!/bin/sh\necho looking >&2\necho no route to host >&2\nexit 1\n", "go mod tidy: no route to host"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bin := t.TempDir()
+			if tt.script != "" {
+				if err := os.WriteFile(filepath.Join(bin, "go"), []byte(tt.script), 0o777); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Setenv("PATH", bin)
+			t.Chdir(t.TempDir())
+			p := scaffold.Project{Name: "grid", Namespace: "me", Kind: framework.KindAgent, Language: scaffold.Go, Version: "v1.2.3"}
+			_, err := create(t.Context(), p)
+			if err == nil || !strings.Contains(err.Error(), "grid is written, but its dependencies could not be found; run go mod tidy in it: ") || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v", err)
+			}
+			data, err := os.ReadFile("grid/go.mod")
+			if err != nil || string(data) != "module rlrun-plugin-grid\n\ngo 1.26\n\nrequire github.com/rlrun/rlrun v1.2.3\n" {
+				t.Errorf("go.mod is %q (%v)", data, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,184 @@
+package plugincmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/space"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+// moment is one step of a played environment.
+type moment struct {
+	Step        int     `json:"step"`
+	Action      any     `json:"action"` // null where an episode starts
+	Observation any     `json:"observation"`
+	Reward      float64 `json:"reward"`
+	Terminated  bool    `json:"terminated"`
+	Truncated   bool    `json:"truncated"`
+	Picture     string  `json:"picture,omitempty"`
+}
+
+func newPlay(app *host.App) *cobra.Command {
+	var asJSON bool
+	var params []string
+	var transport string
+	var steps int
+	var root uint64
+	cmd := &cobra.Command{
+		Use:   "play NAME [-- ARGS...]",
+		Short: "Watch an environment under random actions",
+		Long: `Step one copy of an environment with actions drawn from its action space, and
+print every step: the action, the observation, the reward, and a picture if the
+environment can be rendered. The same seed gives the same steps.
+
+--json: an object a step: step, action (null where an episode starts),
+observation, reward, terminated, truncated, picture (if there is one).`,
+		Example: "  rlrun plugin play frozenlake --steps 5\n  rlrun plugin play ./rlrun-plugin-grid --seed 7 --param size=4",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Arguments(1, "the name of an environment")(cmd, args)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if steps < 1 {
+				return cli.Usagef("--steps must be at least 1, not %d", steps)
+			}
+			w := cmd.OutOrStdout()
+			show := func(m *moment) error { return m.print(w) }
+			if asJSON {
+				show = func(m *moment) error { return json.NewEncoder(w).Encode(m) }
+			}
+			return play(app, cmd.Context(), experiment.Component{Plugin: args[0], Args: args[1:], Transport: experiment.Transport(transport)}, params, root, steps, show)
+		},
+		ValidArgsFunction: app.CompletePlugin,
+	}
+	fs := cmd.Flags()
+	fs.StringArrayVar(&params, "param", nil, "set a parameter of the environment, `KEY=VALUE`; may be repeated")
+	fs.IntVar(&steps, "steps", 10, "`N` steps")
+	fs.Uint64Var(&root, "seed", 1, "`N`, root of every random stream")
+	fs.StringVar(&transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
+	app.TimeoutFlag(fs)
+	app.ReplaceFlag(fs)
+	fs.BoolVar(&asJSON, "json", false, "for machines")
+	cli.Must(cmd.RegisterFlagCompletionFunc("transport", host.CompleteTransport))
+	return cmd
+}
+
+// print shows a moment to people.
+func (m *moment) print(w io.Writer) error {
+	what := "starts"
+	if m.Action != nil {
+		what = fmt.Sprintf("action %v", m.Action)
+	}
+	line := fmt.Sprintf("%4d  %s: observation %v, reward %v", m.Step, what, m.Observation, m.Reward)
+	if m.Terminated {
+		line += ", terminated"
+	}
+	if m.Truncated {
+		line += ", truncated"
+	}
+	if m.Picture != "" {
+		for l := range strings.SplitSeq(strings.TrimRight(m.Picture, "\n"), "\n") {
+			line += "\n      " + l
+		}
+	}
+	_, err := fmt.Fprintln(w, line)
+	return err
+}
+
+// play steps one lane of an environment and shows every step.
+func play(app *host.App, ctx context.Context, comp experiment.Component, params []string, root uint64, steps int, show func(*moment) error) (err error) {
+	if err := checkTransport(comp.Transport); err != nil {
+		return err
+	}
+	p, closePlugin, err := app.OpenPlugin(ctx, comp)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closePlugin()) }()
+	d, err := p.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	if d.Kind != framework.KindEnvironment {
+		return cli.Usagef("%s is an agent; environments can be played", comp.Plugin)
+	}
+	raw, err := config.Params(params, d.Params)
+	if err != nil {
+		return err
+	}
+	env, err := p.OpenEnvironment(ctx, raw, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, env.Close()) }()
+	spec := env.Spec()
+	seeds, rng, episode := seed.NewSource(root, spec.ID), seed.Stream(root, seed.Exploration), uint64(0)
+	in, out := framework.NewActions(spec, 1), framework.NewTimeSteps(spec, 1)
+	in.Signals[0] = framework.NewRun
+	for k := range steps {
+		m := moment{Step: k}
+		if in.Signals[0] == framework.Continue {
+			a := space.Sample(spec.Action, rng)
+			if err := in.Actions.Set(spec.Action, 0, a); err != nil {
+				return err
+			}
+			m.Action = shown(spec.Action, a)
+		} else {
+			in.Seeds[0] = seeds.Seed(0, seed.Environment, episode)
+			episode++
+		}
+		if err := env.Step(ctx, in, &out); err != nil {
+			return err
+		}
+		m.Observation = shown(spec.Observation, out.Observations.Get(spec.Observation, 0))
+		m.Reward, m.Terminated, m.Truncated = out.Rewards[0], out.Terminated[0], out.Truncated[0]
+		m.Picture, err = framework.Render(ctx, env, 0)
+		if err != nil && !errors.Is(err, framework.ErrUnsupported) {
+			return err
+		}
+		if err := show(&m); err != nil {
+			return err
+		}
+		in.Signals[0] = framework.Continue
+		if m.Terminated || m.Truncated {
+			in.Signals[0] = framework.NewEpisode
+		}
+	}
+	return nil
+}
+
+// shown is a value as people and JSON have it; what is not finite is null.
+func shown(s space.Space, v space.Value) any {
+	if _, ok := s.(space.Discrete); ok {
+		return v.Int
+	}
+	if v.Ints != nil {
+		return v.Ints
+	}
+	var list []any
+	for _, x := range v.Float64 {
+		list = append(list, cli.Number(x))
+	}
+	for _, x := range v.Float32 {
+		list = append(list, cli.Number(float64(x)))
+	}
+	for _, x := range v.Uint8 {
+		list = append(list, x)
+	}
+	return list
+}

@@ -1,0 +1,187 @@
+package plugincmd
+
+import (
+	"context"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plugin"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+// New returns the command rlrun plugin.
+func New(app *host.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "plugin",
+		Short: "List, inspect, check and write environments and agents",
+		Long: `Environments and agents are plugins. The bundled ones are called in process or,
+with transport: process, as subprocesses; all others are programs of their own.
+
+In a config, and here, a plugin is named by the name of a bundled one, by NAME
+for an executable rlrun-plugin-NAME in $RLRUN_PLUGIN_PATH, in rlrun/plugins of
+the user's data folder or in $PATH, by the path of an executable, or by a
+command such as "python grid.py". gymnasium:ID is an environment of Gymnasium,
+if python3, or the interpreter that $RLRUN_PYTHON names, has the package rlrun.`,
+		Example: "  rlrun plugin list\n  rlrun plugin inspect bernoulli-bandit",
+	}
+	return cli.Group(cmd, newList(app), newInspect(app), newCheck(app), newPlay(app), newNew(app), newLock(app), newServe(app))
+}
+
+func newList(app *host.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the plugins that can be named",
+		Long: `List the bundled plugins, and the executables that a name stands for. These are
+not started: rlrun plugin inspect NAME says what one is.
+
+--json: a list of {name, bundled, command, args, dev, id, kind, doc}; command and
+args are of executables only, id, kind and doc of bundled plugins only, dev is
+true of what --dev puts in the plugin's place.`,
+		Example: "  rlrun plugin list\n  rlrun plugin list --json",
+		Args:    cli.Arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := app.Catalogue()
+			if err != nil {
+				return err
+			}
+			var names []string
+			for _, f := range c.Search.List() {
+				names = append(names, f.Name)
+			}
+			if err := app.ApplyReplacements(c, "the list", names); err != nil {
+				return err
+			}
+			entries, err := list(c, cmd.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return cli.WriteJSON(cmd.OutOrStdout(), entries)
+			}
+			var t cli.Table
+			for _, e := range entries {
+				if e.Bundled {
+					t.Row(e.Name, string(e.Kind), e.Doc)
+				} else {
+					t.Row(e.Name, "program", e.Command)
+				}
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), t.String())
+			return err
+		},
+	}
+	app.ReplaceFlag(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
+	return cmd
+}
+
+// listed is a line of rlrun plugin list.
+type listed struct {
+	plugin.Found
+	Dev  bool           `json:"dev,omitempty"` // it is in that plugin's place by --dev
+	ID   string         `json:"id,omitempty"`
+	Kind framework.Kind `json:"kind,omitempty"`
+	Doc  string         `json:"doc,omitempty"`
+}
+
+func list(c *host.Catalogue, ctx context.Context) ([]listed, error) {
+	var out []listed
+	for _, f := range c.Search.List() {
+		e := listed{Found: f}
+		served := f.Name
+		if path := c.Replaced[f.Name]; path != "" {
+			found, err := c.Search.Resolve(path)
+			if err != nil {
+				return nil, err
+			}
+			e.Found, e.Name, e.Dev, served = found, f.Name, true, found.Name
+		}
+		if e.Bundled {
+			d, err := c.Bundled[served].Describe(ctx)
+			if err != nil {
+				return nil, err
+			}
+			e.ID, e.Kind, e.Doc = d.ID, d.Kind, d.Doc
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// describe opens a plugin for long enough to ask what it is.
+func describe(app *host.App, ctx context.Context, name string, args []string) (framework.Description, error) {
+	comp := experiment.Component{Plugin: name, Args: args}
+	p, closePlugin, err := app.OpenPlugin(ctx, comp)
+	if err != nil {
+		return framework.Description{}, err
+	}
+	d, err := p.Describe(ctx)
+	if closeErr := closePlugin(); err == nil {
+		err = closeErr
+	}
+	return d, err
+}
+
+func newInspect(app *host.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "inspect NAME [-- ARGS...]",
+		Short: "Print what a plugin says of itself, and its parameters",
+		Long: `Print what a plugin says of itself: its id, whether it is an environment or an
+agent, its optional capabilities, and its parameters with ranges and defaults.
+
+--json: {id, kind, doc, params, capabilities}; params is a JSON schema.`,
+		Example: "  rlrun plugin inspect bernoulli-bandit\n  rlrun plugin inspect python -- grid.py\n  rlrun plugin inspect ./rlrun-plugin-grid --json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Arguments(1, "the name of a plugin")(cmd, args)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := describe(app, cmd.Context(), args[0], args[1:])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return cli.WriteJSON(cmd.OutOrStdout(), d)
+			}
+			return printDescription(cmd.OutOrStdout(), d)
+		},
+		ValidArgsFunction: app.CompletePlugin,
+	}
+	app.ReplaceFlag(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
+	return cmd
+}
+
+// newServe is how rlrun starts itself as the process of a bundled plugin.
+func newServe(app *host.App) *cobra.Command {
+	return &cobra.Command{
+		Use:    "serve NAME",
+		Short:  "Serve a bundled plugin to the rlrun that started this process",
+		Hidden: true,
+		Args:   cli.Arguments(1, "the name of a bundled plugin"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, err := app.Catalogue()
+			if err != nil {
+				return err
+			}
+			p, ok := c.Bundled[args[0]]
+			if !ok {
+				return cli.Usagef("%s is not bundled; bundled are %s", args[0], strings.Join(slices.Sorted(maps.Keys(c.Bundled)), ", "))
+			}
+			plugin.Serve(p)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,165 @@
+package plugincmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/rltest"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// speed is how fast a plugin steps a number of lanes together.
+type speed struct {
+	Lanes     int     `json:"lanes"`
+	NSPerStep float64 `json:"ns_per_step"` // wall time of a call, divided by its lanes
+}
+
+// measured are the lane counts that rlrun plugin check measures, timing how long
+// it takes for each.
+var measured = []int{1, 16, 64, 256, 1024}
+
+const timing = 200 * time.Millisecond
+
+// speeds steps a plugin that keeps the rules with random actions or feedback.
+func speeds(ctx context.Context, p framework.Plugin, kind framework.Kind, params json.RawMessage) ([]speed, error) {
+	var out []speed
+	for _, lanes := range measured {
+		var step func() error
+		var end func() error
+		var err error
+		if kind == framework.KindEnvironment {
+			step, end, err = environmentStep(ctx, p, params, lanes)
+		} else {
+			step, end, err = agentStep(ctx, p, params, lanes)
+		}
+		if err != nil {
+			return nil, err
+		}
+		ns, err := pace(step)
+		if err = errors.Join(err, end()); err != nil {
+			return nil, fmt.Errorf("while its speed was measured: %w", err)
+		}
+		out = append(out, speed{lanes, ns / float64(lanes)})
+	}
+	return out, nil
+}
+
+// pace returns how long a call takes in nanoseconds, in the long run.
+func pace(call func() error) (float64, error) {
+	for range 3 { // what happens once
+		if err := call(); err != nil {
+			return 0, err
+		}
+	}
+	calls, begin := 0, time.Now()
+	for time.Since(begin) < timing {
+		if err := call(); err != nil {
+			return 0, err
+		}
+		calls++
+	}
+	return float64(time.Since(begin).Nanoseconds()) / float64(calls), nil
+}
+
+// different is how many columns of random values are drawn beforehand.
+const different = 32
+
+func randomColumns(s space.Space, lanes int) ([]space.Column, error) {
+	rng := rand.New(rand.NewPCG(1, 0))
+	columns := make([]space.Column, different)
+	for k := range columns {
+		columns[k] = space.NewColumn(s, lanes)
+		for i := range lanes {
+			if err := columns[k].Set(s, i, space.Sample(s, rng)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return columns, nil
+}
+
+// environmentStep opens lanes and returns what steps them, and what ends them.
+func environmentStep(ctx context.Context, p framework.Plugin, params json.RawMessage, lanes int) (step, end func() error, err error) {
+	env, err := p.OpenEnvironment(ctx, params, lanes)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec := env.Spec()
+	actions, err := randomColumns(spec.Action, lanes)
+	if err != nil {
+		return nil, nil, errors.Join(err, env.Close())
+	}
+	in, out := framework.NewActions(spec, lanes), framework.NewTimeSteps(spec, lanes)
+	for i := range lanes {
+		in.Signals[i], in.Seeds[i] = framework.NewRun, uint64(i)
+	}
+	calls := 0
+	return func() error {
+		in.Actions = actions[calls%different]
+		calls++
+		if err := env.Step(ctx, in, &out); err != nil {
+			return err
+		}
+		for i := range in.Signals {
+			in.Signals[i] = framework.Continue
+			if out.Terminated[i] || out.Truncated[i] {
+				in.Signals[i], in.Seeds[i] = framework.NewEpisode, uint64(calls*lanes+i)
+			}
+		}
+		return nil
+	}, env.Close, nil
+}
+
+// agentStep is environmentStep for an agent, in the first kind of environment that
+// it supports.
+func agentStep(ctx context.Context, p framework.Plugin, params json.RawMessage, lanes int) (step, end func() error, err error) {
+	var agent framework.VectorAgent
+	var spec framework.Spec
+	for _, spec = range rltest.Specs() {
+		if agent, err = p.OpenAgent(ctx, params, spec, lanes); !errors.Is(err, framework.ErrUnsupported) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	observations, err := randomColumns(spec.Observation, lanes)
+	if err != nil {
+		return nil, nil, errors.Join(err, agent.Close())
+	}
+	in, actions := framework.NewFeedback(spec, lanes), space.NewColumn(spec.Action, lanes)
+	rng := rand.New(rand.NewPCG(1, 0))
+	for i := range lanes {
+		in.Signals[i], in.Seeds[i] = framework.NewRun, uint64(i)
+		in.Rewards[i] = max(spec.RewardLow, min(spec.RewardHigh, math.Round(rng.Float64())))
+	}
+	calls := 0
+	return func() error {
+		in.Observations = observations[calls%different]
+		calls++
+		if err := agent.Step(ctx, in, &actions); err != nil {
+			return err
+		}
+		for i := range in.Signals {
+			in.Signals[i] = framework.Continue
+		}
+		return nil
+	}, agent.Close, nil
+}
+
+// speedTable shows speeds to people.
+func speedTable(speeds []speed) string {
+	var b strings.Builder
+	b.WriteString("\n lanes  ns a step\n─────────────────\n")
+	for _, s := range speeds {
+		fmt.Fprintf(&b, " %5d  %9.0f\n", s.Lanes, s.NSPerStep)
+	}
+	return b.String()
+}

@@ -1,0 +1,106 @@
+package runcmd
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/experiment"
+)
+
+func smallPlan(t *testing.T) *experiment.Plan {
+	t.Helper()
+	plan, err := experiment.Compile(experiment.Config{
+		Runs: 10, Steps: 1000,
+		Environments: []experiment.Component{{Plugin: "e"}},
+		Agents:       []experiment.Component{{Plugin: "a"}, {Plugin: "b"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// lockedBuffer may be read while it is written.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// Elsewhere than on a terminal a line comes now and then, at longer and longer
+// intervals, and none of a quick experiment.
+func TestProgressLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out lockedBuffer
+		p := newProgress(&out, smallPlan(t), 5)
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		if out.String() != "" {
+			t.Errorf("after 4 s: %q", out.String())
+		}
+		p.event(experiment.Event{Interactions: 2500, Runs: 2})
+		p.event(experiment.Event{Cell: experiment.Cell{Agent: 1}, Interactions: 500, Runs: 1, Failed: 1})
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		// 3,000 of 15,000 steps in 5 s; with the runs found done, 8,000 of 20,000.
+		want := "8 of 20 runs, 1 failed, 40%, 600 steps/s, 20 s left, b\n"
+		if out.String() != want {
+			t.Errorf("got %q, want %q", out.String(), want)
+		}
+		time.Sleep(4 * time.Minute)
+		synctest.Wait()
+		if n := strings.Count(out.String(), "\n"); n != 7 {
+			t.Errorf("%d lines in four minutes, want 7: after 5, 10, 20, 40, 80, 140 and 200 s", n)
+		}
+		p.stop()
+	})
+}
+
+// A batch that failed and is replayed takes its interactions back.
+func TestProgressReplay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProgress(&bytes.Buffer{}, smallPlan(t), 0)
+		defer p.stop()
+		time.Sleep(time.Second)
+		p.event(experiment.Event{Interactions: 10000})
+		p.event(experiment.Event{Interactions: -10000})
+		if got, want := p.line(false), "0 of 20 runs, 0%"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		p.event(experiment.Event{Interactions: 20000, Runs: 20})
+		if got, want := p.line(false), "20 of 20 runs, 100%, 20 k steps/s"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// What takes long is told, what does not is not, and nothing after its end.
+func TestAnnounce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for took, want := range map[time.Duration]string{999 * time.Millisecond: "", 1001 * time.Millisecond: "at work\n"} {
+			var b strings.Builder
+			end := announce(&b, time.Second, "at work")
+			time.Sleep(took)
+			end()
+			time.Sleep(time.Second)
+			if b.String() != want {
+				t.Errorf("after %v: got %q, want %q", took, b.String(), want)
+			}
+		}
+	})
+}
