@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/stat"
 )
 
 // Aggregate makes the statistics of an experiment. The records must come as
@@ -240,11 +241,10 @@ func (a *aggregator) row(env, agent string, m Metric, s *sample) Row {
 	o := s.outcomes[m]
 	row := Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed,
 		Estimate: estimateOf(o.values, &a.t), Runs: o.runs, Values: o.values}
-	sorted := slices.Sorted(slices.Values(o.values))
-	row.IQM = interquartileMean(sorted)
 	// Seeded by what is resampled, so that no row depends on another's presence.
 	source := seed.NewSource(a.meta.Seed, fmt.Sprintf("%q %q %q", env, agent, m))
-	row.IQMLow, row.IQMHigh = bootstrapIQM(sorted, seed.Stream(source.Seed(0, seed.Statistics, 0), seed.Statistics))
+	iqm := stat.BootstrapIQM(o.values, confidence, seed.Stream(source.Seed(0, seed.Statistics, 0), seed.Statistics))
+	row.IQM, row.IQMLow, row.IQMHigh = iqm.Value, iqm.Low, iqm.High
 	return row
 }
 

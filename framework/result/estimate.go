@@ -3,8 +3,6 @@ package result
 import (
 	"encoding/json"
 	"math"
-	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -105,59 +103,4 @@ func (q *quantiles) of(n int) float64 {
 		(*q)[n] = t
 	}
 	return t
-}
-
-// interquartileMean is the mean of the values that remain when a quarter of
-// them, rounded down, is removed at either end (Agarwal et al. 2021, "Deep
-// reinforcement learning at the edge of the statistical precipice"). sorted is
-// ascending; NaN if empty.
-func interquartileMean(sorted []float64) float64 {
-	cut := len(sorted) / 4
-	sum := 0.0
-	for _, x := range sorted[cut : len(sorted)-cut] {
-		sum += x
-	}
-	return sum / float64(len(sorted)-2*cut)
-}
-
-// resamples is the number of bootstrap samples of an interval.
-const resamples = 2000
-
-// bootstrapIQM returns the percentile bootstrap interval (Efron 1979) of the
-// interquartile mean; NaN with fewer than two values.
-func bootstrapIQM(sorted []float64, rng *rand.Rand) (low, high float64) {
-	n := len(sorted)
-	if n < 2 {
-		return math.NaN(), math.NaN()
-	}
-	cut := n / 4
-	count := make([]int, n) // how often each value was drawn: no sample needs sorting
-	means := make([]float64, resamples)
-	for r := range means {
-		clear(count)
-		for range n {
-			count[rng.IntN(n)]++
-		}
-		sum, rank := 0.0, 0
-		for i, c := range count {
-			if inside := min(rank+c, n-cut) - max(rank, cut); inside > 0 {
-				sum += float64(inside) * sorted[i]
-			}
-			rank += c
-		}
-		means[r] = sum / float64(n-2*cut)
-	}
-	slices.Sort(means)
-	return quantile(means, (1-confidence)/2), quantile(means, (1+confidence)/2)
-}
-
-// quantile interpolates linearly between order statistics (Hyndman & Fan 1996,
-// definition 7).
-func quantile(sorted []float64, p float64) float64 {
-	h := p * float64(len(sorted)-1)
-	i := int(h)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
 }

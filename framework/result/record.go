@@ -3,7 +3,7 @@
 // truth; every other file of an output directory can be made again from them.
 //
 // It knows nothing of plugins, configs or plots: it imports the standard library,
-// gonum, the SQLite driver, a table printer and framework/seed.
+// gonum, the SQLite driver, a table printer, framework/seed and framework/stat.
 package result
 
 // Status says how a run ended.

@@ -1,0 +1,167 @@
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+// IQM is the interquartile mean: the mean of what remains of all values when a
+// quarter of them, rounded down, is removed at either end (Agarwal et al. 2021,
+// section 4). NaN of no values.
+func IQM(s Scores) float64 {
+	values := s.pool()
+	slices.Sort(values)
+	return iqm(values)
+}
+
+func iqm(sorted []float64) float64 {
+	cut := len(sorted) / 4
+	return Mean(sorted[cut : len(sorted)-cut])
+}
+
+// MeanOfMeans is the mean over environments of the mean over runs.
+func MeanOfMeans(s Scores) float64 { return Mean(means(s)) }
+
+// MedianOfMeans is the median over environments of the mean over runs.
+func MedianOfMeans(s Scores) float64 { return median(means(s)) }
+
+func means(s Scores) []float64 {
+	out := make([]float64, len(s))
+	for e, values := range s {
+		out[e] = Mean(values)
+	}
+	return out
+}
+
+// median sorts its argument.
+func median(xs []float64) float64 {
+	slices.Sort(xs)
+	return Quantile(xs, 0.5)
+}
+
+// OptimalityGap is how far scores fall short of gamma on average: gamma minus the
+// mean of min(x, gamma) over all values (Agarwal et al. 2021, section 4). Scores
+// above gamma do not make up for those below.
+func OptimalityGap(s Scores, gamma float64) float64 {
+	sum, n := 0.0, 0
+	for _, values := range s {
+		for _, x := range values {
+			sum += min(x, gamma)
+		}
+		n += len(values)
+	}
+	return gamma - sum/float64(n)
+}
+
+// Profile is the performance profile: at each tau, the share of all values that are
+// above it (Agarwal et al. 2021, section 4.2; Dolan & Moré 2002).
+func Profile(s Scores, taus []float64) []float64 {
+	sorted := s.pool()
+	slices.Sort(sorted)
+	return tail(sorted, taus)
+}
+
+// tail returns the share of sorted values above each tau.
+func tail(sorted, taus []float64) []float64 {
+	out := make([]float64, len(taus))
+	for i, tau := range taus {
+		above, equal := slices.BinarySearch(sorted, tau)
+		for equal && above < len(sorted) && sorted[above] == tau {
+			above++
+		}
+		out[i] = float64(len(sorted)-above) / float64(len(sorted))
+	}
+	return out
+}
+
+// AverageProfile is the share of environments in which the mean over runs is above
+// each tau (Agarwal et al. 2021, appendix). It hides how much runs vary.
+func AverageProfile(s Scores, taus []float64) []float64 {
+	average := means(s)
+	slices.Sort(average)
+	return tail(average, taus)
+}
+
+// ProbabilityOfImprovement is the mean over environments of P(X > Y) + P(X = Y)/2,
+// X and Y being any two runs of the two agents (Agarwal et al. 2021, section 4.3;
+// Mann & Whitney 1947). Both agents have the same environments.
+func ProbabilityOfImprovement(x, y Scores) float64 {
+	sum := 0.0
+	for e := range x {
+		sum += above(newRanked(x[e]), newRanked(y[e]), nil, nil)
+	}
+	return sum / float64(len(x))
+}
+
+// PairedWinRate is the mean over environments of the share of runs that x wins
+// against the run of y with the same index; a tie counts one half. Both have the same
+// environments, and in each the same number of runs.
+func PairedWinRate(x, y Scores) float64 {
+	sum := 0.0
+	for e := range x {
+		wins := 0.0
+		for k := range x[e] {
+			wins += win(x[e][k] - y[e][k])
+		}
+		sum += wins / float64(len(x[e]))
+	}
+	return sum / float64(len(x))
+}
+
+func win(difference float64) float64 {
+	switch {
+	case difference > 0:
+		return 1
+	case difference == 0:
+		return 0.5
+	}
+	return 0
+}
+
+// Sensitivity is how much an agent gains if its parameters are tuned for each
+// environment by itself rather than once for all of them: the mean over environments
+// of the best score, minus the best mean score over environments (Adkins, Bowling &
+// White 2024). scores[h][e] is the score of setting h in environment e, normalised so
+// that environments can be averaged. Never negative.
+//
+// The best of noisy means is too high. Choose settings on one half of the runs and
+// evaluate them on the other: chosen is the first half, scores the second (Patterson
+// et al. 2024). If chosen is nil, scores serve for both.
+func Sensitivity(scores, chosen [][]float64) float64 {
+	if len(scores) == 0 || len(scores[0]) == 0 {
+		return math.NaN()
+	}
+	if chosen == nil {
+		chosen = scores
+	}
+	best := func(value func(h int) float64) int {
+		arg := 0
+		for h := range chosen {
+			if value(h) > value(arg) {
+				arg = h
+			}
+		}
+		return arg
+	}
+	each := 0.0
+	for e := range scores[0] {
+		each += scores[best(func(h int) float64 { return chosen[h][e] })][e]
+	}
+	all := best(func(h int) float64 { return Mean(chosen[h]) })
+	return each/float64(len(scores[0])) - Mean(scores[all])
+}
+
+// NormalizePercentiles maps the values of one environment to [0,1] by their 5th and
+// 95th percentiles, values outside clamped: the normalisation of Sensitivity. values
+// are those of all settings and runs. All become 0 if the percentiles coincide.
+func NormalizePercentiles(values []float64) []float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	low, high := Quantile(sorted, 0.05), Quantile(sorted, 0.95)
+	out := make([]float64, len(values))
+	if high > low {
+		for i, x := range values {
+			out[i] = min(max((x-low)/(high-low), 0), 1)
+		}
+	}
+	return out
+}

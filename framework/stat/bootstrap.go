@@ -1,0 +1,295 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Resamples is the usual number of bootstrap samples of an interval.
+const Resamples = 2000
+
+// Interval is an estimate with the ends of its interval; these are NaN where the
+// runs are too few to tell.
+type Interval struct{ Value, Low, High float64 }
+
+// Resampler makes percentile bootstrap intervals (Efron 1979). Each sample draws,
+// within every environment, as many runs as there are, with replacement. Environments
+// are drawn independently, agents jointly: in an environment in which two agents have
+// the same number of runs, a sample holds the same runs of both, so that intervals of
+// differences make use of common random numbers.
+//
+// A Resampler is not safe for concurrent use.
+type Resampler struct {
+	level float64
+	seeds []uint64
+	drawn map[drawing][]uint32
+}
+
+type drawing struct {
+	seed uint64
+	runs int
+}
+
+// NewResampler returns a resampler for intervals of the given level, such as 0.95.
+// seeds has one seed an environment.
+func NewResampler(level float64, seeds []uint64) *Resampler {
+	return &Resampler{level: level, seeds: seeds, drawn: map[drawing][]uint32{}}
+}
+
+// counts returns how often each of n runs was drawn from a seed, sample after sample.
+func (r *Resampler) counts(seed uint64, n int) []uint32 {
+	key := drawing{seed, n}
+	counts, ok := r.drawn[key]
+	if !ok {
+		counts = make([]uint32, Resamples*n)
+		rng := rand.New(rand.NewPCG(seed, uint64(n)))
+		for b := range Resamples {
+			for range n {
+				counts[b*n+rng.IntN(n)]++
+			}
+		}
+		r.drawn[key] = counts
+	}
+	return counts
+}
+
+// interval sorts what was computed from the samples.
+func (r *Resampler) interval(value float64, samples []float64) Interval {
+	slices.Sort(samples)
+	return Interval{value, Quantile(samples, (1-r.level)/2), Quantile(samples, (1+r.level)/2)}
+}
+
+func unknown(value float64) Interval { return Interval{value, math.NaN(), math.NaN()} }
+
+// resampled tells whether an interval can be made: some environment has two runs.
+func resampled(s Scores) bool {
+	return !slices.ContainsFunc(s, func(v []float64) bool { return len(v) == 0 }) &&
+		slices.ContainsFunc(s, func(v []float64) bool { return len(v) > 1 })
+}
+
+// Mean estimates the mean in environment e. For a difference of means of paired
+// runs, values are the differences.
+func (r *Resampler) Mean(e int, values []float64) Interval {
+	n := len(values)
+	if n < 2 {
+		return unknown(Mean(values))
+	}
+	counts := r.counts(r.seeds[e], n)
+	samples := make([]float64, Resamples)
+	for b := range samples {
+		samples[b] = weightedMean(values, counts[b*n:])
+	}
+	return r.interval(Mean(values), samples)
+}
+
+func weightedMean(values []float64, counts []uint32) float64 {
+	sum := 0.0
+	for i, x := range values {
+		sum += float64(counts[i]) * x
+	}
+	return sum / float64(len(values))
+}
+
+// Sampled holds a statistic and its value in every bootstrap sample.
+type Sampled struct {
+	Value   float64
+	Samples []float64
+}
+
+// Interval is the percentile interval.
+func (r *Resampler) Interval(s Sampled) Interval {
+	if s.Samples == nil {
+		return unknown(s.Value)
+	}
+	return r.interval(s.Value, slices.Clone(s.Samples))
+}
+
+// Difference is the interval of x − y, sample by sample.
+func (r *Resampler) Difference(x, y Sampled) Interval {
+	if x.Samples == nil || y.Samples == nil {
+		return unknown(x.Value - y.Value)
+	}
+	d := make([]float64, len(x.Samples))
+	for b := range d {
+		d[b] = x.Samples[b] - y.Samples[b]
+	}
+	return r.interval(x.Value-y.Value, d)
+}
+
+// Aggregates are the statistics of one agent over environments, each with its
+// samples.
+type Aggregates struct {
+	IQM, Mean, Median, OptimalityGap Sampled
+	// Profile is the performance profile at the taus asked for.
+	Profile []Sampled
+}
+
+// Aggregate computes the statistics of normalised scores, with the target gamma of
+// the optimality gap.
+func (r *Resampler) Aggregate(s Scores, gamma float64, taus []float64) Aggregates {
+	a := Aggregates{
+		IQM: Sampled{Value: IQM(s)}, Mean: Sampled{Value: MeanOfMeans(s)}, Median: Sampled{Value: MedianOfMeans(s)},
+		OptimalityGap: Sampled{Value: OptimalityGap(s, gamma)},
+	}
+	for _, share := range Profile(s, taus) {
+		a.Profile = append(a.Profile, Sampled{Value: share})
+	}
+	if !resampled(s) {
+		return a
+	}
+	all := []*Sampled{&a.IQM, &a.Mean, &a.Median, &a.OptimalityGap}
+	for i := range a.Profile {
+		all = append(all, &a.Profile[i])
+	}
+	for _, x := range all {
+		x.Samples = make([]float64, Resamples)
+	}
+
+	pooled := newRanked(s.pool())
+	var counts []uint32 // of the pooled values
+	above := make([]float64, len(taus))
+	averages := make([]float64, len(s))
+	for b := range Resamples {
+		counts = counts[:0]
+		for e, values := range s {
+			n := len(values)
+			drawn := r.counts(r.seeds[e], n)[b*n : (b+1)*n]
+			counts = append(counts, drawn...)
+			averages[e] = weightedMean(values, drawn)
+		}
+		a.Mean.Samples[b] = Mean(averages)
+		a.Median.Samples[b] = median(averages)
+		a.IQM.Samples[b] = pooled.iqm(counts)
+		gap := 0.0
+		for i, x := range pooled.values {
+			gap += float64(counts[pooled.index[i]]) * min(x, gamma)
+		}
+		a.OptimalityGap.Samples[b] = gamma - gap/float64(len(counts))
+		pooled.tail(counts, taus, above)
+		for i, share := range above {
+			a.Profile[i].Samples[b] = share
+		}
+	}
+	return a
+}
+
+// ProbabilityOfImprovement estimates P(X > Y) + P(X = Y)/2, averaged over
+// environments. Here agents are drawn independently: the quantity is of any run of the
+// one against any of the other, and joint draws would favour pairs of equal runs.
+func (r *Resampler) ProbabilityOfImprovement(x, y Scores) Interval {
+	value := ProbabilityOfImprovement(x, y)
+	if !resampled(x) || !resampled(y) {
+		return unknown(value)
+	}
+	samples := make([]float64, Resamples)
+	for e := range x {
+		xs, ys := newRanked(x[e]), newRanked(y[e])
+		xn, yn := len(x[e]), len(y[e])
+		xc, yc := r.counts(r.seeds[e], xn), r.counts(^r.seeds[e], yn)
+		for b := range samples {
+			samples[b] += above(xs, ys, xc[b*xn:(b+1)*xn], yc[b*yn:(b+1)*yn]) / float64(len(x))
+		}
+	}
+	return r.interval(value, samples)
+}
+
+// ranked holds values in ascending order, with where each came from.
+type ranked struct {
+	values []float64
+	index  []int
+}
+
+func newRanked(values []float64) ranked {
+	r := ranked{slices.Clone(values), make([]int, len(values))}
+	for i := range r.index {
+		r.index[i] = i
+	}
+	slices.SortStableFunc(r.index, func(a, b int) int {
+		switch x, y := values[a], values[b]; {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	for i, k := range r.index {
+		r.values[i] = values[k]
+	}
+	return r
+}
+
+// iqm is the interquartile mean of a sample that holds value k counts[k] times; no
+// sample needs sorting.
+func (r ranked) iqm(counts []uint32) float64 {
+	n := len(r.values)
+	cut := n / 4
+	sum, rank := 0.0, 0
+	for i, k := range r.index {
+		c := int(counts[k])
+		if inside := min(rank+c, n-cut) - max(rank, cut); inside > 0 {
+			sum += float64(inside) * r.values[i]
+		}
+		rank += c
+	}
+	return sum / float64(n-2*cut)
+}
+
+// tail sets above[i] to the share of the sample above taus[i], which increase.
+func (r ranked) tail(counts []uint32, taus, above []float64) {
+	i, below := 0, 0
+	for t, tau := range taus {
+		for ; i < len(r.values) && r.values[i] <= tau; i++ {
+			below += int(counts[r.index[i]])
+		}
+		above[t] = float64(len(r.values)-below) / float64(len(r.values))
+	}
+}
+
+// above is P(X > Y) + P(X = Y)/2 of values counted xc and yc times, or once if nil.
+func above(x, y ranked, xc, yc []uint32) float64 {
+	count := func(r ranked, counts []uint32, i int) float64 {
+		if counts == nil {
+			return 1
+		}
+		return float64(counts[r.index[i]])
+	}
+	wins, below := 0.0, 0.0 // below: weight of the values of y before j
+	for i, j := 0, 0; i < len(x.values); {
+		v := x.values[i]
+		for ; j < len(y.values) && y.values[j] < v; j++ {
+			below += count(y, yc, j)
+		}
+		equal, weight := 0.0, 0.0
+		for k := j; k < len(y.values) && y.values[k] == v; k++ {
+			equal += count(y, yc, k)
+		}
+		for ; i < len(x.values) && x.values[i] == v; i++ {
+			weight += count(x, xc, i)
+		}
+		wins += weight * (below + equal/2)
+	}
+	return wins / float64(len(x.values)) / float64(len(y.values))
+}
+
+// BootstrapIQM returns the interquartile mean of one sample with its percentile
+// bootstrap interval of the given level, drawn from rng.
+func BootstrapIQM(values []float64, level float64, rng *rand.Rand) Interval {
+	sorted := newRanked(slices.Sorted(slices.Values(values)))
+	n := len(values)
+	if n < 2 {
+		return unknown(iqm(sorted.values))
+	}
+	counts := make([]uint32, n)
+	samples := make([]float64, Resamples)
+	for b := range samples {
+		clear(counts)
+		for range n {
+			counts[rng.IntN(n)]++
+		}
+		samples[b] = sorted.iqm(counts)
+	}
+	slices.Sort(samples)
+	return Interval{iqm(sorted.values), Quantile(samples, (1-level)/2), Quantile(samples, (1+level)/2)}
+}

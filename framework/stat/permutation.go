@@ -1,0 +1,154 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// exactRuns is the number of pairs up to which all sign vectors are tried: 2²⁰.
+const exactRuns = 20
+
+// SignFlip tests whether paired differences are symmetric about zero, which they are
+// if the two agents can be exchanged. The p value is two-sided: the share of sign
+// vectors s with |Σ s d| ≥ |Σ d|. Up to 20 differences all sign vectors are tried,
+// and exact is true. With more, draws random ones are drawn from seed, and p is
+// (1 + those) / (draws + 1), which keeps the level (Phipson & Smyth 2010).
+// NaN of no differences.
+func SignFlip(d []float64, draws int, seed uint64) (p float64, exact bool) {
+	n := len(d)
+	if n == 0 {
+		return math.NaN(), true
+	}
+	scale, sum := 0.0, 0.0
+	for _, x := range d {
+		scale += math.Abs(x)
+		sum += x
+	}
+	least := math.Abs(sum) - slack*scale
+	blocks := signBlocks(d)
+	if n <= exactRuns {
+		// Two blocks of at most ten signs each make all vectors.
+		first, second := signedSums(d[:n/2]), signedSums(d[n/2:])
+		count := 0
+		for _, a := range first {
+			for _, b := range second {
+				if math.Abs(a+b) >= least {
+					count++
+				}
+			}
+		}
+		return float64(count) / float64(len(first)*len(second)), true
+	}
+	rng := rand.New(rand.NewPCG(seed, uint64(n)))
+	count := 1
+	for range draws {
+		if math.Abs(randomSum(blocks, rng)) >= least {
+			count++
+		}
+	}
+	return float64(count) / float64(draws+1), false
+}
+
+// signedSums returns Σ s d of all sign vectors s, that of all plus first.
+func signedSums(d []float64) []float64 {
+	sums := []float64{0}
+	for _, x := range d {
+		n := len(sums)
+		for _, s := range sums[:n] {
+			sums = append(sums, s-x)
+		}
+		for i := range n {
+			sums[i] += x
+		}
+	}
+	return sums
+}
+
+// signBlocks returns the signed sums of each eight differences, so that a random
+// sign vector costs a table look-up for eight signs.
+func signBlocks(d []float64) [][]float64 {
+	var blocks [][]float64
+	for ; len(d) > 0; d = d[min(8, len(d)):] {
+		blocks = append(blocks, signedSums(d[:min(8, len(d))]))
+	}
+	return blocks
+}
+
+// randomSum returns Σ s d of a random sign vector.
+func randomSum(blocks [][]float64, rng *rand.Rand) float64 {
+	sum := 0.0
+	var bits uint64
+	for i, block := range blocks {
+		if i%8 == 0 {
+			bits = rng.Uint64()
+		}
+		sum += block[int(bits&0xff)&(len(block)-1)]
+		bits >>= 8
+	}
+	return sum
+}
+
+// exactAllocations bounds the allocations that Permutation tries one by one.
+const exactAllocations = 1 << 20
+
+// Permutation tests whether two independent samples come from one distribution. The
+// p value is two-sided: the share of allocations of the pooled values to two groups of
+// these sizes whose means differ by at least as much. Up to 2²⁰ allocations all are
+// tried, and exact is true; otherwise random ones as in SignFlip. NaN if a sample is
+// empty.
+func Permutation(x, y []float64, draws int, seed uint64) (p float64, exact bool) {
+	n, m := len(x), len(y)
+	if n == 0 || m == 0 {
+		return math.NaN(), true
+	}
+	pool := append(append([]float64{}, x...), y...)
+	total, scale := 0.0, 0.0
+	for _, v := range pool {
+		total += v
+		scale += math.Abs(v)
+	}
+	// The difference of means is a function of the first group's sum.
+	far := func(sum float64) float64 { return math.Abs(sum/float64(n) - (total-sum)/float64(m)) }
+	least := far(Mean(x)*float64(n)) - slack*scale
+	if binomial(n+m, n) <= exactAllocations {
+		count, all := 0, 0
+		var choose func(from, left int, sum float64)
+		choose = func(from, left int, sum float64) {
+			if left == 0 {
+				all++
+				if far(sum) >= least {
+					count++
+				}
+				return
+			}
+			for i := from; i <= len(pool)-left; i++ {
+				choose(i+1, left-1, sum+pool[i])
+			}
+		}
+		choose(0, n, 0)
+		return float64(count) / float64(all), true
+	}
+	rng := rand.New(rand.NewPCG(seed, uint64(n+m)))
+	count := 1
+	for range draws {
+		sum := 0.0
+		for i := range n {
+			k := i + rng.IntN(len(pool)-i)
+			pool[i], pool[k] = pool[k], pool[i]
+			sum += pool[i]
+		}
+		if far(sum) >= least {
+			count++
+		}
+	}
+	return float64(count) / float64(draws+1), false
+}
+
+// binomial is n over k, as a float; +Inf where it is too large.
+func binomial(n, k int) float64 {
+	out := 1.0
+	for i := range k {
+		out = out * float64(n-i) / float64(i+1)
+	}
+	return math.Round(out)
+}

@@ -1,0 +1,152 @@
+package stat
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Ranks returns the rank of every value, the largest first: 1 is best. Equal values
+// share the mean of their ranks.
+func Ranks(values []float64) []float64 {
+	order := newRanked(values)
+	n := len(values)
+	out := make([]float64, n)
+	for i := 0; i < n; {
+		j := i
+		for j < n && order.values[j] == order.values[i] {
+			j++
+		}
+		// Positions i..j−1 from below are ranks n−j+1..n−i from above.
+		for k := i; k < j; k++ {
+			out[order.index[k]] = float64(n) - float64(i+j-1)/2
+		}
+		i = j
+	}
+	return out
+}
+
+// FriedmanTest compares several agents over environments by their ranks (Friedman
+// 1937), with the F statistic of Iman & Davenport (1980) and its p value (Demšar
+// 2006, section 3.2.2).
+type FriedmanTest struct {
+	MeanRanks  []float64 // of each agent, 1 is best
+	ChiSquared float64
+	F, P       float64
+}
+
+// Friedman takes scores[e][a], the score of agent a in environment e, larger being
+// better. There is no correction for ties. F and P are NaN with fewer than two agents
+// or environments.
+func Friedman(scores [][]float64) FriedmanTest {
+	n := float64(len(scores))
+	if n == 0 {
+		return FriedmanTest{ChiSquared: math.NaN(), F: math.NaN(), P: math.NaN()}
+	}
+	k := float64(len(scores[0]))
+	t := FriedmanTest{MeanRanks: make([]float64, len(scores[0]))}
+	for _, row := range scores {
+		for a, r := range Ranks(row) {
+			t.MeanRanks[a] += r / n
+		}
+	}
+	for _, r := range t.MeanRanks {
+		t.ChiSquared += (r - (k+1)/2) * (r - (k+1)/2)
+	}
+	t.ChiSquared *= 12 * n / (k * (k + 1))
+	if k < 2 || n < 2 {
+		t.F, t.P = math.NaN(), math.NaN()
+		return t
+	}
+	rest := n*(k-1) - t.ChiSquared
+	if rest <= slack*n*k { // every environment ranks the agents alike
+		t.F, t.P = math.Inf(1), 0
+		return t
+	}
+	t.F = (n - 1) * t.ChiSquared / rest
+	t.P = distuv.F{D1: k - 1, D2: (k - 1) * (n - 1)}.Survival(t.F)
+	return t
+}
+
+// NemenyiQ is the critical value q_α of the Nemenyi test for k agents: that of the
+// studentised range with infinite degrees of freedom, over √2 (Demšar 2006, table 5).
+func NemenyiQ(k int, alpha float64) float64 {
+	return StudentizedRangeQuantile(1-alpha, k, math.Inf(1)) / math.Sqrt2
+}
+
+// NemenyiCD is the critical difference of mean ranks of k agents over n environments:
+// larger differences reject at level alpha for all pairs together (Demšar 2006,
+// section 3.2.2). It depends on which agents are in the pool; Wilcoxon with Holm does
+// not (Benavoli, Corani & Mangili 2016).
+func NemenyiCD(k, n int, alpha float64) float64 {
+	return NemenyiQ(k, alpha) * math.Sqrt(float64(k*(k+1))/(6*float64(n)))
+}
+
+// Wilcoxon is the signed rank test of paired differences (Wilcoxon 1945): w is the
+// smaller of the two rank sums, p two-sided and exact for the ranks as they are, ties
+// among them included. Differences of zero are left out. p is 1 if none is left.
+func Wilcoxon(d []float64) (w, p float64) {
+	var size []float64
+	var positive []bool
+	for _, x := range d {
+		if x != 0 {
+			size = append(size, -math.Abs(x)) // so that rank 1 is the smallest
+			positive = append(positive, x > 0)
+		}
+	}
+	if len(size) == 0 {
+		return 0, 1
+	}
+	// Twice the ranks are whole numbers, ties included.
+	double := make([]int, len(size))
+	plus, total := 0, 0
+	for i, r := range Ranks(size) {
+		double[i] = int(math.Round(2 * r))
+		total += double[i]
+		if positive[i] {
+			plus += double[i]
+		}
+	}
+	smaller := min(plus, total-plus)
+	// share[t] is the probability that a random sign vector has rank sum t/2.
+	share := make([]float64, total+1)
+	share[0] = 1
+	reached := 0
+	for _, r := range double {
+		reached += r
+		for t := reached; t >= 0; t-- {
+			share[t] /= 2
+			if t >= r {
+				share[t] += share[t-r] / 2
+			}
+		}
+	}
+	for t := range smaller + 1 {
+		p += share[t]
+	}
+	return float64(smaller) / 2, min(1, 2*p)
+}
+
+// Cliques groups agents of which no two differ: maximal ranges, in the order of mean
+// ranks, within which differs is false for every pair. order lists agents from best
+// to worst; a clique is a pair of positions in it, the last included. Ranges of one
+// agent are left out.
+func Cliques(order []int, differs func(a, b int) bool) [][2]int {
+	var out [][2]int
+	for first := range order {
+		last := first
+	extend:
+		for last+1 < len(order) {
+			for i := first; i <= last; i++ {
+				if differs(order[i], order[last+1]) {
+					break extend
+				}
+			}
+			last++
+		}
+		if last > first && (len(out) == 0 || out[len(out)-1][1] < last) {
+			out = append(out, [2]int{first, last})
+		}
+	}
+	return out
+}

@@ -1,0 +1,55 @@
+package stat
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// TTest is the result of a t test of a difference of means: the statistic, its
+// degrees of freedom, the two-sided p value, the difference and its interval. What too
+// few values cannot tell is NaN.
+type TTest struct {
+	T, DF, P float64
+	Interval
+}
+
+// PairedT tests whether the mean of paired differences is zero (Student 1908), with
+// the interval of the given level. It assumes normal differences; SignFlip does not.
+func PairedT(d []float64, level float64) TTest {
+	mean, squares := moments(d)
+	n := float64(len(d))
+	return newTTest(mean, math.Sqrt(squares/(n-1)/n), n-1, level)
+}
+
+// Welch tests whether two independent samples with variances of their own have the
+// same mean (Welch 1947), with the interval of the difference of means, x − y.
+func Welch(x, y []float64, level float64) TTest {
+	mx, sx := moments(x)
+	my, sy := moments(y)
+	n, m := float64(len(x)), float64(len(y))
+	vx, vy := sx/(n-1)/n, sy/(m-1)/m
+	df := (vx + vy) * (vx + vy) / (vx*vx/(n-1) + vy*vy/(m-1))
+	return newTTest(mx-my, math.Sqrt(vx+vy), df, level)
+}
+
+func newTTest(difference, stderr, df, level float64) TTest {
+	nan := math.NaN()
+	switch {
+	case math.IsNaN(stderr):
+		return TTest{nan, nan, nan, Interval{difference, nan, nan}}
+	case stderr == 0: // all values are equal
+		t := TTest{0, df, 1, Interval{difference, difference, difference}}
+		if difference != 0 {
+			t.T, t.P = math.Inf(1), 0
+			if difference < 0 {
+				t.T = math.Inf(-1)
+			}
+		}
+		return t
+	}
+	student := distuv.StudentsT{Sigma: 1, Nu: df}
+	t := difference / stderr
+	half := stderr * student.Quantile((1+level)/2)
+	return TTest{t, df, 2 * student.CDF(-math.Abs(t)), Interval{difference, difference - half, difference + half}}
+}
