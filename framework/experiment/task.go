@@ -65,6 +65,7 @@ func describe(m *mdp.Tabular, continuing bool) *result.Task {
 		return t
 	}
 	t.Gain = &s.Gain[0]
+	t.RandomGain = randomGain(m)
 	mix, err := mdp.MixingTime(m, s.Policy, mdp.MixingOptions{})
 	if mix == nil || err != nil && !errors.Is(err, mdp.ErrNotConverged) {
 		return t
@@ -78,6 +79,20 @@ func describe(m *mdp.Tabular, continuing bool) *result.Task {
 		t.Mixing.Mean = &x
 	}
 	return t
+}
+
+// randomGain is the reward per step of uniformly random actions; nil if it depends on
+// where runs begin.
+func randomGain(m mdp.Model) *float64 {
+	chain, err := mdp.Induce(m, mdp.Uniform{})
+	if err != nil {
+		return nil
+	}
+	gain, _, err := chain.EvaluateAverage()
+	if err != nil || slices.Max(gain)-slices.Min(gain) > 1e-9*max(1, math.Abs(gain[0])) {
+		return nil
+	}
+	return &gain[0]
 }
 
 // structure is a chain's structure in words.
