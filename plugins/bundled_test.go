@@ -294,6 +294,7 @@ func TestBundledPluginsConform(t *testing.T) {
 	}
 	params := map[string]json.RawMessage{
 		"rlrun/bandit@1": json.RawMessage(`{"policy":{"kind":"optimistic-stochastic"}}`),
+		"rlrun/model@1":  json.RawMessage(`{"file":"testdata/ferry.json"}`),
 	}
 	for _, p := range All() {
 		d, err := p.Describe(t.Context())

@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/plugins/gaussianbandit"
 	"github.com/rlrun/rlrun/plugins/linearagents"
 	"github.com/rlrun/rlrun/plugins/modelagents"
+	"github.com/rlrun/rlrun/plugins/modelfile"
 	"github.com/rlrun/rlrun/plugins/tabular"
 	"github.com/rlrun/rlrun/plugins/tabularagents"
 )
@@ -25,5 +26,6 @@ func All() []framework.Plugin {
 		gaussianbandit.Plugin(),
 		banditagent.Plugin(),
 		families.Plugin(),
+		modelfile.Plugin(),
 	}, tabular.Plugins(), classiccontrol.Plugins(), tabularagents.Plugins(), modelagents.Plugins(), linearagents.Plugins())
 }
