@@ -6,7 +6,7 @@ package plugins
 import (
 	"slices"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/banditagent"
 	"github.com/rlrun/rlrun/plugins/bernoullibandit"
 	"github.com/rlrun/rlrun/plugins/classiccontrol"
@@ -20,8 +20,8 @@ import (
 )
 
 // All returns every bundled plugin.
-func All() []framework.Plugin {
-	return slices.Concat([]framework.Plugin{
+func All() []vector.Plugin {
+	return slices.Concat([]vector.Plugin{
 		bernoullibandit.Plugin(),
 		gaussianbandit.Plugin(),
 		banditagent.Plugin(),

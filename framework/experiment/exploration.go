@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/explore"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -171,20 +172,20 @@ func (h *Horizon) compile(discount float64, steps int) (bandit.Horizon, error) {
 // OpenAgent opens lanes of an agent of the plan for environments of a spec, and tells
 // it the steps of a run. If its component has an exploration, the host decides when it
 // explores; then an error that wraps ErrExploration is about that.
-func (p *Plan) OpenAgent(ctx context.Context, plugin framework.Plugin, c Component, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+func (p *Plan) OpenAgent(ctx context.Context, plugin vector.Plugin, c Component, spec framework.Spec, lanes int) (vector.Agent, error) {
 	spec.Steps = p.Config.Steps
 	agent, err := plugin.OpenAgent(ctx, c.Params, spec, lanes)
 	if err != nil || c.Exploration == nil {
 		return agent, err
 	}
-	fail := func(err error) (framework.VectorAgent, error) {
+	fail := func(err error) (vector.Agent, error) {
 		return nil, errors.Join(fmt.Errorf("%w: %w", ErrExploration, err), agent.Close())
 	}
 	o, err := c.Exploration.options(*p.Config.Discount, p.Config.Steps, *p.Config.Record.Decisions)
 	if err != nil {
 		return fail(err)
 	}
-	able, ok := agent.(framework.OptionAgent)
+	able, ok := agent.(vector.OptionAgent)
 	if !ok {
 		return fail(fmt.Errorf("%s offers no options to choose from; remove exploration, and it explores in its own way: %w", c.Plugin, framework.ErrUnsupported))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -36,7 +37,7 @@ func (f *ferry) Step(_ context.Context, a space.Value) (framework.TimeStep, erro
 
 // modeled is an environment whose lanes have one model.
 type modeled struct {
-	framework.VectorEnvironment
+	vector.Environment
 	model *mdp.Tabular
 	lanes int
 }
@@ -63,11 +64,11 @@ func regretOf(t *testing.T, d mdp.Definition, continuing bool) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env, err := framework.Vectorize(func() (framework.Environment, error) { return &ferry{model: m, continuing: continuing}, nil }, 2)
+	env, err := vector.Vectorize(func() (framework.Environment, error) { return &ferry{model: m, continuing: continuing}, nil }, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent, err := framework.VectorizeAgent(func(uint64) (framework.Agent, error) { return rower{}, nil }, env.Spec(), 2)
+	agent, err := vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return rower{}, nil }, env.Spec(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

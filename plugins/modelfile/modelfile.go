@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 	"github.com/rlrun/rlrun/plugins/tabular"
@@ -25,15 +26,15 @@ type settings struct {
 
 // Plugin returns the environment plugin. Episodes end in the model's terminal
 // states, or never if it has none; rewards have the model's noise.
-func Plugin() framework.Plugin {
-	return &framework.EnvironmentPlugin{
-		Description: framework.Description{
-			ID: id, Kind: framework.KindEnvironment,
+func Plugin() vector.Plugin {
+	return &vector.EnvironmentPlugin{
+		Description: vector.Description{
+			ID: id, Kind: vector.KindEnvironment,
 			Doc:          "A finite model of one's own, read from a file.",
 			Params:       params.Schema(&settings{}),
 			Capabilities: []string{"model"},
 		},
-		Open: func(raw json.RawMessage, n int) (framework.VectorEnvironment, error) {
+		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			var p settings
 			if err := params.Decode(raw, &p); err != nil {
 				return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/rltest"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/families"
 )
 
@@ -72,7 +73,7 @@ func TestAWrittenModelIsTheTask(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		models, err := original.(framework.Modeler).Models(t.Context())
+		models, err := original.(vector.Modeler).Models(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,18 +101,18 @@ type outcome struct {
 }
 
 // walk takes 300 actions.
-func walk(t *testing.T, env framework.VectorEnvironment) (out []outcome) {
+func walk(t *testing.T, env vector.Environment) (out []outcome) {
 	t.Helper()
-	in, got := framework.NewActions(env.Spec(), 1), framework.NewTimeSteps(env.Spec(), 1)
-	in.Signals[0], in.Seeds[0] = framework.NewRun, 7
+	in, got := vector.NewActions(env.Spec(), 1), vector.NewTimeSteps(env.Spec(), 1)
+	in.Signals[0], in.Seeds[0] = vector.NewRun, 7
 	for k := range 300 {
 		if err := env.Step(t.Context(), in, &got); err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, outcome{got.Observations.Int64[0], got.Rewards[0], got.Terminated[0]})
-		in.Signals[0], in.Actions.Int64[0] = framework.Continue, int64(k%7%2)
+		in.Signals[0], in.Actions.Int64[0] = vector.Continue, int64(k%7%2)
 		if got.Terminated[0] {
-			in.Signals[0], in.Seeds[0] = framework.NewEpisode, uint64(k)
+			in.Signals[0], in.Seeds[0] = vector.NewEpisode, uint64(k)
 		}
 	}
 	return out

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 
@@ -233,7 +233,7 @@ func (p *process) open(ctx context.Context, app *host.App, name string, params [
 	if err != nil {
 		return err
 	}
-	if d.Kind != framework.KindEnvironment {
+	if d.Kind != vector.KindEnvironment {
 		return cli.Usagef("%s is an %s, not an environment", name, d.Kind)
 	}
 	raw, err := config.Params(params, d.Params)
@@ -245,14 +245,14 @@ func (p *process) open(ctx context.Context, app *host.App, name string, params [
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer env.Close()
-	modeler, ok := env.(framework.Modeler)
+	modeler, ok := env.(vector.Modeler)
 	if !ok {
 		keep = true
 		return &modelless{name, plugin, raw, closePlugin}
 	}
 	// The model of a lane is there once a run has begun.
-	in, out := framework.NewActions(env.Spec(), 1), framework.NewTimeSteps(env.Spec(), 1)
-	in.Signals[0], in.Seeds[0] = framework.NewRun, 1
+	in, out := vector.NewActions(env.Spec(), 1), vector.NewTimeSteps(env.Spec(), 1)
+	in.Signals[0], in.Seeds[0] = vector.NewRun, 1
 	if err := env.Step(ctx, in, &out); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
