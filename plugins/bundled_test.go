@@ -81,7 +81,7 @@ func records(t *testing.T, open experiment.Opener, workers, lanes int) map[resul
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	done, err := p.Prepare(dir, false, experiment.Provenance{})
+	done, err := p.Prepare(dir, false, experiment.Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestAgentsMeetTheSameDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	done, err := p.Prepare(dir, false, experiment.Provenance{})
+	done, err := p.Prepare(dir, false, experiment.Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
