@@ -185,16 +185,13 @@ func TestSingleLanes(t *testing.T) {
 					continue
 				}
 				pairs++
-				if _, able := e.(vector.LaneEnvironment); !able {
+				if e.Abilities().PlayLane == nil {
 					t.Errorf("%s cannot be stepped by single lanes", env.name)
 				}
 				if _, able := a.(vector.LaneAgent); !able {
 					t.Errorf("%s, host %d, cannot be stepped by single lanes", d.ID, k)
 				}
-				single, together := play(e, a), play(struct {
-					vector.Environment
-					vector.Modeler
-				}{e, e.(vector.Modeler)}, open())
+				single, together := play(e, a), play(vector.WithAbilities(e, vector.EnvironmentAbilities{Models: e.Abilities().Models}), open())
 				if single != together {
 					t.Errorf("%s %s, %s, host %d: by themselves\n%s, together\n%s", env.name, env.params, d.ID, k, single, together)
 				}

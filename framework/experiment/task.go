@@ -24,8 +24,8 @@ const (
 // the environment, opened with two lanes, tells; nil if it does not, if the model
 // has one state, or if it differs between runs.
 func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, error) {
-	modeler, ok := env.(vector.Modeler)
-	if !ok {
+	read := env.Abilities().Models
+	if read == nil {
 		return nil, nil
 	}
 	in, out := vector.NewActions(env.Spec(), 2), vector.NewTimeSteps(env.Spec(), 2)
@@ -35,7 +35,7 @@ func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, er
 	if err := env.Step(ctx, in, &out); err != nil {
 		return nil, err
 	}
-	models, err := modeler.Models(ctx)
+	models, err := read(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("models: %w", err)
 	}

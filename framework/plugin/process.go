@@ -129,8 +129,8 @@ func (p *Process) Sources(ctx context.Context) (map[string]string, error) {
 	return reply.Sources, nil
 }
 
-// OpenEnvironment implements vector.Plugin. The environment is a
-// vector.Modeler if the one in the process is.
+// OpenEnvironment implements vector.Plugin. The environment has
+// models if the one in the process has them.
 func (p *Process) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (vector.Environment, error) {
 	if lanes < 1 {
 		return nil, p.failure(0, fmt.Errorf("%d lanes; must be at least 1", lanes))

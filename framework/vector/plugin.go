@@ -24,8 +24,8 @@ type Description struct {
 	Doc  string `json:"doc"` // a sentence for people
 	// Params is the JSON schema of the parameters, with defaults and documentation.
 	Params json.RawMessage `json:"params"`
-	// Capabilities lists optional abilities: of environments "model" (Modeler)
-	// and "render" (LaneRenderer), of agents "checkpoint" (LaneSaver and
+	// Capabilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models)
+	// and "render" (EnvironmentAbilities.Render), of agents "checkpoint" (LaneSaver and
 	// LaneLoader) and "options" (OptionAgent).
 	Capabilities []string `json:"capabilities,omitempty"`
 }

@@ -106,8 +106,12 @@ func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 	return nil
 }
 
-// PlayLane implements vector.LaneEnvironment.
-func (l *lanes) PlayLane(i int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error) {
+// Abilities implements vector.Environment.
+func (l *lanes) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Models: l.models, PlayLane: l.play}
+}
+
+func (l *lanes) play(i int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error) {
 	for k := range actions {
 		action, err := agent.StepLane(i, last.Observation, last.Reward)
 		if err != nil {
@@ -147,8 +151,8 @@ func (l *lanes) refuse(i int, action int64) error {
 	return &vector.LaneError{Lane: i, Err: fmt.Errorf("action %d of %d: %w", action, l.model.NumActions(), framework.ErrInvalidAction)}
 }
 
-// Models implements vector.Modeler: all lanes share one model.
-func (l *lanes) Models(context.Context) ([]*mdp.Tabular, error) {
+// models returns one model, which all lanes share.
+func (l *lanes) models(context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, len(l.states))
 	for i := range models {
 		models[i] = l.model

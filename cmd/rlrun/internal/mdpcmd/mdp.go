@@ -252,8 +252,8 @@ func (p *process) open(ctx context.Context, app *host.App, name string, params [
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer env.Close()
-	modeler, ok := env.(vector.Modeler)
-	if !ok {
+	read := env.Abilities().Models
+	if read == nil {
 		keep = true
 		return &modelless{name, plugin, raw, closePlugin}
 	}
@@ -263,7 +263,7 @@ func (p *process) open(ctx context.Context, app *host.App, name string, params [
 	if err := env.Step(ctx, in, &out); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	models, err := modeler.Models(ctx)
+	models, err := read(ctx)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
