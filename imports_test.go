@@ -85,6 +85,24 @@ func TestFrameworkImports(t *testing.T) {
 	}
 }
 
+// Authors of plugins read one page of names. The batched contract has its own package.
+func TestFrameworkIsSmall(t *testing.T) {
+	const most = 20
+	out, err := exec.Command("go", "doc", "-short", "./framework").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := 0
+	for line := range strings.Lines(string(out)) {
+		if strings.HasPrefix(line, "type ") || strings.HasPrefix(line, "func ") {
+			types++
+		}
+	}
+	if types == 0 || types > most {
+		t.Errorf("framework has %d types and functions, at most %d:\n%s", types, most, out)
+	}
+}
+
 // The mathematics is the standard library's and gonum's; only its tests know more.
 func TestMathematicsImports(t *testing.T) {
 	for path, imports := range load(t, false) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins"
 )
 
@@ -30,7 +30,7 @@ func TestAgentTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.Kind != framework.KindAgent {
+		if d.Kind != vector.KindAgent {
 			continue
 		}
 		_, name, _ := strings.Cut(d.ID, "/")
@@ -82,7 +82,7 @@ func TestDefaultsHaveSources(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.Kind != framework.KindAgent {
+		if d.Kind != vector.KindAgent {
 			continue
 		}
 		var root schema

@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/bandit/policy"
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins"
 )
 
@@ -118,7 +118,7 @@ func TestEnvironmentTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.Kind == framework.KindEnvironment {
+		if d.Kind == vector.KindEnvironment {
 			_, name, _ := strings.Cut(d.ID, "/")
 			name, _, _ = strings.Cut(name, "@")
 			ids = append(ids, name)

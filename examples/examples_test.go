@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -62,7 +63,7 @@ func TestNodeModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := env.(framework.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestNodeErrors(t *testing.T) {
 	if _, err := p.OpenAgent(t.Context(), nil, env.Spec(), 1); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("opened as an agent: %v", err)
 	}
-	if _, err := framework.Render(t.Context(), env, 0); !errors.Is(err, framework.ErrUnsupported) {
+	if _, err := vector.Render(t.Context(), env, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("drawn: %v", err)
 	}
 }
@@ -116,18 +117,18 @@ func BenchmarkNodeRollout(b *testing.B) {
 	defer env.Close()
 	spec := env.Spec()
 	n, m := spec.Observation.(space.Discrete).N, spec.Action.(space.Discrete).N
-	in := &framework.Rollout{
-		Steps: 256, Episodes: 256, Signals: []framework.Signal{framework.NewRun}, Seeds: make([]uint64, 256), Draws: make([]uint64, 1),
+	in := &vector.Rollout{
+		Steps: 256, Episodes: 256, Signals: []vector.Signal{vector.NewRun}, Seeds: make([]uint64, 256), Draws: make([]uint64, 1),
 		Observations: space.NewColumn(spec.Observation, 1), Policy: make([]float64, n*m),
 	}
 	for i := range n {
 		in.Policy[i*m] = 1
 	}
-	out := framework.NewTrajectories(spec, 1, in.Steps)
-	for name, env := range map[string]framework.VectorEnvironment{"rolled": env, "stepped": struct{ framework.VectorEnvironment }{env}} {
+	out := vector.NewTrajectories(spec, 1, in.Steps)
+	for name, env := range map[string]vector.Environment{"rolled": env, "stepped": vector.WithAbilities(env, vector.EnvironmentAbilities{})} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if err := framework.RollOut(b.Context(), env, in, out); err != nil {
+				if err := vector.RollOut(b.Context(), env, in, out); err != nil {
 					b.Fatal(err)
 				}
 			}

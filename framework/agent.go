@@ -4,51 +4,11 @@ import (
 	"context"
 
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
 )
 
-// Feedback is what an agent receives: one entry a lane in every slice. Where
-// Signals is Continue it is the outcome of the action the agent selected last;
-// where it is NewEpisode or NewRun only the observation counts.
-type Feedback struct {
-	Signals []Signal
-	// Seeds holds, where Signals is NewRun, the seed of the agent's random
-	// streams in that run.
-	Seeds []uint64
-	TimeSteps
-}
-
-// NewFeedback returns zeroed columns for the given lanes of a spec.
-func NewFeedback(spec Spec, lanes int) *Feedback {
-	return &Feedback{
-		Signals:   make([]Signal, lanes),
-		Seeds:     make([]uint64, lanes),
-		TimeSteps: NewTimeSteps(spec, lanes),
-	}
-}
-
-// VectorAgent is n lanes of an agent, stepped together. It need not be safe for
-// concurrent use.
-type VectorAgent interface {
-	// Step lets every lane learn from the outcome of its last action, then
-	// select the next one into actions, whose slices the caller owns. Where an
-	// episode ended (Terminated or Truncated) the lane learns and its action is
-	// not used.
-	Step(ctx context.Context, in *Feedback, actions *space.Column) error
-	Close() error
-}
-
-// LaneAgent is a VectorAgent, for space.Discrete observations and actions, whose
-// lanes can also be stepped alone; see LaneEnvironment.
-type LaneAgent interface {
-	VectorAgent
-	// StepLane is Step for one lane, whose signal is Continue and whose episode
-	// goes on, and not a call for any other: the lane learns that its last action
-	// was paid reward and led to observation, and selects the next.
-	StepLane(lane int, observation int64, reward float64) (action int64, err error)
-}
-
-// Agent is one copy of an agent: what authors write. VectorizeAgent makes a
-// VectorAgent of it. A fresh Agent is made for every run.
+// Agent is one copy of an agent. Authors of agents implement it. Package vector
+// makes many lanes of it, with a fresh Agent for every run.
 type Agent interface {
 	// SelectAction returns the action for an observation. The observation's
 	// slices are views that change with the next call.
@@ -64,5 +24,48 @@ type Transition struct {
 	Action                space.Value
 	Reward                float64
 	NextObservation       space.Value
-	Terminated, Truncated bool // see TimeSteps
+	Terminated, Truncated bool // see TimeStep
+}
+
+// Optioner is an Agent whose exploration the host may decide: it says what there is
+// to choose from, and what it believes of that; the host chooses, and the lane
+// follows the chosen policy until the next decision. VectorizeAgent makes an
+// OptionAgent of it. Left alone it acts by SelectAction.
+type Optioner interface {
+	// Options describes the decision that the agent faces at an observation: the
+	// greedy option and those of the kinds that the host wants besides. Its error
+	// wraps ErrUnsupported if the agent cannot make a kind; it is tried with a fresh
+	// agent and any observation before the first run, to find that out.
+	Options(ctx context.Context, observation space.Value, kinds []options.Kind) (Candidates, error)
+}
+
+// Candidates are the options of a decision, and how to follow each.
+type Candidates struct {
+	// Problem has Arms, Greedy, Values and, if there are uninformed options, Optimal;
+	// the rest is the host's. Its slices are read before the agent is next called.
+	options.Problem
+	// Policies has a policy for every arm. They are used until the next decision,
+	// and may be methods of the agent, which goes on learning meanwhile. The greedy
+	// one is also asked what it does in every observation, where these are Discrete,
+	// and must not change by it.
+	Policies []Policy
+}
+
+// Policy selects an action as Agent.SelectAction does.
+type Policy func(ctx context.Context, observation space.Value) (space.Value, error)
+
+// Saver is an Agent that can be stored. Implementing it is optional. Only an agent
+// that is also a Loader has the capability "checkpoint".
+type Saver interface {
+	// Save returns everything that the agent's behaviour depends on, with its
+	// random streams. It is not called while an Optioner follows an option: the
+	// state of an option is known to the agent's program alone.
+	Save(ctx context.Context) ([]byte, error)
+}
+
+// Loader is an Agent that can be restored. Implementing it is optional.
+type Loader interface {
+	// Load gives the agent the saved state: for the same feedback it then selects
+	// the same actions as the saved agent. It does not keep the slice state.
+	Load(ctx context.Context, state []byte) error
 }

@@ -1,13 +1,9 @@
 package framework
 
-import (
-	"errors"
-	"fmt"
-	"runtime"
-	"strings"
-)
+import "errors"
 
-// Sentinels that cross a process boundary (framework/plugin gives each a code).
+// Errors that environments and agents wrap. Each crosses a process boundary with a
+// code of its own.
 var (
 	// ErrNeedsReset: Step before the first Reset or after an episode's end.
 	ErrNeedsReset = errors.New("the environment needs a reset")
@@ -15,91 +11,10 @@ var (
 	ErrInvalidAction = errors.New("invalid action")
 	// ErrInvalidParams: the parameters do not fit the plugin's schema or each other.
 	ErrInvalidParams = errors.New("invalid parameters")
-	// ErrUnsupported: the environment or agent cannot do what was asked, such as
-	// an agent for discrete actions opened on a continuous space.
+	// ErrUnsupported: the environment or agent cannot do what was asked. Example:
+	// an agent for discrete actions is opened on a continuous space.
 	ErrUnsupported = errors.New("unsupported")
 	// ErrInvalidAnswer: a reward that is not finite, an observation or action
 	// outside its space, a column of the wrong length.
 	ErrInvalidAnswer = errors.New("invalid answer")
 )
-
-// LaneError says which lane of a batch failed.
-type LaneError struct {
-	Lane int
-	Err  error
-	// Suspected says that the process with all lanes died or hung while it was in
-	// this one, and that nothing else speaks against the lane: what another left
-	// behind, or how much all of them need together, may be to blame as well.
-	Suspected bool
-}
-
-// Error names the lane.
-func (e *LaneError) Error() string { return fmt.Sprintf("lane %d: %v", e.Lane, e.Err) }
-
-// Unwrap returns the cause.
-func (e *LaneError) Unwrap() error { return e.Err }
-
-// AgentError marks an error of the agent that an environment plays with; see
-// LaneEnvironment.
-type AgentError struct{ Err error }
-
-// Error is that of the agent.
-func (e *AgentError) Error() string { return fmt.Sprintf("agent: %v", e.Err) }
-
-// Unwrap returns the agent's error.
-func (e *AgentError) Unwrap() error { return e.Err }
-
-// LanesError says that a batch failed where nobody can tell in which of its lanes:
-// lanes From to To−1 were in the call.
-type LanesError struct {
-	From, To int
-	Err      error
-}
-
-// Error names the lanes.
-func (e *LanesError) Error() string {
-	if e.To == e.From+1 {
-		return fmt.Sprintf("lane %d: %v", e.From, e.Err)
-	}
-	return fmt.Sprintf("lanes %d to %d: %v", e.From, e.To-1, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *LanesError) Unwrap() error { return e.Err }
-
-// Guard calls f and turns a panic into a *PanicError, so that one lane's bug names
-// its lane instead of ending the process.
-func Guard(f func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = &PanicError{Value: r, Stack: callers()}
-		}
-	}()
-	return f()
-}
-
-// PanicError is a panic of an environment or agent, caught.
-type PanicError struct {
-	Value any
-	Stack string // the calls that led to it, the innermost first
-}
-
-// Error says what the panic said, without the stack.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
-
-// callers describes the calls between a panic and the Guard that catches it.
-func callers() string {
-	const guard = "github.com/rlrun/rlrun/framework.Guard"
-	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)]) // from below the deferred function
-	var b strings.Builder
-	for {
-		f, more := frames.Next()
-		if f.Function != guard && !strings.HasPrefix(f.Function, "runtime.") {
-			fmt.Fprintf(&b, "%s\n\t%s:%d\n", f.Function, f.File, f.Line)
-		}
-		if !more || f.Function == guard {
-			return b.String()
-		}
-	}
-}

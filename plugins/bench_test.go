@@ -21,6 +21,7 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/banditagent"
 )
 
@@ -36,8 +37,8 @@ var benchMetrics = []result.Metric{result.Reward, result.DiscountedReturn, resul
 
 // lanes holds opened instances; step runs whole runs of 10,000 steps in them.
 type lanes struct {
-	env   framework.VectorEnvironment
-	agent framework.VectorAgent
+	env   vector.Environment
+	agent vector.Agent
 	n     int
 }
 
@@ -53,7 +54,7 @@ func openMixed(b *testing.B, openEnv, openAgent experiment.Opener, arms int, age
 	return openIn(b, e, a, arms, agentParams, n)
 }
 
-func openPlugins(b *testing.B, openEnv, openAgent experiment.Opener) (env, agent framework.Plugin) {
+func openPlugins(b *testing.B, openEnv, openAgent experiment.Opener) (env, agent vector.Plugin) {
 	b.Helper()
 	ctx := context.Background()
 	env, closeEnv, err := openEnv(ctx, experiment.Component{Plugin: "bernoulli-bandit"})
@@ -69,7 +70,7 @@ func openPlugins(b *testing.B, openEnv, openAgent experiment.Opener) (env, agent
 }
 
 // openIn opens n lanes in plugins that are open.
-func openIn(b *testing.B, e, a framework.Plugin, arms int, agentParams string, n int) *lanes {
+func openIn(b *testing.B, e, a vector.Plugin, arms int, agentParams string, n int) *lanes {
 	b.Helper()
 	ctx := context.Background()
 	env, err := e.OpenEnvironment(ctx, json.RawMessage(fmt.Sprintf(`{"arms":%d}`, arms)), n)

@@ -18,6 +18,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 }
 
 // bundled returns the plugin with the name in the middle of its id.
-func bundled(name string) framework.Plugin {
+func bundled(name string) vector.Plugin {
 	for _, p := range All() {
 		if d, err := p.Describe(context.Background()); err == nil && strings.HasPrefix(d.ID, "rlrun/"+name+"@") {
 			return p
@@ -45,11 +46,11 @@ func bundled(name string) framework.Plugin {
 }
 
 // inProcess and subprocess are the two transports.
-func inProcess(_ context.Context, c experiment.Component) (framework.Plugin, func() error, error) {
+func inProcess(_ context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
 	return bundled(c.Plugin), func() error { return nil }, nil
 }
 
-func subprocess(ctx context.Context, c experiment.Component) (framework.Plugin, func() error, error) {
+func subprocess(ctx context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
 	p, err := plugin.Launch(ctx, plugin.LaunchOptions{Name: c.Plugin, Command: os.Args[0], Env: []string{serveEnv + "=" + c.Plugin}})
 	if err != nil {
 		return nil, nil, err
@@ -80,7 +81,7 @@ func records(t *testing.T, open experiment.Opener, workers, lanes int) map[resul
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	done, err := p.Prepare(dir, false, experiment.Provenance{})
+	done, err := p.Prepare(dir, false, experiment.Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,14 +150,14 @@ func TestSingleLanes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d.Kind != framework.KindAgent {
+			if d.Kind != vector.KindAgent {
 				continue
 			}
 			for k, host := range hosts {
-				open := func() framework.VectorAgent {
+				open := func() vector.Agent {
 					a, err := p.OpenAgent(t.Context(), json.RawMessage(params[d.ID]), e.Spec(), 3)
 					if host != nil && err == nil {
-						if able, ok := a.(framework.OptionAgent); ok {
+						if able, ok := a.(vector.OptionAgent); ok {
 							a, err = explore.New(t.Context(), able, e.Spec(), 3, *host)
 						} else {
 							err = framework.ErrUnsupported
@@ -169,7 +170,7 @@ func TestSingleLanes(t *testing.T) {
 					}
 					return a
 				}
-				play := func(e framework.VectorEnvironment, a framework.VectorAgent) string {
+				play := func(e vector.Environment, a vector.Agent) string {
 					out, err := loop.Run(t.Context(), loop.Batch{
 						Environment: e, Agent: a, Runs: []int{4, 0, 7}, Seeds: seed.NewSource(3, e.Spec().ID), Steps: 200, Grid: loop.LogGrid(30, 200), Discount: 0.9,
 						Metrics: []result.Metric{result.Reward, result.Regret, result.EpisodeReturn, result.OptimalAction, result.ExplorationShare, result.MixingTime},
@@ -184,16 +185,13 @@ func TestSingleLanes(t *testing.T) {
 					continue
 				}
 				pairs++
-				if _, able := e.(framework.LaneEnvironment); !able {
+				if e.Abilities().PlayLane == nil {
 					t.Errorf("%s cannot be stepped by single lanes", env.name)
 				}
-				if _, able := a.(framework.LaneAgent); !able {
+				if _, able := a.(vector.LaneAgent); !able {
 					t.Errorf("%s, host %d, cannot be stepped by single lanes", d.ID, k)
 				}
-				single, together := play(e, a), play(struct {
-					framework.VectorEnvironment
-					framework.Modeler
-				}{e, e.(framework.Modeler)}, open())
+				single, together := play(e, a), play(vector.WithAbilities(e, vector.EnvironmentAbilities{Models: e.Abilities().Models}), open())
 				if single != together {
 					t.Errorf("%s %s, %s, host %d: by themselves\n%s, together\n%s", env.name, env.params, d.ID, k, single, together)
 				}
@@ -225,7 +223,7 @@ func TestSingleLanesDoNotAllocate(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tt.host != nil {
-			if a, err = explore.New(t.Context(), a.(framework.OptionAgent), e.Spec(), 2, *tt.host); err != nil {
+			if a, err = explore.New(t.Context(), a.(vector.OptionAgent), e.Spec(), 2, *tt.host); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -260,7 +258,7 @@ func TestAgentsMeetTheSameDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	done, err := p.Prepare(dir, false, experiment.Provenance{})
+	done, err := p.Prepare(dir, false, experiment.Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,6 +292,7 @@ func TestBundledPluginsConform(t *testing.T) {
 	}
 	params := map[string]json.RawMessage{
 		"rlrun/bandit@1": json.RawMessage(`{"policy":{"kind":"optimistic-stochastic"}}`),
+		"rlrun/model@1":  json.RawMessage(`{"file":"testdata/ferry.json"}`),
 	}
 	for _, p := range All() {
 		d, err := p.Describe(t.Context())

@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -44,14 +45,14 @@ func agents(t *testing.T, capability string) (names []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.Kind == framework.KindAgent && (capability == "" || slices.Contains(d.Capabilities, capability)) {
+		if d.Kind == vector.KindAgent && (capability == "" || slices.Contains(d.Capabilities, capability)) {
 			names = append(names, strings.TrimSuffix(strings.TrimPrefix(d.ID, "rlrun/"), "@1"))
 		}
 	}
 	return names
 }
 
-func openAgent(t *testing.T, p framework.Plugin, params string, spec framework.Spec) framework.VectorAgent {
+func openAgent(t *testing.T, p vector.Plugin, params string, spec framework.Spec) vector.Agent {
 	t.Helper()
 	a, err := p.OpenAgent(t.Context(), json.RawMessage(params), spec, 2)
 	if err != nil {
@@ -63,10 +64,10 @@ func openAgent(t *testing.T, p framework.Plugin, params string, spec framework.S
 // host is what one lane of two meets: random observations, rewards, ends of episodes,
 // and decisions if kinds were offered, from a stream of its own.
 type host struct {
-	agent    framework.VectorAgent
+	agent    vector.Agent
 	spec     framework.Spec
 	lane     int
-	in       *framework.Feedback
+	in       *vector.Feedback
 	actions  space.Column
 	problems []options.Problem
 	deciding bool // the agent awaits a choice
@@ -74,13 +75,13 @@ type host struct {
 	log      []string
 }
 
-func newHost(t *testing.T, agent framework.VectorAgent, spec framework.Spec, lane int, seed uint64, kinds []options.Kind) *host {
+func newHost(t *testing.T, agent vector.Agent, spec framework.Spec, lane int, seed uint64, kinds []options.Kind) *host {
 	t.Helper()
-	h := &host{agent: agent, spec: spec, lane: lane, in: framework.NewFeedback(spec, 2), actions: space.NewColumn(spec.Action, 2), rng: rand.New(rand.NewPCG(seed, 1))}
-	h.in.Signals[lane], h.in.Seeds[lane] = framework.NewRun, seed
+	h := &host{agent: agent, spec: spec, lane: lane, in: vector.NewFeedback(spec, 2), actions: space.NewColumn(spec.Action, 2), rng: rand.New(rand.NewPCG(seed, 1))}
+	h.in.Signals[lane], h.in.Seeds[lane] = vector.NewRun, seed
 	if kinds != nil {
 		h.problems = make([]options.Problem, 2)
-		if err := agent.(framework.OptionAgent).Offer(t.Context(), kinds); err != nil {
+		if err := agent.(vector.OptionAgent).Offer(t.Context(), kinds); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,10 +90,10 @@ func newHost(t *testing.T, agent framework.VectorAgent, spec framework.Spec, lan
 
 // moved returns a host that goes on from where h is with another agent, in another
 // lane.
-func (h *host) moved(agent framework.VectorAgent, lane int) *host {
+func (h *host) moved(agent vector.Agent, lane int) *host {
 	m := *h
 	m.agent, m.lane = agent, lane
-	m.in, m.actions = framework.NewFeedback(h.spec, 2), space.NewColumn(h.spec.Action, 2)
+	m.in, m.actions = vector.NewFeedback(h.spec, 2), space.NewColumn(h.spec.Action, 2)
 	m.in.Signals[lane], m.problems = h.in.Signals[h.lane], slices.Clone(h.problems)
 	if h.deciding {
 		m.problems[lane] = h.problems[h.lane]
@@ -108,7 +109,7 @@ func (h *host) step(t *testing.T) {
 		h.deciding = false
 		choices := []int{-1, -1}
 		choices[i] = h.rng.IntN(len(h.problems[i].Arms))
-		if err := h.agent.(framework.OptionAgent).Choose(t.Context(), choices, &h.actions); err != nil {
+		if err := h.agent.(vector.OptionAgent).Choose(t.Context(), choices, &h.actions); err != nil {
 			t.Fatal(err)
 		}
 		h.acted()
@@ -118,14 +119,14 @@ func (h *host) step(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.in.Rewards[i] = h.rng.Float64()
-	goesOn := h.in.Signals[i] == framework.Continue
+	goesOn := h.in.Signals[i] == vector.Continue
 	h.in.Terminated[i] = goesOn && !h.spec.Continuing && h.rng.IntN(9) == 0
 	h.in.Truncated[i] = goesOn && !h.spec.Continuing && h.rng.IntN(9) == 0
 	epochs := make([]bool, 2)
 	epochs[i] = h.problems != nil && (!goesOn && h.log == nil || h.rng.IntN(4) == 0) && !h.in.Terminated[i] && !h.in.Truncated[i]
 	var err error
 	if h.problems != nil {
-		err = h.agent.(framework.OptionAgent).StepOptions(t.Context(), h.in, epochs, &h.actions, h.problems)
+		err = h.agent.(vector.OptionAgent).StepOptions(t.Context(), h.in, epochs, &h.actions, h.problems)
 	} else {
 		err = h.agent.Step(t.Context(), h.in, &h.actions)
 	}
@@ -143,9 +144,9 @@ func (h *host) step(t *testing.T) {
 // acted logs the action and says what is next.
 func (h *host) acted() {
 	i := h.lane
-	h.in.Signals[i] = framework.Continue
+	h.in.Signals[i] = vector.Continue
 	if h.in.Terminated[i] || h.in.Truncated[i] {
-		h.in.Signals[i] = framework.NewEpisode
+		h.in.Signals[i] = vector.NewEpisode
 		return
 	}
 	h.log = append(h.log, fmt.Sprint(h.actions.Int64[i]))
@@ -162,10 +163,10 @@ func (h *host) steps(t *testing.T, n int) *host {
 // goesOn saves the agent of a lane after some steps, loads the state into a lane of
 // another that has had another run, and compares what both and one that was never
 // saved do thereafter.
-func goesOn(t *testing.T, p, q framework.Plugin, params string, spec framework.Spec, kinds []options.Kind, after int) {
+func goesOn(t *testing.T, p, q vector.Plugin, params string, spec framework.Spec, kinds []options.Kind, after int) {
 	t.Helper()
 	h := newHost(t, openAgent(t, p, params, spec), spec, 0, 5, kinds).steps(t, after)
-	state, err := framework.Save(t.Context(), h.agent, 0)
+	state, err := vector.Save(t.Context(), h.agent, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func goesOn(t *testing.T, p, q framework.Plugin, params string, spec framework.S
 	for other.deciding {
 		other.step(t)
 	}
-	if err := framework.Load(t.Context(), other.agent, 1, state); err != nil {
+	if err := vector.Load(t.Context(), other.agent, 1, state); err != nil {
 		t.Fatal(err)
 	}
 	unseen := newHost(t, openAgent(t, p, params, spec), spec, 0, 5, kinds).steps(t, after)
@@ -238,15 +239,15 @@ func TestStatesOfOthers(t *testing.T) {
 	for _, name := range agents(t, "") {
 		spec, params := taskOf(name)
 		h := newHost(t, openAgent(t, bundled(name), params, spec), spec, 0, 5, nil).steps(t, 20)
-		state, err := framework.Save(t.Context(), h.agent, 0)
+		state, err := vector.Save(t.Context(), h.agent, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		states[name], hosts[name] = state, h
 	}
-	refuse := func(t *testing.T, a framework.VectorAgent, state []byte, want string) {
+	refuse := func(t *testing.T, a vector.Agent, state []byte, want string) {
 		t.Helper()
-		if err := framework.Load(t.Context(), a, 0, state); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if err := vector.Load(t.Context(), a, 0, state); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -261,7 +262,7 @@ func TestStatesOfOthers(t *testing.T) {
 			for _, state := range [][]byte{nil, {1}, own[:len(own)/2], own[:len(own)-1], append(slices.Clone(own), 0), bytes.Repeat([]byte{7}, 1000)} {
 				refuse(t, h.agent, state, "damaged")
 			}
-			if again, err := framework.Save(t.Context(), h.agent, 0); err != nil || !bytes.Equal(again, own) {
+			if again, err := vector.Save(t.Context(), h.agent, 0); err != nil || !bytes.Equal(again, own) {
 				t.Errorf("refused states changed the lane: %v", err)
 			}
 			spec, params := taskOf(name)
@@ -270,7 +271,7 @@ func TestStatesOfOthers(t *testing.T) {
 		})
 	}
 	refuse(t, openAgent(t, bundled("psrl"), `{"alpha":0.5}`, finite), states["psrl"], "another agent's parameters")
-	offered := openAgent(t, bundled("bootstrap-q"), ``, finite).(framework.OptionAgent)
+	offered := openAgent(t, bundled("bootstrap-q"), ``, finite).(vector.OptionAgent)
 	if err := offered.Offer(t.Context(), []options.Kind{options.Uniform}); err != nil {
 		t.Fatal(err)
 	}

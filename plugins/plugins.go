@@ -6,7 +6,7 @@ package plugins
 import (
 	"slices"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/banditagent"
 	"github.com/rlrun/rlrun/plugins/bernoullibandit"
 	"github.com/rlrun/rlrun/plugins/classiccontrol"
@@ -14,16 +14,18 @@ import (
 	"github.com/rlrun/rlrun/plugins/gaussianbandit"
 	"github.com/rlrun/rlrun/plugins/linearagents"
 	"github.com/rlrun/rlrun/plugins/modelagents"
+	"github.com/rlrun/rlrun/plugins/modelfile"
 	"github.com/rlrun/rlrun/plugins/tabular"
 	"github.com/rlrun/rlrun/plugins/tabularagents"
 )
 
 // All returns every bundled plugin.
-func All() []framework.Plugin {
-	return slices.Concat([]framework.Plugin{
+func All() []vector.Plugin {
+	return slices.Concat([]vector.Plugin{
 		bernoullibandit.Plugin(),
 		gaussianbandit.Plugin(),
 		banditagent.Plugin(),
 		families.Plugin(),
+		modelfile.Plugin(),
 	}, tabular.Plugins(), classiccontrol.Plugins(), tabularagents.Plugins(), modelagents.Plugins(), linearagents.Plugins())
 }

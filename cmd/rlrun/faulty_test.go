@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // faulty is an environment, one copy, that fails at its third step in a quarter
@@ -45,12 +46,12 @@ func (f *faulty) Step(context.Context, space.Value) (framework.TimeStep, error) 
 
 // serveFaulty is the main of a plugin's process.
 func serveFaulty() {
-	plugin.Serve(&framework.EnvironmentPlugin{
-		Description: framework.Description{
-			ID: "test/faulty@1", Kind: framework.KindEnvironment, Doc: "Fails now and then.",
+	plugin.Serve(&vector.EnvironmentPlugin{
+		Description: vector.Description{
+			ID: "test/faulty@1", Kind: vector.KindEnvironment, Doc: "Fails now and then.",
 			Params: json.RawMessage(`{"type": "object", "properties": {"dies": {"type": "boolean"}}, "additionalProperties": false}`),
 		},
-		Open: func(params json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+		Open: func(params json.RawMessage, lanes int) (vector.Environment, error) {
 			var p struct {
 				Dies bool `json:"dies"`
 			}
@@ -59,7 +60,7 @@ func serveFaulty() {
 					return nil, err
 				}
 			}
-			return framework.Vectorize(func() (framework.Environment, error) { return &faulty{dies: p.Dies}, nil }, lanes)
+			return vector.Vectorize(func() (framework.Environment, error) { return &faulty{dies: p.Dies}, nil }, lanes)
 		},
 	})
 }

@@ -6,23 +6,26 @@ import (
 	"os"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins"
 )
 
 // silent is a bundled environment that does not tell its model.
-type silent struct{ framework.Plugin }
+type silent struct{ vector.Plugin }
 
-func (s silent) Describe(ctx context.Context) (framework.Description, error) {
+func (s silent) Describe(ctx context.Context) (vector.Description, error) {
 	d, err := s.Plugin.Describe(ctx)
 	d.Capabilities = nil
 	return d, err
 }
 
-func (s silent) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+func (s silent) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (vector.Environment, error) {
 	env, err := s.Plugin.OpenEnvironment(ctx, params, lanes)
-	return struct{ framework.VectorEnvironment }{env}, err
+	if err != nil {
+		return nil, err
+	}
+	return vector.WithAbilities(env, vector.EnvironmentAbilities{}), nil
 }
 
 // serveSilent is the main of a plugin's process; its argument names the

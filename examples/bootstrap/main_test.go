@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 	"github.com/rlrun/rlrun/options"
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 // launch starts the plugin in a process of its own.
-func launch(t *testing.T) framework.Plugin {
+func launch(t *testing.T) vector.Plugin {
 	t.Helper()
 	p, err := plugin.Launch(t.Context(), plugin.LaunchOptions{Name: "bootstrap", Command: os.Args[0], Args: []string{"serve"}})
 	if err != nil {
@@ -49,7 +50,7 @@ func launch(t *testing.T) framework.Plugin {
 }
 
 func TestConformance(t *testing.T) {
-	for name, p := range map[string]framework.Plugin{
+	for name, p := range map[string]vector.Plugin{
 		"here": plugin.NewAgent(id, doc, defaults, newAgent), "in a process": launch(t),
 	} {
 		d, err := p.Describe(t.Context())
@@ -89,13 +90,13 @@ func (r *river) Step(_ context.Context, action plugin.Value) (plugin.TimeStep, e
 
 // explored plays runs of RiverSwim in which the host decides, and returns what came
 // of each, all its decisions included, as text.
-func explored(t *testing.T, p framework.Plugin, runs ...int) []string {
+func explored(t *testing.T, p vector.Plugin, runs ...int) []string {
 	t.Helper()
 	task, err := catalog.RiverSwim(6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	env, err := framework.Vectorize(func() (framework.Environment, error) { return &river{model: task.Model}, nil }, len(runs))
+	env, err := vector.Vectorize(func() (framework.Environment, error) { return &river{model: task.Model}, nil }, len(runs))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func explored(t *testing.T, p framework.Plugin, runs ...int) []string {
 		t.Fatal(err)
 	}
 	const steps = 1000
-	host, err := explore.New(t.Context(), agent.(framework.OptionAgent), env.Spec(), len(runs), explore.Options{
+	host, err := explore.New(t.Context(), agent.(vector.OptionAgent), env.Spec(), len(runs), explore.Options{
 		Rule: options.Rule{Score: options.Paired, Horizon: bandit.Discounted(0.9)}, Log: steps,
 	})
 	if err != nil {
@@ -141,7 +142,7 @@ func TestDecisionsDoNotDependOnLanes(t *testing.T) {
 		t.Errorf("in a process of its own\n%s\nhere\n%s", got, want)
 	}
 	for run := range want {
-		for name, p := range map[string]framework.Plugin{"here": here, "in a process": process} {
+		for name, p := range map[string]vector.Plugin{"here": here, "in a process": process} {
 			if got := explored(t, p, run); got[0] != want[run] {
 				t.Errorf("%s, alone, run %d is\n%s\nwith others\n%s", name, run, got[0], want[run])
 			}
@@ -181,20 +182,20 @@ func TestOneStateIsTheBandit(t *testing.T) {
 	} {
 		t.Run(tt.rule.Score.String(), func(t *testing.T) {
 			var a *agent // of the run
-			lanes, err := framework.VectorizeAgent(func(s uint64) (made framework.Agent, err error) {
+			lanes, err := vector.VectorizeAgent(func(s uint64) (made framework.Agent, err error) {
 				a, err = newAgent(params{Members: members, Step: 0.2}, spec, s)
 				return a, err
 			}, spec, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			host, err := explore.New(t.Context(), lanes.(framework.OptionAgent), spec, 1, explore.Options{Rule: tt.rule})
+			host, err := explore.New(t.Context(), lanes.(vector.OptionAgent), spec, 1, explore.Options{Rule: tt.rule})
 			if err != nil {
 				t.Fatal(err)
 			}
 			rng := rand.New(rand.NewPCG(4, 4))
-			in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
-			in.Signals[0], in.Seeds[0] = framework.NewRun, 3
+			in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+			in.Signals[0], in.Seeds[0] = vector.NewRun, 3
 			explored := 0
 			for step := range 100 {
 				if err := host.Step(t.Context(), in, &actions); err != nil {
@@ -220,7 +221,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 				if got != greedy {
 					explored++
 				}
-				in.Signals[0], in.Rewards[0] = framework.Continue, math.Tanh(rng.NormFloat64()+float64(got)/4)
+				in.Signals[0], in.Rewards[0] = vector.Continue, math.Tanh(rng.NormFloat64()+float64(got)/4)
 			}
 			if n, hold := host.Exploration(0); n != explored || hold != 1 || n == 0 || n == 100 {
 				t.Errorf("explored %d of 100 steps, by the host's count %d with T = %d", explored, n, hold)

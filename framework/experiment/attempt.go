@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Opener gives access to the plugin of a component. The returned close function
 // ends its process, if it has one; it is called exactly once.
-type Opener func(ctx context.Context, c Component) (p framework.Plugin, close func() error, err error)
+type Opener func(ctx context.Context, c Component) (p vector.Plugin, close func() error, err error)
 
 // bench is a worker's place: the plugins of one cell and lanes of them, opened on
 // demand, kept from batch to batch, and opened anew after a failure.
@@ -32,12 +32,12 @@ type bench struct {
 // as such, like an agent's tables of indices, serves all runs.
 type instances struct {
 	count int
-	env   framework.VectorEnvironment
-	agent framework.VectorAgent
+	env   vector.Environment
+	agent vector.Agent
 }
 
 type opened struct {
-	plugin framework.Plugin
+	plugin vector.Plugin
 	close  func() error
 }
 
@@ -68,7 +68,7 @@ func (b *bench) closeLanes() {
 	}
 }
 
-func (b *bench) plugins(ctx context.Context) (env, agent framework.Plugin, err error) {
+func (b *bench) plugins(ctx context.Context) (env, agent vector.Plugin, err error) {
 	for _, o := range []struct {
 		slot **opened
 		c    Component
@@ -159,7 +159,7 @@ func (b *bench) do(ctx context.Context, runs []int, retries int) ([]result.Recor
 	if len(runs) == 1 {
 		return []result.Record{b.failure(runs[0], err)}, nil
 	}
-	var lane *framework.LaneError
+	var lane *vector.LaneError
 	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(runs) {
 		rest := slices.Delete(slices.Clone(runs), lane.Lane, lane.Lane+1)
 		if lane.Suspected {

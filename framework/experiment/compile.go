@@ -38,10 +38,10 @@ var defaultMetrics = [...]result.Metric{
 // a schema cannot. Its errors say which key is wrong and what is allowed.
 func Compile(cfg Config) (*Plan, error) {
 	if cfg.Runs < 1 {
-		return nil, fmt.Errorf("runs is %d, must be at least 1", cfg.Runs)
+		return nil, fieldErrorf("runs", "must be at least 1, not %d", cfg.Runs)
 	}
 	if cfg.Steps < 1 {
-		return nil, fmt.Errorf("steps is %d, must be at least 1", cfg.Steps)
+		return nil, fieldErrorf("steps", "must be at least 1, not %d", cfg.Steps)
 	}
 	if cfg.Name == "" {
 		cfg.Name = "experiment"
@@ -54,7 +54,7 @@ func Compile(cfg Config) (*Plan, error) {
 		cfg.Discount = &discount
 	}
 	if d := *cfg.Discount; !(d >= 0 && d <= 1) {
-		return nil, fmt.Errorf("discount is %v, must be in [0,1]", d)
+		return nil, fieldErrorf("discount", "must be in [0,1], not %v", d)
 	}
 	if cfg.Output == "" {
 		cfg.Output = "results/" + result.Slug(cfg.Name)
@@ -69,7 +69,7 @@ func Compile(cfg Config) (*Plan, error) {
 	p := &Plan{Config: cfg}
 	var err error
 	if p.Grid, err = cfg.Record.grid(cfg.Steps); err != nil {
-		return nil, fmt.Errorf("record: %w", err)
+		return nil, At(err, "record")
 	}
 	if p.Environments, err = expand("environments", cfg.Environments); err != nil {
 		return nil, err
@@ -100,10 +100,10 @@ func (r *Recording) grid(steps int) ([]int, error) {
 		every = r.Every
 	}
 	if r.Every > 0 && r.Grid != "every" {
-		return nil, errors.New("every needs grid: every")
+		return nil, fieldErrorf("every", "needs grid: every")
 	}
 	if r.Points > 0 && r.Grid != "" && r.Grid != "log" {
-		return nil, errors.New("points needs grid: log")
+		return nil, fieldErrorf("points", "needs grid: log")
 	}
 	switch r.Grid {
 	case "", "log":
@@ -113,11 +113,11 @@ func (r *Recording) grid(steps int) ([]int, error) {
 			every = 1
 		}
 		if n := steps / every; n > mostPoints {
-			return nil, fmt.Errorf("grid: %s gives each run %d points, at most %d can be kept: record every %d steps, or use grid: log", r.Grid, n, mostPoints, (steps+mostPoints-1)/mostPoints)
+			return nil, fieldErrorf("grid", "%s gives each run %d points, at most %d can be kept: record every %d steps, or use grid: log", r.Grid, n, mostPoints, (steps+mostPoints-1)/mostPoints)
 		}
 		return loop.EveryGrid(every, steps), nil
 	}
-	return nil, fmt.Errorf("grid is %q, must be log, every or all", r.Grid)
+	return nil, fieldErrorf("grid", "must be log, every or all, not %q", r.Grid)
 }
 
 // Cells returns all pairs, environment by environment.
@@ -135,29 +135,29 @@ func (p *Plan) Cells() []Cell {
 // values, and makes sure that labels are distinct.
 func expand(key string, list []Component) ([]Component, error) {
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%s is empty: name at least one", key)
+		return nil, fieldErrorf(key, "is empty: name at least one")
 	}
 	var out []Component
 	seen := map[string]int{}
 	for i, c := range list {
 		if c.Plugin == "" {
-			return nil, fmt.Errorf("%s[%d]: plugin is missing", key, i)
+			return nil, At(errors.New("is missing"), key, i, "plugin")
 		}
 		swept, err := c.sweep()
 		if err != nil {
-			return nil, fmt.Errorf("%s[%d]: %w", key, i, err)
+			return nil, At(err, key, i)
 		}
 		for _, s := range swept {
 			if s.Exploration != nil {
 				if key != "agents" {
-					return nil, fmt.Errorf("%s[%d].exploration: environments do not explore; it belongs to an agent", key, i)
+					return nil, At(errors.New("environments do not explore; it belongs to an agent"), key, i, "exploration")
 				}
 				if err := s.Exploration.check(); err != nil {
-					return nil, fmt.Errorf("%s[%d].exploration.%w", key, i, err)
+					return nil, At(err, key, i, "exploration")
 				}
 			}
 			if j, dup := seen[s.Name]; dup {
-				return nil, fmt.Errorf("%s[%d]: the name %q is taken by %s[%d]; give each a name of its own", key, i, s.Name, key, j)
+				return nil, At(fmt.Errorf("the name %q is taken by %s[%d]; give each a name of its own", s.Name, key, j), key, i)
 			}
 			seen[s.Name] = i
 			out = append(out, s)
@@ -176,7 +176,7 @@ func (c Component) sweep() ([]Component, error) {
 	for _, key := range keys {
 		values := c.Sweep[key]
 		if len(values) == 0 {
-			return nil, fmt.Errorf("sweep.%s has no values", key)
+			return nil, At(errors.New("has no values"), "sweep", key)
 		}
 		var next []Component
 		for _, base := range out {
@@ -189,7 +189,7 @@ func (c Component) sweep() ([]Component, error) {
 					s.Params, err = setParam(base.Params, strings.Split(key, "."), v)
 				}
 				if err != nil {
-					return nil, fmt.Errorf("sweep.%s: %w", key, err)
+					return nil, At(err, "sweep", key)
 				}
 				text := strings.Trim(string(v), `"`)
 				switch hole := "{" + key + "}"; {

@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/explore"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -85,7 +86,7 @@ type Window struct {
 // policy (docs/studies/riverswim.md).
 const defaultRule = options.MeanValue
 
-// check says what a schema cannot; its errors begin with the key.
+// check says what a schema cannot.
 func (x *Exploration) check() error {
 	if _, err := x.options(0, 1, 0); err != nil {
 		return err
@@ -95,10 +96,10 @@ func (x *Exploration) check() error {
 		return nil
 	}
 	if w.Fixed > 0 && *w != (Window{Fixed: w.Fixed}) {
-		return errors.New("window: fixed leaves nothing to estimate; remove it, or the other keys of window")
+		return fieldErrorf("window", "fixed leaves nothing to estimate; remove it, or the other keys of window")
 	}
 	if w.Cap > 0 && w.Floor > w.Cap {
-		return fmt.Errorf("window: floor %d is above cap %d", w.Floor, w.Cap)
+		return fieldErrorf("window", "floor %d is above cap %d", w.Floor, w.Cap)
 	}
 	return nil
 }
@@ -112,33 +113,33 @@ func (x *Exploration) options(discount float64, steps, log int) (explore.Options
 	o.Rule.Score = defaultRule
 	if x.Rule != "" {
 		if o.Rule.Score, err = options.ParseScore(x.Rule); err != nil {
-			return o, fmt.Errorf("rule: %w", err)
+			return o, At(err, "rule")
 		}
 	}
 	if x.Bound != "" {
 		if o.Rule.Kind, err = bandit.ParseIndexKind(x.Bound); err != nil {
-			return o, fmt.Errorf("bound: %w", err)
+			return o, At(err, "bound")
 		}
 	}
 	for i, name := range x.Options {
 		k, err := options.ParseKind(name)
 		if err != nil {
-			return o, fmt.Errorf("options[%d]: %w", i, err)
+			return o, At(err, "options", i)
 		}
 		o.Kinds = append(o.Kinds, k)
 	}
 	if o.Rule.Horizon, err = x.Horizon.compile(discount, steps); err != nil {
-		return o, fmt.Errorf("horizon: %w", err)
+		return o, At(err, "horizon")
 	}
 	if _, err := options.NewDecider(o.Rule); err != nil {
-		return o, fmt.Errorf("rule: %s", strings.TrimPrefix(err.Error(), "options: "))
+		return o, At(errors.New(strings.TrimPrefix(err.Error(), "options: ")), "rule")
 	}
 	if w := x.Window; w != nil {
 		o.Window = options.WindowOptions{Fixed: w.Fixed, Floor: w.Floor, Cap: w.Cap, Scale: w.Scale}
 		o.Window.Mixing.Eta, o.Window.Return, o.Quantile = w.TV, w.Return, w.Quantile
 		if w.Estimator != "" {
 			if o.Estimator, err = explore.ParseEstimator(w.Estimator); err != nil {
-				return o, fmt.Errorf("window.estimator: %w", err)
+				return o, At(err, "window", "estimator")
 			}
 		}
 	}
@@ -153,9 +154,9 @@ func (h *Horizon) compile(discount float64, steps int) (bandit.Horizon, error) {
 	case h == nil:
 		return bandit.Finite(steps - 1), nil
 	case h.Gamma != nil && !(*h.Gamma >= 0 && *h.Gamma <= 1):
-		return bandit.Horizon{}, fmt.Errorf("gamma is %v, must be in [0,1]", *h.Gamma)
+		return bandit.Horizon{}, fieldErrorf("gamma", "must be in [0,1], not %v", *h.Gamma)
 	case h.Steps < 0:
-		return bandit.Horizon{}, fmt.Errorf("steps is %d, must be at least 1", h.Steps)
+		return bandit.Horizon{}, fieldErrorf("steps", "must be at least 1, not %d", h.Steps)
 	case h.Gamma == nil && h.Steps == 0:
 		return bandit.Horizon{}, errors.New("needs gamma or steps")
 	case h.Gamma == nil:
@@ -171,20 +172,20 @@ func (h *Horizon) compile(discount float64, steps int) (bandit.Horizon, error) {
 // OpenAgent opens lanes of an agent of the plan for environments of a spec, and tells
 // it the steps of a run. If its component has an exploration, the host decides when it
 // explores; then an error that wraps ErrExploration is about that.
-func (p *Plan) OpenAgent(ctx context.Context, plugin framework.Plugin, c Component, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+func (p *Plan) OpenAgent(ctx context.Context, plugin vector.Plugin, c Component, spec framework.Spec, lanes int) (vector.Agent, error) {
 	spec.Steps = p.Config.Steps
 	agent, err := plugin.OpenAgent(ctx, c.Params, spec, lanes)
 	if err != nil || c.Exploration == nil {
 		return agent, err
 	}
-	fail := func(err error) (framework.VectorAgent, error) {
+	fail := func(err error) (vector.Agent, error) {
 		return nil, errors.Join(fmt.Errorf("%w: %w", ErrExploration, err), agent.Close())
 	}
 	o, err := c.Exploration.options(*p.Config.Discount, p.Config.Steps, *p.Config.Record.Decisions)
 	if err != nil {
 		return fail(err)
 	}
-	able, ok := agent.(framework.OptionAgent)
+	able, ok := agent.(vector.OptionAgent)
 	if !ok {
 		return fail(fmt.Errorf("%s offers no options to choose from; remove exploration, and it explores in its own way: %w", c.Plugin, framework.ErrUnsupported))
 	}

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/internal/optiontest"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // exploring opens the plugins of opener and, besides, an option agent.
-func exploring(ctx context.Context, c Component) (framework.Plugin, func() error, error) {
+func exploring(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
 	if c.Plugin == "tables" {
 		return optiontest.Plugin(), func() error { return nil }, nil
 	}
@@ -75,14 +75,14 @@ func TestExplorationRecords(t *testing.T) {
 	// A batch that fails once is replayed and leaves no trace.
 	p := explorations(t, func(c *Config) { c.Lanes, c.Workers = 2, 1 })
 	failures := 0
-	got := recordsOf(t, p, func(ctx context.Context, c Component) (framework.Plugin, func() error, error) {
+	got := recordsOf(t, p, func(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
 		if c.Plugin == "tables" {
 			return exploring(ctx, c)
 		}
 		return opener(func(call int, seeds []uint64) error {
 			if call == 5 && failures < 3 {
 				failures++
-				return &framework.LaneError{Lane: 0, Err: errors.New("out of order")}
+				return &vector.LaneError{Lane: 0, Err: errors.New("out of order")}
 			}
 			return nil
 		})(ctx, c)

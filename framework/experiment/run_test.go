@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // coin pays a random reward that depends on the seed and the action.
@@ -49,14 +50,14 @@ func (a *alternate) Update(context.Context, framework.Transition) error { return
 // faulty wraps the lanes of an environment. fail is asked at every call, with
 // the seeds the lanes were started from.
 type faulty struct {
-	framework.VectorEnvironment
+	vector.Environment
 	seeds []uint64
 	calls int
 	fail  func(call int, seeds []uint64) error
 }
 
-func (f *faulty) Step(ctx context.Context, in *framework.Actions, out *framework.TimeSteps) error {
-	if in.Signals[0] == framework.NewRun {
+func (f *faulty) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSteps) error {
+	if in.Signals[0] == vector.NewRun {
 		f.seeds, f.calls = slices.Clone(in.Seeds), 0
 	}
 	f.calls++
@@ -65,21 +66,21 @@ func (f *faulty) Step(ctx context.Context, in *framework.Actions, out *framework
 			return err
 		}
 	}
-	return f.VectorEnvironment.Step(ctx, in, out)
+	return f.Environment.Step(ctx, in, out)
 }
 
 func opener(fail func(call int, seeds []uint64) error) Opener {
-	return func(_ context.Context, c Component) (framework.Plugin, func() error, error) {
+	return func(_ context.Context, c Component) (vector.Plugin, func() error, error) {
 		none := func() error { return nil }
 		switch c.Plugin {
 		case "coin":
-			return &framework.EnvironmentPlugin{Open: func(_ json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
-				v, err := framework.Vectorize(func() (framework.Environment, error) { return &coin{}, nil }, lanes)
-				return &faulty{VectorEnvironment: v, fail: fail}, err
+			return &vector.EnvironmentPlugin{Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
+				v, err := vector.Vectorize(func() (framework.Environment, error) { return &coin{}, nil }, lanes)
+				return &faulty{Environment: v, fail: fail}, err
 			}}, none, nil
 		case "alternate":
-			return &framework.AgentPlugin{Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
-				return framework.VectorizeAgent(func(s uint64) (framework.Agent, error) { return &alternate{int64(s & 1)}, nil }, spec, lanes)
+			return &vector.AgentPlugin{Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
+				return vector.VectorizeAgent(func(s uint64) (framework.Agent, error) { return &alternate{int64(s & 1)}, nil }, spec, lanes)
 			}}, none, nil
 		}
 		return nil, nil, fmt.Errorf("no plugin %q", c.Plugin)
@@ -106,7 +107,7 @@ func plan(t *testing.T, change func(*Config)) *Plan {
 // do runs a plan in a fresh or given directory and returns its records by key.
 func do(t *testing.T, p *Plan, dir string, resume bool, open Opener) map[result.Key]string {
 	t.Helper()
-	done, err := p.Prepare(dir, resume, Provenance{})
+	done, err := p.Prepare(dir, resume, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,9 +148,9 @@ func TestRecordsDoNotDependOnLanesOrWorkers(t *testing.T) {
 func TestAgentsKnowTheStepsOfARun(t *testing.T) {
 	p := plan(t, nil)
 	told := 0
-	agent := &framework.AgentPlugin{Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+	agent := &vector.AgentPlugin{Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
 		told = spec.Steps
-		return framework.VectorizeAgent(func(uint64) (framework.Agent, error) { return &alternate{}, nil }, spec, lanes)
+		return vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return &alternate{}, nil }, spec, lanes)
 	}}
 	spec := (&coin{}).Spec()
 	if _, err := p.OpenAgent(t.Context(), agent, p.Agents[0], spec, 1); err != nil || told != 50 {
@@ -163,7 +164,7 @@ func TestFailedBatchIsReplayed(t *testing.T) {
 	var crashed atomic.Bool
 	interactions, dir := 0, t.TempDir()
 	p := plan(t, func(c *Config) { c.Lanes = 8 })
-	done, err := p.Prepare(dir, false, Provenance{})
+	done, err := p.Prepare(dir, false, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,12 +197,12 @@ func TestFailingRunsAreIsolated(t *testing.T) {
 		blame func(lane int, err error) error
 	}{
 		{"no lane", func(_ int, err error) error { return err }},
-		{"the lane", func(lane int, err error) error { return &framework.LaneError{Lane: lane, Err: err} }},
-		{"suspected", func(lane int, err error) error { return &framework.LaneError{Lane: lane, Err: err, Suspected: true} }},
+		{"the lane", func(lane int, err error) error { return &vector.LaneError{Lane: lane, Err: err} }},
+		{"suspected", func(lane int, err error) error { return &vector.LaneError{Lane: lane, Err: err, Suspected: true} }},
 		{"another is suspected", func(lane int, err error) error {
-			return &framework.LaneError{Lane: max(lane-1, 0), Err: err, Suspected: true}
+			return &vector.LaneError{Lane: max(lane-1, 0), Err: err, Suspected: true}
 		}},
-		{"one that is not there is suspected", func(_ int, err error) error { return &framework.LaneError{Lane: 99, Err: err, Suspected: true} }},
+		{"one that is not there is suspected", func(_ int, err error) error { return &vector.LaneError{Lane: 99, Err: err, Suspected: true} }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			fail := func(call int, seeds []uint64) error {
@@ -240,7 +241,7 @@ func TestSuspectIsTriedAlone(t *testing.T) {
 				sizes = append(sizes, len(seeds))
 			}
 			if lane := slices.Index(seeds, bad); call == 10 && lane >= 0 {
-				return &framework.LaneError{Lane: lane, Err: errors.New("it hurts"), Suspected: suspected}
+				return &vector.LaneError{Lane: lane, Err: errors.New("it hurts"), Suspected: suspected}
 			}
 			return nil
 		}))
@@ -261,7 +262,7 @@ func TestTooManyLanes(t *testing.T) {
 	for _, most := range []int{1, 2, 3, 5} {
 		got := do(t, plan(t, func(c *Config) { c.Lanes = 8 }), t.TempDir(), false, opener(func(call int, seeds []uint64) error {
 			if len(seeds) > most {
-				return &framework.LaneError{Lane: call % len(seeds), Err: errors.New("out of memory"), Suspected: true}
+				return &vector.LaneError{Lane: call % len(seeds), Err: errors.New("out of memory"), Suspected: true}
 			}
 			return nil
 		}))
@@ -317,7 +318,7 @@ func TestInterruptAndResume(t *testing.T) {
 	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
 	dir := t.TempDir()
 	p := plan(t, func(c *Config) { c.Lanes, c.Workers = 2, 2 })
-	done, err := p.Prepare(dir, false, Provenance{})
+	done, err := p.Prepare(dir, false, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +338,7 @@ func TestInterruptAndResume(t *testing.T) {
 		t.Fatalf("%d records after the interruption, want at least 10 and less than all %d", len(kept), len(want))
 	}
 	p = plan(t, func(c *Config) { c.Lanes, c.Workers = 5, 1 })
-	done, err = p.Prepare(dir, true, Provenance{})
+	done, err = p.Prepare(dir, true, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +366,7 @@ func TestResumeRetriesFailedRuns(t *testing.T) {
 func TestPrepareRefuses(t *testing.T) {
 	dir := t.TempDir()
 	do(t, plan(t, nil), dir, false, opener(nil))
-	if _, err := plan(t, nil).Prepare(dir, false, Provenance{}); !errors.Is(err, ErrOutputExists) {
+	if _, err := plan(t, nil).Prepare(dir, false, Session{}); !errors.Is(err, ErrOutputExists) {
 		t.Errorf("a full directory: got %v", err)
 	}
 	for want, change := range map[string]func(*Config){
@@ -374,21 +375,21 @@ func TestPrepareRefuses(t *testing.T) {
 		`agents[1].params differs: it was absent and is now {"a":1};`: func(c *Config) { c.Agents[1].Params = json.RawMessage(`{"a":1}`) },
 		"record.points differs: it was absent and is now 3":           func(c *Config) { c.Record.Points = 3 },
 	} {
-		if _, err := plan(t, change).Prepare(dir, true, Provenance{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := plan(t, change).Prepare(dir, true, Session{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	if _, err := plan(t, func(c *Config) {
 		c.Runs, c.Workers, c.Transport = 30, 7, Process
 		c.Agents[0].Processes, c.Agents[1].Limits = 2, &Limits{Memory: "1GiB"}
-	}).Prepare(dir, true, Provenance{}); err != nil {
+	}).Prepare(dir, true, Session{}); err != nil {
 		t.Errorf("more runs of the same experiment: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plan(t, nil).Prepare(file, false, Provenance{}); err == nil {
+	if _, err := plan(t, nil).Prepare(file, false, Session{}); err == nil {
 		t.Error("a file was accepted as output directory")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -23,19 +23,19 @@ const (
 // DescribeTask returns what is known of a task with several states whose model
 // the environment, opened with two lanes, tells; nil if it does not, if the model
 // has one state, or if it differs between runs.
-func DescribeTask(ctx context.Context, env framework.VectorEnvironment) (*result.Task, error) {
-	modeler, ok := env.(framework.Modeler)
-	if !ok {
+func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, error) {
+	read := env.Abilities().Models
+	if read == nil {
 		return nil, nil
 	}
-	in, out := framework.NewActions(env.Spec(), 2), framework.NewTimeSteps(env.Spec(), 2)
+	in, out := vector.NewActions(env.Spec(), 2), vector.NewTimeSteps(env.Spec(), 2)
 	for i := range in.Signals { // the models are there once runs have begun
-		in.Signals[i], in.Seeds[i] = framework.NewRun, uint64(i)+1
+		in.Signals[i], in.Seeds[i] = vector.NewRun, uint64(i)+1
 	}
 	if err := env.Step(ctx, in, &out); err != nil {
 		return nil, err
 	}
-	models, err := modeler.Models(ctx)
+	models, err := read(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("models: %w", err)
 	}

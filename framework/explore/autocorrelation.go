@@ -5,6 +5,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -55,7 +56,7 @@ func (s *series) clear() {
 func (s *series) cut() { s.now++ }
 
 // add takes in the outcome of a step of lane i.
-func (s *series) add(in *framework.Feedback, i int) {
+func (s *series) add(in *vector.Feedback, i int) {
 	width := 1 + s.features()
 	at := s.total % remembered
 	if s.total < remembered {

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -43,12 +44,12 @@ func newPopulations(t *testing.T, s uint64) *populations {
 
 func (a *populations) Offer(context.Context, []options.Kind) error { return nil }
 func (a *populations) Close() error                                { return nil }
-func (a *populations) Step(context.Context, *framework.Feedback, *space.Column) error {
+func (a *populations) Step(context.Context, *vector.Feedback, *space.Column) error {
 	panic("the host did not decide")
 }
 
-func (a *populations) StepOptions(_ context.Context, in *framework.Feedback, epochs []bool, _ *space.Column, problems []options.Problem) error {
-	if in.Signals[0] == framework.Continue {
+func (a *populations) StepOptions(_ context.Context, in *vector.Feedback, epochs []bool, _ *space.Column, problems []options.Problem) error {
+	if in.Signals[0] == vector.Continue {
 		a.b[a.arm].Update(in.Rewards[0], a.rng)
 	}
 	if !epochs[0] {
@@ -130,8 +131,8 @@ func TestOneStateDecidesAsTheBandit(t *testing.T) {
 				}
 				decisions, updates := seed.Stream(s, seed.Decisions), seed.Stream(s, seed.Exploration)
 				rewards := rand.New(rand.NewPCG(s, 99))
-				in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
-				in.Signals[0], in.Seeds[0] = framework.NewRun, s
+				in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+				in.Signals[0], in.Seeds[0] = vector.NewRun, s
 				var got, want []int
 				for range 200 {
 					if err := agent.Step(t.Context(), in, &actions); err != nil {
@@ -139,7 +140,7 @@ func TestOneStateDecidesAsTheBandit(t *testing.T) {
 					}
 					arm := pol.SelectArm(decisions)
 					got, want = append(got, int(actions.Int64[0])), append(want, arm)
-					in.Signals[0], in.Rewards[0] = framework.Continue, low+(1-low)*rewards.Float64()*float64(1+arm)/arms
+					in.Signals[0], in.Rewards[0] = vector.Continue, low+(1-low)*rewards.Float64()*float64(1+arm)/arms
 					pol.Update(arm, in.Rewards[0], updates)
 				}
 				if !slices.Equal(got, want) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -187,7 +188,7 @@ func TestAutocorrelation(t *testing.T) {
 		for _, column := range []int{0, 2} { // the reward, or an element of the observation
 			s := newSeries(spec)
 			rng := rand.New(rand.NewPCG(1, uint64(column)))
-			in := framework.NewFeedback(spec, 3)
+			in := vector.NewFeedback(spec, 3)
 			x := 0.0
 			for range 3 * remembered {
 				x = tt.phi*x + rng.NormFloat64()
@@ -211,7 +212,7 @@ func TestAutocorrelation(t *testing.T) {
 func TestAutocorrelationOfWideObservations(t *testing.T) {
 	for _, typ := range []space.DType{space.Float64, space.Float32, space.Uint8} {
 		spec := framework.Spec{Observation: space.Box{Shape: []int{10, 10}, Low: []float64{0}, High: []float64{255}, Type: typ}}
-		in := framework.NewFeedback(spec, 2)
+		in := vector.NewFeedback(spec, 2)
 		rng := rand.New(rand.NewPCG(1, 1))
 		for element := range 100 {
 			s := newSeries(spec)
@@ -231,7 +232,7 @@ func TestAutocorrelationOfWideObservations(t *testing.T) {
 			if got := s.mixing(mdp.MixingOptions{}); got < 5 {
 				t.Errorf("%v, element %d in blocks of twenty steps: T = %d", typ, element, got)
 			}
-			in = framework.NewFeedback(spec, 2)
+			in = vector.NewFeedback(spec, 2)
 		}
 	}
 }
@@ -239,7 +240,7 @@ func TestAutocorrelationOfWideObservations(t *testing.T) {
 // What cannot vary says nothing, and stretches are not read across their ends.
 func TestAutocorrelationOfStretches(t *testing.T) {
 	spec := framework.Spec{Observation: space.Discrete{N: 2}}
-	in := framework.NewFeedback(spec, 1)
+	in := vector.NewFeedback(spec, 1)
 	var constant, apart, whole series
 	for k := range 1000 {
 		in.Rewards[0] = 3

@@ -1,6 +1,6 @@
 // Package explore lets the host decide when an agent explores. It wraps a
-// framework.OptionAgent, which describes at every decision epoch the bandit that
-// its beliefs make of its options, into a plain framework.VectorAgent: per lane it
+// vector.OptionAgent, which describes at every decision epoch the bandit that
+// its beliefs make of its options, into a plain vector.Agent: per lane it
 // keeps the time, estimates for how long a deviation from the greedy policy
 // matters, decides by a rule of package options, and commits the lane to the
 // chosen option until the next epoch (docs/theory.md §3.4).
@@ -26,6 +26,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -93,9 +94,9 @@ func ParseEstimator(name string) (Estimator, error) {
 }
 
 // Agent is an option agent whose exploration the host decides. Exploration and
-// Decisions serve package loop. It is a framework.LaneAgent if the option agent is.
+// Decisions serve package loop. It is a vector.LaneAgent if the option agent is.
 type Agent interface {
-	framework.VectorAgent
+	vector.Agent
 	// Exploration returns how many of the actions in the lane's run an option other
 	// than the greedy one selected, and T, the number of steps for which options are
 	// held at present.
@@ -106,7 +107,7 @@ type Agent interface {
 }
 
 type explorer struct {
-	agent     framework.OptionAgent
+	agent     vector.OptionAgent
 	decider   *options.Decider
 	o         Options
 	estimator Estimator
@@ -145,7 +146,7 @@ type lane struct {
 // Its errors wrap framework.ErrUnsupported where agent or environment cannot serve
 // these options, and framework.ErrInvalidParams where the options are wrong. The
 // agent belongs to the wrapper, which closes it, unless there is an error.
-func New(ctx context.Context, agent framework.OptionAgent, spec framework.Spec, lanes int, o Options) (Agent, error) {
+func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lanes int, o Options) (Agent, error) {
 	if err := o.complete(spec); err != nil {
 		return nil, err
 	}
@@ -168,7 +169,7 @@ func New(ctx context.Context, agent framework.OptionAgent, spec framework.Spec, 
 	if err := agent.Offer(ctx, o.Kinds); err != nil {
 		return nil, err
 	}
-	if single, ok := agent.(framework.LaneAgent); ok {
+	if single, ok := agent.(vector.LaneAgent); ok {
 		return newLaneExplorer(a, single, spec), nil
 	}
 	return a, nil
@@ -247,25 +248,25 @@ func (a *explorer) prepare(spec framework.Spec) error {
 // fixed is the estimator of a window that stays as it is.
 const fixed Estimator = -1
 
-// Step implements framework.VectorAgent. A lane in evaluation follows the option in
+// Step implements vector.Agent. A lane in evaluation follows the option in
 // force; the host learns and decides nothing.
-func (a *explorer) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
 	deciding, stale := false, false
 	for i, s := range in.Signals {
 		epoch := false
 		switch l := &a.lanes[i]; s {
-		case framework.Continue:
+		case vector.Continue:
 			a.observe(l, in, i)
 			if in.Terminated[i] || in.Truncated[i] {
 				break
 			}
 			epoch = l.left == 0 || !l.explores && l.data >= l.due
 			stale = stale || !epoch && l.data >= l.due
-		case framework.NewEpisode:
+		case vector.NewEpisode:
 			l.episode++
 			a.begin(l, in, i)
 			epoch = true
-		case framework.NewRun:
+		case vector.NewRun:
 			a.reset(l, in.Seeds[i])
 			a.begin(l, in, i)
 			epoch = true
@@ -292,9 +293,9 @@ func (a *explorer) Step(ctx context.Context, in *framework.Feedback, actions *sp
 	for i, s := range in.Signals {
 		l := &a.lanes[i]
 		switch {
-		case s == framework.Idle, (s == framework.Continue || s == framework.Evaluate) && (in.Terminated[i] || in.Truncated[i]):
+		case s == vector.Idle, (s == vector.Continue || s == vector.Evaluate) && (in.Terminated[i] || in.Truncated[i]):
 			continue
-		case s != framework.Evaluate: // which is no part of the run
+		case s != vector.Evaluate: // which is no part of the run
 			l.acted()
 		}
 		if a.estimator == Counts {
@@ -329,7 +330,7 @@ func (a *explorer) reset(l *lane, s uint64) {
 }
 
 // observe takes in the outcome of the last action.
-func (a *explorer) observe(l *lane, in *framework.Feedback, i int) {
+func (a *explorer) observe(l *lane, in *vector.Feedback, i int) {
 	switch a.estimator {
 	case Counts:
 		if in.Terminated[i] { // where this leads is where the next episode begins
@@ -362,7 +363,7 @@ func (l *lane) rarelyGreedy() bool {
 }
 
 // begin takes in the first observation of an episode.
-func (a *explorer) begin(l *lane, in *framework.Feedback, i int) {
+func (a *explorer) begin(l *lane, in *vector.Feedback, i int) {
 	if l.pending {
 		l.pending = false
 		l.data++
@@ -371,7 +372,7 @@ func (a *explorer) begin(l *lane, in *framework.Feedback, i int) {
 }
 
 // decide chooses an option for every lane at an epoch.
-func (a *explorer) decide(ctx context.Context, in *framework.Feedback) error {
+func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
 	for i, epoch := range a.epochs {
 		a.choices[i] = -1
 		if !epoch {
@@ -384,7 +385,7 @@ func (a *explorer) decide(ctx context.Context, in *framework.Feedback) error {
 		p.Step, p.Hold, p.Charge, p.Capped = l.steps, l.window.Steps, l.window.Charge, l.window.Capped
 		d, err := a.decider.Decide(p, l.rng)
 		if err != nil {
-			return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)}
+			return &vector.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)}
 		}
 		a.choices[i] = d.Choice
 		l.left, l.since, l.explores = d.Hold, l.steps, d.Explore
@@ -401,10 +402,10 @@ func (a *explorer) decide(ctx context.Context, in *framework.Feedback) error {
 
 // shorten estimates windows anew in the midst of which data have doubled, and ends
 // them accordingly; no sooner than after the action that has just been selected.
-func (a *explorer) shorten(ctx context.Context, in *framework.Feedback) error {
+func (a *explorer) shorten(ctx context.Context, in *vector.Feedback) error {
 	for i, s := range in.Signals {
 		l := &a.lanes[i]
-		if s != framework.Continue || a.epochs[i] || l.data < l.due || in.Terminated[i] || in.Truncated[i] {
+		if s != vector.Continue || a.epochs[i] || l.data < l.due || in.Terminated[i] || in.Truncated[i] {
 			continue
 		}
 		if err := a.estimate(ctx, l, i); err != nil {
@@ -417,11 +418,11 @@ func (a *explorer) shorten(ctx context.Context, in *framework.Feedback) error {
 
 // blame names the lane of an error that does not name one itself.
 func blame(lane int, err error) error {
-	var named *framework.LaneError
+	var named *vector.LaneError
 	if errors.As(err, &named) {
 		return err
 	}
-	return &framework.LaneError{Lane: lane, Err: err}
+	return &vector.LaneError{Lane: lane, Err: err}
 }
 
 // estimate renews the lane's window when its data have doubled.
@@ -461,5 +462,5 @@ func (a *explorer) Exploration(lane int) (explored, hold int) {
 // Decisions implements Agent.
 func (a *explorer) Decisions(lane int) []result.Decision { return a.lanes[lane].log.kept }
 
-// Close implements framework.VectorAgent.
+// Close implements vector.Agent.
 func (a *explorer) Close() error { return a.agent.Close() }

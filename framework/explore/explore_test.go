@@ -20,6 +20,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -70,7 +71,7 @@ func paired(change func(*Options)) Options {
 
 func batch(t testing.TB, runs []int, steps int, o Options) loop.Batch {
 	t.Helper()
-	env, err := framework.Vectorize(func() (framework.Environment, error) { return &river{length: 6}, nil }, len(runs))
+	env, err := vector.Vectorize(func() (framework.Environment, error) { return &river{length: 6}, nil }, len(runs))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,13 +234,13 @@ func TestLogThins(t *testing.T) {
 
 // watcher passes everything on and looks at it.
 type watcher struct {
-	framework.OptionAgent
+	vector.OptionAgent
 	face   func([]options.Problem)
 	policy []int
 	calls  int
 }
 
-func (w *watcher) StepOptions(ctx context.Context, in *framework.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+func (w *watcher) StepOptions(ctx context.Context, in *vector.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
 	err := w.OptionAgent.StepOptions(ctx, in, epochs, actions, problems)
 	if w.face != nil {
 		w.face(problems)
@@ -272,7 +273,7 @@ func TestInvalidAnswersNameTheLane(t *testing.T) {
 		tt.w.OptionAgent = a.agent
 		a.agent = &tt.w
 		_, err := loop.Run(t.Context(), b)
-		var lane *framework.LaneError
+		var lane *vector.LaneError
 		if !errors.Is(err, framework.ErrInvalidAnswer) || !errors.As(err, &lane) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v, want %s", err, tt.want)
 		}
@@ -339,22 +340,22 @@ func TestEvaluationDecidesNothing(t *testing.T) {
 	var logs []string
 	for _, evaluate := range []int{0, 9} {
 		a := batch(t, []int{0}, 1, paired(func(o *Options) { o.Log = 1000; o.Window.Fixed = 3 })).Agent.(*explorer)
-		in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
-		step := func(s framework.Signal, observation int64, reward float64) {
+		in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+		step := func(s vector.Signal, observation int64, reward float64) {
 			in.Signals[0], in.Observations.Int64[0], in.Rewards[0], in.Terminated[0] = s, observation, reward, false
 			if err := a.Step(t.Context(), in, &actions); err != nil {
 				t.Fatal(err)
 			}
 		}
-		step(framework.NewRun, 2, 0)
+		step(vector.NewRun, 2, 0)
 		for k := range 50 {
 			if k == 20 {
 				for e := range evaluate {
-					step(framework.Evaluate, int64(2+e%3), 1)
+					step(vector.Evaluate, int64(2+e%3), 1)
 				}
-				step(framework.Evaluate, 4, 1) // both are in the same place
+				step(vector.Evaluate, 4, 1) // both are in the same place
 			}
-			step(framework.Continue, int64(2+k%5), 0.1*float64(k%3))
+			step(vector.Continue, int64(2+k%5), 0.1*float64(k%3))
 		}
 		explored, _ := a.Exploration(0)
 		var steps []int
@@ -373,7 +374,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	b := batch(t, []int{0, 1}, 1, paired(func(o *Options) { o.Log = 0 }))
 	a := b.Agent.(*explorer)
 	a.agent = quiet{}
-	in := framework.NewFeedback(b.Environment.Spec(), 2)
+	in := vector.NewFeedback(b.Environment.Spec(), 2)
 	actions := space.NewColumn(b.Environment.Spec().Action, 2)
 	step := func() {
 		for i := range in.Signals {
@@ -384,9 +385,9 @@ func TestStepAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	in.Signals[0], in.Signals[1] = framework.NewRun, framework.NewRun
+	in.Signals[0], in.Signals[1] = vector.NewRun, vector.NewRun
 	step()
-	in.Signals[0], in.Signals[1] = framework.Continue, framework.Continue
+	in.Signals[0], in.Signals[1] = vector.Continue, vector.Continue
 	for range 1 << 12 {
 		step()
 	}
@@ -401,7 +402,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 // keen is quiet with an option that is always better than the greedy one.
 type keen struct{ quiet }
 
-func (keen) StepOptions(_ context.Context, _ *framework.Feedback, epochs []bool, _ *space.Column, problems []options.Problem) error {
+func (keen) StepOptions(_ context.Context, _ *vector.Feedback, epochs []bool, _ *space.Column, problems []options.Problem) error {
 	if epochs[0] {
 		problems[0] = options.Problem{Arms: quietArms, Values: []float64{0.5, 0.5, 0.7, 0.7}}
 	}
@@ -416,14 +417,14 @@ func TestWindowsFollowTheData(t *testing.T) {
 	b := batch(t, []int{0}, 1, paired(nil))
 	a, spec := b.Agent.(*explorer), b.Environment.Spec()
 	a.agent = keen{}
-	in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
-	in.Signals[0] = framework.NewRun
+	in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+	in.Signals[0] = vector.NewRun
 	for _, x := range [][2]int64{{0, 0}, {0, 1}, {1, 0}, {1, 0}, {1, 0}, {0, 1}, {1, 0}, {0, 1}, {1, 0}, {0, 0}, {0, 0}} {
 		in.Observations.Int64[0], actions.Int64[0] = 2+x[0], 5+x[1]
 		if err := a.Step(t.Context(), in, &actions); err != nil {
 			t.Fatal(err)
 		}
-		in.Signals[0] = framework.Continue
+		in.Signals[0] = vector.Continue
 	}
 	var got [][2]int
 	for _, d := range a.Decisions(0) {
@@ -440,14 +441,14 @@ func TestAlwaysExploringEstimatesTheWindow(t *testing.T) {
 	b := batch(t, []int{0}, 1, paired(func(o *Options) { o.Estimator = Autocorrelation }))
 	a, spec := b.Agent.(*explorer), b.Environment.Spec()
 	a.agent = keen{}
-	in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
-	in.Signals[0] = framework.NewRun
+	in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+	in.Signals[0] = vector.NewRun
 	for k := range 2 * patience {
 		in.Rewards[0] = float64(k / 20 % 2)
 		if err := a.Step(t.Context(), in, &actions); err != nil {
 			t.Fatal(err)
 		}
-		in.Signals[0] = framework.Continue
+		in.Signals[0] = vector.Continue
 	}
 	if got := a.lanes[0].window.Steps; got < 3 || got > 40 {
 		t.Errorf("T = %d, want several steps", got)
@@ -473,12 +474,12 @@ func TestLowerBoundWhereEpisodesEnd(t *testing.T) {
 // quiet is an agent of a few options whose values stay the same.
 type quiet struct{}
 
-func (quiet) Step(context.Context, *framework.Feedback, *space.Column) error { return nil }
-func (quiet) Close() error                                                   { return nil }
-func (quiet) Offer(context.Context, []options.Kind) error                    { return nil }
-func (quiet) Choose(context.Context, []int, *space.Column) error             { return nil }
+func (quiet) Step(context.Context, *vector.Feedback, *space.Column) error { return nil }
+func (quiet) Close() error                                                { return nil }
+func (quiet) Offer(context.Context, []options.Kind) error                 { return nil }
+func (quiet) Choose(context.Context, []int, *space.Column) error          { return nil }
 
-func (quiet) StepOptions(_ context.Context, _ *framework.Feedback, epochs []bool, _ *space.Column, problems []options.Problem) error {
+func (quiet) StepOptions(_ context.Context, _ *vector.Feedback, epochs []bool, _ *space.Column, problems []options.Problem) error {
 	for i, epoch := range epochs {
 		if epoch {
 			problems[i] = options.Problem{Arms: quietArms, Values: quietValues}
@@ -514,14 +515,14 @@ func BenchmarkStep(b *testing.B) {
 			a := batch(b, runs, 1, tt.o).Agent.(*explorer)
 			a.agent = quiet{}
 			spec := (&river{length: 6}).Spec()
-			in, actions := framework.NewFeedback(spec, lanes), space.NewColumn(spec.Action, lanes)
+			in, actions := vector.NewFeedback(spec, lanes), space.NewColumn(spec.Action, lanes)
 			rng := rand.New(rand.NewPCG(1, 2))
 			walk := make([]int64, 1<<12)
 			for i := range walk {
 				walk[i] = 2 + rng.Int64N(6)
 			}
 			for i := range in.Signals {
-				in.Signals[i] = framework.NewRun
+				in.Signals[i] = vector.NewRun
 			}
 			k := 0
 			b.ReportAllocs()
@@ -535,7 +536,7 @@ func BenchmarkStep(b *testing.B) {
 				}
 				if k == 0 {
 					for i := range in.Signals {
-						in.Signals[i] = framework.Continue
+						in.Signals[i] = vector.Continue
 					}
 				}
 				k++

@@ -5,28 +5,29 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // laneExplorer is an explorer whose lanes can be stepped by themselves.
 type laneExplorer struct {
 	*explorer
-	single  framework.LaneAgent // the agent
-	in      *framework.Feedback // of the lane in question; the others are idle
+	single  vector.LaneAgent // the agent
+	in      *vector.Feedback // of the lane in question; the others are idle
 	actions space.Column
 }
 
-func newLaneExplorer(a *explorer, single framework.LaneAgent, spec framework.Spec) *laneExplorer {
-	return &laneExplorer{a, single, framework.NewFeedback(spec, len(a.lanes)), space.NewColumn(spec.Action, len(a.lanes))}
+func newLaneExplorer(a *explorer, single vector.LaneAgent, spec framework.Spec) *laneExplorer {
+	return &laneExplorer{a, single, vector.NewFeedback(spec, len(a.lanes)), space.NewColumn(spec.Action, len(a.lanes))}
 }
 
-// StepLane implements framework.LaneAgent.
+// StepLane implements vector.LaneAgent.
 func (a *laneExplorer) StepLane(i int, observation int64, reward float64) (action int64, err error) {
 	l := &a.lanes[i]
 	a.in.Observations.Int64[i], a.in.Rewards[i] = observation, reward
 	if l.left == 0 || l.data+1 >= l.due { // there may be something to decide
-		a.in.Signals[i] = framework.Continue
+		a.in.Signals[i] = vector.Continue
 		err := a.Step(context.Background(), a.in, &a.actions)
-		a.in.Signals[i] = framework.Idle
+		a.in.Signals[i] = vector.Idle
 		return a.actions.Int64[i], err
 	}
 	a.observe(l, a.in, i)

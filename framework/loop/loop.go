@@ -8,16 +8,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Batch is a group of runs that are stepped together, one a lane. What a run
 // yields does not depend on the others in its batch.
 type Batch struct {
-	Environment framework.VectorEnvironment
-	Agent       framework.VectorAgent
+	Environment vector.Environment
+	Agent       vector.Agent
 	Runs        []int           // run index of each lane; its length is the lane count
 	Seeds       seed.Source     // of the environment
 	Steps       int             // interactions a run, at least 1
@@ -63,18 +63,18 @@ func (p *pace) looked(call int, now time.Time) {
 // Run steps the batch until every lane has made its interactions, and returns an
 // outcome a lane. Where both can step lanes by themselves, that is how it steps them. An
 // error of environment or agent is returned with the number of calls made, or of the
-// steps of the lane; it wraps a *framework.LaneError where one lane is to blame. A
+// steps of the lane; it wraps a *vector.LaneError where one lane is to blame. A
 // cancelled context ends the batch with its cause and no outcome.
 func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 	n := len(b.Runs)
 	spec := b.Environment.Spec()
-	actions := framework.NewActions(spec, n)
-	feedback := framework.NewFeedback(spec, n)
+	actions := vector.NewActions(spec, n)
+	feedback := vector.NewFeedback(spec, n)
 	rec := newRecorder(&b)
 	single := newSingle(&b)
 	episode := make([]uint64, n)
 	for i, run := range b.Runs {
-		actions.Signals[i] = framework.NewRun
+		actions.Signals[i] = vector.NewRun
 		actions.Seeds[i] = b.Seeds.Seed(run, seed.Environment, 0)
 		feedback.Seeds[i] = b.Seeds.Seed(run, seed.Agent, 0)
 	}
@@ -108,22 +108,22 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 		}
 		for i, s := range actions.Signals {
 			switch s {
-			case framework.Continue:
+			case vector.Continue:
 				if feedback.Terminated[i] || feedback.Truncated[i] {
 					rec.endEpisode(i)
 					episode[i]++
-					actions.Signals[i] = framework.NewEpisode
+					actions.Signals[i] = vector.NewEpisode
 					actions.Seeds[i] = b.Seeds.Seed(b.Runs[i], seed.Environment, episode[i])
 				}
 				if rec.hot[i].steps == rec.hot[i].nextAt {
 					rec.flush(i)
 				}
 				if rec.hot[i].steps == b.Steps {
-					actions.Signals[i], feedback.Signals[i] = framework.Idle, framework.Idle
+					actions.Signals[i], feedback.Signals[i] = vector.Idle, vector.Idle
 					live--
 				}
-			case framework.NewEpisode, framework.NewRun:
-				actions.Signals[i] = framework.Continue
+			case vector.NewEpisode, vector.NewRun:
+				actions.Signals[i] = vector.Continue
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 
 // together makes a step of every lane that is not idle. See recorder.step for what it
 // returns.
-func (b *Batch) together(ctx context.Context, rec *recorder, actions *framework.Actions, feedback *framework.Feedback, call int) (stepped int, special bool, err error) {
+func (b *Batch) together(ctx context.Context, rec *recorder, actions *vector.Actions, feedback *vector.Feedback, call int) (stepped int, special bool, err error) {
 	if call > 0 {
 		if err := b.Agent.Step(ctx, feedback, &actions.Actions); err != nil {
 			return 0, false, fmt.Errorf("agent, call %d: %w", call, err)

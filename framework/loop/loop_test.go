@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 var everything = []result.Metric{
@@ -72,12 +73,12 @@ func (d *drifter) Update(_ context.Context, t framework.Transition) error {
 
 func batch(t *testing.T, runs []int, steps int, grid []int) Batch {
 	t.Helper()
-	env, err := framework.Vectorize(func() (framework.Environment, error) { return &walk{}, nil }, len(runs))
+	env, err := vector.Vectorize(func() (framework.Environment, error) { return &walk{}, nil }, len(runs))
 	if err != nil {
 		t.Fatal(err)
 	}
 	newAgent := func(s uint64) (framework.Agent, error) { return &drifter{rng: seed.Stream(s, seed.Exploration)}, nil }
-	agent, err := framework.VectorizeAgent(newAgent, env.Spec(), len(runs))
+	agent, err := vector.VectorizeAgent(newAgent, env.Spec(), len(runs))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func countNumbers(xs []float64) (n int) {
 func TestRunNamesTheFailingLane(t *testing.T) {
 	b := batch(t, []int{0, 1, 2}, 100, nil)
 	i := 0
-	env, err := framework.Vectorize(func() (framework.Environment, error) {
+	env, err := vector.Vectorize(func() (framework.Environment, error) {
 		w := &walk{}
 		if i == 1 {
 			w.failAt = 1
@@ -191,7 +192,7 @@ func TestRunNamesTheFailingLane(t *testing.T) {
 	}
 	b.Environment = env
 	_, err = Run(t.Context(), b)
-	var lane *framework.LaneError
+	var lane *vector.LaneError
 	if !errors.As(err, &lane) || lane.Lane != 1 {
 		t.Fatalf("got %v, want an error that names lane 1", err)
 	}

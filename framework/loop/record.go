@@ -9,6 +9,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -108,7 +109,7 @@ const negligible = 1e-290
 
 // step adds one step to every lane that made one. special says that some lane
 // wants more: it began or ended an episode, or reached a grid point or the end.
-func (r *recorder) step(in *framework.Actions, out *framework.Feedback) (stepped int, special bool) {
+func (r *recorder) step(in *vector.Actions, out *vector.Feedback) (stepped int, special bool) {
 	n := len(in.Signals)
 	hot, rewards, terminated, truncated := r.hot[:n], out.Rewards[:n], out.Terminated[:n], out.Truncated[:n]
 	gaps, discount := r.gaps, r.discount
@@ -117,8 +118,8 @@ func (r *recorder) step(in *framework.Actions, out *framework.Feedback) (stepped
 		actions = in.Actions.Int64[:n]
 	}
 	for i, s := range in.Signals {
-		if s != framework.Continue {
-			special = special || s != framework.Idle
+		if s != vector.Continue {
+			special = special || s != vector.Idle
 			continue
 		}
 		l := &hot[i]
@@ -194,13 +195,13 @@ func (r *recorder) endEpisode(i int) {
 
 // learnModels asks the environment for its models, if it knows them and a
 // metric needs them.
-func (r *recorder) learnModels(ctx context.Context, env framework.VectorEnvironment) error {
+func (r *recorder) learnModels(ctx context.Context, env vector.Environment) error {
 	needs := slices.Contains(r.batch.Metrics, result.Regret) || slices.Contains(r.batch.Metrics, result.OptimalAction)
-	modeler, ok := env.(framework.Modeler)
-	if !needs || !ok {
+	read := env.Abilities().Models
+	if !needs || read == nil {
 		return nil
 	}
-	models, err := modeler.Models(ctx)
+	models, err := read(ctx)
 	if err != nil {
 		return fmt.Errorf("environment, models: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -36,12 +37,16 @@ func (f *ferry) Step(_ context.Context, a space.Value) (framework.TimeStep, erro
 
 // modeled is an environment whose lanes have one model.
 type modeled struct {
-	framework.VectorEnvironment
+	vector.Environment
 	model *mdp.Tabular
 	lanes int
 }
 
-func (m modeled) Models(context.Context) ([]*mdp.Tabular, error) {
+func (m modeled) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Models: m.models}
+}
+
+func (m modeled) models(context.Context) ([]*mdp.Tabular, error) {
 	out := make([]*mdp.Tabular, m.lanes)
 	for i := range out {
 		out[i] = m.model
@@ -63,11 +68,11 @@ func regretOf(t *testing.T, d mdp.Definition, continuing bool) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env, err := framework.Vectorize(func() (framework.Environment, error) { return &ferry{model: m, continuing: continuing}, nil }, 2)
+	env, err := vector.Vectorize(func() (framework.Environment, error) { return &ferry{model: m, continuing: continuing}, nil }, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent, err := framework.VectorizeAgent(func(uint64) (framework.Agent, error) { return rower{}, nil }, env.Spec(), 2)
+	agent, err := vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return rower{}, nil }, env.Spec(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

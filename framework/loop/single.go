@@ -4,32 +4,32 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // single steps the lanes one after the other, where environment and agent are able to:
 // what is one lane's stays in the processor's cache, and nothing goes through columns.
 type single struct {
-	environment framework.LaneEnvironment
-	agent       framework.LaneAgent
-	actions     []int64 // of steps that are not added up yet
-	rewards     []float64
+	play    func(lane int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error)
+	agent   vector.LaneAgent
+	actions []int64 // of steps that are not added up yet
+	rewards []float64
 }
 
 // newSingle returns nil if they are not able to.
 func newSingle(b *Batch) *single {
-	e, _ := b.Environment.(framework.LaneEnvironment)
-	a, _ := b.Agent.(framework.LaneAgent)
-	if e == nil || a == nil {
+	play := b.Environment.Abilities().PlayLane
+	a, _ := b.Agent.(vector.LaneAgent)
+	if play == nil || a == nil {
 		return nil
 	}
-	return &single{e, a, make([]int64, stretch), make([]float64, stretch)}
+	return &single{play, a, make([]int64, stretch), make([]float64, stretch)}
 }
 
 // goOn reports whether every lane is within an episode, on both sides, or idle.
-func goOn(actions, feedback []framework.Signal) bool {
+func goOn(actions, feedback []vector.Signal) bool {
 	for i, s := range actions {
-		if s != feedback[i] || s != framework.Continue && s != framework.Idle {
+		if s != feedback[i] || s != vector.Continue && s != vector.Idle {
 			return false
 		}
 	}
@@ -39,9 +39,9 @@ func goOn(actions, feedback []framework.Signal) bool {
 // step makes up to most steps of every lane that is not idle, fewer where its run or
 // episode ends first. The columns are left as by calls for all lanes. It returns how
 // many of these it would have taken, from call on, and the sum of the lanes' steps.
-func (x *single) step(r *recorder, actions *framework.Actions, feedback *framework.Feedback, call, most int) (calls, sum int, err error) {
+func (x *single) step(r *recorder, actions *vector.Actions, feedback *vector.Feedback, call, most int) (calls, sum int, err error) {
 	for i, s := range actions.Signals {
-		if s != framework.Continue {
+		if s != vector.Continue {
 			continue
 		}
 		n, err := x.lane(r, i, min(most, r.batch.Steps-r.hot[i].steps), call, actions, feedback)
@@ -59,13 +59,13 @@ const stretch = 64
 // lane makes n steps of lane i, fewer if its episode ends, and returns how many. What
 // the last one yielded is left in the columns, and for the caller to record if it ends
 // the run or an episode.
-func (x *single) lane(r *recorder, i, n, call int, actions *framework.Actions, feedback *framework.Feedback) (made int, err error) {
-	last := framework.LaneStep{Observation: feedback.Observations.Int64[i], Reward: feedback.Rewards[i]}
+func (x *single) lane(r *recorder, i, n, call int, actions *vector.Actions, feedback *vector.Feedback) (made int, err error) {
+	last := vector.LaneStep{Observation: feedback.Observations.Int64[i], Reward: feedback.Rewards[i]}
 	l := &r.hot[i]
 	for made < n && !last.Terminated && !last.Truncated {
 		most := min(n-made, l.nextAt-l.steps, stretch)
 		var k int
-		if k, last, err = x.environment.PlayLane(i, x.agent, last, x.actions[:most], x.rewards[:most]); err != nil {
+		if k, last, err = x.play(i, x.agent, last, x.actions[:most], x.rewards[:most]); err != nil {
 			return made, blame(err, call+made+k)
 		}
 		r.stretch(i, x.actions[:k], x.rewards[:k])
@@ -82,7 +82,7 @@ func (x *single) lane(r *recorder, i, n, call int, actions *framework.Actions, f
 
 // blame says who failed, and when.
 func blame(err error, call int) error {
-	var agent *framework.AgentError
+	var agent *vector.AgentError
 	if errors.As(err, &agent) {
 		return fmt.Errorf("agent, call %d: %w", call, agent.Err)
 	}

@@ -12,33 +12,34 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
 // walks are lanes of walk that can be stepped by themselves, and drifters lanes of
 // drifter.
 type walks struct {
-	framework.VectorEnvironment
+	vector.Environment
 	walks []*walk
 	model *mdp.Tabular
 	alone int // steps of single lanes
 }
 
 type drifters struct {
-	framework.VectorAgent
+	vector.Agent
 	drifters []*drifter
 	failAt   int // fail at this step of a single lane, if positive
 }
 
-func (w *walks) Step(ctx context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+func (w *walks) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSteps) error {
 	for i, s := range in.Signals {
 		var err error
 		switch s {
-		case framework.Continue:
-			var x framework.LaneStep
+		case vector.Continue:
+			var x vector.LaneStep
 			x, err = w.step(i, in.Actions.Int64[i])
 			out.Observations.Int64[i], out.Rewards[i], out.Terminated[i], out.Truncated[i] = x.Observation, x.Reward, x.Terminated, x.Truncated
-		case framework.NewEpisode, framework.NewRun:
+		case vector.NewEpisode, vector.NewRun:
 			_, err = w.walks[i].Reset(ctx, in.Seeds[i])
 			out.Observations.Int64[i], out.Rewards[i], out.Terminated[i], out.Truncated[i] = 0, 0, false, false
 		}
@@ -49,18 +50,22 @@ func (w *walks) Step(ctx context.Context, in *framework.Actions, out *framework.
 	return nil
 }
 
-func (w *walks) step(lane int, action int64) (framework.LaneStep, error) {
+func (w *walks) step(lane int, action int64) (vector.LaneStep, error) {
 	s, err := w.walks[lane].Step(context.Background(), space.Value{Int: action})
 	if err != nil {
-		err = &framework.LaneError{Lane: lane, Err: err}
+		err = &vector.LaneError{Lane: lane, Err: err}
 	}
-	return framework.LaneStep{Observation: s.Observation.Int, Reward: s.Reward, Terminated: s.Terminated, Truncated: s.Truncated}, err
+	return vector.LaneStep{Observation: s.Observation.Int, Reward: s.Reward, Terminated: s.Terminated, Truncated: s.Truncated}, err
 }
 
-func (w *walks) PlayLane(lane int, agent framework.LaneAgent, last framework.LaneStep, actions []int64, rewards []float64) (made int, _ framework.LaneStep, err error) {
+func (w *walks) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Models: w.models, PlayLane: w.play}
+}
+
+func (w *walks) play(lane int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (made int, _ vector.LaneStep, err error) {
 	for made < len(actions) && !last.Terminated && !last.Truncated {
 		if actions[made], err = agent.StepLane(lane, last.Observation, last.Reward); err != nil {
-			return made, last, &framework.AgentError{Err: err}
+			return made, last, &vector.AgentError{Err: err}
 		}
 		if last, err = w.step(lane, actions[made]); err != nil {
 			return made, last, err
@@ -72,7 +77,7 @@ func (w *walks) PlayLane(lane int, agent framework.LaneAgent, last framework.Lan
 	return made, last, nil
 }
 
-func (w *walks) Models(context.Context) ([]*mdp.Tabular, error) {
+func (w *walks) models(context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, len(w.walks))
 	for i := range models {
 		models[i] = w.model
@@ -80,20 +85,20 @@ func (w *walks) Models(context.Context) ([]*mdp.Tabular, error) {
 	return models, nil
 }
 
-func (d *drifters) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+func (d *drifters) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
 	for i, s := range in.Signals {
 		over := in.Terminated[i] || in.Truncated[i]
 		switch {
-		case s == framework.Idle:
+		case s == vector.Idle:
 			continue
-		case s == framework.NewRun:
+		case s == vector.NewRun:
 			*d.drifters[i] = drifter{rng: seed.Stream(in.Seeds[i], seed.Exploration)}
-		case s == framework.Continue && over:
+		case s == vector.Continue && over:
 			if err := d.drifters[i].Update(ctx, framework.Transition{Reward: in.Rewards[i], Terminated: in.Terminated[i]}); err != nil {
 				return err
 			}
 			continue
-		case s == framework.Continue:
+		case s == vector.Continue:
 			var err error
 			if actions.Int64[i], err = d.StepLane(i, in.Observations.Int64[i], in.Rewards[i]); err != nil {
 				return err
@@ -111,7 +116,7 @@ func (d *drifters) Step(ctx context.Context, in *framework.Feedback, actions *sp
 
 func (d *drifters) StepLane(lane int, observation int64, reward float64) (int64, error) {
 	if d.failAt--; d.failAt == 0 {
-		return 0, &framework.LaneError{Lane: lane, Err: errors.New("at a loss")}
+		return 0, &vector.LaneError{Lane: lane, Err: errors.New("at a loss")}
 	}
 	x := d.drifters[lane]
 	if err := x.Update(context.Background(), framework.Transition{Reward: reward}); err != nil {
@@ -132,7 +137,7 @@ func laneBatch(t *testing.T, runs []int, steps int, grid []int) (Batch, *walks, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, d := &walks{VectorEnvironment: b.Environment, model: model}, &drifters{VectorAgent: b.Agent}
+	w, d := &walks{Environment: b.Environment, model: model}, &drifters{Agent: b.Agent}
 	for range runs {
 		w.walks, d.drifters = append(w.walks, &walk{}), append(d.drifters, &drifter{})
 	}
@@ -142,11 +147,8 @@ func laneBatch(t *testing.T, runs []int, steps int, grid []int) (Batch, *walks, 
 
 // together hides that lanes can be stepped by themselves.
 func together(b Batch) Batch {
-	b.Environment = struct {
-		framework.VectorEnvironment
-		framework.Modeler
-	}{b.Environment, b.Environment.(framework.Modeler)}
-	b.Agent = struct{ framework.VectorAgent }{b.Agent}
+	b.Environment = vector.WithAbilities(b.Environment, vector.EnvironmentAbilities{Models: b.Environment.Abilities().Models})
+	b.Agent = struct{ vector.Agent }{b.Agent}
 	return b
 }
 
@@ -191,7 +193,7 @@ func TestSingleLaneFails(t *testing.T) {
 	} {
 		b, w, d := laneBatch(t, []int{4, 5}, 100, nil)
 		tt.spoil(w, d)
-		var lane *framework.LaneError
+		var lane *vector.LaneError
 		if _, err := Run(t.Context(), b); !errors.As(err, &lane) || err.Error() != tt.want {
 			t.Errorf("%v, want %s", err, tt.want)
 		}

@@ -12,6 +12,7 @@ import (
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // agentClient is an agent in another process. What it answers has been checked.
@@ -23,11 +24,11 @@ type agentClient struct {
 	scratch space.Column // for batches with idle lanes
 }
 
-var _ framework.VectorAgent = (*agentClient)(nil)
+var _ vector.Agent = (*agentClient)(nil)
 
 // newAgentClient returns the client of an opened agent, an optionClient if it has
 // options.
-func newAgentClient(p *Process, instance uint64, spec framework.Spec, lanes int, options bool) (framework.VectorAgent, error) {
+func newAgentClient(p *Process, instance uint64, spec framework.Spec, lanes int, options bool) (vector.Agent, error) {
 	s, err := p.open(instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
 		return p.wire.StepAgent(ctx, o...)
 	})
@@ -42,8 +43,8 @@ func newAgentClient(p *Process, instance uint64, spec framework.Spec, lanes int,
 	return c, nil
 }
 
-// Step implements framework.VectorAgent.
-func (c *agentClient) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+// Step implements vector.Agent.
+func (c *agentClient) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
 	if err := c.send(ctx, in, nil); err != nil {
 		return err
 	}
@@ -52,10 +53,10 @@ func (c *agentClient) Step(ctx context.Context, in *framework.Feedback, actions 
 
 // send makes a step. Lanes with an epoch, of which there may be none, select no
 // action.
-func (c *agentClient) send(ctx context.Context, in *framework.Feedback, epochs []bool) error {
+func (c *agentClient) send(ctx context.Context, in *vector.Feedback, epochs []bool) error {
 	m := &c.request
 	m.Signals = toproto.Signals(m.Signals[:0], in.Signals)
-	m.Seeds = toproto.Seeds(m.Seeds[:0], in.Seeds, in.Signals, framework.NewRun)
+	m.Seeds = toproto.Seeds(m.Seeds[:0], in.Seeds, in.Signals, vector.NewRun)
 	m.Observations = toproto.Column(m.Observations[:0], &in.Observations)
 	m.Rewards = space.AppendNumbers(m.Rewards[:0], in.Rewards)
 	m.Terminated = toproto.Flags(m.Terminated[:0], in.Terminated)
@@ -70,9 +71,9 @@ func (c *agentClient) send(ctx context.Context, in *framework.Feedback, epochs [
 }
 
 // receive reads the actions in the reply, but those of idle lanes.
-func (c *agentClient) receive(in *framework.Feedback, actions *space.Column) error {
+func (c *agentClient) receive(in *vector.Feedback, actions *space.Column) error {
 	target := actions
-	idle := slices.Contains(in.Signals, framework.Idle)
+	idle := slices.Contains(in.Signals, vector.Idle)
 	if idle {
 		target = &c.scratch
 	}
@@ -84,7 +85,7 @@ func (c *agentClient) receive(in *framework.Feedback, actions *space.Column) err
 	}
 	if idle {
 		for i, s := range in.Signals {
-			if s == framework.Idle {
+			if s == vector.Idle {
 				continue
 			}
 			if err := actions.Set(c.spec.Action, i, target.Get(c.spec.Action, i)); err != nil {
@@ -95,5 +96,5 @@ func (c *agentClient) receive(in *framework.Feedback, actions *space.Column) err
 	return nil
 }
 
-// Close implements framework.VectorAgent.
+// Close implements vector.Agent.
 func (c *agentClient) Close() error { return c.session.close() }

@@ -8,7 +8,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/framework/space"
-	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // The words of the contract, so that an author needs one import.
@@ -67,12 +67,12 @@ func ServeAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, s
 // ErrInvalidParams where parameters do not fit each other. A spec that leaves its
 // ID empty gets id.
 //
-// An environment may also be a framework.Batcher, KnownModel or Renderer, and an
-// io.Closer; its batch may be a framework.Roller. It is made once with the defaults to
+// An environment may also be a vector.Batcher, KnownModel or Renderer, and an
+// io.Closer; its batch may have all abilities of a vector.Environment. It is made once with the defaults to
 // see what it can do; if they do not suffice, its capabilities are those of the type E.
-func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv func(P) (E, error)) framework.Plugin {
-	open := func(p P, lanes int) (framework.VectorEnvironment, error) {
-		env, err := framework.Vectorize(func() (Environment, error) { return newEnv(p) }, lanes)
+func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv func(P) (E, error)) vector.Plugin {
+	open := func(p P, lanes int) (vector.Environment, error) {
+		env, err := vector.Vectorize(func() (Environment, error) { return newEnv(p) }, lanes)
 		if err != nil {
 			return nil, err
 		}
@@ -82,20 +82,20 @@ func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv fun
 	_, models := any(zero).(framework.KnownModel)
 	_, renders := any(zero).(framework.Renderer)
 	if env, err := open(defaults, 1); err == nil {
-		_, models = env.(framework.Modeler)
+		models = env.Abilities().Models != nil
 		renders = drawable(env)
 		_ = env.Close() // nothing depends on it
 	}
-	d := framework.Description{ID: id, Kind: framework.KindEnvironment, Doc: doc, Params: params.Schema(&defaults)}
+	d := vector.Description{ID: id, Kind: vector.KindEnvironment, Doc: doc, Params: params.Schema(&defaults)}
 	if models {
 		d.Capabilities = append(d.Capabilities, "model")
 	}
 	if renders {
 		d.Capabilities = append(d.Capabilities, "render")
 	}
-	return &framework.EnvironmentPlugin{
+	return &vector.EnvironmentPlugin{
 		Description: d,
-		Open: func(raw json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+		Open: func(raw json.RawMessage, lanes int) (vector.Environment, error) {
 			p, err := decode(&defaults, raw)
 			if err != nil {
 				return nil, err
@@ -120,18 +120,18 @@ func decode[P any](defaults *P, raw json.RawMessage) (P, error) {
 }
 
 // drawable starts a lane to see whether it can be rendered.
-func drawable(env framework.VectorEnvironment) bool {
+func drawable(env vector.Environment) bool {
 	spec := env.Spec()
 	if spec.Validate() != nil {
 		return false
 	}
-	in, out := framework.NewActions(spec, 1), framework.NewTimeSteps(spec, 1)
-	in.Signals[0] = framework.NewRun
-	err := framework.Guard(func() error {
+	in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
+	in.Signals[0] = vector.NewRun
+	err := vector.Guard(func() error {
 		if err := env.Step(context.Background(), in, &out); err != nil {
 			return err
 		}
-		_, err := framework.Render(context.Background(), env, 0)
+		_, err := vector.Render(context.Background(), env, 0)
 		return err
 	})
 	return !errors.Is(err, framework.ErrUnsupported)
@@ -143,23 +143,23 @@ func drawable(env framework.VectorEnvironment) bool {
 // where the agent is not for such environments; it is also called once for each
 // batch to find that out.
 //
-// An agent may also be a framework.AgentBatcher, an Optioner, a Saver and Loader, or an
-// io.Closer; a batch may be a framework.OptionAgent, or a LaneSaver and LaneLoader. One is made
+// An agent may also be a vector.AgentBatcher, an Optioner, a Saver and Loader, or an
+// io.Closer; a batch may be a vector.OptionAgent, or a LaneSaver and LaneLoader. One is made
 // with the defaults for a few kinds of environments to see what it can do.
-func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spec Spec, seed uint64) (A, error)) framework.Plugin {
-	open := func(p P, spec Spec, lanes int) (framework.VectorAgent, error) {
-		return framework.VectorizeAgent(func(seed uint64) (Agent, error) { return newAgent(p, spec, seed) }, spec, lanes)
+func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spec Spec, seed uint64) (A, error)) vector.Plugin {
+	open := func(p P, spec Spec, lanes int) (vector.Agent, error) {
+		return vector.VectorizeAgent(func(seed uint64) (Agent, error) { return newAgent(p, spec, seed) }, spec, lanes)
 	}
-	d := framework.Description{ID: id, Kind: framework.KindAgent, Doc: doc, Params: params.Schema(&defaults)}
+	d := vector.Description{ID: id, Kind: vector.KindAgent, Doc: doc, Params: params.Schema(&defaults)}
 	for _, spec := range usual() {
 		if agent, err := open(defaults, spec, 1); err == nil {
 			d.Capabilities = abilities(agent, spec)
 			break
 		}
 	}
-	return &framework.AgentPlugin{
+	return &vector.AgentPlugin{
 		Description: d,
-		Open: func(raw json.RawMessage, spec Spec, lanes int) (framework.VectorAgent, error) {
+		Open: func(raw json.RawMessage, spec Spec, lanes int) (vector.Agent, error) {
 			p, err := decode(&defaults, raw)
 			if err != nil {
 				return nil, err
@@ -183,22 +183,22 @@ func usual() []Spec {
 }
 
 // abilities starts a lane to see what an agent can do, and closes it.
-func abilities(agent framework.VectorAgent, spec Spec) (list []string) {
-	if _, ok := agent.(framework.OptionAgent); ok {
+func abilities(agent vector.Agent, spec Spec) (list []string) {
+	if _, ok := agent.(vector.OptionAgent); ok {
 		list = append(list, "options")
 	}
-	in, actions := framework.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
-	in.Signals[0] = framework.NewRun
-	_ = framework.Guard(func() error { // what goes wrong here shows where it matters
+	in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+	in.Signals[0] = vector.NewRun
+	_ = vector.Guard(func() error { // what goes wrong here shows where it matters
 		defer agent.Close()
 		if err := agent.Step(context.Background(), in, &actions); err != nil {
 			return err
 		}
-		state, err := framework.Save(context.Background(), agent, 0)
+		state, err := vector.Save(context.Background(), agent, 0)
 		if errors.Is(err, framework.ErrUnsupported) {
 			return nil
 		}
-		if err = framework.Load(context.Background(), agent, 0, state); !errors.Is(err, framework.ErrUnsupported) {
+		if err = vector.Load(context.Background(), agent, 0, state); !errors.Is(err, framework.ErrUnsupported) {
 			list = append(list, "checkpoint")
 		}
 		return nil
@@ -207,40 +207,19 @@ func abilities(agent framework.VectorAgent, spec Spec) (list []string) {
 }
 
 // identify gives an environment without an id of its own the plugin's.
-func identify(env framework.VectorEnvironment, id string) framework.VectorEnvironment {
+func identify(env vector.Environment, id string) vector.Environment {
 	spec := env.Spec()
 	if spec.ID != "" {
 		return env
 	}
 	spec.ID = id
-	n := &identified{env, spec}
-	if _, ok := env.(framework.Modeler); ok {
-		return identifiedModel{n}
-	}
-	return n
+	return &identified{env, spec}
 }
 
 type identified struct {
-	framework.VectorEnvironment
+	vector.Environment
 	spec Spec
 }
 
-type identifiedModel struct{ *identified }
-
-// Spec implements framework.VectorEnvironment.
+// Spec implements vector.Environment.
 func (n *identified) Spec() Spec { return n.spec }
-
-// RenderLane implements framework.LaneRenderer.
-func (n *identified) RenderLane(ctx context.Context, lane int) (string, error) {
-	return framework.Render(ctx, n.VectorEnvironment, lane)
-}
-
-// RollOut implements framework.Roller.
-func (n *identified) RollOut(ctx context.Context, in *framework.Rollout, out *framework.Trajectories) error {
-	return framework.RollOut(ctx, n.VectorEnvironment, in, out)
-}
-
-// Models implements framework.Modeler.
-func (m identifiedModel) Models(ctx context.Context) ([]*mdp.Tabular, error) {
-	return m.VectorEnvironment.(framework.Modeler).Models(ctx)
-}

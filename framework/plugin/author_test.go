@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rltest"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/options"
 )
@@ -70,7 +71,7 @@ func (w drawnWalk) Model(context.Context) (*mdp.Tabular, error) {
 // The seam, and the suite, see a whole plugin where the author wrote a few lines.
 func TestNewEnvironment(t *testing.T) {
 	for name, tt := range map[string]struct {
-		plugin framework.Plugin
+		plugin vector.Plugin
 		want   []string
 	}{
 		"plain": {plugin.NewEnvironment("test/walk@1", "A walk.", walkParams{Length: 4}, newWalk), nil},
@@ -84,7 +85,7 @@ func TestNewEnvironment(t *testing.T) {
 		}), []string{"model", "render"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, p := range []framework.Plugin{tt.plugin, loopback(t, tt.plugin)} {
+			for _, p := range []vector.Plugin{tt.plugin, loopback(t, tt.plugin)} {
 				d, err := p.Describe(t.Context())
 				if err != nil || !slices.Equal(d.Capabilities, tt.want) {
 					t.Errorf("capabilities %v (%v), want %v", d.Capabilities, err, tt.want)
@@ -123,7 +124,7 @@ func TestEqualModelsAreSentOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := env.(framework.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), env)
 	if err != nil || len(models) != 3 || models[0] != models[2] {
 		t.Errorf("models %p (%v)", models, err)
 	}
@@ -191,7 +192,7 @@ func (c storedChance) Save(context.Context) ([]byte, error) { return c.rng.Marsh
 func (c storedChance) Load(_ context.Context, state []byte) error {
 	return c.rng.UnmarshalBinary(state)
 }
-func (c storedChance) BatchAgent(n int) (framework.VectorAgent, error) {
+func (c storedChance) BatchAgent(n int) (vector.Agent, error) {
 	return nil, fmt.Errorf("%d", n)
 }
 
@@ -209,14 +210,14 @@ func (h hesitant) Options(context.Context, plugin.Value, []options.Kind) (plugin
 // optionBatch makes batches that offer options.
 type optionBatch struct{ *chance }
 
-func (optionBatch) BatchAgent(int) (framework.VectorAgent, error) {
-	return struct{ framework.OptionAgent }{}, nil
+func (optionBatch) BatchAgent(int) (vector.Agent, error) {
+	return struct{ vector.OptionAgent }{}, nil
 }
 
 func TestNewAgent(t *testing.T) {
 	spec := framework.Spec{ID: "test/one@1", Observation: plugin.Discrete{N: 2}, Action: plugin.Discrete{N: 3, Start: 1}, RewardHigh: 1}
 	for name, tt := range map[string]struct {
-		plugin framework.Plugin
+		plugin vector.Plugin
 		want   []string
 	}{
 		"plain": {plugin.NewAgent("test/chance@1", "Acts at random.", chanceParams{Rate: 1}, newChance), nil},
@@ -248,7 +249,7 @@ func TestNewAgent(t *testing.T) {
 		}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, p := range []framework.Plugin{tt.plugin, loopback(t, tt.plugin)} {
+			for _, p := range []vector.Plugin{tt.plugin, loopback(t, tt.plugin)} {
 				d, err := p.Describe(t.Context())
 				if err != nil || !slices.Equal(d.Capabilities, tt.want) {
 					t.Errorf("capabilities %v (%v), want %v", d.Capabilities, err, tt.want)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // BenchmarkStep steps an environment alone, and an environment and an agent in
@@ -22,7 +22,7 @@ func BenchmarkStep(b *testing.B) {
 	})
 }
 
-func benchmarkSteps(b *testing.B, envs, agents framework.Plugin) {
+func benchmarkSteps(b *testing.B, envs, agents vector.Plugin) {
 	for _, lanes := range []int{1, 16, 64, 256, 1024} {
 		b.Run(fmt.Sprintf("environment/lanes=%d", lanes), func(b *testing.B) {
 			benchmarkStep(b, envs, nil, lanes)
@@ -34,24 +34,24 @@ func benchmarkSteps(b *testing.B, envs, agents framework.Plugin) {
 }
 
 // benchmarkStep steps without an agent if agents is nil.
-func benchmarkStep(b *testing.B, envs, agents framework.Plugin, lanes int) {
+func benchmarkStep(b *testing.B, envs, agents vector.Plugin, lanes int) {
 	ctx := b.Context()
 	env, err := envs.OpenEnvironment(ctx, []byte(`{"lane":-1,"fault":"endless"}`), lanes)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer env.Close()
-	var agent framework.VectorAgent
+	var agent vector.Agent
 	if agents != nil {
 		if agent, err = agents.OpenAgent(ctx, nil, env.Spec(), lanes); err != nil {
 			b.Fatal(err)
 		}
 		defer agent.Close()
 	}
-	actions := framework.NewActions(env.Spec(), lanes)
-	feedback := framework.NewFeedback(env.Spec(), lanes)
+	actions := vector.NewActions(env.Spec(), lanes)
+	feedback := vector.NewFeedback(env.Spec(), lanes)
 	for i := range lanes {
-		actions.Signals[i], feedback.Signals[i] = framework.NewRun, framework.NewRun
+		actions.Signals[i], feedback.Signals[i] = vector.NewRun, vector.NewRun
 	}
 	b.ReportAllocs()
 	for b.Loop() {

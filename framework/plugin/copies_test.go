@@ -13,12 +13,13 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // openCopies opens counters as lanes of single copies.
-func openCopies(f faults, lanes int) (framework.VectorEnvironment, error) {
+func openCopies(f faults, lanes int) (vector.Environment, error) {
 	lane := -1
-	return framework.Vectorize(func() (framework.Environment, error) {
+	return vector.Vectorize(func() (framework.Environment, error) {
 		lane++
 		return &counter{faults: f, lane: lane}, nil
 	}, lanes)
@@ -53,9 +54,9 @@ func (c *counter) Step(_ context.Context, a space.Value) (framework.TimeStep, er
 
 // openAgentCopies opens modulo as lanes of single copies, of which the first ones are
 // made lane after lane.
-func openAgentCopies(f faults, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+func openAgentCopies(f faults, spec framework.Spec, lanes int) (vector.Agent, error) {
 	lane := -2 // one is made to see what it can do
-	return framework.VectorizeAgent(func(seed uint64) (framework.Agent, error) {
+	return vector.VectorizeAgent(func(seed uint64) (framework.Agent, error) {
 		lane++
 		return &remainder{faults: f, lane: lane, seed: seed}, nil
 	}, spec, lanes)
@@ -96,7 +97,7 @@ func TestLaneOfTheDead(t *testing.T) {
 		if !errors.Is(err, plugin.ErrDied) && !errors.Is(err, plugin.ErrTimeout) {
 			t.Fatalf("got %v, want the end of the process", err)
 		}
-		var l *framework.LaneError
+		var l *vector.LaneError
 		if !errors.As(err, &l) {
 			return -1
 		}
@@ -109,7 +110,7 @@ func TestLaneOfTheDead(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := rolloutOf(env.Spec(), 4, 10, 10)
-		if got := lane(t, framework.RollOut(t.Context(), env, in, framework.NewTrajectories(env.Spec(), 4, 10))); got != 2 {
+		if got := lane(t, vector.RollOut(t.Context(), env, in, vector.NewTrajectories(env.Spec(), 4, 10))); got != 2 {
 			t.Errorf("got lane %d, want 2", got)
 		}
 	})
@@ -153,7 +154,7 @@ func TestLaneOfTheDead(t *testing.T) {
 			t.Errorf("got %v, want lane 2 of the second instance to hang", err)
 		}
 		in, out := start(idle.Spec(), 4)
-		var l *framework.LaneError
+		var l *vector.LaneError
 		if err := idle.Step(t.Context(), in, &out); !errors.Is(err, plugin.ErrTimeout) || errors.As(err, &l) {
 			t.Errorf("got %v, want no lane of the first", err)
 		}

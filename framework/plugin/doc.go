@@ -2,9 +2,9 @@
 // own, over hashicorp/go-plugin and gRPC.
 //
 //   - The author's side: main calls ServeEnvironment or ServeAgent with what makes
-//     one copy, or Serve with any framework.Plugin.
+//     one copy, or Serve with any vector.Plugin.
 //   - The host's side: Search finds an executable by name, Launch starts it, and
-//     the Process it returns is a framework.Plugin whose environments and agents
+//     the Process it returns is a vector.Plugin whose environments and agents
 //     cannot be told from local ones, except that they may fail: with an Error
 //     that names the plugin, the step, the lane where one is to blame, and what
 //     the process last wrote to its stderr.

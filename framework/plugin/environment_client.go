@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -19,25 +20,20 @@ import (
 type environmentClient struct {
 	session *session
 	spec    framework.Spec
+	known   bool // the environment has models
 	request pb.EnvironmentRequest
 	reply   pb.EnvironmentReply
-	scratch framework.TimeSteps // for batches with idle lanes
+	scratch vector.TimeSteps // for batches with idle lanes
 	// unrolled is why the plugin makes no rollouts, once that is known.
 	unrolled error
 }
 
-// modelClient is an environmentClient whose environment has models.
-type modelClient struct{ *environmentClient }
-
-var (
-	_ framework.VectorEnvironment = (*environmentClient)(nil)
-	_ framework.Modeler           = modelClient{}
-)
+var _ vector.Environment = (*environmentClient)(nil)
 
 // replySlack is what a reply may be larger than its columns: an error's text.
 const replySlack = 1 << 20
 
-func newEnvironmentClient(p *Process, instance uint64, spec framework.Spec, lanes int, models bool) (framework.VectorEnvironment, error) {
+func newEnvironmentClient(p *Process, instance uint64, spec framework.Spec, lanes int, models bool) (vector.Environment, error) {
 	most := grpc.MaxCallRecvMsgSize(replySlack + lanes*(8*spec.Observation.Width()+8+1+1))
 	s, err := p.open(instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
 		return p.wire.StepEnvironment(ctx, append(o, most)...)
@@ -45,22 +41,19 @@ func newEnvironmentClient(p *Process, instance uint64, spec framework.Spec, lane
 	if err != nil {
 		return nil, err
 	}
-	c := &environmentClient{session: s, spec: spec, scratch: framework.NewTimeSteps(spec, lanes)}
+	c := &environmentClient{session: s, spec: spec, known: models, scratch: vector.NewTimeSteps(spec, lanes)}
 	c.request.Instance = instance
-	if models {
-		return modelClient{c}, nil
-	}
 	return c, nil
 }
 
-// Spec implements framework.VectorEnvironment.
+// Spec implements vector.Environment.
 func (c *environmentClient) Spec() framework.Spec { return c.spec }
 
-// Step implements framework.VectorEnvironment.
-func (c *environmentClient) Step(ctx context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+// Step implements vector.Environment.
+func (c *environmentClient) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSteps) error {
 	m := &c.request
 	m.Signals = toproto.Signals(m.Signals[:0], in.Signals)
-	m.Seeds = toproto.Seeds(m.Seeds[:0], in.Seeds, in.Signals, framework.NewEpisode)
+	m.Seeds = toproto.Seeds(m.Seeds[:0], in.Seeds, in.Signals, vector.NewEpisode)
 	m.Actions = toproto.Column(m.Actions[:0], &in.Actions)
 	m.Step = c.session.next()
 	if err := c.session.exchange(ctx, m, &c.reply); err != nil {
@@ -68,7 +61,7 @@ func (c *environmentClient) Step(ctx context.Context, in *framework.Actions, out
 	}
 	m.Instance = 0 // the stream is bound
 	target := out
-	idle := slices.Contains(in.Signals, framework.Idle)
+	idle := slices.Contains(in.Signals, vector.Idle)
 	if idle {
 		target = &c.scratch
 	}
@@ -84,7 +77,7 @@ func (c *environmentClient) Step(ctx context.Context, in *framework.Actions, out
 	return nil
 }
 
-func (c *environmentClient) decode(out *framework.TimeSteps) error {
+func (c *environmentClient) decode(out *vector.TimeSteps) error {
 	if err := fromproto.Column(&out.Observations, c.reply.Observations); err != nil {
 		return fmt.Errorf("observations: %w", err)
 	}
@@ -98,9 +91,9 @@ func (c *environmentClient) decode(out *framework.TimeSteps) error {
 }
 
 // scatter copies the answers of all lanes but the idle ones.
-func (c *environmentClient) scatter(signals []framework.Signal, out *framework.TimeSteps) error {
+func (c *environmentClient) scatter(signals []vector.Signal, out *vector.TimeSteps) error {
 	for i, s := range signals {
-		if s == framework.Idle {
+		if s == vector.Idle {
 			continue
 		}
 		out.Rewards[i], out.Terminated[i], out.Truncated[i] = c.scratch.Rewards[i], c.scratch.Terminated[i], c.scratch.Truncated[i]
@@ -111,11 +104,20 @@ func (c *environmentClient) scatter(signals []framework.Signal, out *framework.T
 	return nil
 }
 
-// Close implements framework.VectorEnvironment.
+// Close implements vector.Environment.
 func (c *environmentClient) Close() error { return c.session.close() }
 
-// Models implements framework.Modeler.
-func (c modelClient) Models(ctx context.Context) ([]*mdp.Tabular, error) {
+// Abilities implements vector.Environment. Whether the plugin renders and rolls out is
+// known when it is asked.
+func (c *environmentClient) Abilities() vector.EnvironmentAbilities {
+	a := vector.EnvironmentAbilities{Render: c.render, RollOut: c.rollOut}
+	if c.known {
+		a.Models = c.models
+	}
+	return a
+}
+
+func (c *environmentClient) models(ctx context.Context) ([]*mdp.Tabular, error) {
 	p := c.session.process
 	reply, err := ask(ctx, c.session, p.wire.Models, &pb.ModelsRequest{Instance: c.session.instance})
 	if err != nil {

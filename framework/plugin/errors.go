@@ -20,8 +20,8 @@ var (
 
 // Error is a failed call of a plugin in a process of its own. It wraps ErrDied,
 // ErrTimeout or ErrProtocol, or what the environment or agent itself reported: a
-// *framework.LaneError where a lane is to blame, or suspected because the process
-// was in it when it died or hung, a *framework.LanesError where a step fails or the
+// *vector.LaneError where a lane is to blame, or suspected because the process
+// was in it when it died or hung, a *vector.LanesError where a step fails or the
 // process does and no lane can be named; a sentinel of framework where one fits.
 type Error struct {
 	Plugin string   // as LaunchOptions.Name

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 const faultyID = "test/faulty@1"
@@ -80,9 +80,9 @@ func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOpti
 		o.Command, o.Args, o.Env = os.Args[0], []string{role + part}, []string{"GORACE=atexit_sleep_ms=0"}
 	}
 	o.Name = "faulty"
-	open := func(ctx context.Context, c experiment.Component) (framework.Plugin, func() error, error) {
+	open := func(ctx context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
 		if c.Plugin != part {
-			return map[string]framework.Plugin{"environment": faultyEnvironment(), "agent": faultyAgent()}[c.Plugin], func() error { return nil }, nil
+			return map[string]vector.Plugin{"environment": faultyEnvironment(), "agent": faultyAgent()}[c.Plugin], func() error { return nil }, nil
 		}
 		p, err := plugin.Launch(ctx, o)
 		if err != nil {
@@ -91,7 +91,7 @@ func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOpti
 		return p, p.Close, nil
 	}
 	dir := t.TempDir()
-	done, err := p.Prepare(dir, false, experiment.Provenance{})
+	done, err := p.Prepare(dir, false, experiment.Session{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // step is the step call of these tests in which a fault strikes lane 2 of 4: the
@@ -22,7 +23,7 @@ const struck = 4
 
 // stepEnvironment steps four lanes of a faulty environment until an error, at most
 // so many times.
-func stepEnvironment(t *testing.T, p framework.Plugin, fault string, steps int) error {
+func stepEnvironment(t *testing.T, p vector.Plugin, fault string, steps int) error {
 	t.Helper()
 	env, err := p.OpenEnvironment(t.Context(), params(t, fault), 4)
 	if err != nil {
@@ -40,7 +41,7 @@ func stepEnvironment(t *testing.T, p framework.Plugin, fault string, steps int) 
 }
 
 // stepAgent is stepEnvironment of a faulty agent.
-func stepAgent(t *testing.T, p framework.Plugin, fault string, steps int) error {
+func stepAgent(t *testing.T, p vector.Plugin, fault string, steps int) error {
 	t.Helper()
 	spec := (&counters{}).Spec()
 	agent, err := p.OpenAgent(t.Context(), params(t, fault), spec, 4)
@@ -48,10 +49,10 @@ func stepAgent(t *testing.T, p framework.Plugin, fault string, steps int) error 
 		t.Fatal(err)
 	}
 	defer agent.Close()
-	in := framework.NewFeedback(spec, 4)
-	actions := framework.NewActions(spec, 4)
+	in := vector.NewFeedback(spec, 4)
+	actions := vector.NewActions(spec, 4)
 	for i := range in.Signals {
-		in.Signals[i] = framework.NewRun
+		in.Signals[i] = vector.NewRun
 	}
 	for range steps {
 		if err := agent.Step(t.Context(), in, &actions.Actions); err != nil {
@@ -88,7 +89,7 @@ type stepFault struct {
 
 // test lets the fault strike an instance of a process that step opens and steps. If the
 // process survives the next instance is sound.
-func (f stepFault) test(t *testing.T, p *plugin.Process, step func(t *testing.T, p framework.Plugin, fault string, steps int) error) {
+func (f stepFault) test(t *testing.T, p *plugin.Process, step func(t *testing.T, p vector.Plugin, fault string, steps int) error) {
 	err := step(t, p, f.fault, struck)
 	var e *plugin.Error
 	if !errors.As(err, &e) {
@@ -100,7 +101,7 @@ func (f stepFault) test(t *testing.T, p *plugin.Process, step func(t *testing.T,
 	if f.is != nil && !errors.Is(err, f.is) {
 		t.Errorf("does not wrap %v", f.is)
 	}
-	var l *framework.LaneError
+	var l *vector.LaneError
 	if errors.As(err, &l) != (f.lane >= 0) || l != nil && (l.Lane != f.lane || l.Suspected != f.dies) {
 		t.Errorf("blames %#v, want lane %d", l, f.lane)
 	}

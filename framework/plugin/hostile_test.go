@@ -24,11 +24,11 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/server"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // sabotage holds the fault that struck last: what follows is up to hostileStream.
@@ -36,7 +36,7 @@ var sabotage atomic.Value
 
 // serveHostile serves p as plugin.Serve does, but by a server that breaks the
 // protocol once a fault of that kind strikes.
-func serveHostile(p framework.Plugin) {
+func serveHostile(p vector.Plugin) {
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  wire.Handshake(),
 		VersionedPlugins: wire.Versions(plugin.ProtocolVersion, hostileServer{server.New(p, nil)}),

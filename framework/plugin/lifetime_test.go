@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // No plugin outlives its host, however the host dies: not when the kernel kills
@@ -112,7 +112,7 @@ func TestCloseOfAStoppedProcess(t *testing.T) {
 
 func TestCloseInstance(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
-	open := func(fault string) framework.VectorEnvironment {
+	open := func(fault string) vector.Environment {
 		env, err := p.OpenEnvironment(t.Context(), []byte(`{"lane":-1,"fault":"`+fault+`"}`), 2)
 		if err != nil {
 			t.Fatal(err)
@@ -195,9 +195,9 @@ func TestConcurrentInstances(t *testing.T) {
 					break
 				}
 				for i := range in.Signals {
-					in.Signals[i] = framework.Continue
+					in.Signals[i] = vector.Continue
 					if out.Terminated[i] {
-						in.Signals[i] = framework.NewEpisode
+						in.Signals[i] = vector.NewEpisode
 					}
 				}
 			}

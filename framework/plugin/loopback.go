@@ -9,17 +9,17 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/server"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Loopback returns p as seen through the seam: every call goes over a real gRPC
 // connection, but within this process. It is meant for tests: what passes
 // directly must pass here, too. The caller closes the process.
-func Loopback(p framework.Plugin) (*Process, error) {
+func Loopback(p vector.Plugin) (*Process, error) {
 	dir, remove, err := socketFolder()
 	if err != nil {
 		return nil, err

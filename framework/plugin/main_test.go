@@ -20,6 +20,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -130,18 +131,18 @@ func launch(t testing.TB, o plugin.LaunchOptions, role ...string) *plugin.Proces
 }
 
 // start returns columns with which every lane starts a run.
-func start(spec framework.Spec, lanes int) (*framework.Actions, framework.TimeSteps) {
-	in := framework.NewActions(spec, lanes)
+func start(spec framework.Spec, lanes int) (*vector.Actions, vector.TimeSteps) {
+	in := vector.NewActions(spec, lanes)
 	for i := range lanes {
-		in.Signals[i], in.Seeds[i] = framework.NewRun, uint64(i)
+		in.Signals[i], in.Seeds[i] = vector.NewRun, uint64(i)
 	}
-	return in, framework.NewTimeSteps(spec, lanes)
+	return in, vector.NewTimeSteps(spec, lanes)
 }
 
 // proceed makes every lane continue.
-func proceed(signals []framework.Signal) {
+func proceed(signals []vector.Signal) {
 	for i := range signals {
-		signals[i] = framework.Continue
+		signals[i] = vector.Continue
 	}
 }
 
@@ -243,13 +244,13 @@ func (f *faults) strike() error {
 // has stepped, modulo 5. An episode ends after 4 steps. The reward is 0, but where
 // the action is 2 it is in [1,2), as the seed of the lane's run says. Its id
 // carries the id of its process unless the parameters name another.
-func faultyEnvironment() framework.Plugin {
-	return &framework.EnvironmentPlugin{
-		Description: framework.Description{
-			ID: "test/faulty@1", Kind: framework.KindEnvironment, Doc: "Misbehaves on demand.",
+func faultyEnvironment() vector.Plugin {
+	return &vector.EnvironmentPlugin{
+		Description: vector.Description{
+			ID: "test/faulty@1", Kind: vector.KindEnvironment, Doc: "Misbehaves on demand.",
 			Params: json.RawMessage(`{"type":"object"}`), Capabilities: []string{"model"},
 		},
-		Open: func(params json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+		Open: func(params json.RawMessage, lanes int) (vector.Environment, error) {
 			f, err := parse(params)
 			if err != nil {
 				return nil, err
@@ -262,7 +263,7 @@ func faultyEnvironment() framework.Plugin {
 			}
 			e := &counters{faults: f, counts: make([]int64, lanes)}
 			if f.Fault == "no model" {
-				return struct{ framework.VectorEnvironment }{e}, nil
+				return vector.WithAbilities(e, vector.EnvironmentAbilities{}), nil
 			}
 			return e, nil
 		},
@@ -289,16 +290,16 @@ func pidOf(spec framework.Spec) (pid int) {
 	return pid
 }
 
-func (c *counters) Step(_ context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+func (c *counters) Step(_ context.Context, in *vector.Actions, out *vector.TimeSteps) error {
 	if c.seeds == nil {
 		c.seeds = make([]uint64, len(c.counts))
 	}
 	for i, s := range in.Signals {
 		switch s {
-		case framework.Idle:
+		case vector.Idle:
 			continue
-		case framework.NewEpisode, framework.NewRun:
-			if s == framework.NewRun {
+		case vector.NewEpisode, vector.NewRun:
+			if s == vector.NewRun {
 				c.seeds[i] = in.Seeds[i]
 			}
 			c.counts[i] = 0
@@ -315,9 +316,9 @@ func (c *counters) Step(_ context.Context, in *framework.Actions, out *framework
 			out.Terminated[i] = c.counts[i] == 4 && c.Fault != "endless"
 		}
 		out.Observations.Int64[i] = c.counts[i] % 5
-		if s == framework.Continue && c.strikes(i, c.seeds[i], int(c.counts[i])) {
+		if s == vector.Continue && c.strikes(i, c.seeds[i], int(c.counts[i])) {
 			if err := c.strike(); err != nil {
-				return &framework.LaneError{Lane: i, Err: err}
+				return &vector.LaneError{Lane: i, Err: err}
 			}
 			switch c.Fault {
 			case "nan":
@@ -329,15 +330,19 @@ func (c *counters) Step(_ context.Context, in *framework.Actions, out *framework
 			case "short":
 				defer func() { out.Rewards = out.Rewards[:i] }()
 			case "wrong lane":
-				return &framework.LaneError{Lane: 1000, Err: fmt.Errorf("not mine")}
+				return &vector.LaneError{Lane: 1000, Err: fmt.Errorf("not mine")}
 			}
 		}
 	}
 	return nil
 }
 
-// Models has one model for even lanes and one for odd ones.
-func (c *counters) Models(context.Context) ([]*mdp.Tabular, error) {
+// Abilities has one model for even lanes and one for odd ones.
+func (c *counters) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Models: c.models}
+}
+
+func (c *counters) models(context.Context) ([]*mdp.Tabular, error) {
 	if c.Fault == "models" {
 		return nil, fmt.Errorf("lost: %w", framework.ErrUnsupported)
 	}
@@ -368,10 +373,10 @@ func (c *counters) Close() error {
 }
 
 // faultyAgent answers with the observation modulo 3.
-func faultyAgent() framework.Plugin {
-	return &framework.AgentPlugin{
-		Description: framework.Description{ID: "test/modulo@1", Kind: framework.KindAgent},
-		Open: func(params json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+func faultyAgent() vector.Plugin {
+	return &vector.AgentPlugin{
+		Description: vector.Description{ID: "test/modulo@1", Kind: vector.KindAgent},
+		Open: func(params json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
 			f, err := parse(params)
 			if err == nil && f.Copies {
 				return openAgentCopies(f, spec, lanes)
@@ -387,20 +392,20 @@ type modulo struct {
 	seeds []uint64 // of the lanes' runs
 }
 
-func (m *modulo) Step(_ context.Context, in *framework.Feedback, actions *space.Column) error {
+func (m *modulo) Step(_ context.Context, in *vector.Feedback, actions *space.Column) error {
 	for i, s := range in.Signals {
-		if s == framework.Idle {
+		if s == vector.Idle {
 			continue
 		}
 		actions.Int64[i] = in.Observations.Int64[i] % 3
-		if s == framework.NewRun {
+		if s == vector.NewRun {
 			m.steps[i], m.seeds[i] = 0, in.Seeds[i]
 			continue
 		}
 		m.steps[i]++
 		if m.strikes(i, m.seeds[i], m.steps[i]) {
 			if err := m.strike(); err != nil {
-				return &framework.LaneError{Lane: i, Err: err}
+				return &vector.LaneError{Lane: i, Err: err}
 			}
 			switch m.Fault {
 			case "outside":
@@ -408,7 +413,7 @@ func (m *modulo) Step(_ context.Context, in *framework.Feedback, actions *space.
 			case "short":
 				defer func() { actions.Int64 = actions.Int64[:i] }()
 			case "wrong lane":
-				return &framework.LaneError{Lane: 1000, Err: fmt.Errorf("not mine")}
+				return &vector.LaneError{Lane: 1000, Err: fmt.Errorf("not mine")}
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -18,26 +19,26 @@ import (
 // checked.
 type optionClient struct {
 	*agentClient
-	acting    framework.Feedback // with the lanes that have an epoch idle
+	acting    vector.Feedback // with the lanes that have an epoch idle
 	decisions fromproto.Decisions
 	choose    pb.AgentRequest
 }
 
-var _ framework.OptionAgent = (*optionClient)(nil)
+var _ vector.OptionAgent = (*optionClient)(nil)
 
 func newOptionClient(c *agentClient, lanes int) *optionClient {
-	return &optionClient{agentClient: c, acting: framework.Feedback{Signals: make([]framework.Signal, lanes)}}
+	return &optionClient{agentClient: c, acting: vector.Feedback{Signals: make([]vector.Signal, lanes)}}
 }
 
-// Offer implements framework.OptionAgent.
+// Offer implements vector.OptionAgent.
 func (c *optionClient) Offer(ctx context.Context, kinds []options.Kind) error {
 	s := c.session
 	_, err := optional(ctx, s, s.process.wire.Offer, &pb.OfferRequest{Instance: s.instance, Kinds: toproto.Kinds(kinds)})
 	return err
 }
 
-// StepOptions implements framework.OptionAgent.
-func (c *optionClient) StepOptions(ctx context.Context, in *framework.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+// StepOptions implements vector.OptionAgent.
+func (c *optionClient) StepOptions(ctx context.Context, in *vector.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
 	if err := c.send(ctx, in, epochs); err != nil {
 		return err
 	}
@@ -51,18 +52,18 @@ func (c *optionClient) StepOptions(ctx context.Context, in *framework.Feedback, 
 	copy(c.acting.Signals, in.Signals)
 	for i, epoch := range epochs {
 		if epoch {
-			c.acting.Signals[i] = framework.Idle
+			c.acting.Signals[i] = vector.Idle
 		}
 	}
 	return c.receive(&c.acting, actions)
 }
 
-// Choose implements framework.OptionAgent.
+// Choose implements vector.OptionAgent.
 func (c *optionClient) Choose(ctx context.Context, choices []int, actions *space.Column) error {
 	for i, choice := range choices {
-		c.acting.Signals[i] = framework.Idle
+		c.acting.Signals[i] = vector.Idle
 		if choice >= 0 {
-			c.acting.Signals[i] = framework.NewEpisode // what counts is that its action is used
+			c.acting.Signals[i] = vector.NewEpisode // what counts is that its action is used
 		}
 	}
 	c.choose.Choices = toproto.Int32s(c.choose.Choices[:0], choices)
@@ -73,7 +74,7 @@ func (c *optionClient) Choose(ctx context.Context, choices []int, actions *space
 	return c.receive(&c.acting, actions)
 }
 
-// GreedyPolicy implements framework.OptionAgent.
+// GreedyPolicy implements vector.OptionAgent.
 func (c *optionClient) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
 	s := c.session
 	if err := s.lane(lane); err != nil {
@@ -98,7 +99,7 @@ func (c *optionClient) GreedyPolicy(ctx context.Context, lane int, dst []int) ([
 		}
 	}
 	if err != nil {
-		return dst, s.fail(&framework.LaneError{Lane: lane, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)})
+		return dst, s.fail(&vector.LaneError{Lane: lane, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)})
 	}
 	return dst, nil
 }

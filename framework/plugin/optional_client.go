@@ -13,17 +13,15 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 var (
-	_ framework.LaneRenderer = (*environmentClient)(nil)
-	_ framework.Roller       = (*environmentClient)(nil)
-	_ framework.LaneSaver    = (*agentClient)(nil)
-	_ framework.LaneLoader   = (*agentClient)(nil)
+	_ vector.LaneSaver  = (*agentClient)(nil)
+	_ vector.LaneLoader = (*agentClient)(nil)
 )
 
-// RenderLane implements framework.LaneRenderer.
-func (c *environmentClient) RenderLane(ctx context.Context, lane int) (string, error) {
+func (c *environmentClient) render(ctx context.Context, lane int) (string, error) {
 	if err := c.session.lane(lane); err != nil {
 		return "", err
 	}
@@ -32,9 +30,8 @@ func (c *environmentClient) RenderLane(ctx context.Context, lane int) (string, e
 	return reply.GetText(), err
 }
 
-// RollOut implements framework.Roller. A plugin that does not know the call is
-// asked once.
-func (c *environmentClient) RollOut(ctx context.Context, in *framework.Rollout, out *framework.Trajectories) error {
+// rollOut asks a plugin that does not know the call once.
+func (c *environmentClient) rollOut(ctx context.Context, in *vector.Rollout, out *vector.Trajectories) error {
 	s := c.session
 	if c.unrolled != nil {
 		return c.unrolled
@@ -69,7 +66,7 @@ func (c *environmentClient) RollOut(ctx context.Context, in *framework.Rollout, 
 	return err
 }
 
-// SaveLane implements framework.LaneSaver.
+// SaveLane implements vector.LaneSaver.
 func (c *agentClient) SaveLane(ctx context.Context, lane int) ([]byte, error) {
 	if err := c.session.lane(lane); err != nil {
 		return nil, err
@@ -79,7 +76,7 @@ func (c *agentClient) SaveLane(ctx context.Context, lane int) ([]byte, error) {
 	return reply.GetState(), err
 }
 
-// LoadLane implements framework.LaneLoader.
+// LoadLane implements vector.LaneLoader.
 func (c *agentClient) LoadLane(ctx context.Context, lane int, state []byte) error {
 	if err := c.session.lane(lane); err != nil {
 		return err

@@ -11,12 +11,17 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // drawn is counters that can be looked at.
 type drawn struct{ *counters }
 
-func (d drawn) RenderLane(_ context.Context, lane int) (string, error) {
+func (d drawn) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Render: d.render}
+}
+
+func (d drawn) render(_ context.Context, lane int) (string, error) {
 	if d.Fault == "render" {
 		panic("no colours")
 	}
@@ -32,13 +37,13 @@ func (s stored) SaveLane(_ context.Context, lane int) ([]byte, error) {
 
 func (s stored) LoadLane(_ context.Context, lane int, state []byte) error {
 	if len(state) != 1 {
-		return &framework.LaneError{Lane: lane, Err: fmt.Errorf("a state of %d bytes", len(state))}
+		return &vector.LaneError{Lane: lane, Err: fmt.Errorf("a state of %d bytes", len(state))}
 	}
 	s.steps[lane] = int(state[0])
 	return nil
 }
 
-func loopback(t *testing.T, p framework.Plugin) *plugin.Process {
+func loopback(t *testing.T, p vector.Plugin) *plugin.Process {
 	t.Helper()
 	remote, err := plugin.Loopback(p)
 	if err != nil {
@@ -50,9 +55,9 @@ func loopback(t *testing.T, p framework.Plugin) *plugin.Process {
 
 func TestRender(t *testing.T) {
 	fault := ""
-	p := loopback(t, &framework.EnvironmentPlugin{
-		Description: framework.Description{ID: "test/drawn@1", Kind: framework.KindEnvironment},
-		Open: func(_ json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+	p := loopback(t, &vector.EnvironmentPlugin{
+		Description: vector.Description{ID: "test/drawn@1", Kind: vector.KindEnvironment},
+		Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
 			return drawn{&counters{faults: faults{Fault: fault, Lane: -1}, counts: make([]int64, lanes)}}, nil
 		},
 	})
@@ -67,33 +72,33 @@ func TestRender(t *testing.T) {
 		}
 		proceed(in.Signals)
 	}
-	if text, err := framework.Render(t.Context(), env, 1); err != nil || text != "count 2\n" {
+	if text, err := vector.Render(t.Context(), env, 1); err != nil || text != "count 2\n" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if _, err := framework.Render(t.Context(), env, 2); err == nil || !strings.Contains(err.Error(), "no lane 2 of 2") {
+	if _, err := vector.Render(t.Context(), env, 2); err == nil || !strings.Contains(err.Error(), "no lane 2 of 2") {
 		t.Errorf("got %v", err)
 	}
 	fault = "render"
 	if env, err = p.OpenEnvironment(t.Context(), nil, 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := framework.Render(t.Context(), env, 0); err == nil || !strings.Contains(err.Error(), "no colours") {
+	if _, err := vector.Render(t.Context(), env, 0); err == nil || !strings.Contains(err.Error(), "no colours") {
 		t.Errorf("got %v", err)
 	}
 	plain, err := loopback(t, faultyEnvironment()).OpenEnvironment(t.Context(), nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := framework.Render(t.Context(), plain, 0); !errors.Is(err, framework.ErrUnsupported) {
+	if _, err := vector.Render(t.Context(), plain, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestSaveAndLoad(t *testing.T) {
 	spec := framework.Spec{ID: "test/spec@1", Observation: space.Discrete{N: 5}, Action: space.Discrete{N: 3}, RewardHigh: 1}
-	p := loopback(t, &framework.AgentPlugin{
-		Description: framework.Description{ID: "test/stored@1", Kind: framework.KindAgent},
-		Open: func(_ json.RawMessage, _ framework.Spec, lanes int) (framework.VectorAgent, error) {
+	p := loopback(t, &vector.AgentPlugin{
+		Description: vector.Description{ID: "test/stored@1", Kind: vector.KindAgent},
+		Open: func(_ json.RawMessage, _ framework.Spec, lanes int) (vector.Agent, error) {
 			return stored{&modulo{faults: faults{Lane: -1}, steps: make([]int, lanes)}}, nil
 		},
 	})
@@ -101,28 +106,28 @@ func TestSaveAndLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := framework.Load(t.Context(), agent, 0, []byte{7}); err != nil {
+	if err := vector.Load(t.Context(), agent, 0, []byte{7}); err != nil {
 		t.Fatal(err)
 	}
-	state, err := framework.Save(t.Context(), agent, 0)
+	state, err := vector.Save(t.Context(), agent, 0)
 	if err != nil || len(state) != 1 || state[0] != 7 {
 		t.Errorf("%v, %v", state, err)
 	}
-	var lane *framework.LaneError
-	if err := framework.Load(t.Context(), agent, 1, nil); !errors.As(err, &lane) || lane.Lane != 1 {
+	var lane *vector.LaneError
+	if err := vector.Load(t.Context(), agent, 1, nil); !errors.As(err, &lane) || lane.Lane != 1 {
 		t.Errorf("got %v", err)
 	}
-	if _, err := framework.Save(t.Context(), agent, -1); err == nil {
+	if _, err := vector.Save(t.Context(), agent, -1); err == nil {
 		t.Error("saved lane -1")
 	}
 	plain, err := loopback(t, faultyAgent()).OpenAgent(t.Context(), nil, spec, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := framework.Save(t.Context(), plain, 0); !errors.Is(err, framework.ErrUnsupported) {
+	if _, err := vector.Save(t.Context(), plain, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
-	if err := framework.Load(t.Context(), plain, 0, nil); !errors.Is(err, framework.ErrUnsupported) {
+	if err := vector.Load(t.Context(), plain, 0, nil); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }

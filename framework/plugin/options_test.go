@@ -19,6 +19,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -28,7 +29,7 @@ var optionSpec = framework.Spec{
 
 // explored plays runs whose exploration the host decides, with the agent of a
 // plugin, and returns their outcomes as text.
-func explored(t *testing.T, p framework.Plugin, runs []int, o explore.Options) ([]string, error) {
+func explored(t *testing.T, p vector.Plugin, runs []int, o explore.Options) ([]string, error) {
 	t.Helper()
 	env, err := dicePlugin(optionSpec).OpenEnvironment(t.Context(), nil, len(runs))
 	if err != nil {
@@ -38,7 +39,7 @@ func explored(t *testing.T, p framework.Plugin, runs []int, o explore.Options) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	able, ok := agent.(framework.OptionAgent)
+	able, ok := agent.(vector.OptionAgent)
 	if !ok {
 		t.Fatalf("a %T has no options", agent)
 	}
@@ -79,7 +80,7 @@ func TestOptionsThroughTheSeam(t *testing.T) {
 			if n := strings.Count(fmt.Sprint(want), " true "); n == 0 {
 				t.Error("nothing was ever explored")
 			}
-			for name, p := range map[string]framework.Plugin{
+			for name, p := range map[string]vector.Plugin{
 				"loopback": loopback(t, optiontest.Plugin()),
 				"process":  launch(t, plugin.LaunchOptions{}, "serve-options"),
 			} {
@@ -106,17 +107,17 @@ func TestAgentsWithoutOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := agent.(framework.OptionAgent); ok {
+	if _, ok := agent.(vector.OptionAgent); ok {
 		t.Errorf("a %T has options", agent)
 	}
 	var logs []string
-	for _, p := range []framework.Plugin{optiontest.Plugin(), loopback(t, optiontest.Plugin())} {
+	for _, p := range []vector.Plugin{optiontest.Plugin(), loopback(t, optiontest.Plugin())} {
 		agent, err := p.OpenAgent(t.Context(), nil, optionSpec, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, actions := framework.NewFeedback(optionSpec, 2), space.NewColumn(optionSpec.Action, 2)
-		in.Signals[0], in.Signals[1], in.Seeds[1] = framework.NewRun, framework.NewRun, 7
+		in, actions := vector.NewFeedback(optionSpec, 2), space.NewColumn(optionSpec.Action, 2)
+		in.Signals[0], in.Signals[1], in.Seeds[1] = vector.NewRun, vector.NewRun, 7
 		log := ""
 		for k := range 20 {
 			in.Observations.Int64[0], in.Observations.Int64[1] = int64(k%4-1), int64(k*k%4-1)
@@ -124,7 +125,7 @@ func TestAgentsWithoutOptions(t *testing.T) {
 				t.Fatal(err)
 			}
 			log += fmt.Sprint(actions.Int64)
-			in.Signals[0], in.Signals[1] = framework.Continue, framework.Continue
+			in.Signals[0], in.Signals[1] = vector.Continue, vector.Continue
 			in.Rewards[0], in.Rewards[1] = float64(k%3), 5
 		}
 		logs = append(logs, log)
@@ -149,7 +150,7 @@ func (b *broken) Offer(ctx context.Context, kinds []options.Kind) error {
 	return errors.Join(b.offer, b.Tables.Offer(ctx, kinds))
 }
 
-func (b *broken) StepOptions(ctx context.Context, in *framework.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+func (b *broken) StepOptions(ctx context.Context, in *vector.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
 	err := b.Tables.StepOptions(ctx, in, epochs, actions, problems)
 	if b.calls++; b.calls >= 3 && b.spoil != nil && epochs[1] {
 		b.spoil(&problems[1])
@@ -193,7 +194,7 @@ func TestBrokenOptionAgents(t *testing.T) {
 		"an action outside its space": {broken{choose: func(a *space.Column) error { a.Int64[1] = 99; return nil }}, framework.ErrInvalidAnswer,
 			[]string{"plugin loopback: step", "lane 1: ", "99"}},
 		"choosing fails": {broken{choose: func(*space.Column) error {
-			return &framework.LaneError{Lane: 1, Err: framework.ErrInvalidAction}
+			return &vector.LaneError{Lane: 1, Err: framework.ErrInvalidAction}
 		}}, framework.ErrInvalidAction, []string{"plugin loopback: step 2: lane 1: invalid action"}},
 		"choosing panics": {broken{choose: func(*space.Column) error { panic("oops") }}, nil, []string{"plugin loopback: step 2: lanes 0 to 1: panic: oops"}},
 		"a greedy action that is none": {broken{greedy: []int{0, 1, 3, 0}}, framework.ErrInvalidAnswer,
@@ -203,7 +204,7 @@ func TestBrokenOptionAgents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := optiontest.Plugin()
-			p.Open = func(_ json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+			p.Open = func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
 				tables, err := optiontest.New(spec, lanes)
 				tt.agent.Tables = tables
 				return &tt.agent, err

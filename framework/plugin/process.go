@@ -18,13 +18,14 @@ import (
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Process is a plugin in a process of its own. Its methods may be called
 // concurrently; each opened instance by one goroutine at a time.
 type Process struct {
 	name         string
-	description  framework.Description
+	description  vector.Description
 	wire         pb.PluginClient
 	callTimeout  time.Duration
 	closeTimeout time.Duration
@@ -38,7 +39,7 @@ type Process struct {
 	end context.CancelCauseFunc
 }
 
-var _ framework.Plugin = (*Process)(nil)
+var _ vector.Plugin = (*Process)(nil)
 
 func newProcess(o LaunchOptions, wire pb.PluginClient, t *subprocess.Tail) *Process {
 	p := &Process{
@@ -98,15 +99,15 @@ func (p *Process) Close() error {
 	return nil
 }
 
-// Describe implements framework.Plugin.
-func (p *Process) Describe(context.Context) (framework.Description, error) {
+// Describe implements vector.Plugin.
+func (p *Process) Describe(context.Context) (vector.Description, error) {
 	return p.description, nil
 }
 
-func (p *Process) describe(ctx context.Context) (framework.Description, error) {
+func (p *Process) describe(ctx context.Context) (vector.Description, error) {
 	reply, err := call(ctx, p, p.wire.Describe, &pb.DescribeRequest{})
 	if err != nil {
-		return framework.Description{}, err
+		return vector.Description{}, err
 	}
 	d, err := fromproto.Description(reply)
 	if err != nil {
@@ -115,9 +116,22 @@ func (p *Process) describe(ctx context.Context) (framework.Description, error) {
 	return d, nil
 }
 
-// OpenEnvironment implements framework.Plugin. The environment is a
-// framework.Modeler if the one in the process is.
-func (p *Process) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+// Sources asks the process which code it runs besides its executable and the
+// files among its arguments: SHA-256 digests of files ("sha256:" and hexadecimal
+// digits) and versions of packages, by names such as "module maze" and "package
+// numpy". A plugin in Python reports what it has imported so far. Empty if the
+// program cannot tell.
+func (p *Process) Sources(ctx context.Context) (map[string]string, error) {
+	reply, err := call(ctx, p, p.wire.Describe, &pb.DescribeRequest{Sources: true})
+	if err != nil {
+		return nil, err
+	}
+	return reply.Sources, nil
+}
+
+// OpenEnvironment implements vector.Plugin. The environment has
+// models if the one in the process has them.
+func (p *Process) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (vector.Environment, error) {
 	if lanes < 1 {
 		return nil, p.failure(0, fmt.Errorf("%d lanes; must be at least 1", lanes))
 	}
@@ -132,9 +146,9 @@ func (p *Process) OpenEnvironment(ctx context.Context, params json.RawMessage, l
 	return newEnvironmentClient(p, reply.Instance, spec, lanes, reply.Models)
 }
 
-// OpenAgent implements framework.Plugin. The agent is a framework.OptionAgent if
+// OpenAgent implements vector.Plugin. The agent is a vector.OptionAgent if
 // the one in the process is.
-func (p *Process) OpenAgent(ctx context.Context, params json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+func (p *Process) OpenAgent(ctx context.Context, params json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
 	if lanes < 1 {
 		return nil, p.failure(0, fmt.Errorf("%d lanes; must be at least 1", lanes))
 	}

@@ -9,16 +9,17 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // made describes the steps of a rollout, bit for bit, lane by lane.
-func made(out *framework.Trajectories) (steps []string) {
+func made(out *vector.Trajectories) (steps []string) {
 	for k, signal := range out.Signals {
 		text := fmt.Sprint(signal)
-		if signal == framework.Continue {
+		if signal == vector.Continue {
 			text += fmt.Sprint(" action ", out.Actions.Int64[k])
 		}
-		if signal != framework.Idle {
+		if signal != vector.Idle {
 			text += fmt.Sprintf(" %d %x %v %v", out.Observations.Int64[k], out.Rewards[k], out.Terminated[k], out.Truncated[k])
 		}
 		steps = append(steps, text)
@@ -40,7 +41,7 @@ func TestPythonRollout(t *testing.T) {
 			for _, tt := range []struct{ lanes, steps, episodes, idle int }{
 				{1, 1, 1, -1}, {1, 60, 60, -1}, {2, 60, 1, -1}, {3, 40, 3, 1}, {5, 200, 20, 4},
 			} {
-				play := func(wrap func(framework.VectorEnvironment) framework.VectorEnvironment) (log []string) {
+				play := func(wrap func(vector.Environment) vector.Environment) (log []string) {
 					env, err := p.OpenEnvironment(t.Context(), nil, tt.lanes)
 					if err != nil {
 						t.Fatal(err)
@@ -48,12 +49,12 @@ func TestPythonRollout(t *testing.T) {
 					defer env.Close()
 					spec := env.Spec()
 					env = wrap(env)
-					in, out := rolloutOf(spec, tt.lanes, tt.steps, tt.episodes), framework.NewTrajectories(spec, tt.lanes, tt.steps)
+					in, out := rolloutOf(spec, tt.lanes, tt.steps, tt.episodes), vector.NewTrajectories(spec, tt.lanes, tt.steps)
 					if tt.idle >= 0 {
-						in.Signals[tt.idle] = framework.Idle
+						in.Signals[tt.idle] = vector.Idle
 					}
 					for range 3 {
-						if err := framework.RollOut(t.Context(), env, in, out); err != nil {
+						if err := vector.RollOut(t.Context(), env, in, out); err != nil {
 							t.Fatal(err)
 						}
 						if err := out.Check(&spec, in); err != nil {
@@ -62,16 +63,18 @@ func TestPythonRollout(t *testing.T) {
 						log = append(log, made(out)...)
 						for i := range tt.lanes { // goes on, if it can
 							last := (i+1)*tt.steps - 1
-							in.Signals[i], in.Observations.Int64[i] = framework.Continue, out.Observations.Int64[last]
-							if out.Signals[last] == framework.Idle || out.Terminated[last] || out.Truncated[last] {
-								in.Signals[i] = framework.NewRun
+							in.Signals[i], in.Observations.Int64[i] = vector.Continue, out.Observations.Int64[last]
+							if out.Signals[last] == vector.Idle || out.Terminated[last] || out.Truncated[last] {
+								in.Signals[i] = vector.NewRun
 							}
 						}
 					}
 					return log
 				}
-				rolled := play(func(env framework.VectorEnvironment) framework.VectorEnvironment { return onlyRolled{env} })
-				stepped := play(func(env framework.VectorEnvironment) framework.VectorEnvironment { return steppedOnly{env} })
+				rolled := play(func(env vector.Environment) vector.Environment { return onlyRolled{env} })
+				stepped := play(func(env vector.Environment) vector.Environment {
+					return vector.WithAbilities(env, vector.EnvironmentAbilities{})
+				})
 				for k := range stepped {
 					if rolled[k] != stepped[k] {
 						t.Fatalf("%+v: entry %d: rolled out %s, stepped %s", tt, k, rolled[k], stepped[k])
@@ -83,14 +86,10 @@ func TestPythonRollout(t *testing.T) {
 }
 
 // onlyRolled is never stepped.
-type onlyRolled struct{ framework.VectorEnvironment }
+type onlyRolled struct{ vector.Environment }
 
-func (onlyRolled) Step(context.Context, *framework.Actions, *framework.TimeSteps) error {
+func (onlyRolled) Step(context.Context, *vector.Actions, *vector.TimeSteps) error {
 	return errors.New("it is stepped")
-}
-
-func (e onlyRolled) RollOut(ctx context.Context, in *framework.Rollout, out *framework.Trajectories) error {
-	return e.VectorEnvironment.(framework.Roller).RollOut(ctx, in, out)
 }
 
 // What goes wrong in a rollout in Python is told as in one in Go.
@@ -121,11 +120,11 @@ func BenchmarkPythonRollout(b *testing.B) {
 					}
 					defer env.Close()
 					if way == "stepped" {
-						env = steppedOnly{env}
+						env = vector.WithAbilities(env, vector.EnvironmentAbilities{})
 					}
-					in, out := rolloutOf(env.Spec(), lanes, 256, 1), framework.NewTrajectories(env.Spec(), lanes, 256)
+					in, out := rolloutOf(env.Spec(), lanes, 256, 1), vector.NewTrajectories(env.Spec(), lanes, 256)
 					for b.Loop() {
-						if err := framework.RollOut(b.Context(), env, in, out); err != nil {
+						if err := vector.RollOut(b.Context(), env, in, out); err != nil {
 							b.Fatal(err)
 						}
 					}

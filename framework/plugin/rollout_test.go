@@ -20,20 +20,18 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/server"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// steppedOnly hides a way to make rollouts.
-type steppedOnly struct{ framework.VectorEnvironment }
-
 // rolloutOf asks for a rollout of fresh counters under a policy without pattern.
-func rolloutOf(spec framework.Spec, lanes, steps, episodes int) *framework.Rollout {
+func rolloutOf(spec framework.Spec, lanes, steps, episodes int) *vector.Rollout {
 	n, m := int(spec.Observation.(space.Discrete).N), int(spec.Action.(space.Discrete).N)
-	in := &framework.Rollout{
-		Steps: steps, Episodes: episodes, Signals: make([]framework.Signal, lanes), Draws: make([]uint64, lanes),
+	in := &vector.Rollout{
+		Steps: steps, Episodes: episodes, Signals: make([]vector.Signal, lanes), Draws: make([]uint64, lanes),
 		Observations: space.NewColumn(spec.Observation, lanes), Seeds: make([]uint64, lanes*episodes), Policy: make([]float64, n*m),
 	}
 	for i := range lanes {
-		in.Signals[i], in.Draws[i] = framework.NewRun, uint64(1000+i)
+		in.Signals[i], in.Draws[i] = vector.NewRun, uint64(1000+i)
 	}
 	for k := range in.Seeds {
 		in.Seeds[k] = uint64(k * 31)
@@ -47,7 +45,7 @@ func rolloutOf(spec framework.Spec, lanes, steps, episodes int) *framework.Rollo
 // What is rolled out is what is stepped, through whatever: one process, several,
 // and a plugin that does not know the call.
 func TestRollout(t *testing.T) {
-	ways := []framework.Plugin{
+	ways := []vector.Plugin{
 		faultyEnvironment(), shards(t, 2, "serve-environment"),
 		launch(t, plugin.LaunchOptions{}, "serve-environment"), launch(t, plugin.LaunchOptions{}, "serve-old-environment"),
 	}
@@ -55,18 +53,18 @@ func TestRollout(t *testing.T) {
 		lanes, steps := rapid.IntRange(1, 5).Draw(t, "lanes"), rapid.IntRange(1, 20).Draw(t, "steps")
 		episodes := rapid.IntRange(1, steps).Draw(t, "episodes")
 		idle := rapid.IntRange(0, lanes).Draw(t, "idle lane")
-		roll := func(p framework.Plugin, wrap func(framework.VectorEnvironment) framework.VectorEnvironment) *framework.Trajectories {
+		roll := func(p vector.Plugin, wrap func(vector.Environment) vector.Environment) *vector.Trajectories {
 			env, err := p.OpenEnvironment(context.Background(), []byte(`{"lane":-1,"name":"test/counters@1"}`), lanes)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer env.Close()
 			spec := env.Spec()
-			in, out := rolloutOf(spec, lanes, steps, episodes), framework.NewTrajectories(spec, lanes, steps)
+			in, out := rolloutOf(spec, lanes, steps, episodes), vector.NewTrajectories(spec, lanes, steps)
 			if idle < lanes {
-				in.Signals[idle] = framework.Idle
+				in.Signals[idle] = vector.Idle
 			}
-			if err := framework.RollOut(context.Background(), wrap(env), in, out); err != nil {
+			if err := vector.RollOut(context.Background(), wrap(env), in, out); err != nil {
 				t.Fatal(err)
 			}
 			if err := out.Check(&spec, in); err != nil {
@@ -74,9 +72,11 @@ func TestRollout(t *testing.T) {
 			}
 			return out
 		}
-		want := roll(faultyEnvironment(), func(e framework.VectorEnvironment) framework.VectorEnvironment { return steppedOnly{e} })
+		want := roll(faultyEnvironment(), func(e vector.Environment) vector.Environment {
+			return vector.WithAbilities(e, vector.EnvironmentAbilities{})
+		})
 		for k, way := range ways {
-			if got := roll(way, func(e framework.VectorEnvironment) framework.VectorEnvironment { return e }); !reflect.DeepEqual(got, want) {
+			if got := roll(way, func(e vector.Environment) vector.Environment { return e }); !reflect.DeepEqual(got, want) {
 				t.Fatalf("way %d: got %v, want %v", k, got, want)
 			}
 		}
@@ -90,7 +90,7 @@ func (oldServer) Rollout(context.Context, *pb.RolloutRequest) (*pb.RolloutReply,
 	return nil, status.Error(codes.Unimplemented, "unknown method Rollout")
 }
 
-func serveOld(p framework.Plugin) {
+func serveOld(p vector.Plugin) {
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  wire.Handshake(),
 		VersionedPlugins: wire.Versions(plugin.ProtocolVersion, oldServer{server.New(p, nil)}),
@@ -118,9 +118,9 @@ func (f rolloutFault) test(t *testing.T, launch func(*testing.T, plugin.LaunchOp
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, out := rolloutOf(env.Spec(), 4, 8, 8), framework.NewTrajectories(env.Spec(), 4, 8)
-		err = framework.RollOut(t.Context(), env, in, out)
-		var lane *framework.LaneError
+		in, out := rolloutOf(env.Spec(), 4, 8, 8), vector.NewTrajectories(env.Spec(), 4, 8)
+		err = vector.RollOut(t.Context(), env, in, out)
+		var lane *vector.LaneError
 		blamed := "plugin faulty: lane 2: "
 		if f.lane < 0 {
 			blamed = "plugin faulty: lanes 0 to 3: "
@@ -133,7 +133,7 @@ func (f rolloutFault) test(t *testing.T, launch func(*testing.T, plugin.LaunchOp
 		case errors.As(err, &lane) != (f.lane >= 0) || lane != nil && lane.Lane != f.lane:
 			t.Errorf("blames %v, want lane %d", lane, f.lane)
 		}
-		if again := framework.RollOut(t.Context(), env, in, out); again == nil {
+		if again := vector.RollOut(t.Context(), env, in, out); again == nil {
 			t.Error("the instance goes on")
 		}
 		steps, answer := start(env.Spec(), 4)
@@ -164,13 +164,13 @@ func TestRolloutIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, out := rolloutOf(env.Spec(), 2, 4, 4), framework.NewTrajectories(env.Spec(), 2, 4)
+	in, out := rolloutOf(env.Spec(), 2, 4, 4), vector.NewTrajectories(env.Spec(), 2, 4)
 	in.Policy[0] = -1
-	if err := framework.RollOut(t.Context(), env, in, out); err == nil || !strings.Contains(err.Error(), "probability -1") {
+	if err := vector.RollOut(t.Context(), env, in, out); err == nil || !strings.Contains(err.Error(), "probability -1") {
 		t.Errorf("got %v", err)
 	}
 	in = rolloutOf(env.Spec(), 2, 4, 4)
-	if err := framework.RollOut(t.Context(), env, in, out); err != nil {
+	if err := vector.RollOut(t.Context(), env, in, out); err != nil {
 		t.Error(err)
 	}
 }
@@ -189,12 +189,12 @@ func BenchmarkRollout(b *testing.B) {
 					}
 					defer env.Close()
 					if way == "stepped" {
-						env = steppedOnly{env}
+						env = vector.WithAbilities(env, vector.EnvironmentAbilities{})
 					}
-					in, out := rolloutOf(env.Spec(), lanes, steps, 1), framework.NewTrajectories(env.Spec(), lanes, steps)
+					in, out := rolloutOf(env.Spec(), lanes, steps, 1), vector.NewTrajectories(env.Spec(), lanes, steps)
 					b.ReportAllocs()
 					for b.Loop() {
-						if err := framework.RollOut(b.Context(), env, in, out); err != nil {
+						if err := vector.RollOut(b.Context(), env, in, out); err != nil {
 							b.Fatal(err)
 						}
 					}

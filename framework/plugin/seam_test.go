@@ -18,6 +18,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // dice is an environment over any spaces: everything is random, and the reward is
@@ -62,20 +63,20 @@ func (g *gambler) Update(_ context.Context, t framework.Transition) error {
 	return nil
 }
 
-func dicePlugin(spec framework.Spec) framework.Plugin {
-	return &framework.EnvironmentPlugin{
-		Description: framework.Description{ID: "test/dice@1", Kind: framework.KindEnvironment},
-		Open: func(_ json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
-			return framework.Vectorize(func() (framework.Environment, error) { return &dice{spec: spec}, nil }, lanes)
+func dicePlugin(spec framework.Spec) vector.Plugin {
+	return &vector.EnvironmentPlugin{
+		Description: vector.Description{ID: "test/dice@1", Kind: vector.KindEnvironment},
+		Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
+			return vector.Vectorize(func() (framework.Environment, error) { return &dice{spec: spec}, nil }, lanes)
 		},
 	}
 }
 
-func gamblerPlugin() framework.Plugin {
-	return &framework.AgentPlugin{
-		Description: framework.Description{ID: "test/gambler@1", Kind: framework.KindAgent},
-		Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
-			return framework.VectorizeAgent(func(seed uint64) (framework.Agent, error) {
+func gamblerPlugin() vector.Plugin {
+	return &vector.AgentPlugin{
+		Description: vector.Description{ID: "test/gambler@1", Kind: vector.KindAgent},
+		Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
+			return vector.VectorizeAgent(func(seed uint64) (framework.Agent, error) {
 				return &gambler{spec: spec, rng: rand.NewPCG(seed, 1)}, nil
 			}, spec, lanes)
 		},
@@ -100,7 +101,7 @@ func anySpace(t *rapid.T, name string) space.Space {
 // play runs agent and environment against each other with drawn signals, but for
 // a new episode where one ended, and returns every column of every step, bit for
 // bit.
-func play(ctx context.Context, envs, agents framework.Plugin, signals [][]framework.Signal) ([]byte, error) {
+func play(ctx context.Context, envs, agents vector.Plugin, signals [][]vector.Signal) ([]byte, error) {
 	lanes := len(signals[0])
 	env, err := envs.OpenEnvironment(ctx, nil, lanes)
 	if err != nil {
@@ -110,13 +111,13 @@ func play(ctx context.Context, envs, agents framework.Plugin, signals [][]framew
 	if err != nil {
 		return nil, err
 	}
-	actions, feedback := framework.NewActions(env.Spec(), lanes), framework.NewFeedback(env.Spec(), lanes)
+	actions, feedback := vector.NewActions(env.Spec(), lanes), vector.NewFeedback(env.Spec(), lanes)
 	var log []byte
 	for step, s := range signals {
 		for i := range s {
 			signal := s[i]
-			if signal == framework.Continue && (feedback.Terminated[i] || feedback.Truncated[i]) {
-				signal = framework.NewEpisode
+			if signal == vector.Continue && (feedback.Terminated[i] || feedback.Truncated[i]) {
+				signal = vector.NewEpisode
 			}
 			actions.Signals[i], feedback.Signals[i] = signal, signal
 			actions.Seeds[i], feedback.Seeds[i] = uint64(1000*step+i), uint64(step+1000*i)
@@ -145,13 +146,13 @@ func TestSeamIsTransparent(t *testing.T) {
 			RewardLow: 0, RewardHigh: math.Inf(1),
 		}
 		lanes := rapid.IntRange(1, 4).Draw(t, "lanes")
-		signals := make([][]framework.Signal, rapid.IntRange(1, 6).Draw(t, "steps"))
-		any := rapid.SampledFrom([]framework.Signal{framework.Continue, framework.Continue, framework.Idle, framework.NewEpisode, framework.NewRun})
+		signals := make([][]vector.Signal, rapid.IntRange(1, 6).Draw(t, "steps"))
+		any := rapid.SampledFrom([]vector.Signal{vector.Continue, vector.Continue, vector.Idle, vector.NewEpisode, vector.NewRun})
 		for k := range signals {
 			signals[k] = rapid.SliceOfN(any, lanes, lanes).Draw(t, "signals")
 			if k == 0 {
 				for i := range signals[k] {
-					signals[k][i] = framework.NewRun
+					signals[k][i] = vector.NewRun
 				}
 			}
 		}
@@ -198,7 +199,7 @@ func TestControl(t *testing.T) {
 	if got := env.Spec(); !reflect.DeepEqual(got, wantSpec) {
 		t.Errorf("spec: got %+v, want %+v", got, wantSpec)
 	}
-	models, err := env.(framework.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), env)
 	if err != nil || len(models) != 3 {
 		t.Fatalf("models: %v (%v)", models, err)
 	}
@@ -219,7 +220,7 @@ func TestControlErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, modelErr := lost.(framework.Modeler).Models(t.Context())
+	_, modelErr := vector.Models(t.Context(), lost)
 	for _, tt := range []struct {
 		name string
 		err  error
@@ -245,8 +246,8 @@ func TestControlErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := env.(framework.Modeler); ok {
-		t.Error("an environment without models is a Modeler")
+	if env.Abilities().Models != nil {
+		t.Error("an environment without models has some")
 	}
 }
 

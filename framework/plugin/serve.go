@@ -9,10 +9,10 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	"github.com/rlrun/rlrun/framework/plugin/internal/server"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Serve offers p to the host that started this process and returns when the host
@@ -28,7 +28,7 @@ import (
 //
 // If rlrun did not start the process, Serve says how to use a plugin and exits
 // with status 2.
-func Serve(p framework.Plugin) {
+func Serve(p vector.Plugin) {
 	cookie := wire.Handshake()
 	if os.Getenv(cookie.MagicCookieKey) != cookie.MagicCookieValue {
 		fmt.Fprintf(os.Stderr, "%s is a plugin for rlrun and is started by it: name this file as a plugin in an experiment's config, or try rlrun plugin check %s\n", os.Args[0], os.Args[0])

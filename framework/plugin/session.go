@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // session is the host's side of one opened instance: its stream, and the watch
@@ -135,15 +136,15 @@ func (s *session) laneError(e *pb.Error) error {
 func (s *session) blame(err error) error {
 	if errors.Is(err, ErrDied) || errors.Is(err, ErrTimeout) {
 		if lane, ok := s.process.lanes.Lane(s.instance, s.lanes); ok {
-			return &framework.LaneError{Lane: lane, Err: err, Suspected: true}
+			return &vector.LaneError{Lane: lane, Err: err, Suspected: true}
 		}
 	}
-	var lane *framework.LaneError
-	var lanes *framework.LanesError
+	var lane *vector.LaneError
+	var lanes *vector.LanesError
 	if errors.As(err, &lane) || errors.As(err, &lanes) {
 		return err
 	}
-	return &framework.LanesError{To: s.lanes, Err: err}
+	return &vector.LanesError{To: s.lanes, Err: err}
 }
 
 // ask is call for an instance, whose lanes it blames where the process fails.

@@ -15,15 +15,16 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/internal/optiontest"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // shards starts so many processes of one role.
-func shards(t testing.TB, n int, role string) framework.Plugin {
-	var list []framework.Plugin
+func shards(t testing.TB, n int, role string) vector.Plugin {
+	var list []vector.Plugin
 	for range n {
 		list = append(list, launch(t, plugin.LaunchOptions{}, role))
 	}
-	return framework.Shard(list...)
+	return vector.Shard(list...)
 }
 
 // Lanes spread over several copies of a plugin do what they do in one, for any
@@ -35,10 +36,10 @@ func TestShardIsTransparent(t *testing.T) {
 			RewardLow: 0, RewardHigh: math.Inf(1),
 		}
 		lanes := rapid.IntRange(1, 7).Draw(t, "lanes")
-		kinds := rapid.SampledFrom([]framework.Signal{framework.Continue, framework.Continue, framework.Idle, framework.NewEpisode, framework.NewRun})
-		signals := [][]framework.Signal{make([]framework.Signal, lanes)}
+		kinds := rapid.SampledFrom([]vector.Signal{vector.Continue, vector.Continue, vector.Idle, vector.NewEpisode, vector.NewRun})
+		signals := [][]vector.Signal{make([]vector.Signal, lanes)}
 		for i := range lanes {
-			signals[0][i] = framework.NewRun
+			signals[0][i] = vector.NewRun
 		}
 		for range rapid.IntRange(0, 5).Draw(t, "steps") {
 			signals = append(signals, rapid.SliceOfN(kinds, lanes, lanes).Draw(t, "signals"))
@@ -47,12 +48,12 @@ func TestShardIsTransparent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		copies := func(p framework.Plugin, name string) framework.Plugin {
-			var list []framework.Plugin
+		copies := func(p vector.Plugin, name string) vector.Plugin {
+			var list []vector.Plugin
 			for range rapid.IntRange(1, 4).Draw(t, name) {
 				list = append(list, p)
 			}
-			return framework.Shard(list...)
+			return vector.Shard(list...)
 		}
 		got, err := play(context.Background(), copies(dicePlugin(spec), "environments"), copies(gamblerPlugin(), "agents"), signals)
 		if err != nil {
@@ -81,7 +82,7 @@ func TestShardedOptions(t *testing.T) {
 // by its number among all, and again the same at the next call.
 func TestShardAbilities(t *testing.T) {
 	p := shards(t, 3, "serve-environment")
-	open := func(lanes int, f faults) framework.VectorEnvironment {
+	open := func(lanes int, f faults) vector.Environment {
 		t.Helper()
 		f.Lane, f.Step, f.ID = -1, struck-1, faultyID
 		params, err := json.Marshal(f)
@@ -94,7 +95,7 @@ func TestShardAbilities(t *testing.T) {
 		}
 		return env
 	}
-	step := func(env framework.VectorEnvironment, lanes int) (err error) {
+	step := func(env vector.Environment, lanes int) (err error) {
 		in, out := start(env.Spec(), lanes)
 		for range struck {
 			if err = env.Step(t.Context(), in, &out); err != nil {
@@ -109,7 +110,7 @@ func TestShardAbilities(t *testing.T) {
 		if err := step(env, lanes); err != nil {
 			t.Fatal(err)
 		}
-		models, err := env.(framework.Modeler).Models(t.Context())
+		models, err := vector.Models(t.Context(), env)
 		if err != nil || len(models) != lanes || models[lanes-1] == nil {
 			t.Errorf("%d lanes: models %v (%v)", lanes, models, err)
 		}
@@ -117,14 +118,14 @@ func TestShardAbilities(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, ok := open(4, faults{Fault: "no model"}).(framework.Modeler); ok {
-		t.Error("an environment without models is a Modeler")
+	if open(4, faults{Fault: "no model"}).Abilities().Models != nil {
+		t.Error("an environment without models has some")
 	}
 	for lane := range 10 {
 		env := open(10, faults{Fault: "error", Seeds: []uint64{uint64(lane)}})
 		for range 2 {
 			err := step(env, 10)
-			var l *framework.LaneError
+			var l *vector.LaneError
 			if !errors.As(err, &l) || l.Lane != lane || !strings.Contains(err.Error(), fmt.Sprintf("plugin faulty: step 4: lane %d: no luck", lane)) {
 				t.Errorf("lane %d: got %v", lane, err)
 			}

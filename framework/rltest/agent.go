@@ -9,28 +9,29 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
 // CheckAgent checks an agent as its author writes it, and the lanes that
-// framework.VectorizeAgent makes of it, on environments as spec describes them.
+// vector.VectorizeAgent makes of it, on environments as spec describes them.
 // newAgent makes a fresh one at every call. The result is nil or every broken
 // rule: see Broken.
 func CheckAgent(ctx context.Context, newAgent func(seed uint64) (framework.Agent, error), spec framework.Spec) error {
 	if err := spec.Validate(); err != nil {
 		return fmt.Errorf("rltest: %w", err)
 	}
-	c := &agentCheck{ctx: ctx, spec: spec, open: func(lanes int) (framework.VectorAgent, error) {
-		return framework.VectorizeAgent(newAgent, spec, lanes)
+	c := &agentCheck{ctx: ctx, spec: spec, open: func(lanes int) (vector.Agent, error) {
+		return vector.VectorizeAgent(newAgent, spec, lanes)
 	}}
 	rules := c.all()
-	c.try(Works, framework.Guard(func() error { return c.views(newAgent) }))
+	c.try(Works, vector.Guard(func() error { return c.views(newAgent) }))
 	return c.result(append(rules, KeepsNoViews)...)
 }
 
 // CheckVectorAgent checks lanes of an agent, written as a batch or behind the
 // plugin seam. open makes fresh ones for environments as spec describes them.
-func CheckVectorAgent(ctx context.Context, open func(lanes int) (framework.VectorAgent, error), spec framework.Spec) error {
+func CheckVectorAgent(ctx context.Context, open func(lanes int) (vector.Agent, error), spec framework.Spec) error {
 	if err := spec.Validate(); err != nil {
 		return fmt.Errorf("rltest: %w", err)
 	}
@@ -40,9 +41,9 @@ func CheckVectorAgent(ctx context.Context, open func(lanes int) (framework.Vecto
 
 // all checks lanes, and returns the rules that should have been tried.
 func (c *agentCheck) all() []Rule {
-	c.try(Works, framework.Guard(c.run))
+	c.try(Works, vector.Guard(c.run))
 	rules := agentRules()
-	c.try(Works, framework.Guard(func() error {
+	c.try(Works, vector.Guard(func() error {
 		has, err := c.options()
 		if has {
 			rules = append(rules, optionRules()...)
@@ -63,13 +64,13 @@ func agentRules() []Rule {
 type agentCheck struct {
 	report
 	ctx  context.Context
-	open func(lanes int) (framework.VectorAgent, error)
+	open func(lanes int) (vector.Agent, error)
 	spec framework.Spec
 }
 
 // event is what one call tells a lane.
 type event struct {
-	signal                framework.Signal
+	signal                vector.Signal
 	seed                  uint64
 	observation           space.Value
 	reward                float64
@@ -80,13 +81,13 @@ type event struct {
 // within the spec's bounds, and ends of episodes unless the spec says Continuing.
 func (c *agentCheck) script(number uint64) []event {
 	rng := rand.New(rand.NewPCG(number, 2))
-	events := []event{{signal: framework.NewRun, seed: number}}
+	events := []event{{signal: vector.NewRun, seed: number}}
 	ended := false
 	for range calls {
-		e := event{signal: framework.Continue}
+		e := event{signal: vector.Continue}
 		switch {
 		case ended:
-			e.signal = framework.NewEpisode
+			e.signal = vector.NewEpisode
 		default:
 			e.reward = reward(&c.spec, rng)
 			if !c.spec.Continuing {
@@ -169,7 +170,7 @@ func (c *agentCheck) run() error {
 func (c *agentCheck) newEpisodes(script []event, want []string) error {
 	misled := slices.Clone(script)
 	for k := range misled {
-		if misled[k].signal != framework.Continue {
+		if misled[k].signal != vector.Continue {
 			misled[k].reward, misled[k].terminated, misled[k].truncated = reward(&c.spec, rand.New(rand.NewPCG(uint64(k), 4))), k%2 == 0, k%3 == 0
 		}
 	}
@@ -192,14 +193,14 @@ func (c *agentCheck) play(scripts [][]event, salt uint64, idle bool) ([][]string
 	logs, at := make([][]string, n), make([]int, n)
 	pause := rand.New(rand.NewPCG(99, 0))
 	for call := 0; ; call++ {
-		in, actions := framework.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
+		in, actions := vector.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
 		done := true
 		for i, s := range scripts {
 			rng := rand.New(rand.NewPCG(salt+2*uint64(call), uint64(i)))
 			soilColumn(&actions, i, rng)
 			done = done && at[i] == len(s)
 			if at[i] == len(s) || idle && pause.IntN(4) == 0 {
-				in.Signals[i], in.Rewards[i], in.Terminated[i] = framework.Idle, math.NaN(), true
+				in.Signals[i], in.Rewards[i], in.Terminated[i] = vector.Idle, math.NaN(), true
 				soilColumn(&in.Observations, i, rng)
 				continue
 			}
@@ -231,16 +232,16 @@ func (c *agentCheck) play(scripts [][]event, salt uint64, idle bool) ([][]string
 }
 
 // judge checks and logs the actions of one call.
-func (c *agentCheck) judge(in *framework.Feedback, actions *space.Column, before []string, logs [][]string) {
+func (c *agentCheck) judge(in *vector.Feedback, actions *space.Column, before []string, logs [][]string) {
 	for i, now := range columnEntries(actions, len(in.Signals)) {
 		switch {
-		case in.Signals[i] == framework.Idle:
+		case in.Signals[i] == vector.Idle:
 			var touched error
 			if now != before[i] {
 				touched = fmt.Errorf("lane %d was idle and its action went from %s to %s", i, before[i], now)
 			}
 			c.try(IdleUntouched, touched)
-		case (in.Signals[i] == framework.Continue || in.Signals[i] == framework.Evaluate) && (in.Terminated[i] || in.Truncated[i]):
+		case (in.Signals[i] == vector.Continue || in.Signals[i] == vector.Evaluate) && (in.Terminated[i] || in.Truncated[i]):
 			logs[i] = append(logs[i], "none: the episode ended")
 		default:
 			c.try(ActionInSpace, c.spec.Action.Check(actions, i))
@@ -318,7 +319,7 @@ func (c *agentCheck) single(newAgent func(seed uint64) (framework.Agent, error),
 	script := c.script(1)
 	var last space.Value
 	for k, e := range script {
-		if e.signal == framework.Continue {
+		if e.signal == vector.Continue {
 			err := agent.Update(c.ctx, framework.Transition{
 				Observation: show(script[k-1].observation), Action: show(last), Reward: e.reward,
 				NextObservation: show(e.observation), Terminated: e.terminated, Truncated: e.truncated,

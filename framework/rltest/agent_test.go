@@ -13,6 +13,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // learner is a correct agent: it acts from a random stream that everything it
@@ -143,7 +144,7 @@ func TestCheckAgentOnEverySpec(t *testing.T) {
 
 // learners is a correct batch of learners; a bug breaks one rule.
 type learners struct {
-	framework.VectorAgent
+	vector.Agent
 	bug    string
 	spec   framework.Spec
 	memory []int64
@@ -153,11 +154,11 @@ func newLearners(bug string, spec framework.Spec, lanes int) *learners {
 	newAgent := func(seed uint64) (framework.Agent, error) {
 		return &learner{spec: spec, rng: rand.NewPCG(seed, 0)}, nil
 	}
-	agent, err := framework.VectorizeAgent(newAgent, spec, lanes)
+	agent, err := vector.VectorizeAgent(newAgent, spec, lanes)
 	if err != nil {
 		panic(err) // newAgent returns none
 	}
-	return &learners{VectorAgent: agent, bug: bug, spec: spec, memory: make([]int64, lanes)}
+	return &learners{Agent: agent, bug: bug, spec: spec, memory: make([]int64, lanes)}
 }
 
 func (l *learners) Close() error {
@@ -167,47 +168,47 @@ func (l *learners) Close() error {
 	return nil
 }
 
-func (l *learners) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+func (l *learners) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
 	old := slices.Clone(actions.Int64)
 	if l.bug == "learns from evaluation" {
 		told := *in
 		told.Signals = slices.Clone(in.Signals)
 		for i, s := range told.Signals {
-			if s == framework.Evaluate {
-				told.Signals[i] = framework.Continue
+			if s == vector.Evaluate {
+				told.Signals[i] = vector.Continue
 			}
 		}
 		in = &told
 	}
-	if err := l.VectorAgent.Step(ctx, in, actions); err != nil {
+	if err := l.Agent.Step(ctx, in, actions); err != nil {
 		return err
 	}
 	first, n := int64(1), int64(3)
 	active := int64(0)
 	for i, s := range in.Signals {
-		if s != framework.Idle {
+		if s != vector.Idle {
 			active++
 		}
-		used := s != framework.Idle && !(s == framework.Continue && (in.Terminated[i] || in.Truncated[i]))
+		used := s != vector.Idle && !(s == vector.Continue && (in.Terminated[i] || in.Truncated[i]))
 		switch {
-		case l.bug == "touches idle lanes" && s == framework.Idle:
+		case l.bug == "touches idle lanes" && s == vector.Idle:
 			actions.Int64[i] = first
 		case l.bug == "learns from a new episode" && used:
-			if s == framework.NewEpisode && in.Terminated[i] {
+			if s == vector.NewEpisode && in.Terminated[i] {
 				l.memory[i]++
 			}
 			actions.Int64[i] = first + (actions.Int64[i]+l.memory[i])%n
 		case l.bug == "remembers the last run" && used:
 			l.memory[i]++
 			actions.Int64[i] = first + (actions.Int64[i]+l.memory[i]/int64(calls/2))%n
-		case l.bug == "fills no action" && s == framework.NewEpisode:
+		case l.bug == "fills no action" && s == vector.NewEpisode:
 			actions.Int64[i] = old[i]
 		}
 	}
 	switch l.bug {
 	case "mixes its lanes":
 		for i, s := range in.Signals {
-			if s != framework.Idle {
+			if s != vector.Idle {
 				actions.Int64[i] = first + active%n
 			}
 		}
@@ -236,7 +237,7 @@ func TestCheckVectorAgent(t *testing.T) {
 	spec := Specs()[2]
 	for bug, want := range brokenLearners {
 		t.Run(bug, func(t *testing.T) {
-			err := CheckVectorAgent(t.Context(), func(lanes int) (framework.VectorAgent, error) { return newLearners(bug, spec, lanes), nil }, spec)
+			err := CheckVectorAgent(t.Context(), func(lanes int) (vector.Agent, error) { return newLearners(bug, spec, lanes), nil }, spec)
 			if got := found(err); !slices.Equal(got, want) {
 				t.Errorf("got %v, want %v:\n%v", got, want, err)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 )
 
 // CheckEnvironment checks an environment as its author writes it, and the lanes
-// that framework.Vectorize makes of it. newEnv makes a fresh one at every call.
+// that vector.Vectorize makes of it. newEnv makes a fresh one at every call.
 // The actions are taken in order, again and again; they should end an episode
 // unless the environment is Continuing. Without actions, actions drawn from the
 // action space are taken. The result is nil or every broken rule: see Broken.
@@ -44,16 +45,16 @@ func CheckEnvironment(ctx context.Context, newEnv func() (framework.Environment,
 	if c.actions, err = actionsFor(&c.spec, actions); err != nil {
 		return err
 	}
-	r.try(Works, framework.Guard(c.run))
-	r.merge(checkVectorEnvironment(ctx, func(lanes int) (framework.VectorEnvironment, error) {
-		return framework.Vectorize(newEnv, lanes)
+	r.try(Works, vector.Guard(c.run))
+	r.merge(checkVectorEnvironment(ctx, func(lanes int) (vector.Environment, error) {
+		return vector.Vectorize(newEnv, lanes)
 	}, c.actions))
 	return r.result(append(vectorRules(&c.spec), ReturnsOwnSlices)...)
 }
 
 // specOf asks for a spec and validates it.
 func specOf(ask func() framework.Spec) (spec framework.Spec, err error) {
-	err = framework.Guard(func() error {
+	err = vector.Guard(func() error {
 		spec = ask()
 		return spec.Validate()
 	})
@@ -141,7 +142,7 @@ func (c *environmentCheck) refuses() error {
 
 // attempt makes a step that should fail.
 func (c *environmentCheck) attempt(env framework.Environment, action space.Value) error {
-	return framework.Guard(func() error {
+	return vector.Guard(func() error {
 		_, err := env.Step(c.ctx, clone(action))
 		return err
 	})

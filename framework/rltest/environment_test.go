@@ -12,6 +12,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -211,23 +212,23 @@ func TestGivenActions(t *testing.T) {
 
 // batch is a correct batch of corridors with models; a bug breaks one rule.
 type batch struct {
-	framework.VectorEnvironment
+	vector.Environment
 	bug      string
 	lanes    int
-	previous *framework.TimeSteps
+	previous *vector.TimeSteps
 	asked    int
 }
 
 func newBatch(bug string, lanes int) *batch {
-	v, err := framework.Vectorize(func() (framework.Environment, error) { return &corridor{}, nil }, lanes)
+	v, err := vector.Vectorize(func() (framework.Environment, error) { return &corridor{}, nil }, lanes)
 	if err != nil {
 		panic(err)
 	}
-	return &batch{VectorEnvironment: v, bug: bug, lanes: lanes}
+	return &batch{Environment: v, bug: bug, lanes: lanes}
 }
 
 func (b *batch) Spec() framework.Spec {
-	s := b.VectorEnvironment.Spec()
+	s := b.Environment.Spec()
 	b.asked++
 	if b.bug == "spec changes" && b.asked > 1 {
 		s.RewardHigh = 2
@@ -242,17 +243,17 @@ func (b *batch) Close() error {
 	return nil
 }
 
-func (b *batch) Step(ctx context.Context, in *framework.Actions, out *framework.TimeSteps) error {
-	old := framework.NewTimeSteps(b.VectorEnvironment.Spec(), b.lanes)
+func (b *batch) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSteps) error {
+	old := vector.NewTimeSteps(b.Environment.Spec(), b.lanes)
 	copy(old.Rewards, out.Rewards)
 	copy(old.Terminated, out.Terminated)
 	copy(old.Observations.Float64, out.Observations.Float64)
 	if b.bug == "writes to old columns" && b.previous != nil {
 		b.previous.Rewards[0]++
 	}
-	err := b.VectorEnvironment.Step(ctx, in, out)
+	err := b.Environment.Step(ctx, in, out)
 	if err != nil {
-		var lane *framework.LaneError
+		var lane *vector.LaneError
 		if b.bug == "names no lane" && errors.As(err, &lane) {
 			return lane.Err
 		}
@@ -260,24 +261,24 @@ func (b *batch) Step(ctx context.Context, in *framework.Actions, out *framework.
 	}
 	active := 0
 	for i, s := range in.Signals {
-		if s != framework.Idle {
+		if s != vector.Idle {
 			active++
 		}
 		switch {
-		case b.bug == "pays on a new episode" && s == framework.NewEpisode:
+		case b.bug == "pays on a new episode" && s == vector.NewEpisode:
 			out.Rewards[i] = 1
-		case b.bug == "fills no flags" && s == framework.Continue && !out.Terminated[i]:
+		case b.bug == "fills no flags" && s == vector.Continue && !out.Terminated[i]:
 			out.Terminated[i] = old.Terminated[i]
-		case b.bug == "fills no observations" && s == framework.Continue:
+		case b.bug == "fills no observations" && s == vector.Continue:
 			copy(out.Observations.Float64[2*i:2*i+2], old.Observations.Float64[2*i:])
-		case b.bug == "touches idle lanes" && s == framework.Idle:
+		case b.bug == "touches idle lanes" && s == vector.Idle:
 			out.Rewards[i] = 0
 		}
 	}
 	switch b.bug {
 	case "mixes its lanes":
 		for i, s := range in.Signals {
-			if s == framework.Continue {
+			if s == vector.Continue {
 				out.Rewards[i] = float64(active) / 10
 			}
 		}
@@ -290,7 +291,11 @@ func (b *batch) Step(ctx context.Context, in *framework.Actions, out *framework.
 	return nil
 }
 
-func (b *batch) Models(context.Context) ([]*mdp.Tabular, error) {
+func (b *batch) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Models: b.models}
+}
+
+func (b *batch) models(context.Context) ([]*mdp.Tabular, error) {
 	reward := 0.5
 	switch b.bug {
 	case "loses its models":
@@ -336,7 +341,7 @@ var brokenBatches = map[string][]Rule{
 func TestCheckVectorEnvironment(t *testing.T) {
 	for bug, want := range brokenBatches {
 		t.Run(bug, func(t *testing.T) {
-			err := CheckVectorEnvironment(t.Context(), func(lanes int) (framework.VectorEnvironment, error) { return newBatch(bug, lanes), nil }, nil)
+			err := CheckVectorEnvironment(t.Context(), func(lanes int) (vector.Environment, error) { return newBatch(bug, lanes), nil }, nil)
 			if got := found(err); !slices.Equal(got, want) {
 				t.Errorf("got %v, want %v:\n%v", got, want, err)
 			}

@@ -9,16 +9,17 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // pictures compares a run that is looked at after every step with the same run
 // unseen. Environments that cannot be rendered pass.
 func (c *vectorCheck) pictures() error {
 	play := func(look bool) (log []string, err error) {
-		err = c.started(1, -1, func(env framework.VectorEnvironment, in *framework.Actions, out *framework.TimeSteps) error {
+		err = c.started(1, -1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
 			for k := range calls {
 				if look {
-					text, err := framework.Render(c.ctx, env, 0)
+					text, err := vector.Render(c.ctx, env, 0)
 					if errors.Is(err, framework.ErrUnsupported) {
 						return err
 					}
@@ -31,9 +32,9 @@ func (c *vectorCheck) pictures() error {
 					return err
 				}
 				log = append(log, lanesOf(out, 1)...)
-				in.Signals[0] = framework.Continue
+				in.Signals[0] = vector.Continue
 				if out.Terminated[0] || out.Truncated[0] {
-					in.Signals[0], in.Seeds[0] = framework.NewEpisode, uint64(k)
+					in.Signals[0], in.Seeds[0] = vector.NewEpisode, uint64(k)
 				}
 				if err := in.Actions.Set(c.spec.Action, 0, c.actions[k%len(c.actions)]); err != nil {
 					return err
@@ -68,8 +69,8 @@ func (c *agentCheck) evaluation(script []event) error {
 		s := slices.Clone(script)
 		rng := rand.New(rand.NewPCG(uint64(version), 5))
 		for k := len(s) / 4; k < len(s)/2; k++ {
-			if s[k].signal == framework.Continue {
-				s[k].signal, s[k].reward = framework.Evaluate, reward(&c.spec, rng)
+			if s[k].signal == vector.Continue {
+				s[k].signal, s[k].reward = vector.Evaluate, reward(&c.spec, rng)
 			}
 		}
 		log, err := c.play([][]event{s}, 0, false)
@@ -90,14 +91,14 @@ func (c *agentCheck) checkpoint(script, other []event) error {
 		return nil
 	}
 	const n = 2
-	open := func(agents *[]framework.VectorAgent) (framework.VectorAgent, error) {
+	open := func(agents *[]vector.Agent) (vector.Agent, error) {
 		a, err := c.open(n)
 		if err == nil {
 			*agents = append(*agents, a)
 		}
 		return a, err
 	}
-	var opened []framework.VectorAgent
+	var opened []vector.Agent
 	defer func() {
 		for _, a := range opened {
 			if err := a.Close(); err != nil {
@@ -113,7 +114,7 @@ func (c *agentCheck) checkpoint(script, other []event) error {
 	if _, err := c.feed(agent, n, 0, script[:half]); err != nil {
 		return err
 	}
-	state, err := framework.Save(c.ctx, agent, 0)
+	state, err := vector.Save(c.ctx, agent, 0)
 	if err != nil {
 		c.try(RoundTrips, fmt.Errorf("saving: %w", err))
 		return nil
@@ -133,9 +134,9 @@ func (c *agentCheck) checkpoint(script, other []event) error {
 	if err != nil {
 		return err
 	}
-	for name, lanes := range map[string]framework.VectorAgent{"a fresh lane": fresh, "a lane that has had another run": used} {
+	for name, lanes := range map[string]vector.Agent{"a fresh lane": fresh, "a lane that has had another run": used} {
 		given := slices.Clone(state)
-		if err := framework.Load(c.ctx, lanes, 1, given); err != nil {
+		if err := vector.Load(c.ctx, lanes, 1, given); err != nil {
 			c.try(RoundTrips, fmt.Errorf("loading into %s: %w", name, err))
 			continue
 		}
@@ -153,8 +154,8 @@ func (c *agentCheck) checkpoint(script, other []event) error {
 
 // feed tells one lane of n the given events, leaves the others idle, and logs the
 // lane's actions.
-func (c *agentCheck) feed(agent framework.VectorAgent, n, lane int, events []event) (log []string, err error) {
-	in, actions := framework.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
+func (c *agentCheck) feed(agent vector.Agent, n, lane int, events []event) (log []string, err error) {
+	in, actions := vector.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
 	for _, e := range events {
 		in.Signals[lane], in.Seeds[lane], in.Rewards[lane], in.Terminated[lane], in.Truncated[lane] = e.signal, e.seed, e.reward, e.terminated, e.truncated
 		if err := in.Observations.Set(c.spec.Observation, lane, e.observation); err != nil {
@@ -179,8 +180,8 @@ func storable(c *agentCheck) (bool, error) {
 	_, err = c.feed(agent, 1, 0, c.script(1)[:1])
 	if err == nil {
 		var state []byte
-		if state, err = framework.Save(c.ctx, agent, 0); err == nil {
-			err = framework.Load(c.ctx, agent, 0, state)
+		if state, err = vector.Save(c.ctx, agent, 0); err == nil {
+			err = vector.Load(c.ctx, agent, 0, state)
 		}
 		if errors.Is(err, framework.ErrUnsupported) {
 			return false, agent.Close()

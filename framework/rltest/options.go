@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -34,7 +35,7 @@ func (c *agentCheck) options() (has bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	_, has = agent.(framework.OptionAgent)
+	_, has = agent.(vector.OptionAgent)
 	if err := agent.Close(); err != nil || !has {
 		return has, err
 	}
@@ -82,12 +83,12 @@ func (c *agentCheck) options() (has bool, err error) {
 }
 
 // offered opens lanes of an option agent and offers them kinds of options.
-func (c *agentCheck) offered(n int, kinds []options.Kind) (framework.OptionAgent, error) {
+func (c *agentCheck) offered(n int, kinds []options.Kind) (vector.OptionAgent, error) {
 	agent, err := c.open(n)
 	if err != nil {
 		return nil, err
 	}
-	able, ok := agent.(framework.OptionAgent)
+	able, ok := agent.(vector.OptionAgent)
 	if !ok {
 		return nil, fmt.Errorf("lanes opened later, %d of them, have no options", n)
 	}
@@ -134,13 +135,13 @@ func (c *agentCheck) decide(kinds []options.Kind, scripts [][]event, salt uint64
 	}
 	pause := rand.New(rand.NewPCG(98, 0))
 	for call := uint64(0); !d.over(); call++ {
-		d.in, d.actions = framework.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
+		d.in, d.actions = vector.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
 		for i := range scripts {
 			rng := rand.New(rand.NewPCG(salt+2*call, uint64(i)))
 			soilColumn(&d.actions, i, rng)
 			d.problems[i] = options.Problem{Arms: make([]options.Arm, salt), Greedy: int(salt), Values: []float64{rng.Float64()}, Optimal: []float64{math.NaN()}}
 			if d.at[i] == len(scripts[i]) || idle && pause.IntN(4) == 0 {
-				d.in.Signals[i], d.epochs[i] = framework.Idle, false
+				d.in.Signals[i], d.epochs[i] = vector.Idle, false
 				continue
 			}
 			if err := d.tell(i); err != nil {
@@ -159,11 +160,11 @@ func (c *agentCheck) decide(kinds []options.Kind, scripts [][]event, salt uint64
 // deciding is a play of decide.
 type deciding struct {
 	*agentCheck
-	agent    framework.OptionAgent
+	agent    vector.OptionAgent
 	scripts  [][]event
 	at       []int // the next event of each lane
 	age      []int // events since its run began
-	in       *framework.Feedback
+	in       *vector.Feedback
 	actions  space.Column
 	epochs   []bool
 	choices  []int
@@ -184,10 +185,10 @@ func (d *deciding) over() bool {
 func (d *deciding) tell(i int) error {
 	e := d.scripts[i][d.at[i]]
 	d.in.Signals[i], d.in.Seeds[i], d.in.Rewards[i], d.in.Terminated[i], d.in.Truncated[i] = e.signal, e.seed, e.reward, e.terminated, e.truncated
-	if e.signal == framework.NewRun {
+	if e.signal == vector.NewRun {
 		d.age[i] = 0
 	}
-	d.epochs[i] = e.signal != framework.Continue || d.age[i]%3 == 0 && !e.terminated && !e.truncated
+	d.epochs[i] = e.signal != vector.Continue || d.age[i]%3 == 0 && !e.terminated && !e.truncated
 	d.at[i]++
 	d.age[i]++
 	return d.in.Observations.Set(d.spec.Observation, i, e.observation)
@@ -230,11 +231,11 @@ func (d *deciding) call() error {
 		}
 	}
 	for i, now := range columnEntries(&d.actions, n) {
-		switch ended := d.in.Signals[i] == framework.Continue && (d.in.Terminated[i] || d.in.Truncated[i]); {
+		switch ended := d.in.Signals[i] == vector.Continue && (d.in.Terminated[i] || d.in.Truncated[i]); {
 		case !d.epochs[i] && now != before[i]:
 			d.try(ChoiceActs, fmt.Errorf("lane %d had no choice, and its action went from %s to %s", i, before[i], now))
 			return errBroken
-		case d.in.Signals[i] == framework.Idle || ended:
+		case d.in.Signals[i] == vector.Idle || ended:
 		default:
 			err := d.spec.Action.Check(&d.actions, i)
 			if d.try(ChoiceActs, err); err != nil {
@@ -289,7 +290,7 @@ func (c *agentCheck) epochless(kinds []options.Kind, script []event) error {
 		if err != nil {
 			return err
 		}
-		lanes := framework.VectorAgent(agent)
+		lanes := vector.Agent(agent)
 		if version == 1 {
 			lanes = stepper{agent}
 		}
@@ -305,10 +306,10 @@ func (c *agentCheck) epochless(kinds []options.Kind, script []event) error {
 }
 
 // stepper steps an option agent by StepOptions.
-type stepper struct{ framework.OptionAgent }
+type stepper struct{ vector.OptionAgent }
 
-// Step implements framework.VectorAgent.
-func (s stepper) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+// Step implements vector.Agent.
+func (s stepper) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
 	n := len(in.Signals)
 	return s.StepOptions(ctx, in, make([]bool, n), actions, make([]options.Problem, n))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/internal/optiontest"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -22,7 +23,7 @@ type chooser struct {
 	runs []int // of each lane
 }
 
-func newChooser(bug string, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+func newChooser(bug string, spec framework.Spec, lanes int) (vector.Agent, error) {
 	tables, err := optiontest.New(spec, lanes)
 	return &chooser{Tables: tables, bug: bug, runs: make([]int, lanes)}, err
 }
@@ -40,7 +41,7 @@ func (c *chooser) Offer(ctx context.Context, kinds []options.Kind) error {
 	return c.Tables.Offer(ctx, kinds)
 }
 
-func (c *chooser) StepOptions(ctx context.Context, in *framework.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+func (c *chooser) StepOptions(ctx context.Context, in *vector.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
 	before := slices.Clone(problems)
 	if err := c.Tables.StepOptions(ctx, in, epochs, actions, problems); err != nil {
 		return err
@@ -48,7 +49,7 @@ func (c *chooser) StepOptions(ctx context.Context, in *framework.Feedback, epoch
 	made++
 	facing := 0
 	for i, epoch := range epochs {
-		if in.Signals[i] == framework.NewRun {
+		if in.Signals[i] == vector.NewRun {
 			c.runs[i]++
 		}
 		if !epoch {
@@ -77,10 +78,10 @@ func (c *chooser) StepOptions(ctx context.Context, in *framework.Feedback, epoch
 	return nil
 }
 
-func (c *chooser) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+func (c *chooser) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
 	err := c.Tables.Step(ctx, in, actions)
 	for i, s := range in.Signals {
-		if c.bug == "acts otherwise by itself" && s != framework.Idle {
+		if c.bug == "acts otherwise by itself" && s != vector.Idle {
 			actions.Int64[i] = 1
 		}
 	}
@@ -140,7 +141,7 @@ func TestCheckOptions(t *testing.T) {
 	spec := Specs()[2]
 	for bug, want := range brokenChoosers {
 		t.Run(bug, func(t *testing.T) {
-			err := CheckVectorAgent(t.Context(), func(lanes int) (framework.VectorAgent, error) { return newChooser(bug, spec, lanes) }, spec)
+			err := CheckVectorAgent(t.Context(), func(lanes int) (vector.Agent, error) { return newChooser(bug, spec, lanes) }, spec)
 			if got := found(err); !slices.Equal(got, want) {
 				t.Errorf("got %v, want %v:\n%v", got, want, err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 var pluginID = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*@[0-9A-Za-z.+-]+$`)
@@ -20,7 +21,7 @@ var pluginID = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*@[0
 // or, without specs, on Specs: on all those that it does not refuse with an error
 // wrapping framework.ErrUnsupported, of which there must be one. The result is
 // nil or every broken rule: see Broken.
-func CheckPlugin(ctx context.Context, p framework.Plugin, params json.RawMessage, specs ...framework.Spec) error {
+func CheckPlugin(ctx context.Context, p vector.Plugin, params json.RawMessage, specs ...framework.Spec) error {
 	d, err := p.Describe(ctx)
 	if err != nil {
 		return &Violation{Rule: Described, Err: err}
@@ -28,10 +29,10 @@ func CheckPlugin(ctx context.Context, p framework.Plugin, params json.RawMessage
 	if err := describes(&d); err != nil {
 		return &Violation{Rule: Described, Err: err}
 	}
-	if d.Kind == framework.KindEnvironment {
+	if d.Kind == vector.KindEnvironment {
 		return errors.Join(
 			capable(ctx, p, &d, params),
-			CheckVectorEnvironment(ctx, func(lanes int) (framework.VectorEnvironment, error) {
+			CheckVectorEnvironment(ctx, func(lanes int) (vector.Environment, error) {
 				return p.OpenEnvironment(ctx, params, lanes)
 			}, nil))
 	}
@@ -52,7 +53,7 @@ func CheckPlugin(ctx context.Context, p framework.Plugin, params json.RawMessage
 		if err != nil {
 			err = &Violation{Rule: Works, Err: err}
 		} else {
-			open := func(lanes int) (framework.VectorAgent, error) { return p.OpenAgent(ctx, params, spec, lanes) }
+			open := func(lanes int) (vector.Agent, error) { return p.OpenAgent(ctx, params, spec, lanes) }
 			err = errors.Join(
 				capableAgent(&agentCheck{ctx: ctx, open: open, spec: spec}, &d),
 				CheckVectorAgent(ctx, open, spec))
@@ -67,12 +68,12 @@ func CheckPlugin(ctx context.Context, p framework.Plugin, params json.RawMessage
 	return errors.Join(errs...)
 }
 
-func describes(d *framework.Description) error {
+func describes(d *vector.Description) error {
 	if !pluginID.MatchString(d.ID) {
 		return fmt.Errorf("the id is %q, want namespace/name@version in lower case", d.ID)
 	}
-	if d.Kind != framework.KindEnvironment && d.Kind != framework.KindAgent {
-		return fmt.Errorf("the kind is %q, want %q or %q", d.Kind, framework.KindEnvironment, framework.KindAgent)
+	if d.Kind != vector.KindEnvironment && d.Kind != vector.KindAgent {
+		return fmt.Errorf("the kind is %q, want %q or %q", d.Kind, vector.KindEnvironment, vector.KindAgent)
 	}
 	if d.Doc == "" {
 		return errors.New("there is no doc, a sentence for people")
@@ -84,23 +85,23 @@ func describes(d *framework.Description) error {
 	return nil
 }
 
-func capable(ctx context.Context, p framework.Plugin, d *framework.Description, params json.RawMessage) error {
+func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params json.RawMessage) error {
 	env, err := p.OpenEnvironment(ctx, params, 1)
 	if err != nil {
 		return &Violation{Rule: Works, Err: err}
 	}
 	defer env.Close()
-	_, has := env.(framework.Modeler)
+	has := env.Abilities().Models != nil
 	if says := slices.Contains(d.Capabilities, "model"); says != has {
 		return &Violation{Rule: Capable, Err: fmt.Errorf(`"model" is listed: %v; the environment has models: %v`, says, has)}
 	}
 	spec := env.Spec()
-	in, out := framework.NewActions(spec, 1), framework.NewTimeSteps(spec, 1)
-	in.Signals[0] = framework.NewRun
+	in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
+	in.Signals[0] = vector.NewRun
 	if err := env.Step(ctx, in, &out); err != nil {
 		return nil // CheckVectorEnvironment says so
 	}
-	_, err = framework.Render(ctx, env, 0)
+	_, err = vector.Render(ctx, env, 0)
 	has = !errors.Is(err, framework.ErrUnsupported)
 	if says := slices.Contains(d.Capabilities, "render"); says != has {
 		return &Violation{Rule: Capable, Err: fmt.Errorf(`"render" is listed: %v; the environment can be rendered: %v`, says, has)}
@@ -110,12 +111,12 @@ func capable(ctx context.Context, p framework.Plugin, d *framework.Description, 
 
 // capableAgent says whether the description of an agent is right about options
 // and checkpoints.
-func capableAgent(c *agentCheck, d *framework.Description) error {
+func capableAgent(c *agentCheck, d *vector.Description) error {
 	agent, err := c.open(1)
 	if err != nil {
 		return nil // CheckVectorAgent says so
 	}
-	_, has := agent.(framework.OptionAgent)
+	_, has := agent.(vector.OptionAgent)
 	if err := agent.Close(); err != nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // brokenPlugins are the rules that each bug of a plugin breaks.
@@ -30,8 +31,8 @@ var brokenPlugins = map[string][]Rule{
 	"an agent for no space": nil, // Works could not be tried
 }
 
-func brokenPlugin(bug string) framework.Plugin {
-	d := framework.Description{ID: "test/x@1.0", Kind: framework.KindEnvironment, Doc: "A test.", Params: json.RawMessage(`{}`), Capabilities: []string{"model"}}
+func brokenPlugin(bug string) vector.Plugin {
+	d := vector.Description{ID: "test/x@1.0", Kind: vector.KindEnvironment, Doc: "A test.", Params: json.RawMessage(`{}`), Capabilities: []string{"model"}}
 	switch bug {
 	case "no version":
 		d.ID = "test/x"
@@ -52,8 +53,8 @@ func brokenPlugin(bug string) framework.Plugin {
 		if bug == "claims checkpoints" {
 			d.Capabilities = []string{"checkpoint"}
 		}
-		d.Kind = framework.KindAgent
-		return &framework.AgentPlugin{Description: d, Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+		d.Kind = vector.KindAgent
+		return &vector.AgentPlugin{Description: d, Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
 			if _, ok := spec.Action.(space.Discrete); !ok || bug == "an agent for no space" {
 				return nil, fmt.Errorf("continuous actions: %w", framework.ErrUnsupported)
 			}
@@ -66,12 +67,12 @@ func brokenPlugin(bug string) framework.Plugin {
 			return newLearners("", spec, lanes), nil
 		}}
 	}
-	return &framework.EnvironmentPlugin{Description: d, Open: func(_ json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+	return &vector.EnvironmentPlugin{Description: d, Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
 		switch bug {
 		case "cannot open":
 			return nil, fmt.Errorf("no")
 		case "claims models":
-			return struct{ framework.VectorEnvironment }{newBatch("", lanes)}, nil
+			return vector.WithAbilities(newBatch("", lanes), vector.EnvironmentAbilities{}), nil
 		}
 		return newBatch("", lanes), nil
 	}}

@@ -7,22 +7,23 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // started opens lanes and starts a run in those that are not left out.
-func (c *vectorCheck) started(n, leftOut int, f func(framework.VectorEnvironment, *framework.Actions, *framework.TimeSteps) error) error {
-	return c.with(n, func(env framework.VectorEnvironment) error {
-		in, out := framework.NewActions(c.spec, n), framework.NewTimeSteps(c.spec, n)
+func (c *vectorCheck) started(n, leftOut int, f func(vector.Environment, *vector.Actions, *vector.TimeSteps) error) error {
+	return c.with(n, func(env vector.Environment) error {
+		in, out := vector.NewActions(c.spec, n), vector.NewTimeSteps(c.spec, n)
 		for i := range n {
 			if i != leftOut {
-				in.Signals[i], in.Seeds[i] = framework.NewRun, uint64(i)
+				in.Signals[i], in.Seeds[i] = vector.NewRun, uint64(i)
 			}
 		}
 		if err := env.Step(c.ctx, in, &out); err != nil {
 			return err
 		}
 		for i := range n {
-			in.Signals[i] = framework.Continue
+			in.Signals[i] = vector.Continue
 			if err := in.Actions.Set(c.spec.Action, i, c.actions[i%len(c.actions)]); err != nil {
 				return err
 			}
@@ -32,13 +33,13 @@ func (c *vectorCheck) started(n, leftOut int, f func(framework.VectorEnvironment
 }
 
 // attempt makes a step that should fail with the sentinel, because of one lane.
-func (c *vectorCheck) attempt(env framework.VectorEnvironment, in *framework.Actions, out *framework.TimeSteps, rule Rule, sentinel error, lane int) {
-	err := framework.Guard(func() error { return env.Step(c.ctx, in, out) })
+func (c *vectorCheck) attempt(env vector.Environment, in *vector.Actions, out *vector.TimeSteps, rule Rule, sentinel error, lane int) {
+	err := vector.Guard(func() error { return env.Step(c.ctx, in, out) })
 	c.try(rule, wants(err, sentinel))
 	if !errors.Is(err, sentinel) {
 		return
 	}
-	var named *framework.LaneError
+	var named *vector.LaneError
 	var wrong error
 	if !errors.As(err, &named) || named.Lane != lane {
 		wrong = fmt.Errorf("lane %d is to blame, the error is %w", lane, err)
@@ -47,7 +48,7 @@ func (c *vectorCheck) attempt(env framework.VectorEnvironment, in *framework.Act
 }
 
 func (c *vectorCheck) needsResetFirst() error {
-	return c.started(lanes, 1, func(env framework.VectorEnvironment, in *framework.Actions, out *framework.TimeSteps) error {
+	return c.started(lanes, 1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
 		c.attempt(env, in, out, NeedsResetFirst, framework.ErrNeedsReset, 1)
 		return nil
 	})
@@ -56,7 +57,7 @@ func (c *vectorCheck) needsResetFirst() error {
 // refuses tries actions outside the action space in one of the lanes.
 func (c *vectorCheck) refuses() error {
 	for _, bad := range outside(c.spec.Action) {
-		err := c.started(lanes, -1, func(env framework.VectorEnvironment, in *framework.Actions, out *framework.TimeSteps) error {
+		err := c.started(lanes, -1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
 			if err := in.Actions.Set(c.spec.Action, 1, bad); err != nil {
 				return err
 			}
@@ -77,7 +78,7 @@ func (c *vectorCheck) endOfEpisode() error {
 	if c.spec.Continuing {
 		return nil
 	}
-	return c.started(many, -1, func(env framework.VectorEnvironment, in *framework.Actions, out *framework.TimeSteps) error {
+	return c.started(many, -1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
 		for k := range maxSteps {
 			for i := range many { // every lane begins elsewhere among the actions
 				a := c.actions[(k+i*len(c.actions)/many)%len(c.actions)]
@@ -102,12 +103,12 @@ func (c *vectorCheck) endOfEpisode() error {
 
 // models checks the models of an environment that has them.
 func (c *vectorCheck) models() error {
-	return c.started(lanes, -1, func(env framework.VectorEnvironment, _ *framework.Actions, _ *framework.TimeSteps) error {
-		modeler, ok := env.(framework.Modeler)
-		if !ok {
+	return c.started(lanes, -1, func(env vector.Environment, _ *vector.Actions, _ *vector.TimeSteps) error {
+		read := env.Abilities().Models
+		if read == nil {
 			return nil
 		}
-		models, err := modeler.Models(c.ctx)
+		models, err := read(c.ctx)
 		if err == nil && len(models) != lanes {
 			err = fmt.Errorf("%d models for %d lanes", len(models), lanes)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // largestPolicy is the largest table, in entries, with which rollouts are checked.
@@ -24,19 +25,19 @@ func (c *vectorCheck) rollouts() error {
 	}
 	own := true
 	play := func(rolled bool) (log []string, err error) {
-		err = c.with(lanes, func(env framework.VectorEnvironment) error {
-			r, ok := env.(framework.Roller)
-			if !ok {
+		err = c.with(lanes, func(env vector.Environment) error {
+			rollOut := env.Abilities().RollOut
+			if rollOut == nil {
 				own = false
 				return nil
 			}
 			if !rolled {
-				env = struct{ framework.VectorEnvironment }{env} // which has no way of its own
+				env = vector.WithAbilities(env, vector.EnvironmentAbilities{})
 			}
-			in, out := c.rollout(int(observation.N), int(action.N)), framework.NewTrajectories(c.spec, lanes, calls)
+			in, out := c.rollout(int(observation.N), int(action.N)), vector.NewTrajectories(c.spec, lanes, calls)
 			for k := range 3 {
 				if rolled {
-					err := r.RollOut(c.ctx, in, out)
+					err := rollOut(c.ctx, in, out)
 					if errors.Is(err, framework.ErrUnsupported) {
 						own = false
 						return nil
@@ -48,12 +49,12 @@ func (c *vectorCheck) rollouts() error {
 					if err != nil {
 						return nil
 					}
-				} else if err := framework.RollOut(c.ctx, env, in, out); err != nil {
+				} else if err := vector.RollOut(c.ctx, env, in, out); err != nil {
 					return err
 				}
 				entries := lanesOf(&out.TimeSteps, lanes*calls)
 				for i, signal := range out.Signals {
-					if signal != framework.Idle {
+					if signal != vector.Idle {
 						log = append(log, fmt.Sprintf("rollout %d, lane %d, step %d: %d %s", k, i/calls, i%calls, signal, entries[i]))
 					}
 				}
@@ -76,10 +77,10 @@ func (c *vectorCheck) rollouts() error {
 
 // rollout asks all lanes but the last to begin, under a random policy that avoids
 // some actions.
-func (c *vectorCheck) rollout(observations, actions int) *framework.Rollout {
+func (c *vectorCheck) rollout(observations, actions int) *vector.Rollout {
 	rng := rand.New(rand.NewPCG(3, 0))
-	in := &framework.Rollout{
-		Steps: calls, Episodes: 5, Signals: make([]framework.Signal, lanes),
+	in := &vector.Rollout{
+		Steps: calls, Episodes: 5, Signals: make([]vector.Signal, lanes),
 		Observations: space.NewColumn(c.spec.Observation, lanes),
 		Draws:        make([]uint64, lanes), Policy: make([]float64, observations*actions),
 	}
@@ -96,13 +97,13 @@ func (c *vectorCheck) rollout(observations, actions int) *framework.Rollout {
 		}
 	}
 	for i := range lanes - 1 {
-		in.Signals[i] = framework.NewRun
+		in.Signals[i] = vector.NewRun
 	}
 	c.reseed(in, rng)
 	return in
 }
 
-func (c *vectorCheck) reseed(in *framework.Rollout, rng *rand.Rand) {
+func (c *vectorCheck) reseed(in *vector.Rollout, rng *rand.Rand) {
 	in.Seeds = make([]uint64, lanes*in.Episodes)
 	for i := range in.Seeds {
 		in.Seeds[i] = rng.Uint64()
@@ -115,23 +116,23 @@ func (c *vectorCheck) reseed(in *framework.Rollout, rng *rand.Rand) {
 // goOn makes the request that follows rollout k: lanes go on where they are, or
 // begin an episode where that has ended; the last lane joins in. Lanes run out of
 // seeds in the first and the third, not in the second.
-func (c *vectorCheck) goOn(in *framework.Rollout, out *framework.Trajectories, k int) {
+func (c *vectorCheck) goOn(in *vector.Rollout, out *vector.Trajectories, k int) {
 	if in.Episodes = 5; k == 0 {
 		in.Episodes = in.Steps
 	}
 	c.reseed(in, seed.Stream(uint64(k), seed.Environment))
 	for i := range in.Signals {
 		last := (i+1)*in.Steps - 1
-		for last > i*in.Steps && out.Signals[last] == framework.Idle {
+		for last > i*in.Steps && out.Signals[last] == vector.Idle {
 			last--
 		}
 		switch {
-		case out.Signals[last] == framework.Idle:
-			in.Signals[i] = framework.NewRun
+		case out.Signals[last] == vector.Idle:
+			in.Signals[i] = vector.NewRun
 		case out.Terminated[last] || out.Truncated[last]:
-			in.Signals[i] = framework.NewEpisode
+			in.Signals[i] = vector.NewEpisode
 		default:
-			in.Signals[i], in.Observations.Int64[i] = framework.Continue, out.Observations.Int64[last]
+			in.Signals[i], in.Observations.Int64[i] = vector.Continue, out.Observations.Int64[last]
 		}
 	}
 }

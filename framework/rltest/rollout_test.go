@@ -10,6 +10,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // walk is a random walk on five places, counted from 2, that ends in the last.
@@ -43,11 +44,15 @@ func (w *walk) Step(_ context.Context, action space.Value) (framework.TimeStep, 
 
 // rolling is a batch of walks with rollouts of its own, which a bug breaks.
 type rolling struct {
-	framework.VectorEnvironment
+	vector.Environment
 	bug string
 }
 
-func (r *rolling) RollOut(ctx context.Context, in *framework.Rollout, out *framework.Trajectories) error {
+func (r *rolling) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{RollOut: r.rollOut}
+}
+
+func (r *rolling) rollOut(ctx context.Context, in *vector.Rollout, out *vector.Trajectories) error {
 	if r.bug == "cannot" {
 		return framework.ErrUnsupported
 	}
@@ -64,7 +69,7 @@ func (r *rolling) RollOut(ctx context.Context, in *framework.Rollout, out *frame
 		some.Seeds[1]++
 	case "stops early":
 		some.Episodes = 0
-		if slices.Max(in.Signals) == framework.Continue {
+		if slices.Max(in.Signals) == vector.Continue {
 			break
 		}
 		some.Episodes = 1
@@ -73,15 +78,15 @@ func (r *rolling) RollOut(ctx context.Context, in *framework.Rollout, out *frame
 			some.Seeds = append(some.Seeds, in.Seeds[i*in.Episodes])
 		}
 	}
-	if err := framework.RollOut(ctx, r.VectorEnvironment, &some, out); err != nil {
+	if err := vector.RollOut(ctx, r.Environment, &some, out); err != nil {
 		return err
 	}
 	switch r.bug {
 	case "pays less":
 		out.Rewards[7] /= 2
 	case "leaves a lane behind": // by a step that is not in the answer
-		actions, steps := framework.NewActions(r.Spec(), lanes), framework.NewTimeSteps(r.Spec(), lanes)
-		actions.Signals[0], actions.Seeds[0] = framework.NewEpisode, 1
+		actions, steps := vector.NewActions(r.Spec(), lanes), vector.NewTimeSteps(r.Spec(), lanes)
+		actions.Signals[0], actions.Seeds[0] = vector.NewEpisode, 1
 		return r.Step(ctx, actions, &steps)
 	case "pays NaN":
 		out.Rewards[7] = math.NaN()
@@ -104,8 +109,8 @@ var brokenRollouts = map[string][]Rule{
 func TestRollouts(t *testing.T) {
 	for bug, want := range brokenRollouts {
 		t.Run(bug, func(t *testing.T) {
-			err := CheckVectorEnvironment(t.Context(), func(lanes int) (framework.VectorEnvironment, error) {
-				v, err := framework.Vectorize(func() (framework.Environment, error) { return &walk{}, nil }, lanes)
+			err := CheckVectorEnvironment(t.Context(), func(lanes int) (vector.Environment, error) {
+				v, err := vector.Vectorize(func() (framework.Environment, error) { return &walk{}, nil }, lanes)
 				return &rolling{v, bug}, err
 			}, nil)
 			if got := found(err); !slices.Equal(got, want) {

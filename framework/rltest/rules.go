@@ -58,7 +58,7 @@ const (
 	// LanesIndependent: a lane yields what it would yield alone.
 	LanesIndependent Rule = "lanes-independent"
 	// NamesLane: an error for which one lane is to blame wraps a
-	// *framework.LaneError with that lane.
+	// *vector.LaneError with that lane.
 	NamesLane Rule = "error-names-lane"
 	// ModelFits: an environment with models has one for every lane, with as many
 	// actions as the action space and expected rewards within the spec's bounds.
@@ -66,8 +66,8 @@ const (
 	// RenderChangesNothing: an environment that can be rendered is drawn as text,
 	// and goes on as if nobody had looked.
 	RenderChangesNothing Rule = "render-changes-nothing"
-	// RolloutIsSteps: an environment that has its own way to make rollouts,
-	// framework.Roller, yields what it yields step by step, bit for bit.
+	// RolloutIsSteps: an environment with the ability RollOut
+	// yields what it yields step by step, bit for bit.
 	RolloutIsSteps Rule = "rolled-out-is-stepped"
 )
 
@@ -93,7 +93,7 @@ const (
 	RoundTrips Rule = "save-and-load-round-trips"
 )
 
-// The rules of agents with options, framework.OptionAgent. Works, InputUnchanged,
+// The rules of agents with options, vector.OptionAgent. Works, InputUnchanged,
 // FillsColumns, LanesIndependent and NewRunForgets hold for their decisions, too.
 const (
 	// ProblemSound: every decision that a lane faces passes options.Problem.Check.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 // CheckVectorEnvironment checks lanes of an environment, written as a batch or
 // behind the plugin seam. open makes fresh ones at every call. For the actions
 // see CheckEnvironment.
-func CheckVectorEnvironment(ctx context.Context, open func(lanes int) (framework.VectorEnvironment, error), actions []space.Value) error {
+func CheckVectorEnvironment(ctx context.Context, open func(lanes int) (vector.Environment, error), actions []space.Value) error {
 	env, err := open(1)
 	if err != nil {
 		return fmt.Errorf("rltest: no environment to check: %w", err)
@@ -56,9 +57,9 @@ func vectorRules(spec *framework.Spec) []Rule {
 	return rules
 }
 
-func checkVectorEnvironment(ctx context.Context, open func(lanes int) (framework.VectorEnvironment, error), actions []space.Value) *report {
+func checkVectorEnvironment(ctx context.Context, open func(lanes int) (vector.Environment, error), actions []space.Value) *report {
 	c := &vectorCheck{ctx: ctx, open: open, actions: actions}
-	c.try(Works, framework.Guard(c.run))
+	c.try(Works, vector.Guard(c.run))
 	return &c.report
 }
 
@@ -66,7 +67,7 @@ func checkVectorEnvironment(ctx context.Context, open func(lanes int) (framework
 type vectorCheck struct {
 	report
 	ctx     context.Context
-	open    func(lanes int) (framework.VectorEnvironment, error)
+	open    func(lanes int) (vector.Environment, error)
 	spec    framework.Spec
 	actions []space.Value
 }
@@ -133,7 +134,7 @@ func (r *report) sound(rules ...Rule) bool {
 
 // restarts compares a run in a used lane with the same run in a fresh one.
 func (c *vectorCheck) restarts() error {
-	return c.with(1, func(env framework.VectorEnvironment) error {
+	return c.with(1, func(env vector.Environment) error {
 		d := newDriver(c, 7)
 		if _, err := c.calls(env, []*driver{d}, false, false); err != nil {
 			return err
@@ -142,7 +143,7 @@ func (c *vectorCheck) restarts() error {
 		if err != nil {
 			return err
 		}
-		return c.with(1, func(env framework.VectorEnvironment) error {
+		return c.with(1, func(env vector.Environment) error {
 			fresh, err := c.calls(env, []*driver{newDriver(c, 8)}, false, false)
 			if err == nil {
 				c.try(SameSeedSameEpisode, differ(fresh[0], used[0], "a run in a lane that has had other runs"))
@@ -153,7 +154,7 @@ func (c *vectorCheck) restarts() error {
 }
 
 // with opens lanes for as long as f runs.
-func (c *vectorCheck) with(n int, f func(framework.VectorEnvironment) error) error {
+func (c *vectorCheck) with(n int, f func(vector.Environment) error) error {
 	env, err := c.open(n)
 	if err != nil {
 		return err
@@ -164,7 +165,7 @@ func (c *vectorCheck) with(n int, f func(framework.VectorEnvironment) error) err
 // drive opens n lanes, makes calls and returns a log a lane. The first lane gets
 // the calls of driver first, and so on.
 func (c *vectorCheck) drive(n, first int, dirty, idle bool) (logs [][]string, err error) {
-	err = c.with(n, func(env framework.VectorEnvironment) error {
+	err = c.with(n, func(env vector.Environment) error {
 		var drivers []*driver
 		for i := range n {
 			drivers = append(drivers, newDriver(c, uint64(first+i)))
@@ -191,15 +192,15 @@ func newDriver(c *vectorCheck, number uint64) *driver {
 	return &driver{rng: rand.New(rand.NewPCG(number, 1)), actions: c.actions, next: int(number)}
 }
 
-func (d *driver) call(in *framework.Actions, spec *framework.Spec, lane int) error {
+func (d *driver) call(in *vector.Actions, spec *framework.Spec, lane int) error {
 	in.Seeds[lane] = d.rng.Uint64()
 	switch u := d.rng.IntN(20); {
 	case d.made == 0 || u == 0:
-		in.Signals[lane] = framework.NewRun
+		in.Signals[lane] = vector.NewRun
 	case d.ended || u == 1:
-		in.Signals[lane] = framework.NewEpisode
+		in.Signals[lane] = vector.NewEpisode
 	default:
-		in.Signals[lane] = framework.Continue
+		in.Signals[lane] = vector.Continue
 	}
 	d.made++
 	a := d.actions[d.next%len(d.actions)]
@@ -210,25 +211,25 @@ func (d *driver) call(in *framework.Actions, spec *framework.Spec, lane int) err
 // calls makes every driver's calls and logs what the lanes answer. Every call
 // gets columns of its own: dirty ones hold values that no lane may mistake for
 // its own. With idle, lanes are left out now and then.
-func (c *vectorCheck) calls(env framework.VectorEnvironment, drivers []*driver, dirty, idle bool) ([][]string, error) {
+func (c *vectorCheck) calls(env vector.Environment, drivers []*driver, dirty, idle bool) ([][]string, error) {
 	n := len(drivers)
 	logs := make([][]string, n)
 	pause := rand.New(rand.NewPCG(99, 0))
-	var kept []framework.TimeSteps
+	var kept []vector.TimeSteps
 	var keptBytes [][]byte
 	for slices.ContainsFunc(drivers, func(d *driver) bool { return d.made < calls }) {
-		in, out := framework.NewActions(c.spec, n), framework.NewTimeSteps(c.spec, n)
+		in, out := vector.NewActions(c.spec, n), vector.NewTimeSteps(c.spec, n)
 		for i, d := range drivers {
-			in.Signals[i] = framework.Idle
+			in.Signals[i] = vector.Idle
 			if d.made < calls && !(idle && pause.IntN(4) == 0) {
 				if err := d.call(in, &c.spec, i); err != nil {
 					return nil, err
 				}
 			}
-			if dirty || in.Signals[i] == framework.Idle {
+			if dirty || in.Signals[i] == vector.Idle {
 				soil(&out, i, uint64(d.made))
 			}
-			if in.Signals[i] == framework.Idle {
+			if in.Signals[i] == vector.Idle {
 				in.Seeds[i] = 12345
 				if bad := outside(c.spec.Action); len(bad) > 0 {
 					if err := in.Actions.Set(c.spec.Action, i, bad[0]); err != nil {
@@ -251,7 +252,7 @@ func (c *vectorCheck) calls(env framework.VectorEnvironment, drivers []*driver, 
 		}
 		after := lanesOf(&out, n)
 		for i, d := range drivers {
-			if in.Signals[i] == framework.Idle {
+			if in.Signals[i] == vector.Idle {
 				var touched error
 				if after[i] != before[i] {
 					touched = fmt.Errorf("lane %d was idle and its entries went from %s to %s", i, before[i], after[i])
@@ -278,7 +279,7 @@ func (c *vectorCheck) calls(env framework.VectorEnvironment, drivers []*driver, 
 }
 
 // judge checks what a lane answered.
-func (c *vectorCheck) judge(signal framework.Signal, out *framework.TimeSteps, i int) {
+func (c *vectorCheck) judge(signal vector.Signal, out *vector.TimeSteps, i int) {
 	r, ended := out.Rewards[i], out.Terminated[i] || out.Truncated[i]
 	var err error
 	if math.IsNaN(r) || math.IsInf(r, 0) {
@@ -293,7 +294,7 @@ func (c *vectorCheck) judge(signal framework.Signal, out *framework.TimeSteps, i
 		}
 		c.try(EndsNever, err)
 	}
-	if signal != framework.Continue {
+	if signal != vector.Continue {
 		err = nil
 		if r != 0 || ended {
 			err = fmt.Errorf("lane %d: reward %v, terminated %v, truncated %v", i, r, out.Terminated[i], out.Truncated[i])
@@ -303,7 +304,7 @@ func (c *vectorCheck) judge(signal framework.Signal, out *framework.TimeSteps, i
 }
 
 // soil fills a lane's entries with values that depend on salt.
-func soil(out *framework.TimeSteps, i int, salt uint64) {
+func soil(out *vector.TimeSteps, i int, salt uint64) {
 	rng := rand.New(rand.NewPCG(salt, uint64(i)))
 	out.Rewards[i], out.Terminated[i], out.Truncated[i] = 1e6+rng.Float64(), rng.IntN(2) == 0, rng.IntN(2) == 0
 	soilColumn(&out.Observations, i, rng)
@@ -327,7 +328,7 @@ func soilColumn(c *space.Column, i int, rng *rand.Rand) {
 
 // lanesOf describes every lane's entries, bit for bit. It requires the lengths to
 // be right.
-func lanesOf(out *framework.TimeSteps, n int) []string {
+func lanesOf(out *vector.TimeSteps, n int) []string {
 	observations := out.Observations.AppendBytes(nil)
 	width := len(observations) / n
 	entries := make([]string, n)
@@ -338,7 +339,7 @@ func lanesOf(out *framework.TimeSteps, n int) []string {
 }
 
 // lengths checks that a step left the columns their lengths.
-func lengths(out *framework.TimeSteps, n int, spec framework.Spec) error {
+func lengths(out *vector.TimeSteps, n int, spec framework.Spec) error {
 	if len(out.Rewards) != n || len(out.Terminated) != n || len(out.Truncated) != n ||
 		out.Observations.Lanes() != n || !reflect.DeepEqual(out.Observations.Type, spec.Observation.DType()) {
 		return fmt.Errorf("columns of %d observations, %d rewards, %d and %d flags for %d lanes",

@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -56,7 +57,7 @@ type run struct {
 // Take follows a policy in every lane of env, which have not been stepped. The
 // policy and what is counted number observations and actions from 0. The error
 // wraps framework.ErrUnsupported where these are not Discrete.
-func Take(ctx context.Context, env framework.VectorEnvironment, lanes int, pi mdp.Policy, o Options) (*Sample, error) {
+func Take(ctx context.Context, env vector.Environment, lanes int, pi mdp.Policy, o Options) (*Sample, error) {
 	spec := env.Spec()
 	observation, ok := spec.Observation.(space.Discrete)
 	action, discrete := spec.Action.(space.Discrete)
@@ -76,33 +77,33 @@ func Take(ctx context.Context, env framework.VectorEnvironment, lanes int, pi md
 		sample: &Sample{Counts: counts, Rewards: make([]float64, lanes), Visits: make([][]float64, lanes)},
 		taken:  make([]float64, lanes),
 	}
-	in := &framework.Rollout{
-		Signals: make([]framework.Signal, lanes), Draws: make([]uint64, lanes),
+	in := &vector.Rollout{
+		Signals: make([]vector.Signal, lanes), Draws: make([]uint64, lanes),
 		Observations: space.NewColumn(spec.Observation, lanes), Policy: make([]float64, n*m),
 	}
 	for s := range n {
 		pi.Distribution(in.Policy[s*m:(s+1)*m], s)
 	}
 	for i := range lanes {
-		in.Signals[i] = framework.NewRun
+		in.Signals[i] = vector.NewRun
 		in.Draws[i] = t.seeds.Seed(o.First+i, seed.Agent, 0)
 		t.sample.Visits[i] = make([]float64, n)
 	}
 	for done := 0; done < o.Steps; done += in.Steps {
 		in.Steps = min(chunk, o.Steps-done)
 		in.Episodes = in.Steps
-		out := framework.NewTrajectories(spec, lanes, in.Steps)
+		out := vector.NewTrajectories(spec, lanes, in.Steps)
 		t.seed(in)
-		if err := framework.RollOut(ctx, env, in, out); err != nil {
+		if err := vector.RollOut(ctx, env, in, out); err != nil {
 			return nil, err
 		}
 		for i := range lanes {
 			for k := range in.Steps {
 				t.see(i, done+k, out, i*in.Steps+k)
 			}
-			in.Signals[i] = framework.Continue
+			in.Signals[i] = vector.Continue
 			if t.runs[i].ending {
-				in.Signals[i] = framework.NewEpisode
+				in.Signals[i] = vector.NewEpisode
 			}
 			in.Observations.Int64[i] = int64(t.runs[i].at) + observation.Start
 			in.Draws[i] = seed.After(in.Draws[i], in.Steps)
@@ -122,7 +123,7 @@ type taker struct {
 }
 
 // seed gives every lane as many seeds as it can need.
-func (t *taker) seed(in *framework.Rollout) {
+func (t *taker) seed(in *vector.Rollout) {
 	in.Seeds = in.Seeds[:0]
 	for i := range t.runs {
 		for k := range in.Episodes {
@@ -132,9 +133,9 @@ func (t *taker) seed(in *framework.Rollout) {
 }
 
 // see takes in step k of run i, entry e of what was rolled out.
-func (t *taker) see(i, k int, out *framework.Trajectories, e int) {
+func (t *taker) see(i, k int, out *vector.Trajectories, e int) {
 	r, next := &t.runs[i], int(out.Observations.Int64[e]-t.observation.Start)
-	if out.Signals[e] != framework.Continue {
+	if out.Signals[e] != vector.Continue {
 		if r.episode == 0 {
 			r.first = next
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rollout"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -74,9 +75,9 @@ func model(t *testing.T) *mdp.Tabular {
 	return m
 }
 
-func open(t *testing.T, lanes int) framework.VectorEnvironment {
+func open(t *testing.T, lanes int) vector.Environment {
 	t.Helper()
-	env, err := framework.Vectorize(func() (framework.Environment, error) { return &places{}, nil }, lanes)
+	env, err := vector.Vectorize(func() (framework.Environment, error) { return &places{}, nil }, lanes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestTake(t *testing.T) {
 // It is the same through another process, whatever the number of lanes: run 3 is
 // run 3. Every observation that is reached is left, in short runs, too.
 func TestTakeIsOfRuns(t *testing.T) {
-	take := func(env framework.VectorEnvironment, lanes, first, steps int) *rollout.Sample {
+	take := func(env vector.Environment, lanes, first, steps int) *rollout.Sample {
 		s, err := rollout.Take(t.Context(), env, lanes, mdp.Constant(5, 1), rollout.Options{Root: 7, First: first, Steps: steps})
 		if err != nil {
 			t.Fatal(err)
@@ -201,7 +202,7 @@ func TestTakeRefuses(t *testing.T) {
 	if _, err := rollout.Take(t.Context(), open(t, 2), 2, mdp.Uniform{}, rollout.Options{}); err == nil {
 		t.Error("no steps are no error")
 	}
-	env, err := framework.Vectorize(func() (framework.Environment, error) { return boxed{}, nil }, 1)
+	env, err := vector.Vectorize(func() (framework.Environment, error) { return boxed{}, nil }, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

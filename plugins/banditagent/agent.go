@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/snapshot"
 )
 
@@ -27,11 +28,11 @@ type Params struct {
 }
 
 // Plugin returns the agent as a plugin.
-func Plugin() framework.Plugin {
-	return &framework.AgentPlugin{
-		Description: framework.Description{
+func Plugin() vector.Plugin {
+	return &vector.AgentPlugin{
+		Description: vector.Description{
 			ID:     ID,
-			Kind:   framework.KindAgent,
+			Kind:   vector.KindAgent,
 			Doc:    "Plays multi-armed bandits by any policy (ε-greedy, Thompson, the paper's Algorithms 1 and 2, indices, upper confidence bounds, …) on any belief.",
 			Params: params.Schema(&Params{}),
 
@@ -41,7 +42,7 @@ func Plugin() framework.Plugin {
 	}
 }
 
-func open(raw json.RawMessage, spec framework.Spec, n int) (framework.VectorAgent, error) {
+func open(raw json.RawMessage, spec framework.Spec, n int) (vector.Agent, error) {
 	var p Params
 	if err := params.Decode(raw, &p); err != nil {
 		return nil, err
@@ -83,17 +84,17 @@ type lane struct {
 	bootstrap   *rand.Rand
 }
 
-// Step implements framework.VectorAgent.
-func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.Column) error {
+// Step implements vector.Agent.
+func (a *agent) Step(_ context.Context, in *vector.Feedback, actions *space.Column) error {
 	n := len(in.Signals)
 	rewards, arms, terminated, truncated := in.Rewards[:n], actions.Int64[:n], in.Terminated[:n], in.Truncated[:n]
 	for i, s := range in.Signals {
 		switch s {
-		case framework.Idle:
+		case vector.Idle:
 			continue
-		case framework.NewRun:
+		case vector.NewRun:
 			a.lanes[i] = a.start(in.Seeds[i])
-		case framework.Continue:
+		case vector.Continue:
 			l := &a.lanes[i]
 			if l.policy == nil || !(rewards[i] >= a.low && rewards[i] <= a.high) {
 				return a.refuse(i, rewards[i])
@@ -105,7 +106,7 @@ func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.C
 		}
 		l := &a.lanes[i]
 		if l.policy == nil {
-			return &framework.LaneError{Lane: i, Err: fmt.Errorf("an episode before the first run: %w", framework.ErrNeedsReset)}
+			return &vector.LaneError{Lane: i, Err: fmt.Errorf("an episode before the first run: %w", framework.ErrNeedsReset)}
 		}
 		l.arm = l.policy.SelectArm(l.exploration)
 		arms[i] = a.first + int64(l.arm)
@@ -113,7 +114,7 @@ func (a *agent) Step(_ context.Context, in *framework.Feedback, actions *space.C
 	return nil
 }
 
-// StepLane implements framework.LaneAgent.
+// StepLane implements vector.LaneAgent.
 func (a *agent) StepLane(i int, _ int64, reward float64) (action int64, err error) {
 	l := &a.lanes[i]
 	if l.policy == nil || !(reward >= a.low && reward <= a.high) {
@@ -127,9 +128,9 @@ func (a *agent) StepLane(i int, _ int64, reward float64) (action int64, err erro
 // refuse is the error about a reward that lane i cannot take.
 func (a *agent) refuse(i int, reward float64) error {
 	if a.lanes[i].policy == nil {
-		return &framework.LaneError{Lane: i, Err: fmt.Errorf("a step before the first run: %w", framework.ErrNeedsReset)}
+		return &vector.LaneError{Lane: i, Err: fmt.Errorf("a step before the first run: %w", framework.ErrNeedsReset)}
 	}
-	return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", a.task.Check(reward), framework.ErrInvalidAnswer)}
+	return &vector.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", a.task.Check(reward), framework.ErrInvalidAnswer)}
 }
 
 // start returns a lane at the beginning of a run.
@@ -139,7 +140,7 @@ func (a *agent) start(s uint64) lane {
 	return l
 }
 
-// SaveLane implements framework.LaneSaver.
+// SaveLane implements vector.LaneSaver.
 func (a *agent) SaveLane(_ context.Context, i int) ([]byte, error) {
 	if err := snapshot.Lane(i, len(a.lanes)); err != nil {
 		return nil, err
@@ -151,7 +152,7 @@ func (a *agent) SaveLane(_ context.Context, i int) ([]byte, error) {
 	return a.of.Save(&a.lanes[i], &fresh)
 }
 
-// LoadLane implements framework.LaneLoader. After an error the lane is as it
+// LoadLane implements vector.LaneLoader. After an error the lane is as it
 // was.
 func (a *agent) LoadLane(_ context.Context, i int, state []byte) error {
 	if err := snapshot.Lane(i, len(a.lanes)); err != nil {
@@ -165,5 +166,5 @@ func (a *agent) LoadLane(_ context.Context, i int, state []byte) error {
 	return nil
 }
 
-// Close implements framework.VectorAgent.
+// Close implements vector.Agent.
 func (a *agent) Close() error { return nil }

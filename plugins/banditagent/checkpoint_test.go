@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/bandit/policy"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // policies are parameters of every policy that reach all it may keep.
@@ -46,13 +47,13 @@ var bernoulli = framework.Spec{ID: "test/bandit@1", Observation: space.Discrete{
 
 // pull makes steps of a lane of two, whose rewards are a function of their number and
 // the arm, and returns the arms.
-func pull(t *testing.T, a framework.VectorAgent, lane, from, to int) (arms []int64) {
+func pull(t *testing.T, a vector.Agent, lane, from, to int) (arms []int64) {
 	t.Helper()
-	in, actions := framework.NewFeedback(bernoulli, 2), space.NewColumn(bernoulli.Action, 2)
+	in, actions := vector.NewFeedback(bernoulli, 2), space.NewColumn(bernoulli.Action, 2)
 	for n := from; n < to; n++ {
-		in.Signals[lane] = framework.Continue
+		in.Signals[lane] = vector.Continue
 		if n == 0 {
-			in.Signals[lane], in.Seeds[lane] = framework.NewRun, uint64(7+lane)
+			in.Signals[lane], in.Seeds[lane] = vector.NewRun, uint64(7+lane)
 		}
 		if err := a.Step(t.Context(), in, &actions); err != nil {
 			t.Fatal(err)
@@ -73,7 +74,7 @@ func TestEveryPolicyCanBeSaved(t *testing.T) {
 		for _, more := range policies[kind] {
 			for _, belief := range beliefs {
 				params := json.RawMessage(fmt.Sprintf(`{"policy":{"kind":%q%s},"belief":{%s}}`, kind, more, belief))
-				open := func() framework.VectorAgent {
+				open := func() vector.Agent {
 					a, err := Plugin().OpenAgent(t.Context(), params, bernoulli, 2)
 					if err != nil {
 						return nil
@@ -87,15 +88,15 @@ func TestEveryPolicyCanBeSaved(t *testing.T) {
 				tried++
 				t.Run(string(params), func(t *testing.T) {
 					pull(t, a, 0, 0, 60)
-					state, err := framework.Save(t.Context(), a, 0)
+					state, err := vector.Save(t.Context(), a, 0)
 					if err != nil {
 						t.Fatal(err)
 					}
 					pull(t, b, 1, 0, 37)
-					if err := framework.Load(t.Context(), b, 1, state); err != nil {
+					if err := vector.Load(t.Context(), b, 1, state); err != nil {
 						t.Fatal(err)
 					}
-					again, err := framework.Save(t.Context(), b, 1)
+					again, err := vector.Save(t.Context(), b, 1)
 					if err != nil || !slices.Equal(state, again) {
 						t.Errorf("a state of %d bytes comes back as one of %d, %v", len(state), len(again), err)
 					}
@@ -121,14 +122,14 @@ func TestNothingToSave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := framework.Save(t.Context(), a, 0); !errors.Is(err, framework.ErrNeedsReset) {
+	if _, err := vector.Save(t.Context(), a, 0); !errors.Is(err, framework.ErrNeedsReset) {
 		t.Errorf("before a run: %v", err)
 	}
 	for _, lane := range []int{-1, 2} {
-		if _, err := framework.Save(t.Context(), a, lane); err == nil {
+		if _, err := vector.Save(t.Context(), a, lane); err == nil {
 			t.Errorf("there is no lane %d to save", lane)
 		}
-		if err := framework.Load(t.Context(), a, lane, nil); err == nil {
+		if err := vector.Load(t.Context(), a, lane, nil); err == nil {
 			t.Errorf("there is no lane %d to load", lane)
 		}
 	}

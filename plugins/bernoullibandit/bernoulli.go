@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/arms"
 )
@@ -21,16 +22,16 @@ type Params struct {
 }
 
 // Plugin returns the environment as a plugin.
-func Plugin() framework.Plugin {
-	return &framework.EnvironmentPlugin{
-		Description: framework.Description{
+func Plugin() vector.Plugin {
+	return &vector.EnvironmentPlugin{
+		Description: vector.Description{
 			ID:           ID,
-			Kind:         framework.KindEnvironment,
+			Kind:         vector.KindEnvironment,
 			Doc:          "Multi-armed bandit with rewards 0 and 1; each run draws its arms' means from a prior, or they are fixed.",
 			Params:       params.Schema(&Params{Params: arms.Default()}),
 			Capabilities: []string{"model"},
 		},
-		Open: func(raw json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+		Open: func(raw json.RawMessage, lanes int) (vector.Environment, error) {
 			p := Params{Params: arms.Default()}
 			if err := params.Decode(raw, &p); err != nil {
 				return nil, err

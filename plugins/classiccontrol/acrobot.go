@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 type acrobotParams struct {
@@ -21,7 +22,7 @@ type acrobotParams struct {
 // torques of −1, 0 and 1 N m at the joint between the two links; a step is 0.2 s of
 // the classical Runge-Kutta method. Every step costs 1 until the tip is a link's
 // length above the bar; the last costs nothing.
-func Acrobot() framework.Plugin {
+func Acrobot() vector.Plugin {
 	return plugin("rlrun/acrobot@1",
 		"Acrobot (Sutton 1996) with the dynamics of Gymnasium's Acrobot-v1: swing the tip of two links above the bar.",
 		acrobotParams{Limit: Limit{500}, Dynamics: "book"},

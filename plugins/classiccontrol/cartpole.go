@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 type cartPoleParams struct {
@@ -18,7 +19,7 @@ type cartPoleParams struct {
 // metres, radians and seconds; the actions push left and right with 10 N; a step
 // is 0.02 s of the Euler method. Every step pays 1, the one of the fall, too: that
 // is when |x| > 2.4 or |θ| > 12°.
-func CartPole() framework.Plugin {
+func CartPole() vector.Plugin {
 	return plugin("rlrun/cartpole@1",
 		"Cart and pole (Barto, Sutton & Anderson 1983) with the dynamics of Gymnasium's CartPole-v1: keep the pole upright.",
 		cartPoleParams{Limit: Limit{500}},

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // trajectories are what testdata/trajectories.py wrote.
@@ -52,7 +52,7 @@ func TestGymnasium(t *testing.T) {
 	terminated, truncated := map[string]bool{}, false
 	for i, want := range all.Trajectories {
 		t.Run(fmt.Sprintf("%s/%d", want.ID, i), func(t *testing.T) {
-			p, params := map[string]framework.Plugin{"MountainCar-v0": MountainCar(), "CartPole-v1": CartPole(), "Acrobot-v1": Acrobot()}[want.ID], `{}`
+			p, params := map[string]vector.Plugin{"MountainCar-v0": MountainCar(), "CartPole-v1": CartPole(), "Acrobot-v1": Acrobot()}[want.ID], `{}`
 			switch s := want.Settings; {
 			case s.GoalVelocity != 0:
 				params = fmt.Sprintf(`{"goal_velocity":%v}`, s.GoalVelocity)
@@ -65,14 +65,14 @@ func TestGymnasium(t *testing.T) {
 			if alone.limit != want.MaxSteps {
 				t.Fatalf("%d steps an episode, Gymnasium has %d", alone.limit, want.MaxSteps)
 			}
-			actions, out := framework.NewActions(alone.Spec(), 1), framework.NewTimeSteps(alone.Spec(), 1)
-			actions.Signals[0] = framework.NewRun
+			actions, out := vector.NewActions(alone.Spec(), 1), vector.NewTimeSteps(alone.Spec(), 1)
+			actions.Signals[0] = vector.NewRun
 			for _, env := range []*lanes{alone, whole} {
 				if err := env.Step(t.Context(), actions, &out); err != nil {
 					t.Fatal(err)
 				}
 			}
-			actions.Signals[0] = framework.Continue
+			actions.Signals[0] = vector.Continue
 			copy(whole.lanes[0].state[:], want.Start)
 			before := want.Start
 			for k, step := range want.Steps {

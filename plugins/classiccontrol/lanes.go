@@ -18,11 +18,12 @@ import (
 	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Plugins returns every task of the package.
-func Plugins() []framework.Plugin {
-	return []framework.Plugin{MountainCar(), CartPole(), Acrobot(), PuddleWorld()}
+func Plugins() []vector.Plugin {
+	return []vector.Plugin{MountainCar(), CartPole(), Acrobot(), PuddleWorld()}
 }
 
 // state is what a task remembers; its meaning is the task's.
@@ -50,12 +51,12 @@ func (l Limit) maxSteps() int { return l.MaxSteps }
 
 // plugin makes a plugin of a task whose parameters are a P. defaults holds their
 // default values; build checks them.
-func plugin[P interface{ maxSteps() int }](id, doc string, defaults P, build func(P) (dynamics, error)) framework.Plugin {
-	return &framework.EnvironmentPlugin{
-		Description: framework.Description{
-			ID: id, Kind: framework.KindEnvironment, Doc: doc, Params: params.Schema(&defaults),
+func plugin[P interface{ maxSteps() int }](id, doc string, defaults P, build func(P) (dynamics, error)) vector.Plugin {
+	return &vector.EnvironmentPlugin{
+		Description: vector.Description{
+			ID: id, Kind: vector.KindEnvironment, Doc: doc, Params: params.Schema(&defaults),
 		},
-		Open: func(raw json.RawMessage, n int) (framework.VectorEnvironment, error) {
+		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			p := defaults
 			if err := params.Decode(raw, &p); err != nil {
 				return nil, err
@@ -102,28 +103,28 @@ func newLanes(id string, d dynamics, limit, n int) *lanes {
 	return l
 }
 
-// Spec implements framework.VectorEnvironment.
+// Spec implements vector.Environment.
 func (l *lanes) Spec() framework.Spec { return l.described }
 
-// Step implements framework.VectorEnvironment.
-func (l *lanes) Step(_ context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+// Step implements vector.Environment.
+func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeSteps) error {
 	for i, s := range in.Signals {
 		x := &l.lanes[i]
 		switch s {
-		case framework.Continue:
+		case vector.Continue:
 			a := in.Actions.Int64[i]
 			if x.over {
-				return &framework.LaneError{Lane: i, Err: framework.ErrNeedsReset}
+				return &vector.LaneError{Lane: i, Err: framework.ErrNeedsReset}
 			}
 			if uint64(a) >= l.actions {
-				return &framework.LaneError{Lane: i, Err: fmt.Errorf("action %d of %d: %w", a, l.actions, framework.ErrInvalidAction)}
+				return &vector.LaneError{Lane: i, Err: fmt.Errorf("action %d of %d: %w", a, l.actions, framework.ErrInvalidAction)}
 			}
 			reward, terminated := l.step(&x.state, int(a), x.rng)
 			x.steps++
 			truncated := !terminated && x.steps == l.limit
 			x.over = terminated || truncated
 			out.Rewards[i], out.Terminated[i], out.Truncated[i] = reward, terminated, truncated
-		case framework.NewEpisode, framework.NewRun:
+		case vector.NewEpisode, vector.NewRun:
 			x.pcg.Seed(in.Seeds[i], uint64(seed.Environment))
 			l.start(&x.state, x.rng)
 			x.steps, x.over = 0, false
@@ -136,7 +137,10 @@ func (l *lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 	return nil
 }
 
-// Close implements framework.VectorEnvironment.
+// Abilities implements vector.Environment: there are none.
+func (l *lanes) Abilities() vector.EnvironmentAbilities { return vector.EnvironmentAbilities{} }
+
+// Close implements vector.Environment.
 func (l *lanes) Close() error { return nil }
 
 // uniform draws from [low, high).

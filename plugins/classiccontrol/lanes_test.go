@@ -8,13 +8,14 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/rltest"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
 // open returns a lane of a task.
-func open(t testing.TB, p framework.Plugin, params string) *lanes {
+func open(t testing.TB, p vector.Plugin, params string) *lanes {
 	t.Helper()
-	env, err := p.(*framework.EnvironmentPlugin).Open(json.RawMessage(params), 1)
+	env, err := p.(*vector.EnvironmentPlugin).Open(json.RawMessage(params), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestConform(t *testing.T) {
 		})
 	}
 	for _, tt := range []struct {
-		p      framework.Plugin
+		p      vector.Plugin
 		params string
 	}{
 		{MountainCar(), `{"max_steps":20,"goal_velocity":0.02}`},
@@ -51,7 +52,7 @@ func TestConform(t *testing.T) {
 
 func TestWrongParameters(t *testing.T) {
 	for _, tt := range []struct {
-		p            framework.Plugin
+		p            vector.Plugin
 		params, want string
 	}{
 		{MountainCar(), `{"max_steps":-1}`, "max_steps is -1"},
@@ -74,7 +75,7 @@ func TestWrongParameters(t *testing.T) {
 // for a chance of 2·0.99^2000 < 1e-8 each.
 func TestStarts(t *testing.T) {
 	for _, tt := range []struct {
-		p         framework.Plugin
+		p         vector.Plugin
 		low, high []float64
 	}{
 		{MountainCar(), []float64{-0.6, 0}, []float64{-0.4, 0}},
@@ -83,10 +84,10 @@ func TestStarts(t *testing.T) {
 		{PuddleWorld(), []float64{0, 0}, []float64{1, 1}},
 	} {
 		env := open(t, tt.p, ``)
-		actions, out := framework.NewActions(env.Spec(), 1), framework.NewTimeSteps(env.Spec(), 1)
+		actions, out := vector.NewActions(env.Spec(), 1), vector.NewTimeSteps(env.Spec(), 1)
 		low, high := make([]float64, len(tt.low)), make([]float64, len(tt.low))
 		for n := range 2000 {
-			actions.Signals[0], actions.Seeds[0] = framework.NewEpisode, uint64(n)
+			actions.Signals[0], actions.Seeds[0] = vector.NewEpisode, uint64(n)
 			if err := env.Step(t.Context(), actions, &out); err != nil {
 				t.Fatal(err)
 			}
@@ -118,9 +119,9 @@ func BenchmarkRollout(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			actions, out := framework.NewActions(env.Spec(), n), framework.NewTimeSteps(env.Spec(), n)
+			actions, out := vector.NewActions(env.Spec(), n), vector.NewTimeSteps(env.Spec(), n)
 			for i := range n {
-				actions.Signals[i] = framework.NewRun
+				actions.Signals[i] = vector.NewRun
 			}
 			arms := int64(env.(*lanes).actions)
 			b.ReportAllocs()
@@ -131,11 +132,11 @@ func BenchmarkRollout(b *testing.B) {
 						b.Fatal(err)
 					}
 					for i := range n {
-						actions.Signals[i] = framework.Continue
+						actions.Signals[i] = vector.Continue
 						actions.Actions.Int64[i] = int64(steps) % arms
 						steps++
 						if out.Terminated[i] || out.Truncated[i] {
-							actions.Signals[i] = framework.NewEpisode
+							actions.Signals[i] = vector.NewEpisode
 						}
 					}
 				}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 type mountainCarParams struct {
@@ -19,7 +20,7 @@ type mountainCarParams struct {
 // plugin. The state is (position, velocity), the actions push left, not at all and
 // right. Every step costs 1 until the car is at 0.5. Sutton & Barto's differs in
 // its right end, which is the goal, and in having no limit of steps.
-func MountainCar() framework.Plugin {
+func MountainCar() vector.Plugin {
 	return plugin("rlrun/mountaincar@1",
 		"Mountain car (Moore 1990) with the dynamics of Gymnasium's MountainCar-v0: swing up a hill that is too steep to drive up.",
 		mountainCarParams{Limit: Limit{200}},

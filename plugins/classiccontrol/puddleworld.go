@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 type puddleWorldParams struct {
@@ -26,7 +27,7 @@ type puddleWorldParams struct {
 // overlap, and limits no episodes; programs in circulation differ in all three.
 // Corner and limit are those of RLPy (Geramifard et al. 2015), which counts the
 // deeper puddle only, and pays 0 for the last step.
-func PuddleWorld() framework.Plugin {
+func PuddleWorld() vector.Plugin {
 	return plugin("rlrun/puddleworld@1",
 		"Puddle world (Sutton 1996): to the corner of a square, around two puddles.",
 		puddleWorldParams{Limit: Limit{1000}, Noise: 0.01},

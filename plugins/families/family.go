@@ -21,6 +21,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp/catalog"
 	"github.com/rlrun/rlrun/plugins/tabular"
 )
@@ -42,16 +43,16 @@ const (
 )
 
 // Plugin returns the environment plugin of all families.
-func Plugin() framework.Plugin {
+func Plugin() vector.Plugin {
 	defaults := Params{Kind: "river", Split: Development}
-	return &framework.EnvironmentPlugin{
-		Description: framework.Description{
-			ID: "rlrun/family@1", Kind: framework.KindEnvironment,
+	return &vector.EnvironmentPlugin{
+		Description: vector.Description{
+			ID: "rlrun/family@1", Kind: vector.KindEnvironment,
 			Doc:          "A generated task of a family: bandits, Garnets, rivers, locks, grids, queues, traps and others, for development or for test.",
 			Params:       params.Schema(&defaults),
 			Capabilities: []string{"model"},
 		},
-		Open: func(raw json.RawMessage, n int) (framework.VectorEnvironment, error) {
+		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			p := defaults
 			if err := params.Decode(raw, &p); err != nil {
 				return nil, err

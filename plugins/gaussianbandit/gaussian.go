@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/arms"
 )
@@ -30,16 +31,16 @@ func defaults() *Params {
 }
 
 // Plugin returns the environment as a plugin.
-func Plugin() framework.Plugin {
-	return &framework.EnvironmentPlugin{
-		Description: framework.Description{
+func Plugin() vector.Plugin {
+	return &vector.EnvironmentPlugin{
+		Description: vector.Description{
 			ID:           ID,
-			Kind:         framework.KindEnvironment,
+			Kind:         vector.KindEnvironment,
 			Doc:          "Multi-armed bandit with normal rewards; each run draws its arms' means from a prior, or they are fixed. Defaults: ten arms, means normal(0,1), noise 1.",
 			Params:       params.Schema(defaults()),
 			Capabilities: []string{"model"},
 		},
-		Open: func(raw json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
+		Open: func(raw json.RawMessage, lanes int) (vector.Environment, error) {
 			p := defaults()
 			if err := params.Decode(raw, p); err != nil {
 				return nil, err

@@ -12,12 +12,13 @@ package linearagents
 import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // Plugins returns every agent of the package.
-func Plugins() []framework.Plugin {
-	return []framework.Plugin{SARSA(), Bootstrap()}
+func Plugins() []vector.Plugin {
+	return []vector.Plugin{SARSA(), Bootstrap()}
 }
 
 // learner is one lane's agent.
@@ -50,9 +51,9 @@ func kind[P any](build func(P, task) (func() learner, error)) func(P, framework.
 }
 
 // reader returns a function that reads observations of a number of elements.
-func reader(width int) func([][]float64, *framework.Feedback) error {
+func reader(width int) func([][]float64, *vector.Feedback) error {
 	var scratch []float64
-	return func(dst [][]float64, in *framework.Feedback) error {
+	return func(dst [][]float64, in *vector.Feedback) error {
 		c, x := &in.Observations, in.Observations.Float64
 		if c.Type != space.Float64 {
 			x = scratch[:0]

@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/plugintest"
@@ -43,7 +44,7 @@ var variants = map[string][]string{
 }
 
 // every calls f with every agent and each of its variants.
-func every(t *testing.T, f func(t *testing.T, p framework.Plugin, params string)) {
+func every(t *testing.T, f func(t *testing.T, p vector.Plugin, params string)) {
 	t.Helper()
 	agenttest.Every(t, Plugins(), variants, f)
 }
@@ -55,7 +56,7 @@ func TestConform(t *testing.T) {
 	single.Observation = space.Box{Low: []float64{-1}, High: []float64{1, 2}, Shape: []int{2}, Type: space.Float32}
 	bytes.Observation = space.Box{Low: []float64{0}, High: []float64{255}, Shape: []int{2}, Type: space.Uint8}
 	endless.Continuing = true
-	every(t, func(t *testing.T, p framework.Plugin, params string) {
+	every(t, func(t *testing.T, p vector.Plugin, params string) {
 		t.Parallel()
 		if params == "" {
 			plugintest.Conform(t, p, nil, single, bytes)
@@ -76,7 +77,7 @@ func TestRefusals(t *testing.T) {
 	continuous.Action = space.Box{Low: []float64{0}, High: []float64{1}}
 	many.Action = space.Discrete{N: 1 << 20}
 	open.Observation = space.Box{Low: []float64{-1, math.Inf(-1)}, High: []float64{1}, Shape: []int{2}}
-	every(t, func(t *testing.T, p framework.Plugin, params string) {
+	every(t, func(t *testing.T, p vector.Plugin, params string) {
 		for _, tt := range []struct {
 			spec framework.Spec
 			want string
@@ -155,7 +156,7 @@ func TestUnsuitable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		host := a.(framework.OptionAgent)
+		host := a.(vector.OptionAgent)
 		if err := host.Offer(t.Context(), []options.Kind{tt.kind}); !errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.kind, err)
 		}
@@ -167,24 +168,24 @@ func TestUnsuitable(t *testing.T) {
 
 // Calls out of turn, and rewards that are no numbers, name their lane.
 func TestLaneErrors(t *testing.T) {
-	every(t, func(t *testing.T, p framework.Plugin, params string) {
+	every(t, func(t *testing.T, p vector.Plugin, params string) {
 		a, err := p.OpenAgent(t.Context(), json.RawMessage(params), boxed, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, actions := framework.NewFeedback(boxed, 2), space.NewColumn(boxed.Action, 2)
+		in, actions := vector.NewFeedback(boxed, 2), space.NewColumn(boxed.Action, 2)
 		for _, tt := range []struct {
-			signal framework.Signal
+			signal vector.Signal
 			reward float64
 			want   error
 		}{
-			{framework.NewEpisode, 0, framework.ErrNeedsReset},
-			{framework.Continue, 0, framework.ErrNeedsReset},
-			{framework.NewRun, 0, nil},
-			{framework.Continue, math.NaN(), framework.ErrInvalidAnswer},
+			{vector.NewEpisode, 0, framework.ErrNeedsReset},
+			{vector.Continue, 0, framework.ErrNeedsReset},
+			{vector.NewRun, 0, nil},
+			{vector.Continue, math.NaN(), framework.ErrInvalidAnswer},
 		} {
 			in.Signals[1], in.Rewards[1] = tt.signal, tt.reward
-			var lane *framework.LaneError
+			var lane *vector.LaneError
 			if err := a.Step(t.Context(), in, &actions); !errors.Is(err, tt.want) || tt.want != nil && (!errors.As(err, &lane) || lane.Lane != 1) {
 				t.Errorf("%v: %v", tt, err)
 			}
@@ -196,7 +197,7 @@ func TestLaneErrors(t *testing.T) {
 func TestNoAllocation(t *testing.T) {
 	for _, agent := range []string{"sarsa-linear", "bootstrap-linear"} {
 		e, a := pair(t, "mountaincar", ``, agent, ``, 1)
-		actions, in := framework.NewActions(e.Spec(), 1), framework.NewFeedback(e.Spec(), 1)
+		actions, in := vector.NewActions(e.Spec(), 1), vector.NewFeedback(e.Spec(), 1)
 		step := func() {
 			if err := e.Step(t.Context(), actions, &in.TimeSteps); err != nil {
 				t.Fatal(err)
@@ -205,12 +206,12 @@ func TestNoAllocation(t *testing.T) {
 			if err := a.Step(t.Context(), in, &actions.Actions); err != nil {
 				t.Fatal(err)
 			}
-			actions.Signals[0] = framework.Continue
+			actions.Signals[0] = vector.Continue
 			if in.Terminated[0] || in.Truncated[0] {
-				actions.Signals[0] = framework.NewEpisode
+				actions.Signals[0] = vector.NewEpisode
 			}
 		}
-		actions.Signals[0] = framework.NewRun
+		actions.Signals[0] = vector.NewRun
 		step()
 		if n := testing.AllocsPerRun(1000, step); n != 0 {
 			t.Errorf("%s: %v allocations a step", agent, n)

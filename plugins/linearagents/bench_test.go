@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/classiccontrol"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
@@ -17,7 +17,7 @@ import (
 var find = agenttest.Plugins(append(classiccontrol.Plugins(), Plugins()...)).Find
 
 // pair opens an environment and an agent for it.
-func pair(t testing.TB, env, envParams, agent, agentParams string, n int) (framework.VectorEnvironment, framework.VectorAgent) {
+func pair(t testing.TB, env, envParams, agent, agentParams string, n int) (vector.Environment, vector.Agent) {
 	t.Helper()
 	e, err := find(t, env).OpenEnvironment(context.Background(), json.RawMessage(envParams), n)
 	if err != nil {
@@ -32,15 +32,15 @@ func pair(t testing.TB, env, envParams, agent, agentParams string, n int) (frame
 
 // episodes runs an agent in an environment until every lane has had a number of
 // episodes, and returns their lengths and returns by lane.
-func episodes(t testing.TB, e framework.VectorEnvironment, a framework.VectorAgent, n, count int) (lengths, returns [][]float64) {
+func episodes(t testing.TB, e vector.Environment, a vector.Agent, n, count int) (lengths, returns [][]float64) {
 	t.Helper()
 	ctx, spec := context.Background(), e.Spec()
-	actions, in := framework.NewActions(spec, n), framework.NewFeedback(spec, n)
+	actions, in := vector.NewActions(spec, n), vector.NewFeedback(spec, n)
 	source := seed.NewSource(1, spec.ID)
 	lengths, returns = make([][]float64, n), make([][]float64, n)
 	length, sum := make([]float64, n), make([]float64, n)
 	for i := range n {
-		actions.Signals[i], actions.Seeds[i] = framework.NewRun, source.Seed(i, seed.Environment, 0)
+		actions.Signals[i], actions.Seeds[i] = vector.NewRun, source.Seed(i, seed.Environment, 0)
 		in.Seeds[i] = source.Seed(i, seed.Agent, 0)
 	}
 	for live := n; live > 0; {
@@ -53,21 +53,21 @@ func episodes(t testing.TB, e framework.VectorEnvironment, a framework.VectorAge
 		}
 		for i, s := range in.Signals {
 			switch s {
-			case framework.Idle:
+			case vector.Idle:
 				continue
-			case framework.Continue:
+			case vector.Continue:
 				length[i]++
 				sum[i] += in.Rewards[i]
 			}
-			actions.Signals[i] = framework.Continue
-			if s != framework.Continue || !in.Terminated[i] && !in.Truncated[i] {
+			actions.Signals[i] = vector.Continue
+			if s != vector.Continue || !in.Terminated[i] && !in.Truncated[i] {
 				continue
 			}
 			lengths[i], returns[i] = append(lengths[i], length[i]), append(returns[i], sum[i])
 			length[i], sum[i] = 0, 0
-			actions.Signals[i], actions.Seeds[i] = framework.NewEpisode, source.Seed(i, seed.Environment, uint64(len(lengths[i])))
+			actions.Signals[i], actions.Seeds[i] = vector.NewEpisode, source.Seed(i, seed.Environment, uint64(len(lengths[i])))
 			if len(lengths[i]) == count {
-				actions.Signals[i] = framework.Idle
+				actions.Signals[i] = vector.Idle
 				live--
 			}
 		}

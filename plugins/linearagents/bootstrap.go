@@ -1,7 +1,7 @@
 package linearagents
 
 import (
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
@@ -25,10 +25,10 @@ type bootstrapParams struct {
 //
 // each member with the maximum of its own. Off-policy with function approximation,
 // it has no guarantee to converge (§11.3), and in the tasks at hand does. It is a
-// framework.OptionAgent with options of every kind but overdue and novelty, which
+// vector.OptionAgent with options of every kind but overdue and novelty, which
 // need counts of states; a host's problems are those of options.ValueTables or
 // options.PolicyTables. With one member, update all, sd 0 and behaviour mean it is linear Q-learning.
-func Bootstrap() framework.Plugin {
+func Bootstrap() vector.Plugin {
 	return lanes.OptionPlugin("rlrun/bootstrap-linear@1",
 		"Q-learning with K linear functions of tile-coded observations that bootstrap their data online, each from its own prior; follows one for an episode (Osband et al. 2016), or lets the host decide which options to explore with.",
 		bootstrapParams{defaultEnsemble(), opinions.Defaults("actions")},

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -166,7 +166,7 @@ func TestBehaviours(t *testing.T) {
 
 // Evaluate selects actions and changes no weight.
 func TestEvaluate(t *testing.T) {
-	every(t, func(t *testing.T, p framework.Plugin, params string) {
+	every(t, func(t *testing.T, p vector.Plugin, params string) {
 		a, err := p.OpenAgent(t.Context(), []byte(params), boxed, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -178,8 +178,8 @@ func TestEvaluate(t *testing.T) {
 		case *bootstrap:
 			w = x.w
 		}
-		in, actions := framework.NewFeedback(boxed, 1), space.NewColumn(boxed.Action, 1)
-		step := func(s framework.Signal, ended bool) (moved bool) {
+		in, actions := vector.NewFeedback(boxed, 1), space.NewColumn(boxed.Action, 1)
+		step := func(s vector.Signal, ended bool) (moved bool) {
 			before := slices.Clone(w)
 			in.Signals[0], in.Rewards[0], in.Terminated[0] = s, 1, ended
 			actions.Int64[0] = 0
@@ -191,20 +191,20 @@ func TestEvaluate(t *testing.T) {
 			}
 			return !slices.Equal(before, w)
 		}
-		step(framework.NewRun, false)
+		step(vector.NewRun, false)
 		for range 20 {
-			if step(framework.Evaluate, false) {
+			if step(vector.Evaluate, false) {
 				t.Fatal("it learned while evaluated")
 			}
 		}
 		learned := false
 		for range 20 { // a random mask may leave a step out
-			learned = step(framework.Continue, false) || learned
+			learned = step(vector.Continue, false) || learned
 		}
 		if !learned {
 			t.Error("it did not learn afterwards")
 		}
-		if step(framework.Evaluate, true) {
+		if step(vector.Evaluate, true) {
 			t.Error("it learned from the end of an evaluated episode")
 		}
 	})

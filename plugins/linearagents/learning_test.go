@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/rlrun/rlrun/bandit"
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -108,7 +108,7 @@ func TestThresholdExplores(t *testing.T) {
 	}
 	returns := func(score options.Score) (list []float64) {
 		e, a := pair(t, "cartpole", ``, "bootstrap-linear", params, runs)
-		host, err := explore.New(t.Context(), a.(framework.OptionAgent), e.Spec(), runs, explore.Options{
+		host, err := explore.New(t.Context(), a.(vector.OptionAgent), e.Spec(), runs, explore.Options{
 			Rule: options.Rule{Horizon: bandit.Discounted(0.99), Score: score, Kind: bandit.U}, LowerBound: &zero,
 		})
 		if err != nil {

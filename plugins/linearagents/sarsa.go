@@ -1,7 +1,7 @@
 package linearagents
 
 import (
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
@@ -22,7 +22,7 @@ type sarsaParams struct {
 // traces fade by γλ. It values the policy that it follows, exploration included.
 // The next action is selected before the weights move. At a truncation a' is
 // selected, but not taken. Traces below 1e-3 are gone.
-func SARSA() framework.Plugin {
+func SARSA() vector.Plugin {
 	return lanes.Plugin("rlrun/sarsa-linear@1",
 		"Semi-gradient SARSA(λ) on tile-coded observations (Sutton & Barto 2018, §10.1, §12.7), ε-greedy.",
 		sarsaParams{Features: defaultFeatures(), Gamma: 1, Step: 0.5, Lambda: 0.9, Traces: "replacing", Epsilon: 0.1},

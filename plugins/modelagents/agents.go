@@ -8,9 +8,9 @@
 // one terminated is worth nothing, if not said otherwise.
 package modelagents
 
-import "github.com/rlrun/rlrun/framework"
+import "github.com/rlrun/rlrun/framework/vector"
 
 // Plugins returns every agent of the package.
-func Plugins() []framework.Plugin {
-	return []framework.Plugin{PSRL(), BOSS(), GaussianPSRL(), UCBVI(), BootstrapModel(), UCRL2(), MBIEEB(), OptimisticModel(), RMAX(), E3()}
+func Plugins() []vector.Plugin {
+	return []vector.Plugin{PSRL(), BOSS(), GaussianPSRL(), UCBVI(), BootstrapModel(), UCRL2(), MBIEEB(), OptimisticModel(), RMAX(), E3()}
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -58,7 +58,7 @@ func checkHorizon(horizon int, t finite.Task) error {
 // is paid c(n_r) + (h−1) c(n_p) on top, c(n) = scaling √(2 ln(2+k)/n), where n_r is
 // the precision of the mean reward and n_p the sum of the Dirichlet parameters.
 // The bonuses suit rewards in [0,1]. It assumes what PSRL assumes of the task.
-func UCBVI() framework.Plugin {
+func UCBVI() vector.Plugin {
 	return bonusPlugin("rlrun/ucbvi@1",
 		"UCBVI (Azar, Osband & Munos 2017) as simplified in TabulaRL: the best policy of the expected model with upper confidence bonuses.",
 		func(k float64, _ *rand.Rand) float64 { return math.Sqrt(2 * math.Log(2+k)) })
@@ -67,7 +67,7 @@ func UCBVI() framework.Plugin {
 // GaussianPSRL returns the Gaussian approximation of posterior sampling of Osband's
 // TabulaRL (Osband & Van Roy 2017) as a plugin: UCBVI with c(n) = scaling w/√n, w a
 // standard normal variate drawn anew for every bonus and episode.
-func GaussianPSRL() framework.Plugin {
+func GaussianPSRL() vector.Plugin {
 	return bonusPlugin("rlrun/gaussian-psrl@1",
 		"Gaussian PSRL (Osband & Van Roy 2017) as in TabulaRL: the best policy of the expected model with normal noise on the values of pairs.",
 		func(_ float64, rng *rand.Rand) float64 { return rng.NormFloat64() })
@@ -75,7 +75,7 @@ func GaussianPSRL() framework.Plugin {
 
 // bonusPlugin returns an agent whose bonus is scaling/√n times factor, given the
 // number of the episode, from 1.
-func bonusPlugin(id, doc string, factor func(k float64, rng *rand.Rand) float64) framework.Plugin {
+func bonusPlugin(id, doc string, factor func(k float64, rng *rand.Rand) float64) vector.Plugin {
 	return finite.Plugin(id, doc, defaultBonus(), func(p bonusParams, t finite.Task) (func() finite.Learner, error) {
 		if err := p.check(t); err != nil {
 			return nil, err

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -39,12 +39,12 @@ type bootstrapModelParams struct {
 }
 
 // BootstrapModel returns learning with K models of the task as a plugin: an online
-// bootstrap, or draws of the posterior of PSRL. It is a framework.OptionAgent with
+// bootstrap, or draws of the posterior of PSRL. It is a vector.OptionAgent with
 // options of every kind; a host's problems are those of options.Reduce, whose
 // solvers start from their last solutions. Left alone it is posterior sampling, or
 // greedy for the mean model. It assumes that observations are Markov states, and
 // that termination is a property of the state entered, as PSRL does.
-func BootstrapModel() framework.Plugin {
+func BootstrapModel() vector.Plugin {
 	return finite.OptionPlugin("rlrun/bootstrap-model@1",
 		"Learns K models of the task, by online bootstrap or posterior sampling, and plans with them; follows the best policy of one (Strens 2000), or lets the host decide which options to explore with.",
 		bootstrapModelParams{Members: 10, Belief: "bootstrap", Update: "poisson", Weight: 1, Rewards: "neutral", Tau0: 1, Tau: 1,

@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
@@ -33,7 +34,7 @@ func newBootstrapModel(t testing.TB, params string, states, actions int, kinds [
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.(framework.OptionAgent).Offer(t.Context(), kinds); err != nil {
+	if err := a.(vector.OptionAgent).Offer(t.Context(), kinds); err != nil {
 		t.Fatal(err)
 	}
 	x := lanes.Learners[int](a)[0].(*bootstrapModel)
@@ -263,7 +264,7 @@ func trainedHosted(t *testing.T, env, envParams, params string) (*bootstrapModel
 		t.Fatal(err)
 	}
 	x := lanes.Learners[int](a)[0].(*bootstrapModel)
-	uniform := uniformAgent{a.(framework.OptionAgent)}
+	uniform := uniformAgent{a.(vector.OptionAgent)}
 	host, err := explore.New(t.Context(), uniform, e.Spec(), 1, explore.Options{
 		Rule: options.Rule{Score: options.Never}, Kinds: []options.Kind{options.Uniform}, Window: options.WindowOptions{Fixed: 20},
 	})
@@ -275,7 +276,7 @@ func trainedHosted(t *testing.T, env, envParams, params string) (*bootstrapModel
 	}); err != nil {
 		t.Fatal(err)
 	}
-	models, err := e.(framework.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +284,7 @@ func trainedHosted(t *testing.T, env, envParams, params string) (*bootstrapModel
 }
 
 // uniformAgent takes uniform actions whatever the host chooses.
-type uniformAgent struct{ framework.OptionAgent }
+type uniformAgent struct{ vector.OptionAgent }
 
 func (u uniformAgent) Choose(ctx context.Context, choices []int, actions *space.Column) error {
 	for i, c := range choices {

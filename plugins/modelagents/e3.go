@@ -1,7 +1,7 @@
 package modelagents
 
 import (
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -31,7 +31,7 @@ type e3Params struct {
 // have doubled (the latter is ours). E³ assumes that observations are Markov states,
 // that rewards are bounded, and of termination what PSRL does. A truncated step
 // teaches like any other.
-func E3() framework.Plugin {
+func E3() vector.Plugin {
 	return finite.Plugin("rlrun/e3@1",
 		"E³ (Kearns & Singh 2002): escape to unknown states if there is a chance to, else exploit what is known.",
 		e3Params{M: 15, Horizon: 20, Gamma: 0.99, Escape: 0.05},

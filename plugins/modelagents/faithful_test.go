@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -23,7 +23,7 @@ func swim(t testing.TB, agent, params string, n int, at ...int) (regrets [][]flo
 }
 
 // swimAs is swim of a plugin.
-func swimAs(t testing.TB, agent framework.Plugin, params string, n int, at ...int) (regrets [][]float64) {
+func swimAs(t testing.TB, agent vector.Plugin, params string, n int, at ...int) (regrets [][]float64) {
 	t.Helper()
 	if raced {
 		at = at[:1]
@@ -38,14 +38,14 @@ func swimAs(t testing.TB, agent framework.Plugin, params string, n int, at ...in
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := env.(framework.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), env)
 	if err != nil {
 		t.Fatal(err)
 	}
 	gap := gaps(t, models[0], horizon)
-	actions, feedback := framework.NewActions(spec, n), framework.NewFeedback(spec, n)
+	actions, feedback := vector.NewActions(spec, n), vector.NewFeedback(spec, n)
 	seeds, regret := seed.NewSource(1, spec.ID), make([]float64, n)
-	call := func(signal framework.Signal, episode int) {
+	call := func(signal vector.Signal, episode int) {
 		for i := range n {
 			actions.Signals[i], feedback.Signals[i] = signal, signal
 			actions.Seeds[i] = seeds.Seed(i, seed.Environment, uint64(episode))
@@ -58,15 +58,15 @@ func swimAs(t testing.TB, agent framework.Plugin, params string, n int, at ...in
 			t.Fatal(err)
 		}
 	}
-	signal := framework.NewRun
+	signal := vector.NewRun
 	for episode := range at[len(at)-1] {
 		call(signal, episode)
-		signal = framework.NewEpisode
+		signal = vector.NewEpisode
 		for left := horizon; left > 0; left-- {
 			for i := range n {
 				regret[i] += gap[left][2*feedback.Observations.Int64[i]+actions.Actions.Int64[i]]
 			}
-			call(framework.Continue, episode)
+			call(vector.Continue, episode)
 		}
 		if !feedback.Truncated[0] {
 			t.Fatal("the episode goes on")

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -30,7 +30,7 @@ type textbook struct {
 }
 
 // textbookPlugin makes an agent of it.
-func textbookPlugin(compound bool) framework.Plugin {
+func textbookPlugin(compound bool) vector.Plugin {
 	return finite.Plugin("test/textbook@1", "", struct{}{}, func(_ struct{}, t finite.Task) (func() finite.Learner, error) {
 		return func() finite.Learner {
 			return &textbook{compound: compound, horizon: 20, states: t.States, actions: t.Actions}

@@ -3,7 +3,7 @@ package modelagents
 import (
 	"math"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -25,7 +25,7 @@ type mbieParams struct {
 // observations are Markov states, that rewards are bounded, and of termination what
 // PSRL does. A truncated step teaches like any other. The solution is kept up to
 // date to a residual of 1e-3 of the range of rewards.
-func MBIEEB() framework.Plugin {
+func MBIEEB() vector.Plugin {
 	return finite.Plugin("rlrun/mbie-eb@1",
 		"MBIE-EB (Strehl & Littman 2008): the best policy of the model seen, with a bonus of β/√n.",
 		mbieParams{Gamma: 0.99, Beta: 0.1},

@@ -3,7 +3,7 @@ package modelagents
 import (
 	"math"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -40,7 +40,7 @@ type optimisticParams struct {
 //     where nothing is random, one try tells all.
 //
 // It assumes what MBIE-EB assumes, and keeps its solution up to date in the same way.
-func OptimisticModel() framework.Plugin {
+func OptimisticModel() vector.Plugin {
 	return finite.Plugin("rlrun/optimistic-model@1",
 		"The best policy of the model seen, with optimism about pairs not tried, states not visited (after Szita & Lőrincz 2008) and what is random (MBIE-EB's bonus). Ours; one setting for all finite tasks.",
 		optimisticParams{Gamma: 0.99, Criterion: "run"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
@@ -255,7 +256,7 @@ func TestCriteriaDiffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := e.(framework.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
@@ -39,7 +39,7 @@ const maxAverage = 2000
 // precision. It assumes that observations are Markov states, and that termination
 // is a property of the state entered: a state in which an episode ended is worth
 // nothing until an action is taken in it. A truncated step teaches like any other.
-func PSRL() framework.Plugin {
+func PSRL() vector.Plugin {
 	return psrlPlugin("rlrun/psrl@1",
 		"Posterior sampling for reinforcement learning (Strens 2000; Osband et al. 2013): follow the best policy of a model drawn from the posterior, or of the best of several.",
 		defaultPSRL())
@@ -48,7 +48,7 @@ func PSRL() framework.Plugin {
 // BOSS returns best of sampled set (Asmuth et al. 2009) as a plugin: PSRL that
 // draws several models at a time and chooses, in every state, among the actions of
 // all. It draws anew when a pair has been visited often enough to be known.
-func BOSS() framework.Plugin {
+func BOSS() vector.Plugin {
 	p := defaultPSRL()
 	p.Resample, p.Samples, p.Merge = "visits", 5, "actions"
 	return psrlPlugin("rlrun/boss@1",
@@ -59,7 +59,7 @@ func defaultPSRL() psrlParams {
 	return psrlParams{Criterion: "discounted", Gamma: 0.99, Resample: "doubling", Visits: 100, Samples: 1, Merge: "best", Alpha: 1, Tau0: 1, Tau: 1}
 }
 
-func psrlPlugin(id, doc string, defaults psrlParams) framework.Plugin {
+func psrlPlugin(id, doc string, defaults psrlParams) vector.Plugin {
 	return finite.Plugin(id, doc, defaults, func(p psrlParams, t finite.Task) (func() finite.Learner, error) {
 		if err := p.check(t); err != nil {
 			return nil, err

@@ -1,7 +1,7 @@
 package modelagents
 
 import (
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -23,7 +23,7 @@ type rmaxParams struct {
 // rewards are all losses). It plans when a pair becomes known, from the last solution
 // on. It assumes that observations are Markov states, that the largest reward is
 // known, and of termination what PSRL does. A truncated step teaches like any other.
-func RMAX() framework.Plugin {
+func RMAX() vector.Plugin {
 	return finite.Plugin("rlrun/r-max@1",
 		"R-MAX (Brafman & Tennenholtz 2002): the best policy of a model in which all that is not known pays the largest reward for ever.",
 		rmaxParams{M: 15, Gamma: 0.99},

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
@@ -27,7 +27,7 @@ type ucrl2Params struct {
 // and reward per step, that every state can be reached from every other. An episode
 // that terminates then goes on in the state in which the next begins; with a horizon
 // termination is what it is for PSRL. A truncated step teaches like any other.
-func UCRL2() framework.Plugin {
+func UCRL2() vector.Plugin {
 	return finite.Plugin("rlrun/ucrl2@1",
 		"UCRL2 (Jaksch, Ortner & Auer 2010): the best policy of the best model within confidence sets.",
 		ucrl2Params{Delta: 0.05, Scaling: 1, Widths: "jaksch"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -149,7 +150,7 @@ func tooGloomy(t *testing.T, params string, n int) (below, plans int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := env.(framework.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), env)
 	if err != nil {
 		t.Fatal(err)
 	}

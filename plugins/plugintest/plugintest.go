@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rltest"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // T is what this package needs of a *testing.T or *testing.B.
@@ -23,7 +24,7 @@ type T interface {
 
 // Loopback returns p as seen through the seam: over a real gRPC connection within
 // this process, closed when the test ends.
-func Loopback(t T, p framework.Plugin) *plugin.Process {
+func Loopback(t T, p vector.Plugin) *plugin.Process {
 	t.Helper()
 	remote, err := plugin.Loopback(p)
 	if err != nil {
@@ -39,7 +40,7 @@ func Loopback(t T, p framework.Plugin) *plugin.Process {
 
 // Conform runs the conformance suite over p twice: directly, and through
 // Loopback. For params and specs see rltest.CheckPlugin.
-func Conform(t T, p framework.Plugin, params json.RawMessage, specs ...framework.Spec) {
+func Conform(t T, p vector.Plugin, params json.RawMessage, specs ...framework.Spec) {
 	t.Helper()
 	if err := rltest.CheckPlugin(t.Context(), p, params, specs...); err != nil {
 		t.Errorf("called directly:\n%v", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
@@ -51,11 +52,11 @@ func (c *coin) Step(_ context.Context, a space.Value) (framework.TimeStep, error
 	return ts, nil
 }
 
-func coins(rigged *rand.Rand) framework.Plugin {
-	return &framework.EnvironmentPlugin{
-		Description: framework.Description{ID: "test/coin@1", Kind: framework.KindEnvironment, Doc: "A coin.", Params: json.RawMessage(`{}`)},
-		Open: func(_ json.RawMessage, lanes int) (framework.VectorEnvironment, error) {
-			return framework.Vectorize(func() (framework.Environment, error) { return &coin{rigged: rigged}, nil }, lanes)
+func coins(rigged *rand.Rand) vector.Plugin {
+	return &vector.EnvironmentPlugin{
+		Description: vector.Description{ID: "test/coin@1", Kind: vector.KindEnvironment, Doc: "A coin.", Params: json.RawMessage(`{}`)},
+		Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
+			return vector.Vectorize(func() (framework.Environment, error) { return &coin{rigged: rigged}, nil }, lanes)
 		},
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp/catalog"
 	"github.com/rlrun/rlrun/plugins/bernoullibandit"
 )
@@ -23,12 +23,12 @@ func TestBanditIsTheCatalogues(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer env.Close()
-	actions, out := framework.NewActions(env.Spec(), 1), framework.NewTimeSteps(env.Spec(), 1)
-	actions.Signals[0], actions.Seeds[0] = framework.NewRun, 5
+	actions, out := vector.NewActions(env.Spec(), 1), vector.NewTimeSteps(env.Spec(), 1)
+	actions.Signals[0], actions.Seeds[0] = vector.NewRun, 5
 	if err := env.Step(t.Context(), actions, &out); err != nil {
 		t.Fatal(err)
 	}
-	models, err := env.(framework.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestBanditIsTheCatalogues(t *testing.T) {
 	if got.NumStates() != 1 || got.NumActions() != len(means) {
 		t.Fatalf("%d states, %d actions", got.NumStates(), got.NumActions())
 	}
-	actions.Signals[0] = framework.Continue
+	actions.Signals[0] = vector.Continue
 	for a, mean := range means {
 		next, prob := got.Transition(0, a)
 		wantNext, wantProb := want.Transition(0, a)

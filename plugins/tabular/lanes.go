@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
@@ -37,7 +38,7 @@ type lane struct {
 // New returns lanes of an environment that walks the model of a task. Episodes of
 // limit steps are truncated; 0 is for no limit. The environment continues if it has
 // neither a limit nor a terminal state, and its bounds are those of its rewards.
-func New(id string, t *catalog.Task, limit, n int) framework.VectorEnvironment {
+func New(id string, t *catalog.Task, limit, n int) vector.Environment {
 	low, high := rewardRange(t.Model)
 	l := &lanes{
 		spec: framework.Spec{
@@ -81,20 +82,20 @@ func rewardRange(m *mdp.Tabular) (low, high float64) {
 	return low, high
 }
 
-// Spec implements framework.VectorEnvironment.
+// Spec implements vector.Environment.
 func (l *lanes) Spec() framework.Spec { return l.spec }
 
-// Step implements framework.VectorEnvironment.
-func (l *lanes) Step(_ context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+// Step implements vector.Environment.
+func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeSteps) error {
 	for i, s := range in.Signals {
 		switch s {
-		case framework.Continue:
+		case vector.Continue:
 			s, err := l.step(i, in.Actions.Int64[i])
 			if err != nil {
 				return err
 			}
 			out.Observations.Int64[i], out.Rewards[i], out.Terminated[i], out.Truncated[i] = s.Observation, s.Reward, s.Terminated, s.Truncated
-		case framework.NewEpisode, framework.NewRun:
+		case vector.NewEpisode, vector.NewRun:
 			x := &l.states[i]
 			x.pcg.Seed(in.Seeds[i], uint64(seed.Environment))
 			x.state, x.steps, x.over = l.model.Start(x.rng), 0, false
@@ -105,12 +106,16 @@ func (l *lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 	return nil
 }
 
-// PlayLane implements framework.LaneEnvironment.
-func (l *lanes) PlayLane(i int, agent framework.LaneAgent, last framework.LaneStep, actions []int64, rewards []float64) (int, framework.LaneStep, error) {
+// Abilities implements vector.Environment.
+func (l *lanes) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Models: l.models, PlayLane: l.play}
+}
+
+func (l *lanes) play(i int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error) {
 	for k := range actions {
 		action, err := agent.StepLane(i, last.Observation, last.Reward)
 		if err != nil {
-			return k, last, &framework.AgentError{Err: err}
+			return k, last, &vector.AgentError{Err: err}
 		}
 		if last, err = l.step(i, action); err != nil {
 			return k, last, err
@@ -124,7 +129,7 @@ func (l *lanes) PlayLane(i int, agent framework.LaneAgent, last framework.LaneSt
 }
 
 // step makes one step of lane i.
-func (l *lanes) step(i int, action int64) (s framework.LaneStep, err error) {
+func (l *lanes) step(i int, action int64) (s vector.LaneStep, err error) {
 	x := &l.states[i]
 	if x.over || uint64(action) >= uint64(l.model.NumActions()) {
 		return s, l.refuse(i, action)
@@ -141,13 +146,13 @@ func (l *lanes) step(i int, action int64) (s framework.LaneStep, err error) {
 // refuse is the error about an action that lane i cannot take.
 func (l *lanes) refuse(i int, action int64) error {
 	if l.states[i].over {
-		return &framework.LaneError{Lane: i, Err: framework.ErrNeedsReset}
+		return &vector.LaneError{Lane: i, Err: framework.ErrNeedsReset}
 	}
-	return &framework.LaneError{Lane: i, Err: fmt.Errorf("action %d of %d: %w", action, l.model.NumActions(), framework.ErrInvalidAction)}
+	return &vector.LaneError{Lane: i, Err: fmt.Errorf("action %d of %d: %w", action, l.model.NumActions(), framework.ErrInvalidAction)}
 }
 
-// Models implements framework.Modeler: all lanes share one model.
-func (l *lanes) Models(context.Context) ([]*mdp.Tabular, error) {
+// models returns one model, which all lanes share.
+func (l *lanes) models(context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, len(l.states))
 	for i := range models {
 		models[i] = l.model
@@ -160,5 +165,5 @@ func (l *lanes) Models(context.Context) ([]*mdp.Tabular, error) {
 // it. It must not be changed.
 func (l *lanes) Task() *catalog.Task { return l.task }
 
-// Close implements framework.VectorEnvironment.
+// Close implements vector.Environment.
 func (l *lanes) Close() error { return nil }

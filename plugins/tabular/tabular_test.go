@@ -12,6 +12,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 func open(t *testing.T, name, raw string, n int) *lanes {
@@ -67,24 +68,24 @@ func every(t *testing.T, n int) map[string]*lanes {
 func TestEnvironmentWalksItsModel(t *testing.T) {
 	for id, env := range every(t, 1) {
 		t.Run(id, func(t *testing.T) {
-			actions, out := framework.NewActions(env.Spec(), 1), framework.NewTimeSteps(env.Spec(), 1)
+			actions, out := vector.NewActions(env.Spec(), 1), vector.NewTimeSteps(env.Spec(), 1)
 			choose := rand.New(rand.NewPCG(1, 2))
 			var walk *rand.Rand
 			state, steps, episodes := 0, 0, 0
 			for call := range 5000 {
 				if call == 0 || out.Terminated[0] || out.Truncated[0] {
-					actions.Signals[0], actions.Seeds[0] = framework.NewEpisode, uint64(episodes)
+					actions.Signals[0], actions.Seeds[0] = vector.NewEpisode, uint64(episodes)
 					walk = seed.Stream(uint64(episodes), seed.Environment)
 					state, steps = env.model.Start(walk), 0
 					episodes++
 				} else {
-					actions.Signals[0] = framework.Continue
+					actions.Signals[0] = vector.Continue
 					actions.Actions.Int64[0] = choose.Int64N(int64(env.model.NumActions()))
 				}
 				if err := env.Step(t.Context(), actions, &out); err != nil {
 					t.Fatal(err)
 				}
-				if actions.Signals[0] == framework.Continue {
+				if actions.Signals[0] == vector.Continue {
 					var reward float64
 					state, reward = env.model.Step(state, int(actions.Actions.Int64[0]), walk)
 					steps++
@@ -117,15 +118,15 @@ func TestSuccessorsHaveTheModelsDistribution(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			states, n := env.model.NumStates(), env.model.NumActions()
 			counts := make([]map[int32]float64, states*n)
-			actions, out := framework.NewActions(env.Spec(), 1), framework.NewTimeSteps(env.Spec(), 1)
+			actions, out := vector.NewActions(env.Spec(), 1), vector.NewTimeSteps(env.Spec(), 1)
 			choose := rand.New(rand.NewPCG(3, 4))
-			actions.Signals[0] = framework.NewEpisode
+			actions.Signals[0] = vector.NewEpisode
 			episodes, state := uint64(0), int64(0)
 			for range 200_000 {
 				if err := env.Step(t.Context(), actions, &out); err != nil {
 					t.Fatal(err)
 				}
-				if actions.Signals[0] == framework.Continue {
+				if actions.Signals[0] == vector.Continue {
 					i := int(state)*n + int(actions.Actions.Int64[0])
 					if counts[i] == nil {
 						counts[i] = map[int32]float64{}
@@ -133,11 +134,11 @@ func TestSuccessorsHaveTheModelsDistribution(t *testing.T) {
 					counts[i][int32(out.Observations.Int64[0])]++
 				}
 				state = out.Observations.Int64[0]
-				actions.Signals[0] = framework.Continue
+				actions.Signals[0] = vector.Continue
 				actions.Actions.Int64[0] = choose.Int64N(int64(n))
 				if out.Terminated[0] || out.Truncated[0] {
 					episodes++
-					actions.Signals[0], actions.Seeds[0] = framework.NewEpisode, episodes
+					actions.Signals[0], actions.Seeds[0] = vector.NewEpisode, episodes
 				}
 			}
 			tests := 0
@@ -187,18 +188,18 @@ func total(c map[int32]float64) (n float64) {
 
 func TestLaneRules(t *testing.T) {
 	env := open(t, "frozenlake", `{"limit":3}`, 2)
-	actions, out := framework.NewActions(env.Spec(), 2), framework.NewTimeSteps(env.Spec(), 2)
-	actions.Signals[0] = framework.Idle
-	actions.Signals[1] = framework.Continue
-	var lane *framework.LaneError
+	actions, out := vector.NewActions(env.Spec(), 2), vector.NewTimeSteps(env.Spec(), 2)
+	actions.Signals[0] = vector.Idle
+	actions.Signals[1] = vector.Continue
+	var lane *vector.LaneError
 	if err := env.Step(t.Context(), actions, &out); !errors.Is(err, framework.ErrNeedsReset) || !errors.As(err, &lane) || lane.Lane != 1 {
 		t.Errorf("a step before the first reset: %v", err)
 	}
-	actions.Signals[1] = framework.NewEpisode
+	actions.Signals[1] = vector.NewEpisode
 	if err := env.Step(t.Context(), actions, &out); err != nil {
 		t.Fatal(err)
 	}
-	actions.Signals[1] = framework.Continue
+	actions.Signals[1] = vector.Continue
 	actions.Actions.Int64[1] = 4
 	if err := env.Step(t.Context(), actions, &out); !errors.Is(err, framework.ErrInvalidAction) {
 		t.Errorf("action 4 of 4: %v", err)

@@ -6,13 +6,14 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
 
 // Plugins returns every task of the catalogue as an environment plugin. Tasks
 // that circulate in variants have an id for each.
-func Plugins() []framework.Plugin {
-	return []framework.Plugin{
+func Plugins() []vector.Plugin {
+	return []vector.Plugin{
 		plugin("rlrun/riverswim@1", "RiverSwim with the numbers of Osband's TabulaRL: swim right against the current for reward 1, or drift left for 0.005.",
 			chain{Limit{}, 6}, func(p chain) (*catalog.Task, error) { return catalog.RiverSwim(p.States) }),
 		plugin("rlrun/riverswim-strehl@1", "RiverSwim with the numbers of Strehl & Littman (2008): rewards 5 and 10000, paid for staying at an end.",
@@ -151,13 +152,13 @@ func (p gridWorld) task() (*catalog.Task, error) {
 
 // plugin makes a plugin of a task whose parameters are a P. defaults holds their
 // default values.
-func plugin[P interface{ of(*catalog.Task) int }](id, doc string, defaults P, build func(P) (*catalog.Task, error)) framework.Plugin {
-	return &framework.EnvironmentPlugin{
-		Description: framework.Description{
-			ID: id, Kind: framework.KindEnvironment, Doc: doc,
+func plugin[P interface{ of(*catalog.Task) int }](id, doc string, defaults P, build func(P) (*catalog.Task, error)) vector.Plugin {
+	return &vector.EnvironmentPlugin{
+		Description: vector.Description{
+			ID: id, Kind: vector.KindEnvironment, Doc: doc,
 			Params: params.Schema(&defaults), Capabilities: []string{"model"},
 		},
-		Open: func(raw json.RawMessage, n int) (framework.VectorEnvironment, error) {
+		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			p := defaults
 			if err := params.Decode(raw, &p); err != nil {
 				return nil, err

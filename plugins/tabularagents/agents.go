@@ -8,9 +8,9 @@
 // episode, and with zero where it terminated.
 package tabularagents
 
-import "github.com/rlrun/rlrun/framework"
+import "github.com/rlrun/rlrun/framework/vector"
 
 // Plugins returns every agent of the package.
-func Plugins() []framework.Plugin {
-	return []framework.Plugin{QLearning(), SARSA(), DynaQ(), BootstrapQ(), BayesianQ()}
+func Plugins() []vector.Plugin {
+	return []vector.Plugin{QLearning(), SARSA(), DynaQ(), BootstrapQ(), BayesianQ()}
 }

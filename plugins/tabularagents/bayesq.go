@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/bandit"
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
@@ -28,7 +28,7 @@ type bayesQParams struct {
 // unknown mean μ and precision τ, the belief about them for normal-gamma, and
 // those of different pairs for independent. It assumes that observations are
 // Markov states.
-func BayesianQ() framework.Plugin {
+func BayesianQ() vector.Plugin {
 	return finite.Plugin("rlrun/bayesian-q@1",
 		"Bayesian Q-learning (Dearden, Friedman & Russell 1998): beliefs over action values, explored by the value of perfect information or by sampling.",
 		bayesQParams{Gamma: 0.99, Select: "vpi", Update: "mixture", Lambda: 1, Alpha: 2},

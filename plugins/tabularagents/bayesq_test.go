@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -197,7 +198,7 @@ func TestBayesianQByHand(t *testing.T) {
 	for _, terminated := range []bool{false, true} {
 		c := agenttest.NewCaller(t, find(t, "bayesian-q"), `{"gamma":0.5,"mean":1,"sd":2,"update":"moment"}`)
 		x := lanes.Learners[int](c.Agent)[0].(*bayesQ)
-		if err := c.Step(framework.NewRun, 5, 0, false, false); err != nil {
+		if err := c.Step(vector.NewRun, 5, 0, false, false); err != nil {
 			t.Fatal(err)
 		}
 		a := int(c.Actions.Int64[0]) - 1
@@ -208,7 +209,7 @@ func TestBayesianQByHand(t *testing.T) {
 			want = prior
 			want.Update(0.25, nil)
 		}
-		if err := c.Step(framework.Continue, 7, 0.25, terminated, false); err != nil {
+		if err := c.Step(vector.Continue, 7, 0.25, terminated, false); err != nil {
 			t.Fatal(err)
 		}
 		for i, b := range x.beliefs {

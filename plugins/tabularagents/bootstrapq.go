@@ -3,7 +3,7 @@ package tabularagents
 import (
 	"slices"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
@@ -24,10 +24,10 @@ type bootstrapQParams struct {
 //	Q_k(s,a) += α w_k (r + γ max_b Q_k(s',b) − Q_k(s,a)),
 //
 // each with the maximum of its own, so that what members disagree about is what
-// they have not seen. It is a framework.OptionAgent with options of every kind; a
+// they have not seen. It is a vector.OptionAgent with options of every kind; a
 // host's problems are those of options.PolicyTables or options.ValueTables. Left alone it is bootstrapped
 // DQN's exploration in a table. It assumes that observations are Markov states.
-func BootstrapQ() framework.Plugin {
+func BootstrapQ() vector.Plugin {
 	return finite.OptionPlugin("rlrun/bootstrap-q@1",
 		"Q-learning with K tables that bootstrap their data online (Dimitrakakis 2006), each from its own prior; follows one for an episode (Osband et al. 2016), or lets the host decide which options to explore with.",
 		bootstrapQParams{defaultEnsemble(), opinions.Defaults("policies"), 0.001},

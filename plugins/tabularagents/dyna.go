@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -26,7 +26,7 @@ type dynaParams struct {
 // of the task makes up, beginning in pairs of state and action drawn from those
 // seen. It assumes that observations are Markov states. Harmonic step sizes count
 // the made-up visits, too.
-func DynaQ() framework.Plugin {
+func DynaQ() vector.Plugin {
 	return finite.Plugin("rlrun/dyna-q@1",
 		"Dyna-Q (Sutton 1990), Q-learning that plans with a learned model, and Dyna-Q+, which tries again what it has not tried for long.",
 		dynaParams{defaultValues(), defaultBehaviour(), 10, "empirical", 0},

@@ -1,7 +1,7 @@
 package tabularagents
 
 import (
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 )
@@ -15,7 +15,7 @@ type qLearningParams struct {
 // QLearning returns tabular Q-learning (Watkins 1989; Watkins & Dayan 1992) as a
 // plugin: Q(s,a) += α (r + γ max_b Q(s',b) − Q(s,a)). It assumes that observations
 // are Markov states.
-func QLearning() framework.Plugin {
+func QLearning() vector.Plugin {
 	return finite.Plugin("rlrun/q-learning@1",
 		"Tabular Q-learning (Watkins & Dayan 1992) with ε-greedy, εz-greedy (Dabney et al. 2021) or softmax exploration, an optimistic start if wanted.",
 		qLearningParams{defaultValues(), defaultBehaviour()},

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -75,11 +75,11 @@ func TestQLearningByHand(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := agenttest.NewCaller(t, find(t, "q-learning"), `{"step":0.5,"gamma":0.5,"initial":4}`)
-			if err := c.Step(framework.NewRun, 5, 0, false, false); err != nil {
+			if err := c.Step(vector.NewRun, 5, 0, false, false); err != nil {
 				t.Fatal(err)
 			}
 			a := int(c.Actions.Int64[0]) - 1
-			if err := c.Step(framework.Continue, 7, 1, tt.terminated, tt.truncated); err != nil {
+			if err := c.Step(vector.Continue, 7, 1, tt.terminated, tt.truncated); err != nil {
 				t.Fatal(err)
 			}
 			want := []float64{4, 4, 4, 4, 4, 4}

@@ -1,7 +1,7 @@
 package tabularagents
 
 import (
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -24,7 +24,7 @@ const negligibleTrace = 1e-6
 // observations are Markov states. The next action is selected before the values
 // move. At a truncation a' is selected, but not taken. With harmonic step sizes,
 // that of the pair visited last counts for all traces; traces below 1e-6 are gone.
-func SARSA() framework.Plugin {
+func SARSA() vector.Plugin {
 	return finite.Plugin("rlrun/sarsa@1",
 		"Tabular SARSA(λ) (Rummery & Niranjan 1994) with replacing or accumulating traces, and the exploration of q-learning.",
 		sarsaParams{defaultValues(), defaultBehaviour(), 0.9, "replacing"},

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
@@ -55,16 +55,16 @@ func TestTracesAreTheTextbooks(t *testing.T) {
 			c := agenttest.NewCaller(t, find(t, "sarsa"), fmt.Sprintf(`{"step":%v,"gamma":%v,"lambda":%v,"traces":%q,"epsilon":1,"initial":1}`, alpha, gamma, lambda, traces))
 			rng := rand.New(rand.NewPCG(5, 6))
 			q, e := []float64{1, 1, 1, 1, 1, 1}, make([]float64, 6)
-			call := func(s framework.Signal, state int, r float64, terminated bool) int {
+			call := func(s vector.Signal, state int, r float64, terminated bool) int {
 				if err := c.Step(s, int64(5+state), r, terminated, false); err != nil {
 					t.Fatal(err)
 				}
 				return 2*state + int(c.Actions.Int64[0]) - 1
 			}
-			last := call(framework.NewRun, 0, 0, false)
+			last := call(vector.NewRun, 0, 0, false)
 			for range 500 {
 				r, next, terminated := rng.NormFloat64(), rng.IntN(3), rng.IntN(8) == 0
-				pair := call(framework.Continue, next, r, terminated)
+				pair := call(vector.Continue, next, r, terminated)
 				delta := r - q[last]
 				if !terminated {
 					delta += gamma * q[pair]
@@ -81,7 +81,7 @@ func TestTracesAreTheTextbooks(t *testing.T) {
 				last = pair
 				if terminated {
 					clear(e)
-					last = call(framework.NewEpisode, rng.IntN(3), 0, false)
+					last = call(vector.NewEpisode, rng.IntN(3), 0, false)
 				}
 			}
 			got := lanes.Learners[int](c.Agent)[0].(*sarsa).table.q

@@ -17,7 +17,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -261,22 +260,25 @@ func split(key string) []string {
 	return strings.FieldsFunc(key, func(r rune) bool { return strings.ContainsRune(".[]", r) })
 }
 
-var pathPrefix = regexp.MustCompile(`^([a-z_]+(?:\[[0-9]+\])?(?:\.[A-Za-z0-9_]+(?:\[[0-9]+\])?)*)(?:: | is )`)
-
-// Locate adds file and line to an error that starts with a key of the config,
-// such as "agents[1]: …".
+// Locate turns the *experiment.FieldErrors that err consists of into Problems, with
+// file and line. Any other error is returned as it is.
 func (f *File) Locate(err error) error {
-	m := pathPrefix.FindStringSubmatch(err.Error())
-	if m == nil {
+	list, all := experiment.FieldErrors(err)
+	if !all || list == nil {
 		return err
 	}
-	key, value, depth := f.doc.find(split(m[1]))
-	if depth == 0 {
-		return err
+	var problems Problems
+	for _, e := range list {
+		problems = append(problems, f.doc.problem(segments(e.Path), "%v", e.Err))
 	}
-	where := f.doc.where(key)
-	if o, ok := f.doc.origin[value]; ok {
-		where = o
+	return f.doc.sorted(problems)
+}
+
+// segments returns a path as the document has it.
+func segments(path experiment.Path) []string {
+	words := make([]string, len(path))
+	for i, step := range path {
+		words[i] = fmt.Sprint(step)
 	}
-	return fmt.Errorf("%s: %w", where, err)
+	return words
 }

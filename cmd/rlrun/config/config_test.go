@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"pgregory.net/rapid"
+
+	"github.com/rlrun/rlrun/framework/experiment"
 )
 
 const good = `name: demo
@@ -219,23 +222,24 @@ func TestLocate(t *testing.T) {
 	if problem != "" {
 		t.Fatal(problem)
 	}
-	for in, want := range map[string]string{
-		"agents[1]: the name is taken":         "exp.yaml:11: agents[1]: the name is taken",
-		"environments[0].params: bad":          "exp.yaml:6: environments[0].params: bad",
-		"runs is 0, must be at least 1":        "exp.yaml:2: runs is 0, must be at least 1",
-		"seed: odd":                            "--seed: seed: odd",
-		"something else: agents[1] is missing": "something else: agents[1] is missing",
+	bad := errors.New("is odd")
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{experiment.At(bad, "agents", 1), "exp.yaml:11: agents[1]: is odd"},
+		{experiment.At(experiment.At(bad, "params"), "environments", 0), "exp.yaml:6: environments[0].params: is odd"},
+		{experiment.At(bad, "seed"), "--seed: is odd"},
+		{errors.Join(experiment.At(bad, "agents"), experiment.At(bad, "runs")), "exp.yaml:2: runs: is odd\nexp.yaml:7: agents: is odd"},
+		{errors.Join(experiment.At(bad, "runs"), errors.New("a bug")), "runs: is odd\na bug"},
+		{errors.New("agents[1] is missing"), "agents[1] is missing"},
 	} {
-		err := f.Locate(errorString(in))
-		if got := err.Error(); !strings.HasSuffix(got, want) {
-			t.Errorf("%q became %q, want %q", in, got, want)
+		got := strings.ReplaceAll(f.Locate(tt.err).Error(), filepath.Dir(f.doc.name)+"/", "")
+		if got != tt.want {
+			t.Errorf("%v became %q, want %q", tt.err, got, tt.want)
 		}
 	}
 }
-
-type errorString string
-
-func (e errorString) Error() string { return string(e) }
 
 // A flag that is a word stays one, even where it looks like a number.
 func TestWordsOfFlags(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 //go:embed templates
@@ -37,7 +37,7 @@ const (
 type Project struct {
 	Name      string // of the plugin: lower-case letters, digits and hyphens
 	Namespace string // the first part of its id; likewise
-	Kind      framework.Kind
+	Kind      vector.Kind
 	Language  Language
 	// Version is the version of rlrun that the project asks for. Replace is a
 	// checkout of rlrun, an absolute path, to be used in its place; none if empty.
@@ -84,7 +84,7 @@ func (p Project) Validate() error {
 			return fmt.Errorf("%q cannot be %s: it must begin with a letter and have at most %d lower-case letters, digits and single hyphens, such as grid-world", s, what, maxName)
 		}
 	}
-	if p.Kind != framework.KindEnvironment && p.Kind != framework.KindAgent {
+	if p.Kind != vector.KindEnvironment && p.Kind != vector.KindAgent {
 		return fmt.Errorf("--kind must be environment or agent, not %q", p.Kind)
 	}
 	if p.Language != Go && p.Language != Python {

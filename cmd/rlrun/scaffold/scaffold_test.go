@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Every project is complete: no template is left unfilled, and Go is formatted,
 // whatever the name.
 func TestWrite(t *testing.T) {
 	for _, language := range []Language{Go, Python} {
-		for _, kind := range []framework.Kind{framework.KindEnvironment, framework.KindAgent} {
+		for _, kind := range []vector.Kind{vector.KindEnvironment, vector.KindAgent} {
 			for _, name := range []string{"x", "import", "a-name-of-several-words", strings.Repeat("z", maxName)} {
 				p := Project{Name: name, Namespace: "ns", Kind: kind, Language: language, Version: "v1.0.0", Replace: "/a folder/rlrun"}
 				dir := filepath.Join(t.TempDir(), "p")
@@ -62,7 +62,7 @@ func TestReplacePaths(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	good := Project{Name: "grid-2", Namespace: "me", Kind: framework.KindAgent, Language: Go}
+	good := Project{Name: "grid-2", Namespace: "me", Kind: vector.KindAgent, Language: Go}
 	if err := good.Validate(); err != nil {
 		t.Error(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -18,13 +19,13 @@ import (
 const K = 4
 
 // Plugin provides Tables.
-func Plugin() *framework.AgentPlugin {
-	return &framework.AgentPlugin{
-		Description: framework.Description{
-			ID: "test/tables@1", Kind: framework.KindAgent, Doc: "Tables of action values.",
+func Plugin() *vector.AgentPlugin {
+	return &vector.AgentPlugin{
+		Description: vector.Description{
+			ID: "test/tables@1", Kind: vector.KindAgent, Doc: "Tables of action values.",
 			Params: json.RawMessage(`{"type":"object"}`), Capabilities: []string{"options"},
 		},
-		Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (framework.VectorAgent, error) {
+		Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
 			return New(spec, lanes)
 		},
 	}
@@ -40,7 +41,7 @@ type Tables struct {
 	lanes           []lane
 }
 
-var _ framework.OptionAgent = (*Tables)(nil)
+var _ vector.OptionAgent = (*Tables)(nil)
 
 const gamma = 0.9
 
@@ -72,7 +73,7 @@ func New(spec framework.Spec, lanes int) (*Tables, error) {
 	return &Tables{states: int(o.N), actions: int(a.N), start: o.Start, first: a.Start, lanes: make([]lane, lanes)}, nil
 }
 
-// Offer implements framework.OptionAgent.
+// Offer implements vector.OptionAgent.
 func (t *Tables) Offer(_ context.Context, kinds []options.Kind) error {
 	for _, k := range kinds {
 		if k > options.Uniform {
@@ -83,22 +84,22 @@ func (t *Tables) Offer(_ context.Context, kinds []options.Kind) error {
 	return nil
 }
 
-// Step implements framework.VectorAgent: it is greedy until an option is chosen.
-func (t *Tables) Step(ctx context.Context, in *framework.Feedback, actions *space.Column) error {
+// Step implements vector.Agent: it is greedy until an option is chosen.
+func (t *Tables) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
 	return t.StepOptions(ctx, in, make([]bool, len(t.lanes)), actions, nil)
 }
 
-// StepOptions implements framework.OptionAgent.
-func (t *Tables) StepOptions(_ context.Context, in *framework.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+// StepOptions implements vector.OptionAgent.
+func (t *Tables) StepOptions(_ context.Context, in *vector.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
 	for i, signal := range in.Signals {
-		if signal == framework.Idle {
+		if signal == vector.Idle {
 			continue
 		}
 		l, s := &t.lanes[i], int(in.Observations.Int64[i]-t.start)
 		switch signal {
-		case framework.NewRun:
+		case vector.NewRun:
 			t.begin(l, in.Seeds[i])
-		case framework.Continue:
+		case vector.Continue:
 			t.learn(l, in.Rewards[i], s, in.Terminated[i])
 			if in.Terminated[i] || in.Truncated[i] {
 				continue
@@ -224,7 +225,7 @@ func (t *Tables) face(l *lane, p *options.Problem) {
 	*p = options.Problem{Arms: l.arms, Values: l.values, Optimal: l.optimal}
 }
 
-// Choose implements framework.OptionAgent.
+// Choose implements vector.OptionAgent.
 func (t *Tables) Choose(_ context.Context, choices []int, actions *space.Column) error {
 	for i, c := range choices {
 		if c < 0 {
@@ -232,7 +233,7 @@ func (t *Tables) Choose(_ context.Context, choices []int, actions *space.Column)
 		}
 		l := &t.lanes[i]
 		if c >= len(l.candidates) {
-			return &framework.LaneError{Lane: i, Err: fmt.Errorf("option %d of %d: %w", c, len(l.candidates), framework.ErrInvalidAction)}
+			return &vector.LaneError{Lane: i, Err: fmt.Errorf("option %d of %d: %w", c, len(l.candidates), framework.ErrInvalidAction)}
 		}
 		l.follow = l.candidates[c]
 		actions.Int64[i] = t.act(l)
@@ -240,7 +241,7 @@ func (t *Tables) Choose(_ context.Context, choices []int, actions *space.Column)
 	return nil
 }
 
-// GreedyPolicy implements framework.OptionAgent.
+// GreedyPolicy implements vector.OptionAgent.
 func (t *Tables) GreedyPolicy(_ context.Context, lane int, dst []int) ([]int, error) {
 	dst = dst[:0]
 	for s := range t.states {
@@ -249,5 +250,5 @@ func (t *Tables) GreedyPolicy(_ context.Context, lane int, dst []int) ([]int, er
 	return dst, nil
 }
 
-// Close implements framework.VectorAgent.
+// Close implements vector.Agent.
 func (t *Tables) Close() error { return nil }

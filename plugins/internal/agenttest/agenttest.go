@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Name returns a bundled plugin's name: its ID without rlrun/ and the version.
-func Name(t testing.TB, p framework.Plugin) string {
+func Name(t testing.TB, p vector.Plugin) string {
 	t.Helper()
 	d, err := p.Describe(context.Background())
 	if err != nil {
@@ -23,10 +24,10 @@ func Name(t testing.TB, p framework.Plugin) string {
 }
 
 // Plugins are the environments and agents that a test knows by name.
-type Plugins []framework.Plugin
+type Plugins []vector.Plugin
 
 // Find returns the plugin of a name.
-func (plugins Plugins) Find(t testing.TB, name string) framework.Plugin {
+func (plugins Plugins) Find(t testing.TB, name string) vector.Plugin {
 	t.Helper()
 	for _, p := range plugins {
 		if Name(t, p) == name {
@@ -39,7 +40,7 @@ func (plugins Plugins) Find(t testing.TB, name string) framework.Plugin {
 
 // Every calls f with every agent and each of its variants, parameters by name, of
 // which there has to be one.
-func Every(t *testing.T, agents []framework.Plugin, variants map[string][]string, f func(t *testing.T, p framework.Plugin, params string)) {
+func Every(t *testing.T, agents []vector.Plugin, variants map[string][]string, f func(t *testing.T, p vector.Plugin, params string)) {
 	t.Helper()
 	for _, p := range agents {
 		name := Name(t, p)
@@ -57,7 +58,7 @@ func Every(t *testing.T, agents []framework.Plugin, variants map[string][]string
 type Wrong = struct{ Agent, Params, Want string }
 
 // Refuse checks that the agents refuse what is wrong, in environments like spec.
-func Refuse(t *testing.T, agents []framework.Plugin, spec framework.Spec, wrong []Wrong) {
+func Refuse(t *testing.T, agents []vector.Plugin, spec framework.Spec, wrong []Wrong) {
 	t.Helper()
 	for _, w := range wrong {
 		_, err := Plugins(agents).Find(t, w.Agent).OpenAgent(t.Context(), json.RawMessage(w.Params), spec, 1)

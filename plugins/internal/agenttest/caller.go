@@ -4,29 +4,29 @@ import (
 	"context"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Caller steps one lane of an agent on Finite.
 type Caller struct {
-	Agent   framework.VectorAgent
+	Agent   vector.Agent
 	Actions space.Column // of the last step
-	in      *framework.Feedback
+	in      *vector.Feedback
 }
 
 // NewCaller opens an agent.
-func NewCaller(t testing.TB, p framework.Plugin, params string) *Caller {
+func NewCaller(t testing.TB, p vector.Plugin, params string) *Caller {
 	t.Helper()
 	agent, err := p.OpenAgent(context.Background(), []byte(params), Finite, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Caller{agent, space.NewColumn(Finite.Action, 1), framework.NewFeedback(Finite, 1)}
+	return &Caller{agent, space.NewColumn(Finite.Action, 1), vector.NewFeedback(Finite, 1)}
 }
 
 // Step makes a step with what the environment answered, in run 1.
-func (c *Caller) Step(s framework.Signal, state int64, r float64, terminated, truncated bool) error {
+func (c *Caller) Step(s vector.Signal, state int64, r float64, terminated, truncated bool) error {
 	c.in.Signals[0], c.in.Seeds[0], c.in.Observations.Int64[0] = s, 1, state
 	c.in.Rewards[0], c.in.Terminated[0], c.in.Truncated[0] = r, terminated, truncated
 	return c.Agent.Step(context.Background(), c.in, &c.Actions)

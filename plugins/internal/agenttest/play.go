@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -19,7 +20,7 @@ import (
 var Finite = framework.Spec{ID: "test/finite@1", Observation: space.Discrete{N: 3, Start: 5}, Action: space.Discrete{N: 2, Start: 1}, RewardLow: -1, RewardHigh: 1}
 
 // Lane returns one lane of an agent for finite tasks in its first run.
-func Lane[L lanes.Learner[int]](t testing.TB, p framework.Plugin, params string, spec framework.Spec) L {
+func Lane[L lanes.Learner[int]](t testing.TB, p vector.Plugin, params string, spec framework.Spec) L {
 	t.Helper()
 	a, err := p.OpenAgent(context.Background(), json.RawMessage(params), spec, 1)
 	if err != nil {
@@ -50,7 +51,7 @@ func (plugins Plugins) PlayHosted(t testing.TB, env, envParams, agent, agentPara
 	}
 	defer a.Close()
 	if host != nil {
-		if a, err = explore.New(context.Background(), a.(framework.OptionAgent), e.Spec(), n, *host); err != nil {
+		if a, err = explore.New(context.Background(), a.(vector.OptionAgent), e.Spec(), n, *host); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,7 +86,7 @@ func (plugins Plugins) Trained(t testing.TB, env, envParams, agent, agentParams 
 	}); err != nil {
 		t.Fatal(err)
 	}
-	models, err := e.(framework.Modeler).Models(context.Background())
+	models, err := vector.Models(context.Background(), e)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -120,7 +121,7 @@ func (p *Params) draw(dst []float64, rng *rand.Rand) {
 	}
 }
 
-// Lanes is a framework.VectorEnvironment of bandits.
+// Lanes is a vector.Environment of bandits.
 type Lanes struct {
 	params Params
 	spec   framework.Spec
@@ -157,24 +158,24 @@ func NewLanes(id string, p Params, lanes int, noise mdp.Noise) *Lanes {
 	}
 }
 
-// Spec implements framework.VectorEnvironment.
+// Spec implements vector.Environment.
 func (l *Lanes) Spec() framework.Spec { return l.spec }
 
-// Step implements framework.VectorEnvironment. A bandit's only observation is 0
+// Step implements vector.Environment. A bandit's only observation is 0
 // and its episodes never end.
-func (l *Lanes) Step(_ context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+func (l *Lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeSteps) error {
 	n := len(in.Signals)
 	actions, rewards, observations := in.Actions.Int64[:n], out.Rewards[:n], out.Observations.Int64[:n]
 	terminated, truncated := out.Terminated[:n], out.Truncated[:n]
 	for i, s := range in.Signals {
 		switch s {
-		case framework.Continue:
+		case vector.Continue:
 			x := &l.lanes[i]
 			if uint64(actions[i]) >= uint64(len(x.means)) {
 				return l.refuse(i, actions[i])
 			}
 			rewards[i] = l.pay(&x.rng, x.means[actions[i]])
-		case framework.NewEpisode, framework.NewRun:
+		case vector.NewEpisode, vector.NewRun:
 			x := &l.lanes[i]
 			x.rng.Seed(in.Seeds[i], uint64(seed.Environment))
 			x.means = l.means[i*l.n : (i+1)*l.n]
@@ -188,13 +189,17 @@ func (l *Lanes) Step(_ context.Context, in *framework.Actions, out *framework.Ti
 	return nil
 }
 
-// PlayLane implements framework.LaneEnvironment.
-func (l *Lanes) PlayLane(i int, agent framework.LaneAgent, last framework.LaneStep, actions []int64, rewards []float64) (int, framework.LaneStep, error) {
+// Abilities implements vector.Environment.
+func (l *Lanes) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Models: l.models, PlayLane: l.play}
+}
+
+func (l *Lanes) play(i int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error) {
 	means, rng := l.lanes[i].means, &l.lanes[i].rng
 	for k := range actions {
 		action, err := agent.StepLane(i, 0, last.Reward)
 		if err != nil {
-			return k, last, &framework.AgentError{Err: err}
+			return k, last, &vector.AgentError{Err: err}
 		}
 		if uint64(action) >= uint64(len(means)) {
 			return k, last, l.refuse(i, action)
@@ -221,13 +226,13 @@ func (l *Lanes) pay(rng *rand.PCG, mean float64) float64 {
 // refuse is the error about an action that lane i cannot take.
 func (l *Lanes) refuse(i int, action int64) error {
 	if l.lanes[i].means == nil {
-		return &framework.LaneError{Lane: i, Err: framework.ErrNeedsReset}
+		return &vector.LaneError{Lane: i, Err: framework.ErrNeedsReset}
 	}
-	return &framework.LaneError{Lane: i, Err: fmt.Errorf("arm %d of %d: %w", action, l.n, framework.ErrInvalidAction)}
+	return &vector.LaneError{Lane: i, Err: fmt.Errorf("arm %d of %d: %w", action, l.n, framework.ErrInvalidAction)}
 }
 
-// Models implements framework.Modeler: the bandit as an MDP with one state.
-func (l *Lanes) Models(context.Context) ([]*mdp.Tabular, error) {
+// models returns each lane's bandit as an MDP with one state.
+func (l *Lanes) models(context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, len(l.lanes))
 	for i := range models {
 		d := mdp.Definition{States: 1, Actions: l.n}
@@ -249,5 +254,5 @@ func (l *Lanes) Models(context.Context) ([]*mdp.Tabular, error) {
 	return models, nil
 }
 
-// Close implements framework.VectorEnvironment.
+// Close implements vector.Environment.
 func (l *Lanes) Close() error { return nil }

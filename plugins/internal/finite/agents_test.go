@@ -9,6 +9,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
@@ -68,14 +69,14 @@ var variants = map[string][]string{
 }
 
 // every calls f with every agent and each of its variants.
-func every(t *testing.T, f func(t *testing.T, p framework.Plugin, params string)) {
+func every(t *testing.T, f func(t *testing.T, p vector.Plugin, params string)) {
 	t.Helper()
 	agenttest.Every(t, agents(), variants, f)
 }
 
 // Every variant conforms, and the first of each agent through the seam, too.
 func TestConform(t *testing.T) {
-	every(t, func(t *testing.T, p framework.Plugin, params string) {
+	every(t, func(t *testing.T, p vector.Plugin, params string) {
 		t.Parallel()
 		if params == "" {
 			plugintest.Conform(t, p, nil)
@@ -91,7 +92,7 @@ func TestRefusals(t *testing.T) {
 	huge.Observation = space.Discrete{N: 1 << 40}
 	wide.Observation = box
 	many.Action = box
-	every(t, func(t *testing.T, p framework.Plugin, params string) {
+	every(t, func(t *testing.T, p vector.Plugin, params string) {
 		for _, spec := range []framework.Spec{huge, wide, many} {
 			if _, err := p.OpenAgent(t.Context(), json.RawMessage(params), spec, 1); !errors.Is(err, framework.ErrUnsupported) {
 				t.Errorf("%v, %v: %v", spec.Observation, spec.Action, err)
@@ -190,25 +191,25 @@ func TestUnsuitableEnvironments(t *testing.T) {
 }
 
 func TestBrokenInput(t *testing.T) {
-	every(t, func(t *testing.T, p framework.Plugin, params string) {
+	every(t, func(t *testing.T, p vector.Plugin, params string) {
 		c := agenttest.NewCaller(t, p, params)
 		expect := func(what string, err, want error) {
 			t.Helper()
-			var lane *framework.LaneError
+			var lane *vector.LaneError
 			if !errors.Is(err, want) || want != nil && !errors.As(err, &lane) {
 				t.Errorf("%s: %v, want %v", what, err, want)
 			}
 		}
-		expect("a step first", c.Step(framework.Continue, 5, 0, false, false), framework.ErrNeedsReset)
-		expect("an episode first", c.Step(framework.NewEpisode, 5, 0, false, false), framework.ErrNeedsReset)
-		expect("a run", c.Step(framework.NewRun, 5, 0, false, false), nil)
-		expect("a state below", c.Step(framework.Continue, 4, 0, false, false), framework.ErrInvalidAnswer)
-		expect("a state above", c.Step(framework.Continue, 8, 0, false, false), framework.ErrInvalidAnswer)
-		expect("no number", c.Step(framework.Continue, 7, math.NaN(), false, false), framework.ErrInvalidAnswer)
-		expect("infinite", c.Step(framework.Continue, 7, math.Inf(1), false, false), framework.ErrInvalidAnswer)
-		expect("the end", c.Step(framework.Continue, 7, 1, true, false), nil)
-		expect("after the end", c.Step(framework.Continue, 5, 0, false, false), framework.ErrNeedsReset)
-		expect("an episode", c.Step(framework.NewEpisode, 5, 0, false, false), nil)
+		expect("a step first", c.Step(vector.Continue, 5, 0, false, false), framework.ErrNeedsReset)
+		expect("an episode first", c.Step(vector.NewEpisode, 5, 0, false, false), framework.ErrNeedsReset)
+		expect("a run", c.Step(vector.NewRun, 5, 0, false, false), nil)
+		expect("a state below", c.Step(vector.Continue, 4, 0, false, false), framework.ErrInvalidAnswer)
+		expect("a state above", c.Step(vector.Continue, 8, 0, false, false), framework.ErrInvalidAnswer)
+		expect("no number", c.Step(vector.Continue, 7, math.NaN(), false, false), framework.ErrInvalidAnswer)
+		expect("infinite", c.Step(vector.Continue, 7, math.Inf(1), false, false), framework.ErrInvalidAnswer)
+		expect("the end", c.Step(vector.Continue, 7, 1, true, false), nil)
+		expect("after the end", c.Step(vector.Continue, 5, 0, false, false), framework.ErrNeedsReset)
+		expect("an episode", c.Step(vector.NewEpisode, 5, 0, false, false), nil)
 	})
 }
 
@@ -218,17 +219,17 @@ func TestStepsDoNotAllocate(t *testing.T) {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
 				c := agenttest.NewCaller(t, agents().Find(t, name), params)
-				k, signal := 0, framework.NewRun
+				k, signal := 0, vector.NewRun
 				next := func() {
 					k++
 					ends := k%17 == 0
 					if err := c.Step(signal, 5+int64(k*k%3), 1, ends && k%2 == 0, ends && k%2 == 1); err != nil {
 						t.Fatal(err)
 					}
-					if ends && signal == framework.Continue {
-						signal = framework.NewEpisode
+					if ends && signal == vector.Continue {
+						signal = vector.NewEpisode
 					} else {
-						signal = framework.Continue
+						signal = vector.Continue
 					}
 				}
 				for range 1000 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
@@ -37,12 +38,12 @@ const MaxPairs = 1 << 24
 const MaxKappa = 1e100
 
 // Plugin is lanes.Plugin, given what makes a lane for a task.
-func Plugin[P any](id, doc string, defaults P, build func(P, Task) (func() Learner, error)) framework.Plugin {
+func Plugin[P any](id, doc string, defaults P, build func(P, Task) (func() Learner, error)) vector.Plugin {
 	return lanes.Plugin(id, doc, defaults, kind(build))
 }
 
 // OptionPlugin is lanes.OptionPlugin, given what makes a lane for a task.
-func OptionPlugin[P any](id, doc string, defaults P, build func(P, Task) (func() Learner, error)) framework.Plugin {
+func OptionPlugin[P any](id, doc string, defaults P, build func(P, Task) (func() Learner, error)) vector.Plugin {
 	return lanes.OptionPlugin(id, doc, defaults, kind(build))
 }
 
@@ -67,18 +68,18 @@ func numbers(start int64, n uint64) func(int, int64) (int, error) {
 	return func(lane int, observation int64) (int, error) {
 		s := uint64(observation) - uint64(start)
 		if s >= n {
-			return 0, &framework.LaneError{Lane: lane, Err: fmt.Errorf("observation %d is none of %d: %w", observation, n, framework.ErrInvalidAnswer)}
+			return 0, &vector.LaneError{Lane: lane, Err: fmt.Errorf("observation %d is none of %d: %w", observation, n, framework.ErrInvalidAnswer)}
 		}
 		return int(s), nil
 	}
 }
 
 // reader returns a function that reads the numbers of states.
-func reader(number func(int, int64) (int, error)) func([]int, *framework.Feedback) error {
-	return func(dst []int, in *framework.Feedback) (err error) {
+func reader(number func(int, int64) (int, error)) func([]int, *vector.Feedback) error {
+	return func(dst []int, in *vector.Feedback) (err error) {
 		observations := in.Observations.Int64[:len(dst)]
 		for i, s := range in.Signals[:len(dst)] {
-			if s == framework.Idle {
+			if s == vector.Idle {
 				continue
 			}
 			if dst[i], err = number(i, observations[i]); err != nil {

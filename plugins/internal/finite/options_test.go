@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
@@ -19,8 +20,8 @@ var optionAgents = []string{"bootstrap-q", "bootstrap-model"}
 // driver steps lanes of an option agent on finite and decides for them: random
 // options at random epochs, from streams of the lane's own.
 type driver struct {
-	agent    framework.OptionAgent
-	in       *framework.Feedback
+	agent    vector.OptionAgent
+	in       *vector.Feedback
 	actions  space.Column
 	epochs   []bool
 	problems []options.Problem
@@ -37,14 +38,14 @@ func newDriver(t *testing.T, name, params string, runs []uint64, kinds []options
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &driver{agent: a.(framework.OptionAgent), in: framework.NewFeedback(agenttest.Finite, n), actions: space.NewColumn(agenttest.Finite.Action, n),
+	d := &driver{agent: a.(vector.OptionAgent), in: vector.NewFeedback(agenttest.Finite, n), actions: space.NewColumn(agenttest.Finite.Action, n),
 		epochs: make([]bool, n), problems: make([]options.Problem, n), choices: make([]int, n), ended: make([]bool, n), log: make([][]int64, n)}
 	if err := d.agent.Offer(t.Context(), kinds); err != nil {
 		t.Fatal(err)
 	}
 	for i, r := range runs {
 		d.rng = append(d.rng, rand.New(rand.NewPCG(r, 1)))
-		d.in.Signals[i], d.in.Seeds[i] = framework.NewRun, r
+		d.in.Signals[i], d.in.Seeds[i] = vector.NewRun, r
 	}
 	return d
 }
@@ -54,11 +55,11 @@ func (d *driver) step(t *testing.T) {
 	for i, rng := range d.rng {
 		d.in.Observations.Int64[i] = 5 + rng.Int64N(3)
 		d.in.Rewards[i] = rng.Float64()
-		if d.in.Signals[i] == framework.Continue {
+		if d.in.Signals[i] == vector.Continue {
 			d.in.Terminated[i], d.in.Truncated[i] = rng.IntN(10) == 0, rng.IntN(10) == 0
 		}
 		d.ended[i] = d.in.Terminated[i] || d.in.Truncated[i]
-		d.epochs[i] = d.in.Signals[i] == framework.NewRun || !d.ended[i] && rng.IntN(4) == 0
+		d.epochs[i] = d.in.Signals[i] == vector.NewRun || !d.ended[i] && rng.IntN(4) == 0
 		d.actions.Int64[i] = -1
 	}
 	if err := d.agent.StepOptions(t.Context(), d.in, d.epochs, &d.actions, d.problems); err != nil {
@@ -87,9 +88,9 @@ func (d *driver) step(t *testing.T) {
 		if a := d.actions.Int64[i]; a != 1 && a != 2 && !d.ended[i] {
 			t.Fatalf("lane %d selects action %d", i, a)
 		}
-		d.in.Signals[i] = framework.Continue
+		d.in.Signals[i] = vector.Continue
 		if d.ended[i] {
-			d.in.Signals[i] = framework.NewEpisode
+			d.in.Signals[i] = vector.NewEpisode
 			d.in.Terminated[i], d.in.Truncated[i] = false, false
 		}
 	}
@@ -109,7 +110,7 @@ func TestOptionLanesAreIndependent(t *testing.T) {
 					together.step(t)
 				}
 				for i := range together.rng {
-					together.in.Signals[i], together.in.Seeds[i], together.rng[i] = framework.NewRun, 3, rand.New(rand.NewPCG(3, 1))
+					together.in.Signals[i], together.in.Seeds[i], together.rng[i] = vector.NewRun, 3, rand.New(rand.NewPCG(3, 1))
 				}
 				for range 60 {
 					together.step(t)
@@ -142,7 +143,7 @@ func TestGreedyPolicy(t *testing.T) {
 		if err != nil || len(policy) != 3 {
 			t.Fatalf("%v, %v", policy, err)
 		}
-		d.in.Signals[0] = framework.NewEpisode
+		d.in.Signals[0] = vector.NewEpisode
 		for s := range 3 {
 			d.in.Observations.Int64[0], d.epochs[0] = 5+int64(s), true
 			if err := d.agent.StepOptions(t.Context(), d.in, d.epochs, &d.actions, d.problems); err != nil {
@@ -170,7 +171,7 @@ func TestOptionLanesRefuse(t *testing.T) {
 			d.step(t)
 			lane := func(what string, err error, lane int, want error) {
 				t.Helper()
-				var e *framework.LaneError
+				var e *vector.LaneError
 				if !errors.Is(err, want) || !errors.As(err, &e) || e.Lane != lane {
 					t.Errorf("%s: %v", what, err)
 				}
@@ -178,7 +179,7 @@ func TestOptionLanesRefuse(t *testing.T) {
 			if err := d.agent.Offer(ctx, nil); !errors.Is(err, framework.ErrUnsupported) {
 				t.Errorf("an offer after the first step: %v", err)
 			}
-			d.in.Signals[0], d.in.Signals[1] = framework.Continue, framework.Continue
+			d.in.Signals[0], d.in.Signals[1] = vector.Continue, vector.Continue
 			d.epochs[0], d.epochs[1] = false, true
 			d.in.Terminated[1], d.in.Truncated[1] = false, false
 			if err := d.agent.StepOptions(ctx, d.in, d.epochs, &d.actions, d.problems); err != nil {
@@ -191,16 +192,16 @@ func TestOptionLanesRefuse(t *testing.T) {
 			d.in.Observations.Int64[1] = 9
 			lane("no such state", d.agent.StepOptions(ctx, d.in, d.epochs, &d.actions, d.problems), 1, framework.ErrInvalidAnswer)
 			fresh := newDriver(t, name, ``, []uint64{1}, nil)
-			fresh.in.Signals[0], fresh.in.Observations.Int64[0], fresh.epochs[0] = framework.NewEpisode, 5, true
+			fresh.in.Signals[0], fresh.in.Observations.Int64[0], fresh.epochs[0] = vector.NewEpisode, 5, true
 			lane("an episode before the first run", fresh.agent.StepOptions(ctx, fresh.in, fresh.epochs, &fresh.actions, fresh.problems), 0, framework.ErrNeedsReset)
 			none, err := agents().Find(t, name).OpenAgent(ctx, nil, agenttest.Finite, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			fresh.in.Signals[0] = framework.NewRun
-			lane("no offer", none.(framework.OptionAgent).StepOptions(ctx, fresh.in, fresh.epochs, &fresh.actions, fresh.problems), 0, framework.ErrUnsupported)
+			fresh.in.Signals[0] = vector.NewRun
+			lane("no offer", none.(vector.OptionAgent).StepOptions(ctx, fresh.in, fresh.epochs, &fresh.actions, fresh.problems), 0, framework.ErrUnsupported)
 			for _, bad := range [][]options.Kind{{99}, {options.Members, options.Members}} {
-				if err := none.(framework.OptionAgent).Offer(ctx, bad); !errors.Is(err, framework.ErrUnsupported) {
+				if err := none.(vector.OptionAgent).Offer(ctx, bad); !errors.Is(err, framework.ErrUnsupported) {
 					t.Errorf("an offer of %v: %v", bad, err)
 				}
 			}

@@ -12,12 +12,12 @@ import (
 // fits lanes of the same agent with the same parameters, for tasks alike, and with
 // the same options.
 
-// SaveLane implements framework.LaneSaver.
+// SaveLane implements vector.LaneSaver.
 func (l *lanes[O]) SaveLane(_ context.Context, i int) ([]byte, error) {
 	return l.save(i, l.of, l.fresh)
 }
 
-// LoadLane implements framework.LaneLoader. After an error the lane is as it
+// LoadLane implements vector.LaneLoader. After an error the lane is as it
 // was.
 func (l *lanes[O]) LoadLane(_ context.Context, i int, state []byte) error {
 	return l.load(i, state, l.of, l.fresh)
@@ -59,12 +59,12 @@ func (l *lanes[O]) fresh() (*lane[O], error) {
 	return &lane[O]{learner: x}, nil
 }
 
-// SaveLane implements framework.LaneSaver.
+// SaveLane implements vector.LaneSaver.
 func (l *optionLanes[O]) SaveLane(_ context.Context, i int) ([]byte, error) {
 	return l.save(i, l.of(), l.fresh)
 }
 
-// LoadLane implements framework.LaneLoader.
+// LoadLane implements vector.LaneLoader.
 func (l *optionLanes[O]) LoadLane(_ context.Context, i int, state []byte) error {
 	if err := l.load(i, state, l.of(), l.fresh); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/snapshot"
 )
 
@@ -37,7 +38,7 @@ type Kind[O any] struct {
 	New func() Learner[O]
 	// Read writes the observations of all lanes but the idle ones, valid until the
 	// next call. Its errors name the lane.
-	Read func(dst []O, in *framework.Feedback) error
+	Read func(dst []O, in *vector.Feedback) error
 	// Number returns what Read makes of an observation of space.Discrete. It is
 	// needed where there are such.
 	Number func(lane int, observation int64) (O, error)
@@ -47,10 +48,10 @@ type Kind[O any] struct {
 // default values. build checks the parameters for an environment, whose actions are
 // discrete, so many; an error that does not wrap framework.ErrUnsupported is put
 // down to the parameters.
-func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework.Spec, actions int64) (Kind[O], error)) *framework.AgentPlugin {
-	return &framework.AgentPlugin{
-		Description: framework.Description{ID: id, Kind: framework.KindAgent, Doc: doc, Params: params.Schema(&defaults), Capabilities: []string{"checkpoint"}},
-		Open: func(raw json.RawMessage, spec framework.Spec, n int) (framework.VectorAgent, error) {
+func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework.Spec, actions int64) (Kind[O], error)) *vector.AgentPlugin {
+	return &vector.AgentPlugin{
+		Description: vector.Description{ID: id, Kind: vector.KindAgent, Doc: doc, Params: params.Schema(&defaults), Capabilities: []string{"checkpoint"}},
+		Open: func(raw json.RawMessage, spec framework.Spec, n int) (vector.Agent, error) {
 			p := defaults
 			if err := params.Decode(raw, &p); err != nil {
 				return nil, err
@@ -83,7 +84,7 @@ func Unsupported(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, framework.ErrUnsupported)...)
 }
 
-// lanes is a batch of learners: a framework.VectorAgent.
+// lanes is a batch of learners: a vector.Agent.
 type lanes[O any] struct {
 	kind        Kind[O]
 	seen        []O // the observations of the present call
@@ -101,7 +102,7 @@ type lane[O any] struct {
 
 // Learners returns the learners of an agent that Plugin or OptionPlugin made, for
 // tests.
-func Learners[O any](a framework.VectorAgent) []Learner[O] {
+func Learners[O any](a vector.Agent) []Learner[O] {
 	if o, ok := a.(*optionLanes[O]); ok {
 		a = o.lanes
 	}
@@ -112,8 +113,8 @@ func Learners[O any](a framework.VectorAgent) []Learner[O] {
 	return all
 }
 
-// Step implements framework.VectorAgent.
-func (l *lanes[O]) Step(_ context.Context, in *framework.Feedback, actions *space.Column) error {
+// Step implements vector.Agent.
+func (l *lanes[O]) Step(_ context.Context, in *vector.Feedback, actions *space.Column) error {
 	if err := l.kind.Read(l.seen, in); err != nil {
 		return err
 	}
@@ -121,14 +122,14 @@ func (l *lanes[O]) Step(_ context.Context, in *framework.Feedback, actions *spac
 }
 
 // step is Step for the lanes with a signal, others than in has perhaps, after read.
-func (l *lanes[O]) step(signals []framework.Signal, in *framework.Feedback, actions *space.Column) error {
+func (l *lanes[O]) step(signals []vector.Signal, in *vector.Feedback, actions *space.Column) error {
 	n := len(signals)
 	lanes, seen, rewards, selected := l.lanes[:n], l.seen[:n], in.Rewards[:n], actions.Int64[:n]
 	terminated, truncated, first := in.Terminated[:n], in.Truncated[:n], l.firstAction
 	for i, s := range signals {
 		x, o, action := &lanes[i], seen[i], 0
 		switch s {
-		case framework.Continue:
+		case vector.Continue:
 			r := rewards[i]
 			if !x.acting || r-r != 0 {
 				return x.refuse(i, r)
@@ -139,7 +140,7 @@ func (l *lanes[O]) step(signals []framework.Signal, in *framework.Feedback, acti
 				continue
 			}
 			action = x.learner.Step(r, o)
-		case framework.Evaluate:
+		case vector.Evaluate:
 			if !x.acting {
 				return x.refuse(i, 0)
 			}
@@ -148,7 +149,7 @@ func (l *lanes[O]) step(signals []framework.Signal, in *framework.Feedback, acti
 				continue
 			}
 			action = x.learner.Act(o)
-		case framework.Idle:
+		case vector.Idle:
 			continue
 		default:
 			if err := x.begin(i, s, in); err != nil {
@@ -162,7 +163,7 @@ func (l *lanes[O]) step(signals []framework.Signal, in *framework.Feedback, acti
 	return nil
 }
 
-// StepLane implements framework.LaneAgent.
+// StepLane implements vector.LaneAgent.
 func (l *lanes[O]) StepLane(i int, observation int64, reward float64) (action int64, err error) {
 	x := &l.lanes[i]
 	if !x.acting || reward-reward != 0 {
@@ -176,8 +177,8 @@ func (l *lanes[O]) StepLane(i int, observation int64, reward float64) (action in
 }
 
 // begin prepares lane i for the beginning of a run or episode.
-func (x *lane[O]) begin(i int, s framework.Signal, in *framework.Feedback) error {
-	if s == framework.NewRun {
+func (x *lane[O]) begin(i int, s vector.Signal, in *vector.Feedback) error {
+	if s == vector.NewRun {
 		x.learner.Start(in.Seeds[i])
 		x.started = true
 	}
@@ -196,8 +197,8 @@ func (x *lane[O]) refuse(i int, r float64) error {
 }
 
 func laneError(lane int, kind error, format string, args ...any) error {
-	return &framework.LaneError{Lane: lane, Err: fmt.Errorf(format+": %w", append(args, kind)...)}
+	return &vector.LaneError{Lane: lane, Err: fmt.Errorf(format+": %w", append(args, kind)...)}
 }
 
-// Close implements framework.VectorAgent.
+// Close implements vector.Agent.
 func (l *lanes[O]) Close() error { return nil }

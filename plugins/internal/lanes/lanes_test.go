@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -36,12 +37,12 @@ func (c *clerk) Policy(dst []int) ([]int, error) { return append(dst, 1, 0), nil
 var spec = framework.Spec{ID: "test/x@1", Observation: space.Discrete{N: 2}, Action: space.Discrete{N: 2, Start: 3}}
 
 // clerks opens an agent of two.
-func clerks(t *testing.T) framework.OptionAgent {
+func clerks(t *testing.T) vector.OptionAgent {
 	t.Helper()
 	p := OptionPlugin("test/clerk@1", "Writes down.", struct{}{}, func(struct{}, framework.Spec, int64) (Kind[int], error) {
 		return Kind[int]{
 			New: func() Learner[int] { return &clerk{} },
-			Read: func(dst []int, in *framework.Feedback) error {
+			Read: func(dst []int, in *vector.Feedback) error {
 				for i, o := range in.Observations.Int64 {
 					dst[i] = int(o)
 				}
@@ -53,12 +54,12 @@ func clerks(t *testing.T) framework.OptionAgent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.(framework.OptionAgent)
+	return a.(vector.OptionAgent)
 }
 
 // call is what lane 1 of a clerk is sent, and what comes of it.
 type call struct {
-	signal framework.Signal
+	signal vector.Signal
 	o      int64
 	reward float64
 	end    bool
@@ -71,26 +72,26 @@ type call struct {
 // Signals become calls of the learner, in order, and the learner's actions the lane's.
 func TestSignals(t *testing.T) {
 	a := clerks(t)
-	in, actions := framework.NewFeedback(spec, 2), space.NewColumn(spec.Action, 2)
+	in, actions := vector.NewFeedback(spec, 2), space.NewColumn(spec.Action, 2)
 	problems := make([]options.Problem, 2)
 	for k, c := range []call{
-		{signal: framework.Continue, want: framework.ErrNeedsReset},
-		{signal: framework.NewEpisode, want: framework.ErrNeedsReset},
-		{signal: framework.Evaluate, want: framework.ErrNeedsReset},
-		{signal: framework.NewRun, o: 1, action: 4},
-		{signal: framework.Continue, reward: math.NaN(), want: framework.ErrInvalidAnswer},
-		{signal: framework.Continue, reward: 2, action: 3},
-		{signal: framework.Idle},
-		{signal: framework.Evaluate, o: 1, reward: 5, action: 4},
-		{signal: framework.Continue, reward: 1, epoch: true, choice: 1, action: 4},
-		{signal: framework.Evaluate, epoch: true, choice: 0, action: 3},
-		{signal: framework.Continue, reward: 3, end: true, epoch: true},
-		{signal: framework.Continue, want: framework.ErrNeedsReset},
-		{signal: framework.NewEpisode, o: 1, epoch: true, choice: 2, want: framework.ErrInvalidAction},
-		{signal: framework.Continue, want: framework.ErrNeedsReset},
-		{signal: framework.NewEpisode, o: 1, action: 4},
-		{signal: framework.Evaluate, end: true},
-		{signal: framework.Evaluate, want: framework.ErrNeedsReset},
+		{signal: vector.Continue, want: framework.ErrNeedsReset},
+		{signal: vector.NewEpisode, want: framework.ErrNeedsReset},
+		{signal: vector.Evaluate, want: framework.ErrNeedsReset},
+		{signal: vector.NewRun, o: 1, action: 4},
+		{signal: vector.Continue, reward: math.NaN(), want: framework.ErrInvalidAnswer},
+		{signal: vector.Continue, reward: 2, action: 3},
+		{signal: vector.Idle},
+		{signal: vector.Evaluate, o: 1, reward: 5, action: 4},
+		{signal: vector.Continue, reward: 1, epoch: true, choice: 1, action: 4},
+		{signal: vector.Evaluate, epoch: true, choice: 0, action: 3},
+		{signal: vector.Continue, reward: 3, end: true, epoch: true},
+		{signal: vector.Continue, want: framework.ErrNeedsReset},
+		{signal: vector.NewEpisode, o: 1, epoch: true, choice: 2, want: framework.ErrInvalidAction},
+		{signal: vector.Continue, want: framework.ErrNeedsReset},
+		{signal: vector.NewEpisode, o: 1, action: 4},
+		{signal: vector.Evaluate, end: true},
+		{signal: vector.Evaluate, want: framework.ErrNeedsReset},
 	} {
 		in.Signals[1], in.Observations.Int64[1], in.Rewards[1], in.Terminated[1], in.Seeds[1] = c.signal, c.o, c.reward, c.end, 9
 		actions.Int64[1] = 0
@@ -98,7 +99,7 @@ func TestSignals(t *testing.T) {
 		if err == nil && c.epoch && !c.end {
 			err = a.Choose(t.Context(), []int{-1, c.choice}, &actions)
 		}
-		var lane *framework.LaneError
+		var lane *vector.LaneError
 		if !errors.Is(err, c.want) || err != nil && (!errors.As(err, &lane) || lane.Lane != 1) || actions.Int64[1] != c.action {
 			t.Fatalf("call %d, %+v: action %d, %v", k, c, actions.Int64[1], err)
 		}
@@ -120,25 +121,25 @@ func TestSignals(t *testing.T) {
 // nothing.
 func TestSaveAndLoad(t *testing.T) {
 	a, b := clerks(t), clerks(t)
-	in, actions := framework.NewFeedback(spec, 2), space.NewColumn(spec.Action, 2)
-	if _, err := framework.Save(t.Context(), a, 0); !errors.Is(err, framework.ErrNeedsReset) {
+	in, actions := vector.NewFeedback(spec, 2), space.NewColumn(spec.Action, 2)
+	if _, err := vector.Save(t.Context(), a, 0); !errors.Is(err, framework.ErrNeedsReset) {
 		t.Errorf("before a run: %v", err)
 	}
-	in.Signals[0] = framework.NewRun
+	in.Signals[0] = vector.NewRun
 	if err := a.Step(t.Context(), in, &actions); err != nil {
 		t.Fatal(err)
 	}
-	state, err := framework.Save(t.Context(), a, 0)
+	state, err := vector.Save(t.Context(), a, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := framework.Load(t.Context(), b, 1, state[1:]); err == nil || Learners[int](b)[1].(*clerk).log != nil {
+	if err := vector.Load(t.Context(), b, 1, state[1:]); err == nil || Learners[int](b)[1].(*clerk).log != nil {
 		t.Errorf("a damaged state: %v, %q", err, Learners[int](b)[1])
 	}
-	if err := framework.Load(t.Context(), b, 1, state); err != nil {
+	if err := vector.Load(t.Context(), b, 1, state); err != nil {
 		t.Fatal(err)
 	}
-	in.Signals[0], in.Signals[1] = framework.Idle, framework.Continue
+	in.Signals[0], in.Signals[1] = vector.Idle, vector.Continue
 	if err := b.Step(t.Context(), in, &actions); err != nil {
 		t.Fatal(err)
 	}
@@ -146,10 +147,10 @@ func TestSaveAndLoad(t *testing.T) {
 		t.Errorf("loaded and stepped: %q", got)
 	}
 	for _, lane := range []int{-1, 2} {
-		if _, err := framework.Save(t.Context(), a, lane); err == nil {
+		if _, err := vector.Save(t.Context(), a, lane); err == nil {
 			t.Errorf("lane %d was saved", lane)
 		}
-		if err := framework.Load(t.Context(), a, lane, state); err == nil {
+		if err := vector.Load(t.Context(), a, lane, state); err == nil {
 			t.Errorf("lane %d was loaded", lane)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -34,16 +35,16 @@ type OptionLearner[O any] interface {
 }
 
 // OptionPlugin is Plugin for an agent whose lanes are OptionLearners.
-func OptionPlugin[P, O any](id, doc string, defaults P, build func(p P, spec framework.Spec, actions int64) (Kind[O], error)) *framework.AgentPlugin {
+func OptionPlugin[P, O any](id, doc string, defaults P, build func(p P, spec framework.Spec, actions int64) (Kind[O], error)) *vector.AgentPlugin {
 	p := Plugin(id, doc, defaults, build)
 	p.Description.Capabilities = append(p.Description.Capabilities, "options")
 	open := p.Open
-	p.Open = func(raw json.RawMessage, spec framework.Spec, n int) (framework.VectorAgent, error) {
+	p.Open = func(raw json.RawMessage, spec framework.Spec, n int) (vector.Agent, error) {
 		a, err := open(raw, spec, n)
 		if err != nil {
 			return nil, err
 		}
-		l := &optionLanes[O]{lanes: a.(*lanes[O]), learners: make([]OptionLearner[O], n), signals: make([]framework.Signal, n)}
+		l := &optionLanes[O]{lanes: a.(*lanes[O]), learners: make([]OptionLearner[O], n), signals: make([]vector.Signal, n)}
 		for i := range l.learners {
 			l.learners[i] = l.lanes.lanes[i].learner.(OptionLearner[O])
 		}
@@ -52,18 +53,18 @@ func OptionPlugin[P, O any](id, doc string, defaults P, build func(p P, spec fra
 	return p
 }
 
-// optionLanes is a batch of OptionLearners: a framework.OptionAgent.
+// optionLanes is a batch of OptionLearners: a vector.OptionAgent.
 type optionLanes[O any] struct {
 	*lanes[O]
 	learners []OptionLearner[O]
-	signals  []framework.Signal // to the lanes without an epoch
+	signals  []vector.Signal // to the lanes without an epoch
 	offered  bool
 	kinds    []options.Kind // that were offered
 }
 
-var _ framework.OptionAgent = (*optionLanes[int])(nil)
+var _ vector.OptionAgent = (*optionLanes[int])(nil)
 
-// Offer implements framework.OptionAgent.
+// Offer implements vector.OptionAgent.
 func (l *optionLanes[O]) Offer(_ context.Context, kinds []options.Kind) error {
 	for i, x := range l.learners {
 		if l.lanes.lanes[i].started {
@@ -77,8 +78,8 @@ func (l *optionLanes[O]) Offer(_ context.Context, kinds []options.Kind) error {
 	return nil
 }
 
-// StepOptions implements framework.OptionAgent.
-func (l *optionLanes[O]) StepOptions(_ context.Context, in *framework.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+// StepOptions implements vector.OptionAgent.
+func (l *optionLanes[O]) StepOptions(_ context.Context, in *vector.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
 	if err := l.kind.Read(l.seen, in); err != nil {
 		return err
 	}
@@ -86,11 +87,11 @@ func (l *optionLanes[O]) StepOptions(_ context.Context, in *framework.Feedback, 
 	for i, epoch := range epochs {
 		s := in.Signals[i]
 		l.lanes.lanes[i].options = 0
-		goesOn := s == framework.Continue || s == framework.Evaluate
-		if !epoch || s == framework.Idle || goesOn && (in.Terminated[i] || in.Truncated[i]) {
+		goesOn := s == vector.Continue || s == vector.Evaluate
+		if !epoch || s == vector.Idle || goesOn && (in.Terminated[i] || in.Truncated[i]) {
 			continue
 		}
-		l.signals[i] = framework.Idle
+		l.signals[i] = vector.Idle
 		if err := l.face(i, s, in, &problems[i]); err != nil {
 			return err
 		}
@@ -99,29 +100,29 @@ func (l *optionLanes[O]) StepOptions(_ context.Context, in *framework.Feedback, 
 }
 
 // face lets lane i learn and describe the decision that it faces.
-func (l *optionLanes[O]) face(i int, s framework.Signal, in *framework.Feedback, p *options.Problem) error {
+func (l *optionLanes[O]) face(i int, s vector.Signal, in *vector.Feedback, p *options.Problem) error {
 	x, learner, o := &l.lanes.lanes[i], l.learners[i], l.seen[i]
 	switch r := in.Rewards[i]; {
-	case s == framework.NewRun || s == framework.NewEpisode:
+	case s == vector.NewRun || s == vector.NewEpisode:
 		if err := x.begin(i, s, in); err != nil {
 			return err
 		}
 		learner.Look(o)
-	case !x.acting || s == framework.Continue && r-r != 0:
+	case !x.acting || s == vector.Continue && r-r != 0:
 		return x.refuse(i, r)
-	case s == framework.Evaluate:
+	case s == vector.Evaluate:
 		learner.Look(o)
 	default:
 		learner.Take(r, o)
 	}
 	if err := learner.Face(p); err != nil {
-		return &framework.LaneError{Lane: i, Err: err}
+		return &vector.LaneError{Lane: i, Err: err}
 	}
 	x.acting, x.options = false, len(p.Arms)
 	return nil
 }
 
-// Choose implements framework.OptionAgent.
+// Choose implements vector.OptionAgent.
 func (l *optionLanes[O]) Choose(_ context.Context, choices []int, actions *space.Column) error {
 	for i, c := range choices {
 		if c < 0 {
@@ -137,7 +138,7 @@ func (l *optionLanes[O]) Choose(_ context.Context, choices []int, actions *space
 	return nil
 }
 
-// GreedyPolicy implements framework.OptionAgent.
+// GreedyPolicy implements vector.OptionAgent.
 func (l *optionLanes[O]) GreedyPolicy(_ context.Context, lane int, dst []int) ([]int, error) {
 	if lane < 0 || lane >= len(l.learners) {
 		return dst, fmt.Errorf("lane %d of %d: %w", lane, len(l.learners), framework.ErrUnsupported)

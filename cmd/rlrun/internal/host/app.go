@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // App is what all commands know of the command line, and the plugins that ship.
 type App struct {
 	Args    []string // of the command line, without the program's name
-	Bundled []framework.Plugin
+	Bundled []vector.Plugin
 	Stderr  io.Writer
 
 	Log     string        // level of the log

@@ -13,16 +13,16 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Catalogue finds plugins and opens them: the bundled ones in this process or,
 // if asked, as a subprocess that is this program itself; all others as
 // subprocesses.
 type Catalogue struct {
-	Bundled   map[string]framework.Plugin // by short name
+	Bundled   map[string]vector.Plugin // by short name
 	Search    plugin.Search
 	Replaced  map[string]string    // what --dev puts in a plugin's place
 	transport experiment.Transport // of components that name none
@@ -34,8 +34,8 @@ type Catalogue struct {
 
 // NewCatalogue knows the given bundled plugins, and the executables in the
 // folders that the environment names.
-func NewCatalogue(bundled []framework.Plugin, logger hclog.Logger) (*Catalogue, error) {
-	c := &Catalogue{Bundled: map[string]framework.Plugin{}, logger: logger}
+func NewCatalogue(bundled []vector.Plugin, logger hclog.Logger) (*Catalogue, error) {
+	c := &Catalogue{Bundled: map[string]vector.Plugin{}, logger: logger}
 	for _, p := range bundled {
 		d, err := p.Describe(context.Background())
 		if err != nil {
@@ -83,7 +83,7 @@ func (c *Catalogue) Remote(comp experiment.Component) bool {
 }
 
 // Open is the experiment.Opener.
-func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (framework.Plugin, func() error, error) {
+func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
 	found, transport, err := c.Resolve(comp)
 	if err != nil {
 		return nil, nil, err
@@ -105,7 +105,7 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (framew
 		}
 		o.Args = []string{"plugin", "serve", found.Name}
 	}
-	processes := make([]framework.Plugin, max(1, comp.Processes))
+	processes := make([]vector.Plugin, max(1, comp.Processes))
 	errs, closes := make([]error, len(processes)), make([]error, len(processes))
 	each := func(f func(k int)) {
 		var wg sync.WaitGroup
@@ -126,6 +126,7 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (framew
 		var p *plugin.Process
 		if p, errs[k] = plugin.Launch(ctx, o); errs[k] == nil {
 			processes[k] = p
+			errs[k] = c.checkSources(ctx, comp, found, p)
 		}
 	})
 	for _, err := range errs {
@@ -133,7 +134,7 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (framew
 			return nil, nil, errors.Join(found.Explain(err), closeAll())
 		}
 	}
-	return framework.Shard(processes...), closeAll, nil
+	return vector.Shard(processes...), closeAll, nil
 }
 
 // shared opens every distinct plugin once and keeps it open until closed: enough
@@ -141,15 +142,15 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (framew
 type shared struct {
 	catalogue *Catalogue
 	mu        sync.Mutex
-	plugins   map[string]framework.Plugin
+	plugins   map[string]vector.Plugin
 	closers   []func() error
 }
 
 func (c *Catalogue) shared() *shared {
-	return &shared{catalogue: c, plugins: map[string]framework.Plugin{}}
+	return &shared{catalogue: c, plugins: map[string]vector.Plugin{}}
 }
 
-func (s *shared) open(ctx context.Context, comp experiment.Component) (framework.Plugin, func() error, error) {
+func (s *shared) open(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	comp.Processes = 1 // a few lanes need no more
@@ -189,8 +190,8 @@ func (s *shared) provenance(ctx context.Context, p *experiment.Plan) ([]experime
 		if err != nil {
 			return nil, err
 		}
-		e := experiment.PluginProvenance{Plugin: comp.Plugin, ID: d.ID, Path: found.Command, Dev: s.catalogue.Replaced[comp.Plugin] != ""}
-		if slices.ContainsFunc(out, func(o experiment.PluginProvenance) bool { return o.Plugin == e.Plugin && o.ID == e.ID }) {
+		e := experiment.PluginProvenance{Plugin: comp.Plugin, Args: comp.Args, ID: d.ID, Path: found.Command, Dev: s.catalogue.Replaced[comp.Plugin] != ""}
+		if slices.ContainsFunc(out, func(o experiment.PluginProvenance) bool { return o.Plugin == e.Plugin && slices.Equal(o.Args, e.Args) }) {
 			continue
 		}
 		if !found.Bundled {
@@ -198,6 +199,11 @@ func (s *shared) provenance(ctx context.Context, p *experiment.Plan) ([]experime
 				return nil, err
 			}
 			e.SHA256 = strings.TrimPrefix(e.Files[filepath.Base(found.Command)], "sha256:")
+			if process, ok := opened.(*plugin.Process); ok {
+				if e.Sources, err = process.Sources(ctx); err != nil {
+					return nil, err
+				}
+			}
 		}
 		out = append(out, e)
 	}

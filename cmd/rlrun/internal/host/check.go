@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Configure takes over what a config says of transports and limits.
@@ -39,9 +40,9 @@ func (c *Catalogue) CheckAll(ctx context.Context, file *config.File, plan *exper
 	var problems config.Problems
 	for _, list := range []struct {
 		key        string
-		kind       framework.Kind
+		kind       vector.Kind
 		components []experiment.Component
-	}{{"environments", framework.KindEnvironment, file.Environments}, {"agents", framework.KindAgent, file.Agents}} {
+	}{{"environments", vector.KindEnvironment, file.Environments}, {"agents", vector.KindAgent, file.Agents}} {
 		for i, comp := range list.components {
 			err := s.checkOne(ctx, file, list.key, i, list.kind, comp)
 			var ps config.Problems
@@ -119,7 +120,7 @@ func (s *shared) checkPairs(ctx context.Context, file *config.File, plan *experi
 	return nil
 }
 
-func (s *shared) environment(ctx context.Context, comp experiment.Component) (framework.VectorEnvironment, error) {
+func (s *shared) environment(ctx context.Context, comp experiment.Component) (vector.Environment, error) {
 	p, _, err := s.open(ctx, comp)
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func (s *shared) environment(ctx context.Context, comp experiment.Component) (fr
 	return p.OpenEnvironment(ctx, comp.Params, 1)
 }
 
-func (s *shared) agent(ctx context.Context, plan *experiment.Plan, comp experiment.Component, spec framework.Spec) (framework.VectorAgent, error) {
+func (s *shared) agent(ctx context.Context, plan *experiment.Plan, comp experiment.Component, spec framework.Spec) (vector.Agent, error) {
 	p, _, err := s.open(ctx, comp)
 	if err != nil {
 		return nil, err
@@ -135,7 +136,7 @@ func (s *shared) agent(ctx context.Context, plan *experiment.Plan, comp experime
 	return plan.OpenAgent(ctx, p, comp, spec, 1)
 }
 
-func (s *shared) checkOne(ctx context.Context, file *config.File, list string, i int, kind framework.Kind, comp experiment.Component) error {
+func (s *shared) checkOne(ctx context.Context, file *config.File, list string, i int, kind vector.Kind, comp experiment.Component) error {
 	index := fmt.Sprint(i)
 	found, transport, err := s.catalogue.Resolve(comp)
 	if err == nil {
@@ -156,7 +157,7 @@ func (s *shared) checkOne(ctx context.Context, file *config.File, list string, i
 		return err
 	}
 	if d.Kind != kind {
-		article := map[framework.Kind]string{framework.KindEnvironment: "an environment", framework.KindAgent: "an agent"}
+		article := map[vector.Kind]string{vector.KindEnvironment: "an environment", vector.KindAgent: "an agent"}
 		return file.Problem(fmt.Sprintf("%s is %s, not %s", comp.Plugin, cmp.Or(article[d.Kind], string(d.Kind)), article[kind]), list, index, "plugin")
 	}
 	return file.CheckParams(list, i, d.Params)

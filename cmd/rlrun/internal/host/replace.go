@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/vector"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
@@ -51,7 +51,7 @@ func (app *App) ApplyReplacements(c *Catalogue, where string, names []string) er
 }
 
 // OpenPlugin opens the one plugin that a command is about.
-func (app *App) OpenPlugin(ctx context.Context, comp experiment.Component) (framework.Plugin, func() error, error) {
+func (app *App) OpenPlugin(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
 	c, err := app.Catalogue()
 	if err != nil {
 		return nil, nil, err

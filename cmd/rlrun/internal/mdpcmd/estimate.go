@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/rollout"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -26,7 +26,7 @@ const estimateRuns = 64
 // open for who can do without.
 type modelless struct {
 	name   string
-	plugin framework.Plugin
+	plugin vector.Plugin
 	params []byte
 	close  func() error
 }
@@ -74,7 +74,7 @@ func (f *mdpFlags) estimate(cmd *cobra.Command, m *modelless, o mdp.MixingOption
 		return nil, err
 	}
 	ctx := cmd.Context()
-	open := func() (framework.VectorEnvironment, error) {
+	open := func() (vector.Environment, error) {
 		return m.plugin.OpenEnvironment(ctx, m.params, estimateRuns)
 	}
 	env, err := open()
@@ -147,7 +147,7 @@ func (e *estimate) choose(cmd *cobra.Command, name string) (err error) {
 	return err
 }
 
-func (e *estimate) take(ctx context.Context, env framework.VectorEnvironment, pi mdp.Policy, root uint64, first int) (*rollout.Sample, error) {
+func (e *estimate) take(ctx context.Context, env vector.Environment, pi mdp.Policy, root uint64, first int) (*rollout.Sample, error) {
 	s, err := rollout.Take(ctx, env, estimateRuns, pi, rollout.Options{Root: root, First: first, Steps: e.steps})
 	if err == nil {
 		e.taken += s.Steps

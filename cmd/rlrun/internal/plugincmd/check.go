@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/rltest"
+	"github.com/rlrun/rlrun/framework/vector"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -18,12 +18,12 @@ import (
 
 // verdict is the answer of rlrun plugin check for machines.
 type verdict struct {
-	Plugin     string         `json:"plugin"`
-	ID         string         `json:"id"`
-	Kind       framework.Kind `json:"kind"`
-	OK         bool           `json:"ok"`
-	Violations []violation    `json:"violations"`
-	Speed      []speed        `json:"speed"` // of a plugin that keeps every rule
+	Plugin     string      `json:"plugin"`
+	ID         string      `json:"id"`
+	Kind       vector.Kind `json:"kind"`
+	OK         bool        `json:"ok"`
+	Violations []violation `json:"violations"`
+	Speed      []speed     `json:"speed"` // of a plugin that keeps every rule
 }
 
 type violation struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 )
@@ -22,21 +23,23 @@ func (poor) Spec() framework.Spec {
 	return framework.Spec{ID: "test/poor@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: 2}, RewardHigh: 1}
 }
 
-func (poor) Step(_ context.Context, in *framework.Actions, out *framework.TimeSteps) error {
+func (poor) Step(_ context.Context, in *vector.Actions, out *vector.TimeSteps) error {
 	for i := range in.Signals {
 		out.Rewards[i] = math.NaN()
 	}
 	return nil
 }
 
+func (poor) Abilities() vector.EnvironmentAbilities { return vector.EnvironmentAbilities{} }
+
 func (poor) Close() error { return nil }
 
 func TestCheckTellsEveryBrokenRule(t *testing.T) {
-	p := &framework.EnvironmentPlugin{
-		Description: framework.Description{ID: "test/poor@1", Kind: framework.KindEnvironment, Doc: "Pays NaN.", Params: json.RawMessage("{}")},
-		Open:        func(json.RawMessage, int) (framework.VectorEnvironment, error) { return poor{}, nil },
+	p := &vector.EnvironmentPlugin{
+		Description: vector.Description{ID: "test/poor@1", Kind: vector.KindEnvironment, Doc: "Pays NaN.", Params: json.RawMessage("{}")},
+		Open:        func(json.RawMessage, int) (vector.Environment, error) { return poor{}, nil },
 	}
-	a := &host.App{Bundled: []framework.Plugin{p}, Log: "off"}
+	a := &host.App{Bundled: []vector.Plugin{p}, Log: "off"}
 	v, err := check(a, t.Context(), experiment.Component{Plugin: "poor"}, nil)
 	if err != nil || v.OK {
 		t.Fatalf("%+v, %v", v, err)

@@ -10,13 +10,13 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
 
 // printDescription writes what a plugin says of itself for people.
-func printDescription(w io.Writer, d framework.Description) error {
+func printDescription(w io.Writer, d vector.Description) error {
 	fmt.Fprintf(w, "%s, %s\n%s\n", d.ID, d.Kind, d.Doc)
 	if len(d.Capabilities) > 0 {
 		fmt.Fprintf(w, "Capabilities: %s\n", strings.Join(d.Capabilities, ", "))

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/scaffold"
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -48,7 +48,7 @@ commands to try there).`,
 		Example: "  rlrun plugin new corridor --kind environment --lang go\n  rlrun plugin new learner --kind agent --lang python",
 		Args:    cli.Arguments(1, "a name for the plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p := scaffold.Project{Name: args[0], Namespace: namespace, Kind: framework.Kind(kind), Language: scaffold.Language(language)}
+			p := scaffold.Project{Name: args[0], Namespace: namespace, Kind: vector.Kind(kind), Language: scaffold.Language(language)}
 			if err := p.Validate(); err != nil {
 				return cli.Usage(err)
 			}
@@ -79,7 +79,7 @@ commands to try there).`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&kind, "kind", string(framework.KindEnvironment), "what it is, `KIND` being environment or agent")
+	fs.StringVar(&kind, "kind", string(vector.KindEnvironment), "what it is, `KIND` being environment or agent")
 	fs.StringVar(&language, "lang", string(scaffold.Go), "what it is written in, `LANG` being go or python")
 	fs.StringVar(&namespace, "namespace", "me", "first part of its id, `NS`/NAME@VERSION")
 	fs.StringVar(&replace, "replace", "", "use the checkout of rlrun in `DIR`")

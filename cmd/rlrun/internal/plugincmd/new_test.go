@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/scaffold"
-	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 func TestSource(t *testing.T) {
@@ -41,7 +41,7 @@ func TestNewWithoutDependencies(t *testing.T) {
 			}
 			t.Setenv("PATH", bin)
 			t.Chdir(t.TempDir())
-			p := scaffold.Project{Name: "grid", Namespace: "me", Kind: framework.KindAgent, Language: scaffold.Go, Version: "v1.2.3"}
+			p := scaffold.Project{Name: "grid", Namespace: "me", Kind: vector.KindAgent, Language: scaffold.Go, Version: "v1.2.3"}
 			_, err := create(t.Context(), p)
 			if err == nil || !strings.Contains(err.Error(), "grid is written, but its dependencies could not be found; run go mod tidy in it: ") || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v", err)

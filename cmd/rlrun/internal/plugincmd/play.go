@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -114,7 +115,7 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 	if err != nil {
 		return err
 	}
-	if d.Kind != framework.KindEnvironment {
+	if d.Kind != vector.KindEnvironment {
 		return cli.Usagef("%s is an agent; environments can be played", comp.Plugin)
 	}
 	raw, err := config.Params(params, d.Params)
@@ -128,11 +129,11 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 	defer func() { err = errors.Join(err, env.Close()) }()
 	spec := env.Spec()
 	seeds, rng, episode := seed.NewSource(root, spec.ID), seed.Stream(root, seed.Exploration), uint64(0)
-	in, out := framework.NewActions(spec, 1), framework.NewTimeSteps(spec, 1)
-	in.Signals[0] = framework.NewRun
+	in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
+	in.Signals[0] = vector.NewRun
 	for k := range steps {
 		m := moment{Step: k}
-		if in.Signals[0] == framework.Continue {
+		if in.Signals[0] == vector.Continue {
 			a := space.Sample(spec.Action, rng)
 			if err := in.Actions.Set(spec.Action, 0, a); err != nil {
 				return err
@@ -147,16 +148,16 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 		}
 		m.Observation = shown(spec.Observation, out.Observations.Get(spec.Observation, 0))
 		m.Reward, m.Terminated, m.Truncated = out.Rewards[0], out.Terminated[0], out.Truncated[0]
-		m.Picture, err = framework.Render(ctx, env, 0)
+		m.Picture, err = vector.Render(ctx, env, 0)
 		if err != nil && !errors.Is(err, framework.ErrUnsupported) {
 			return err
 		}
 		if err := show(&m); err != nil {
 			return err
 		}
-		in.Signals[0] = framework.Continue
+		in.Signals[0] = vector.Continue
 		if m.Terminated || m.Truncated {
-			in.Signals[0] = framework.NewEpisode
+			in.Signals[0] = vector.NewEpisode
 		}
 	}
 	return nil

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/vector"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -87,10 +87,10 @@ true of what --dev puts in the plugin's place.`,
 // listed is a line of rlrun plugin list.
 type listed struct {
 	plugin.Found
-	Dev  bool           `json:"dev,omitempty"` // it is in that plugin's place by --dev
-	ID   string         `json:"id,omitempty"`
-	Kind framework.Kind `json:"kind,omitempty"`
-	Doc  string         `json:"doc,omitempty"`
+	Dev  bool        `json:"dev,omitempty"` // it is in that plugin's place by --dev
+	ID   string      `json:"id,omitempty"`
+	Kind vector.Kind `json:"kind,omitempty"`
+	Doc  string      `json:"doc,omitempty"`
 }
 
 func list(c *host.Catalogue, ctx context.Context) ([]listed, error) {
@@ -118,11 +118,11 @@ func list(c *host.Catalogue, ctx context.Context) ([]listed, error) {
 }
 
 // describe opens a plugin for long enough to ask what it is.
-func describe(app *host.App, ctx context.Context, name string, args []string) (framework.Description, error) {
+func describe(app *host.App, ctx context.Context, name string, args []string) (vector.Description, error) {
 	comp := experiment.Component{Plugin: name, Args: args}
 	p, closePlugin, err := app.OpenPlugin(ctx, comp)
 	if err != nil {
-		return framework.Description{}, err
+		return vector.Description{}, err
 	}
 	d, err := p.Describe(ctx)
 	if closeErr := closePlugin(); err == nil {

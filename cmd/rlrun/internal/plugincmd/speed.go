@@ -13,6 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // speed is how fast a plugin steps a number of lanes together.
@@ -28,13 +29,13 @@ var measured = []int{1, 16, 64, 256, 1024}
 const timing = 200 * time.Millisecond
 
 // speeds steps a plugin that keeps the rules with random actions or feedback.
-func speeds(ctx context.Context, p framework.Plugin, kind framework.Kind, params json.RawMessage) ([]speed, error) {
+func speeds(ctx context.Context, p vector.Plugin, kind vector.Kind, params json.RawMessage) ([]speed, error) {
 	var out []speed
 	for _, lanes := range measured {
 		var step func() error
 		var end func() error
 		var err error
-		if kind == framework.KindEnvironment {
+		if kind == vector.KindEnvironment {
 			step, end, err = environmentStep(ctx, p, params, lanes)
 		} else {
 			step, end, err = agentStep(ctx, p, params, lanes)
@@ -86,7 +87,7 @@ func randomColumns(s space.Space, lanes int) ([]space.Column, error) {
 }
 
 // environmentStep opens lanes and returns what steps them, and what ends them.
-func environmentStep(ctx context.Context, p framework.Plugin, params json.RawMessage, lanes int) (step, end func() error, err error) {
+func environmentStep(ctx context.Context, p vector.Plugin, params json.RawMessage, lanes int) (step, end func() error, err error) {
 	env, err := p.OpenEnvironment(ctx, params, lanes)
 	if err != nil {
 		return nil, nil, err
@@ -96,9 +97,9 @@ func environmentStep(ctx context.Context, p framework.Plugin, params json.RawMes
 	if err != nil {
 		return nil, nil, errors.Join(err, env.Close())
 	}
-	in, out := framework.NewActions(spec, lanes), framework.NewTimeSteps(spec, lanes)
+	in, out := vector.NewActions(spec, lanes), vector.NewTimeSteps(spec, lanes)
 	for i := range lanes {
-		in.Signals[i], in.Seeds[i] = framework.NewRun, uint64(i)
+		in.Signals[i], in.Seeds[i] = vector.NewRun, uint64(i)
 	}
 	calls := 0
 	return func() error {
@@ -108,9 +109,9 @@ func environmentStep(ctx context.Context, p framework.Plugin, params json.RawMes
 			return err
 		}
 		for i := range in.Signals {
-			in.Signals[i] = framework.Continue
+			in.Signals[i] = vector.Continue
 			if out.Terminated[i] || out.Truncated[i] {
-				in.Signals[i], in.Seeds[i] = framework.NewEpisode, uint64(calls*lanes+i)
+				in.Signals[i], in.Seeds[i] = vector.NewEpisode, uint64(calls*lanes+i)
 			}
 		}
 		return nil
@@ -119,8 +120,8 @@ func environmentStep(ctx context.Context, p framework.Plugin, params json.RawMes
 
 // agentStep is environmentStep for an agent, in the first kind of environment that
 // it supports.
-func agentStep(ctx context.Context, p framework.Plugin, params json.RawMessage, lanes int) (step, end func() error, err error) {
-	var agent framework.VectorAgent
+func agentStep(ctx context.Context, p vector.Plugin, params json.RawMessage, lanes int) (step, end func() error, err error) {
+	var agent vector.Agent
 	var spec framework.Spec
 	for _, spec = range rltest.Specs() {
 		if agent, err = p.OpenAgent(ctx, params, spec, lanes); !errors.Is(err, framework.ErrUnsupported) {
@@ -134,10 +135,10 @@ func agentStep(ctx context.Context, p framework.Plugin, params json.RawMessage, 
 	if err != nil {
 		return nil, nil, errors.Join(err, agent.Close())
 	}
-	in, actions := framework.NewFeedback(spec, lanes), space.NewColumn(spec.Action, lanes)
+	in, actions := vector.NewFeedback(spec, lanes), space.NewColumn(spec.Action, lanes)
 	rng := rand.New(rand.NewPCG(1, 0))
 	for i := range lanes {
-		in.Signals[i], in.Seeds[i] = framework.NewRun, uint64(i)
+		in.Signals[i], in.Seeds[i] = vector.NewRun, uint64(i)
 		in.Rewards[i] = max(spec.RewardLow, min(spec.RewardHigh, math.Round(rng.Float64())))
 	}
 	calls := 0
@@ -148,7 +149,7 @@ func agentStep(ctx context.Context, p framework.Plugin, params json.RawMessage, 
 			return err
 		}
 		for i := range in.Signals {
-			in.Signals[i] = framework.Continue
+			in.Signals[i] = vector.Continue
 		}
 		return nil
 	}, agent.Close, nil

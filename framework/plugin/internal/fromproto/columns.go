@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Column fills dst, whose length must be that of the data.
@@ -51,10 +51,10 @@ func setInts(dst []int64, data []byte) error {
 
 // Signals fills dst from one byte a lane, none above last; no data means that
 // every lane continues.
-func Signals(dst []framework.Signal, data []byte, last framework.Signal) error {
+func Signals(dst []vector.Signal, data []byte, last vector.Signal) error {
 	if len(data) == 0 {
 		for i := range dst {
-			dst[i] = framework.Continue
+			dst[i] = vector.Continue
 		}
 		return nil
 	}
@@ -65,16 +65,16 @@ func Signals(dst []framework.Signal, data []byte, last framework.Signal) error {
 		if b > byte(last) {
 			return fmt.Errorf("lane %d: unknown signal %d", i, b)
 		}
-		dst[i] = framework.Signal(b)
+		dst[i] = vector.Signal(b)
 	}
 	return nil
 }
 
 // Seeds fills dst, one seed a lane. No data is right where no lane's signal is
 // from first to NewRun.
-func Seeds(dst []uint64, data []byte, signals []framework.Signal, first framework.Signal) error {
+func Seeds(dst []uint64, data []byte, signals []vector.Signal, first vector.Signal) error {
 	if len(data) == 0 {
-		if slices.ContainsFunc(signals, func(s framework.Signal) bool { return s >= first && s <= framework.NewRun }) {
+		if slices.ContainsFunc(signals, func(s vector.Signal) bool { return s >= first && s <= vector.NewRun }) {
 			return errors.New("a lane starts, but there are no seeds")
 		}
 		return nil
@@ -106,7 +106,7 @@ func Flags(dst []bool, name string, data []byte) error {
 	}
 	for i, b := range data {
 		if b > 1 {
-			return &framework.LaneError{Lane: i, Err: fmt.Errorf("%s is %d, must be 0 or 1", name, b)}
+			return &vector.LaneError{Lane: i, Err: fmt.Errorf("%s is %d, must be 0 or 1", name, b)}
 		}
 		dst[i] = b == 1
 	}

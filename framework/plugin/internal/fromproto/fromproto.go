@@ -12,9 +12,10 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// Error returns the error that e stands for, nil for nil: a *framework.LaneError
+// Error returns the error that e stands for, nil for nil: a *vector.LaneError
 // where e names a lane, wrapping the sentinel of e's code.
 func Error(e *pb.Error) error {
 	if e == nil {
@@ -22,7 +23,7 @@ func Error(e *pb.Error) error {
 	}
 	var err error = &remoteError{message: e.Message, sentinel: Sentinel(e.Code)}
 	if e.Lane != nil {
-		err = &framework.LaneError{Lane: int(*e.Lane), Err: err}
+		err = &vector.LaneError{Lane: int(*e.Lane), Err: err}
 	}
 	return err
 }
@@ -60,16 +61,16 @@ func Sentinel(c pb.Code) error {
 }
 
 // Description reads and checks a description.
-func Description(m *pb.DescribeReply) (framework.Description, error) {
-	d := framework.Description{
-		ID: m.Id, Kind: framework.Kind(m.Kind), Doc: m.Doc,
+func Description(m *pb.DescribeReply) (vector.Description, error) {
+	d := vector.Description{
+		ID: m.Id, Kind: vector.Kind(m.Kind), Doc: m.Doc,
 		Params: json.RawMessage(m.Params), Capabilities: m.Capabilities,
 	}
 	switch {
 	case d.ID == "":
 		return d, errors.New("a description without an id")
-	case d.Kind != framework.KindEnvironment && d.Kind != framework.KindAgent:
-		return d, fmt.Errorf("a plugin of kind %q; must be %q or %q", d.Kind, framework.KindEnvironment, framework.KindAgent)
+	case d.Kind != vector.KindEnvironment && d.Kind != vector.KindAgent:
+		return d, fmt.Errorf("a plugin of kind %q; must be %q or %q", d.Kind, vector.KindEnvironment, vector.KindAgent)
 	case len(d.Params) > 0 && !json.Valid(d.Params):
 		return d, errors.New("a parameter schema that is not JSON")
 	}

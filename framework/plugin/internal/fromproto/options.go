@@ -9,6 +9,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -115,7 +116,7 @@ func (d *Decisions) split(problems []options.Problem, epochs []bool) error {
 			p.Optimal, optimal = optimal[:members:members], optimal[members:]
 		}
 		if err := p.Check(); err != nil {
-			return &framework.LaneError{Lane: i, Err: err}
+			return &vector.LaneError{Lane: i, Err: err}
 		}
 		problems[i] = p
 		k++

@@ -7,19 +7,20 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Rollout reads a request for lanes of an environment with the given spec. What it
 // asks for need not make sense.
-func Rollout(m *pb.RolloutRequest, spec framework.Spec, lanes int) (*framework.Rollout, error) {
+func Rollout(m *pb.RolloutRequest, spec framework.Spec, lanes int) (*vector.Rollout, error) {
 	if m.Steps < 1 || m.Episodes > m.Steps || int64(m.Steps)*int64(lanes) > math.MaxInt32 {
 		return nil, fmt.Errorf("a rollout of %d steps of %d lanes, with seeds for %d episodes", m.Steps, lanes, m.Episodes)
 	}
-	in := &framework.Rollout{
-		Steps: int(m.Steps), Signals: make([]framework.Signal, lanes),
+	in := &vector.Rollout{
+		Steps: int(m.Steps), Signals: make([]vector.Signal, lanes),
 		Observations: space.NewColumn(spec.Observation, lanes), Episodes: int(m.Episodes),
 	}
-	if err := Signals(in.Signals, m.Signals, framework.NewRun); err != nil {
+	if err := Signals(in.Signals, m.Signals, vector.NewRun); err != nil {
 		return nil, err
 	}
 	if err := Column(&in.Observations, m.Observations); err != nil {
@@ -35,11 +36,11 @@ func Rollout(m *pb.RolloutRequest, spec framework.Spec, lanes int) (*framework.R
 }
 
 // Trajectories fills out from a reply.
-func Trajectories(out *framework.Trajectories, m *pb.RolloutReply) error {
+func Trajectories(out *vector.Trajectories, m *pb.RolloutReply) error {
 	if err := length("signals", m.Signals, len(out.Signals)); err != nil {
 		return err
 	}
-	if err := Signals(out.Signals, m.Signals, framework.NewRun); err != nil {
+	if err := Signals(out.Signals, m.Signals, vector.NewRun); err != nil {
 		return err
 	}
 	if err := Column(&out.Actions, m.Actions); err != nil {

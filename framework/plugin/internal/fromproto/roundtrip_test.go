@@ -18,6 +18,7 @@ import (
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -122,11 +123,11 @@ func TestErrors(t *testing.T) {
 						t.Errorf("%v: errors.Is(%v) is %v", sent, s, errors.Is(got, s))
 					}
 				}
-				var lane *framework.LaneError
+				var lane *vector.LaneError
 				if errors.As(got, &lane) {
 					t.Errorf("%v blames lane %d", sent, lane.Lane)
 				}
-				inLane := &framework.LaneError{Lane: 3, Err: sent}
+				inLane := &vector.LaneError{Lane: 3, Err: sent}
 				got = fromproto.Error(over(t, toproto.Error(inLane)))
 				if got.Error() != inLane.Error() || errors.Is(got, sentinel) != known || !errors.As(got, &lane) || lane.Lane != 3 {
 					t.Errorf("got %q, want %q", got, inLane)
@@ -203,7 +204,7 @@ func TestSpecIsValidated(t *testing.T) {
 }
 
 func TestDescription(t *testing.T) {
-	want := framework.Description{ID: "a/b@1", Kind: framework.KindAgent, Doc: "d", Params: []byte(`{"type":"object"}`), Capabilities: []string{"model"}}
+	want := vector.Description{ID: "a/b@1", Kind: vector.KindAgent, Doc: "d", Params: []byte(`{"type":"object"}`), Capabilities: []string{"model"}}
 	got, err := fromproto.Description(over(t, toproto.Description(want)))
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v (%v), want %+v", got, err, want)
@@ -220,16 +221,16 @@ func TestDescription(t *testing.T) {
 func TestColumns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lanes := rapid.IntRange(1, 5).Draw(t, "lanes")
-		signals := rapid.SliceOfN(rapid.SampledFrom([]framework.Signal{framework.Continue, framework.Continue, framework.Idle, framework.NewEpisode, framework.NewRun}), lanes, lanes).Draw(t, "signals")
+		signals := rapid.SliceOfN(rapid.SampledFrom([]vector.Signal{vector.Continue, vector.Continue, vector.Idle, vector.NewEpisode, vector.NewRun}), lanes, lanes).Draw(t, "signals")
 		flags := rapid.SliceOfN(rapid.Bool(), lanes, lanes).Draw(t, "flags")
 		seeds := rapid.SliceOfN(rapid.Uint64(), lanes, lanes).Draw(t, "seeds")
 
-		gotSignals := make([]framework.Signal, lanes)
+		gotSignals := make([]vector.Signal, lanes)
 		data := toproto.Signals(nil, signals)
-		if err := fromproto.Signals(gotSignals, data, framework.Evaluate); err != nil || !slices.Equal(gotSignals, signals) {
+		if err := fromproto.Signals(gotSignals, data, vector.Evaluate); err != nil || !slices.Equal(gotSignals, signals) {
 			t.Fatalf("signals: got %v (%v), want %v", gotSignals, err, signals)
 		}
-		if all := !slices.ContainsFunc(signals, func(s framework.Signal) bool { return s != framework.Continue }); all != (len(data) == 0) {
+		if all := !slices.ContainsFunc(signals, func(s vector.Signal) bool { return s != vector.Continue }); all != (len(data) == 0) {
 			t.Fatalf("%v became %d bytes", signals, len(data))
 		}
 		gotFlags := make([]bool, lanes)
@@ -238,11 +239,11 @@ func TestColumns(t *testing.T) {
 			t.Fatalf("flags: got %v (%v), want %v", gotFlags, err, flags)
 		}
 		gotSeeds := make([]uint64, lanes)
-		if err := fromproto.Seeds(gotSeeds, toproto.Seeds(nil, seeds, signals, framework.NewRun), signals, framework.NewRun); err != nil {
+		if err := fromproto.Seeds(gotSeeds, toproto.Seeds(nil, seeds, signals, vector.NewRun), signals, vector.NewRun); err != nil {
 			t.Fatal(err)
 		}
 		for i, s := range signals {
-			if s == framework.NewRun && gotSeeds[i] != seeds[i] {
+			if s == vector.NewRun && gotSeeds[i] != seeds[i] {
 				t.Fatalf("seed of lane %d: got %d, want %d", i, gotSeeds[i], seeds[i])
 			}
 		}
@@ -250,16 +251,16 @@ func TestColumns(t *testing.T) {
 }
 
 func TestColumnsAreChecked(t *testing.T) {
-	newRun := []framework.Signal{framework.Continue, framework.NewRun}
+	newRun := []vector.Signal{vector.Continue, vector.NewRun}
 	for _, tt := range []struct {
 		name string
 		err  error
 		want string
 	}{
-		{"short signals", fromproto.Signals(make([]framework.Signal, 2), []byte{1}, framework.NewRun), "signals: column of 1 bytes, want 2"},
-		{"unknown signal", fromproto.Signals(make([]framework.Signal, 2), []byte{1, 4}, framework.NewRun), "lane 1: unknown signal 4"},
-		{"short seeds", fromproto.Seeds(make([]uint64, 2), make([]byte, 8), newRun, framework.NewRun), "want 16"},
-		{"no seeds", fromproto.Seeds(make([]uint64, 2), nil, newRun, framework.NewRun), "no seeds"},
+		{"short signals", fromproto.Signals(make([]vector.Signal, 2), []byte{1}, vector.NewRun), "signals: column of 1 bytes, want 2"},
+		{"unknown signal", fromproto.Signals(make([]vector.Signal, 2), []byte{1, 4}, vector.NewRun), "lane 1: unknown signal 4"},
+		{"short seeds", fromproto.Seeds(make([]uint64, 2), make([]byte, 8), newRun, vector.NewRun), "want 16"},
+		{"no seeds", fromproto.Seeds(make([]uint64, 2), nil, newRun, vector.NewRun), "no seeds"},
 		{"no rewards", fromproto.Rewards(make([]float64, 2), nil), "want 16"},
 		{"long flags", fromproto.Flags(make([]bool, 2), "truncated", make([]byte, 3)), "truncated: column of 3"},
 		{"flag 2", fromproto.Flags(make([]bool, 2), "truncated", []byte{0, 2}), "lane 1: truncated is 2"},

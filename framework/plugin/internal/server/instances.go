@@ -13,6 +13,7 @@ import (
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -20,17 +21,17 @@ import (
 // columns and messages are used again at every step.
 type environmentInstance struct {
 	mu    sync.Mutex // one call at a time
-	env   framework.VectorEnvironment
+	env   vector.Environment
 	spec  framework.Spec
-	in    *framework.Actions
-	out   framework.TimeSteps
+	in    *vector.Actions
+	out   vector.TimeSteps
 	reply pb.EnvironmentReply
 }
 
-func newEnvironmentInstance(env framework.VectorEnvironment, lanes int) *environmentInstance {
+func newEnvironmentInstance(env vector.Environment, lanes int) *environmentInstance {
 	spec := env.Spec()
 	return &environmentInstance{
-		env: env, spec: spec, in: framework.NewActions(spec, lanes), out: framework.NewTimeSteps(spec, lanes),
+		env: env, spec: spec, in: vector.NewActions(spec, lanes), out: vector.NewTimeSteps(spec, lanes),
 	}
 }
 
@@ -55,10 +56,10 @@ func (e *environmentInstance) step(ctx context.Context, m *pb.EnvironmentRequest
 }
 
 func (e *environmentInstance) decode(m *pb.EnvironmentRequest) error {
-	if err := fromproto.Signals(e.in.Signals, m.Signals, framework.NewRun); err != nil {
+	if err := fromproto.Signals(e.in.Signals, m.Signals, vector.NewRun); err != nil {
 		return err
 	}
-	if err := fromproto.Seeds(e.in.Seeds, m.Seeds, e.in.Signals, framework.NewEpisode); err != nil {
+	if err := fromproto.Seeds(e.in.Seeds, m.Seeds, e.in.Signals, vector.NewEpisode); err != nil {
 		return err
 	}
 	return fromproto.Column(&e.in.Actions, m.Actions)
@@ -74,18 +75,14 @@ func (e *environmentInstance) close() error {
 func (e *environmentInstance) models(ctx context.Context, reply *pb.ModelsReply) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	modeler, ok := e.env.(framework.Modeler)
-	if !ok {
-		return fmt.Errorf("%s has no model: %w", e.spec.ID, framework.ErrUnsupported)
-	}
-	models, err := modeler.Models(ctx)
+	models, err := vector.Models(ctx, e.env)
 	if err != nil {
 		return err
 	}
 	index, texts := map[*mdp.Tabular]uint32{}, map[string]uint32{}
 	for i, m := range models {
 		if m == nil {
-			return &framework.LaneError{Lane: i, Err: fmt.Errorf("%w: no model", framework.ErrInvalidAnswer)}
+			return &vector.LaneError{Lane: i, Err: fmt.Errorf("%w: no model", framework.ErrInvalidAnswer)}
 		}
 		k, ok := index[m]
 		if !ok {
@@ -108,18 +105,18 @@ func (e *environmentInstance) models(ctx context.Context, reply *pb.ModelsReply)
 // agentInstance is an opened agent in the plugin's process.
 type agentInstance struct {
 	mu      sync.Mutex // one call at a time
-	agent   framework.VectorAgent
-	in      *framework.Feedback
+	agent   vector.Agent
+	in      *vector.Feedback
 	actions space.Column
 	reply   pb.AgentReply
 	options *optionPart // nil if the agent has none
 }
 
-func newAgentInstance(agent framework.VectorAgent, spec framework.Spec, lanes int) *agentInstance {
+func newAgentInstance(agent vector.Agent, spec framework.Spec, lanes int) *agentInstance {
 	a := &agentInstance{
-		agent: agent, in: framework.NewFeedback(spec, lanes), actions: space.NewColumn(spec.Action, lanes),
+		agent: agent, in: vector.NewFeedback(spec, lanes), actions: space.NewColumn(spec.Action, lanes),
 	}
-	if able, ok := agent.(framework.OptionAgent); ok {
+	if able, ok := agent.(vector.OptionAgent); ok {
 		a.options = newOptionPart(able, lanes)
 	}
 	return a
@@ -147,10 +144,10 @@ func (a *agentInstance) step(ctx context.Context, m *pb.AgentRequest) (*pb.Agent
 }
 
 func (a *agentInstance) decode(m *pb.AgentRequest) error {
-	if err := fromproto.Signals(a.in.Signals, m.Signals, framework.Evaluate); err != nil {
+	if err := fromproto.Signals(a.in.Signals, m.Signals, vector.Evaluate); err != nil {
 		return err
 	}
-	if err := fromproto.Seeds(a.in.Seeds, m.Seeds, a.in.Signals, framework.NewRun); err != nil {
+	if err := fromproto.Seeds(a.in.Seeds, m.Seeds, a.in.Signals, vector.NewRun); err != nil {
 		return err
 	}
 	if err := fromproto.Column(&a.in.Observations, m.Observations); err != nil {

@@ -7,10 +7,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Render implements pb.PluginServer.
@@ -21,7 +21,7 @@ func (s *Server) Render(ctx context.Context, m *pb.RenderRequest) (*pb.RenderRep
 	}
 	var reply pb.RenderReply
 	reply.Error, err = inLane(&e.mu, m.Lane, len(e.in.Signals), func(lane int) (err error) {
-		reply.Text, err = framework.Render(ctx, e.env, lane)
+		reply.Text, err = vector.Render(ctx, e.env, lane)
 		return err
 	})
 	return &reply, err
@@ -40,8 +40,8 @@ func (s *Server) Rollout(ctx context.Context, m *pb.RolloutRequest) (*pb.Rollout
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	out := framework.NewTrajectories(e.spec, lanes, in.Steps)
-	if err := run(func() error { return framework.RollOut(s.noting(ctx, m.Instance), e.env, in, out) }); err != nil {
+	out := vector.NewTrajectories(e.spec, lanes, in.Steps)
+	if err := run(func() error { return vector.RollOut(s.noting(ctx, m.Instance), e.env, in, out) }); err != nil {
 		return &pb.RolloutReply{Error: toproto.Error(err)}, nil
 	}
 	return toproto.Trajectories(out), nil
@@ -55,7 +55,7 @@ func (s *Server) Save(ctx context.Context, m *pb.SaveRequest) (*pb.SaveReply, er
 	}
 	var reply pb.SaveReply
 	reply.Error, err = inLane(&a.mu, m.Lane, len(a.in.Signals), func(lane int) (err error) {
-		reply.State, err = framework.Save(ctx, a.agent, lane)
+		reply.State, err = vector.Save(ctx, a.agent, lane)
 		return err
 	})
 	return &reply, err
@@ -69,7 +69,7 @@ func (s *Server) Load(ctx context.Context, m *pb.LoadRequest) (*pb.LoadReply, er
 	}
 	var reply pb.LoadReply
 	reply.Error, err = inLane(&a.mu, m.Lane, len(a.in.Signals), func(lane int) error {
-		return framework.Load(ctx, a.agent, lane, m.State)
+		return vector.Load(ctx, a.agent, lane, m.State)
 	})
 	return &reply, err
 }

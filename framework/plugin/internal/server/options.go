@@ -6,16 +6,16 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
 // optionPart is the part of an agentInstance whose agent has options.
 type optionPart struct {
-	agent    framework.OptionAgent
+	agent    vector.OptionAgent
 	epochs   []bool
 	problems []options.Problem
 	choices  []int
@@ -23,7 +23,7 @@ type optionPart struct {
 	greedy   []int
 }
 
-func newOptionPart(agent framework.OptionAgent, lanes int) *optionPart {
+func newOptionPart(agent vector.OptionAgent, lanes int) *optionPart {
 	return &optionPart{
 		agent: agent, epochs: make([]bool, lanes), problems: make([]options.Problem, lanes),
 		choices: make([]int, lanes), names: map[string]uint32{},

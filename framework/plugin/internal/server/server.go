@@ -1,5 +1,5 @@
 // Package server is the plugin's side of the seam: it answers the calls of
-// plugin.proto with a framework.Plugin and the instances that have been opened, and
+// plugin.proto with a vector.Plugin and the instances that have been opened, and
 // ends the process when its host is gone. It imports framework and its contract
 // packages, go-plugin, gRPC and the internal packages that encode, decode and await.
 package server
@@ -19,19 +19,19 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin/internal/await"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// Server implements the service with a framework.Plugin and the instances that have
+// Server implements the service with a vector.Plugin and the instances that have
 // been opened.
 type Server struct {
 	pb.UnimplementedPluginServer
-	plugin framework.Plugin
+	plugin vector.Plugin
 	lanes  *lanefile.Words
 
 	mu        sync.Mutex
@@ -48,7 +48,7 @@ var _ pb.PluginServer = (*Server)(nil)
 
 // New returns a server of p. Instances note in lanes, which may be nil, which lane
 // they are in. The caller calls CloseAll at the end.
-func New(p framework.Plugin, lanes *lanefile.Words) *Server {
+func New(p vector.Plugin, lanes *lanefile.Words) *Server {
 	return &Server{plugin: p, lanes: lanes, instances: map[uint64]instance{}}
 }
 
@@ -73,7 +73,7 @@ func lookup[T instance](s *Server, handle uint64) (T, error) {
 
 // noting returns a context for calls of an instance that step its lanes.
 func (s *Server) noting(ctx context.Context, handle uint64) context.Context {
-	return framework.NoteLanes(ctx, s.lanes.Of(handle))
+	return vector.NoteLanes(ctx, s.lanes.Of(handle))
 }
 
 // remove forgets an instance and returns it, nil if there is none.
@@ -99,7 +99,7 @@ func (s *Server) CloseAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, i := range s.instances {
-		_ = framework.Guard(i.close)
+		_ = vector.Guard(i.close)
 	}
 	clear(s.instances)
 }
@@ -132,7 +132,7 @@ func (s *Server) OpenEnvironment(ctx context.Context, m *pb.OpenEnvironmentReque
 		if reply.Spec, err = toproto.Spec(spec); err != nil {
 			return errors.Join(err, env.Close())
 		}
-		_, reply.Models = env.(framework.Modeler)
+		reply.Models = env.Abilities().Models != nil
 		reply.Instance = s.add(newEnvironmentInstance(env, lanes))
 		return nil
 	})
@@ -156,7 +156,7 @@ func (s *Server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.Ope
 		if err != nil {
 			return err
 		}
-		_, reply.Options = agent.(framework.OptionAgent)
+		_, reply.Options = agent.(vector.OptionAgent)
 		reply.Instance = s.add(newAgentInstance(agent, spec, lanes))
 		return nil
 	})
@@ -268,8 +268,8 @@ func laneCount(n uint32) (int, error) {
 // run calls the author's code. A panic becomes an error; its stack goes to
 // standard error, where the author finds it.
 func run(f func() error) error {
-	err := framework.Guard(f)
-	var p *framework.PanicError
+	err := vector.Guard(f)
+	var p *vector.PanicError
 	if errors.As(err, &p) {
 		fmt.Fprintf(os.Stderr, "%v\n%s", p, p.Stack)
 	}

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Column appends a column to dst as it crosses the seam.
@@ -51,8 +51,8 @@ func appendInts(dst []byte, xs []int64) []byte {
 }
 
 // Signals appends one byte a lane to dst, or nothing where every lane continues.
-func Signals(dst []byte, signals []framework.Signal) []byte {
-	if !slices.ContainsFunc(signals, func(s framework.Signal) bool { return s != framework.Continue }) {
+func Signals(dst []byte, signals []vector.Signal) []byte {
+	if !slices.ContainsFunc(signals, func(s vector.Signal) bool { return s != vector.Continue }) {
 		return dst
 	}
 	for _, s := range signals {
@@ -63,8 +63,8 @@ func Signals(dst []byte, signals []framework.Signal) []byte {
 
 // Seeds appends a seed a lane to dst, or nothing where no lane's signal is from
 // first to NewRun.
-func Seeds(dst []byte, seeds []uint64, signals []framework.Signal, first framework.Signal) []byte {
-	if !slices.ContainsFunc(signals, func(s framework.Signal) bool { return s >= first && s <= framework.NewRun }) {
+func Seeds(dst []byte, seeds []uint64, signals []vector.Signal, first vector.Signal) []byte {
+	if !slices.ContainsFunc(signals, func(s vector.Signal) bool { return s >= first && s <= vector.NewRun }) {
 		return dst
 	}
 	return space.AppendNumbers(dst, seeds)

@@ -7,6 +7,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -22,7 +23,7 @@ func Kinds(kinds []options.Kind) []string {
 // Decisions encodes the decisions that lanes face. names holds the numbers of the
 // names that have been sent on the stream, and takes up those that are new. A
 // problem that cannot be encoded is an error that wraps framework.ErrInvalidAnswer
-// and a *framework.LaneError.
+// and a *vector.LaneError.
 func Decisions(r *pb.AgentReply, epochs []bool, problems []options.Problem, names map[string]uint32) error {
 	r.Names, r.Sizes, r.Members, r.Greedy = r.Names[:0], r.Sizes[:0], r.Members[:0], r.Greedy[:0]
 	r.Options, r.Reveals, r.Values, r.Optimal = r.Options[:0], r.Reveals[:0], r.Values[:0], r.Optimal[:0]
@@ -72,7 +73,7 @@ func Decisions(r *pb.AgentReply, epochs []bool, problems []options.Problem, name
 }
 
 func invalid(lane int, format string, args ...any) error {
-	return &framework.LaneError{Lane: lane, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, fmt.Errorf(format, args...))}
+	return &vector.LaneError{Lane: lane, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, fmt.Errorf(format, args...))}
 }
 
 func appendUint32(dst []byte, x uint32) []byte { return space.AppendNumbers(dst, []uint32{x}) }

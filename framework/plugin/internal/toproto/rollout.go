@@ -1,13 +1,13 @@
 package toproto
 
 import (
-	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Rollout writes a request.
-func Rollout(instance uint64, in *framework.Rollout) *pb.RolloutRequest {
+func Rollout(instance uint64, in *vector.Rollout) *pb.RolloutRequest {
 	return &pb.RolloutRequest{
 		Instance: instance, Steps: uint32(in.Steps), Episodes: uint32(in.Episodes),
 		Signals:      Signals(nil, in.Signals),
@@ -19,7 +19,7 @@ func Rollout(instance uint64, in *framework.Rollout) *pb.RolloutRequest {
 }
 
 // Trajectories writes a reply.
-func Trajectories(out *framework.Trajectories) *pb.RolloutReply {
+func Trajectories(out *vector.Trajectories) *pb.RolloutReply {
 	signals := make([]byte, len(out.Signals))
 	for k, s := range out.Signals {
 		signals[k] = byte(s)

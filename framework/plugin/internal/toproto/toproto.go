@@ -9,6 +9,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Error returns err as it crosses in band, nil for nil.
@@ -17,7 +18,7 @@ func Error(err error) *pb.Error {
 		return nil
 	}
 	e := &pb.Error{Code: Code(err)}
-	var lane *framework.LaneError
+	var lane *vector.LaneError
 	if errors.As(err, &lane) && lane.Lane >= 0 {
 		n := uint32(lane.Lane)
 		e.Lane, err = &n, lane.Err
@@ -44,7 +45,7 @@ func Code(err error) pb.Code {
 }
 
 // Description returns d as a message.
-func Description(d framework.Description) *pb.DescribeReply {
+func Description(d vector.Description) *pb.DescribeReply {
 	return &pb.DescribeReply{
 		Id: d.ID, Kind: string(d.Kind), Doc: d.Doc, Params: d.Params, Capabilities: d.Capabilities,
 	}

@@ -1,4 +1,4 @@
-package framework
+package vector
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 )
 
@@ -16,7 +17,7 @@ import (
 // Lanes have the optional abilities of the agents: see AgentBatcher, Optioner,
 // Saver and Loader. An agent that is an io.Closer is closed when its lane's next run
 // begins, or with the lanes.
-func VectorizeAgent(newAgent func(seed uint64) (Agent, error), spec Spec, lanes int) (VectorAgent, error) {
+func VectorizeAgent(newAgent func(seed uint64) (framework.Agent, error), spec framework.Spec, lanes int) (Agent, error) {
 	if lanes < 1 {
 		return nil, fmt.Errorf("%d lanes; must be at least 1", lanes)
 	}
@@ -31,30 +32,30 @@ func VectorizeAgent(newAgent func(seed uint64) (Agent, error), spec Spec, lanes 
 		return nil, err
 	}
 	v := &vectorAgent{newAgent: newAgent, spec: spec, lanes: make([]agentLane, lanes)}
-	if _, ok := probe.(Optioner); ok {
+	if _, ok := probe.(framework.Optioner); ok {
 		return &optionLanes{vectorAgent: v}, nil
 	}
 	return v, nil
 }
 
 type agentLane struct {
-	agent       Agent
+	agent       framework.Agent
 	observation space.Value // owned copies of the last call's values
 	action      space.Value
-	decision    Candidates // the last one, if the host has decided in this run
-	follows     Policy     // that the host has chosen; nil for the agent's own
+	decision    framework.Candidates // the last one, if the host has decided in this run
+	follows     framework.Policy     // that the host has chosen; nil for the agent's own
 }
 
 // end ends the lane's run, if it is in one.
 func (l *agentLane) end() error {
 	agent := l.agent
-	l.agent, l.decision, l.follows = nil, Candidates{}, nil
+	l.agent, l.decision, l.follows = nil, framework.Candidates{}, nil
 	return closeCopy(agent)
 }
 
 type vectorAgent struct {
-	newAgent func(seed uint64) (Agent, error)
-	spec     Spec
+	newAgent func(seed uint64) (framework.Agent, error)
+	spec     framework.Spec
 	lanes    []agentLane
 }
 
@@ -92,7 +93,7 @@ func (v *vectorAgent) learn(ctx context.Context, i int, in *Feedback) (acts bool
 	case signal == Evaluate && (in.Terminated[i] || in.Truncated[i]):
 		return false, nil
 	case signal == Continue:
-		err := lane.agent.Update(ctx, Transition{
+		err := lane.agent.Update(ctx, framework.Transition{
 			Observation: lane.observation, Action: lane.action,
 			Reward: in.Rewards[i], NextObservation: obs,
 			Terminated: in.Terminated[i], Truncated: in.Truncated[i],
@@ -118,7 +119,7 @@ func (v *vectorAgent) act(ctx context.Context, i int, observation space.Value, a
 	}
 	lane.action.CopyFrom(a)
 	if err := actions.Set(v.spec.Action, i, a); err != nil {
-		return fmt.Errorf("%w: action: %w", ErrInvalidAnswer, err)
+		return fmt.Errorf("%w: action: %w", framework.ErrInvalidAnswer, err)
 	}
 	return nil
 }
@@ -139,12 +140,12 @@ func (v *vectorAgent) SaveLane(ctx context.Context, lane int) (state []byte, err
 	if err != nil {
 		return nil, err
 	}
-	agent, ok := l.agent.(Saver)
+	agent, ok := l.agent.(framework.Saver)
 	if !ok {
-		return nil, fmt.Errorf("the agent cannot be saved: %w", ErrUnsupported)
+		return nil, fmt.Errorf("the agent cannot be saved: %w", framework.ErrUnsupported)
 	}
 	if l.decision.Policies != nil {
-		return nil, fmt.Errorf("an agent that a host has given options to follow cannot be saved within the run: %w", ErrUnsupported)
+		return nil, fmt.Errorf("an agent that a host has given options to follow cannot be saved within the run: %w", framework.ErrUnsupported)
 	}
 	err = Guard(func() error {
 		saved, err := agent.Save(ctx)
@@ -180,16 +181,16 @@ func (v *vectorAgent) LoadLane(ctx context.Context, lane int, state []byte) erro
 	if err != nil {
 		return err
 	}
-	agent, ok := l.agent.(Loader)
+	agent, ok := l.agent.(framework.Loader)
 	if !ok {
-		return fmt.Errorf("the agent cannot be loaded: %w", ErrUnsupported)
+		return fmt.Errorf("the agent cannot be loaded: %w", framework.ErrUnsupported)
 	}
 	var s laneState
 	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
 		return fmt.Errorf("not the state of a lane: %w", err)
 	}
 	l.observation, l.action = s.Observation, s.Action
-	l.decision, l.follows = Candidates{}, nil
+	l.decision, l.follows = framework.Candidates{}, nil
 	return Guard(func() error { return agent.Load(ctx, s.Agent) })
 }
 
@@ -199,7 +200,7 @@ func (v *vectorAgent) begun(lane int) (*agentLane, error) {
 		return nil, fmt.Errorf("no lane %d of %d", lane, len(v.lanes))
 	}
 	if v.lanes[lane].agent == nil {
-		return nil, fmt.Errorf("lane %d has not begun a run: %w", lane, ErrNeedsReset)
+		return nil, fmt.Errorf("lane %d has not begun a run: %w", lane, framework.ErrNeedsReset)
 	}
 	return &v.lanes[lane], nil
 }

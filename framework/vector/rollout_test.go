@@ -1,4 +1,4 @@
-package framework
+package vector
 
 import (
 	"context"
@@ -7,22 +7,23 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 )
 
 // compass goes nowhere: the observation is the last action, the reward its square.
-type compass struct{ spec Spec }
+type compass struct{ spec framework.Spec }
 
-func (c *compass) Spec() Spec { return c.spec }
+func (c *compass) Spec() framework.Spec { return c.spec }
 func (c *compass) Reset(context.Context, uint64) (space.Value, error) {
 	return space.Value{Int: 5}, nil
 }
-func (c *compass) Step(_ context.Context, a space.Value) (TimeStep, error) {
-	return TimeStep{Observation: space.Value{Int: 5 + a.Int}, Reward: float64(a.Int * a.Int)}, nil
+func (c *compass) Step(_ context.Context, a space.Value) (framework.TimeStep, error) {
+	return framework.TimeStep{Observation: space.Value{Int: 5 + a.Int}, Reward: float64(a.Int * a.Int)}, nil
 }
 
-func compassSpec() Spec {
-	return Spec{ID: "test/compass@1", Observation: space.Discrete{N: 3, Start: 5}, Action: space.Discrete{N: 3}, RewardHigh: 4}
+func compassSpec() framework.Spec {
+	return framework.Spec{ID: "test/compass@1", Observation: space.Discrete{N: 3, Start: 5}, Action: space.Discrete{N: 3}, RewardHigh: 4}
 }
 
 func compassRollout(steps int) *Rollout {
@@ -39,8 +40,8 @@ func compassRollout(steps int) *Rollout {
 func TestRollOutFollowsThePolicy(t *testing.T) {
 	const n = 200_000
 	spec := compassSpec()
-	open := func() VectorEnvironment {
-		env, err := Vectorize(func() (Environment, error) { return &compass{spec}, nil }, 3)
+	open := func() Environment {
+		env, err := Vectorize(func() (framework.Environment, error) { return &compass{spec}, nil }, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,19 +78,19 @@ func TestRolloutCheck(t *testing.T) {
 	spec := compassSpec()
 	for _, tt := range []struct {
 		text  string
-		wrong func(*Rollout, *Spec)
+		wrong func(*Rollout, *framework.Spec)
 	}{
-		{"of 0 steps", func(in *Rollout, _ *Spec) { in.Steps = 0 }},
-		{"seeds for 9 episodes", func(in *Rollout, _ *Spec) { in.Episodes = 9 }},
-		{"2 seeds", func(in *Rollout, _ *Spec) { in.Seeds = in.Seeds[:2] }},
-		{"2 streams of draws", func(in *Rollout, _ *Spec) { in.Draws = in.Draws[:2] }},
-		{"policy of 8 entries", func(in *Rollout, _ *Spec) { in.Policy = in.Policy[:8] }},
-		{"probability NaN in observation 1", func(in *Rollout, _ *Spec) { in.Policy[3] = math.NaN() }},
-		{"in observation 2 sum to 1.5", func(in *Rollout, _ *Spec) { in.Policy[8] = 0.5 }},
-		{"signal 4", func(in *Rollout, _ *Spec) { in.Signals[1] = Evaluate }},
-		{"no seed", func(in *Rollout, _ *Spec) { in.Episodes, in.Seeds = 0, nil }},
-		{"lane 2: observation 0 is not in ", func(in *Rollout, _ *Spec) { in.Signals[2] = Continue }},
-		{"needs discrete observations", func(_ *Rollout, s *Spec) {
+		{"of 0 steps", func(in *Rollout, _ *framework.Spec) { in.Steps = 0 }},
+		{"seeds for 9 episodes", func(in *Rollout, _ *framework.Spec) { in.Episodes = 9 }},
+		{"2 seeds", func(in *Rollout, _ *framework.Spec) { in.Seeds = in.Seeds[:2] }},
+		{"2 streams of draws", func(in *Rollout, _ *framework.Spec) { in.Draws = in.Draws[:2] }},
+		{"policy of 8 entries", func(in *Rollout, _ *framework.Spec) { in.Policy = in.Policy[:8] }},
+		{"probability NaN in observation 1", func(in *Rollout, _ *framework.Spec) { in.Policy[3] = math.NaN() }},
+		{"in observation 2 sum to 1.5", func(in *Rollout, _ *framework.Spec) { in.Policy[8] = 0.5 }},
+		{"signal 4", func(in *Rollout, _ *framework.Spec) { in.Signals[1] = Evaluate }},
+		{"no seed", func(in *Rollout, _ *framework.Spec) { in.Episodes, in.Seeds = 0, nil }},
+		{"lane 2: observation 0 is not in ", func(in *Rollout, _ *framework.Spec) { in.Signals[2] = Continue }},
+		{"needs discrete observations", func(_ *Rollout, s *framework.Spec) {
 			s.Observation = space.Box{Shape: []int{1}, Low: []float64{0}, High: []float64{1}}
 		}},
 	} {
@@ -100,7 +101,7 @@ func TestRolloutCheck(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("got %v", err)
 			}
-			if errors.Is(err, ErrUnsupported) != (tt.text == "needs discrete observations") {
+			if errors.Is(err, framework.ErrUnsupported) != (tt.text == "needs discrete observations") {
 				t.Errorf("unsupported: %v", err)
 			}
 		})
@@ -122,7 +123,7 @@ func TestTrajectoriesCheck(t *testing.T) {
 		{"lane 0: invalid answer: step 2 of the rollout has signal 1, must have 0", func(tr *Trajectories) { tr.Terminated[1] = true }},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			env, err := Vectorize(func() (Environment, error) { return &compass{spec}, nil }, 3)
+			env, err := Vectorize(func() (framework.Environment, error) { return &compass{spec}, nil }, 3)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +132,7 @@ func TestTrajectoriesCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			tt.wrong(out)
-			if err := out.Check(&spec, in); err == nil || !strings.HasPrefix(err.Error(), tt.text) || !errors.Is(err, ErrInvalidAnswer) {
+			if err := out.Check(&spec, in); err == nil || !strings.HasPrefix(err.Error(), tt.text) || !errors.Is(err, framework.ErrInvalidAnswer) {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -1,4 +1,4 @@
-package framework
+package vector
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/options"
 )
@@ -20,33 +21,33 @@ type torn struct {
 	greedy int64
 	faced  []float64 // observations of decisions
 	kinds  []options.Kind
-	spoil  func(*Candidates) error
+	spoil  func(*framework.Candidates) error
 }
 
 func (a *torn) SelectAction(context.Context, space.Value) (space.Value, error) {
 	return space.Value{Int: 1}, nil
 }
 
-func (a *torn) Update(_ context.Context, t Transition) error {
+func (a *torn) Update(_ context.Context, t framework.Transition) error {
 	a.greedy = 3
 	a.learnt = append(a.learnt, t)
 	return nil
 }
 
-func (a *torn) Options(_ context.Context, o space.Value, kinds []options.Kind) (Candidates, error) {
+func (a *torn) Options(_ context.Context, o space.Value, kinds []options.Kind) (framework.Candidates, error) {
 	a.faced, a.kinds = append(a.faced, o.Float64...), kinds
 	if slices.Contains(kinds, options.Novelty) {
-		return Candidates{}, fmt.Errorf("nothing is new to it: %w", ErrUnsupported)
+		return framework.Candidates{}, fmt.Errorf("nothing is new to it: %w", framework.ErrUnsupported)
 	}
-	fixed := func(action int64) Policy {
+	fixed := func(action int64) framework.Policy {
 		return func(context.Context, space.Value) (space.Value, error) { return space.Value{Int: action}, nil }
 	}
-	c := Candidates{
+	c := framework.Candidates{
 		Problem: options.Problem{
 			Arms:   []options.Arm{{Name: "member 0"}, {Name: "greedy"}, {Name: "member 1"}},
 			Greedy: 1, Values: []float64{1, 0, 0.5, 0.5, 0, 1},
 		},
-		Policies: []Policy{fixed(3), func(context.Context, space.Value) (space.Value, error) { return space.Value{Int: a.greedy}, nil }, fixed(4)},
+		Policies: []framework.Policy{fixed(3), func(context.Context, space.Value) (space.Value, error) { return space.Value{Int: a.greedy}, nil }, fixed(4)},
 	}
 	if a.spoil != nil {
 		return c, a.spoil(&c)
@@ -58,10 +59,10 @@ func (a *torn) Save(context.Context) ([]byte, error)       { return []byte{byte(
 func (a *torn) Load(_ context.Context, state []byte) error { a.greedy = int64(state[0]); return nil }
 
 // tornLanes are lanes of torn agents, the last one of which may be spoiled.
-func tornLanes(t *testing.T, spec Spec, lanes int, spoil func(*Candidates) error) (OptionAgent, *[]*torn) {
+func tornLanes(t *testing.T, spec framework.Spec, lanes int, spoil func(*framework.Candidates) error) (OptionAgent, *[]*torn) {
 	t.Helper()
 	var made []*torn
-	agent, err := VectorizeAgent(func(seed uint64) (Agent, error) {
+	agent, err := VectorizeAgent(func(seed uint64) (framework.Agent, error) {
 		made = append(made, &torn{greedy: 2})
 		if seed == uint64(lanes) {
 			made[len(made)-1].spoil = spoil
@@ -82,7 +83,7 @@ func tornLanes(t *testing.T, spec Spec, lanes int, spoil func(*Candidates) error
 	return able, &made
 }
 
-func fourActions() Spec {
+func fourActions() framework.Spec {
 	spec := testSpec()
 	spec.Action = space.Discrete{N: 4, Start: 1}
 	return spec
@@ -132,20 +133,20 @@ func TestOptionerFollowsTheChoice(t *testing.T) {
 func TestOptionerBlamesALane(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		spoil func(*Candidates) error
+		spoil func(*framework.Candidates) error
 		is    error
 		want  string
 	}{
-		{"error", func(*Candidates) error { return ErrUnsupported }, ErrUnsupported, "lane 1: unsupported"},
-		{"panic", func(*Candidates) error { panic("oh") }, nil, "lane 1: panic: oh"},
-		{"no policies", func(c *Candidates) error { c.Policies = nil; return nil }, ErrInvalidAnswer, "lane 1: invalid answer: 0 policies for 3 options"},
-		{"a policy is nil", func(c *Candidates) error { c.Policies[2] = nil; return nil }, ErrInvalidAnswer, "lane 1: invalid answer: option member 1 has no policy"},
-		{"no greedy option", func(c *Candidates) error { c.Greedy = 3; return nil }, ErrInvalidAnswer, "lane 1: invalid answer: the greedy option is number 3 of 3"},
-		{"a policy fails", func(c *Candidates) error {
-			c.Policies[2] = func(context.Context, space.Value) (space.Value, error) { return space.Value{}, ErrNeedsReset }
+		{"error", func(*framework.Candidates) error { return framework.ErrUnsupported }, framework.ErrUnsupported, "lane 1: unsupported"},
+		{"panic", func(*framework.Candidates) error { panic("oh") }, nil, "lane 1: panic: oh"},
+		{"no policies", func(c *framework.Candidates) error { c.Policies = nil; return nil }, framework.ErrInvalidAnswer, "lane 1: invalid answer: 0 policies for 3 options"},
+		{"a policy is nil", func(c *framework.Candidates) error { c.Policies[2] = nil; return nil }, framework.ErrInvalidAnswer, "lane 1: invalid answer: option member 1 has no policy"},
+		{"no greedy option", func(c *framework.Candidates) error { c.Greedy = 3; return nil }, framework.ErrInvalidAnswer, "lane 1: invalid answer: the greedy option is number 3 of 3"},
+		{"a policy fails", func(c *framework.Candidates) error {
+			c.Policies[2] = func(context.Context, space.Value) (space.Value, error) { return space.Value{}, framework.ErrNeedsReset }
 			return nil
-		}, ErrNeedsReset, "lane 1: "},
-		{"a policy panics", func(c *Candidates) error {
+		}, framework.ErrNeedsReset, "lane 1: "},
+		{"a policy panics", func(c *framework.Candidates) error {
 			c.Policies[2] = func(context.Context, space.Value) (space.Value, error) { panic("no") }
 			return nil
 		}, nil, "lane 1: panic: no"},
@@ -169,10 +170,10 @@ func TestOptionerBlamesALane(t *testing.T) {
 
 func TestOptionerRefuses(t *testing.T) {
 	agent, _ := tornLanes(t, fourActions(), 1, nil)
-	if err := agent.Offer(t.Context(), []options.Kind{options.Members, options.Novelty}); !errors.Is(err, ErrUnsupported) {
+	if err := agent.Offer(t.Context(), []options.Kind{options.Members, options.Novelty}); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("an offer that it cannot make: %v", err)
 	}
-	if _, err := agent.GreedyPolicy(t.Context(), 0, nil); !errors.Is(err, ErrUnsupported) {
+	if _, err := agent.GreedyPolicy(t.Context(), 0, nil); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("a greedy policy where observations are not discrete: %v", err)
 	}
 	in, actions := NewFeedback(fourActions(), 1), space.NewColumn(fourActions().Action, 1)
@@ -181,10 +182,10 @@ func TestOptionerRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lane *LaneError
-	if err := agent.Choose(t.Context(), []int{0}, &actions); !errors.Is(err, ErrInvalidAction) || !errors.As(err, &lane) {
+	if err := agent.Choose(t.Context(), []int{0}, &actions); !errors.Is(err, framework.ErrInvalidAction) || !errors.As(err, &lane) {
 		t.Errorf("a choice without a decision: %v", err)
 	}
-	plain, err := VectorizeAgent(func(uint64) (Agent, error) { return &scripted{}, nil }, testSpec(), 1)
+	plain, err := VectorizeAgent(func(uint64) (framework.Agent, error) { return &scripted{}, nil }, testSpec(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,14 +199,14 @@ func TestOptionerRefuses(t *testing.T) {
 func TestOptionerGreedyPolicy(t *testing.T) {
 	spec := fourActions()
 	spec.Observation = space.Discrete{N: 3, Start: 5}
-	var spoilt Policy
-	agent, made := tornLanes(t, spec, 1, func(c *Candidates) error {
+	var spoilt framework.Policy
+	agent, made := tornLanes(t, spec, 1, func(c *framework.Candidates) error {
 		if spoilt != nil {
 			c.Policies[1] = spoilt
 		}
 		return nil
 	})
-	if _, err := agent.GreedyPolicy(t.Context(), 0, nil); !errors.Is(err, ErrNeedsReset) {
+	if _, err := agent.GreedyPolicy(t.Context(), 0, nil); !errors.Is(err, framework.ErrNeedsReset) {
 		t.Errorf("before a decision: %v", err)
 	}
 	if _, err := agent.GreedyPolicy(t.Context(), 1, nil); err == nil {
@@ -227,7 +228,7 @@ func TestOptionerGreedyPolicy(t *testing.T) {
 			t.Errorf("got %v (%v), want %d in 3 observations", got, err, w)
 		}
 	}
-	for name, p := range map[string]Policy{
+	for name, p := range map[string]framework.Policy{
 		"greedy action 9":  func(context.Context, space.Value) (space.Value, error) { return space.Value{Int: 9}, nil },
 		"panic: undecided": func(context.Context, space.Value) (space.Value, error) { panic("undecided") },
 		"closed":           func(context.Context, space.Value) (space.Value, error) { return space.Value{}, errors.New("closed") },
@@ -261,13 +262,13 @@ func TestOptionerIsNotSavedWithinAnOption(t *testing.T) {
 	}
 	in.Signals[0] = NewEpisode
 	step(true)
-	if _, err := Save(t.Context(), agent, 0); !errors.Is(err, ErrUnsupported) {
+	if _, err := Save(t.Context(), agent, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("saved before a choice: %v", err)
 	}
 	if err := agent.Choose(t.Context(), []int{0}, &actions); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Save(t.Context(), agent, 0); !errors.Is(err, ErrUnsupported) {
+	if _, err := Save(t.Context(), agent, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("saved within an option: %v", err)
 	}
 	(*made)[0].greedy = 2

@@ -1,4 +1,4 @@
-package framework
+package vector
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/options"
@@ -34,12 +35,12 @@ func (s sharded) Describe(ctx context.Context) (Description, error) { return s[0
 
 // OpenEnvironment implements Plugin. Where there are fewer lanes than plugins
 // some of these hold none.
-func (s sharded) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (VectorEnvironment, error) {
+func (s sharded) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (Environment, error) {
 	if lanes < 1 {
 		return s[0].OpenEnvironment(ctx, params, lanes) // which says what is wrong
 	}
 	e := &shardedEnvironment{shards: split(len(s), lanes)}
-	e.parts = make([]VectorEnvironment, len(e.from)-1)
+	e.parts = make([]Environment, len(e.from)-1)
 	err := e.each(func(k, from, to int) (err error) {
 		e.parts[k], err = s[k].OpenEnvironment(ctx, params, to-from)
 		return err
@@ -48,28 +49,23 @@ func (s sharded) OpenEnvironment(ctx context.Context, params json.RawMessage, la
 		e.spec = e.parts[0].Spec()
 		for _, part := range e.parts[1:] {
 			if spec := part.Spec(); !reflect.DeepEqual(spec, e.spec) {
-				err = fmt.Errorf("%w: two processes of one plugin describe different environments, %s and %s: %+v and %+v", ErrInvalidAnswer, e.spec.ID, spec.ID, e.spec, spec)
+				err = fmt.Errorf("%w: two processes of one plugin describe different environments, %s and %s: %+v and %+v", framework.ErrInvalidAnswer, e.spec.ID, spec.ID, e.spec, spec)
 			}
 		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, closeAll(e.parts))
 	}
-	for _, part := range e.parts {
-		if _, ok := part.(Modeler); !ok {
-			return e, nil
-		}
-	}
-	return shardedModeler{e}, nil
+	return e, nil
 }
 
 // OpenAgent implements Plugin, like OpenEnvironment.
-func (s sharded) OpenAgent(ctx context.Context, params json.RawMessage, spec Spec, lanes int) (VectorAgent, error) {
+func (s sharded) OpenAgent(ctx context.Context, params json.RawMessage, spec framework.Spec, lanes int) (Agent, error) {
 	if lanes < 1 {
 		return s[0].OpenAgent(ctx, params, spec, lanes)
 	}
 	a := &shardedAgent{shards: split(len(s), lanes)}
-	a.parts = make([]VectorAgent, len(a.from)-1)
+	a.parts = make([]Agent, len(a.from)-1)
 	err := a.each(func(k, from, to int) (err error) {
 		a.parts[k], err = s[k].OpenAgent(ctx, params, spec, to-from)
 		return err
@@ -171,14 +167,14 @@ func (t *TimeSteps) slice(from, to int) TimeSteps {
 
 type shardedEnvironment struct {
 	shards
-	spec  Spec
-	parts []VectorEnvironment
+	spec  framework.Spec
+	parts []Environment
 }
 
-// Spec implements VectorEnvironment.
-func (e *shardedEnvironment) Spec() Spec { return e.spec }
+// Spec implements Environment.
+func (e *shardedEnvironment) Spec() framework.Spec { return e.spec }
 
-// Step implements VectorEnvironment.
+// Step implements Environment.
 func (e *shardedEnvironment) Step(ctx context.Context, in *Actions, out *TimeSteps) error {
 	return e.each(func(k, from, to int) error {
 		some := Actions{Signals: in.Signals[from:to:to], Seeds: in.Seeds[from:to:to], Actions: in.Actions.Slice(from, to)}
@@ -187,8 +183,22 @@ func (e *shardedEnvironment) Step(ctx context.Context, in *Actions, out *TimeSte
 	})
 }
 
-// RollOut implements Roller.
-func (e *shardedEnvironment) RollOut(ctx context.Context, in *Rollout, out *Trajectories) error {
+// Abilities implements Environment: those that all parts have.
+func (e *shardedEnvironment) Abilities() EnvironmentAbilities {
+	all := EnvironmentAbilities{Models: e.models, Render: e.render, RollOut: e.rollOut}
+	for _, part := range e.parts {
+		able := part.Abilities()
+		if able.Models == nil {
+			all.Models = nil
+		}
+		if able.Render == nil {
+			all.Render = nil
+		}
+	}
+	return all
+}
+
+func (e *shardedEnvironment) rollOut(ctx context.Context, in *Rollout, out *Trajectories) error {
 	if err := in.Check(&e.spec); err != nil {
 		return err
 	}
@@ -202,8 +212,7 @@ func (e *shardedEnvironment) RollOut(ctx context.Context, in *Rollout, out *Traj
 	})
 }
 
-// RenderLane implements LaneRenderer.
-func (e *shardedEnvironment) RenderLane(ctx context.Context, lane int) (string, error) {
+func (e *shardedEnvironment) render(ctx context.Context, lane int) (string, error) {
 	k, local, err := e.owner(lane)
 	if err != nil {
 		return "", err
@@ -211,18 +220,15 @@ func (e *shardedEnvironment) RenderLane(ctx context.Context, lane int) (string, 
 	return Render(ctx, e.parts[k], local)
 }
 
-// Close implements VectorEnvironment.
+// Close implements Environment.
 func (e *shardedEnvironment) Close() error { return closeAll(e.parts) }
 
-type shardedModeler struct{ *shardedEnvironment }
-
-// Models implements Modeler.
-func (e shardedModeler) Models(ctx context.Context) ([]*mdp.Tabular, error) {
+func (e *shardedEnvironment) models(ctx context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, e.from[len(e.parts)])
 	err := e.each(func(k, from, to int) error {
-		some, err := e.parts[k].(Modeler).Models(ctx)
+		some, err := Models(ctx, e.parts[k])
 		if err == nil && len(some) != to-from {
-			err = fmt.Errorf("%w: %d models for %d lanes", ErrInvalidAnswer, len(some), to-from)
+			err = fmt.Errorf("%w: %d models for %d lanes", framework.ErrInvalidAnswer, len(some), to-from)
 		}
 		copy(models[from:to], some)
 		return err
@@ -232,7 +238,7 @@ func (e shardedModeler) Models(ctx context.Context) ([]*mdp.Tabular, error) {
 
 type shardedAgent struct {
 	shards
-	parts []VectorAgent
+	parts []Agent
 }
 
 // slice returns what some lanes receive, in the same memory.
@@ -240,7 +246,7 @@ func (f *Feedback) slice(from, to int) Feedback {
 	return Feedback{Signals: f.Signals[from:to:to], Seeds: f.Seeds[from:to:to], TimeSteps: f.TimeSteps.slice(from, to)}
 }
 
-// Step implements VectorAgent.
+// Step implements Agent.
 func (a *shardedAgent) Step(ctx context.Context, in *Feedback, actions *space.Column) error {
 	return a.each(func(k, from, to int) error {
 		some, selected := in.slice(from, to), actions.Slice(from, to)
@@ -266,7 +272,7 @@ func (a *shardedAgent) LoadLane(ctx context.Context, lane int, state []byte) err
 	return Load(ctx, a.parts[k], local, state)
 }
 
-// Close implements VectorAgent.
+// Close implements Agent.
 func (a *shardedAgent) Close() error { return closeAll(a.parts) }
 
 type shardedOptionAgent struct {

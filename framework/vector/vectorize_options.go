@@ -1,4 +1,4 @@
-package framework
+package vector
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/options"
 )
@@ -50,24 +51,24 @@ func (v *optionLanes) StepOptions(ctx context.Context, in *Feedback, epochs []bo
 }
 
 // ask returns an agent's options.
-func (v *optionLanes) ask(ctx context.Context, agent Agent, observation space.Value) (Candidates, error) {
-	able, ok := agent.(Optioner)
+func (v *optionLanes) ask(ctx context.Context, agent framework.Agent, observation space.Value) (framework.Candidates, error) {
+	able, ok := agent.(framework.Optioner)
 	if !ok {
-		return Candidates{}, fmt.Errorf("a %T has no options, other than the agents before it: %w", agent, ErrUnsupported)
+		return framework.Candidates{}, fmt.Errorf("a %T has no options, other than the agents before it: %w", agent, framework.ErrUnsupported)
 	}
 	c, err := able.Options(ctx, observation, v.kinds)
 	if err != nil {
-		return Candidates{}, err
+		return framework.Candidates{}, err
 	}
 	switch {
 	case len(c.Policies) != len(c.Arms):
-		err = fmt.Errorf("%w: %d policies for %d options", ErrInvalidAnswer, len(c.Policies), len(c.Arms))
+		err = fmt.Errorf("%w: %d policies for %d options", framework.ErrInvalidAnswer, len(c.Policies), len(c.Arms))
 	case c.Greedy < 0 || c.Greedy >= len(c.Arms):
-		err = fmt.Errorf("%w: the greedy option is number %d of %d", ErrInvalidAnswer, c.Greedy, len(c.Arms))
+		err = fmt.Errorf("%w: the greedy option is number %d of %d", framework.ErrInvalidAnswer, c.Greedy, len(c.Arms))
 	}
 	for x, p := range c.Policies {
 		if p == nil && err == nil {
-			err = fmt.Errorf("%w: option %s has no policy", ErrInvalidAnswer, c.Arms[x].Name)
+			err = fmt.Errorf("%w: option %s has no policy", framework.ErrInvalidAnswer, c.Arms[x].Name)
 		}
 	}
 	return c, err
@@ -81,7 +82,7 @@ func (v *optionLanes) Choose(ctx context.Context, choices []int, actions *space.
 		case choice < 0:
 			return nil
 		case choice >= len(lane.decision.Policies):
-			return fmt.Errorf("option %d of %d: %w", choice, len(lane.decision.Policies), ErrInvalidAction)
+			return fmt.Errorf("option %d of %d: %w", choice, len(lane.decision.Policies), framework.ErrInvalidAction)
 		}
 		lane.follows = lane.decision.Policies[choice]
 		return v.act(ctx, i, lane.observation, actions)
@@ -95,11 +96,11 @@ func (v *optionLanes) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]
 	actions, ok2 := v.spec.Action.(space.Discrete)
 	switch {
 	case !ok || !ok2:
-		return dst, fmt.Errorf("observations and actions are not discrete: %w", ErrUnsupported)
+		return dst, fmt.Errorf("observations and actions are not discrete: %w", framework.ErrUnsupported)
 	case lane < 0 || lane >= len(v.lanes):
 		return dst, fmt.Errorf("no lane %d of %d", lane, len(v.lanes))
 	case v.lanes[lane].decision.Policies == nil:
-		return dst, &LaneError{Lane: lane, Err: fmt.Errorf("the lane has not faced a decision: %w", ErrNeedsReset)}
+		return dst, &LaneError{Lane: lane, Err: fmt.Errorf("the lane has not faced a decision: %w", framework.ErrNeedsReset)}
 	}
 	d := &v.lanes[lane].decision
 	dst = dst[:0]
@@ -110,7 +111,7 @@ func (v *optionLanes) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]
 				return err
 			}
 			if !actions.Contains(a.Int) {
-				return fmt.Errorf("%w: greedy action %d in observation %d is not in the action space", ErrInvalidAnswer, a.Int, observations.Start+s)
+				return fmt.Errorf("%w: greedy action %d in observation %d is not in the action space", framework.ErrInvalidAnswer, a.Int, observations.Start+s)
 			}
 			dst = append(dst, int(a.Int-actions.Start))
 		}

@@ -1,4 +1,4 @@
-package framework
+package vector
 
 import (
 	"errors"
@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 )
 
-func testSpec() Spec {
-	return Spec{
+func testSpec() framework.Spec {
+	return framework.Spec{
 		ID: "test/x@1", Observation: space.Box{Low: []float64{0}, High: []float64{1}}, Action: space.Discrete{N: 3, Start: 1},
 		RewardLow: math.Inf(-1), RewardHigh: 1,
 	}
@@ -19,17 +20,17 @@ func testSpec() Spec {
 func TestSpecValidate(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(*Spec)
+		change func(*framework.Spec)
 		want   string // part of the error; empty: none
 	}{
-		{"valid", func(*Spec) {}, ""},
-		{"no id", func(s *Spec) { s.ID = "" }, "id"},
-		{"no observation space", func(s *Spec) { s.Observation = nil }, "without"},
-		{"no action space", func(s *Spec) { s.Action = nil }, "without"},
-		{"bad observation space", func(s *Spec) { s.Observation = space.Box{} }, "observation space"},
-		{"bad action space", func(s *Spec) { s.Action = space.Discrete{} }, "action space"},
-		{"bounds in the wrong order", func(s *Spec) { s.RewardLow = 2 }, "reward bounds"},
-		{"a bound that is no number", func(s *Spec) { s.RewardHigh = math.NaN() }, "reward bounds"},
+		{"valid", func(*framework.Spec) {}, ""},
+		{"no id", func(s *framework.Spec) { s.ID = "" }, "id"},
+		{"no observation space", func(s *framework.Spec) { s.Observation = nil }, "without"},
+		{"no action space", func(s *framework.Spec) { s.Action = nil }, "without"},
+		{"bad observation space", func(s *framework.Spec) { s.Observation = space.Box{} }, "observation space"},
+		{"bad action space", func(s *framework.Spec) { s.Action = space.Discrete{} }, "action space"},
+		{"bounds in the wrong order", func(s *framework.Spec) { s.RewardLow = 2 }, "reward bounds"},
+		{"a bound that is no number", func(s *framework.Spec) { s.RewardHigh = math.NaN() }, "reward bounds"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := testSpec()
@@ -46,19 +47,19 @@ func TestTimeStepsCheck(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		signal Signal
-		change func(*TimeSteps, *Spec) // of lane 1
+		change func(*TimeSteps, *framework.Spec) // of lane 1
 		want   string
 	}{
-		{"fine", Continue, func(*TimeSteps, *Spec) {}, ""},
-		{"the end of an episode", Continue, func(o *TimeSteps, _ *Spec) { o.Terminated[1], o.Truncated[1] = true, true }, ""},
-		{"NaN", Continue, func(o *TimeSteps, _ *Spec) { o.Rewards[1] = math.NaN() }, "reward is NaN"},
-		{"infinite", Continue, func(o *TimeSteps, _ *Spec) { o.Rewards[1] = math.Inf(-1) }, "reward is -Inf"},
-		{"the largest reward", Continue, func(o *TimeSteps, _ *Spec) { o.Rewards[1] = math.MaxFloat64 }, ""},
-		{"outside", Continue, func(o *TimeSteps, _ *Spec) { o.Observations.Float64[1] = 2 }, "observation: element 0 is 2"},
-		{"idle", Idle, func(o *TimeSteps, _ *Spec) { o.Rewards[1], o.Observations.Float64[1] = math.NaN(), 9 }, ""},
-		{"a first step with a reward", NewRun, func(o *TimeSteps, _ *Spec) { o.Rewards[1] = 1 }, "a new episode with reward 1"},
-		{"a first step that is the last", NewEpisode, func(o *TimeSteps, _ *Spec) { o.Truncated[1] = true }, "a new episode with"},
-		{"the end of what never ends", Continue, func(o *TimeSteps, s *Spec) { o.Truncated[1], s.Continuing = true, true }, "the episode ended"},
+		{"fine", Continue, func(*TimeSteps, *framework.Spec) {}, ""},
+		{"the end of an episode", Continue, func(o *TimeSteps, _ *framework.Spec) { o.Terminated[1], o.Truncated[1] = true, true }, ""},
+		{"NaN", Continue, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1] = math.NaN() }, "reward is NaN"},
+		{"infinite", Continue, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1] = math.Inf(-1) }, "reward is -Inf"},
+		{"the largest reward", Continue, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1] = math.MaxFloat64 }, ""},
+		{"outside", Continue, func(o *TimeSteps, _ *framework.Spec) { o.Observations.Float64[1] = 2 }, "observation: element 0 is 2"},
+		{"idle", Idle, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1], o.Observations.Float64[1] = math.NaN(), 9 }, ""},
+		{"a first step with a reward", NewRun, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1] = 1 }, "a new episode with reward 1"},
+		{"a first step that is the last", NewEpisode, func(o *TimeSteps, _ *framework.Spec) { o.Truncated[1] = true }, "a new episode with"},
+		{"the end of what never ends", Continue, func(o *TimeSteps, s *framework.Spec) { o.Truncated[1], s.Continuing = true, true }, "the episode ended"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			spec := testSpec()
@@ -79,7 +80,7 @@ func checkBlame(t *testing.T, err error, want string) {
 		return
 	}
 	var lane *LaneError
-	if !errors.As(err, &lane) || lane.Lane != 1 || !errors.Is(err, ErrInvalidAnswer) || !strings.Contains(err.Error(), want) {
+	if !errors.As(err, &lane) || lane.Lane != 1 || !errors.Is(err, framework.ErrInvalidAnswer) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q in lane 1", err, want)
 	}
 }
@@ -115,7 +116,7 @@ func TestGuard(t *testing.T) {
 	if err := Guard(func() error { return nil }); err != nil {
 		t.Errorf("got %v", err)
 	}
-	if err := Guard(func() error { return ErrUnsupported }); err != ErrUnsupported {
+	if err := Guard(func() error { return framework.ErrUnsupported }); err != framework.ErrUnsupported {
 		t.Errorf("got %v", err)
 	}
 	err := Guard(func() error { return divide(0) })
@@ -124,7 +125,7 @@ func TestGuard(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	// The author's calls, from the one that panicked, without the runtime's.
-	if !strings.HasPrefix(p.Stack, "github.com/rlrun/rlrun/framework.divide\n") || !strings.Contains(p.Stack, "TestGuard") || strings.Contains(p.Stack, "runtime.") {
+	if !strings.HasPrefix(p.Stack, "github.com/rlrun/rlrun/framework/vector.divide\n") || !strings.Contains(p.Stack, "TestGuard") || strings.Contains(p.Stack, "runtime.") {
 		t.Errorf("stack:\n%s", p.Stack)
 	}
 }

@@ -1,38 +1,18 @@
-package framework
+package vector
 
 import (
-	"errors"
 	"fmt"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 )
-
-// Validate reports what is wrong with a spec.
-func (s *Spec) Validate() error {
-	if s.ID == "" {
-		return errors.New("spec without an id")
-	}
-	if s.Observation == nil || s.Action == nil {
-		return errors.New("spec without an observation or an action space")
-	}
-	if err := s.Observation.Validate(); err != nil {
-		return fmt.Errorf("observation space: %w", err)
-	}
-	if err := s.Action.Validate(); err != nil {
-		return fmt.Errorf("action space: %w", err)
-	}
-	if !(s.RewardLow <= s.RewardHigh) {
-		return fmt.Errorf("reward bounds [%v, %v]", s.RewardLow, s.RewardHigh)
-	}
-	return nil
-}
 
 // Check reports the first answer of an environment that breaks the contract, as
 // a *LaneError wrapping ErrInvalidAnswer: a reward that is not finite, an
 // observation outside its space, a first time step with a reward or a flag, the
 // end of an episode in an environment that has none. It requires columns of the
 // right length.
-func (t *TimeSteps) Check(spec *Spec, signals []Signal) error {
+func (t *TimeSteps) Check(spec *framework.Spec, signals []Signal) error {
 	discrete, fast := spec.Observation.(space.Discrete)
 	for i, s := range signals {
 		if s == Idle {
@@ -60,7 +40,7 @@ func (t *TimeSteps) Check(spec *Spec, signals []Signal) error {
 // CheckActions reports the first action of an agent that is not in the action
 // space, as a *LaneError wrapping ErrInvalidAnswer. Lanes whose action is not
 // used are skipped. It requires a column of the right length.
-func (f *Feedback) CheckActions(spec *Spec, actions *space.Column) error {
+func (f *Feedback) CheckActions(spec *framework.Spec, actions *space.Column) error {
 	discrete, fast := spec.Action.(space.Discrete)
 	for i, s := range f.Signals {
 		if s == Idle || (s == Continue || s == Evaluate) && (f.Terminated[i] || f.Truncated[i]) {
@@ -77,5 +57,5 @@ func (f *Feedback) CheckActions(spec *Spec, actions *space.Column) error {
 }
 
 func invalid(lane int, format string, args ...any) error {
-	return &LaneError{Lane: lane, Err: fmt.Errorf("%w: %w", ErrInvalidAnswer, fmt.Errorf(format, args...))}
+	return &LaneError{Lane: lane, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, fmt.Errorf(format, args...))}
 }

@@ -1,9 +1,11 @@
-package framework
+package vector
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
 )
 
 // Kind says what a plugin provides.
@@ -22,8 +24,8 @@ type Description struct {
 	Doc  string `json:"doc"` // a sentence for people
 	// Params is the JSON schema of the parameters, with defaults and documentation.
 	Params json.RawMessage `json:"params"`
-	// Capabilities lists optional abilities: of environments "model" (Modeler)
-	// and "render" (LaneRenderer), of agents "checkpoint" (LaneSaver and
+	// Capabilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models)
+	// and "render" (EnvironmentAbilities.Render), of agents "checkpoint" (LaneSaver and
 	// LaneLoader) and "options" (OptionAgent).
 	Capabilities []string `json:"capabilities,omitempty"`
 }
@@ -34,46 +36,46 @@ type Plugin interface {
 	Describe(ctx context.Context) (Description, error)
 	// OpenEnvironment returns a batch of lanes. params is JSON that fits the
 	// description's schema; empty means all defaults.
-	OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (VectorEnvironment, error)
+	OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (Environment, error)
 	// OpenAgent returns a batch of lanes of an agent for environments as spec
 	// describes them.
-	OpenAgent(ctx context.Context, params json.RawMessage, spec Spec, lanes int) (VectorAgent, error)
+	OpenAgent(ctx context.Context, params json.RawMessage, spec framework.Spec, lanes int) (Agent, error)
 }
 
 // EnvironmentPlugin is a Plugin in this process that provides environments.
 type EnvironmentPlugin struct {
 	Description Description
-	Open        func(params json.RawMessage, lanes int) (VectorEnvironment, error)
+	Open        func(params json.RawMessage, lanes int) (Environment, error)
 }
 
 // Describe implements Plugin.
 func (p *EnvironmentPlugin) Describe(context.Context) (Description, error) { return p.Description, nil }
 
 // OpenEnvironment implements Plugin.
-func (p *EnvironmentPlugin) OpenEnvironment(_ context.Context, params json.RawMessage, lanes int) (VectorEnvironment, error) {
+func (p *EnvironmentPlugin) OpenEnvironment(_ context.Context, params json.RawMessage, lanes int) (Environment, error) {
 	return p.Open(params, lanes)
 }
 
 // OpenAgent implements Plugin: it is an error.
-func (p *EnvironmentPlugin) OpenAgent(context.Context, json.RawMessage, Spec, int) (VectorAgent, error) {
-	return nil, fmt.Errorf("%s is an environment, not an agent: %w", p.Description.ID, ErrUnsupported)
+func (p *EnvironmentPlugin) OpenAgent(context.Context, json.RawMessage, framework.Spec, int) (Agent, error) {
+	return nil, fmt.Errorf("%s is an environment, not an agent: %w", p.Description.ID, framework.ErrUnsupported)
 }
 
 // AgentPlugin is a Plugin in this process that provides agents.
 type AgentPlugin struct {
 	Description Description
-	Open        func(params json.RawMessage, spec Spec, lanes int) (VectorAgent, error)
+	Open        func(params json.RawMessage, spec framework.Spec, lanes int) (Agent, error)
 }
 
 // Describe implements Plugin.
 func (p *AgentPlugin) Describe(context.Context) (Description, error) { return p.Description, nil }
 
 // OpenAgent implements Plugin.
-func (p *AgentPlugin) OpenAgent(_ context.Context, params json.RawMessage, spec Spec, lanes int) (VectorAgent, error) {
+func (p *AgentPlugin) OpenAgent(_ context.Context, params json.RawMessage, spec framework.Spec, lanes int) (Agent, error) {
 	return p.Open(params, spec, lanes)
 }
 
 // OpenEnvironment implements Plugin: it is an error.
-func (p *AgentPlugin) OpenEnvironment(context.Context, json.RawMessage, int) (VectorEnvironment, error) {
-	return nil, fmt.Errorf("%s is an agent, not an environment: %w", p.Description.ID, ErrUnsupported)
+func (p *AgentPlugin) OpenEnvironment(context.Context, json.RawMessage, int) (Environment, error) {
+	return nil, fmt.Errorf("%s is an agent, not an environment: %w", p.Description.ID, framework.ErrUnsupported)
 }

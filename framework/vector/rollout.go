@@ -1,4 +1,4 @@
-package framework
+package vector
 
 import (
 	"context"
@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 )
 
 // Rollout asks for many steps of every lane under a policy that is a table, in one
-// call. What comes of it is what Steps calls of VectorEnvironment.Step would give,
+// call. What comes of it is what Steps calls of Environment.Step would give,
 // bit for bit: the actions are drawn from streams of their own, of which the
 // environment's draws know nothing.
 type Rollout struct {
@@ -42,28 +43,18 @@ type Trajectories struct {
 }
 
 // NewTrajectories returns zeroed columns for the given lanes and steps.
-func NewTrajectories(spec Spec, lanes, steps int) *Trajectories {
+func NewTrajectories(spec framework.Spec, lanes, steps int) *Trajectories {
 	return &Trajectories{
 		Signals: make([]Signal, lanes*steps), Actions: space.NewColumn(spec.Action, lanes*steps),
 		TimeSteps: NewTimeSteps(spec, lanes*steps),
 	}
 }
 
-// Roller is a VectorEnvironment that has its own way to make a rollout: because it
-// is in another process, or faster so. Observations and actions are Discrete, else
-// the error wraps ErrUnsupported and nothing has happened.
-type Roller interface {
-	// RollOut fills out, whose slices the caller owns and which has the right
-	// lengths. Entries of idle lanes, and from where a lane stopped, are Idle and
-	// otherwise meaningless. Errors are as those of VectorEnvironment.Step.
-	RollOut(ctx context.Context, in *Rollout, out *Trajectories) error
-}
-
 // RollOut makes a rollout: in env's own way if it has one, else step by step. Its
 // error wraps ErrUnsupported if observations or actions are not Discrete.
-func RollOut(ctx context.Context, env VectorEnvironment, in *Rollout, out *Trajectories) error {
-	if r, ok := env.(Roller); ok {
-		if err := r.RollOut(ctx, in, out); !errors.Is(err, ErrUnsupported) {
+func RollOut(ctx context.Context, env Environment, in *Rollout, out *Trajectories) error {
+	if rollOut := env.Abilities().RollOut; rollOut != nil {
+		if err := rollOut(ctx, in, out); !errors.Is(err, framework.ErrUnsupported) {
 			return err
 		}
 	}
@@ -105,7 +96,7 @@ type roller struct {
 	episodes   []int // that lanes have started
 }
 
-func newRoller(spec *Spec, in *Rollout) *roller {
+func newRoller(spec *framework.Spec, in *Rollout) *roller {
 	observation, action := spec.Observation.(space.Discrete), spec.Action.(space.Discrete)
 	lanes := len(in.Signals)
 	return &roller{
@@ -204,11 +195,11 @@ func (r *roller) keep(t int, out *Trajectories) {
 
 // Check reports what is wrong with a request. The error wraps ErrUnsupported where
 // a policy cannot be a table.
-func (in *Rollout) Check(spec *Spec) error {
+func (in *Rollout) Check(spec *framework.Spec) error {
 	observation, ok := spec.Observation.(space.Discrete)
 	action, discrete := spec.Action.(space.Discrete)
 	if !ok || !discrete {
-		return fmt.Errorf("%s: a policy that is a table needs discrete observations and actions: %w", spec.ID, ErrUnsupported)
+		return fmt.Errorf("%s: a policy that is a table needs discrete observations and actions: %w", spec.ID, framework.ErrUnsupported)
 	}
 	lanes := len(in.Signals)
 	switch {
@@ -247,7 +238,7 @@ func (in *Rollout) Check(spec *Spec) error {
 // Check reports the first entry that is not what the request asked for, as
 // TimeSteps.Check does. It requires a request that passes Check, and columns of
 // the right length.
-func (tr *Trajectories) Check(spec *Spec, in *Rollout) error {
+func (tr *Trajectories) Check(spec *framework.Spec, in *Rollout) error {
 	if err := tr.TimeSteps.Check(spec, tr.Signals); err != nil {
 		var lane *LaneError
 		if !errors.As(err, &lane) {

@@ -1,4 +1,4 @@
-package framework
+package vector
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// OptionAgent is a VectorAgent whose exploration the host may take over: it
+// OptionAgent is a Agent whose exploration the host may take over: it
 // describes the bandit over options that the reduction makes of a lane's state
 // (docs/theory.md §3.4), the host decides, and the agent follows the chosen
 // option until the host decides again. An agent that is only ever stepped by
@@ -15,7 +15,7 @@ import (
 //
 // VectorizeAgent makes an OptionAgent of single agents that are Optioners.
 type OptionAgent interface {
-	VectorAgent
+	Agent
 	// Offer says which kinds of options the agent is to choose from; the greedy
 	// one is always among them. It is called once, before the first step, by a
 	// host that means to decide. Its error wraps ErrUnsupported for a kind that

@@ -1,8 +1,8 @@
-package framework
+package vector
 
 import "context"
 
-// NoteLanes returns a context for the calls of a VectorEnvironment or VectorAgent:
+// NoteLanes returns a context for the calls of a Environment or Agent:
 // those that step their lanes one after the other note in *at where they are. It is
 // the number of a lane plus 1 while that lane's code runs, 0 otherwise. If *at is
 // memory shared with another process, that knows which lane ended or stopped this

@@ -1,4 +1,4 @@
-package framework
+package vector
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/mdp"
 )
@@ -22,8 +23,8 @@ type gifted struct {
 func (g *gifted) Model(context.Context) (*mdp.Tabular, error) { return g.model, g.fails }
 func (g *gifted) Render(context.Context) (string, error)      { return "|x  |\n", g.fails }
 func (g *gifted) Save(context.Context) ([]byte, error)        { return []byte(g.state), g.fails }
-func (g *gifted) Update(_ context.Context, t Transition) error {
-	g.learnt = append(g.learnt, Transition{Observation: space.Value{Float64: slices.Clone(t.Observation.Float64)}, Action: t.Action, Reward: t.Reward})
+func (g *gifted) Update(_ context.Context, t framework.Transition) error {
+	g.learnt = append(g.learnt, framework.Transition{Observation: space.Value{Float64: slices.Clone(t.Observation.Float64)}, Action: t.Action, Reward: t.Reward})
 	return nil
 }
 func (g *gifted) Load(_ context.Context, state []byte) error {
@@ -38,11 +39,11 @@ func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
 	}
 	failure := errors.New("lost")
 	var fails error
-	env, err := Vectorize(func() (Environment, error) { return &gifted{model: model, fails: fails}, nil }, 2)
+	env, err := Vectorize(func() (framework.Environment, error) { return &gifted{model: model, fails: fails}, nil }, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := env.(Modeler).Models(t.Context())
+	models, err := Models(t.Context(), env)
 	if err != nil || len(models) != 2 || models[1] != model {
 		t.Errorf("models %v, %v", models, err)
 	}
@@ -53,28 +54,28 @@ func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
 		t.Error("rendered lane 2 of 2")
 	}
 	fails = failure
-	broken, err := Vectorize(func() (Environment, error) { return &gifted{model: model, fails: fails}, nil }, 2)
+	broken, err := Vectorize(func() (framework.Environment, error) { return &gifted{model: model, fails: fails}, nil }, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var lane *LaneError
-	if _, err := broken.(Modeler).Models(t.Context()); !errors.Is(err, failure) || !errors.As(err, &lane) || lane.Lane != 0 {
+	if _, err := Models(t.Context(), broken); !errors.Is(err, failure) || !errors.As(err, &lane) || lane.Lane != 0 {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Render(t.Context(), broken, 0); !errors.Is(err, failure) {
 		t.Errorf("got %v", err)
 	}
-	plain, err := Vectorize(func() (Environment, error) { return &scripted{}, nil }, 1)
+	plain, err := Vectorize(func() (framework.Environment, error) { return &scripted{}, nil }, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := plain.(Modeler); ok {
+	if plain.Abilities().Models != nil {
 		t.Error("lanes of an environment without a model have models")
 	}
-	if _, err := Render(t.Context(), plain, 0); !errors.Is(err, ErrUnsupported) {
+	if _, err := Render(t.Context(), plain, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Render(t.Context(), struct{ VectorEnvironment }{plain}, 0); !errors.Is(err, ErrUnsupported) {
+	if _, err := Render(t.Context(), WithAbilities(plain, EnvironmentAbilities{}), 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -82,12 +83,12 @@ func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
 // batching is an environment that knows how to step many.
 type batching struct{ scripted }
 
-func (b *batching) Batch(lanes int) (VectorEnvironment, error) {
+func (b *batching) Batch(lanes int) (Environment, error) {
 	return nil, fmt.Errorf("a batch of %d", lanes)
 }
 
 func TestVectorizeAsksForABatch(t *testing.T) {
-	_, err := Vectorize(func() (Environment, error) { return &batching{}, nil }, 3)
+	_, err := Vectorize(func() (framework.Environment, error) { return &batching{}, nil }, 3)
 	if err == nil || err.Error() != "a batch of 3" {
 		t.Errorf("got %v", err)
 	}
@@ -95,9 +96,9 @@ func TestVectorizeAsksForABatch(t *testing.T) {
 
 // The lanes that Vectorize makes refuse what their copies should never see.
 func TestVectorizeRefusesSteps(t *testing.T) {
-	env, err := Vectorize(func() (Environment, error) {
-		return &scripted{step: func() (TimeStep, error) {
-			return TimeStep{Observation: space.Value{Float64: []float64{0}}, Terminated: true}, nil
+	env, err := Vectorize(func() (framework.Environment, error) {
+		return &scripted{step: func() (framework.TimeStep, error) {
+			return framework.TimeStep{Observation: space.Value{Float64: []float64{0}}, Terminated: true}, nil
 		}}, nil
 	}, 1)
 	if err != nil {
@@ -111,22 +112,22 @@ func TestVectorizeRefusesSteps(t *testing.T) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
-	step(Continue, 1, ErrNeedsReset)
+	step(Continue, 1, framework.ErrNeedsReset)
 	step(NewRun, 0, nil)
-	step(Continue, 0, ErrInvalidAction)
+	step(Continue, 0, framework.ErrInvalidAction)
 	step(Continue, 3, nil)
-	step(Continue, 3, ErrNeedsReset)
+	step(Continue, 3, framework.ErrNeedsReset)
 }
 
 // crowd is an agent that knows how to step many.
 type crowd struct{ scripted }
 
-func (c *crowd) BatchAgent(lanes int) (VectorAgent, error) {
+func (c *crowd) BatchAgent(lanes int) (Agent, error) {
 	return nil, fmt.Errorf("a batch of %d", lanes)
 }
 
 func TestVectorizeAgentAsksForABatch(t *testing.T) {
-	_, err := VectorizeAgent(func(uint64) (Agent, error) { return &crowd{}, nil }, testSpec(), 3)
+	_, err := VectorizeAgent(func(uint64) (framework.Agent, error) { return &crowd{}, nil }, testSpec(), 3)
 	if err == nil || err.Error() != "a batch of 3" {
 		t.Errorf("got %v", err)
 	}
@@ -135,7 +136,7 @@ func TestVectorizeAgentAsksForABatch(t *testing.T) {
 func TestSaveAndLoadLanes(t *testing.T) {
 	spec := testSpec()
 	var made []*gifted
-	agent, err := VectorizeAgent(func(uint64) (Agent, error) {
+	agent, err := VectorizeAgent(func(uint64) (framework.Agent, error) {
 		made = append(made, &gifted{scripted: scripted{action: func() (space.Value, error) { return space.Value{Int: 2}, nil }}})
 		return made[len(made)-1], nil
 	}, spec, 2)
@@ -143,7 +144,7 @@ func TestSaveAndLoadLanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	made = nil // was a look at what it can do
-	if _, err := Save(t.Context(), agent, 0); !errors.Is(err, ErrNeedsReset) {
+	if _, err := Save(t.Context(), agent, 0); !errors.Is(err, framework.ErrNeedsReset) {
 		t.Errorf("saved before a run: %v", err)
 	}
 	in, actions := NewFeedback(spec, 2), space.NewColumn(spec.Action, 2)
@@ -174,14 +175,14 @@ func TestSaveAndLoadLanes(t *testing.T) {
 	if err := Load(t.Context(), agent, 0, []byte("nonsense")); err == nil {
 		t.Error("loaded nonsense")
 	}
-	plain, err := VectorizeAgent(func(uint64) (Agent, error) { return &scripted{}, nil }, spec, 1)
+	plain, err := VectorizeAgent(func(uint64) (framework.Agent, error) { return &scripted{}, nil }, spec, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Load(t.Context(), plain, 0, state); !errors.Is(err, ErrUnsupported) {
+	if err := Load(t.Context(), plain, 0, state); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Save(t.Context(), struct{ VectorAgent }{plain}, 0); !errors.Is(err, ErrUnsupported) {
+	if _, err := Save(t.Context(), struct{ Agent }{plain}, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }

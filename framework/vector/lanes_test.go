@@ -1,4 +1,4 @@
-package framework
+package vector
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 )
 
@@ -52,7 +53,7 @@ func TestNoteLanes(t *testing.T) {
 			}
 			seen = nil
 		}
-		env, err := Vectorize(func() (Environment, error) { return lane(), nil }, 3)
+		env, err := Vectorize(func() (framework.Environment, error) { return lane(), nil }, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +64,7 @@ func TestNoteLanes(t *testing.T) {
 		}
 		_ = env.Step(ctx, in, &out)
 		check("environment")
-		agent, err := VectorizeAgent(func(uint64) (Agent, error) { return lane(), nil }, env.Spec(), 3)
+		agent, err := VectorizeAgent(func(uint64) (framework.Agent, error) { return lane(), nil }, env.Spec(), 3)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package framework
+package vector
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -14,11 +15,11 @@ import (
 // episode and an action outside the action space are refused before they reach a
 // copy. Lanes have the optional abilities of the copies: see Batcher, KnownModel
 // and Renderer. A copy that is an io.Closer is closed with the lanes.
-func Vectorize(newEnv func() (Environment, error), lanes int) (VectorEnvironment, error) {
+func Vectorize(newEnv func() (framework.Environment, error), lanes int) (Environment, error) {
 	if lanes < 1 {
 		return nil, fmt.Errorf("%d lanes; must be at least 1", lanes)
 	}
-	v := &vectorEnvironment{envs: make([]Environment, lanes), running: make([]bool, lanes)}
+	v := &vectorEnvironment{envs: make([]framework.Environment, lanes), running: make([]bool, lanes)}
 	for i := range v.envs {
 		env, err := newEnv()
 		if err != nil {
@@ -30,29 +31,23 @@ func Vectorize(newEnv func() (Environment, error), lanes int) (VectorEnvironment
 		v.envs[i] = env
 	}
 	v.spec = v.envs[0].Spec()
-	if _, ok := v.envs[0].(KnownModel); ok {
-		return modelLanes{v}, nil
-	}
 	return v, nil
 }
 
 type vectorEnvironment struct {
-	spec    Spec
-	envs    []Environment
+	spec    framework.Spec
+	envs    []framework.Environment
 	running []bool // an episode goes on
 }
 
-// modelLanes is a vectorEnvironment whose copies are known models.
-type modelLanes struct{ *vectorEnvironment }
-
-func (v *vectorEnvironment) Spec() Spec { return v.spec }
+func (v *vectorEnvironment) Spec() framework.Spec { return v.spec }
 
 func (v *vectorEnvironment) Step(ctx context.Context, in *Actions, out *TimeSteps) error {
 	return eachLane(ctx, len(v.envs), func(i int) error { return v.step(ctx, i, in, out) })
 }
 
 func (v *vectorEnvironment) step(ctx context.Context, i int, in *Actions, out *TimeSteps) error {
-	var ts TimeStep
+	var ts framework.TimeStep
 	var err error
 	switch in.Signals[i] {
 	case Idle:
@@ -61,10 +56,10 @@ func (v *vectorEnvironment) step(ctx context.Context, i int, in *Actions, out *T
 		ts.Observation, err = v.envs[i].Reset(ctx, in.Seeds[i])
 	default:
 		if !v.running[i] {
-			return ErrNeedsReset
+			return framework.ErrNeedsReset
 		}
 		if err := v.spec.Action.Check(&in.Actions, i); err != nil {
-			return fmt.Errorf("%w: %w", ErrInvalidAction, err)
+			return fmt.Errorf("%w: %w", framework.ErrInvalidAction, err)
 		}
 		ts, err = v.envs[i].Step(ctx, in.Actions.Get(v.spec.Action, i))
 	}
@@ -74,16 +69,26 @@ func (v *vectorEnvironment) step(ctx context.Context, i int, in *Actions, out *T
 	v.running[i] = !ts.Terminated && !ts.Truncated
 	out.Rewards[i], out.Terminated[i], out.Truncated[i] = ts.Reward, ts.Terminated, ts.Truncated
 	if err := out.Observations.Set(v.spec.Observation, i, ts.Observation); err != nil {
-		return fmt.Errorf("%w: observation: %w", ErrInvalidAnswer, err)
+		return fmt.Errorf("%w: observation: %w", framework.ErrInvalidAnswer, err)
 	}
 	return nil
 }
 
-// Models implements Modeler.
-func (v modelLanes) Models(ctx context.Context) ([]*mdp.Tabular, error) {
+// Abilities implements Environment.
+func (v *vectorEnvironment) Abilities() (a EnvironmentAbilities) {
+	if _, ok := v.envs[0].(framework.KnownModel); ok {
+		a.Models = v.models
+	}
+	if _, ok := v.envs[0].(framework.Renderer); ok {
+		a.Render = v.render
+	}
+	return a
+}
+
+func (v *vectorEnvironment) models(ctx context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, len(v.envs))
 	err := eachLane(ctx, len(v.envs), func(i int) (err error) {
-		models[i], err = v.envs[i].(KnownModel).Model(ctx)
+		models[i], err = v.envs[i].(framework.KnownModel).Model(ctx)
 		return err
 	})
 	if err != nil {
@@ -92,14 +97,13 @@ func (v modelLanes) Models(ctx context.Context) ([]*mdp.Tabular, error) {
 	return models, nil
 }
 
-// RenderLane implements LaneRenderer.
-func (v *vectorEnvironment) RenderLane(ctx context.Context, lane int) (text string, err error) {
+func (v *vectorEnvironment) render(ctx context.Context, lane int) (text string, err error) {
 	if lane < 0 || lane >= len(v.envs) {
 		return "", fmt.Errorf("no lane %d of %d", lane, len(v.envs))
 	}
-	r, ok := v.envs[lane].(Renderer)
+	r, ok := v.envs[lane].(framework.Renderer)
 	if !ok {
-		return "", fmt.Errorf("%s cannot be rendered: %w", v.spec.ID, ErrUnsupported)
+		return "", fmt.Errorf("%s cannot be rendered: %w", v.spec.ID, framework.ErrUnsupported)
 	}
 	err = Guard(func() (err error) {
 		text, err = r.Render(ctx)

@@ -1,4 +1,4 @@
-package framework
+package vector
 
 import (
 	"context"
@@ -6,33 +6,34 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
 )
 
 // scripted is an environment and an agent that does as it is told.
 type scripted struct {
-	step   func() (TimeStep, error)
+	step   func() (framework.TimeStep, error)
 	action func() (space.Value, error)
 	closed error
 	closes int
 	resets []uint64
-	learnt []Transition
+	learnt []framework.Transition
 }
 
-func (s *scripted) Spec() Spec { return testSpec() }
+func (s *scripted) Spec() framework.Spec { return testSpec() }
 
 func (s *scripted) Reset(_ context.Context, seed uint64) (space.Value, error) {
 	s.resets = append(s.resets, seed)
 	return space.Value{Float64: []float64{0.5}}, nil
 }
 
-func (s *scripted) Step(context.Context, space.Value) (TimeStep, error) { return s.step() }
+func (s *scripted) Step(context.Context, space.Value) (framework.TimeStep, error) { return s.step() }
 
 func (s *scripted) SelectAction(context.Context, space.Value) (space.Value, error) {
 	return s.action()
 }
 
-func (s *scripted) Update(_ context.Context, t Transition) error {
+func (s *scripted) Update(_ context.Context, t framework.Transition) error {
 	s.learnt = append(s.learnt, t)
 	return nil
 }
@@ -46,20 +47,20 @@ func TestVectorizeBlamesALane(t *testing.T) {
 	failure := errors.New("broken")
 	for _, tt := range []struct {
 		name string
-		step func() (TimeStep, error)
+		step func() (framework.TimeStep, error)
 		is   error
 		want string
 	}{
-		{"error", func() (TimeStep, error) { return TimeStep{}, failure }, failure, "lane 1: broken"},
-		{"panic", func() (TimeStep, error) { panic("oh") }, nil, "lane 1: panic: oh"},
-		{"no observation", func() (TimeStep, error) { return TimeStep{}, nil }, ErrInvalidAnswer, "lane 1: invalid answer: observation: 0 elements"},
+		{"error", func() (framework.TimeStep, error) { return framework.TimeStep{}, failure }, failure, "lane 1: broken"},
+		{"panic", func() (framework.TimeStep, error) { panic("oh") }, nil, "lane 1: panic: oh"},
+		{"no observation", func() (framework.TimeStep, error) { return framework.TimeStep{}, nil }, framework.ErrInvalidAnswer, "lane 1: invalid answer: observation: 0 elements"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			fine := &scripted{step: func() (TimeStep, error) {
-				return TimeStep{Observation: space.Value{Float64: []float64{0.25}}, Reward: 2, Truncated: true}, nil
+			fine := &scripted{step: func() (framework.TimeStep, error) {
+				return framework.TimeStep{Observation: space.Value{Float64: []float64{0.25}}, Reward: 2, Truncated: true}, nil
 			}}
-			copies := []Environment{fine, &scripted{step: tt.step}}
-			env, err := Vectorize(func() (Environment, error) {
+			copies := []framework.Environment{fine, &scripted{step: tt.step}}
+			env, err := Vectorize(func() (framework.Environment, error) {
 				e := copies[0]
 				copies = copies[1:]
 				return e, nil
@@ -89,10 +90,10 @@ func TestVectorizeBlamesALane(t *testing.T) {
 }
 
 func TestVectorizeRefuses(t *testing.T) {
-	if _, err := Vectorize(func() (Environment, error) { return &scripted{}, nil }, 0); err == nil {
+	if _, err := Vectorize(func() (framework.Environment, error) { return &scripted{}, nil }, 0); err == nil {
 		t.Error("no lanes were accepted")
 	}
-	if _, err := Vectorize(func() (Environment, error) { return nil, ErrUnsupported }, 2); !errors.Is(err, ErrUnsupported) {
+	if _, err := Vectorize(func() (framework.Environment, error) { return nil, framework.ErrUnsupported }, 2); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -102,7 +103,7 @@ func TestVectorizeCloses(t *testing.T) {
 	stuck, locked := errors.New("stuck"), errors.New("locked")
 	copies := []*scripted{{closed: stuck}, {}, {closed: locked}}
 	made := 0
-	env, err := Vectorize(func() (Environment, error) {
+	env, err := Vectorize(func() (framework.Environment, error) {
 		made++
 		return copies[made-1], nil
 	}, 3)
@@ -112,13 +113,13 @@ func TestVectorizeCloses(t *testing.T) {
 	if err := env.Close(); !errors.Is(err, stuck) || !errors.Is(err, locked) {
 		t.Errorf("got %v, want both errors", err)
 	}
-	_, err = Vectorize(func() (Environment, error) {
+	_, err = Vectorize(func() (framework.Environment, error) {
 		if made--; made == 0 {
-			return nil, ErrUnsupported
+			return nil, framework.ErrUnsupported
 		}
 		return copies[made], nil
 	}, 3)
-	if !errors.Is(err, ErrUnsupported) {
+	if !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 	if copies[0].closes != 1 || copies[1].closes != 2 || copies[2].closes != 2 {
@@ -131,7 +132,7 @@ func TestVectorizeAgent(t *testing.T) {
 	action := int64(2)
 	one := &scripted{action: func() (space.Value, error) { return space.Value{Int: action}, nil }}
 	var seeds []uint64
-	agent, err := VectorizeAgent(func(seed uint64) (Agent, error) {
+	agent, err := VectorizeAgent(func(seed uint64) (framework.Agent, error) {
 		seeds = append(seeds, seed)
 		return one, nil
 	}, spec, 1)
@@ -174,7 +175,7 @@ func TestVectorizeAgent(t *testing.T) {
 func TestVectorizeAgentCloses(t *testing.T) {
 	stuck, locked := errors.New("stuck"), errors.New("locked")
 	var made []*scripted
-	agent, err := VectorizeAgent(func(uint64) (Agent, error) {
+	agent, err := VectorizeAgent(func(uint64) (framework.Agent, error) {
 		a := &scripted{action: func() (space.Value, error) { return space.Value{Int: 2}, nil }}
 		made = append(made, a)
 		return a, nil
@@ -219,10 +220,10 @@ func TestVectorizeAgentCloses(t *testing.T) {
 }
 
 func TestVectorizeAgentRefuses(t *testing.T) {
-	if _, err := VectorizeAgent(func(uint64) (Agent, error) { return &scripted{}, nil }, testSpec(), 0); err == nil {
+	if _, err := VectorizeAgent(func(uint64) (framework.Agent, error) { return &scripted{}, nil }, testSpec(), 0); err == nil {
 		t.Error("no lanes were accepted")
 	}
-	if _, err := VectorizeAgent(func(uint64) (Agent, error) { return nil, ErrUnsupported }, testSpec(), 2); !errors.Is(err, ErrUnsupported) {
+	if _, err := VectorizeAgent(func(uint64) (framework.Agent, error) { return nil, framework.ErrUnsupported }, testSpec(), 2); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -239,7 +240,7 @@ func TestVectorizeAgentBlamesALane(t *testing.T) {
 		{"panic", NewRun, "lane 0: panic: oh"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			agent, err := VectorizeAgent(func(uint64) (Agent, error) {
+			agent, err := VectorizeAgent(func(uint64) (framework.Agent, error) {
 				return &scripted{action: func() (space.Value, error) { panic("oh") }}, nil
 			}, spec, 1)
 			if err != nil {

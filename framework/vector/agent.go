@@ -1,0 +1,49 @@
+package vector
+
+import (
+	"context"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// Feedback is what an agent receives: one entry a lane in every slice. Where
+// Signals is Continue it is the outcome of the action the agent selected last;
+// where it is NewEpisode or NewRun only the observation counts.
+type Feedback struct {
+	Signals []Signal
+	// Seeds holds, where Signals is NewRun, the seed of the agent's random
+	// streams in that run.
+	Seeds []uint64
+	TimeSteps
+}
+
+// NewFeedback returns zeroed columns for the given lanes of a spec.
+func NewFeedback(spec framework.Spec, lanes int) *Feedback {
+	return &Feedback{
+		Signals:   make([]Signal, lanes),
+		Seeds:     make([]uint64, lanes),
+		TimeSteps: NewTimeSteps(spec, lanes),
+	}
+}
+
+// Agent is n lanes of an agent, stepped together. It need not be safe for
+// concurrent use.
+type Agent interface {
+	// Step lets every lane learn from the outcome of its last action, then
+	// select the next one into actions, whose slices the caller owns. Where an
+	// episode ended (Terminated or Truncated) the lane learns and its action is
+	// not used.
+	Step(ctx context.Context, in *Feedback, actions *space.Column) error
+	Close() error
+}
+
+// LaneAgent is a Agent, for space.Discrete observations and actions, whose
+// lanes can also be stepped alone; see LaneEnvironment.
+type LaneAgent interface {
+	Agent
+	// StepLane is Step for one lane, whose signal is Continue and whose episode
+	// goes on, and not a call for any other: the lane learns that its last action
+	// was paid reward and led to observation, and selects the next.
+	StepLane(lane int, observation int64, reward float64) (action int64, err error)
+}

@@ -1,0 +1,154 @@
+package vector
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// Signal tells one lane what a call is for.
+type Signal uint8
+
+const (
+	// Idle leaves the lane alone: its run is over. Its entries in every column
+	// are meaningless and stay untouched.
+	Idle Signal = iota
+	// Continue is an ordinary step.
+	Continue
+	// NewEpisode starts the next episode of the lane's run. The environment
+	// ignores the action, draws the initial state from the lane's seed and
+	// answers with reward 0 and both flags false; the agent learns nothing from
+	// this call and acts on its observation.
+	NewEpisode
+	// NewRun is NewEpisode, and the lane belongs to another run from now on: an
+	// agent forgets all it has learned and restarts from the lane's seed.
+	NewRun
+	// Evaluate is for agents alone: Continue with learning off. The lane learns
+	// nothing from the outcome of its last action and, unless the episode ended,
+	// selects the next one.
+	Evaluate
+)
+
+// Actions is what an environment receives: one entry a lane in every slice.
+type Actions struct {
+	Signals []Signal
+	// Seeds holds, where Signals is NewEpisode or NewRun, the seed from which
+	// the lane's random stream of that episode starts.
+	Seeds []uint64
+	// Actions holds, where Signals is Continue, the selected action.
+	Actions space.Column
+}
+
+// TimeSteps is what an environment answers: one entry a lane in every slice.
+type TimeSteps struct {
+	Observations space.Column // valid at the end of an episode, too
+	Rewards      []float64    // finite
+	// Terminated: the MDP ended, nothing follows; learners bootstrap with zero.
+	// Truncated: the episode was cut short; learners bootstrap from the last
+	// observation. After either, the lane's next signal is NewEpisode or Idle.
+	Terminated, Truncated []bool
+}
+
+// NewActions returns zeroed columns for the given lanes of a spec's actions.
+func NewActions(spec framework.Spec, lanes int) *Actions {
+	return &Actions{
+		Signals: make([]Signal, lanes),
+		Seeds:   make([]uint64, lanes),
+		Actions: space.NewColumn(spec.Action, lanes),
+	}
+}
+
+// NewTimeSteps returns zeroed columns for the given lanes of a spec.
+func NewTimeSteps(spec framework.Spec, lanes int) TimeSteps {
+	return TimeSteps{
+		Observations: space.NewColumn(spec.Observation, lanes),
+		Rewards:      make([]float64, lanes),
+		Terminated:   make([]bool, lanes),
+		Truncated:    make([]bool, lanes),
+	}
+}
+
+// Environment is n lanes of an environment, stepped together. It need not
+// be safe for concurrent use.
+type Environment interface {
+	Spec() framework.Spec
+	// Step advances every lane as its signal says and fills every entry of out,
+	// whose slices the caller owns, but those of idle lanes. An error ends the
+	// whole batch; it wraps a *LaneError where one lane is to blame, and
+	// ErrNeedsReset or ErrInvalidAction where Environment.Step would.
+	Step(ctx context.Context, in *Actions, out *TimeSteps) error
+	// Abilities returns what the environment can do besides. It does not change.
+	Abilities() EnvironmentAbilities
+	Close() error
+}
+
+// EnvironmentAbilities are the optional abilities of an Environment. A field is nil
+// where the ability is absent. A wrapper passes all of them on by returning those of
+// the environment that it wraps, or a copy with some fields replaced.
+type EnvironmentAbilities struct {
+	// Models returns the model of every lane, where lanes are known finite MDPs. A
+	// model is valid from the lane's NewRun on. Lanes with the same dynamics may
+	// share one model; the caller does not change it. The host computes the optimum,
+	// regret and mixing times from models.
+	Models func(ctx context.Context) ([]*mdp.Tabular, error)
+	// Render is framework.Renderer.Render of a lane that has been started. Its error
+	// wraps framework.ErrUnsupported where there is nothing to see.
+	Render func(ctx context.Context, lane int) (string, error)
+	// RollOut makes a rollout in the environment's own way: because it is in another
+	// process, or because that is faster. It fills out, whose slices the caller owns
+	// and which has the right lengths. Entries of idle lanes, and those after a lane
+	// stopped, are Idle and otherwise meaningless. Errors are those of
+	// Environment.Step. An error that wraps framework.ErrUnsupported says that
+	// nothing has happened; function RollOut then steps.
+	RollOut func(ctx context.Context, in *Rollout, out *Trajectories) error
+	// PlayLane plays one lane alone, where observations and actions are
+	// space.Discrete. The lane's signal is Continue and its episode goes on.
+	// agent.StepLane selects each action after the outcome of the last step, at first
+	// last. PlayLane stops when actions and rewards are filled (the caller owns both;
+	// they are equally long and not empty) or when the episode ends. It returns the
+	// number of steps made and the outcome of the last one. After an error, made
+	// counts the steps before it; an error of the agent is wrapped in an *AgentError.
+	//
+	// The loop uses it where the agent is a LaneAgent in the same process: many steps
+	// of one lane are made while its data are in the processor's cache.
+	PlayLane func(lane int, agent LaneAgent, last LaneStep, actions []int64, rewards []float64) (made int, _ LaneStep, err error)
+}
+
+// WithAbilities returns env with the given abilities in place of its own.
+func WithAbilities(env Environment, abilities EnvironmentAbilities) Environment {
+	return able{env, abilities}
+}
+
+type able struct {
+	Environment
+	abilities EnvironmentAbilities
+}
+
+func (a able) Abilities() EnvironmentAbilities { return a.abilities }
+
+// Models returns the models of env's lanes. The error wraps
+// framework.ErrUnsupported if env has none.
+func Models(ctx context.Context, env Environment) ([]*mdp.Tabular, error) {
+	if f := env.Abilities().Models; f != nil {
+		return f(ctx)
+	}
+	return nil, fmt.Errorf("%s has no known model: %w", env.Spec().ID, framework.ErrUnsupported)
+}
+
+// Render draws a lane of env. The error wraps framework.ErrUnsupported if env cannot.
+func Render(ctx context.Context, env Environment, lane int) (string, error) {
+	if f := env.Abilities().Render; f != nil {
+		return f(ctx, lane)
+	}
+	return "", fmt.Errorf("%s cannot be rendered: %w", env.Spec().ID, framework.ErrUnsupported)
+}
+
+// LaneStep is the outcome of a step of one lane; see TimeStep.
+type LaneStep struct {
+	Observation           int64
+	Reward                float64
+	Terminated, Truncated bool
+}
