@@ -28,6 +28,9 @@ type Description struct {
 	// and "render" (EnvironmentAbilities.Render), of agents "checkpoint" (LaneSaver and
 	// LaneLoader) and "options" (OptionAgent).
 	Capabilities []string `json:"capabilities,omitempty"`
+	// Breaks names the laws of agents (framework/rltest) that the agent breaks by
+	// design, each with the reason.
+	Breaks map[string]string `json:"breaks,omitempty"`
 }
 
 // Plugin provides environments or agents. Local plugins (EnvironmentPlugin,

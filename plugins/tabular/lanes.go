@@ -6,9 +6,7 @@ package tabular
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
@@ -39,7 +37,7 @@ type lane struct {
 // limit steps are truncated; 0 is for no limit. The environment continues if it has
 // neither a limit nor a terminal state, and its bounds are those of its rewards.
 func New(id string, t *catalog.Task, limit, n int) vector.Environment {
-	low, high := rewardRange(t.Model)
+	low, high := t.Model.RewardBounds()
 	l := &lanes{
 		spec: framework.Spec{
 			ID:          id,
@@ -55,31 +53,6 @@ func New(id string, t *catalog.Task, limit, n int) vector.Environment {
 		l.states[i].over = true
 	}
 	return l
-}
-
-// rewardRange returns the bounds of the rewards of all actions in all states that
-// are not terminal.
-func rewardRange(m *mdp.Tabular) (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for s := range m.NumStates() {
-		if m.Terminal(s) {
-			continue
-		}
-		for a := range m.NumActions() {
-			rewards := m.SuccessorRewards(s, a)
-			if rewards == nil {
-				rewards = []float64{m.Reward(s, a)}
-			}
-			switch noise := m.Noise(s, a); {
-			case noise.Bernoulli:
-				rewards = []float64{0, 1}
-			case noise.SD > 0:
-				return math.Inf(-1), math.Inf(1)
-			}
-			low, high = min(low, slices.Min(rewards)), max(high, slices.Max(rewards))
-		}
-	}
-	return low, high
 }
 
 // Spec implements vector.Environment.
