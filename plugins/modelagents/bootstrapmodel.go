@@ -133,7 +133,7 @@ func (p *bootstrapModelParams) check(t finite.Task) error {
 	return nil
 }
 
-// discount returns what options.ReduceOptions takes for the criterion. A discount
+// discount returns what options.ReduceConfig takes for the criterion. A discount
 // of zero, which means gains there, is one that is too small to matter.
 func (p *bootstrapModelParams) discount() float64 {
 	if p.Criterion == "average" {
@@ -196,7 +196,7 @@ func (x *bootstrapModel) Start(s uint64) {
 	x.greedy.begin()
 	x.forget()
 	x.average, x.policy, x.value = mdp.AverageSolver{}, nil, nil
-	x.reducer, x.reduction = options.NewReducer(options.WindowOptions{Fixed: 1}), nil
+	x.reducer, x.reduction = options.NewReducer(options.CommitmentConfig{Fixed: 1}), nil
 	x.within, x.news, x.followed = false, true, itself
 }
 
@@ -384,9 +384,11 @@ func (x *bootstrapModel) complete(k int, m *mdp.Tabular) (*mdp.Tabular, error) {
 }
 
 func (x *bootstrapModel) Offer(kinds []options.Kind) error {
-	o := options.TableOptions{Kinds: kinds, Reveal: x.p.Reveal}
-	if err := o.Check(); err != nil {
+	if err := options.CheckKinds(kinds); err != nil {
 		return lanes.Unsupported("%v", err)
+	}
+	if slices.Contains(kinds, options.Pairs) {
+		return lanes.Unsupported("it values policies, not single pairs: options of kind %s need another agent", options.Pairs)
 	}
 	x.kinds, x.offered, x.deviates = kinds, true, slices.Contains(kinds, options.Deviations)
 	return nil
@@ -420,9 +422,9 @@ func (x *bootstrapModel) reduce(s int) error {
 	if err != nil {
 		return err
 	}
-	red, err := x.reducer.Reduce(members, options.ReduceOptions{
+	red, err := x.reducer.Reduce(members, options.ReduceConfig{
 		Kinds: x.kinds, Mean: mean, Discount: x.p.discount(), Residual: x.p.Residual, State: s,
-		Visits: x.visits, Kappa: x.p.Kappa, Reveal: x.p.Reveal,
+		Visits: x.visits, Kappa: x.p.Kappa, RevealProbability: x.p.Reveal,
 	})
 	if err != nil {
 		return err
