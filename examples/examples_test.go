@@ -63,7 +63,7 @@ func TestNodeModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := env.(vector.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func BenchmarkNodeRollout(b *testing.B) {
 		in.Policy[i*m] = 1
 	}
 	out := vector.NewTrajectories(spec, 1, in.Steps)
-	for name, env := range map[string]vector.Environment{"rolled": env, "stepped": struct{ vector.Environment }{env}} {
+	for name, env := range map[string]vector.Environment{"rolled": env, "stepped": vector.WithAbilities(env, vector.EnvironmentAbilities{})} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if err := vector.RollOut(b.Context(), env, in, out); err != nil {

@@ -2,7 +2,9 @@ package mdp
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Model is a finite Markov decision process with states 0..NumStates()-1 and
@@ -89,6 +91,31 @@ func (m *Tabular) Noise(s, a int) Noise {
 		return Noise{}
 	}
 	return m.noise[s*m.actions+a]
+}
+
+// RewardBounds returns the least and the largest reward that an action can pay in a
+// state that is not terminal; they are infinite if some reward has Gaussian noise.
+func (m *Tabular) RewardBounds() (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for s := range m.NumStates() {
+		if m.Terminal(s) {
+			continue
+		}
+		for a := range m.NumActions() {
+			rewards := m.SuccessorRewards(s, a)
+			if rewards == nil {
+				rewards = []float64{m.Reward(s, a)}
+			}
+			switch noise := m.Noise(s, a); {
+			case noise.Bernoulli:
+				rewards = []float64{0, 1}
+			case noise.SD > 0:
+				return math.Inf(-1), math.Inf(1)
+			}
+			low, high = min(low, slices.Min(rewards)), max(high, slices.Max(rewards))
+		}
+	}
+	return low, high
 }
 
 // Terminal reports whether s ends an episode: it is never left and pays nothing.

@@ -81,7 +81,7 @@ func records(t *testing.T, open experiment.Opener, workers, lanes int) map[resul
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	done, err := p.Prepare(dir, false, experiment.Provenance{})
+	done, err := p.Prepare(dir, false, experiment.Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,16 +185,13 @@ func TestSingleLanes(t *testing.T) {
 					continue
 				}
 				pairs++
-				if _, able := e.(vector.LaneEnvironment); !able {
+				if e.Abilities().PlayLane == nil {
 					t.Errorf("%s cannot be stepped by single lanes", env.name)
 				}
 				if _, able := a.(vector.LaneAgent); !able {
 					t.Errorf("%s, host %d, cannot be stepped by single lanes", d.ID, k)
 				}
-				single, together := play(e, a), play(struct {
-					vector.Environment
-					vector.Modeler
-				}{e, e.(vector.Modeler)}, open())
+				single, together := play(e, a), play(vector.WithAbilities(e, vector.EnvironmentAbilities{Models: e.Abilities().Models}), open())
 				if single != together {
 					t.Errorf("%s %s, %s, host %d: by themselves\n%s, together\n%s", env.name, env.params, d.ID, k, single, together)
 				}
@@ -261,7 +258,7 @@ func TestAgentsMeetTheSameDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	done, err := p.Prepare(dir, false, experiment.Provenance{})
+	done, err := p.Prepare(dir, false, experiment.Session{})
 	if err != nil {
 		t.Fatal(err)
 	}

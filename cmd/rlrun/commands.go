@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/comparecmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/mdpcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/plugincmd"
@@ -25,6 +26,7 @@ var commands = []struct {
 }{
 	{"experiments", runcmd.New},
 	{"experiments", runcmd.NewReport},
+	{"experiments", comparecmd.New},
 	{"questions", thresholdcmd.New},
 	{"questions", mdpcmd.New},
 	{"plugins", plugincmd.New},

@@ -22,7 +22,10 @@ func (s silent) Describe(ctx context.Context) (vector.Description, error) {
 
 func (s silent) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (vector.Environment, error) {
 	env, err := s.Plugin.OpenEnvironment(ctx, params, lanes)
-	return struct{ vector.Environment }{env}, err
+	if err != nil {
+		return nil, err
+	}
+	return vector.WithAbilities(env, vector.EnvironmentAbilities{}), nil
 }
 
 // serveSilent is the main of a plugin's process; its argument names the

@@ -13,11 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
-	"runtime/debug"
 	"slices"
-	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -36,9 +32,11 @@ var ErrOutputExists = errors.New("output directory is not empty")
 // Prepare makes the output directory and writes the resolved config and the
 // provenance into it. With resume it reads which runs are done, after making
 // sure that they belong to the same experiment; runs that failed are not done.
-// Without resume, a directory that holds anything but its lock is refused. The
-// caller holds the lock.
-func (p *Plan) Prepare(dir string, resume bool, prov Provenance) (Done, error) {
+// Without resume, a directory that holds anything but its lock is refused. Runs of
+// other programs than session's are refused (ErrOtherPrograms) unless session.Mixed
+// allows them. The session is appended to the provenance. The caller holds the
+// lock.
+func (p *Plan) Prepare(dir string, resume bool, session Session) (Done, error) {
 	entries, err := os.ReadDir(dir)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile })
 	switch {
@@ -49,6 +47,7 @@ func (p *Plan) Prepare(dir string, resume bool, prov Provenance) (Done, error) {
 		return nil, fmt.Errorf("%s: %w: continue it with --resume, or choose another with --out", dir, ErrOutputExists)
 	}
 	done := Done{}
+	prov := &Provenance{}
 	if resume {
 		if err := p.sameExperiment(dir); err != nil {
 			return nil, err
@@ -60,26 +59,46 @@ func (p *Plan) Prepare(dir string, resume bool, prov Provenance) (Done, error) {
 		for _, k := range keys {
 			done[k.Key] = k.Status == result.OK
 		}
+		if prov, err = readProvenance(dir); err != nil {
+			return nil, err
+		}
+		if !session.Mixed {
+			if err := p.samePrograms(dir, prov, &session, keys); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if prov.Started.IsZero() {
+		prov.Session = session
+	} else {
+		prov.Resumed = append(prov.Resumed, session)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	text, err := p.Config.YAML()
+	if err := p.writeConfig(dir); err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(prov, "", "  ")
 	if err != nil {
 		return nil, err
 	}
-	prov.ConfigSHA256 = p.Config.digest()
-	provText, err := json.MarshalIndent(prov, "", "  ")
-	if err != nil {
+	if err := writeFile(filepath.Join(dir, provenanceFile), append(text, '\n')); err != nil {
 		return nil, err
-	}
-	for name, data := range map[string][]byte{configFile: text, provenanceFile: append(provText, '\n')} {
-		write := func(w io.Writer) error { _, err := w.Write(data); return err }
-		if err := result.WriteFile(filepath.Join(dir, name), write); err != nil {
-			return nil, err
-		}
 	}
 	return done, nil
+}
+
+func (p *Plan) writeConfig(dir string) error {
+	text, err := p.Config.YAML()
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, configFile), text)
+}
+
+func writeFile(path string, data []byte) error {
+	return result.WriteFile(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
 // sameExperiment refuses to add runs to those of another experiment. What cannot
@@ -245,63 +264,11 @@ func (p *Plan) Meta() result.Meta {
 	}
 	for _, c := range p.Environments {
 		m.Environments = append(m.Environments, c.Name)
+		m.EnvironmentPlugins = append(m.EnvironmentPlugins, c.commandLine())
 	}
 	for _, c := range p.Agents {
 		m.Agents = append(m.Agents, c.Name)
+		m.AgentPlugins = append(m.AgentPlugins, c.commandLine())
 	}
 	return m
-}
-
-// Provenance says where results come from: provenance.json.
-type Provenance struct {
-	Rlrun        string    `json:"rlrun"` // version, with the commit where known
-	Go           string    `json:"go"`
-	Platform     string    `json:"platform"` // os/arch
-	CPUs         int       `json:"cpus"`
-	Started      time.Time `json:"started"`
-	Command      []string  `json:"command"`
-	Seed         uint64    `json:"seed"`
-	ConfigSHA256 string    `json:"config_sha256"` // of what decides the records
-	// Plugins lists every plugin used, with the SHA-256 of its executable where
-	// it has one of its own.
-	Plugins []PluginProvenance `json:"plugins"`
-}
-
-// PluginProvenance identifies one plugin.
-type PluginProvenance struct {
-	Plugin string `json:"plugin"` // as the config names it
-	ID     string `json:"id"`
-	Path   string `json:"path,omitempty"`
-	SHA256 string `json:"sha256,omitempty"`
-	// Files holds the digests of the executable and of the files among the
-	// arguments, by name.
-	Files map[string]string `json:"files,omitempty"`
-	Dev   bool              `json:"dev,omitempty"` // put in the plugin's place by --dev
-}
-
-// NewProvenance describes this program and machine.
-func NewProvenance(p *Plan, command []string, started time.Time) Provenance {
-	return Provenance{
-		Rlrun: Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		CPUs: runtime.NumCPU(), Started: started.UTC(), Command: command, Seed: p.Config.Seed,
-	}
-}
-
-// Version returns the program's module version, with the commit it was built
-// from where the build recorded one.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	parts := []string{strings.Trim(info.Main.Version, "()")}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			parts = append(parts, s.Value)
-		}
-		if s.Key == "vcs.modified" && s.Value == "true" {
-			parts = append(parts, "modified")
-		}
-	}
-	return strings.Join(parts, " ")
 }

@@ -27,6 +27,8 @@ type Options struct {
 	// Done says which runs are done already (Prepare returns it); they are left
 	// out.
 	Done Done
+	// Session names the programs in records; with its zero value they name none.
+	Session Session
 	// Event, if not nil, is told of progress. Calls never overlap.
 	Event func(Event)
 }
@@ -94,7 +96,7 @@ func (p *Plan) Run(ctx context.Context, o Options) error {
 			b := &bench{plan: p, open: o.Open}
 			b.notify = func(n int) { event(Event{Cell: b.cell, Interactions: n}) }
 			defer b.close()
-			w := writer{plan: p, dir: o.Dir, event: event}
+			w := writer{plan: p, dir: o.Dir, session: &o.Session, event: event}
 			for j := range queue {
 				b.at(j.cell)
 				recs, err := b.do(ctx, j.runs, p.restarts(j.cell))
@@ -116,12 +118,13 @@ func (p *Plan) Run(ctx context.Context, o Options) error {
 // and then: often enough that little is lost whatever happens, seldom enough
 // that syncing files costs nothing.
 type writer struct {
-	plan  *Plan
-	dir   string
-	event func(Event)
-	cell  Cell
-	recs  []result.Record
-	since time.Time // when the oldest of recs came
+	plan    *Plan
+	dir     string
+	session *Session
+	event   func(Event)
+	cell    Cell
+	recs    []result.Record
+	since   time.Time // when the oldest of recs came
 }
 
 const flushEvery = 2 * time.Second
@@ -154,17 +157,22 @@ func (w *writer) flush() error {
 		return nil
 	}
 	slices.SortFunc(w.recs, func(x, y result.Record) int { return x.Run - y.Run })
-	base := fmt.Sprintf("%s.%s.%d-%d", slugs(w.plan.Environments)[w.cell.Environment],
-		slugs(w.plan.Agents)[w.cell.Agent], w.recs[0].Run, w.recs[len(w.recs)-1].Run)
+	environment, agent := slugs(w.plan.Environments)[w.cell.Environment], slugs(w.plan.Agents)[w.cell.Agent]
+	name := func(number int) string {
+		return result.RecordsName(environment, agent, w.recs[0].Run, w.recs[len(w.recs)-1].Run, w.plan.programs(w.session, w.cell), number)
+	}
 	// A run that failed and is done again may find its file's name taken.
-	name := base
-	for k := 2; ; k++ {
-		if _, err := os.Stat(filepath.Join(w.dir, "runs", name+".jsonl")); errors.Is(err, fs.ErrNotExist) {
+	number := 1
+	for ; ; number++ {
+		_, err := os.Stat(filepath.Join(w.dir, "runs", name(number)+".jsonl"))
+		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		name = fmt.Sprintf("%s.%d", base, k)
+		if err != nil {
+			return fmt.Errorf("writing records: %w", err)
+		}
 	}
-	err := result.WriteRecords(w.dir, name, w.recs)
+	err := result.WriteRecords(w.dir, name(number), w.recs)
 	w.recs = w.recs[:0]
 	return err
 }

@@ -24,8 +24,8 @@ const (
 // the environment, opened with two lanes, tells; nil if it does not, if the model
 // has one state, or if it differs between runs.
 func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, error) {
-	modeler, ok := env.(vector.Modeler)
-	if !ok {
+	read := env.Abilities().Models
+	if read == nil {
 		return nil, nil
 	}
 	in, out := vector.NewActions(env.Spec(), 2), vector.NewTimeSteps(env.Spec(), 2)
@@ -35,7 +35,7 @@ func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, er
 	if err := env.Step(ctx, in, &out); err != nil {
 		return nil, err
 	}
-	models, err := modeler.Models(ctx)
+	models, err := read(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("models: %w", err)
 	}
@@ -65,6 +65,7 @@ func describe(m *mdp.Tabular, continuing bool) *result.Task {
 		return t
 	}
 	t.Gain = &s.Gain[0]
+	t.RandomGain = randomGain(m)
 	mix, err := mdp.MixingTime(m, s.Policy, mdp.MixingOptions{})
 	if mix == nil || err != nil && !errors.Is(err, mdp.ErrNotConverged) {
 		return t
@@ -78,6 +79,20 @@ func describe(m *mdp.Tabular, continuing bool) *result.Task {
 		t.Mixing.Mean = &x
 	}
 	return t
+}
+
+// randomGain is the reward per step of uniformly random actions; nil if it depends on
+// where runs begin.
+func randomGain(m mdp.Model) *float64 {
+	chain, err := mdp.Induce(m, mdp.Uniform{})
+	if err != nil {
+		return nil
+	}
+	gain, _, err := chain.EvaluateAverage()
+	if err != nil || slices.Max(gain)-slices.Min(gain) > 1e-9*max(1, math.Abs(gain[0])) {
+		return nil
+	}
+	return &gain[0]
 }
 
 // structure is a chain's structure in words.

@@ -197,11 +197,11 @@ func (r *recorder) endEpisode(i int) {
 // metric needs them.
 func (r *recorder) learnModels(ctx context.Context, env vector.Environment) error {
 	needs := slices.Contains(r.batch.Metrics, result.Regret) || slices.Contains(r.batch.Metrics, result.OptimalAction)
-	modeler, ok := env.(vector.Modeler)
-	if !needs || !ok {
+	read := env.Abilities().Models
+	if !needs || read == nil {
 		return nil
 	}
-	models, err := modeler.Models(ctx)
+	models, err := read(ctx)
 	if err != nil {
 		return fmt.Errorf("environment, models: %w", err)
 	}

@@ -42,7 +42,11 @@ type modeled struct {
 	lanes int
 }
 
-func (m modeled) Models(context.Context) ([]*mdp.Tabular, error) {
+func (m modeled) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Models: m.models}
+}
+
+func (m modeled) models(context.Context) ([]*mdp.Tabular, error) {
 	out := make([]*mdp.Tabular, m.lanes)
 	for i := range out {
 		out[i] = m.model

@@ -10,20 +10,20 @@ import (
 // single steps the lanes one after the other, where environment and agent are able to:
 // what is one lane's stays in the processor's cache, and nothing goes through columns.
 type single struct {
-	environment vector.LaneEnvironment
-	agent       vector.LaneAgent
-	actions     []int64 // of steps that are not added up yet
-	rewards     []float64
+	play    func(lane int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error)
+	agent   vector.LaneAgent
+	actions []int64 // of steps that are not added up yet
+	rewards []float64
 }
 
 // newSingle returns nil if they are not able to.
 func newSingle(b *Batch) *single {
-	e, _ := b.Environment.(vector.LaneEnvironment)
+	play := b.Environment.Abilities().PlayLane
 	a, _ := b.Agent.(vector.LaneAgent)
-	if e == nil || a == nil {
+	if play == nil || a == nil {
 		return nil
 	}
-	return &single{e, a, make([]int64, stretch), make([]float64, stretch)}
+	return &single{play, a, make([]int64, stretch), make([]float64, stretch)}
 }
 
 // goOn reports whether every lane is within an episode, on both sides, or idle.
@@ -65,7 +65,7 @@ func (x *single) lane(r *recorder, i, n, call int, actions *vector.Actions, feed
 	for made < n && !last.Terminated && !last.Truncated {
 		most := min(n-made, l.nextAt-l.steps, stretch)
 		var k int
-		if k, last, err = x.environment.PlayLane(i, x.agent, last, x.actions[:most], x.rewards[:most]); err != nil {
+		if k, last, err = x.play(i, x.agent, last, x.actions[:most], x.rewards[:most]); err != nil {
 			return made, blame(err, call+made+k)
 		}
 		r.stretch(i, x.actions[:k], x.rewards[:k])

@@ -58,7 +58,11 @@ func (w *walks) step(lane int, action int64) (vector.LaneStep, error) {
 	return vector.LaneStep{Observation: s.Observation.Int, Reward: s.Reward, Terminated: s.Terminated, Truncated: s.Truncated}, err
 }
 
-func (w *walks) PlayLane(lane int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (made int, _ vector.LaneStep, err error) {
+func (w *walks) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Models: w.models, PlayLane: w.play}
+}
+
+func (w *walks) play(lane int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (made int, _ vector.LaneStep, err error) {
 	for made < len(actions) && !last.Terminated && !last.Truncated {
 		if actions[made], err = agent.StepLane(lane, last.Observation, last.Reward); err != nil {
 			return made, last, &vector.AgentError{Err: err}
@@ -73,7 +77,7 @@ func (w *walks) PlayLane(lane int, agent vector.LaneAgent, last vector.LaneStep,
 	return made, last, nil
 }
 
-func (w *walks) Models(context.Context) ([]*mdp.Tabular, error) {
+func (w *walks) models(context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, len(w.walks))
 	for i := range models {
 		models[i] = w.model
@@ -143,10 +147,7 @@ func laneBatch(t *testing.T, runs []int, steps int, grid []int) (Batch, *walks, 
 
 // together hides that lanes can be stepped by themselves.
 func together(b Batch) Batch {
-	b.Environment = struct {
-		vector.Environment
-		vector.Modeler
-	}{b.Environment, b.Environment.(vector.Modeler)}
+	b.Environment = vector.WithAbilities(b.Environment, vector.EnvironmentAbilities{Models: b.Environment.Abilities().Models})
 	b.Agent = struct{ vector.Agent }{b.Agent}
 	return b
 }

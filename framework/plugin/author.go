@@ -9,7 +9,6 @@ import (
 	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
-	"github.com/rlrun/rlrun/mdp"
 )
 
 // The words of the contract, so that an author needs one import.
@@ -69,7 +68,7 @@ func ServeAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, s
 // ID empty gets id.
 //
 // An environment may also be a vector.Batcher, KnownModel or Renderer, and an
-// io.Closer; its batch may be a vector.Roller. It is made once with the defaults to
+// io.Closer; its batch may have all abilities of a vector.Environment. It is made once with the defaults to
 // see what it can do; if they do not suffice, its capabilities are those of the type E.
 func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv func(P) (E, error)) vector.Plugin {
 	open := func(p P, lanes int) (vector.Environment, error) {
@@ -83,7 +82,7 @@ func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv fun
 	_, models := any(zero).(framework.KnownModel)
 	_, renders := any(zero).(framework.Renderer)
 	if env, err := open(defaults, 1); err == nil {
-		_, models = env.(vector.Modeler)
+		models = env.Abilities().Models != nil
 		renders = drawable(env)
 		_ = env.Close() // nothing depends on it
 	}
@@ -214,11 +213,7 @@ func identify(env vector.Environment, id string) vector.Environment {
 		return env
 	}
 	spec.ID = id
-	n := &identified{env, spec}
-	if _, ok := env.(vector.Modeler); ok {
-		return identifiedModel{n}
-	}
-	return n
+	return &identified{env, spec}
 }
 
 type identified struct {
@@ -226,22 +221,5 @@ type identified struct {
 	spec Spec
 }
 
-type identifiedModel struct{ *identified }
-
 // Spec implements vector.Environment.
 func (n *identified) Spec() Spec { return n.spec }
-
-// RenderLane implements vector.LaneRenderer.
-func (n *identified) RenderLane(ctx context.Context, lane int) (string, error) {
-	return vector.Render(ctx, n.Environment, lane)
-}
-
-// RollOut implements vector.Roller.
-func (n *identified) RollOut(ctx context.Context, in *vector.Rollout, out *vector.Trajectories) error {
-	return vector.RollOut(ctx, n.Environment, in, out)
-}
-
-// Models implements vector.Modeler.
-func (m identifiedModel) Models(ctx context.Context) ([]*mdp.Tabular, error) {
-	return m.Environment.(vector.Modeler).Models(ctx)
-}

@@ -124,7 +124,7 @@ func TestEqualModelsAreSentOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := env.(vector.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), env)
 	if err != nil || len(models) != 3 || models[0] != models[2] {
 		t.Errorf("models %p (%v)", models, err)
 	}

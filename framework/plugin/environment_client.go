@@ -20,6 +20,7 @@ import (
 type environmentClient struct {
 	session *session
 	spec    framework.Spec
+	known   bool // the environment has models
 	request pb.EnvironmentRequest
 	reply   pb.EnvironmentReply
 	scratch vector.TimeSteps // for batches with idle lanes
@@ -27,13 +28,7 @@ type environmentClient struct {
 	unrolled error
 }
 
-// modelClient is an environmentClient whose environment has models.
-type modelClient struct{ *environmentClient }
-
-var (
-	_ vector.Environment = (*environmentClient)(nil)
-	_ vector.Modeler     = modelClient{}
-)
+var _ vector.Environment = (*environmentClient)(nil)
 
 // replySlack is what a reply may be larger than its columns: an error's text.
 const replySlack = 1 << 20
@@ -46,11 +41,8 @@ func newEnvironmentClient(p *Process, instance uint64, spec framework.Spec, lane
 	if err != nil {
 		return nil, err
 	}
-	c := &environmentClient{session: s, spec: spec, scratch: vector.NewTimeSteps(spec, lanes)}
+	c := &environmentClient{session: s, spec: spec, known: models, scratch: vector.NewTimeSteps(spec, lanes)}
 	c.request.Instance = instance
-	if models {
-		return modelClient{c}, nil
-	}
 	return c, nil
 }
 
@@ -115,8 +107,17 @@ func (c *environmentClient) scatter(signals []vector.Signal, out *vector.TimeSte
 // Close implements vector.Environment.
 func (c *environmentClient) Close() error { return c.session.close() }
 
-// Models implements vector.Modeler.
-func (c modelClient) Models(ctx context.Context) ([]*mdp.Tabular, error) {
+// Abilities implements vector.Environment. Whether the plugin renders and rolls out is
+// known when it is asked.
+func (c *environmentClient) Abilities() vector.EnvironmentAbilities {
+	a := vector.EnvironmentAbilities{Render: c.render, RollOut: c.rollOut}
+	if c.known {
+		a.Models = c.models
+	}
+	return a
+}
+
+func (c *environmentClient) models(ctx context.Context) ([]*mdp.Tabular, error) {
 	p := c.session.process
 	reply, err := ask(ctx, c.session, p.wire.Models, &pb.ModelsRequest{Instance: c.session.instance})
 	if err != nil {

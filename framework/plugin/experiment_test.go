@@ -91,7 +91,7 @@ func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOpti
 		return p, p.Close, nil
 	}
 	dir := t.TempDir()
-	done, err := p.Prepare(dir, false, experiment.Provenance{})
+	done, err := p.Prepare(dir, false, experiment.Session{})
 	if err != nil {
 		t.Fatal(err)
 	}

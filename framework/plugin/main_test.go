@@ -263,7 +263,7 @@ func faultyEnvironment() vector.Plugin {
 			}
 			e := &counters{faults: f, counts: make([]int64, lanes)}
 			if f.Fault == "no model" {
-				return struct{ vector.Environment }{e}, nil
+				return vector.WithAbilities(e, vector.EnvironmentAbilities{}), nil
 			}
 			return e, nil
 		},
@@ -337,8 +337,12 @@ func (c *counters) Step(_ context.Context, in *vector.Actions, out *vector.TimeS
 	return nil
 }
 
-// Models has one model for even lanes and one for odd ones.
-func (c *counters) Models(context.Context) ([]*mdp.Tabular, error) {
+// Abilities has one model for even lanes and one for odd ones.
+func (c *counters) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Models: c.models}
+}
+
+func (c *counters) models(context.Context) ([]*mdp.Tabular, error) {
 	if c.Fault == "models" {
 		return nil, fmt.Errorf("lost: %w", framework.ErrUnsupported)
 	}

@@ -17,14 +17,11 @@ import (
 )
 
 var (
-	_ vector.LaneRenderer = (*environmentClient)(nil)
-	_ vector.Roller       = (*environmentClient)(nil)
-	_ vector.LaneSaver    = (*agentClient)(nil)
-	_ vector.LaneLoader   = (*agentClient)(nil)
+	_ vector.LaneSaver  = (*agentClient)(nil)
+	_ vector.LaneLoader = (*agentClient)(nil)
 )
 
-// RenderLane implements vector.LaneRenderer.
-func (c *environmentClient) RenderLane(ctx context.Context, lane int) (string, error) {
+func (c *environmentClient) render(ctx context.Context, lane int) (string, error) {
 	if err := c.session.lane(lane); err != nil {
 		return "", err
 	}
@@ -33,9 +30,8 @@ func (c *environmentClient) RenderLane(ctx context.Context, lane int) (string, e
 	return reply.GetText(), err
 }
 
-// RollOut implements vector.Roller. A plugin that does not know the call is
-// asked once.
-func (c *environmentClient) RollOut(ctx context.Context, in *vector.Rollout, out *vector.Trajectories) error {
+// rollOut asks a plugin that does not know the call once.
+func (c *environmentClient) rollOut(ctx context.Context, in *vector.Rollout, out *vector.Trajectories) error {
 	s := c.session
 	if c.unrolled != nil {
 		return c.unrolled

@@ -17,7 +17,11 @@ import (
 // drawn is counters that can be looked at.
 type drawn struct{ *counters }
 
-func (d drawn) RenderLane(_ context.Context, lane int) (string, error) {
+func (d drawn) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Render: d.render}
+}
+
+func (d drawn) render(_ context.Context, lane int) (string, error) {
 	if d.Fault == "render" {
 		panic("no colours")
 	}

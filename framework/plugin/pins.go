@@ -19,13 +19,16 @@ import (
 
 // Pins says which files plugins are made of, by digest: the content of a lock
 // file. A plugin's files are its executable and every argument that names a file,
-// such as the script that an interpreter runs; what those load in turn is not
-// pinned.
+// such as the script that an interpreter runs. Of a plugin in Python, the modules
+// of the project and the versions of the packages that it imports before it opens
+// anything are pinned too (Process.Sources). What other programs load in turn is
+// not pinned.
 type Pins struct {
 	// Version of the format: 1.
 	Version int `yaml:"version" json:"version"`
 	// Plugins maps the command line of a plugin, as configs have it, to the
-	// digests of its files: "sha256:" and hexadecimal digits, by name.
+	// digests of its files: "sha256:" and hexadecimal digits, by name. Among them are
+	// modules and packages, "module maze" and "package numpy"; these have versions.
 	Plugins map[string]map[string]string `yaml:"plugins" json:"plugins"`
 }
 
@@ -67,12 +70,14 @@ func (p *Pins) Encode(w io.Writer) error {
 }
 
 // Pin takes up what a plugin is made of now, in place of what was known of it.
-// reference and args are as Resolve's, which found f.
-func (p *Pins) Pin(f Found, reference string, args ...string) error {
+// sources is what its process says (Process.Sources); reference and args are as
+// Resolve's, which found f.
+func (p *Pins) Pin(f Found, sources map[string]string, reference string, args ...string) error {
 	digests, err := f.Digests()
 	if err != nil {
 		return err
 	}
+	maps.Copy(digests, sources)
 	if p.Plugins == nil {
 		p.Plugins = map[string]map[string]string{}
 	}
@@ -82,12 +87,32 @@ func (p *Pins) Pin(f Found, reference string, args ...string) error {
 }
 
 // Check returns an error wrapping ErrNotPinned, in one line, if a plugin is not
-// made of the files that it was made of when it was pinned. Bundled plugins need
-// no pin. lock is the lock file's name.
+// made of the files that it was made of when it was pinned. It starts nothing, so
+// that a changed program is never run. Bundled plugins need no pin. lock is the
+// lock file's name.
 func (p *Pins) Check(lock string, f Found, reference string, args ...string) error {
 	if f.Bundled {
 		return nil
 	}
+	now, err := f.Digests()
+	if err != nil {
+		return err
+	}
+	return p.check(lock, now, false, reference, args)
+}
+
+// CheckSources is Check for what a process says that it has imported
+// (Process.Sources).
+func (p *Pins) CheckSources(lock string, sources map[string]string, reference string, args ...string) error {
+	return p.check(lock, sources, true, reference, args)
+}
+
+// isSource tells a module or package from a file.
+func isSource(name string) bool {
+	return strings.HasPrefix(name, "module ") || strings.HasPrefix(name, "package ")
+}
+
+func (p *Pins) check(lock string, now map[string]string, sources bool, reference string, args []string) error {
 	name := commandLine(reference, args)
 	renew := "rlrun plugin lock " + name
 	if strings.ContainsRune(name, ' ') {
@@ -96,10 +121,6 @@ func (p *Pins) Check(lock string, f Found, reference string, args ...string) err
 	pinned, ok := p.Plugins[name]
 	if !ok {
 		return fmt.Errorf("plugin %s is %w: %s does not have it; add it with %s", name, ErrNotPinned, lock, renew)
-	}
-	now, err := f.Digests()
-	if err != nil {
-		return err
 	}
 	for _, file := range slices.Sorted(maps.Keys(now)) {
 		if was := pinned[file]; was != now[file] {
@@ -111,7 +132,7 @@ func (p *Pins) Check(lock string, f Found, reference string, args ...string) err
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(pinned)) {
-		if now[file] == "" {
+		if now[file] == "" && isSource(file) == sources {
 			return fmt.Errorf("plugin %s is %w: %s has a file %s, which is not there; if that is meant, run %s",
 				name, ErrNotPinned, lock, file, renew)
 		}

@@ -38,7 +38,7 @@ func TestPins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := pins.Pin(found, p.reference, p.args...); err != nil {
+		if err := pins.Pin(found, nil, p.reference, p.args...); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -116,8 +116,21 @@ func (p *Process) describe(ctx context.Context) (vector.Description, error) {
 	return d, nil
 }
 
-// OpenEnvironment implements vector.Plugin. The environment is a
-// vector.Modeler if the one in the process is.
+// Sources asks the process which code it runs besides its executable and the
+// files among its arguments: SHA-256 digests of files ("sha256:" and hexadecimal
+// digits) and versions of packages, by names such as "module maze" and "package
+// numpy". A plugin in Python reports what it has imported so far. Empty if the
+// program cannot tell.
+func (p *Process) Sources(ctx context.Context) (map[string]string, error) {
+	reply, err := call(ctx, p, p.wire.Describe, &pb.DescribeRequest{Sources: true})
+	if err != nil {
+		return nil, err
+	}
+	return reply.Sources, nil
+}
+
+// OpenEnvironment implements vector.Plugin. The environment has
+// models if the one in the process has them.
 func (p *Process) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (vector.Environment, error) {
 	if lanes < 1 {
 		return nil, p.failure(0, fmt.Errorf("%d lanes; must be at least 1", lanes))

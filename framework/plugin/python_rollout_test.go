@@ -72,7 +72,9 @@ func TestPythonRollout(t *testing.T) {
 					return log
 				}
 				rolled := play(func(env vector.Environment) vector.Environment { return onlyRolled{env} })
-				stepped := play(func(env vector.Environment) vector.Environment { return steppedOnly{env} })
+				stepped := play(func(env vector.Environment) vector.Environment {
+					return vector.WithAbilities(env, vector.EnvironmentAbilities{})
+				})
 				for k := range stepped {
 					if rolled[k] != stepped[k] {
 						t.Fatalf("%+v: entry %d: rolled out %s, stepped %s", tt, k, rolled[k], stepped[k])
@@ -88,10 +90,6 @@ type onlyRolled struct{ vector.Environment }
 
 func (onlyRolled) Step(context.Context, *vector.Actions, *vector.TimeSteps) error {
 	return errors.New("it is stepped")
-}
-
-func (e onlyRolled) RollOut(ctx context.Context, in *vector.Rollout, out *vector.Trajectories) error {
-	return e.Environment.(vector.Roller).RollOut(ctx, in, out)
 }
 
 // What goes wrong in a rollout in Python is told as in one in Go.
@@ -122,7 +120,7 @@ func BenchmarkPythonRollout(b *testing.B) {
 					}
 					defer env.Close()
 					if way == "stepped" {
-						env = steppedOnly{env}
+						env = vector.WithAbilities(env, vector.EnvironmentAbilities{})
 					}
 					in, out := rolloutOf(env.Spec(), lanes, 256, 1), vector.NewTrajectories(env.Spec(), lanes, 256)
 					for b.Loop() {

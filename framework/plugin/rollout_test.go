@@ -23,9 +23,6 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// steppedOnly hides a way to make rollouts.
-type steppedOnly struct{ vector.Environment }
-
 // rolloutOf asks for a rollout of fresh counters under a policy without pattern.
 func rolloutOf(spec framework.Spec, lanes, steps, episodes int) *vector.Rollout {
 	n, m := int(spec.Observation.(space.Discrete).N), int(spec.Action.(space.Discrete).N)
@@ -75,7 +72,9 @@ func TestRollout(t *testing.T) {
 			}
 			return out
 		}
-		want := roll(faultyEnvironment(), func(e vector.Environment) vector.Environment { return steppedOnly{e} })
+		want := roll(faultyEnvironment(), func(e vector.Environment) vector.Environment {
+			return vector.WithAbilities(e, vector.EnvironmentAbilities{})
+		})
 		for k, way := range ways {
 			if got := roll(way, func(e vector.Environment) vector.Environment { return e }); !reflect.DeepEqual(got, want) {
 				t.Fatalf("way %d: got %v, want %v", k, got, want)
@@ -190,7 +189,7 @@ func BenchmarkRollout(b *testing.B) {
 					}
 					defer env.Close()
 					if way == "stepped" {
-						env = steppedOnly{env}
+						env = vector.WithAbilities(env, vector.EnvironmentAbilities{})
 					}
 					in, out := rolloutOf(env.Spec(), lanes, steps, 1), vector.NewTrajectories(env.Spec(), lanes, steps)
 					b.ReportAllocs()

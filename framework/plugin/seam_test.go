@@ -199,7 +199,7 @@ func TestControl(t *testing.T) {
 	if got := env.Spec(); !reflect.DeepEqual(got, wantSpec) {
 		t.Errorf("spec: got %+v, want %+v", got, wantSpec)
 	}
-	models, err := env.(vector.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), env)
 	if err != nil || len(models) != 3 {
 		t.Fatalf("models: %v (%v)", models, err)
 	}
@@ -220,7 +220,7 @@ func TestControlErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, modelErr := lost.(vector.Modeler).Models(t.Context())
+	_, modelErr := vector.Models(t.Context(), lost)
 	for _, tt := range []struct {
 		name string
 		err  error
@@ -246,8 +246,8 @@ func TestControlErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := env.(vector.Modeler); ok {
-		t.Error("an environment without models is a Modeler")
+	if env.Abilities().Models != nil {
+		t.Error("an environment without models has some")
 	}
 }
 

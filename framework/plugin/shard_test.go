@@ -110,7 +110,7 @@ func TestShardAbilities(t *testing.T) {
 		if err := step(env, lanes); err != nil {
 			t.Fatal(err)
 		}
-		models, err := env.(vector.Modeler).Models(t.Context())
+		models, err := vector.Models(t.Context(), env)
 		if err != nil || len(models) != lanes || models[lanes-1] == nil {
 			t.Errorf("%d lanes: models %v (%v)", lanes, models, err)
 		}
@@ -118,8 +118,8 @@ func TestShardAbilities(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, ok := open(4, faults{Fault: "no model"}).(vector.Modeler); ok {
-		t.Error("an environment without models is a Modeler")
+	if open(4, faults{Fault: "no model"}).Abilities().Models != nil {
+		t.Error("an environment without models has some")
 	}
 	for lane := range 10 {
 		env := open(10, faults{Fault: "error", Seeds: []uint64{uint64(lane)}})

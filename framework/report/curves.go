@@ -40,6 +40,9 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Opti
 	if f.Title == "" {
 		f.Title = fmt.Sprintf("%s: %s", environment, def.Title)
 	}
+	if s.Mixed != "" {
+		f.Title += " (mixed programs)"
+	}
 	if opts.LogX != nil {
 		f.LogX = *opts.LogX
 	}

@@ -78,6 +78,7 @@ type aggregator struct {
 	failures map[cell][]Failure
 	derived  []float64
 	t        quantiles
+	mixture  mixture
 }
 
 func newAggregator(meta Meta) (*aggregator, error) {
@@ -122,6 +123,7 @@ func (a *aggregator) add(rec *Record) error {
 		}
 	}
 	s.ok++
+	a.mixture.add(&a.meta, c, rec.Programs)
 	for m, curve := range rec.Curves {
 		a.addCurve(s, rec.Run, m, curve)
 	}
@@ -201,7 +203,7 @@ func (a *aggregator) tail() int {
 }
 
 func (a *aggregator) summary() *Summary {
-	out := &Summary{Meta: a.meta}
+	out := &Summary{Meta: a.meta, Mixed: a.mixture.text()}
 	for _, env := range a.meta.Environments {
 		for i, agent := range a.meta.Agents {
 			s := a.samples[cell{env, agent}]

@@ -11,9 +11,10 @@ import (
 
 // WriteCurvesCSV writes one line for every point of every curve: environment,
 // agent, step, runs, metric, mean, stderr, ci_low, ci_high. What cannot be told
-// is NaN. Points at which no run has a value are left out.
+// is NaN. Points at which no run has a value are left out. If the summary is mixed,
+// a last column "programs" says so.
 func WriteCurvesCSV(w io.Writer, s *Summary) error {
-	c := newTable(w, "environment", "agent", "step", "runs", "metric", "mean", "stderr", "ci_low", "ci_high")
+	c := newTable(w, s, "environment", "agent", "step", "runs", "metric", "mean", "stderr", "ci_low", "ci_high")
 	for i := range s.Curves {
 		curve := &s.Curves[i]
 		for k, step := range curve.Steps {
@@ -28,9 +29,10 @@ func WriteCurvesCSV(w io.Writer, s *Summary) error {
 }
 
 // WriteSummaryCSV writes one line for every row of the summary. The difference
-// columns compare with the experiment's first agent and are empty for it.
+// columns compare with the experiment's first agent and are empty for it. If the
+// summary is mixed, a last column "programs" says so.
 func WriteSummaryCSV(w io.Writer, s *Summary) error {
-	c := newTable(w, "environment", "agent", "metric", "n", "failed", "mean", "stderr", "ci_low", "ci_high",
+	c := newTable(w, s, "environment", "agent", "metric", "n", "failed", "mean", "stderr", "ci_low", "ci_high",
 		"iqm", "iqm_ci_low", "iqm_ci_high", "difference", "difference_ci_low", "difference_ci_high")
 	for i := range s.Rows {
 		r := &s.Rows[i]
@@ -45,9 +47,10 @@ func WriteSummaryCSV(w io.Writer, s *Summary) error {
 	return c.close()
 }
 
-// WriteDecisionsCSV writes one line for every decision in the records.
-func WriteDecisionsCSV(w io.Writer, records iter.Seq2[Record, error]) error {
-	c := newTable(w, "environment", "agent", "run", "step", "episode", "state", "option", "explore", "hold", "capped",
+// WriteDecisionsCSV writes one line for every decision in the records that the
+// summary was made from. If it is mixed, a last column "programs" says so.
+func WriteDecisionsCSV(w io.Writer, s *Summary, records iter.Seq2[Record, error]) error {
+	c := newTable(w, s, "environment", "agent", "run", "step", "episode", "state", "option", "explore", "hold", "capped",
 		"delta", "p", "share", "advantage")
 	for r, err := range records {
 		if err != nil {
@@ -66,18 +69,26 @@ func WriteDecisionsCSV(w io.Writer, records iter.Seq2[Record, error]) error {
 // csvTable is a csv.Writer that keeps its first error to the end.
 type csvTable struct {
 	*csv.Writer
-	buf *bufio.Writer
-	err error
+	buf   *bufio.Writer
+	mixed bool
+	err   error
 }
 
-func newTable(w io.Writer, header ...string) *csvTable {
+func newTable(w io.Writer, s *Summary, header ...string) *csvTable {
 	buf := bufio.NewWriter(w)
 	t := &csvTable{Writer: csv.NewWriter(buf), buf: buf}
+	if s.Mixed != "" {
+		header = append(header, "programs")
+	}
 	t.row(header...)
+	t.mixed = s.Mixed != ""
 	return t
 }
 
 func (t *csvTable) row(fields ...string) {
+	if t.mixed {
+		fields = append(fields, "mixed")
+	}
 	if t.err == nil {
 		t.err = t.Write(fields)
 	}

@@ -26,9 +26,9 @@ func tiny(t *testing.T) (*Summary, []Record) {
 }
 
 func TestDecisionsCSV(t *testing.T) {
-	_, recs := tiny(t)
+	s, recs := tiny(t)
 	var buf bytes.Buffer
-	if err := WriteDecisionsCSV(&buf, Sorted(recs)); err != nil {
+	if err := WriteDecisionsCSV(&buf, s, Sorted(recs)); err != nil {
 		t.Fatal(err)
 	}
 	const want = `environment,agent,run,step,episode,state,option,explore,hold,capped,delta,p,share,advantage

@@ -14,7 +14,11 @@ type Meta struct {
 	// agent is the one that the others are compared with.
 	Environments []string `json:"environments"`
 	Agents       []string `json:"agents"`
-	Discount     float64  `json:"discount"` // γ of DiscountedReturn
+	// EnvironmentPlugins and AgentPlugins are the plugins behind them, in the same
+	// order; nil: a plugin each.
+	EnvironmentPlugins []string `json:"-"`
+	AgentPlugins       []string `json:"-"`
+	Discount           float64  `json:"discount"` // γ of DiscountedReturn
 	// Metrics chooses and orders the metrics to aggregate; Reward brings
 	// FinalReward and CumulativeReward with it. Empty means all that the records
 	// hold, in the order of Metrics.

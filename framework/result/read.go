@@ -18,7 +18,8 @@ import (
 // Entry is one record of an output directory without its curves.
 type Entry struct {
 	Key
-	Status Status `json:"status"`
+	Status   Status   `json:"status"`
+	Programs Programs `json:"-"` // from the name of the file
 
 	file   string
 	line   int
@@ -89,6 +90,7 @@ func appendEntries(all []Entry, name string) ([]Entry, error) {
 	}
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 1<<18)
+	programs := programsOf(name)
 	var offset int64
 	for line := 1; ; line++ {
 		data, err := r.ReadBytes('\n')
@@ -96,7 +98,7 @@ func appendEntries(all []Entry, name string) ([]Entry, error) {
 			return nil, fmt.Errorf("reading %s: %w", name, cause(err))
 		}
 		if len(bytes.TrimSpace(data)) > 0 {
-			e := Entry{file: name, line: line, offset: offset, length: len(data)}
+			e := Entry{Programs: programs, file: name, line: line, offset: offset, length: len(data)}
 			if err := e.parse(data); err != nil {
 				return nil, damaged(e, err)
 			}
@@ -177,6 +179,7 @@ func (e *Entry) read(files map[string]*os.File, buf *[]byte) (rec Record, err er
 	if err := rec.UnmarshalJSON(*buf); err != nil {
 		return rec, damaged(*e, err)
 	}
+	rec.Programs = e.Programs
 	return rec, nil
 }
 

@@ -6,6 +6,12 @@
 // gonum, the SQLite driver, a table printer, framework/seed and framework/stat.
 package result
 
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
 // Status says how a run ended.
 type Status string
 
@@ -15,8 +21,8 @@ const (
 	Failed Status = "failed"
 )
 
-// Record is one finished run: one line of runs/*.jsonl. It depends on the config
-// and the root seed alone. In JSON a value that is not finite is null, and null
+// Record is one finished run: one line of runs/*.jsonl. It depends on the config,
+// the root seed and the programs alone. In JSON a value that is not finite is null, and null
 // is read as NaN.
 type Record struct {
 	Environment string `json:"environment"` // label in the experiment
@@ -26,6 +32,9 @@ type Record struct {
 	Error       string `json:"error,omitempty"` // why a failed run failed: plugin, lane, step, stderr tail
 	Steps       int    `json:"steps"`           // interactions with the environment
 	Episodes    int    `json:"episodes"`        // episodes that ended within the run
+	// Programs made the run. The name of the record's file tells them, so that equal
+	// results are equal lines whatever made them.
+	Programs Programs `json:"-"`
 	// Curves holds one value a grid point for every recorded metric; see Metric.
 	Curves map[Metric][]float64 `json:"curves,omitempty"`
 	// Decisions are those of an agent that chooses between options.
@@ -76,3 +85,39 @@ const (
 
 // Key names the run.
 func (r *Record) Key() Key { return Key{r.Environment, r.Agent, r.Run} }
+
+// Programs identifies the programs that made a run, each by hexadecimal digits
+// that provenance.json explains. A bundled plugin has the host's identity. The zero
+// value: not known.
+type Programs struct{ Host, Environment, Agent string }
+
+// String joins the identities with dashes; the host's alone stands for all three if
+// they are equal. Empty if nothing is known.
+func (p Programs) String() string {
+	if p.Environment == p.Host && p.Agent == p.Host {
+		return p.Host
+	}
+	return p.Host + "-" + p.Environment + "-" + p.Agent
+}
+
+// programsPrefix begins the part of a record file's name that String makes.
+const programsPrefix = "p"
+
+// programsOf reads the programs from a file's name, ENV.AGENT.FIRST-LAST.pID.jsonl.
+func programsOf(file string) Programs {
+	for i, part := range strings.Split(filepath.Base(file), ".") {
+		ids, ok := strings.CutPrefix(part, programsPrefix)
+		ok = ok && i >= 3 // after environment, agent and runs
+		if !ok || strings.Trim(ids, "0123456789abcdef-") != "" {
+			continue
+		}
+		switch words := strings.Split(ids, "-"); {
+		case slices.Contains(words, ""):
+		case len(words) == 1:
+			return Programs{words[0], words[0], words[0]}
+		case len(words) == 3:
+			return Programs{words[0], words[1], words[2]}
+		}
+	}
+	return Programs{}
+}

@@ -17,6 +17,7 @@ const schema = `
 CREATE TABLE runs (
 	environment TEXT NOT NULL, agent TEXT NOT NULL, run INTEGER NOT NULL,
 	status TEXT NOT NULL, steps INTEGER NOT NULL, episodes INTEGER NOT NULL,
+	programs TEXT NOT NULL, -- those that made the run: rlrun, environment, agent; see provenance.json
 	PRIMARY KEY (environment, agent, run)
 ) WITHOUT ROWID;
 -- one value a run: of a cumulative metric the last, of another the mean over all steps
@@ -43,6 +44,8 @@ CREATE TABLE failures (
 	steps INTEGER NOT NULL, error TEXT NOT NULL,
 	PRIMARY KEY (environment, agent, run)
 ) WITHOUT ROWID;
+-- a row if runs of different programs are in one mean: which
+CREATE TABLE mixed (programs TEXT NOT NULL);
 `
 
 // WriteSQLite writes a database of the records and of the summary made from
@@ -101,6 +104,9 @@ func fillSQLite(path string, s *Summary, records iter.Seq2[Record, error]) error
 	}
 	defer tx.Rollback()
 	in := inserter{tx: tx, statements: map[string]*sql.Stmt{}}
+	if s.Mixed != "" {
+		in.row("mixed", s.Mixed)
+	}
 	for rec, err := range records {
 		if err != nil {
 			return err
@@ -150,7 +156,7 @@ func (in *inserter) row(table string, values ...any) {
 }
 
 func (in *inserter) record(r *Record) {
-	in.row("runs", r.Environment, r.Agent, r.Run, string(r.Status), r.Steps, r.Episodes)
+	in.row("runs", r.Environment, r.Agent, r.Run, string(r.Status), r.Steps, r.Episodes, r.Programs.String())
 	if r.Status == Failed {
 		in.row("failures", r.Environment, r.Agent, r.Run, r.Steps, r.Error)
 	}

@@ -5,7 +5,11 @@ import "encoding/json"
 // Summary is what an experiment found, over runs. Rows and curves are in the
 // order of the config's environments, agents and metrics.
 type Summary struct {
-	Meta     Meta      `json:"meta"`
+	Meta Meta `json:"meta"`
+	// Mixed says which programs differ between runs that are ok, with their
+	// identities in the records; empty if none does. Everything made from the summary
+	// says "mixed" then.
+	Mixed    string    `json:"mixed,omitempty"`
 	Counts   []Count   `json:"counts"`
 	Rows     []Row     `json:"summary"`
 	Curves   []Curve   `json:"curves,omitempty"`

@@ -22,8 +22,17 @@ var dispensable = [...]Metric{Reward, DiscountedReturn, OptimalAction, EpisodeRe
 // the difference in cumulative reward to the first agent, run by run. A table
 // wider than width characters loses columns; 0 is no limit.
 func WriteTable(w io.Writer, s *Summary, width int) error {
+	mixed := ""
+	if s.Mixed != "" {
+		mixed = ", mixed"
+	}
 	for _, env := range s.Meta.Environments {
-		if _, err := fmt.Fprintf(w, "%s, %d steps\n%s\n\n", env, s.Meta.Steps, fitTable(s, env, width)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s, %d steps%s\n%s\n\n", env, s.Meta.Steps, mixed, fitTable(s, env, width)); err != nil {
+			return err
+		}
+	}
+	if s.Mixed != "" {
+		if _, err := fmt.Fprintf(w, "Mixed: runs of different programs are in one mean: %s.\n", s.Mixed); err != nil {
 			return err
 		}
 	}

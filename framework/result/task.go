@@ -6,9 +6,10 @@ package result
 type Task struct {
 	States     int      `json:"states"`
 	Actions    int      `json:"actions"`
-	Continuing bool     `json:"continuing"`         // no episode ends, by itself or by a limit
-	Gain       *float64 `json:"gain,omitempty"`     // optimal reward per step, episodes following each other
-	Diameter   *float64 `json:"diameter,omitempty"` // most expected steps that the fastest way between two states takes
+	Continuing bool     `json:"continuing"`            // no episode ends, by itself or by a limit
+	Gain       *float64 `json:"gain,omitempty"`        // optimal reward per step, episodes following each other
+	RandomGain *float64 `json:"random_gain,omitempty"` // reward per step of uniformly random actions
+	Diameter   *float64 `json:"diameter,omitempty"`    // most expected steps that the fastest way between two states takes
 	// Structure is that of the optimal policy's chain: "ergodic"; or "irreducible"
 	// or "unichain", with a period above 1; or "2 closed classes".
 	Structure string `json:"structure,omitempty"`

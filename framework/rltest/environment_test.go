@@ -291,7 +291,11 @@ func (b *batch) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSt
 	return nil
 }
 
-func (b *batch) Models(context.Context) ([]*mdp.Tabular, error) {
+func (b *batch) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Models: b.models}
+}
+
+func (b *batch) models(context.Context) ([]*mdp.Tabular, error) {
 	reward := 0.5
 	switch b.bug {
 	case "loses its models":

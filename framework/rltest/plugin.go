@@ -91,7 +91,7 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 		return &Violation{Rule: Works, Err: err}
 	}
 	defer env.Close()
-	_, has := env.(vector.Modeler)
+	has := env.Abilities().Models != nil
 	if says := slices.Contains(d.Capabilities, "model"); says != has {
 		return &Violation{Rule: Capable, Err: fmt.Errorf(`"model" is listed: %v; the environment has models: %v`, says, has)}
 	}

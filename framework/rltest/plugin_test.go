@@ -72,7 +72,7 @@ func brokenPlugin(bug string) vector.Plugin {
 		case "cannot open":
 			return nil, fmt.Errorf("no")
 		case "claims models":
-			return struct{ vector.Environment }{newBatch("", lanes)}, nil
+			return vector.WithAbilities(newBatch("", lanes), vector.EnvironmentAbilities{}), nil
 		}
 		return newBatch("", lanes), nil
 	}}

@@ -104,11 +104,11 @@ func (c *vectorCheck) endOfEpisode() error {
 // models checks the models of an environment that has them.
 func (c *vectorCheck) models() error {
 	return c.started(lanes, -1, func(env vector.Environment, _ *vector.Actions, _ *vector.TimeSteps) error {
-		modeler, ok := env.(vector.Modeler)
-		if !ok {
+		read := env.Abilities().Models
+		if read == nil {
 			return nil
 		}
-		models, err := modeler.Models(c.ctx)
+		models, err := read(c.ctx)
 		if err == nil && len(models) != lanes {
 			err = fmt.Errorf("%d models for %d lanes", len(models), lanes)
 		}

@@ -26,18 +26,18 @@ func (c *vectorCheck) rollouts() error {
 	own := true
 	play := func(rolled bool) (log []string, err error) {
 		err = c.with(lanes, func(env vector.Environment) error {
-			r, ok := env.(vector.Roller)
-			if !ok {
+			rollOut := env.Abilities().RollOut
+			if rollOut == nil {
 				own = false
 				return nil
 			}
 			if !rolled {
-				env = struct{ vector.Environment }{env} // which has no way of its own
+				env = vector.WithAbilities(env, vector.EnvironmentAbilities{})
 			}
 			in, out := c.rollout(int(observation.N), int(action.N)), vector.NewTrajectories(c.spec, lanes, calls)
 			for k := range 3 {
 				if rolled {
-					err := r.RollOut(c.ctx, in, out)
+					err := rollOut(c.ctx, in, out)
 					if errors.Is(err, framework.ErrUnsupported) {
 						own = false
 						return nil

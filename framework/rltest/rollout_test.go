@@ -48,7 +48,11 @@ type rolling struct {
 	bug string
 }
 
-func (r *rolling) RollOut(ctx context.Context, in *vector.Rollout, out *vector.Trajectories) error {
+func (r *rolling) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{RollOut: r.rollOut}
+}
+
+func (r *rolling) rollOut(ctx context.Context, in *vector.Rollout, out *vector.Trajectories) error {
 	if r.bug == "cannot" {
 		return framework.ErrUnsupported
 	}

@@ -66,8 +66,8 @@ const (
 	// RenderChangesNothing: an environment that can be rendered is drawn as text,
 	// and goes on as if nobody had looked.
 	RenderChangesNothing Rule = "render-changes-nothing"
-	// RolloutIsSteps: an environment that has its own way to make rollouts,
-	// vector.Roller, yields what it yields step by step, bit for bit.
+	// RolloutIsSteps: an environment with the ability RollOut
+	// yields what it yields step by step, bit for bit.
 	RolloutIsSteps Rule = "rolled-out-is-stepped"
 )
 

@@ -47,10 +47,12 @@ func Friedman(scores [][]float64) FriedmanTest {
 	t := FriedmanTest{MeanRanks: make([]float64, len(scores[0]))}
 	for _, row := range scores {
 		for a, r := range Ranks(row) {
-			t.MeanRanks[a] += r / n
+			t.MeanRanks[a] += r
 		}
 	}
-	for _, r := range t.MeanRanks {
+	for a := range t.MeanRanks {
+		t.MeanRanks[a] /= n
+		r := t.MeanRanks[a]
 		t.ChiSquared += (r - (k+1)/2) * (r - (k+1)/2)
 	}
 	t.ChiSquared *= 12 * n / (k * (k + 1))

@@ -2,6 +2,7 @@ package vector
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -79,23 +80,70 @@ type Environment interface {
 	// whole batch; it wraps a *LaneError where one lane is to blame, and
 	// ErrNeedsReset or ErrInvalidAction where Environment.Step would.
 	Step(ctx context.Context, in *Actions, out *TimeSteps) error
+	// Abilities returns what the environment can do besides. It does not change.
+	Abilities() EnvironmentAbilities
 	Close() error
 }
 
-// LaneEnvironment is a Environment, with space.Discrete observations and
-// actions, whose lanes can also be played one at a time. Where the agent is a LaneAgent
-// in the same process, the loop has a lane's steps made one after the other, without
-// columns, while the lane's data are in the processor's cache.
-type LaneEnvironment interface {
+// EnvironmentAbilities are the optional abilities of an Environment. A field is nil
+// where the ability is absent. A wrapper passes all of them on by returning those of
+// the environment that it wraps, or a copy with some fields replaced.
+type EnvironmentAbilities struct {
+	// Models returns the model of every lane, where lanes are known finite MDPs. A
+	// model is valid from the lane's NewRun on. Lanes with the same dynamics may
+	// share one model; the caller does not change it. The host computes the optimum,
+	// regret and mixing times from models.
+	Models func(ctx context.Context) ([]*mdp.Tabular, error)
+	// Render is framework.Renderer.Render of a lane that has been started. Its error
+	// wraps framework.ErrUnsupported where there is nothing to see.
+	Render func(ctx context.Context, lane int) (string, error)
+	// RollOut makes a rollout in the environment's own way: because it is in another
+	// process, or because that is faster. It fills out, whose slices the caller owns
+	// and which has the right lengths. Entries of idle lanes, and those after a lane
+	// stopped, are Idle and otherwise meaningless. Errors are those of
+	// Environment.Step. An error that wraps framework.ErrUnsupported says that
+	// nothing has happened; function RollOut then steps.
+	RollOut func(ctx context.Context, in *Rollout, out *Trajectories) error
+	// PlayLane plays one lane alone, where observations and actions are
+	// space.Discrete. The lane's signal is Continue and its episode goes on.
+	// agent.StepLane selects each action after the outcome of the last step, at first
+	// last. PlayLane stops when actions and rewards are filled (the caller owns both;
+	// they are equally long and not empty) or when the episode ends. It returns the
+	// number of steps made and the outcome of the last one. After an error, made
+	// counts the steps before it; an error of the agent is wrapped in an *AgentError.
+	//
+	// The loop uses it where the agent is a LaneAgent in the same process: many steps
+	// of one lane are made while its data are in the processor's cache.
+	PlayLane func(lane int, agent LaneAgent, last LaneStep, actions []int64, rewards []float64) (made int, _ LaneStep, err error)
+}
+
+// WithAbilities returns env with the given abilities in place of its own.
+func WithAbilities(env Environment, abilities EnvironmentAbilities) Environment {
+	return able{env, abilities}
+}
+
+type able struct {
 	Environment
-	// PlayLane makes steps of one lane, whose signal is Continue and whose episode
-	// goes on, and not a call for any other: agent.StepLane selects each action after
-	// what the last step yielded, at first last. It stops when actions and rewards,
-	// which are the caller's, as long as each other and not empty, are filled, or the
-	// episode ends, and returns how many steps it made and the outcome of the last
-	// one. An error says how many were made before; one of the agent is wrapped in an
-	// *AgentError.
-	PlayLane(lane int, agent LaneAgent, last LaneStep, actions []int64, rewards []float64) (made int, _ LaneStep, err error)
+	abilities EnvironmentAbilities
+}
+
+func (a able) Abilities() EnvironmentAbilities { return a.abilities }
+
+// Models returns the models of env's lanes. The error wraps
+// framework.ErrUnsupported if env has none.
+func Models(ctx context.Context, env Environment) ([]*mdp.Tabular, error) {
+	if f := env.Abilities().Models; f != nil {
+		return f(ctx)
+	}
+	return nil, fmt.Errorf("%s has no known model: %w", env.Spec().ID, framework.ErrUnsupported)
+}
+
+// Render draws a lane of env. The error wraps framework.ErrUnsupported if env cannot.
+func Render(ctx context.Context, env Environment, lane int) (string, error) {
+	if f := env.Abilities().Render; f != nil {
+		return f(ctx, lane)
+	}
+	return "", fmt.Errorf("%s cannot be rendered: %w", env.Spec().ID, framework.ErrUnsupported)
 }
 
 // LaneStep is the outcome of a step of one lane; see TimeStep.
@@ -103,13 +151,4 @@ type LaneStep struct {
 	Observation           int64
 	Reward                float64
 	Terminated, Truncated bool
-}
-
-// Modeler is a Environment whose lanes are known finite MDPs. The host
-// computes the optimum, regret and mixing times from them.
-type Modeler interface {
-	// Models returns the model of every lane as it stands: valid from the
-	// lane's NewRun on. Lanes with the same dynamics may share one model; the
-	// caller must not change it.
-	Models(ctx context.Context) ([]*mdp.Tabular, error)
 }

@@ -25,13 +25,6 @@ type AgentBatcher interface {
 	BatchAgent(lanes int) (Agent, error)
 }
 
-// LaneRenderer is a Environment whose lanes can be looked at.
-type LaneRenderer interface {
-	// RenderLane is Renderer.Render of a lane that has been started. Its error
-	// wraps ErrUnsupported where there is nothing to see.
-	RenderLane(ctx context.Context, lane int) (string, error)
-}
-
 // LaneSaver is a Agent whose lanes can be stored.
 type LaneSaver interface {
 	// SaveLane is Saver.Save of a lane whose run has begun. Its error wraps
@@ -44,14 +37,6 @@ type LaneLoader interface {
 	// LoadLane is Loader.Load, of any lane. Its error wraps ErrUnsupported where
 	// agents cannot be loaded.
 	LoadLane(ctx context.Context, lane int, state []byte) error
-}
-
-// Render draws a lane of env. The error wraps ErrUnsupported if env cannot.
-func Render(ctx context.Context, env Environment, lane int) (string, error) {
-	if r, ok := env.(LaneRenderer); ok {
-		return r.RenderLane(ctx, lane)
-	}
-	return "", fmt.Errorf("%s cannot be rendered: %w", env.Spec().ID, framework.ErrUnsupported)
 }
 
 // Save stores a lane of agent. The error wraps ErrUnsupported if agent cannot.

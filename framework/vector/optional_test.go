@@ -43,7 +43,7 @@ func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := env.(Modeler).Models(t.Context())
+	models, err := Models(t.Context(), env)
 	if err != nil || len(models) != 2 || models[1] != model {
 		t.Errorf("models %v, %v", models, err)
 	}
@@ -59,7 +59,7 @@ func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lane *LaneError
-	if _, err := broken.(Modeler).Models(t.Context()); !errors.Is(err, failure) || !errors.As(err, &lane) || lane.Lane != 0 {
+	if _, err := Models(t.Context(), broken); !errors.Is(err, failure) || !errors.As(err, &lane) || lane.Lane != 0 {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Render(t.Context(), broken, 0); !errors.Is(err, failure) {
@@ -69,13 +69,13 @@ func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := plain.(Modeler); ok {
+	if plain.Abilities().Models != nil {
 		t.Error("lanes of an environment without a model have models")
 	}
 	if _, err := Render(t.Context(), plain, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Render(t.Context(), struct{ Environment }{plain}, 0); !errors.Is(err, framework.ErrUnsupported) {
+	if _, err := Render(t.Context(), WithAbilities(plain, EnvironmentAbilities{}), 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -24,10 +24,13 @@ type Description struct {
 	Doc  string `json:"doc"` // a sentence for people
 	// Params is the JSON schema of the parameters, with defaults and documentation.
 	Params json.RawMessage `json:"params"`
-	// Capabilities lists optional abilities: of environments "model" (Modeler)
-	// and "render" (LaneRenderer), of agents "checkpoint" (LaneSaver and
+	// Capabilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models)
+	// and "render" (EnvironmentAbilities.Render), of agents "checkpoint" (LaneSaver and
 	// LaneLoader) and "options" (OptionAgent).
 	Capabilities []string `json:"capabilities,omitempty"`
+	// Breaks names the laws of agents (framework/rltest) that the agent breaks by
+	// design, each with the reason.
+	Breaks map[string]string `json:"breaks,omitempty"`
 }
 
 // Plugin provides environments or agents. Local plugins (EnvironmentPlugin,

@@ -50,21 +50,11 @@ func NewTrajectories(spec framework.Spec, lanes, steps int) *Trajectories {
 	}
 }
 
-// Roller is a Environment that has its own way to make a rollout: because it
-// is in another process, or faster so. Observations and actions are Discrete, else
-// the error wraps ErrUnsupported and nothing has happened.
-type Roller interface {
-	// RollOut fills out, whose slices the caller owns and which has the right
-	// lengths. Entries of idle lanes, and from where a lane stopped, are Idle and
-	// otherwise meaningless. Errors are as those of Environment.Step.
-	RollOut(ctx context.Context, in *Rollout, out *Trajectories) error
-}
-
 // RollOut makes a rollout: in env's own way if it has one, else step by step. Its
 // error wraps ErrUnsupported if observations or actions are not Discrete.
 func RollOut(ctx context.Context, env Environment, in *Rollout, out *Trajectories) error {
-	if r, ok := env.(Roller); ok {
-		if err := r.RollOut(ctx, in, out); !errors.Is(err, framework.ErrUnsupported) {
+	if rollOut := env.Abilities().RollOut; rollOut != nil {
+		if err := rollOut(ctx, in, out); !errors.Is(err, framework.ErrUnsupported) {
 			return err
 		}
 	}

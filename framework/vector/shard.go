@@ -56,12 +56,7 @@ func (s sharded) OpenEnvironment(ctx context.Context, params json.RawMessage, la
 	if err != nil {
 		return nil, errors.Join(err, closeAll(e.parts))
 	}
-	for _, part := range e.parts {
-		if _, ok := part.(Modeler); !ok {
-			return e, nil
-		}
-	}
-	return shardedModeler{e}, nil
+	return e, nil
 }
 
 // OpenAgent implements Plugin, like OpenEnvironment.
@@ -188,8 +183,22 @@ func (e *shardedEnvironment) Step(ctx context.Context, in *Actions, out *TimeSte
 	})
 }
 
-// RollOut implements Roller.
-func (e *shardedEnvironment) RollOut(ctx context.Context, in *Rollout, out *Trajectories) error {
+// Abilities implements Environment: those that all parts have.
+func (e *shardedEnvironment) Abilities() EnvironmentAbilities {
+	all := EnvironmentAbilities{Models: e.models, Render: e.render, RollOut: e.rollOut}
+	for _, part := range e.parts {
+		able := part.Abilities()
+		if able.Models == nil {
+			all.Models = nil
+		}
+		if able.Render == nil {
+			all.Render = nil
+		}
+	}
+	return all
+}
+
+func (e *shardedEnvironment) rollOut(ctx context.Context, in *Rollout, out *Trajectories) error {
 	if err := in.Check(&e.spec); err != nil {
 		return err
 	}
@@ -203,8 +212,7 @@ func (e *shardedEnvironment) RollOut(ctx context.Context, in *Rollout, out *Traj
 	})
 }
 
-// RenderLane implements LaneRenderer.
-func (e *shardedEnvironment) RenderLane(ctx context.Context, lane int) (string, error) {
+func (e *shardedEnvironment) render(ctx context.Context, lane int) (string, error) {
 	k, local, err := e.owner(lane)
 	if err != nil {
 		return "", err
@@ -215,13 +223,10 @@ func (e *shardedEnvironment) RenderLane(ctx context.Context, lane int) (string, 
 // Close implements Environment.
 func (e *shardedEnvironment) Close() error { return closeAll(e.parts) }
 
-type shardedModeler struct{ *shardedEnvironment }
-
-// Models implements Modeler.
-func (e shardedModeler) Models(ctx context.Context) ([]*mdp.Tabular, error) {
+func (e *shardedEnvironment) models(ctx context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, e.from[len(e.parts)])
 	err := e.each(func(k, from, to int) error {
-		some, err := e.parts[k].(Modeler).Models(ctx)
+		some, err := Models(ctx, e.parts[k])
 		if err == nil && len(some) != to-from {
 			err = fmt.Errorf("%w: %d models for %d lanes", framework.ErrInvalidAnswer, len(some), to-from)
 		}

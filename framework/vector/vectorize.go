@@ -31,9 +31,6 @@ func Vectorize(newEnv func() (framework.Environment, error), lanes int) (Environ
 		v.envs[i] = env
 	}
 	v.spec = v.envs[0].Spec()
-	if _, ok := v.envs[0].(framework.KnownModel); ok {
-		return modelLanes{v}, nil
-	}
 	return v, nil
 }
 
@@ -42,9 +39,6 @@ type vectorEnvironment struct {
 	envs    []framework.Environment
 	running []bool // an episode goes on
 }
-
-// modelLanes is a vectorEnvironment whose copies are known models.
-type modelLanes struct{ *vectorEnvironment }
 
 func (v *vectorEnvironment) Spec() framework.Spec { return v.spec }
 
@@ -80,8 +74,18 @@ func (v *vectorEnvironment) step(ctx context.Context, i int, in *Actions, out *T
 	return nil
 }
 
-// Models implements Modeler.
-func (v modelLanes) Models(ctx context.Context) ([]*mdp.Tabular, error) {
+// Abilities implements Environment.
+func (v *vectorEnvironment) Abilities() (a EnvironmentAbilities) {
+	if _, ok := v.envs[0].(framework.KnownModel); ok {
+		a.Models = v.models
+	}
+	if _, ok := v.envs[0].(framework.Renderer); ok {
+		a.Render = v.render
+	}
+	return a
+}
+
+func (v *vectorEnvironment) models(ctx context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, len(v.envs))
 	err := eachLane(ctx, len(v.envs), func(i int) (err error) {
 		models[i], err = v.envs[i].(framework.KnownModel).Model(ctx)
@@ -93,8 +97,7 @@ func (v modelLanes) Models(ctx context.Context) ([]*mdp.Tabular, error) {
 	return models, nil
 }
 
-// RenderLane implements LaneRenderer.
-func (v *vectorEnvironment) RenderLane(ctx context.Context, lane int) (text string, err error) {
+func (v *vectorEnvironment) render(ctx context.Context, lane int) (text string, err error) {
 	if lane < 0 || lane >= len(v.envs) {
 		return "", fmt.Errorf("no lane %d of %d", lane, len(v.envs))
 	}

@@ -37,6 +37,7 @@ func Plugin() vector.Plugin {
 			Params: params.Schema(&Params{}),
 
 			Capabilities: []string{"checkpoint"},
+			Breaks:       map[string]string{"duplicated-actions": "every copy of an arm is learned by itself"},
 		},
 		Open: open,
 	}

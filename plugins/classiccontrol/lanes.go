@@ -137,6 +137,9 @@ func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 	return nil
 }
 
+// Abilities implements vector.Environment: there are none.
+func (l *lanes) Abilities() vector.EnvironmentAbilities { return vector.EnvironmentAbilities{} }
+
 // Close implements vector.Environment.
 func (l *lanes) Close() error { return nil }
 

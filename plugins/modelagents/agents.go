@@ -8,9 +8,12 @@
 // one terminated is worth nothing, if not said otherwise.
 package modelagents
 
-import "github.com/rlrun/rlrun/framework/vector"
+import (
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
+)
 
 // Plugins returns every agent of the package.
 func Plugins() []vector.Plugin {
-	return []vector.Plugin{PSRL(), BOSS(), GaussianPSRL(), UCBVI(), BootstrapModel(), UCRL2(), MBIEEB(), OptimisticModel(), RMAX(), E3()}
+	return lanes.Breaks([]vector.Plugin{PSRL(), BOSS(), GaussianPSRL(), UCBVI(), BootstrapModel(), UCRL2(), MBIEEB(), OptimisticModel(), RMAX(), E3()}, breaks)
 }

@@ -276,7 +276,7 @@ func trainedHosted(t *testing.T, env, envParams, params string) (*bootstrapModel
 	}); err != nil {
 		t.Fatal(err)
 	}
-	models, err := e.(vector.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}

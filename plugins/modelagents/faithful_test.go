@@ -38,7 +38,7 @@ func swimAs(t testing.TB, agent vector.Plugin, params string, n int, at ...int) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := env.(vector.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), env)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ type optimisticParams struct {
 // It assumes what MBIE-EB assumes, and keeps its solution up to date in the same way.
 func OptimisticModel() vector.Plugin {
 	return finite.Plugin("rlrun/optimistic-model@1",
-		"The best policy of the model seen, with optimism about pairs not tried, states not visited (after Szita & Lőrincz 2008) and what is random (MBIE-EB's bonus). Ours; one setting for all finite tasks.",
+		"The best policy of the model seen, with optimism about pairs not tried, states not visited (after Szita & Lőrincz 2008) and what is random (MBIE-EB's bonus). Ours, experimental: its constants were tuned on the tasks of the old leaderboard.",
 		optimisticParams{Gamma: 0.99, Criterion: "run"},
 		func(p optimisticParams, t finite.Task) (func() finite.Learner, error) {
 			if err := checkDiscount(p.Gamma); err != nil {

@@ -256,7 +256,7 @@ func TestCriteriaDiffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := e.(vector.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}

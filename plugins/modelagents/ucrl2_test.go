@@ -150,7 +150,7 @@ func tooGloomy(t *testing.T, params string, n int) (below, plans int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := env.(vector.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), env)
 	if err != nil {
 		t.Fatal(err)
 	}

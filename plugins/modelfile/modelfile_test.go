@@ -73,7 +73,7 @@ func TestAWrittenModelIsTheTask(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		models, err := original.(vector.Modeler).Models(t.Context())
+		models, err := vector.Models(t.Context(), original)
 		if err != nil {
 			t.Fatal(err)
 		}

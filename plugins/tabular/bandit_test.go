@@ -28,7 +28,7 @@ func TestBanditIsTheCatalogues(t *testing.T) {
 	if err := env.Step(t.Context(), actions, &out); err != nil {
 		t.Fatal(err)
 	}
-	models, err := env.(vector.Modeler).Models(t.Context())
+	models, err := vector.Models(t.Context(), env)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,7 @@ package tabular
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
@@ -39,7 +37,7 @@ type lane struct {
 // limit steps are truncated; 0 is for no limit. The environment continues if it has
 // neither a limit nor a terminal state, and its bounds are those of its rewards.
 func New(id string, t *catalog.Task, limit, n int) vector.Environment {
-	low, high := rewardRange(t.Model)
+	low, high := t.Model.RewardBounds()
 	l := &lanes{
 		spec: framework.Spec{
 			ID:          id,
@@ -55,31 +53,6 @@ func New(id string, t *catalog.Task, limit, n int) vector.Environment {
 		l.states[i].over = true
 	}
 	return l
-}
-
-// rewardRange returns the bounds of the rewards of all actions in all states that
-// are not terminal.
-func rewardRange(m *mdp.Tabular) (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for s := range m.NumStates() {
-		if m.Terminal(s) {
-			continue
-		}
-		for a := range m.NumActions() {
-			rewards := m.SuccessorRewards(s, a)
-			if rewards == nil {
-				rewards = []float64{m.Reward(s, a)}
-			}
-			switch noise := m.Noise(s, a); {
-			case noise.Bernoulli:
-				rewards = []float64{0, 1}
-			case noise.SD > 0:
-				return math.Inf(-1), math.Inf(1)
-			}
-			low, high = min(low, slices.Min(rewards)), max(high, slices.Max(rewards))
-		}
-	}
-	return low, high
 }
 
 // Spec implements vector.Environment.
@@ -106,8 +79,12 @@ func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 	return nil
 }
 
-// PlayLane implements vector.LaneEnvironment.
-func (l *lanes) PlayLane(i int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error) {
+// Abilities implements vector.Environment.
+func (l *lanes) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Models: l.models, PlayLane: l.play}
+}
+
+func (l *lanes) play(i int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error) {
 	for k := range actions {
 		action, err := agent.StepLane(i, last.Observation, last.Reward)
 		if err != nil {
@@ -147,8 +124,8 @@ func (l *lanes) refuse(i int, action int64) error {
 	return &vector.LaneError{Lane: i, Err: fmt.Errorf("action %d of %d: %w", action, l.model.NumActions(), framework.ErrInvalidAction)}
 }
 
-// Models implements vector.Modeler: all lanes share one model.
-func (l *lanes) Models(context.Context) ([]*mdp.Tabular, error) {
+// models returns one model, which all lanes share.
+func (l *lanes) models(context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, len(l.states))
 	for i := range models {
 		models[i] = l.model

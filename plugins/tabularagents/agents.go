@@ -8,9 +8,12 @@
 // episode, and with zero where it terminated.
 package tabularagents
 
-import "github.com/rlrun/rlrun/framework/vector"
+import (
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
+)
 
 // Plugins returns every agent of the package.
 func Plugins() []vector.Plugin {
-	return []vector.Plugin{QLearning(), SARSA(), DynaQ(), BootstrapQ(), BayesianQ()}
+	return lanes.Breaks([]vector.Plugin{QLearning(), SARSA(), DynaQ(), BootstrapQ(), BayesianQ()}, breaks)
 }

@@ -86,7 +86,7 @@ func (plugins Plugins) Trained(t testing.TB, env, envParams, agent, agentParams 
 	}); err != nil {
 		t.Fatal(err)
 	}
-	models, err := e.(vector.Modeler).Models(context.Background())
+	models, err := vector.Models(context.Background(), e)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -189,8 +189,12 @@ func (l *Lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 	return nil
 }
 
-// PlayLane implements vector.LaneEnvironment.
-func (l *Lanes) PlayLane(i int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error) {
+// Abilities implements vector.Environment.
+func (l *Lanes) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{Models: l.models, PlayLane: l.play}
+}
+
+func (l *Lanes) play(i int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error) {
 	means, rng := l.lanes[i].means, &l.lanes[i].rng
 	for k := range actions {
 		action, err := agent.StepLane(i, 0, last.Reward)
@@ -227,8 +231,8 @@ func (l *Lanes) refuse(i int, action int64) error {
 	return &vector.LaneError{Lane: i, Err: fmt.Errorf("arm %d of %d: %w", action, l.n, framework.ErrInvalidAction)}
 }
 
-// Models implements vector.Modeler: the bandit as an MDP with one state.
-func (l *Lanes) Models(context.Context) ([]*mdp.Tabular, error) {
+// models returns each lane's bandit as an MDP with one state.
+func (l *Lanes) models(context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, len(l.lanes))
 	for i := range models {
 		d := mdp.Definition{States: 1, Actions: l.n}

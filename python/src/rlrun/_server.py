@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlrun import _rollout as _rollouts
-from rlrun import errors, spaces
+from rlrun import _sources, errors, spaces
 from rlrun._lanes import (
     CONTINUE,
     EVALUATE,
@@ -182,9 +182,14 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         self._instances: dict[int, _Instance] = {}
         self._notes = Notes()
 
-    def Describe(self, _request: pb.DescribeRequest, _context: grpc.ServicerContext) -> pb.DescribeReply:  # noqa: N802
+    def Describe(self, request: pb.DescribeRequest, _context: grpc.ServicerContext) -> pb.DescribeReply:  # noqa: N802
         """Say what the plugin is."""
-        return self._plugin.description
+        if not request.sources:
+            return self._plugin.description
+        reply = pb.DescribeReply()
+        reply.CopyFrom(self._plugin.description)
+        reply.sources.update(_sources.imported())
+        return reply
 
     def OpenEnvironment(  # noqa: N802
         self, request: pb.OpenEnvironmentRequest, context: grpc.ServicerContext

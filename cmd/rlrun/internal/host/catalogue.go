@@ -126,6 +126,7 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (vector
 		var p *plugin.Process
 		if p, errs[k] = plugin.Launch(ctx, o); errs[k] == nil {
 			processes[k] = p
+			errs[k] = c.checkSources(ctx, comp, found, p)
 		}
 	})
 	for _, err := range errs {
@@ -189,8 +190,8 @@ func (s *shared) provenance(ctx context.Context, p *experiment.Plan) ([]experime
 		if err != nil {
 			return nil, err
 		}
-		e := experiment.PluginProvenance{Plugin: comp.Plugin, ID: d.ID, Path: found.Command, Dev: s.catalogue.Replaced[comp.Plugin] != ""}
-		if slices.ContainsFunc(out, func(o experiment.PluginProvenance) bool { return o.Plugin == e.Plugin && o.ID == e.ID }) {
+		e := experiment.PluginProvenance{Plugin: comp.Plugin, Args: comp.Args, ID: d.ID, Path: found.Command, Dev: s.catalogue.Replaced[comp.Plugin] != ""}
+		if slices.ContainsFunc(out, func(o experiment.PluginProvenance) bool { return o.Plugin == e.Plugin && slices.Equal(o.Args, e.Args) }) {
 			continue
 		}
 		if !found.Bundled {
@@ -198,6 +199,11 @@ func (s *shared) provenance(ctx context.Context, p *experiment.Plan) ([]experime
 				return nil, err
 			}
 			e.SHA256 = strings.TrimPrefix(e.Files[filepath.Base(found.Command)], "sha256:")
+			if process, ok := opened.(*plugin.Process); ok {
+				if e.Sources, err = process.Sources(ctx); err != nil {
+					return nil, err
+				}
+			}
 		}
 		out = append(out, e)
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -46,4 +47,32 @@ func (c *Catalogue) checkPin(comp experiment.Component, found plugin.Found) erro
 		return nil
 	}
 	return c.pins.Check(c.lock, found, comp.Plugin, comp.Args...)
+}
+
+// checkSources refuses a process that has imported something else than the lock
+// file says.
+func (c *Catalogue) checkSources(ctx context.Context, comp experiment.Component, found plugin.Found, p *plugin.Process) error {
+	if c.pins == nil || found.Bundled || c.Replaced[comp.Plugin] != "" {
+		return nil
+	}
+	sources, err := p.Sources(ctx)
+	if err != nil {
+		return err
+	}
+	return c.pins.CheckSources(c.lock, sources, comp.Plugin, comp.Args...)
+}
+
+// Sources starts a plugin and asks what it has imported.
+func (c *Catalogue) Sources(ctx context.Context, comp experiment.Component) (map[string]string, error) {
+	comp.Processes = 1
+	p, closePlugin, err := c.Open(ctx, comp)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = closePlugin() }() // an ending process changes nothing
+	process, ok := p.(*plugin.Process)
+	if !ok {
+		return nil, nil
+	}
+	return process.Sources(ctx)
 }

@@ -56,7 +56,7 @@ func New(app *host.App) *cobra.Command {
 		Long:    mdpHelp,
 		Example: "  rlrun mdp solve --env riverswim\n  rlrun mdp structure --model model.json\n  rlrun mdp mixing --env deepsea --param size=5",
 	}
-	return cli.Group(cmd, newSolve(app), newStructure(app), newMixing(app))
+	return cli.Group(cmd, newSolve(app), newStructure(app), newMixing(app), newExport(app))
 }
 
 // process is a model, a criterion and a policy: what the commands of rlrun mdp
@@ -92,13 +92,20 @@ func (f *mdpFlags) add(app *host.App, cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.model, "model", "", "read the model from `FILE`; - is the standard input")
-	fs.StringVar(&f.env, "env", "", "take the model of the environment `NAME`")
-	fs.StringArrayVar(&f.params, "param", nil, "set a parameter of the environment, `KEY=VALUE`; may be repeated")
+	f.addSource(app, cmd)
 	fs.StringVar(&f.policy, "policy", "optimal", "`P` is optimal, uniform, an action or a file")
 	fs.Float64Var(&f.gamma, "gamma", 0, "criterion: the reward for ever with discount `G`, 0 ≤ G < 1")
 	fs.BoolVar(&f.average, "average", false, "criterion: the average reward per step (the default)")
 	fs.IntVar(&f.horizon, "horizon", 0, "criterion: the sum of the next `H` rewards")
 	fs.BoolVar(&f.restart, "restart", false, "let episodes follow each other, or not (default: for the average)")
+}
+
+// addSource adds the flags that name an environment.
+func (f *mdpFlags) addSource(app *host.App, cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.env, "env", "", "take the model of the environment `NAME`")
+	fs.StringArrayVar(&f.params, "param", nil, "set a parameter of the environment, `KEY=VALUE`; may be repeated")
 	app.ReplaceFlag(fs)
 	cli.Must(cmd.RegisterFlagCompletionFunc("env", app.CompletePlugin))
 }
@@ -245,8 +252,8 @@ func (p *process) open(ctx context.Context, app *host.App, name string, params [
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer env.Close()
-	modeler, ok := env.(vector.Modeler)
-	if !ok {
+	read := env.Abilities().Models
+	if read == nil {
 		keep = true
 		return &modelless{name, plugin, raw, closePlugin}
 	}
@@ -256,7 +263,7 @@ func (p *process) open(ctx context.Context, app *host.App, name string, params [
 	if err := env.Step(ctx, in, &out); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	models, err := modeler.Models(ctx)
+	models, err := read(ctx)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

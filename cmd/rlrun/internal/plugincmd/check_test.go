@@ -30,6 +30,8 @@ func (poor) Step(_ context.Context, in *vector.Actions, out *vector.TimeSteps) e
 	return nil
 }
 
+func (poor) Abilities() vector.EnvironmentAbilities { return vector.EnvironmentAbilities{} }
+
 func (poor) Close() error { return nil }
 
 func TestCheckTellsEveryBrokenRule(t *testing.T) {

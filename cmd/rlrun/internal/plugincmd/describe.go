@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,6 +21,12 @@ func printDescription(w io.Writer, d vector.Description) error {
 	fmt.Fprintf(w, "%s, %s\n%s\n", d.ID, d.Kind, d.Doc)
 	if len(d.Capabilities) > 0 {
 		fmt.Fprintf(w, "Capabilities: %s\n", strings.Join(d.Capabilities, ", "))
+	}
+	if len(d.Breaks) > 0 {
+		fmt.Fprintln(w, "Breaks by design (laws of agents, docs/agents.md):")
+		for _, law := range slices.Sorted(maps.Keys(d.Breaks)) {
+			fmt.Fprintf(w, "  %s: %s\n", law, d.Breaks[law])
+		}
 	}
 	params, err := readParams(d.Params)
 	if err != nil {

@@ -1,6 +1,7 @@
 package plugincmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,8 +35,9 @@ rlrun plugin list shows, and those that the lock file has already. Others in the
 lock file stay as they are.
 
 Pinned are the executable and every argument that names a file, such as the
-script that an interpreter runs. What those load in turn is not pinned, and
-bundled plugins need no pin.
+script that an interpreter runs; of a plugin in Python also the modules of its
+project and the versions of the packages that it imports when it starts. What
+other programs load in turn is not pinned, and bundled plugins need no pin.
 
 rlrun run looks for the lock file beside its config, then in this folder, and
 refuses a plugin that is not in it or not as it says, by name and digest. --dev
@@ -50,7 +52,7 @@ files, by name.`,
 			if err != nil {
 				return err
 			}
-			pins, err := pin(c, file, args, cmd.InOrStdin())
+			pins, err := pin(cmd.Context(), c, file, args, cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
@@ -76,8 +78,9 @@ files, by name.`,
 	return cmd
 }
 
-// pin returns what the lock file is to say.
-func pin(c *host.Catalogue, file string, args []string, stdin io.Reader) (*plugin.Pins, error) {
+// pin returns what the lock file is to say. It starts every plugin to ask what it
+// imports.
+func pin(ctx context.Context, c *host.Catalogue, file string, args []string, stdin io.Reader) (*plugin.Pins, error) {
 	pins, err := plugin.ReadPins(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		pins, err = &plugin.Pins{}, nil
@@ -119,7 +122,11 @@ func pin(c *host.Catalogue, file string, args []string, stdin io.Reader) (*plugi
 		if found.Bundled {
 			continue
 		}
-		if err := pins.Pin(found, comp.Plugin, comp.Args...); err != nil {
+		sources, err := c.Sources(ctx, comp)
+		if err != nil {
+			return nil, err
+		}
+		if err := pins.Pin(found, sources, comp.Plugin, comp.Args...); err != nil {
 			return nil, err
 		}
 		pinned++

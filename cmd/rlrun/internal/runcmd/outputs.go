@@ -39,7 +39,7 @@ func remake(dir string, plan *experiment.Plan) (*result.Summary, []string, error
 	if plan.Explores() {
 		files = append(files, "decisions.csv")
 		err := result.WriteFile(filepath.Join(dir, "decisions.csv"), func(w io.Writer) error {
-			return result.WriteDecisionsCSV(w, result.ReadRecords(dir))
+			return result.WriteDecisionsCSV(w, s, result.ReadRecords(dir))
 		})
 		if err != nil {
 			return nil, nil, err
@@ -88,6 +88,7 @@ type outcome struct {
 	Reused      *int             `json:"reused,omitempty"`
 	Seconds     *float64         `json:"seconds,omitempty"`
 	Interrupted bool             `json:"interrupted,omitempty"`
+	Mixed       string           `json:"mixed,omitempty"`
 	Files       []string         `json:"files"`
 	Summary     []result.Row     `json:"summary"`
 	Failures    []result.Failure `json:"failures"`
@@ -97,6 +98,8 @@ const outcomeKeys = `
 --json:
   name, output         of the experiment; the directory of its results
   runs, ok, failed, missing   planned, and how they ended
+  mixed                which programs differ between runs, after --mixed; otherwise
+                       absent
   files                what was made from the records, in the directory
   summary              a row for each environment, agent and metric: environment,
                        agent, metric, n, failed, mean, stderr, ci_low, ci_high,
@@ -108,7 +111,7 @@ func newOutcome(dir string, s *result.Summary, files []string) outcome {
 	t := totals(s)
 	return outcome{
 		Name: s.Meta.Name, Output: dir, Runs: t.OK + t.Failed + t.Missing,
-		OK: t.OK, Failed: t.Failed, Missing: t.Missing, Files: files,
+		OK: t.OK, Failed: t.Failed, Missing: t.Missing, Mixed: s.Mixed, Files: files,
 		Summary: append([]result.Row{}, s.Rows...), Failures: append([]result.Failure{}, s.Failures...),
 	}
 }

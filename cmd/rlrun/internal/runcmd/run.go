@@ -40,7 +40,8 @@ The output directory (output in the config; results/NAME by default) receives
   plots/, report.html                drawings; a page that opens offline
 
 Finished runs are never lost: interrupt with Ctrl-C, and --resume does what is
-missing (runs that failed, too). It refuses another config than the one begun.
+missing (runs that failed, too). It refuses another config than the one begun, and
+other programs: a rebuilt plugin or rlrun, or another architecture (--mixed).
 Results depend on the config and its seed alone, not on workers, lanes,
 transport or interruptions.`
 
@@ -53,6 +54,7 @@ const runKeys = `
 // runOptions are the flags of rlrun run that are not part of the config.
 type runOptions struct {
 	resume, quiet, json bool
+	mixed               bool
 	lock                string
 }
 
@@ -77,6 +79,7 @@ func New(app *host.App) *cobra.Command {
 	fs.SortFlags = false
 	config.Flags(fs)
 	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
+	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results say mixed then")
 	app.ReplaceFlag(fs)
 	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" beside CONFIG or in this folder, if there is one)")
 	fs.BoolVar(&o.json, "json", false, "for machines")
@@ -89,6 +92,9 @@ func New(app *host.App) *cobra.Command {
 func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	ctx := cmd.Context()
 	started := time.Now()
+	if o.mixed && !o.resume {
+		return cli.Usagef("--mixed is for --resume: there are no runs of other programs to accept")
+	}
 	file, err := config.Load(name, cmd.InOrStdin(), cmd.Flags())
 	if err != nil {
 		return err
@@ -114,17 +120,24 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	if err := freeToWrite(dir, o.resume); err != nil {
 		return err
 	}
-	provenance := experiment.NewProvenance(plan, append([]string{"rlrun"}, app.Args...), started)
-	var tasks map[string]result.Task
-	if provenance.Plugins, tasks, err = plugins.CheckAll(ctx, file, plan); err != nil {
+	session, err := experiment.NewSession(plan, append([]string{"rlrun"}, app.Args...), started)
+	if err != nil {
 		return err
+	}
+	session.Mixed = o.mixed
+	used, tasks, err := plugins.CheckAll(ctx, file, plan)
+	if err != nil {
+		return err
+	}
+	for _, p := range used {
+		session.AddPlugin(p)
 	}
 	unlock, err := experiment.Lock(dir)
 	if err != nil {
 		return outputError(dir, err)
 	}
 	defer func() { _ = unlock() }() // the lock ends with the process at the latest
-	done, err := plan.Prepare(dir, o.resume, provenance)
+	done, err := plan.Prepare(dir, o.resume, session)
 	if err == nil {
 		err = host.WriteTasks(dir, tasks)
 	}
@@ -137,7 +150,7 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 			reused++
 		}
 	}
-	options := experiment.Options{Dir: dir, Open: plugins.Open, Remote: plugins.Remote, Done: done}
+	options := experiment.Options{Dir: dir, Open: plugins.Open, Remote: plugins.Remote, Done: done, Session: session}
 	stop := func() {}
 	if !o.quiet {
 		p := newProgress(cmd.ErrOrStderr(), plan, reused)
@@ -267,7 +280,7 @@ func outputError(dir string, err error) error {
 		return cli.Usagef("cannot write results to %s: %w; choose another output directory with --out", dir, pe.Err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS):
 		return cli.Usagef("cannot write results to %s: %w; choose another output directory with --out", dir, err)
-	case errors.Is(err, experiment.ErrInUse), strings.Contains(err.Error(), "--resume"):
+	case errors.Is(err, experiment.ErrInUse), errors.Is(err, experiment.ErrOtherPrograms), strings.Contains(err.Error(), "--resume"):
 		return cli.Usage(err)
 	}
 	return err

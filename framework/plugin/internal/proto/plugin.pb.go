@@ -215,7 +215,9 @@ func (x *Error) GetMessage() string {
 }
 
 type DescribeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ask for DescribeReply.sources, which takes time to compute.
+	Sources       bool `protobuf:"varint,1,opt,name=sources,proto3" json:"sources,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -250,13 +252,25 @@ func (*DescribeRequest) Descriptor() ([]byte, []int) {
 	return file_plugin_proto_rawDescGZIP(), []int{1}
 }
 
+func (x *DescribeRequest) GetSources() bool {
+	if x != nil {
+		return x.Sources
+	}
+	return false
+}
+
 type DescribeReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`         // namespace/name@version
-	Kind          string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`     // "environment" or "agent"
-	Doc           string                 `protobuf:"bytes,3,opt,name=doc,proto3" json:"doc,omitempty"`       // a sentence for people
-	Params        []byte                 `protobuf:"bytes,4,opt,name=params,proto3" json:"params,omitempty"` // JSON schema of the parameters
-	Capabilities  []string               `protobuf:"bytes,5,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Id           string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`         // namespace/name@version
+	Kind         string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`     // "environment" or "agent"
+	Doc          string                 `protobuf:"bytes,3,opt,name=doc,proto3" json:"doc,omitempty"`       // a sentence for people
+	Params       []byte                 `protobuf:"bytes,4,opt,name=params,proto3" json:"params,omitempty"` // JSON schema of the parameters
+	Capabilities []string               `protobuf:"bytes,5,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
+	// What the program consists of besides its executable and the files among its
+	// arguments, where it can tell: the host binds results to it. Values are
+	// "sha256:" and hexadecimal digits for a file, or a version for a package. Keys
+	// name them: "module maze", "package numpy". Empty unless the host asks.
+	Sources       map[string]string `protobuf:"bytes,6,rep,name=sources,proto3" json:"sources,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -322,6 +336,13 @@ func (x *DescribeReply) GetParams() []byte {
 func (x *DescribeReply) GetCapabilities() []string {
 	if x != nil {
 		return x.Capabilities
+	}
+	return nil
+}
+
+func (x *DescribeReply) GetSources() map[string]string {
+	if x != nil {
+		return x.Sources
 	}
 	return nil
 }
@@ -2304,14 +2325,19 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\x0e2\x15.rlrun.plugin.v1.CodeR\x04code\x12\x17\n" +
 	"\x04lane\x18\x02 \x01(\rH\x00R\x04lane\x88\x01\x01\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessageB\a\n" +
-	"\x05_lane\"\x11\n" +
-	"\x0fDescribeRequest\"\x81\x01\n" +
+	"\x05_lane\"+\n" +
+	"\x0fDescribeRequest\x12\x18\n" +
+	"\asources\x18\x01 \x01(\bR\asources\"\x84\x02\n" +
 	"\rDescribeReply\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x10\n" +
 	"\x03doc\x18\x03 \x01(\tR\x03doc\x12\x16\n" +
 	"\x06params\x18\x04 \x01(\fR\x06params\x12\"\n" +
-	"\fcapabilities\x18\x05 \x03(\tR\fcapabilities\"\xf6\x01\n" +
+	"\fcapabilities\x18\x05 \x03(\tR\fcapabilities\x12E\n" +
+	"\asources\x18\x06 \x03(\v2+.rlrun.plugin.v1.DescribeReply.SourcesEntryR\asources\x1a:\n" +
+	"\fSourcesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xf6\x01\n" +
 	"\x04Spec\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x128\n" +
 	"\vobservation\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.SpaceR\vobservation\x12.\n" +
@@ -2498,7 +2524,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_plugin_proto_goTypes = []any{
 	(Code)(0),                      // 0: rlrun.plugin.v1.Code
 	(DType)(0),                     // 1: rlrun.plugin.v1.DType
@@ -2534,60 +2560,62 @@ var file_plugin_proto_goTypes = []any{
 	(*OfferReply)(nil),             // 31: rlrun.plugin.v1.OfferReply
 	(*GreedyPolicyRequest)(nil),    // 32: rlrun.plugin.v1.GreedyPolicyRequest
 	(*GreedyPolicyReply)(nil),      // 33: rlrun.plugin.v1.GreedyPolicyReply
+	nil,                            // 34: rlrun.plugin.v1.DescribeReply.SourcesEntry
 }
 var file_plugin_proto_depIdxs = []int32{
 	0,  // 0: rlrun.plugin.v1.Error.code:type_name -> rlrun.plugin.v1.Code
-	6,  // 1: rlrun.plugin.v1.Spec.observation:type_name -> rlrun.plugin.v1.Space
-	6,  // 2: rlrun.plugin.v1.Spec.action:type_name -> rlrun.plugin.v1.Space
-	7,  // 3: rlrun.plugin.v1.Space.discrete:type_name -> rlrun.plugin.v1.Discrete
-	8,  // 4: rlrun.plugin.v1.Space.multi_discrete:type_name -> rlrun.plugin.v1.MultiDiscrete
-	9,  // 5: rlrun.plugin.v1.Space.box:type_name -> rlrun.plugin.v1.Box
-	1,  // 6: rlrun.plugin.v1.Box.dtype:type_name -> rlrun.plugin.v1.DType
-	5,  // 7: rlrun.plugin.v1.OpenEnvironmentReply.spec:type_name -> rlrun.plugin.v1.Spec
-	2,  // 8: rlrun.plugin.v1.OpenEnvironmentReply.error:type_name -> rlrun.plugin.v1.Error
-	5,  // 9: rlrun.plugin.v1.OpenAgentRequest.spec:type_name -> rlrun.plugin.v1.Spec
-	2,  // 10: rlrun.plugin.v1.OpenAgentReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 11: rlrun.plugin.v1.EnvironmentReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 12: rlrun.plugin.v1.AgentReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 13: rlrun.plugin.v1.ModelsReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 14: rlrun.plugin.v1.CloseReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 15: rlrun.plugin.v1.RenderReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 16: rlrun.plugin.v1.RolloutReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 17: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 18: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 19: rlrun.plugin.v1.OfferReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 20: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
-	3,  // 21: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
-	10, // 22: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
-	12, // 23: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
-	14, // 24: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
-	16, // 25: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
-	18, // 26: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
-	22, // 27: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
-	24, // 28: rlrun.plugin.v1.Plugin.Rollout:input_type -> rlrun.plugin.v1.RolloutRequest
-	26, // 29: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
-	28, // 30: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
-	30, // 31: rlrun.plugin.v1.Plugin.Offer:input_type -> rlrun.plugin.v1.OfferRequest
-	32, // 32: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
-	20, // 33: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
-	4,  // 34: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
-	11, // 35: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
-	13, // 36: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
-	15, // 37: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
-	17, // 38: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
-	19, // 39: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
-	23, // 40: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
-	25, // 41: rlrun.plugin.v1.Plugin.Rollout:output_type -> rlrun.plugin.v1.RolloutReply
-	27, // 42: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
-	29, // 43: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
-	31, // 44: rlrun.plugin.v1.Plugin.Offer:output_type -> rlrun.plugin.v1.OfferReply
-	33, // 45: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
-	21, // 46: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
-	34, // [34:47] is the sub-list for method output_type
-	21, // [21:34] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	34, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
+	6,  // 2: rlrun.plugin.v1.Spec.observation:type_name -> rlrun.plugin.v1.Space
+	6,  // 3: rlrun.plugin.v1.Spec.action:type_name -> rlrun.plugin.v1.Space
+	7,  // 4: rlrun.plugin.v1.Space.discrete:type_name -> rlrun.plugin.v1.Discrete
+	8,  // 5: rlrun.plugin.v1.Space.multi_discrete:type_name -> rlrun.plugin.v1.MultiDiscrete
+	9,  // 6: rlrun.plugin.v1.Space.box:type_name -> rlrun.plugin.v1.Box
+	1,  // 7: rlrun.plugin.v1.Box.dtype:type_name -> rlrun.plugin.v1.DType
+	5,  // 8: rlrun.plugin.v1.OpenEnvironmentReply.spec:type_name -> rlrun.plugin.v1.Spec
+	2,  // 9: rlrun.plugin.v1.OpenEnvironmentReply.error:type_name -> rlrun.plugin.v1.Error
+	5,  // 10: rlrun.plugin.v1.OpenAgentRequest.spec:type_name -> rlrun.plugin.v1.Spec
+	2,  // 11: rlrun.plugin.v1.OpenAgentReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 12: rlrun.plugin.v1.EnvironmentReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 13: rlrun.plugin.v1.AgentReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 14: rlrun.plugin.v1.ModelsReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 15: rlrun.plugin.v1.CloseReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 16: rlrun.plugin.v1.RenderReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 17: rlrun.plugin.v1.RolloutReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 18: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 19: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 20: rlrun.plugin.v1.OfferReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 21: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
+	3,  // 22: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
+	10, // 23: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
+	12, // 24: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
+	14, // 25: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
+	16, // 26: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
+	18, // 27: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
+	22, // 28: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
+	24, // 29: rlrun.plugin.v1.Plugin.Rollout:input_type -> rlrun.plugin.v1.RolloutRequest
+	26, // 30: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
+	28, // 31: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
+	30, // 32: rlrun.plugin.v1.Plugin.Offer:input_type -> rlrun.plugin.v1.OfferRequest
+	32, // 33: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
+	20, // 34: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
+	4,  // 35: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
+	11, // 36: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
+	13, // 37: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
+	15, // 38: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
+	17, // 39: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
+	19, // 40: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
+	23, // 41: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
+	25, // 42: rlrun.plugin.v1.Plugin.Rollout:output_type -> rlrun.plugin.v1.RolloutReply
+	27, // 43: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
+	29, // 44: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
+	31, // 45: rlrun.plugin.v1.Plugin.Offer:output_type -> rlrun.plugin.v1.OfferReply
+	33, // 46: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
+	21, // 47: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
+	35, // [35:48] is the sub-list for method output_type
+	22, // [22:35] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -2607,7 +2635,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   32,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -75,11 +75,7 @@ func (e *environmentInstance) close() error {
 func (e *environmentInstance) models(ctx context.Context, reply *pb.ModelsReply) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	modeler, ok := e.env.(vector.Modeler)
-	if !ok {
-		return fmt.Errorf("%s has no model: %w", e.spec.ID, framework.ErrUnsupported)
-	}
-	models, err := modeler.Models(ctx)
+	models, err := vector.Models(ctx, e.env)
 	if err != nil {
 		return err
 	}

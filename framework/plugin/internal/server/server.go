@@ -132,7 +132,7 @@ func (s *Server) OpenEnvironment(ctx context.Context, m *pb.OpenEnvironmentReque
 		if reply.Spec, err = toproto.Spec(spec); err != nil {
 			return errors.Join(err, env.Close())
 		}
-		_, reply.Models = env.(vector.Modeler)
+		reply.Models = env.Abilities().Models != nil
 		reply.Instance = s.add(newEnvironmentInstance(env, lanes))
 		return nil
 	})

@@ -1,0 +1,260 @@
+// Package comparecmd is the command rlrun compare.
+package comparecmd
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+const help = `Compare agents and say which is better, with a corrected test for every pair.
+
+DIR is an output directory of rlrun run; several may be given, and agents are
+then called DIR:AGENT. Runs are paired where root seed, steps, discount and the
+environment's plugin, parameters and digest agree; otherwise it says why not.
+
+In each environment: the difference with its bootstrap interval, the share of
+runs won, the p value of the sign-flip test (Welch's test where runs are not
+paired), corrected over all comparisons, and the verdict. Over environments:
+interquartile mean, optimality gap and performance profile of normalised scores
+(0 uniformly random, 1 optimal, where the model is known, or as --scores says),
+probability of improvement, and mean ranks, with a critical-difference diagram
+from six environments on. docs/statistics.md defines and cites all of them.
+
+It writes comparisons.csv and the table comparisons of results.db into the first
+DIR.
+
+--json:
+  metric, lower_is_better, alpha, pairs, correction   what was compared
+  agents               label, dir, agent
+  environments         labels
+  comparisons          environment, metric, a, b, paired, reason (why not paired),
+                       n, n_b (runs), dropped, mean_a, mean_b, difference (a - b),
+                       ci_low, ci_high, win_rate, test, p, correction, adjusted_p,
+                       tukey_p, alpha, verdict, better, sentence
+  skipped, notes       what was not compared; what limits the conclusions
+  overall              with two environments or more: scores (low, high, source),
+                       unscored, tau, aggregates (agent, iqm, mean, median,
+                       optimality_gap, profile), probability_of_improvement (a, b,
+                       environments, probability, iqm_difference), ranks
+                       (environments, agents, f, p, critical_difference, cliques)`
+
+type options struct {
+	compare.Options
+	metric, correction string
+	scores             []string
+	json, latex        bool
+	html               string
+}
+
+// New returns the command rlrun compare.
+func New(*host.App) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "compare DIR...",
+		Short: "Say which agent is better, with corrected tests",
+		Long:  help,
+		Example: `  rlrun compare results/quickstart
+  rlrun compare results/leaderboard --pairs all --metric regret --html compare.html
+  rlrun compare results/a results/b --pairs a:psrl,b:ucrl2`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, dirs []string) error {
+			if len(dirs) == 0 {
+				return cli.Usagef("%s needs an output directory (see %[1]s --help)", cmd.CommandPath())
+			}
+			return run(cmd, dirs, o)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&o.metric, "metric", "", "what to compare `METRIC`; one, chosen before looking (default reward)")
+	fs.StringVar(&o.Pairs, "pairs", "", "`PAIRS` to compare: first (all with the first agent), all, or A,B (default first)")
+	fs.Float64Var(&o.Alpha, "alpha", 0, "level of all tests together (default 0.05)")
+	fs.StringVar(&o.correction, "correction", string(compare.Holm), "of p values for their number: holm, or bh for the false discovery rate")
+	fs.BoolVar(&o.Unpaired, "unpaired", false, "compare independent samples (Welch), even where runs are paired")
+	fs.StringArrayVar(&o.scores, "scores", nil, "`ENV=LOW,HIGH`: the values of the metric that count as 0 and 1; may be given for each environment")
+	fs.BoolVar(&o.json, "json", false, "print JSON")
+	fs.BoolVar(&o.latex, "latex", false, "print a table for LaTeX's booktabs")
+	fs.StringVar(&o.html, "html", "", "write a page with diagrams to `FILE`, too")
+	return cmd
+}
+
+func run(cmd *cobra.Command, dirs []string, o options) error {
+	if o.json && o.latex {
+		return cli.Usagef("--json and --latex exclude each other")
+	}
+	var inputs []*compare.Input
+	for _, dir := range dirs {
+		in, err := Read(dir)
+		if err != nil {
+			return err
+		}
+		inputs = append(inputs, in)
+	}
+	o.Metric = result.Metric(cmp.Or(o.metric, string(result.Reward)))
+	o.Pairs = cmp.Or(o.Pairs, "first")
+	if !cmd.Flags().Changed("alpha") {
+		o.Alpha = compare.DefaultAlpha
+	}
+	o.Correction = compare.Correction(o.correction)
+	var err error
+	if o.Scores, err = scores(o.scores, inputs); err != nil {
+		return err
+	}
+	r, err := compare.Compare(inputs, o.Options)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if err := write(dirs[0], o.html, r); err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	switch {
+	case o.json:
+		return cli.WriteJSON(w, r)
+	case o.latex:
+		return compare.WriteLaTeX(w, r)
+	}
+	return compare.WriteTable(w, r)
+}
+
+// scores reads the scales of the command line.
+func scores(given []string, inputs []*compare.Input) (map[string]compare.Range, error) {
+	var environments []string
+	for _, in := range inputs {
+		environments = append(environments, in.Summary.Meta.Environments...)
+	}
+	out := map[string]compare.Range{}
+	for _, text := range given {
+		at := strings.LastIndex(text, "=")
+		env := text[:max(at, 0)]
+		low, high, ok := strings.Cut(text[at+1:], ",")
+		l, errL := strconv.ParseFloat(strings.TrimSpace(low), 64)
+		h, errH := strconv.ParseFloat(strings.TrimSpace(high), 64)
+		switch {
+		case at < 0 || !ok || errL != nil || errH != nil:
+			return nil, cli.Usagef("--scores must be ENVIRONMENT=LOW,HIGH, such as 'riverswim=0.01,0.43', not %q", text)
+		case l == h || l-l != 0 || h-h != 0:
+			return nil, cli.Usagef("--scores %s: low and high must be different numbers", text)
+		case !slices.Contains(environments, env):
+			return nil, cli.Usagef("--scores: no environment is called %q%s", env, cli.Suggest(env, environments, ""))
+		}
+		out[env] = compare.Range{Low: l, High: h}
+	}
+	return out, nil
+}
+
+// Read reads an output directory.
+func Read(dir string) (*compare.Input, error) {
+	c, err := experiment.ReadConfig(filepath.Join(dir, "experiment.yaml"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	plan, err := experiment.Compile(c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "experiment.yaml"), err)
+	}
+	meta := plan.Meta()
+	if err := host.ReadTasks(dir, &meta); err != nil {
+		return nil, err
+	}
+	summary, err := result.Aggregate(meta, result.ReadRecords(dir))
+	if err != nil {
+		return nil, err
+	}
+	digests, err := readDigests(dir)
+	if err != nil {
+		return nil, err
+	}
+	in := &compare.Input{Dir: dir, Summary: summary, Streams: map[string]compare.Stream{}}
+	for _, env := range plan.Environments {
+		in.Streams[env.Name] = compare.Stream{
+			Seed: plan.Config.Seed, Steps: plan.Config.Steps, Discount: *plan.Config.Discount,
+			Plugin: strings.Join(append([]string{env.Plugin}, env.Args...), " "), Params: canonical(env.Params), Digest: digests[env.Plugin],
+		}
+	}
+	return in, nil
+}
+
+// canonical writes equal parameters as equal text.
+func canonical(params json.RawMessage) string {
+	var v any
+	if json.Unmarshal(params, &v) != nil || v == nil {
+		return "{}"
+	}
+	text, _ := json.Marshal(v) // sorts keys; what was decoded can be encoded
+	return string(text)
+}
+
+// readDigests returns the digests of the plugins that have files of their own, by
+// what the config calls them.
+func readDigests(dir string) (map[string]string, error) {
+	path := filepath.Join(dir, "provenance.json")
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var provenance struct {
+		Plugins []struct {
+			Plugin string
+			SHA256 string
+			Files  map[string]string
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &provenance)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, cli.Cause(err))
+	}
+	out := map[string]string{}
+	for _, p := range provenance.Plugins {
+		var files []string
+		for _, digest := range p.Files { // names may differ between machines
+			files = append(files, digest)
+		}
+		slices.Sort(files)
+		out[p.Plugin] = strings.TrimSpace(p.SHA256 + " " + strings.Join(files, " "))
+	}
+	return out, nil
+}
+
+// write writes the files that a comparison leaves.
+func write(dir, page string, r *compare.Result) error {
+	if err := result.WriteFile(filepath.Join(dir, "comparisons.csv"), func(w io.Writer) error { return compare.WriteCSV(w, r) }); err != nil {
+		return err
+	}
+	database := filepath.Join(dir, "results.db")
+	if _, err := os.Stat(database); err == nil { // an interrupted experiment has none yet
+		if err := compare.WriteSQLite(database, r); err != nil {
+			return err
+		}
+	}
+	if page == "" {
+		return nil
+	}
+	return result.WriteFile(page, func(w io.Writer) error { return compare.WriteHTML(w, r) })
+}

@@ -1,0 +1,527 @@
+// Package compare draws conclusions from the records of experiments: which of two
+// agents is better in an environment, with what certainty, and how agents stand over
+// several environments. The methods are those of framework/stat; docs/statistics.md
+// gives definitions and sources.
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/stat"
+)
+
+// Input is one experiment: an output directory.
+type Input struct {
+	Dir     string // as the user names it
+	Summary *result.Summary
+	// Streams says, by the environment's label, what decides which random numbers its
+	// runs meet.
+	Streams map[string]Stream
+}
+
+// Stream identifies the random numbers and the task of an environment's runs. Run k of
+// two agents meets the same draws of the same task if their streams are equal.
+type Stream struct {
+	Seed     uint64 // root seed of the experiment
+	Steps    int
+	Discount float64
+	Plugin   string
+	Params   string // of the plugin, as canonical JSON
+	Digest   string // of the plugin's files; "" for bundled plugins
+}
+
+// differs names the first part in which two streams differ; "" if they are equal.
+func (s Stream) differs(o Stream) string {
+	for _, part := range []struct {
+		name string
+		a, b any
+	}{
+		{"root seeds", s.Seed, o.Seed}, {"steps", s.Steps, o.Steps}, {"discounts", s.Discount, o.Discount},
+		{"plugins", s.Plugin, o.Plugin}, {"parameters of the environment", s.Params, o.Params}, {"digests of the plugin", s.Digest, o.Digest},
+	} {
+		if part.a != part.b {
+			return fmt.Sprintf("%s differ (%s and %s)", part.name, brief(part.a), brief(part.b))
+		}
+	}
+	return ""
+}
+
+func brief(v any) string {
+	text := fmt.Sprint(v)
+	switch {
+	case text == "":
+		return "none"
+	case len(text) > 40:
+		return text[:37] + "…"
+	}
+	return text
+}
+
+// Correction adjusts p values for their number.
+type Correction string
+
+// The corrections.
+const (
+	Holm              Correction = "holm"
+	BenjaminiHochberg Correction = "bh"
+)
+
+// Range is the scale of an environment: Low becomes 0 and High 1.
+type Range struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Options choose what is compared and how.
+type Options struct {
+	Metric     result.Metric
+	Pairs      string     // first, all, or A,B: the labels of two agents
+	Alpha      float64    // level of tests; intervals have level 1 − Alpha
+	Correction Correction // over all comparisons
+	Unpaired   bool       // compare independent samples, even where runs are paired
+	// Scores normalises environments by label. Environments without use what is known
+	// of their model.
+	Scores map[string]Range
+}
+
+// DefaultAlpha is the usual level of tests.
+const DefaultAlpha = 0.05
+
+// Agent is one of the agents compared.
+type Agent struct {
+	Label string `json:"label"` // AGENT, or DIR:AGENT with several directories
+	Dir   string `json:"dir"`
+	Agent string `json:"agent"` // label in its experiment
+
+	input *Input
+}
+
+// Comparison is one pair of agents in one environment: A minus B.
+type Comparison struct {
+	Environment string
+	A, B        string // labels
+	Paired      bool
+	Reason      string  // why it is not paired; or what is missing
+	N, NB       int     // pairs; or runs of A and of B
+	Dropped     int     // runs of either agent that failed, are missing or have no value
+	MeanA       float64 // of the N runs
+	MeanB       float64
+	Difference  stat.Interval
+	WinRate     float64 // share of pairs that A wins, ties half; unpaired: of all pairs of runs
+	P           float64
+	Test        string // "sign flips, all", "sign flips, 9999 random" or "Welch"
+	Adjusted    float64
+	Tukey       float64 // p of Tukey–Kramer over all agents where all pairs are unpaired, else NaN
+	Verdict     string  // "X is better" or "not decided"
+	Better      string  // label of the better agent, "" if not decided
+}
+
+// NotDecided is the verdict of a test that does not reject. It does not say that the
+// agents are equal.
+const NotDecided = "not decided"
+
+// Result is what a comparison found.
+type Result struct {
+	Options       Options
+	LowerIsBetter bool
+	Agents        []Agent
+	Environments  []string
+	// Comparisons are in the order of environments, then of pairs.
+	Comparisons []Comparison
+	// Skipped says what could not be compared.
+	Skipped []string
+	// Notes say what the reader of the numbers should know.
+	Notes   []string
+	Overall *Overall // over environments; nil with one
+}
+
+// ErrDependent is in the error of a comparison of runs that are neither paired nor
+// independent.
+var ErrDependent = fmt.Errorf("runs with the same root seed that do not meet the same draws are neither paired nor independent; give one experiment another seed, or compare them as if independent with --unpaired")
+
+// LowerIsBetter tells the direction of a metric; ok is false if it has none.
+func LowerIsBetter(m result.Metric) (lower, ok bool) {
+	switch m {
+	case result.ExplorationShare, result.MixingTime:
+		return false, false
+	}
+	return m == result.Regret, true
+}
+
+// Compare compares agents. Its errors are the user's: a metric without values, labels
+// that name no agent, runs that cannot be compared.
+func Compare(inputs []*Input, o Options) (*Result, error) {
+	lower, ok := LowerIsBetter(o.Metric)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%s is neither better nor worse when it is larger; choose another metric", o.Metric)
+	case !(o.Alpha > 0 && o.Alpha < 1):
+		return nil, fmt.Errorf("alpha must be in (0,1), not %v", o.Alpha)
+	case o.Correction != Holm && o.Correction != BenjaminiHochberg:
+		return nil, fmt.Errorf("the correction must be holm or bh, not %q", o.Correction)
+	}
+	c := &comparer{Result: Result{Options: o, LowerIsBetter: lower, Agents: Agents(inputs)}, values: map[cell]*sample{}}
+	if err := c.read(inputs); err != nil {
+		return nil, err
+	}
+	pairs, err := c.pairs()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.compare(pairs); err != nil {
+		return nil, err
+	}
+	if len(c.Environments) > 1 {
+		c.overall(pairs)
+	}
+	return &c.Result, nil
+}
+
+// Agents lists the agents of all inputs. With several inputs labels begin with the
+// directory: its last element, or all of it if that is not unique.
+func Agents(inputs []*Input) []Agent {
+	var out []Agent
+	for _, in := range inputs {
+		prefix := ""
+		if len(inputs) > 1 {
+			prefix = base(in.Dir) + ":"
+			for _, other := range inputs {
+				if other != in && base(other.Dir) == base(in.Dir) {
+					prefix = in.Dir + ":"
+				}
+			}
+		}
+		for _, agent := range in.Summary.Meta.Agents {
+			out = append(out, Agent{prefix + agent, in.Dir, agent, in})
+		}
+	}
+	return out
+}
+
+func base(dir string) string {
+	dir = strings.TrimRight(dir, `/\`)
+	return dir[strings.LastIndexAny(dir, `/\`)+1:]
+}
+
+type cell struct {
+	environment string
+	agent       int
+}
+
+// sample holds an agent's values in an environment, by run.
+type sample struct {
+	runs    []int
+	values  []float64
+	missing int // runs without a value
+}
+
+type comparer struct {
+	Result
+	values map[cell]*sample
+}
+
+// read collects the values of the metric.
+func (c *comparer) read(inputs []*Input) error {
+	var has []result.Metric
+	for _, in := range inputs {
+		for _, env := range in.Summary.Meta.Environments {
+			if !slices.Contains(c.Environments, env) {
+				c.Environments = append(c.Environments, env)
+			}
+			for _, m := range in.Summary.MetricsOf(env, false) {
+				if !slices.Contains(has, m) {
+					has = append(has, m)
+				}
+			}
+		}
+	}
+	for i, a := range c.Agents {
+		for _, env := range a.input.Summary.Meta.Environments {
+			s := &sample{missing: a.input.Summary.Meta.Runs}
+			if row := a.input.Summary.Row(env, a.Agent, c.Options.Metric); row != nil {
+				s.runs, s.values = row.Runs, row.Values
+				s.missing -= len(row.Values)
+			}
+			c.values[cell{env, i}] = s
+		}
+	}
+	if !slices.Contains(has, c.Options.Metric) {
+		return fmt.Errorf("no run has the metric %s; recorded are: %s", c.Options.Metric, join(has))
+	}
+	return nil
+}
+
+func join(ms []result.Metric) string {
+	var names []string
+	for _, m := range ms {
+		names = append(names, string(m))
+	}
+	return strings.Join(names, ", ")
+}
+
+// pairs resolves Options.Pairs to indices of agents, A and B.
+func (c *comparer) pairs() (out [][2]int, err error) {
+	n := len(c.Agents)
+	if n < 2 {
+		return nil, fmt.Errorf("%s has one agent, %s; a comparison needs two", c.Agents[0].Dir, c.Agents[0].Label)
+	}
+	switch c.Options.Pairs {
+	case "first":
+		for i := 1; i < n; i++ {
+			out = append(out, [2]int{i, 0})
+		}
+		return out, nil
+	case "all":
+		for j := range n {
+			for i := j + 1; i < n; i++ {
+				out = append(out, [2]int{i, j})
+			}
+		}
+		return out, nil
+	}
+	// Labels may hold commas: any of them may be the one between the two.
+	parts := strings.Split(c.Options.Pairs, ",")
+	for cut := 1; cut < len(parts); cut++ {
+		a, errA := c.agent(strings.Join(parts[:cut], ","))
+		b, errB := c.agent(strings.Join(parts[cut:], ","))
+		switch {
+		case errA == nil && errB == nil && a != b:
+			return [][2]int{{a, b}}, nil
+		case errA == nil && errB == nil:
+			err = fmt.Errorf("pairs names %s twice", c.Agents[a].Label)
+		case err == nil && errA != nil:
+			err = errA
+		case err == nil:
+			err = errB
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("pairs must be first, all, or the labels of two agents with a comma between them, not %q", c.Options.Pairs)
+	}
+	return nil, err
+}
+
+// agent finds an agent by its label, its label and directory, or its name alone where
+// that is unique.
+func (c *comparer) agent(name string) (int, error) {
+	name = strings.TrimSpace(name)
+	found := -1
+	for i, a := range c.Agents {
+		if a.Label == name || a.Dir+":"+a.Agent == name {
+			return i, nil
+		}
+		if a.Agent == name {
+			if found >= 0 {
+				return 0, fmt.Errorf("agent %q is in several directories: write %s or %s", name, c.Agents[found].Label, a.Label)
+			}
+			found = i
+		}
+	}
+	if found < 0 {
+		var labels []string
+		for _, a := range c.Agents {
+			labels = append(labels, a.Label)
+		}
+		return 0, fmt.Errorf("no agent is called %q; there are: %s", name, brief100(strings.Join(labels, ", ")))
+	}
+	return found, nil
+}
+
+func brief100(text string) string {
+	if len(text) > 400 {
+		return text[:397] + "…"
+	}
+	return text
+}
+
+// compare fills in Comparisons.
+func (c *comparer) compare(pairs [][2]int) error {
+	draws := c.draws(len(pairs) * len(c.Environments))
+	reasons := map[string]bool{}
+	for _, env := range c.Environments {
+		var tukey map[[2]int]float64
+		if c.Options.Unpaired && c.Options.Pairs == "all" {
+			tukey = c.tukey(env)
+		}
+		for _, pair := range pairs {
+			a, b := &c.Agents[pair[0]], &c.Agents[pair[1]]
+			x, y := c.values[cell{env, pair[0]}], c.values[cell{env, pair[1]}]
+			if x == nil || y == nil {
+				in := a
+				if x == nil {
+					in = b
+				}
+				c.skip("%s: only in %s, so that %s and %s are not compared there", env, in.Dir, a.Label, b.Label)
+				continue
+			}
+			if len(x.values) == 0 || len(y.values) == 0 {
+				c.skip("%s: %s and %s are not compared, as one has no run with a value of %s", env, a.Label, b.Label, c.Options.Metric)
+				continue
+			}
+			cmp := Comparison{Environment: env, A: a.Label, B: b.Label, Paired: true, Tukey: math.NaN()}
+			sa, sb := a.input.Streams[env], b.input.Streams[env]
+			why := sa.differs(sb)
+			switch {
+			case c.Options.Unpaired:
+				cmp.Paired, cmp.Reason = false, "--unpaired"
+			case why != "" && sa.Seed == sb.Seed:
+				return fmt.Errorf("%s: %s and %s: %s: %w", env, a.Label, b.Label, why, ErrDependent)
+			case why != "":
+				cmp.Paired, cmp.Reason = false, why
+			}
+			if why != "" && !reasons[why+a.Dir+b.Dir+env] {
+				reasons[why+a.Dir+b.Dir+env] = true
+				c.Notes = append(c.Notes, fmt.Sprintf("%s: runs of %s and %s are not paired: %s.", env, a.Dir, b.Dir, why))
+				if sa.Steps != sb.Steps || sa.Plugin != sb.Plugin || sa.Params != sb.Params {
+					c.Notes = append(c.Notes, fmt.Sprintf("%s: the tasks differ between %s and %s, so that a difference may be the task's and not the agent's.", env, a.Dir, b.Dir))
+				}
+			}
+			c.test(&cmp, x, y, draws, sa.Seed)
+			if p, ok := tukey[pair]; ok {
+				cmp.Tukey = p
+			}
+			c.Comparisons = append(c.Comparisons, cmp)
+		}
+	}
+	if len(c.Comparisons) == 0 {
+		return fmt.Errorf("nothing can be compared: %s", strings.Join(c.Skipped, "; "))
+	}
+	c.conclude()
+	return nil
+}
+
+func (c *comparer) skip(format string, args ...any) {
+	c.Skipped = append(c.Skipped, fmt.Sprintf(format, args...))
+}
+
+// draws is the number of random sign vectors: 9,999, or so many more that a correction
+// for m comparisons can still reject, but at most 999,999.
+func (c *comparer) draws(m int) int {
+	n := 10_000
+	for n < 1_000_000 && float64(m)/float64(n) > c.Options.Alpha/5 {
+		n *= 10
+	}
+	return n - 1
+}
+
+// test fills in the numbers of one comparison.
+func (c *comparer) test(cmp *Comparison, x, y *sample, draws int, root uint64) {
+	sign := 1.0
+	if c.LowerIsBetter {
+		sign = -1
+	}
+	source := seed.NewSource(root, fmt.Sprintf("%q %q %q %q", cmp.Environment, cmp.A, cmp.B, c.Options.Metric))
+	random := source.Seed(0, seed.Statistics, 0)
+	if !cmp.Paired {
+		t := stat.Welch(x.values, y.values, 1-c.Options.Alpha)
+		cmp.N, cmp.NB, cmp.Dropped = len(x.values), len(y.values), x.missing+y.missing
+		cmp.MeanA, cmp.MeanB, cmp.Difference = stat.Mean(x.values), stat.Mean(y.values), t.Interval
+		cmp.P, cmp.Test = t.P, "Welch"
+		cmp.WinRate = stat.ProbabilityOfImprovement(stat.Scores{x.values}, stat.Scores{y.values})
+		if sign < 0 {
+			cmp.WinRate = 1 - cmp.WinRate
+		}
+		return
+	}
+	var d, wins, xs, ys []float64
+	for i, j := 0, 0; i < len(x.runs) && j < len(y.runs); {
+		switch {
+		case x.runs[i] < y.runs[j]:
+			i++
+		case x.runs[i] > y.runs[j]:
+			j++
+		default:
+			xs, ys = append(xs, x.values[i]), append(ys, y.values[j])
+			d = append(d, x.values[i]-y.values[j])
+			wins = append(wins, sign*d[len(d)-1])
+			i, j = i+1, j+1
+		}
+	}
+	cmp.N, cmp.NB = len(d), len(d)
+	cmp.Dropped = max(len(x.runs)+x.missing, len(y.runs)+y.missing) - len(d)
+	cmp.MeanA, cmp.MeanB = stat.Mean(xs), stat.Mean(ys)
+	cmp.Difference = stat.NewResampler(1-c.Options.Alpha, []uint64{random}).Mean(0, d)
+	cmp.WinRate = stat.PairedWinRate(stat.Scores{wins}, stat.Scores{make([]float64, len(wins))})
+	var exact bool
+	cmp.P, exact = stat.SignFlip(d, draws, random)
+	cmp.Test = "sign flips, all"
+	if !exact {
+		cmp.Test = fmt.Sprintf("sign flips, %d random", draws)
+	}
+}
+
+// tukey returns the p values of Tukey–Kramer over all agents that have values.
+func (c *comparer) tukey(env string) map[[2]int]float64 {
+	var groups [][]float64
+	var index []int
+	for i := range c.Agents {
+		if s := c.values[cell{env, i}]; s != nil && len(s.values) > 0 {
+			groups, index = append(groups, s.values), append(index, i)
+		}
+	}
+	out := map[[2]int]float64{}
+	for _, p := range stat.TukeyKramer(groups, 1-c.Options.Alpha) {
+		out[[2]int{index[p.Second], index[p.First]}] = p.P
+	}
+	return out
+}
+
+// conclude adjusts the p values of all comparisons and says what follows.
+func (c *comparer) conclude() {
+	var tested []int // comparisons that have a p value
+	var ps []float64
+	for i := range c.Comparisons {
+		cmp := &c.Comparisons[i]
+		cmp.Verdict, cmp.Adjusted = NotDecided, math.NaN()
+		if !math.IsNaN(cmp.P) {
+			tested, ps = append(tested, i), append(ps, cmp.P)
+		}
+	}
+	adjust := stat.Holm
+	if c.Options.Correction == BenjaminiHochberg {
+		adjust = stat.BenjaminiHochberg
+	}
+	for k, p := range adjust(ps) {
+		cmp := &c.Comparisons[tested[k]]
+		cmp.Adjusted = p
+		if p > c.Options.Alpha || cmp.Difference.Value == 0 {
+			continue
+		}
+		cmp.Better = cmp.A
+		if (cmp.Difference.Value < 0) != c.LowerIsBetter {
+			cmp.Better = cmp.B
+		}
+		cmp.Verdict = cmp.Better + " is better"
+	}
+	c.advise()
+}
+
+// advise notes what limits the conclusions.
+func (c *comparer) advise() {
+	few, dropped, m := 0, 0, len(c.Comparisons)
+	cannot := 0
+	for _, cmp := range c.Comparisons {
+		dropped += cmp.Dropped
+		if cmp.Paired && cmp.N < 50 {
+			few++
+		}
+		if cmp.Paired && cmp.N <= 20 && math.Ldexp(float64(m), 1-cmp.N) > c.Options.Alpha && c.Options.Correction == Holm {
+			cannot++
+		}
+	}
+	if cannot > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("A correction for %d comparisons needs %d pairs of runs or more before it can decide any at level %g, and %d of them have fewer.",
+			m, int(math.Ceil(1+math.Log2(float64(m)/c.Options.Alpha))), c.Options.Alpha, cannot))
+	}
+	if few > 0 {
+		c.Notes = append(c.Notes, "Below 50 runs the level of sign flips is approximate where differences are skewed (docs/statistics.md).")
+	}
+	if dropped > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d runs failed, are missing or have no value, and their pairs are left out. If an agent fails more often where it does badly, the comparison favours it.", dropped))
+	}
+}

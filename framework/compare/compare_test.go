@@ -1,0 +1,428 @@
+package compare
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/stat"
+)
+
+// experiment makes an input: values[environment][agent] is the reward of each run, NaN
+// for a run that failed.
+func experiment(dir string, seed uint64, agents []string, values ...[][]float64) *Input {
+	in := &Input{Dir: dir, Summary: &result.Summary{}, Streams: map[string]Stream{}}
+	meta := &in.Summary.Meta
+	meta.Agents, meta.Steps, meta.Runs, meta.Seed = agents, 100, len(values[0][0]), seed
+	for e, ofAgents := range values {
+		env := fmt.Sprintf("env %d", e)
+		meta.Environments = append(meta.Environments, env)
+		in.Streams[env] = Stream{Seed: seed, Steps: 100, Discount: 0.99, Plugin: "chain", Params: "{}"}
+		for a, runs := range ofAgents {
+			row := result.Row{Environment: env, Agent: agents[a], Metric: result.Reward}
+			for k, x := range runs {
+				if !math.IsNaN(x) {
+					row.Runs, row.Values = append(row.Runs, k), append(row.Values, x)
+				}
+			}
+			in.Summary.Rows = append(in.Summary.Rows, row)
+		}
+	}
+	return in
+}
+
+var usual = Options{Metric: result.Reward, Pairs: "first", Alpha: 0.05, Correction: Holm}
+
+func with(change func(*Options)) Options {
+	o := usual
+	change(&o)
+	return o
+}
+
+func must(t *testing.T, inputs []*Input, o Options) *Result {
+	t.Helper()
+	r, err := Compare(inputs, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// noisy draws n values around a mean, with noise that agents of one run share.
+func noisy(n int, seed uint64, means ...float64) [][]float64 {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	out := make([][]float64, len(means))
+	for range n {
+		shared := rng.NormFloat64()
+		for a, m := range means {
+			out[a] = append(out[a], m+shared+0.3*rng.NormFloat64())
+		}
+	}
+	return out
+}
+
+// The values of the reference case signflip-holm.
+var published = [][]float64{
+	{0.52, 0.47, 0.61, 0.38, 0.55, 0.49, 0.58, 0.44, 0.5, 0.53},
+	{0.62, 0.52, 0.81, 0.53, 0.65, 0.47, 0.7, 0.52, 0.53, 0.64},
+	{0.53, 0.44, 0.65, 0.4, 0.5, 0.52, 0.58, 0.43, 0.52, 0.59},
+	{0.5, 0.42, 0.6, 0.29, 0.51, 0.46, 0.59, 0.38, 0.43, 0.51},
+}
+
+func TestComparesWithTheFirst(t *testing.T) {
+	in := experiment("d", 1, []string{"a", "b", "c", "d"}, published)
+	r := must(t, []*Input{in}, usual)
+	want := []struct {
+		a       string
+		p, holm float64
+		verdict string
+	}{{"b", 0.00390625, 0.01171875, "b is better"}, {"c", 0.45703125, 0.45703125, NotDecided}, {"d", 0.005859375, 0.01171875, "a is better"}}
+	if len(r.Comparisons) != len(want) {
+		t.Fatalf("%d comparisons", len(r.Comparisons))
+	}
+	for i, w := range want {
+		c := r.Comparisons[i]
+		if c.A != w.a || c.B != "a" || c.Verdict != w.verdict || math.Abs(c.P-w.p) > 1e-12 || math.Abs(c.Adjusted-w.holm) > 1e-12 || !c.Paired || c.N != 10 {
+			t.Errorf("%+v, want %+v", c, w)
+		}
+		if d := stat.Mean(published[i+1]) - stat.Mean(published[0]); math.Abs(c.Difference.Value-d) > 1e-12 || !(c.Difference.Low <= d && d <= c.Difference.High) {
+			t.Errorf("difference %+v, want %g", c.Difference, d)
+		}
+	}
+	if w := r.Comparisons[0].WinRate; math.Abs(w-0.9) > 1e-12 {
+		t.Errorf("b wins %g, want nine of ten", w)
+	}
+	if r.Overall != nil {
+		t.Error("there is one environment, and something over environments")
+	}
+}
+
+// Of regret the smaller is better; the difference keeps its sign.
+func TestLowerIsBetter(t *testing.T) {
+	in := experiment("d", 1, []string{"a", "b", "c", "d"}, published)
+	for i := range in.Summary.Rows {
+		in.Summary.Rows[i].Metric = result.Regret
+	}
+	r := must(t, []*Input{in}, with(func(o *Options) { o.Metric = result.Regret }))
+	c := r.Comparisons[0]
+	if c.Verdict != "a is better" || c.Difference.Value <= 0 || math.Abs(c.WinRate-0.1) > 1e-12 {
+		t.Errorf("%+v", c)
+	}
+	for _, m := range []result.Metric{result.MixingTime, result.ExplorationShare} {
+		if _, err := Compare([]*Input{in}, with(func(o *Options) { o.Metric = m })); err == nil {
+			t.Errorf("%s is compared", m)
+		}
+	}
+}
+
+// The correction is over all environments and pairs.
+func TestFamily(t *testing.T) {
+	in := experiment("d", 1, []string{"a", "b", "c", "d"}, published, published)
+	all := must(t, []*Input{in}, with(func(o *Options) { o.Pairs = "all" }))
+	if len(all.Comparisons) != 12 {
+		t.Fatalf("%d comparisons of 4 agents in 2 environments", len(all.Comparisons))
+	}
+	var ps []float64
+	for _, c := range all.Comparisons {
+		ps = append(ps, c.P)
+	}
+	for i, p := range stat.Holm(ps) {
+		if got := all.Comparisons[i].Adjusted; got != p {
+			t.Errorf("comparison %d: Holm p %g, want %g", i, got, p)
+		}
+	}
+	bh := must(t, []*Input{in}, with(func(o *Options) { o.Pairs, o.Correction = "all", BenjaminiHochberg }))
+	for i, p := range stat.BenjaminiHochberg(ps) {
+		if got := bh.Comparisons[i].Adjusted; got != p {
+			t.Errorf("comparison %d: BH p %g, want %g", i, got, p)
+		}
+	}
+}
+
+// Runs are paired by their numbers; a run that failed takes its pair with it.
+func TestPairsByRunNumber(t *testing.T) {
+	nan := math.NaN()
+	in := experiment("d", 1, []string{"a", "b"}, [][]float64{{1, nan, 3, 4, 5, 6, 7}, {nan, 9, 4, 5, 6, 7, 8}})
+	c := must(t, []*Input{in}, usual).Comparisons[0]
+	if c.N != 5 || c.Dropped != 2 || c.Difference.Value != 1 || c.WinRate != 1 || c.P != 2.0/32 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestStreamsDecidePairing(t *testing.T) {
+	agents := []string{"x"}
+	first := experiment("r/one", 1, agents, noisy(30, 1, 0)[:1])
+	for _, tt := range []struct {
+		name      string
+		change    func(*Stream)
+		paired    bool
+		dependent bool
+		reason    string
+	}{
+		{"same", func(*Stream) {}, true, false, ""},
+		{"seed", func(s *Stream) { s.Seed = 2 }, false, false, "root seeds differ (2 and 1)"},
+		{"steps", func(s *Stream) { s.Steps = 7 }, false, true, "steps differ"},
+		{"discount", func(s *Stream) { s.Discount = 1 }, false, true, "discounts differ"},
+		{"plugin", func(s *Stream) { s.Plugin = "other" }, false, true, "plugins differ"},
+		{"params", func(s *Stream) { s.Params = `{"states":9}` }, false, true, "parameters of the environment differ"},
+		{"digest", func(s *Stream) { s.Digest = "abc" }, false, true, "digests of the plugin differ (abc and none)"},
+	} {
+		second := experiment("r/two", 1, agents, noisy(30, 2, 1)[:1])
+		s := second.Streams["env 0"]
+		tt.change(&s)
+		second.Streams["env 0"] = s
+		r, err := Compare([]*Input{first, second}, usual)
+		if tt.dependent {
+			if !errors.Is(err, ErrDependent) || !strings.Contains(err.Error(), tt.reason) {
+				t.Errorf("%s: error %v", tt.name, err)
+			}
+		} else if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		} else if c := r.Comparisons[0]; c.Paired != tt.paired || c.Reason != tt.reason || c.A != "two:x" {
+			t.Errorf("%s: %+v", tt.name, c)
+		}
+		free := must(t, []*Input{first, second}, with(func(o *Options) { o.Unpaired = true })).Comparisons[0]
+		w := stat.Welch(second.Summary.Rows[0].Values, first.Summary.Rows[0].Values, 0.95)
+		if free.Paired || free.P != w.P || free.Difference != w.Interval || free.Test != "Welch" {
+			t.Errorf("%s unpaired: %+v", tt.name, free)
+		}
+	}
+}
+
+func TestPairsByName(t *testing.T) {
+	one := experiment("r/one", 1, []string{"a", "b, with a comma"}, noisy(6, 1, 0, 1))
+	two := experiment("r/two", 1, []string{"a", "c"}, noisy(6, 1, 0, 1))
+	for _, tt := range []struct{ pairs, a, b, problem string }{
+		{"c,b, with a comma", "two:c", "one:b, with a comma", ""},
+		{"one:a,two:a", "one:a", "two:a", ""},
+		{"r/one:a, r/two:c", "one:a", "two:c", ""},
+		{"a,c", "", "", "several directories"},
+		{"c,nobody", "", "", "no agent is called"},
+		{"c,c", "", "", "twice"},
+		{"some", "", "", "must be first, all"},
+	} {
+		r, err := Compare([]*Input{one, two}, with(func(o *Options) { o.Pairs = tt.pairs }))
+		switch {
+		case tt.problem != "":
+			if err == nil || !strings.Contains(err.Error(), tt.problem) {
+				t.Errorf("%s: %v, want %q", tt.pairs, err, tt.problem)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", tt.pairs, err)
+		case len(r.Comparisons) != 1 || r.Comparisons[0].A != tt.a || r.Comparisons[0].B != tt.b:
+			t.Errorf("%s: %+v", tt.pairs, r.Comparisons)
+		}
+	}
+}
+
+func TestBadRequests(t *testing.T) {
+	in := experiment("d", 1, []string{"a", "b"}, noisy(6, 1, 0, 1))
+	for name, o := range map[string]Options{
+		"metric": with(func(o *Options) { o.Metric = result.Regret }), "alpha": with(func(o *Options) { o.Alpha = 1 }),
+		"correction": with(func(o *Options) { o.Correction = "bonferroni" }),
+	} {
+		if _, err := Compare([]*Input{in}, o); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Compare([]*Input{experiment("d", 1, []string{"a"}, [][]float64{{1, 2}})}, usual); err == nil {
+		t.Error("one agent is compared")
+	}
+	other := experiment("e", 1, []string{"z"}, [][]float64{{1, 2, 3, 4, 5, 6}})
+	other.Summary.Meta.Environments[0] = "elsewhere"
+	other.Summary.Rows[0].Environment = "elsewhere"
+	if _, err := Compare([]*Input{in, other}, with(func(o *Options) { o.Pairs = "a,z" })); err == nil || !strings.Contains(err.Error(), "only in") {
+		t.Errorf("no environment in common: %v", err)
+	}
+}
+
+// six environments of three agents, the second best by far, with known scales.
+func several() *Input {
+	var values [][][]float64
+	for e := range 7 {
+		values = append(values, noisy(25, uint64(e)+20, 0, 5, 0))
+	}
+	in := experiment("d", 3, []string{"a", "b", "c"}, values...)
+	low, high := 0.0, 10.0
+	in.Summary.Meta.Tasks = map[string]result.Task{}
+	for _, env := range in.Summary.Meta.Environments[:6] {
+		in.Summary.Meta.Tasks[env] = result.Task{Gain: &high, RandomGain: &low}
+	}
+	return in
+}
+
+func TestOverEnvironments(t *testing.T) {
+	in := several()
+	r := must(t, []*Input{in}, with(func(o *Options) { o.Scores = map[string]Range{"env 0": {Low: -10, High: 10}} }))
+	o := r.Overall
+	if !slices.Equal(o.Unscored, []string{"env 6"}) || o.Scores["env 0"].Source != "given" || o.Scores["env 1"] != (Scale{Range{0, 10}, "model"}) {
+		t.Errorf("scales %v, without %v", o.Scores, o.Unscored)
+	}
+	var scores stat.Scores
+	for e := range 6 {
+		values := slices.Clone(in.Summary.Row(fmt.Sprintf("env %d", e), "b", result.Reward).Values)
+		for i := range values {
+			if values[i] /= 10; e == 0 {
+				values[i] = values[i]/2 + 0.5
+			}
+		}
+		scores = append(scores, values)
+	}
+	b := o.Aggregates[1]
+	if math.Abs(b.IQM.Value-stat.IQM(scores)) > 1e-12 || !(b.IQM.Low < b.IQM.Value && b.IQM.Value < b.IQM.High) {
+		t.Errorf("IQM %+v, want %g", b.IQM, stat.IQM(scores))
+	}
+	if math.Abs(b.OptimalityGap.Value-stat.OptimalityGap(scores, 1)) > 1e-12 {
+		t.Errorf("optimality gap %+v", b.OptimalityGap)
+	}
+	for i, p := range stat.Profile(scores, o.Tau) {
+		if b.Profile[i].Value != p {
+			t.Errorf("profile at %g: %+v, want %g", o.Tau[i], b.Profile[i], p)
+		}
+	}
+	imp := o.Improvements[0]
+	if imp.A != "b" || imp.Environments != 7 || imp.Probability.Value < 0.99 || imp.IQM == nil || !(imp.IQM.Low > 0) {
+		t.Errorf("b against a: %+v", imp)
+	}
+	// Runs share most of their noise, so that the difference is known better than
+	// either mean.
+	if own, diff := b.IQM.High-b.IQM.Low, imp.IQM.High-imp.IQM.Low; diff > own/1.5 {
+		t.Errorf("the interval of the difference is %g wide, that of b %g", diff, own)
+	}
+	k := o.Ranks
+	if k.Agents[0] != "b" || k.Mean[0] != 1 || len(k.Environments) != 7 || math.Abs(k.CriticalDifference-stat.NemenyiCD(3, 7, 0.05)) > 1e-12 {
+		t.Errorf("ranks %+v", k)
+	}
+	if !slices.Equal(k.Cliques, [][2]int{{1, 2}}) {
+		t.Errorf("cliques %v of %+v", k.Cliques, k)
+	}
+	few := must(t, []*Input{experiment("d", 1, []string{"a", "b", "c"}, noisy(8, 1, 0, 1, 2), noisy(8, 2, 0, 1, 2))}, usual).Overall
+	if len(few.Aggregates) != 0 || !math.IsNaN(few.Ranks.CriticalDifference) || few.Ranks.Mean[0] != 1 {
+		t.Errorf("two environments without scale: %+v", few)
+	}
+}
+
+func TestModelRange(t *testing.T) {
+	low, high := 0.2, 0.7
+	task := &result.Task{Gain: &high, RandomGain: &low}
+	for m, want := range map[result.Metric]Range{
+		result.Reward: {0.2, 0.7}, result.FinalReward: {0.2, 0.7}, result.CumulativeReward: {20, 70}, result.Regret: {50, 0},
+	} {
+		if r, ok := modelRange(task, m, 100); !ok || math.Abs(r.Low-want.Low) > 1e-12 || math.Abs(r.High-want.High) > 1e-12 {
+			t.Errorf("%s: %v, want %v", m, r, want)
+		}
+	}
+	if _, ok := modelRange(task, result.EpisodeReturn, 100); ok {
+		t.Error("returns of episodes have a scale")
+	}
+	if _, ok := modelRange(&result.Task{Gain: &low, RandomGain: &low}, result.Reward, 100); ok {
+		t.Error("a scale from a value to the same")
+	}
+}
+
+// More comparisons need more random sign vectors, so that a corrected p value can
+// still be small.
+func TestDraws(t *testing.T) {
+	c := &comparer{Result: Result{Options: usual}}
+	for m, want := range map[int]int{1: 9999, 100: 9999, 101: 99999, 5000: 999999, 1e6: 999999} {
+		if got := c.draws(m); got != want {
+			t.Errorf("%d comparisons: %d draws, want %d", m, got, want)
+		}
+	}
+}
+
+// Equal input gives equal files, and each of them holds every comparison.
+func TestFiles(t *testing.T) {
+	in := several()
+	in.Summary.Meta.Agents[2] = `<b> & "50 %_#"`
+	for i := range in.Summary.Rows {
+		if in.Summary.Rows[i].Agent == "c" {
+			in.Summary.Rows[i].Agent = in.Summary.Meta.Agents[2]
+		}
+	}
+	r := must(t, []*Input{in}, usual)
+	for name, write := range map[string]func(io.Writer, *Result) error{"text": WriteTable, "csv": WriteCSV, "latex": WriteLaTeX, "html": WriteHTML} {
+		var first, again bytes.Buffer
+		if err := errors.Join(write(&first, r), write(&again, must(t, []*Input{in}, usual))); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(first.Bytes(), again.Bytes()) {
+			t.Errorf("%s differs", name)
+		}
+		text := first.String()
+		switch name {
+		case "html":
+			if strings.Contains(text, "<b> &") || strings.Count(text, "<svg") != 7+2 || strings.Contains(text, "NaN") {
+				t.Errorf("html: labels not escaped, or drawings missing: %d", strings.Count(text, "<svg"))
+			}
+		case "latex":
+			if !strings.Contains(text, `<b> \& "50 \%\_\#"`) || strings.Count(text, `\\`) != len(r.Comparisons)+1 {
+				t.Errorf("latex:\n%s", text)
+			}
+		case "csv":
+			rows, err := csv.NewReader(&first).ReadAll()
+			if err != nil || len(rows) != len(r.Comparisons)+1 || len(rows[0]) != len(fields) {
+				t.Errorf("csv: %d rows, %v", len(rows), err)
+			}
+		}
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer struct {
+		Comparisons []struct {
+			A, Verdict string
+			P          *float64 `json:"p"`
+			Tukey      *float64 `json:"tukey_p"`
+		}
+		Overall struct{ Aggregates []struct{ Agent string } }
+	}
+	if err := json.Unmarshal(data, &answer); err != nil {
+		t.Fatal(err)
+	}
+	if len(answer.Comparisons) != 14 || *answer.Comparisons[0].P != r.Comparisons[0].P || answer.Comparisons[0].Tukey != nil || len(answer.Overall.Aggregates) != 3 {
+		t.Errorf("JSON: %s", data)
+	}
+}
+
+func TestSQLite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results.db")
+	in := several()
+	in.Summary.Meta.Grid = []int{100}
+	if err := result.WriteSQLite(path, in.Summary, func(func(result.Record, error) bool) {}); err != nil {
+		t.Fatal(err)
+	}
+	r := must(t, []*Input{in}, with(func(o *Options) { o.Unpaired, o.Pairs = true, "all" }))
+	for range 2 { // the second replaces the first
+		if err := WriteSQLite(path, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var n, better int
+	if err := db.QueryRow("SELECT count(*), sum(verdict = 'b is better' AND tukey_p < 0.05) FROM comparisons").Scan(&n, &better); err != nil {
+		t.Fatal(err)
+	}
+	if n != 21 || better != 14 {
+		t.Errorf("%d comparisons, b better in %d", n, better)
+	}
+	if err := WriteSQLite(filepath.Join(t.TempDir(), "none.db"), r); err == nil {
+		t.Error("writes into a database that is not there")
+	}
+}

@@ -1,0 +1,287 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/stat"
+)
+
+// Overall is what is found over environments.
+type Overall struct {
+	// Scores are the scales by which environments were normalised, Unscored those
+	// without one, which the aggregates leave out.
+	Scores   map[string]Scale
+	Unscored []string
+	// Aggregates and Tau are empty unless two environments have a scale.
+	Tau          []float64
+	Aggregates   []Aggregate
+	Improvements []Improvement
+	Ranks        *Ranks // nil unless all agents have values in two environments
+}
+
+// Scale is a Range and where it comes from: "given" or "model".
+type Scale struct {
+	Range
+	Source string `json:"source"`
+}
+
+// Aggregate is one agent over environments, by normalised scores.
+type Aggregate struct {
+	Agent                            string
+	IQM, Mean, Median, OptimalityGap stat.Interval
+	Profile                          []stat.Interval // share of runs above each tau
+}
+
+// Improvement compares two agents over environments.
+type Improvement struct {
+	A, B         string
+	Environments int           // in which both have values
+	Probability  stat.Interval // that a run of A is better than one of B
+	IQM          *stat.Interval
+}
+
+// Ranks are mean ranks over environments, 1 being best.
+type Ranks struct {
+	Environments []string
+	Agents       []string // from best to worst
+	Mean         []float64
+	ChiSquared   float64
+	F, P         float64 // Iman–Davenport
+	// With six environments or more and three agents or more: Nemenyi's critical
+	// difference, and the groups, as positions in Agents, within which no two agents
+	// differ by Wilcoxon's test with Holm's correction.
+	CriticalDifference float64
+	Cliques            [][2]int
+}
+
+// cdEnvironments is the number of environments from which on there is a
+// critical-difference diagram.
+const cdEnvironments = 6
+
+// taus are the points of performance profiles: 101 from 0 to 1, or on to the largest
+// score.
+func taus(most float64) []float64 {
+	top := max(1, most)
+	out := make([]float64, 101)
+	for i := range out {
+		out[i] = float64(i) / 100 * top
+	}
+	return out
+}
+
+func (c *comparer) overall(pairs [][2]int) {
+	o := &Overall{Scores: map[string]Scale{}}
+	var scored []string
+	for _, env := range c.Environments {
+		if s, ok := c.scale(env); ok {
+			o.Scores[env] = s
+			scored = append(scored, env)
+		} else {
+			o.Unscored = append(o.Unscored, env)
+		}
+	}
+	samplers := map[*Input]*stat.Resampler{}
+	sampler := func(a *Agent, index int, envs []string) *stat.Resampler {
+		if c.Options.Unpaired { // agents are independent
+			return stat.NewResampler(1-c.Options.Alpha, c.seeds(a, fmt.Sprint(index), envs))
+		}
+		if samplers[a.input] == nil {
+			samplers[a.input] = stat.NewResampler(1-c.Options.Alpha, c.seeds(a, "", envs))
+		}
+		return samplers[a.input]
+	}
+	iqm := map[int]stat.Sampled{}
+	if len(scored) > 1 {
+		scores := map[int]stat.Scores{}
+		most := math.Inf(-1)
+		for i := range c.Agents {
+			if s := c.scores(i, scored, o.Scores); s != nil {
+				scores[i] = s
+				for _, values := range s {
+					most = max(most, slices.Max(values))
+				}
+			}
+		}
+		if len(scores) > 0 {
+			o.Tau = taus(most)
+		}
+		for i := range c.Agents {
+			s := scores[i]
+			if s == nil {
+				c.skip("%s has no values in some of the environments with a scale, and no aggregate over them", c.Agents[i].Label)
+				continue
+			}
+			r := sampler(&c.Agents[i], i, scored)
+			found := r.Aggregate(s, 1, o.Tau)
+			a := Aggregate{Agent: c.Agents[i].Label, IQM: r.Interval(found.IQM), Mean: r.Interval(found.Mean),
+				Median: r.Interval(found.Median), OptimalityGap: r.Interval(found.OptimalityGap)}
+			for _, share := range found.Profile {
+				a.Profile = append(a.Profile, r.Interval(share))
+			}
+			iqm[i] = found.IQM
+			o.Aggregates = append(o.Aggregates, a)
+		}
+	}
+	for _, pair := range pairs {
+		var envs []string
+		for _, env := range c.Environments {
+			x, y := c.values[cell{env, pair[0]}], c.values[cell{env, pair[1]}]
+			if x != nil && y != nil && len(x.values) > 0 && len(y.values) > 0 {
+				envs = append(envs, env)
+			}
+		}
+		if len(envs) < 2 {
+			continue
+		}
+		a := &c.Agents[pair[0]]
+		r := stat.NewResampler(1-c.Options.Alpha, c.seeds(a, fmt.Sprint(pair), envs))
+		imp := Improvement{A: a.Label, B: c.Agents[pair[1]].Label, Environments: len(envs),
+			Probability: r.ProbabilityOfImprovement(c.scores(pair[0], envs, nil), c.scores(pair[1], envs, nil))}
+		x, hasX := iqm[pair[0]]
+		y, hasY := iqm[pair[1]]
+		if hasX && hasY {
+			d := r.Difference(x, y)
+			imp.IQM = &d
+		}
+		o.Improvements = append(o.Improvements, imp)
+	}
+	o.Ranks = c.ranks(o)
+	c.Overall = o
+}
+
+// seeds gives every environment a seed of its own, the same for agents whose runs are
+// paired there.
+func (c *comparer) seeds(a *Agent, salt string, envs []string) []uint64 {
+	out := make([]uint64, len(envs))
+	for e, env := range envs {
+		stream := a.input.Streams[env]
+		out[e] = seed.NewSource(stream.Seed, fmt.Sprintf("%q %q %q %+v", env, c.Options.Metric, salt, stream)).Seed(0, seed.Statistics, 0)
+	}
+	return out
+}
+
+// scores returns the values of an agent by environment, better ones larger, normalised
+// where scales are given; nil if it has none in some environment.
+func (c *comparer) scores(agent int, envs []string, scales map[string]Scale) stat.Scores {
+	var out stat.Scores
+	for _, env := range envs {
+		s := c.values[cell{env, agent}]
+		if s == nil || len(s.values) == 0 {
+			return nil
+		}
+		values := slices.Clone(s.values)
+		for i := range values {
+			if r, ok := scales[env]; ok {
+				values[i] = (values[i] - r.Low) / (r.High - r.Low)
+			} else if c.LowerIsBetter {
+				values[i] = -values[i]
+			}
+		}
+		out = append(out, values)
+	}
+	return out
+}
+
+// scale finds the scale of an environment: as given, or from its model.
+func (c *comparer) scale(env string) (Scale, bool) {
+	if r, ok := c.Options.Scores[env]; ok {
+		return Scale{r, "given"}, true
+	}
+	for i := range c.Agents {
+		meta := &c.Agents[i].input.Summary.Meta
+		if t, ok := meta.Tasks[env]; ok {
+			if r, ok := modelRange(&t, c.Options.Metric, float64(meta.Steps)); ok {
+				return Scale{r, "model"}, true
+			}
+		}
+	}
+	return Scale{}, false
+}
+
+// modelRange is from the uniformly random policy to the optimal one, by their rewards
+// per step.
+func modelRange(t *result.Task, m result.Metric, steps float64) (r Range, ok bool) {
+	if t.Gain == nil || t.RandomGain == nil || !(*t.Gain > *t.RandomGain) {
+		return r, false
+	}
+	low, high := *t.RandomGain, *t.Gain
+	switch m {
+	case result.Reward, result.FinalReward:
+		return Range{low, high}, true
+	case result.CumulativeReward:
+		return Range{low * steps, high * steps}, true
+	case result.Regret:
+		return Range{(high - low) * steps, 0}, true
+	}
+	return r, false
+}
+
+// ranks ranks agents by their means in the environments in which all have values.
+func (c *comparer) ranks(o *Overall) *Ranks {
+	k := len(c.Agents)
+	r := &Ranks{CriticalDifference: math.NaN()}
+	var table [][]float64 // by environment, larger is better
+	for _, env := range c.Environments {
+		row := make([]float64, 0, k)
+		for i := range c.Agents {
+			if s := c.scores(i, []string{env}, o.Scores); s != nil {
+				row = append(row, stat.Mean(s[0]))
+			}
+		}
+		if len(row) == k {
+			table = append(table, row)
+			r.Environments = append(r.Environments, env)
+		}
+	}
+	if len(table) < 2 {
+		return nil
+	}
+	f := stat.Friedman(table)
+	r.ChiSquared, r.F, r.P = f.ChiSquared, f.F, f.P
+	order := make([]int, k)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case f.MeanRanks[a] < f.MeanRanks[b]:
+			return -1
+		case f.MeanRanks[a] > f.MeanRanks[b]:
+			return 1
+		}
+		return 0
+	})
+	for _, i := range order {
+		r.Agents, r.Mean = append(r.Agents, c.Agents[i].Label), append(r.Mean, f.MeanRanks[i])
+	}
+	if len(table) < cdEnvironments || k < 3 {
+		return r
+	}
+	r.CriticalDifference = stat.NemenyiCD(k, len(table), c.Options.Alpha)
+	// Wilcoxon between all pairs, by positions in the order.
+	var ps []float64
+	d := make([]float64, len(table))
+	for i := range order {
+		for j := i + 1; j < k; j++ {
+			for e, row := range table {
+				d[e] = row[order[i]] - row[order[j]]
+			}
+			_, p := stat.Wilcoxon(d)
+			ps = append(ps, p)
+		}
+	}
+	holm := stat.Holm(ps)
+	positions := make([]int, k)
+	for i := range positions {
+		positions[i] = i
+	}
+	r.Cliques = stat.Cliques(positions, func(a, b int) bool {
+		i, j := min(a, b), max(a, b)
+		return holm[i*k-i*(i+1)/2+j-i-1] <= c.Options.Alpha
+	})
+	return r
+}

@@ -1,0 +1,93 @@
+package compare
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"io"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+//go:embed page.html.tmpl
+var pageTemplate string
+
+// view is what the page's template reads.
+type view struct {
+	*Result
+	Title, Text, Method string
+	Header              []string
+	Environments        []viewEnvironment
+	Profile, CD         template.HTML
+	Ranks               string
+	Aggregates          [][]string
+	Improvements        [][]string
+	Scales              [][]string
+}
+
+type viewEnvironment struct {
+	Name        string
+	Sentences   []string
+	Rows        []viewRow
+	Differences template.HTML
+}
+
+type viewRow struct {
+	Cells   []string
+	Decided bool
+}
+
+// sentences is the number of comparisons up to which the page says each in words.
+const sentences = 20
+
+// WriteHTML writes a page of the comparisons: one file that loads nothing else. Equal
+// input gives equal bytes.
+func WriteHTML(w io.Writer, r *Result) error {
+	def := result.Define(r.Options.Metric)
+	v := &view{Result: r, Title: def.Title, Text: def.Text, Method: Method(r), Header: comparisonHeader(r),
+		// The drawings escape every label.
+		Profile: template.HTML(ProfileSVG(r)), CD: template.HTML(CriticalDifferenceSVG(r)), Ranks: RankSentence(r)}
+	for _, env := range r.Environments {
+		e := viewEnvironment{Name: env, Differences: template.HTML(DifferencesSVG(r, env))}
+		for i := range r.Comparisons {
+			c := &r.Comparisons[i]
+			if c.Environment != env {
+				continue
+			}
+			if len(e.Sentences) < sentences {
+				e.Sentences = append(e.Sentences, c.Sentence())
+			}
+			e.Rows = append(e.Rows, viewRow{append([]string{c.A, c.B}, c.cells()...), c.Better != ""})
+		}
+		if len(e.Rows) > 0 {
+			v.Environments = append(v.Environments, e)
+		}
+	}
+	if o := r.Overall; o != nil {
+		for _, a := range o.Aggregates {
+			v.Aggregates = append(v.Aggregates, []string{a.Agent, Interval(a.IQM), Interval(a.Mean), Interval(a.Median), Interval(a.OptimalityGap)})
+		}
+		for _, i := range o.Improvements {
+			iqm := "–"
+			if i.IQM != nil {
+				iqm = Interval(*i.IQM)
+			}
+			v.Improvements = append(v.Improvements, []string{i.A, i.B, Interval(i.Probability), iqm})
+		}
+		for _, env := range r.Environments {
+			if s, ok := o.Scores[env]; ok {
+				v.Scales = append(v.Scales, []string{env, six(s.Low), six(s.High), s.Source})
+			}
+		}
+	}
+	t, err := template.New("comparisons").Parse(pageTemplate)
+	if err != nil {
+		return err
+	}
+	var buf bytes.Buffer
+	if err := t.Execute(&buf, v); err != nil {
+		return err
+	}
+	_, err = buf.WriteTo(w)
+	return err
+}

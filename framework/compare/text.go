@@ -1,0 +1,245 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/stat"
+)
+
+// WriteTable writes the comparisons as tables for a terminal, one an environment, and
+// what is found over environments.
+func WriteTable(w io.Writer, r *Result) error {
+	var b strings.Builder
+	direction := ""
+	if r.LowerIsBetter {
+		direction = ", lower is better"
+	}
+	for _, env := range r.Environments {
+		rows := comparisonRows(r, env)
+		if len(rows) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "%s: %s%s\n%s\n\n", env, result.Define(r.Options.Metric).Title, direction,
+			render(append([]string{"A", "B"}, comparisonHeader(r)...), rows, 2))
+	}
+	if o := r.Overall; o != nil {
+		overallText(&b, r, o)
+	}
+	fmt.Fprintf(&b, "Differences are A minus B with their %s intervals; a run of A wins against the same run of B, or, of\nunpaired agents, any run against any other.\n%s\n",
+		percent(1-r.Options.Alpha), Method(r))
+	for _, n := range append(slices.Clone(r.Notes), r.Skipped...) {
+		fmt.Fprintf(&b, "Note: %s\n", n)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Method says in a sentence how verdicts were made.
+func Method(r *Result) string {
+	name := map[Correction]string{Holm: "Holm", BenjaminiHochberg: "Benjamini–Hochberg"}[r.Options.Correction]
+	return fmt.Sprintf("Verdicts follow from the p values of all %d comparisons, corrected (%s), at level %g. \"%s\" does not mean equal.",
+		len(r.Comparisons), name, r.Options.Alpha, NotDecided)
+}
+
+func comparisonHeader(r *Result) []string {
+	corrected := "Holm p"
+	if r.Options.Correction == BenjaminiHochberg {
+		corrected = "BH p"
+	}
+	return []string{"runs", "difference", "A wins", "p", corrected, "verdict"}
+}
+
+func comparisonRows(r *Result, env string) (rows [][]string) {
+	for i := range r.Comparisons {
+		if c := &r.Comparisons[i]; c.Environment == env {
+			rows = append(rows, append([]string{c.A, c.B}, c.cells()...))
+		}
+	}
+	return rows
+}
+
+// cells are the columns of comparisonHeader.
+func (c *Comparison) cells() []string {
+	runs := strconv.Itoa(c.N)
+	if !c.Paired {
+		runs = fmt.Sprintf("%d, %d", c.N, c.NB)
+	}
+	return []string{runs, Interval(c.Difference), percent(c.WinRate), P(c.P), P(c.Adjusted), c.Verdict}
+}
+
+func overallText(b *strings.Builder, r *Result, o *Overall) {
+	if len(o.Aggregates) > 0 {
+		var rows [][]string
+		for _, a := range o.Aggregates {
+			rows = append(rows, []string{a.Agent, Interval(a.IQM), Interval(a.Mean), Interval(a.Median), Interval(a.OptimalityGap)})
+		}
+		fmt.Fprintf(b, "Over %d environments, normalised scores\n%s\n", len(o.Scores), render([]string{"agent", "IQM", "mean", "median", "optimality gap"}, rows, 1))
+		for _, env := range r.Environments {
+			if s, ok := o.Scores[env]; ok {
+				fmt.Fprintf(b, "  %s: 0 is %s, 1 is %s (%s)\n", env, six(s.Low), six(s.High), s.Source)
+			}
+		}
+		b.WriteString("\n")
+	}
+	if len(o.Unscored) > 0 {
+		fmt.Fprintf(b, "Without a scale, and left out of aggregates: %s. Give one with --scores 'ENVIRONMENT=LOW,HIGH'.\n\n", strings.Join(o.Unscored, ", "))
+	}
+	if len(o.Improvements) > 0 {
+		var rows [][]string
+		for _, i := range o.Improvements {
+			iqm := ""
+			if i.IQM != nil {
+				iqm = Interval(*i.IQM)
+			}
+			rows = append(rows, []string{i.A, i.B, strconv.Itoa(i.Environments), Interval(i.Probability), iqm})
+		}
+		fmt.Fprintf(b, "Probability that a run of A is better than a run of B\n%s\n\n", render([]string{"A", "B", "environments", "P(A better)", "difference of IQM"}, rows, 2))
+	}
+	if k := o.Ranks; k != nil {
+		var rows [][]string
+		for i, agent := range k.Agents {
+			row := []string{agent, strconv.FormatFloat(k.Mean[i], 'f', 2, 64)}
+			if !math.IsNaN(k.CriticalDifference) {
+				row = append(row, k.groups(i))
+			}
+			rows = append(rows, row)
+		}
+		header := []string{"agent", "mean rank"}
+		if !math.IsNaN(k.CriticalDifference) {
+			header = append(header, "group")
+		}
+		fmt.Fprintf(b, "Ranks over %d environments\n%s\n  %s\n\n", len(k.Environments), render(header, rows, 1), RankSentence(r))
+	}
+}
+
+// groups names the cliques of position i by letters.
+func (k *Ranks) groups(i int) string {
+	out := ""
+	for g, clique := range k.Cliques {
+		if clique[0] <= i && i <= clique[1] {
+			out += letter(g)
+		}
+	}
+	return out
+}
+
+func letter(g int) string {
+	if g < 26 {
+		return string(rune('a' + g))
+	}
+	return fmt.Sprintf("(%d)", g+1)
+}
+
+// RankSentence says what the ranks show; "" without ranks.
+func RankSentence(r *Result) string {
+	if r.Overall == nil || r.Overall.Ranks == nil {
+		return ""
+	}
+	k := r.Overall.Ranks
+	text := fmt.Sprintf("Friedman's test (Iman–Davenport): F = %s, p = %s.", six(k.F), P(k.P))
+	if math.IsNaN(k.CriticalDifference) {
+		return text + fmt.Sprintf(" With %d environments and three agents or more there are groups and a critical difference.", cdEnvironments)
+	}
+	return text + fmt.Sprintf(" Agents with a letter in common do not differ (Wilcoxon, Holm). Nemenyi's critical difference is %.2f.", k.CriticalDifference)
+}
+
+// Sentence says a comparison in words.
+func (c *Comparison) Sentence() string {
+	numbers := fmt.Sprintf("%s, corrected p = %s", Interval(c.Difference), P(c.Adjusted))
+	if c.Better == "" {
+		return fmt.Sprintf("In %s it is not decided whether %s or %s is better (%s).", c.Environment, c.A, c.B, numbers)
+	}
+	worse := c.A
+	if worse == c.Better {
+		worse = c.B
+	}
+	return fmt.Sprintf("In %s, %s is better than %s (%s minus %s: %s).", c.Environment, c.Better, worse, c.A, c.B, numbers)
+}
+
+// Interval writes an estimate with its interval to two significant digits of the
+// latter's width.
+func Interval(i stat.Interval) string {
+	if math.IsNaN(i.Low) || math.IsNaN(i.High) {
+		return six(i.Value)
+	}
+	half := (i.High - i.Low) / 2
+	if half <= 0 || math.Abs(i.Value) >= 1e9 || half >= 1e9 || half < 1e-9 {
+		return fmt.Sprintf("%.4g [%.4g, %.4g]", i.Value, i.Low, i.High)
+	}
+	digits := max(0, 1-int(math.Floor(math.Log10(half))))
+	return fmt.Sprintf("%s [%s, %s]", fixed(i.Value, digits), fixed(i.Low, digits), fixed(i.High, digits))
+}
+
+// fixed writes a number with so many decimals, zero without a sign.
+func fixed(x float64, decimals int) string {
+	text := strconv.FormatFloat(x, 'f', decimals, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-")
+	}
+	return text
+}
+
+// P writes a p value.
+func P(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return "–"
+	case p < 0.0001:
+		return strconv.FormatFloat(p, 'e', 1, 64)
+	}
+	return strconv.FormatFloat(p, 'f', 4, 64)
+}
+
+func percent(x float64) string {
+	if math.IsNaN(x) {
+		return "–"
+	}
+	return strconv.FormatFloat(100*x, 'g', 3, 64) + " %"
+}
+
+func six(x float64) string {
+	if math.IsNaN(x) {
+		return "–"
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
+
+// render aligns the first left columns and the last to the left when it is words, the
+// others to the right.
+func render(header []string, rows [][]string, left int) string {
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Format.Header = text.FormatDefault
+	style.Options = table.Options{SeparateHeader: true, DoNotColorBordersAndSeparators: true}
+	style.Box.PaddingLeft, style.Box.PaddingRight = " ", " "
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	cells := func(row []string) table.Row {
+		out := make(table.Row, len(row))
+		for i, cell := range row {
+			out[i] = cell
+		}
+		return out
+	}
+	t.AppendHeader(cells(header))
+	var configs []table.ColumnConfig
+	for i, h := range header {
+		if i >= left && h != "verdict" && h != "group" {
+			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
+	}
+	t.SetColumnConfigs(configs)
+	for _, row := range rows {
+		t.AppendRow(cells(row))
+	}
+	return t.Render()
+}

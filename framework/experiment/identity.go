@@ -1,0 +1,380 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// ErrOtherPrograms: an output directory holds runs that other programs made.
+var ErrOtherPrograms = errors.New("made by other programs")
+
+// Provenance is the content of provenance.json: the command that began the
+// experiment and those that resumed it. Nothing in it is ever overwritten.
+type Provenance struct {
+	Session
+	Resumed []Session `json:"resumed,omitempty"`
+}
+
+// Session describes one command that makes runs: when, by which programs, on which
+// machine. The zero value identifies no program.
+type Session struct {
+	Rlrun string `json:"rlrun"` // version, with the commit where known
+	// Executable is the SHA-256 of rlrun's executable if the version does not
+	// identify it: a development build or one of modified source.
+	Executable   string    `json:"executable_sha256,omitempty"`
+	Build        []string  `json:"build,omitempty"` // build settings that change code, such as -tags=x
+	Go           string    `json:"go"`
+	Platform     string    `json:"platform"`     // os/arch
+	Architecture string    `json:"architecture"` // see architecture
+	Program      string    `json:"program"`      // identity of all of the above but Platform, as in records
+	CPUs         int       `json:"cpus"`
+	Started      time.Time `json:"started"`
+	Command      []string  `json:"command"`
+	Mixed        bool      `json:"mixed,omitempty"` // runs may join those of other programs
+	Seed         uint64    `json:"seed"`
+	ConfigSHA256 string    `json:"config_sha256"` // of what decides the records
+	// Plugins lists every plugin used.
+	Plugins []PluginProvenance `json:"plugins"`
+}
+
+// PluginProvenance identifies one plugin.
+type PluginProvenance struct {
+	Plugin  string   `json:"plugin"` // as the config names it
+	Args    []string `json:"args,omitempty"`
+	Program string   `json:"program"` // identity, as in records; a bundled plugin has rlrun's
+	ID      string   `json:"id"`
+	Path    string   `json:"path,omitempty"`
+	SHA256  string   `json:"sha256,omitempty"` // of the executable, if it has one of its own
+	// Files holds the digests of the executable and of the files among the
+	// arguments, by name.
+	Files map[string]string `json:"files,omitempty"`
+	// Sources holds what the plugin says it runs besides: digests of modules and
+	// versions of packages, by name.
+	Sources map[string]string `json:"sources,omitempty"`
+	Dev     bool              `json:"dev,omitempty"` // put in the plugin's place by --dev
+}
+
+// NewSession describes this program and machine; the caller adds the plugins with
+// AddPlugin.
+func NewSession(p *Plan, command []string, started time.Time) (Session, error) {
+	s, err := thisProgram()
+	if err != nil {
+		return s, err
+	}
+	s.CPUs, s.Started, s.Command, s.Seed = runtime.NumCPU(), started.UTC(), command, p.Config.Seed
+	s.ConfigSHA256 = p.Config.digest()
+	return s, nil
+}
+
+// thisProgram identifies the running executable.
+var thisProgram = sync.OnceValues(func() (Session, error) {
+	s := Session{Rlrun: Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Architecture: runtime.GOARCH}
+	info, known := debug.ReadBuildInfo()
+	if known {
+		s.Architecture = architecture(info)
+		s.Build = buildSettings(info)
+	}
+	s.Architecture += ", math " + mathFingerprint()
+	if !known || !released(info) {
+		path, err := os.Executable()
+		if err != nil {
+			return s, fmt.Errorf("cannot identify this program: %w", err)
+		}
+		if s.Executable, err = fileDigest(path); err != nil {
+			return s, fmt.Errorf("cannot identify this program: %w", err)
+		}
+	}
+	s.Program = shortDigest(s.Rlrun, s.Executable, s.Build, s.Go, s.Architecture)
+	return s, nil
+})
+
+// released says whether version and commit identify the code: the build is of an
+// unmodified commit or of a published module, with the dependencies that it asks
+// for.
+func released(info *debug.BuildInfo) bool {
+	version := strings.Trim(info.Main.Version, "()")
+	if version == "" || version == "devel" || strings.Contains(version, "+dirty") {
+		return false
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.modified" && s.Value == "true" {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(info.Deps, func(m *debug.Module) bool { return m.Replace != nil })
+}
+
+// architecture is the instruction set that a program was compiled for, such as
+// "amd64 v1". The compiler fuses multiplications with additions on some
+// architectures and levels only, and gonum and package math have assembly for
+// some, so the last bits of results depend on it.
+func architecture(info *debug.BuildInfo) string {
+	levels := []string{"GOAMD64", "GOARM64", "GOARM", "GO386", "GOMIPS", "GOMIPS64", "GOPPC64", "GORISCV64", "GOWASM"}
+	for _, s := range info.Settings {
+		if slices.Contains(levels, s.Key) {
+			return runtime.GOARCH + " " + s.Value
+		}
+	}
+	return runtime.GOARCH
+}
+
+// buildSettings lists the settings besides the architecture that change what the
+// compiler makes of a source.
+func buildSettings(info *debug.BuildInfo) (list []string) {
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "-tags", "-gcflags", "-asmflags", "-race", "-msan", "-asan", "-cover", "-compiler", "GOEXPERIMENT", "GOFIPS140":
+			if s.Value != "" && s.Value != "gc" {
+				list = append(list, s.Key+"="+s.Value)
+			}
+		}
+	}
+	return list
+}
+
+// mathFingerprint is a digest of values of elementary functions. Package math
+// selects instructions by the processor it runs on: Exp uses fused multiply-adds
+// where an amd64 processor has them. Equal programs on two machines count as equal
+// only if these functions agree.
+func mathFingerprint() string {
+	h := sha256.New()
+	var word [8]byte
+	for i := range 512 {
+		x := 0.01 + 0.0371*float64(i)
+		for _, y := range []float64{math.Exp(x), math.Exp(-x), math.Log(x), math.Log1p(x), math.Expm1(-x),
+			math.Sqrt(x), math.Sin(x), math.Pow(x, 1.7), math.Tanh(x), math.Gamma(x), math.Hypot(x, 1), math.FMA(x, x, x)} {
+			binary.LittleEndian.PutUint64(word[:], math.Float64bits(y))
+			h.Write(word[:])
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))[:8]
+}
+
+// shortDigest identifies values in ten hexadecimal digits, short enough for every
+// record.
+func shortDigest(values ...any) string {
+	data, err := json.Marshal(values)
+	if err != nil {
+		panic("experiment: identity without JSON: " + err.Error()) // strings and maps of strings have JSON
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])[:10]
+}
+
+func fileDigest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// AddPlugin adds a plugin unless it is there already, and gives it its identity:
+// the digests of its files and its sources, or rlrun's own if it has neither.
+func (s *Session) AddPlugin(p PluginProvenance) {
+	if s.plugin(p.Plugin, p.Args) != nil {
+		return
+	}
+	p.Program = s.Program
+	if len(p.Files)+len(p.Sources) > 0 {
+		p.Program = shortDigest(p.Files, p.Sources)
+	}
+	s.Plugins = append(s.Plugins, p)
+}
+
+func (s *Session) plugin(name string, args []string) *PluginProvenance {
+	for i := range s.Plugins {
+		if p := &s.Plugins[i]; p.Plugin == name && slices.Equal(p.Args, args) {
+			return p
+		}
+	}
+	return nil
+}
+
+// programs identifies the programs that make a cell's records.
+func (p *Plan) programs(s *Session, c Cell) result.Programs {
+	of := func(c Component) string {
+		if plugin := s.plugin(c.Plugin, c.Args); plugin != nil {
+			return plugin.Program
+		}
+		return s.Program
+	}
+	return result.Programs{Host: s.Program, Environment: of(p.Environments[c.Environment]), Agent: of(p.Agents[c.Agent])}
+}
+
+// commandLine is what the config says of a component's plugin, in one string.
+func (c Component) commandLine() string {
+	return strings.Join(append([]string{c.Plugin}, c.Args...), " ")
+}
+
+// samePrograms refuses to add runs of other programs to those that are kept: ok
+// records whose host, environment or agent was another program than now. The error
+// wraps ErrOtherPrograms and names both.
+func (p *Plan) samePrograms(dir string, before *Provenance, now *Session, kept []result.Entry) error {
+	type labels struct{ environment, agent string }
+	cells := map[labels]Cell{}
+	for _, c := range p.Cells() {
+		cells[labels{p.Environments[c.Environment].Name, p.Agents[c.Agent].Name}] = c
+	}
+	for _, e := range kept {
+		c, ok := cells[labels{e.Environment, e.Agent}]
+		if e.Status != result.OK || !ok {
+			continue
+		}
+		what := ""
+		switch is := p.programs(now, c); {
+		case e.Programs == is:
+			continue
+		case e.Programs == (result.Programs{}):
+			what = "an rlrun that did not record which programs made them, now " + now.describe()
+		case e.Programs.Host != is.Host:
+			was := "rlrun " + e.Programs.Host
+			if old := before.session(e.Programs.Host); old != nil {
+				was = old.describe()
+			}
+			what = was + ", now " + now.describe()
+		case e.Programs.Environment != is.Environment:
+			what = pluginDifference(p.Environments[c.Environment], e.Programs.Environment, before, now)
+		default:
+			what = pluginDifference(p.Agents[c.Agent], e.Programs.Agent, before, now)
+		}
+		return fmt.Errorf("%s holds runs %w: %s; use the same programs, choose another directory with --out, or add --mixed, and all results will say mixed",
+			dir, ErrOtherPrograms, what)
+	}
+	return nil
+}
+
+// describe names rlrun in a sentence.
+func (s *Session) describe() string {
+	text := fmt.Sprintf("rlrun %s (%s, %s", s.Rlrun, s.Go, s.Architecture)
+	if s.Executable != "" {
+		text += ", sha256:" + s.Executable[:min(10, len(s.Executable))]
+	}
+	return text + ")"
+}
+
+// session finds the one in which rlrun had an identity.
+func (p *Provenance) session(program string) *Session {
+	for s := range p.sessions() {
+		if s.Program == program {
+			return s
+		}
+	}
+	return nil
+}
+
+func (p *Provenance) sessions() func(yield func(*Session) bool) {
+	return func(yield func(*Session) bool) {
+		if !yield(&p.Session) {
+			return
+		}
+		for i := range p.Resumed {
+			if !yield(&p.Resumed[i]) {
+				return
+			}
+		}
+	}
+}
+
+// pluginDifference says how a component's plugin differs from the one of identity
+// was.
+func pluginDifference(c Component, was string, before *Provenance, now *Session) string {
+	name := "plugin " + c.commandLine()
+	is := now.plugin(c.Plugin, c.Args)
+	for s := range before.sessions() {
+		old := s.plugin(c.Plugin, c.Args)
+		if old == nil || old.Program != was || is == nil {
+			continue
+		}
+		for _, pair := range [][2]map[string]string{{old.Files, is.Files}, {old.Sources, is.Sources}} {
+			a, b := pair[0], pair[1]
+			for _, k := range slices.Sorted(maps.Keys(a)) {
+				if a[k] != b[k] {
+					return fmt.Sprintf("%s: %s was %s and is %s", name, k, shorten(a[k]), shorten(b[k]))
+				}
+			}
+			for _, k := range slices.Sorted(maps.Keys(b)) {
+				if _, had := a[k]; !had {
+					return fmt.Sprintf("%s: %s was absent and is %s", name, k, shorten(b[k]))
+				}
+			}
+		}
+	}
+	program := now.Program
+	if is != nil {
+		program = is.Program
+	}
+	return fmt.Sprintf("%s was program %s and is program %s", name, was, program)
+}
+
+// shorten cuts a digest to ten digits.
+func shorten(digest string) string {
+	const kind = "sha256:"
+	if hexadecimal, ok := strings.CutPrefix(digest, kind); ok {
+		return kind + hexadecimal[:min(10, len(hexadecimal))]
+	}
+	if digest == "" {
+		return "absent"
+	}
+	return digest
+}
+
+// readProvenance reads provenance.json of an output directory; an empty one if
+// there is none.
+func readProvenance(dir string) (*Provenance, error) {
+	path := filepath.Join(dir, provenanceFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Provenance{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var p Provenance
+	if err := json.Unmarshal(data, &p); err != nil {
+		return nil, fmt.Errorf("%s: %w; move it away to go on without it", path, err)
+	}
+	return &p, nil
+}
+
+// Version returns the program's module version, with the commit it was built
+// from where the build recorded one.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	parts := []string{strings.Trim(info.Main.Version, "()")}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			parts = append(parts, s.Value)
+		}
+		if s.Key == "vcs.modified" && s.Value == "true" {
+			parts = append(parts, "modified")
+		}
+	}
+	return strings.Join(parts, " ")
+}

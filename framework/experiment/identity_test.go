@@ -1,0 +1,230 @@
+package experiment
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// session is one of a program that is named, with a plugin whose file has a digest.
+func session(program, digest string, sources map[string]string) Session {
+	s := Session{Rlrun: program, Go: "go1.26", Architecture: "amd64 v1", Program: shortDigest(program), Started: time.Unix(1, 0)}
+	s.AddPlugin(PluginProvenance{Plugin: "coin", Files: map[string]string{"coin": digest}, Sources: sources})
+	s.AddPlugin(PluginProvenance{Plugin: "alternate"}) // bundled
+	return s
+}
+
+func doAs(t *testing.T, p *Plan, dir string, resume bool, s Session) error {
+	t.Helper()
+	done, err := p.Prepare(dir, resume, s)
+	if err != nil {
+		return err
+	}
+	return p.Run(t.Context(), Options{Dir: dir, Open: opener(nil), Done: done, Session: s})
+}
+
+// Runs of other programs do not join those that are kept, unless they may; then
+// every summary says so.
+func TestOtherProgramsAreRefused(t *testing.T) {
+	first := session("v1", "sha256:aaaaaaaaaaaaaaaa", map[string]string{"module helper": "sha256:1111111111111", "package numpy": "1.26.4"})
+	with := func(change func(s *Session, coin *PluginProvenance)) Session {
+		s := first
+		s.Plugins = nil
+		coin := first.Plugins[0]
+		change(&s, &coin)
+		s.AddPlugin(coin)
+		s.AddPlugin(PluginProvenance{Plugin: "alternate"})
+		return s
+	}
+	for name, tt := range map[string]struct {
+		now  Session
+		want []string // nil: accepted
+	}{
+		"the same": {now: first},
+		"moved":    {now: with(func(_ *Session, coin *PluginProvenance) { coin.Path = "/elsewhere" })},
+		"rebuilt plugin": {
+			with(func(_ *Session, coin *PluginProvenance) {
+				coin.Files = map[string]string{"coin": "sha256:bbbbbbbbbbbbbb"}
+			}),
+			[]string{"plugin coin: coin was sha256:aaaaaaaaaa and is sha256:bbbbbbbbbb"},
+		},
+		"changed module": {
+			with(func(_ *Session, coin *PluginProvenance) {
+				coin.Sources = map[string]string{"module helper": "sha256:2222222222222", "package numpy": "1.26.4"}
+			}),
+			[]string{"plugin coin: module helper was sha256:1111111111 and is sha256:2222222222"},
+		},
+		"another package": {
+			with(func(_ *Session, coin *PluginProvenance) {
+				coin.Sources = map[string]string{"module helper": "sha256:1111111111111", "package numpy": "2.1.0"}
+			}),
+			[]string{"plugin coin: package numpy was 1.26.4 and is 2.1.0"},
+		},
+		"further module": {
+			with(func(_ *Session, coin *PluginProvenance) {
+				coin.Sources = map[string]string{"module helper": "sha256:1111111111111", "module more": "sha256:3333333333333", "package numpy": "1.26.4"}
+			}),
+			[]string{"plugin coin: module more was absent and is sha256:3333333333"},
+		},
+		"rebuilt rlrun": {
+			with(func(s *Session, _ *PluginProvenance) { s.Rlrun, s.Program = "v2", shortDigest("v2") }),
+			[]string{"rlrun v1 (go1.26, amd64 v1), now rlrun v2 (go1.26, amd64 v1)"},
+		},
+		"other instruction set": {
+			with(func(s *Session, _ *PluginProvenance) { s.Architecture, s.Program = "amd64 v3", shortDigest("v1", "v3") }),
+			[]string{"rlrun v1 (go1.26, amd64 v1), now rlrun v1 (go1.26, amd64 v3)"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "out")
+			few, more := plan(t, func(c *Config) { c.Runs = 3 }), plan(t, func(c *Config) { c.Runs = 5 })
+			if err := doAs(t, few, dir, false, first); err != nil {
+				t.Fatal(err)
+			}
+			before, err := os.ReadFile(filepath.Join(dir, provenanceFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = doAs(t, more, dir, true, tt.now)
+			if tt.want == nil {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s := summary(t, more, dir); s.Mixed != "" {
+					t.Errorf("mixed: %s", s.Mixed)
+				}
+				return
+			}
+			if !errors.Is(err, ErrOtherPrograms) || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("got %v", err)
+			}
+			for _, want := range append(tt.want, "--mixed") {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%v\ndoes not say %q", err, want)
+				}
+			}
+			if after, _ := os.ReadFile(filepath.Join(dir, provenanceFile)); string(after) != string(before) {
+				t.Error("a refused session changed provenance.json")
+			}
+
+			mixed := tt.now
+			mixed.Mixed = true
+			if err := doAs(t, more, dir, true, mixed); err != nil {
+				t.Fatal(err)
+			}
+			if s := summary(t, more, dir); s.Mixed == "" || s.Counts[0].OK != 5 {
+				t.Errorf("summary of %d runs says mixed: %q", s.Counts[0].OK, s.Mixed)
+			}
+			var p Provenance
+			data, err := os.ReadFile(filepath.Join(dir, provenanceFile))
+			if err == nil {
+				err = json.Unmarshal(data, &p)
+			}
+			if err != nil || p.Plugins[0].Files["coin"] != "sha256:aaaaaaaaaaaaaaaa" || len(p.Resumed) != 1 || p.Resumed[0].Program != tt.now.Program {
+				t.Errorf("provenance %s, %v", data, err)
+			}
+		})
+	}
+}
+
+func summary(t *testing.T, p *Plan, dir string) *result.Summary {
+	t.Helper()
+	s, err := result.Aggregate(p.Meta(), result.ReadRecords(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Runs that failed are done again in any case, so a plugin that was mended may go
+// on where none of its runs is kept. Records of old versions name no programs.
+func TestProgramsOfKeptRunsCount(t *testing.T) {
+	p, dir := plan(t, func(c *Config) { c.Runs = 2 }), t.TempDir()
+	failed := []result.Record{{Environment: "coin", Agent: "one", Run: 0, Status: result.Failed, Error: "x"}}
+	if err := result.WriteRecords(dir, "old", failed); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.writeConfig(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := doAs(t, p, dir, true, session("v1", "sha256:aa", nil)); err != nil {
+		t.Fatal(err)
+	}
+
+	dir = t.TempDir()
+	do(t, p, dir, false, opener(nil)) // names no programs
+	err := doAs(t, p, dir, true, session("v1", "sha256:aa", nil))
+	if !errors.Is(err, ErrOtherPrograms) || !strings.Contains(err.Error(), "did not record which programs") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Which builds count as one program.
+func TestReleased(t *testing.T) {
+	build := func(version, modified string, deps ...*debug.Module) *debug.BuildInfo {
+		return &debug.BuildInfo{Main: debug.Module{Version: version}, Deps: deps,
+			Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: modified}}}
+	}
+	for name, tt := range map[string]struct {
+		info *debug.BuildInfo
+		want bool
+	}{
+		"release":       {build("v1.2.3", "false"), true},
+		"development":   {build("(devel)", "false"), false},
+		"modified":      {build("v1.2.3", "true"), false},
+		"dirty version": {build("v1.2.4-0.20260101000000-abcdef+dirty", "false"), false},
+		"replaced":      {build("v1.2.3", "false", &debug.Module{Path: "x", Replace: &debug.Module{Path: "../x"}}), false},
+	} {
+		if got := released(tt.info); got != tt.want {
+			t.Errorf("%s: %t, want %t", name, got, tt.want)
+		}
+	}
+	v := func(level string) string {
+		return architecture(&debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "GOARCH", Value: "x"}, {Key: "GOAMD64", Value: level}}})
+	}
+	if v("v1") == v("v3") || !strings.HasSuffix(v("v3"), " v3") {
+		t.Errorf("architectures %s and %s", v("v1"), v("v3"))
+	}
+}
+
+// One executable computes other last bits on a processor without fused
+// multiply-add, and is another program there.
+func TestProcessorCounts(t *testing.T) {
+	if os.Getenv("PRINT_FINGERPRINT") != "" {
+		os.Stdout.WriteString("<" + mathFingerprint() + ">")
+		return
+	}
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the processor's features can be hidden on amd64 only")
+	}
+	fingerprint := func(godebug string) string {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestProcessorCounts$")
+		cmd.Env = append(os.Environ(), "PRINT_FINGERPRINT=1", "GODEBUG="+godebug)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(out), "<")
+		print, _, ok := strings.Cut(rest, ">")
+		if !ok {
+			t.Fatalf("no fingerprint in %s", out)
+		}
+		return print
+	}
+	fused, plain := fingerprint(""), fingerprint("cpu.fma=off")
+	if fused != mathFingerprint() {
+		t.Errorf("fingerprints %s and %s of one program on one machine", fused, mathFingerprint())
+	}
+	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil && strings.Contains(string(info), " fma ") && fused == plain {
+		t.Errorf("fingerprint %s with and without fused multiply-add", fused)
+	}
+}

@@ -1,0 +1,75 @@
+package plugin_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/plugin"
+)
+
+// A plugin in Python tells of the modules of its project and of packages, not of
+// the standard library; a changed helper changes the answer.
+func TestPythonSources(t *testing.T) {
+	dir := t.TempDir()
+	script, helper := filepath.Join(dir, "maze.py"), filepath.Join(dir, "helper.py")
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(script, `
+import rlrun
+import helper
+
+class Maze(rlrun.Environment):
+    id = "test/maze@1"
+    spec = rlrun.Spec(observation=rlrun.Discrete(1), action=rlrun.Discrete(2))
+
+    def reset(self, seed):
+        return 0
+
+    def step(self, action):
+        return rlrun.TimeStep(0, helper.REWARD)
+
+rlrun.serve(Maze)
+`)
+	write(helper, "REWARD = 1.0\n")
+	sources := func() map[string]string {
+		s, err := launchPython(t, plugin.LaunchOptions{Name: "maze"}, script).Sources(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first := sources()
+	for name, want := range map[string]string{"module helper": "sha256:", "module __main__": "sha256:", "package numpy": ""} {
+		if value, ok := first[name]; !ok || !strings.HasPrefix(value, want) {
+			t.Errorf("%s is %q, of %v", name, value, first)
+		}
+	}
+	if _, ok := first["module json"]; ok {
+		t.Error("the standard library is among the sources")
+	}
+	write(helper, "REWARD = 0.1\n")
+	second := sources()
+	if first["module helper"] == second["module helper"] || first["module __main__"] != second["module __main__"] {
+		t.Errorf("before %v\nafter %v", first, second)
+	}
+
+	found := plugin.Found{Command: os.Args[0]}
+	var pins plugin.Pins
+	if err := pins.Pin(found, first, "maze"); err != nil {
+		t.Fatal(err)
+	}
+	if err := pins.Check("l", found, "maze"); err != nil {
+		t.Error(err)
+	}
+	if err := pins.CheckSources("l", first, "maze"); err != nil {
+		t.Error(err)
+	}
+	if err := pins.CheckSources("l", second, "maze"); err == nil || !strings.Contains(err.Error(), "module helper") {
+		t.Errorf("a changed module: %v", err)
+	}
+}

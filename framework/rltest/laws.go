@@ -1,0 +1,307 @@
+package rltest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/mdp/catalog"
+)
+
+// The laws of agents: changes of how a task is shown that leave the task as it is.
+// An agent that follows a law earns the same, in expectation. An agent may break laws
+// by design; its description says so (vector.Description.Breaks).
+const (
+	// UnreachableStates: declaring states that are never reached changes nothing.
+	UnreachableStates Rule = "unreachable-states"
+	// DuplicatedActions: an agent earns no less if every action is there twice.
+	DuplicatedActions Rule = "duplicated-actions"
+	// RelabelledStates: the numbers of the states do not matter.
+	RelabelledStates Rule = "relabelled-states"
+	// RelabelledActions: the numbers of the actions do not matter, not even the
+	// order in which they are tried first.
+	RelabelledActions Rule = "relabelled-actions"
+	// ScaledRewards: multiplying rewards and their bounds by a positive number
+	// changes nothing.
+	ScaledRewards Rule = "scaled-rewards"
+	// ShiftedRewards: adding a number to rewards and their bounds changes nothing.
+	// It is tried in tasks that continue: where episodes end, it changes the task.
+	ShiftedRewards Rule = "shifted-rewards"
+	// ContinuingForm: an agent earns the same per step if ends of episodes are not
+	// shown and the last step leads to the next start. Agents for which an end is
+	// worth nothing break it: they maximise the reward of an episode, not that of a
+	// step.
+	ContinuingForm Rule = "continuing-form"
+)
+
+// Laws returns the laws of agents.
+func Laws() []Rule {
+	return []Rule{UnreachableStates, DuplicatedActions, RelabelledStates, RelabelledActions, ScaledRewards, ShiftedRewards, ContinuingForm}
+}
+
+const (
+	lawRuns  = 24
+	lawSteps = 300
+	// lawLevel is the level of the t test of each law and task. The runs are fixed, so
+	// that a check that passes once passes always.
+	lawLevel = 1e-4
+	padding  = 40 // unreachable states
+)
+
+// CheckLaws plays an agent in small finite tasks and in other views of them, with
+// the same draws, and compares rewards run by run: 24 runs of 300 steps each. The
+// result is nil or every law that the agent breaks but does not declare in its
+// description, and every law that it declares without a reason or that is none: see
+// Broken. The error wraps framework.ErrUnsupported if the agent is for none of the
+// tasks.
+func CheckLaws(ctx context.Context, p vector.Plugin, params json.RawMessage) error {
+	d, err := p.Describe(ctx)
+	if err != nil {
+		return &Violation{Rule: Described, Err: err}
+	}
+	broken, err := BrokenLaws(ctx, p, params)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, law := range slices.Sorted(maps.Keys(d.Breaks)) {
+		if !slices.Contains(Laws(), Rule(law)) || d.Breaks[law] == "" {
+			errs = append(errs, &Violation{Rule: Described, Err: fmt.Errorf("it breaks %q for the reason %q: want one of %v, and a reason", law, d.Breaks[law], Laws())})
+		}
+	}
+	for _, law := range Laws() {
+		if _, declared := d.Breaks[string(law)]; broken[law] != nil && !declared {
+			errs = append(errs, &Violation{Rule: law, Err: broken[law]})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// BrokenLaws is CheckLaws for every law, declared or not: it returns the laws that
+// are broken, each with what shows it.
+func BrokenLaws(ctx context.Context, p vector.Plugin, params json.RawMessage) (map[Rule]error, error) {
+	tasks, err := lawTasks()
+	if err != nil {
+		return nil, err
+	}
+	broken, supported := map[Rule]error{}, false
+	for _, task := range tasks {
+		c := lawCheck{ctx: ctx, plugin: p, params: params, task: task}
+		want, err := c.play(view{})
+		if errors.Is(err, framework.ErrUnsupported) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", task.Name(), err)
+		}
+		supported = true
+		for _, law := range Laws() {
+			v, applies := c.view(law)
+			if !applies || broken[law] != nil {
+				continue
+			}
+			got, err := c.play(v)
+			if err == nil {
+				err = differs(law, want, got)
+			} else if !errors.Is(err, framework.ErrUnsupported) {
+				return nil, fmt.Errorf("%s, %s: %w", task.Name(), law, err)
+			}
+			if err != nil {
+				broken[law] = fmt.Errorf("%s: %w", task.Name(), err)
+			}
+		}
+	}
+	if !supported {
+		return nil, fmt.Errorf("rltest: the laws are for agents of finite tasks: %w", framework.ErrUnsupported)
+	}
+	return broken, nil
+}
+
+// differs compares the rewards of runs.
+func differs(law Rule, want, got []float64) error {
+	d := make([]float64, len(want))
+	for i := range d {
+		d[i] = got[i] - want[i]
+	}
+	t := stat.PairedT(d, 0.95)
+	if t.P > lawLevel || law == DuplicatedActions && t.T > 0 {
+		return nil
+	}
+	return fmt.Errorf("a run of %d steps earns %.4g, and %.4g in the other view (difference %.3g ± %.2g, p = %.1g)",
+		lawSteps, stat.Mean(want), stat.Mean(got), t.Value, (t.High-t.Low)/2, t.P)
+}
+
+// lawTasks are a bandit, a task that continues, a random one, and one in episodes.
+func lawTasks() (models []*mdp.Tabular, err error) {
+	for _, make := range []func() (*catalog.Task, error){
+		func() (*catalog.Task, error) { return catalog.Bandit([]float64{0.25, 0.75, 0.5}) },
+		func() (*catalog.Task, error) { return catalog.RiverSwim(4) },
+		func() (*catalog.Task, error) { return catalog.Garnet(5, 3, 2, 1) },
+		func() (*catalog.Task, error) {
+			return catalog.GridWorld(catalog.Grid{Map: []string{"S..", "..G"}, Slip: 0.2, StepReward: -0.125, GoalReward: 1})
+		},
+	} {
+		task, err := make()
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, task.Model)
+	}
+	return models, nil
+}
+
+// view is how a task is shown. The zero value shows it as it is.
+type view struct {
+	padding         int     // states that are declared but never reached
+	copies          int     // further copies of every action
+	states, actions bool    // have other numbers, drawn for every run
+	scale, shift    float64 // of rewards; no scale is 1
+	continuing      bool    // ends are not shown
+}
+
+// lawCheck plays an agent in a task.
+type lawCheck struct {
+	ctx    context.Context
+	plugin vector.Plugin
+	params json.RawMessage
+	task   *mdp.Tabular
+}
+
+// view returns what a law compares the task with, and whether it applies.
+func (c *lawCheck) view(law Rule) (v view, applies bool) {
+	ends := c.task.HasTerminal()
+	switch law {
+	case UnreachableStates:
+		return view{padding: padding}, c.task.NumStates() > 1 // a bandit has one state
+	case DuplicatedActions:
+		return view{copies: 1}, true
+	case RelabelledStates:
+		return view{states: true}, c.task.NumStates() > 1
+	case RelabelledActions:
+		return view{actions: true}, true
+	case ScaledRewards:
+		return view{scale: 64}, true // a power of two: rounding is the same
+	case ShiftedRewards:
+		return view{shift: 16}, !ends
+	default: // ContinuingForm
+		return view{continuing: true}, ends
+	}
+}
+
+// run is one run of a task.
+type run struct {
+	env     *rand.Rand
+	label   []int64 // of each state, -1 if it is not shown
+	action  []int   // that each label means
+	state   int
+	steps   int
+	episode bool // goes on
+}
+
+// play returns the rewards that the agent earns in each run, in the task's units.
+func (c *lawCheck) play(v view) ([]float64, error) {
+	runs, spec := c.runs(v)
+	agent, err := c.plugin.OpenAgent(c.ctx, c.params, spec, len(runs))
+	if err != nil {
+		return nil, err
+	}
+	defer agent.Close()
+	in, actions := vector.NewFeedback(spec, len(runs)), space.NewColumn(spec.Action, len(runs))
+	scale := cmp.Or(v.scale, 1)
+	earned := make([]float64, len(runs))
+	for going := true; going; {
+		if err := c.ctx.Err(); err != nil {
+			return nil, err
+		}
+		going = false
+		for i := range runs {
+			r := &runs[i]
+			in.Rewards[i], in.Terminated[i] = 0, false
+			switch {
+			case r.steps == lawSteps:
+				in.Signals[i] = vector.Idle
+				continue
+			case !r.episode:
+				in.Signals[i] = vector.NewEpisode
+				if r.steps == 0 {
+					in.Signals[i], in.Seeds[i] = vector.NewRun, uint64(i)
+				}
+				r.state, r.episode = c.task.Start(r.env), true
+			default:
+				in.Signals[i] = vector.Continue
+				next, reward := c.task.Step(r.state, r.action[actions.Int64[i]], r.env)
+				r.steps++
+				earned[i] += reward
+				in.Rewards[i] = scale*reward + v.shift
+				if c.task.Terminal(next) {
+					if v.continuing {
+						next = c.task.Start(r.env)
+					} else {
+						in.Terminated[i], r.episode = true, false
+					}
+				}
+				r.state = next
+			}
+			in.Observations.Int64[i] = r.label[r.state]
+			going = true
+		}
+		if going {
+			if err := agent.Step(c.ctx, in, &actions); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return earned, nil
+}
+
+// runs returns the runs of a view, before their first step, and what the agent is
+// told of the task.
+func (c *lawCheck) runs(v view) ([]run, framework.Spec) {
+	var shown []int // states
+	for s := range c.task.NumStates() {
+		if !v.continuing || !c.task.Terminal(s) {
+			shown = append(shown, s)
+		}
+	}
+	states, acts := len(shown)+v.padding, c.task.NumActions()*(1+v.copies)
+	runs := make([]run, lawRuns)
+	for i := range runs {
+		labels := rand.New(rand.NewPCG(uint64(i), 1))
+		r := run{env: rand.New(rand.NewPCG(uint64(i), 0)), label: make([]int64, c.task.NumStates()), action: make([]int, acts)}
+		for k, s := range permuted(shown, v.states, labels) {
+			r.label[s] = int64(k)
+		}
+		for a := range r.action {
+			r.action[a] = a % c.task.NumActions()
+		}
+		r.action = permuted(r.action, v.actions, labels)
+		runs[i] = r
+	}
+	low, high := c.task.RewardBounds()
+	scale := cmp.Or(v.scale, 1)
+	return runs, framework.Spec{
+		ID:          "rltest/law@1",
+		Observation: space.Discrete{N: int64(states)}, Action: space.Discrete{N: int64(acts)},
+		RewardLow: scale*low + v.shift, RewardHigh: scale*high + v.shift,
+		Continuing: v.continuing || !c.task.HasTerminal(), Steps: lawSteps,
+	}
+}
+
+// permuted returns a list in random order, if it should be.
+func permuted(list []int, random bool, rng *rand.Rand) []int {
+	list = slices.Clone(list)
+	if random {
+		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	}
+	return list
+}

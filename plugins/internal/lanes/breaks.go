@@ -1,0 +1,21 @@
+package lanes
+
+import "github.com/rlrun/rlrun/framework/vector"
+
+// Reasons for which agents break laws of framework/rltest.
+const (
+	Copies    = "every copy of an action is learned by itself"
+	Ends      = "an end is worth nothing: it maximises the reward of an episode, not that of a step"
+	FromZero  = "values begin at 0, whatever the bounds of rewards"
+	UnitPrior = "the prior expects rewards of about 1"
+)
+
+// Breaks declares which laws of agents the plugins break by design, by their ids,
+// and returns the plugins. Agents without an entry break none.
+func Breaks(plugins []vector.Plugin, laws map[string]map[string]string) []vector.Plugin {
+	for _, p := range plugins {
+		d := &p.(*vector.AgentPlugin).Description
+		d.Breaks = laws[d.ID]
+	}
+	return plugins
+}

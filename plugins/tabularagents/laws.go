@@ -1,0 +1,12 @@
+package tabularagents
+
+import "github.com/rlrun/rlrun/plugins/internal/lanes"
+
+// breaks are the laws of agents that the agents break by design.
+var breaks = map[string]map[string]string{
+	"rlrun/q-learning@1":  {"duplicated-actions": lanes.Copies, "shifted-rewards": lanes.FromZero, "continuing-form": lanes.Ends},
+	"rlrun/sarsa@1":       {"duplicated-actions": lanes.Copies, "shifted-rewards": lanes.FromZero, "continuing-form": lanes.Ends},
+	"rlrun/dyna-q@1":      {"duplicated-actions": lanes.Copies, "shifted-rewards": lanes.FromZero, "continuing-form": lanes.Ends},
+	"rlrun/bootstrap-q@1": {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
+	"rlrun/bayesian-q@1":  {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
+}
