@@ -34,8 +34,8 @@ type bootstrapModelParams struct {
 	Growth    float64 `json:"growth" jsonschema:"minimum=0" jsonschema_description:"Models are solved anew when a state and action has been tried this much more often, as a share, than when they were last: at the first try and, with 1, when its visits have doubled (Ouyang et al. 2017); 0.5 is a choice of ours. 0 is after every step. A host's decisions in between go by what was solved last; the greedy option, while it is held, is solved anew by the same rule."`
 
 	Behaviour string  `json:"behaviour,omitempty" jsonschema:"enum=thompson,enum=mean" jsonschema_description:"What is followed when no host decides: the best policy of a member, drawn for every episode and whenever models are solved (posterior sampling, the default, as in Strens 2000), or that of the mean model."`
-	Reveal    float64 `json:"reveal" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"For hosts that decide: the probability that holding an uninformed option (uniform, novelty, repeats) shows which member is right; a choice of ours that overrates them."`
-	Kappa     float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"For hosts that decide: of the option overdue, whose bonus is kappa times the square root of the steps since a pair was last tried; a choice of ours."`
+	Reveal    float64 `json:"reveal" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"For hosts that decide: the probability that holding an uninformed option (uniform, count-bonus, repeats) shows which member is right; a choice of ours that overrates them."`
+	Kappa     float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"For hosts that decide: of the option recency-bonus, whose bonus is kappa times the square root of the steps since a pair was last tried; a choice of ours."`
 }
 
 // BootstrapModel returns learning with K models of the task as a plugin: an online

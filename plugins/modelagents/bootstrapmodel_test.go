@@ -331,7 +331,7 @@ func TestFollowedCandidates(t *testing.T) {
 	for o, arm := range p.Arms {
 		name, _, _ := strings.Cut(arm.Name, " ")
 		seen[name] = true
-		if uninformed := name == "uniform" || name == "repeats" || name == "novelty"; uninformed != (arm.Class == options.Uninformed) {
+		if uninformed := name == "uniform" || name == "repeats" || name == "count-bonus"; uninformed != (arm.Class == options.Uninformed) {
 			t.Errorf("option %+v", arm)
 		}
 		counts := [3]int{}
@@ -372,7 +372,7 @@ func TestFollowedCandidates(t *testing.T) {
 			t.Errorf("of 300 repeated actions none came more than %d times in a row", longest)
 		}
 	}
-	for _, name := range []string{"greedy", "uniform", "deviation", "repeats", "novelty", "overdue"} {
+	for _, name := range []string{"greedy", "uniform", "deviation", "repeats", "count-bonus", "recency-bonus"} {
 		if !seen[name] {
 			t.Errorf("no option %s among %v", name, p.Arms)
 		}
