@@ -3,11 +3,13 @@ package plugins
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
 // Every bundled agent follows the laws of agents, or says that it breaks them by
@@ -37,5 +39,17 @@ func TestAgentsFollowTheLaws(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// What an agent declares crosses the seam.
+func TestDeclaredLawsCrossTheSeam(t *testing.T) {
+	want, err := bundled("psrl").Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := plugintest.Loopback(t, bundled("psrl")).Describe(t.Context())
+	if err != nil || len(want.Breaks) == 0 || !maps.Equal(got.Breaks, want.Breaks) {
+		t.Errorf("%v, %v, want %v", got.Breaks, err, want.Breaks)
 	}
 }

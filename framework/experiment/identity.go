@@ -64,7 +64,7 @@ type PluginProvenance struct {
 	Path    string   `json:"path,omitempty"`
 	SHA256  string   `json:"sha256,omitempty"` // of the executable, if it has one of its own
 	// Files holds the digests of the executable and of the files among the
-	// arguments, by name.
+	// arguments, by name, and of the files that parameters name, by path.
 	Files map[string]string `json:"files,omitempty"`
 	// Sources holds what the plugin says it runs besides: digests of modules and
 	// versions of packages, by name.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/rlrun/rlrun/framework/internal/lockfile"
+	"github.com/rlrun/rlrun/framework/internal/tempfile"
 )
 
 // lockFile is there while somebody writes to an output directory.
@@ -20,7 +20,8 @@ var ErrInUse = errors.New("in use")
 // Lock makes sure that nobody else writes to an output directory, which it makes
 // if need be, until release is called or the process ends. It removes temporary
 // files that a process left there when it was killed. If another process holds
-// the lock, the error wraps ErrInUse and names it.
+// the lock, the error wraps ErrInUse and names it. If the lock's name belongs to
+// another file, or to a link, the error says so, and nothing is changed.
 func Lock(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
@@ -34,13 +35,6 @@ func Lock(dir string) (release func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, pattern := range []string{".*.tmp", "*/.*.tmp"} {
-		left, _ := filepath.Glob(filepath.Join(dir, pattern))
-		for _, name := range left { // one that was written to lately may be a report's
-			if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > 10*time.Minute {
-				os.Remove(name)
-			}
-		}
-	}
+	tempfile.RemoveLeft(dir)
 	return lock.Release, nil
 }

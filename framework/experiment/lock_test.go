@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rlrun/rlrun/framework/internal/lockfile"
+	"github.com/rlrun/rlrun/framework/internal/tempfile"
 )
 
 // One at a time, and what a killed process left half-written goes.
@@ -15,14 +18,23 @@ func TestLock(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	old, fresh, record := filepath.Join(dir, "runs", ".a.jsonl.12.tmp"), filepath.Join(dir, ".curves.csv.3.tmp"), filepath.Join(dir, "runs", "a.jsonl")
-	for _, name := range []string{old, fresh, record} {
+	temporary := func(name string) string {
+		f, err := tempfile.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		return f.Name()
+	}
+	old, fresh := temporary("runs/a.jsonl"), temporary("curves.csv")
+	record, strange := filepath.Join(dir, "runs", "a.jsonl"), filepath.Join(dir, ".thesis.tmp")
+	for _, name := range []string{record, strange} {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	hourAgo := time.Now().Add(-time.Hour)
-	for _, name := range []string{old, record} {
+	for _, name := range []string{old, record, strange} {
 		if err := os.Chtimes(name, hourAgo, hourAgo); err != nil {
 			t.Fatal(err)
 		}
@@ -37,9 +49,27 @@ func TestLock(t *testing.T) {
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]bool{old: false, fresh: true, record: true, filepath.Join(dir, lockFile): false} {
+	for name, want := range map[string]bool{old: false, fresh: true, record: true, strange: true, filepath.Join(dir, lockFile): false} {
 		if _, err := os.Stat(name); (err == nil) != want {
 			t.Errorf("%s is there: %t, want %t", name, err == nil, want)
 		}
+	}
+}
+
+// A lock's name that leads to somebody's file is refused, and the file is as it was.
+func TestLockIsNotFollowed(t *testing.T) {
+	dir := t.TempDir()
+	thesis := filepath.Join(t.TempDir(), "thesis")
+	if err := os.WriteFile(thesis, []byte("Chapter 1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(thesis, filepath.Join(dir, lockFile)); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Lock(dir); !errors.Is(err, lockfile.ErrForeign) {
+		t.Errorf("got %v", err)
+	}
+	if data, _ := os.ReadFile(thesis); string(data) != "Chapter 1" {
+		t.Errorf("it holds %q", data)
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/plugin/internal/socketdir"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 )
@@ -87,16 +88,16 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	if o.Memory > 0 && !subprocess.CanLimitMemory() {
 		return fail(errors.New("memory can be limited on Linux only"))
 	}
-	dir, remove, err := socketFolder()
+	folder, err := socketdir.Make()
 	if err != nil {
 		return fail(err)
 	}
-	defer remove() // once connected, nobody else needs what is in it
+	defer folder.Remove() // once connected, nobody else needs it
 	secure, certificate, err := clientTLS()
 	if err != nil {
 		return fail(err)
 	}
-	lanes, err := lanefile.Create(dir)
+	lanes, err := lanefile.Create(folder.Path)
 	if err != nil {
 		return fail(err)
 	}
@@ -110,7 +111,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 			cmd.Env = slices.Concat(inherited(os.Environ()), o.Env, c.Env, []string{certificate, lanefile.Variable + "=" + lanes.Path()})
 			return sub, nil
 		},
-		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: dir},
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: folder.Path},
 		TLSConfig:        secure,
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		SkipHostEnv:      true,

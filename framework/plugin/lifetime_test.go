@@ -211,7 +211,8 @@ func TestConcurrentInstances(t *testing.T) {
 	}
 }
 
-// temporary makes a folder for temporary files with a short path.
+// temporary makes a folder for temporary files with a short path, and returns this
+// user's own folder in it.
 func temporary(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "t")
@@ -220,7 +221,12 @@ func temporary(t *testing.T) string {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	t.Setenv("TMPDIR", dir)
-	return dir
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	base := filepath.Join(dir, fmt.Sprintf("rlrun-%d", os.Geteuid()))
+	if err := os.Mkdir(base, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return base
 }
 
 // names returns what is in a folder.
@@ -251,8 +257,11 @@ func TestStaleFolders(t *testing.T) {
 			host.Wait()
 		})
 		for range 2000 {
-			list := names(t, dir)
-			if len(list) > before && !slices.ContainsFunc(list, func(n string) bool { return strings.HasPrefix(n, ".") }) {
+			locked := slices.DeleteFunc(names(t, dir), func(name string) bool {
+				data, _ := os.ReadFile(filepath.Join(dir, name, "lock"))
+				return len(data) == 0
+			})
+			if len(locked) > before {
 				return host
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -282,7 +291,7 @@ func TestStaleFolders(t *testing.T) {
 // Nothing is left in the folder for temporary files while a plugin runs, nor
 // after it.
 func TestNoTemporaryFiles(t *testing.T) {
-	dir := temporary(t)
+	dir := filepath.Dir(temporary(t))
 	left := func(when string) {
 		t.Helper()
 		if list := names(t, dir); len(list) > 0 {

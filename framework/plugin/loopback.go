@@ -11,6 +11,7 @@ import (
 
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/server"
+	"github.com/rlrun/rlrun/framework/plugin/internal/socketdir"
 	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
 	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -20,14 +21,14 @@ import (
 // connection, but within this process. It is meant for tests: what passes
 // directly must pass here, too. The caller closes the process.
 func Loopback(p vector.Plugin) (*Process, error) {
-	dir, remove, err := socketFolder()
+	folder, err := socketdir.Make()
 	if err != nil {
 		return nil, err
 	}
-	socket := filepath.Join(dir, "s")
+	socket := filepath.Join(folder.Path, socketdir.Socket)
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
-		remove()
+		folder.Remove()
 		return nil, err
 	}
 	service := server.New(p, nil)
@@ -37,7 +38,7 @@ func Loopback(p vector.Plugin) (*Process, error) {
 	stop := func() {
 		s.Stop()
 		service.CloseAll()
-		remove()
+		folder.Remove()
 	}
 	conn, err := grpc.NewClient("unix:"+socket,
 		append(wire.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)

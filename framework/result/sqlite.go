@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/rlrun/rlrun/framework/internal/tempfile"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
@@ -57,7 +58,7 @@ func WriteSQLite(path string, s *Summary, records iter.Seq2[Record, error]) (err
 			err = fmt.Errorf("writing %s: %w", path, cause(err))
 		}
 	}()
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	f, err := tempfile.Create(path)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/rlrun/rlrun/framework/internal/tempfile"
 )
 
 const runsDir = "runs"
@@ -44,7 +46,7 @@ func WriteFile(path string, write func(io.Writer) error) (err error) {
 			err = fmt.Errorf("writing %s: %w", path, cause(err))
 		}
 	}()
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	f, err := tempfile.Create(path)
 	if err != nil {
 		return err
 	}

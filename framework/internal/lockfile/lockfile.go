@@ -1,19 +1,25 @@
-// Package lockfile lets one process at a time use a folder: the one that holds a
-// lock on a file in it. The kernel lets go of the lock when the process ends,
+// Package lockfile lets one process at a time use a folder: the process that holds
+// a lock on a file in it. The kernel releases the lock when the process ends,
 // however it ends; the file alone means nothing.
+//
+// The file's place may be one where others can write, so its name is not trusted:
+// a symbolic link is not followed, a pipe is not waited for, and a file that does
+// not hold what a lock of rlrun holds is neither written nor removed.
 package lockfile
 
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"regexp"
+	"runtime"
 	"strings"
-
-	"github.com/gofrs/flock"
 )
 
-// Lock is a held lock.
-type Lock struct{ file *flock.Flock } // nil where the file system has no locks
+// ErrForeign means that the file of the lock's name is not a lock of rlrun.
+var ErrForeign = errors.New("not a lock of rlrun")
 
 // HeldError says that another process holds a lock.
 type HeldError struct {
@@ -29,47 +35,147 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is locked by %s", e.Path, e.Holder)
 }
 
-// Take takes the lock on a file, which it makes in a folder that exists, and
-// writes into it who holds it. If another process holds the lock, the error is a
-// *HeldError. On a file system without locks everybody gets one.
+// Lock is a held lock.
+type Lock struct{ file *os.File } // nil where the file system has no locks
+
+// maxSize bounds the content of a lock, in bytes.
+const maxSize = 1024
+
+// content is what a lock may hold: its last holder, or nothing if the holder was
+// killed early. A power cut may leave zeros.
+var content = regexp.MustCompile(`^(process \d+ on [^\n\x00]*\n)?\x00*$`)
+
+// Take takes the lock on the file at path, which it makes in a folder that exists,
+// and writes the holder into it. If another process holds the lock, the error is a
+// *HeldError. If something else has the file's name, the error wraps ErrForeign and
+// nothing is changed. On a file system without locks everybody gets one.
 func Take(path string) (*Lock, error) {
 	for {
-		f := flock.New(path, flock.SetPermissions(0o644))
-		switch ok, err := f.TryLock(); {
-		case errors.Is(err, errors.ErrUnsupported):
-			return &Lock{}, nil
-		case err != nil:
-			return nil, err
-		case !ok:
-			holder, _ := os.ReadFile(path)
-			return nil, &HeldError{Path: path, Holder: strings.TrimSpace(string(holder))}
-		}
-		// The holder before may have removed the file between our opening and our
-		// locking it: then another process can lock the file that is there now.
-		ours, err := f.Stat()
+		f, err := open(path)
 		if err != nil {
-			return nil, errors.Join(err, f.Unlock())
+			return nil, err
 		}
-		if there, err := os.Stat(path); err != nil || !os.SameFile(ours, there) {
-			if err := f.Unlock(); err != nil {
-				return nil, err
-			}
+		holder, err := read(f)
+		if err == nil {
+			err = lock(f)
+		}
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			return &Lock{}, f.Close()
+		case errors.Is(err, errHeld):
+			f.Close()
+			return nil, &HeldError{Path: path, Holder: holder}
+		case err != nil:
+			f.Close()
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		// The last holder may have removed the file between our opening and our
+		// locking it: then another process can lock the file that is there now.
+		if !is(path, f) {
+			f.Close()
 			continue
 		}
 		host, _ := os.Hostname()
-		_ = os.WriteFile(path, fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0o644) // for people
+		if f.Truncate(0) == nil { // who holds the lock is for people
+			_, _ = f.WriteAt(fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0)
+		}
 		return &Lock{f}, nil
 	}
 }
 
-// Release removes the file and lets go of the lock.
+// Release removes the file, if it still has the name that it was taken by, and
+// releases the lock.
 func (l *Lock) Release() error {
 	if l.file == nil {
 		return nil
 	}
-	err := os.Remove(l.file.Path())
-	if errors.Is(err, os.ErrNotExist) {
+	if runtime.GOOS == "windows" { // which removes no open file, so nor another's lock
+		err := l.file.Close()
+		_ = os.Remove(l.file.Name())
+		return err
+	}
+	var err error
+	if is(l.file.Name(), l.file) {
+		err = os.Remove(l.file.Name())
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, l.file.Unlock())
+	return errors.Join(err, l.file.Close())
+}
+
+// Adopt takes the lock that a dead process has left behind in f, and writes
+// nothing. It fails if f is not a lock of rlrun, says no holder, or is held. The
+// lock is released when f is closed.
+func Adopt(f *os.File) error {
+	holder, err := read(f)
+	if err != nil {
+		return err
+	}
+	if holder == "" {
+		return ErrForeign
+	}
+	return lock(f)
+}
+
+// open opens the file at path and makes it if there is none. It does not follow a
+// link in place of the file and does not wait for the other end of a pipe.
+func open(path string) (*os.File, error) {
+	// Where the system cannot open without following links, this check must do.
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, foreign(path, info.Mode())
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o644)
+	if errors.Is(err, fs.ErrPermission) { // another user's lock can be seen, if not written
+		if readable, e := os.OpenFile(path, os.O_RDONLY|noFollow, 0); e == nil {
+			return readable, nil
+		}
+	}
+	if isLink(err) {
+		return nil, foreign(path, fs.ModeSymlink)
+	}
+	return f, err
+}
+
+func foreign(path string, mode fs.FileMode) error {
+	kind := "another kind of file"
+	switch {
+	case mode.IsDir():
+		kind = "a folder"
+	case mode&fs.ModeSymlink != 0:
+		kind = "a symbolic link"
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "a named pipe"
+	}
+	return fmt.Errorf("%s is %s, %w: move it away", path, kind, ErrForeign)
+}
+
+// read returns the holder that a lock names, or an error if f is no lock.
+func read(f *os.File) (holder string, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() || links(info) > 1 || info.Size() > maxSize {
+		return "", fmt.Errorf("%w: move it away", ErrForeign)
+	}
+	data := make([]byte, maxSize+1)
+	n, err := f.ReadAt(data, 0)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return "", err
+	case n > maxSize || !content.Match(data[:n]):
+		return "", fmt.Errorf("%w: move it away", ErrForeign)
+	}
+	return strings.TrimRight(string(data[:n]), "\n\x00"), nil
+}
+
+// is tells whether path names the open file f.
+func is(path string, f *os.File) bool {
+	ours, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(ours, there)
 }

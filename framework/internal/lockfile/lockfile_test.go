@@ -20,9 +20,10 @@ import (
 // and waits to be killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "hold" {
-		_, err := lockfile.Take(os.Args[2])
+		lock, err := lockfile.Take(os.Args[2])
 		fmt.Println(err)
-		select {}
+		time.Sleep(time.Hour)
+		runtime.KeepAlive(lock)
 	}
 	os.Exit(m.Run())
 }

@@ -1,52 +1,163 @@
-"""The folder of a plugin's socket, while the plugin starts."""
+"""The folder of a plugin's socket, while the plugin starts.
+
+It is made in a private base of the user, as rlrun's own are: rlrun in
+$XDG_RUNTIME_DIR, else rlrun-UID in the folder for temporary files. The base must be
+a folder, no link, that belongs to this user and that only this user can enter, in a
+folder where nobody else can replace it. Otherwise every folder is a fresh one.
+
+What a process that was killed has left in the base is removed by the next: only
+folders with a lock of rlrun that nobody holds, and in them only sockets and the
+lock. Everything is opened relative to open folders and without following links.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-import glob
 import os
-import shutil
+import re
+import secrets
+import socket
+import stat
 import tempfile
-import time
 from collections.abc import Iterator
 
 _LOCK = "lock"
+_LONGEST_BASE = 54
+"""In bytes: a socket's name has at most 103 (macOS), and what is below the base 49."""
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_HELD = re.compile(rb"process \d+ on [^\n\0]*\n\0*")
 
 
 @contextlib.contextmanager
 def folder() -> Iterator[str]:
-    """Make a folder that only this user can enter, with a path short enough for a socket's name.
-
-    It holds a lock, as rlrun's own do: what a process that was killed has left behind
-    is a folder whose lock nobody holds, and is removed here or there by the next.
-    """
-    base = tempfile.gettempdir() if len(tempfile.gettempdir()) <= 40 else "/tmp"
-    _remove_stale(base)
-    nascent = tempfile.mkdtemp(prefix=".rlrun-", dir=base)
-    lock = os.open(os.path.join(nascent, _LOCK), os.O_RDWR | os.O_CREAT)
+    """Make a folder that only this user can enter, with a path short enough for a socket's name."""
+    base, parent, name, ours = _make()
+    path = os.path.join(parent, name)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        path = os.path.join(base, os.path.basename(nascent)[1:])
-        os.rename(nascent, path)  # it gets its name when it is locked
-        try:
-            yield path
-        finally:
-            shutil.rmtree(path, ignore_errors=True)
-    finally:
-        os.close(lock)
-
-
-def _remove_stale(base: str) -> None:
-    for path in glob.glob(os.path.join(glob.escape(base), "rlrun-*", _LOCK)):
-        with contextlib.suppress(OSError):  # it is somebody else's, in use, or gone
-            lock = os.open(path, os.O_RDWR)
-            try:
+        with (
+            _opened(name, _FOLDER, base) as made,
+            _opened(_LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL, made) as lock,
+        ):
+            with contextlib.suppress(OSError):  # a file system without locks
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+            # A lock that does not name its holder is not taken by who cleans up.
+            os.write(lock, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+            try:
+                yield path
             finally:
-                os.close(lock)
-    for path in glob.glob(os.path.join(glob.escape(base), ".rlrun-*")):
+                _empty(made)
+                with contextlib.suppress(OSError):
+                    os.rmdir(name, dir_fd=base)
+    finally:
+        os.close(base)
+        if ours:
+            with contextlib.suppress(OSError):  # it is not empty
+                os.rmdir(parent)
+
+
+def _make() -> tuple[int, str, str, bool]:
+    """Make a folder; return where, open and by path, its name, and whether it is in this user's base."""
+    while True:
+        base, parent = _open_base()
+        if base is None:
+            path = tempfile.mkdtemp(prefix="rlrun-", dir=parent)
+            return os.open(parent, os.O_RDONLY | os.O_DIRECTORY), parent, os.path.basename(path), False
+        _remove_stale(base)
+        name = str(secrets.randbelow(10**10))
+        try:
+            os.mkdir(name, 0o700, dir_fd=base)
+        except OSError as e:
+            os.close(base)
+            if not isinstance(e, FileNotFoundError):  # else another host has removed the base, which was empty
+                raise
+        else:
+            return base, parent, name, True
+
+
+@contextlib.contextmanager
+def _opened(name: str, flags: int, parent: int) -> Iterator[int]:
+    fd = os.open(name, flags, 0o600, dir_fd=parent)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _open_base() -> tuple[int | None, str]:
+    """Open this user's base; return its path, too. Without one, return a folder for fresh ones."""
+    temporary = tempfile.gettempdir()
+    own = f"rlrun-{os.geteuid()}"
+    for base in (
+        os.path.join(os.environ.get("XDG_RUNTIME_DIR", ""), "rlrun"),
+        os.path.join(temporary, own),
+        os.path.join("/tmp", own),
+    ):
         with contextlib.suppress(OSError):
-            if time.time() - os.stat(path).st_mtime > 60:
-                shutil.rmtree(path, ignore_errors=True)
+            if os.path.isabs(base) and len(os.fsencode(base)) <= _LONGEST_BASE:
+                return _private_folder(base), base
+    return None, temporary if len(os.fsencode(temporary)) <= _LONGEST_BASE else "/tmp"
+
+
+def _private_folder(path: str) -> int:
+    """Open a folder that this user alone can enter and replace; make it if there is none."""
+    parent = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        s = os.fstat(parent)
+        if s.st_uid not in (0, os.geteuid()) or (s.st_mode & 0o022 and not s.st_mode & stat.S_ISVTX):
+            raise PermissionError(f"others can replace {path}")
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(os.path.basename(path), 0o700, dir_fd=parent)
+        fd = os.open(os.path.basename(path), _FOLDER, dir_fd=parent)
+    finally:
+        os.close(parent)
+    s = os.fstat(fd)
+    if s.st_uid != os.geteuid() or s.st_mode & 0o077:
+        os.close(fd)
+        raise PermissionError(f"others can enter {path}")
+    return fd
+
+
+def _remove_stale(base: int) -> None:
+    """Remove the folders of dead hosts."""
+    for name in os.listdir(base):
+        with (
+            contextlib.suppress(OSError),  # it is no folder, has no lock, is in use, or gone
+            _opened(name, _FOLDER, base) as left,
+            _opened(_LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, left) as lock,
+        ):
+            s = os.fstat(lock)
+            if stat.S_ISREG(s.st_mode) and s.st_nlink == 1 and _HELD.fullmatch(os.read(lock, 1025)):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _empty(left)
+                os.rmdir(name, dir_fd=base)
+
+
+def _empty(fd: int) -> None:
+    """Remove the sockets of a folder, and the lock if nothing else is left."""
+    if _empty_of_sockets(fd, True):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(_LOCK, dir_fd=fd)
+
+
+def _empty_of_sockets(fd: int, nested: bool) -> bool:
+    everything = True
+    for name in os.listdir(fd):
+        if name == _LOCK:
+            continue
+        try:
+            s = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            ours = name.startswith("plugin")
+            if stat.S_ISSOCK(s.st_mode) or (stat.S_ISREG(s.st_mode) and s.st_size == 0 and ours):
+                os.unlink(name, dir_fd=fd)
+            elif stat.S_ISDIR(s.st_mode) and nested and ours:
+                with _opened(name, _FOLDER, fd) as inner:
+                    _empty_of_sockets(inner, False)
+                os.rmdir(name, dir_fd=fd)
+            else:
+                everything = False
+        except FileNotFoundError:
+            pass
+        except OSError:
+            everything = False
+    return everything

@@ -191,7 +191,11 @@ func (s *shared) provenance(ctx context.Context, p *experiment.Plan) ([]experime
 			return nil, err
 		}
 		e := experiment.PluginProvenance{Plugin: comp.Plugin, Args: comp.Args, ID: d.ID, Path: found.Command, Dev: s.catalogue.Replaced[comp.Plugin] != ""}
-		if slices.ContainsFunc(out, func(o experiment.PluginProvenance) bool { return o.Plugin == e.Plugin && slices.Equal(o.Args, e.Args) }) {
+		known := slices.IndexFunc(out, func(o experiment.PluginProvenance) bool { return o.Plugin == e.Plugin && slices.Equal(o.Args, e.Args) })
+		if known >= 0 {
+			if err := addParamFiles(out[known].Files, comp.Params); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		if !found.Bundled {
@@ -204,6 +208,12 @@ func (s *shared) provenance(ctx context.Context, p *experiment.Plan) ([]experime
 					return nil, err
 				}
 			}
+		}
+		if e.Files == nil {
+			e.Files = map[string]string{}
+		}
+		if err := addParamFiles(e.Files, comp.Params); err != nil {
+			return nil, err
 		}
 		out = append(out, e)
 	}

@@ -270,7 +270,10 @@ type DescribeReply struct {
 	// arguments, where it can tell: the host binds results to it. Values are
 	// "sha256:" and hexadecimal digits for a file, or a version for a package. Keys
 	// name them: "module maze", "package numpy". Empty unless the host asks.
-	Sources       map[string]string `protobuf:"bytes,6,rep,name=sources,proto3" json:"sources,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Sources map[string]string `protobuf:"bytes,6,rep,name=sources,proto3" json:"sources,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The laws of agents (framework/rltest) that the agent breaks by design, each with
+	// the reason.
+	Breaks        map[string]string `protobuf:"bytes,7,rep,name=breaks,proto3" json:"breaks,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -343,6 +346,13 @@ func (x *DescribeReply) GetCapabilities() []string {
 func (x *DescribeReply) GetSources() map[string]string {
 	if x != nil {
 		return x.Sources
+	}
+	return nil
+}
+
+func (x *DescribeReply) GetBreaks() map[string]string {
+	if x != nil {
+		return x.Breaks
 	}
 	return nil
 }
@@ -2327,15 +2337,19 @@ const file_plugin_proto_rawDesc = "" +
 	"\amessage\x18\x03 \x01(\tR\amessageB\a\n" +
 	"\x05_lane\"+\n" +
 	"\x0fDescribeRequest\x12\x18\n" +
-	"\asources\x18\x01 \x01(\bR\asources\"\x84\x02\n" +
+	"\asources\x18\x01 \x01(\bR\asources\"\x83\x03\n" +
 	"\rDescribeReply\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x10\n" +
 	"\x03doc\x18\x03 \x01(\tR\x03doc\x12\x16\n" +
 	"\x06params\x18\x04 \x01(\fR\x06params\x12\"\n" +
 	"\fcapabilities\x18\x05 \x03(\tR\fcapabilities\x12E\n" +
-	"\asources\x18\x06 \x03(\v2+.rlrun.plugin.v1.DescribeReply.SourcesEntryR\asources\x1a:\n" +
+	"\asources\x18\x06 \x03(\v2+.rlrun.plugin.v1.DescribeReply.SourcesEntryR\asources\x12B\n" +
+	"\x06breaks\x18\a \x03(\v2*.rlrun.plugin.v1.DescribeReply.BreaksEntryR\x06breaks\x1a:\n" +
 	"\fSourcesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
+	"\vBreaksEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xf6\x01\n" +
 	"\x04Spec\x12\x0e\n" +
@@ -2524,7 +2538,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_plugin_proto_goTypes = []any{
 	(Code)(0),                      // 0: rlrun.plugin.v1.Code
 	(DType)(0),                     // 1: rlrun.plugin.v1.DType
@@ -2561,61 +2575,63 @@ var file_plugin_proto_goTypes = []any{
 	(*GreedyPolicyRequest)(nil),    // 32: rlrun.plugin.v1.GreedyPolicyRequest
 	(*GreedyPolicyReply)(nil),      // 33: rlrun.plugin.v1.GreedyPolicyReply
 	nil,                            // 34: rlrun.plugin.v1.DescribeReply.SourcesEntry
+	nil,                            // 35: rlrun.plugin.v1.DescribeReply.BreaksEntry
 }
 var file_plugin_proto_depIdxs = []int32{
 	0,  // 0: rlrun.plugin.v1.Error.code:type_name -> rlrun.plugin.v1.Code
 	34, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
-	6,  // 2: rlrun.plugin.v1.Spec.observation:type_name -> rlrun.plugin.v1.Space
-	6,  // 3: rlrun.plugin.v1.Spec.action:type_name -> rlrun.plugin.v1.Space
-	7,  // 4: rlrun.plugin.v1.Space.discrete:type_name -> rlrun.plugin.v1.Discrete
-	8,  // 5: rlrun.plugin.v1.Space.multi_discrete:type_name -> rlrun.plugin.v1.MultiDiscrete
-	9,  // 6: rlrun.plugin.v1.Space.box:type_name -> rlrun.plugin.v1.Box
-	1,  // 7: rlrun.plugin.v1.Box.dtype:type_name -> rlrun.plugin.v1.DType
-	5,  // 8: rlrun.plugin.v1.OpenEnvironmentReply.spec:type_name -> rlrun.plugin.v1.Spec
-	2,  // 9: rlrun.plugin.v1.OpenEnvironmentReply.error:type_name -> rlrun.plugin.v1.Error
-	5,  // 10: rlrun.plugin.v1.OpenAgentRequest.spec:type_name -> rlrun.plugin.v1.Spec
-	2,  // 11: rlrun.plugin.v1.OpenAgentReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 12: rlrun.plugin.v1.EnvironmentReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 13: rlrun.plugin.v1.AgentReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 14: rlrun.plugin.v1.ModelsReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 15: rlrun.plugin.v1.CloseReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 16: rlrun.plugin.v1.RenderReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 17: rlrun.plugin.v1.RolloutReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 18: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 19: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 20: rlrun.plugin.v1.OfferReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 21: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
-	3,  // 22: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
-	10, // 23: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
-	12, // 24: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
-	14, // 25: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
-	16, // 26: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
-	18, // 27: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
-	22, // 28: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
-	24, // 29: rlrun.plugin.v1.Plugin.Rollout:input_type -> rlrun.plugin.v1.RolloutRequest
-	26, // 30: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
-	28, // 31: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
-	30, // 32: rlrun.plugin.v1.Plugin.Offer:input_type -> rlrun.plugin.v1.OfferRequest
-	32, // 33: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
-	20, // 34: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
-	4,  // 35: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
-	11, // 36: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
-	13, // 37: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
-	15, // 38: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
-	17, // 39: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
-	19, // 40: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
-	23, // 41: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
-	25, // 42: rlrun.plugin.v1.Plugin.Rollout:output_type -> rlrun.plugin.v1.RolloutReply
-	27, // 43: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
-	29, // 44: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
-	31, // 45: rlrun.plugin.v1.Plugin.Offer:output_type -> rlrun.plugin.v1.OfferReply
-	33, // 46: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
-	21, // 47: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
-	35, // [35:48] is the sub-list for method output_type
-	22, // [22:35] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	35, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
+	6,  // 3: rlrun.plugin.v1.Spec.observation:type_name -> rlrun.plugin.v1.Space
+	6,  // 4: rlrun.plugin.v1.Spec.action:type_name -> rlrun.plugin.v1.Space
+	7,  // 5: rlrun.plugin.v1.Space.discrete:type_name -> rlrun.plugin.v1.Discrete
+	8,  // 6: rlrun.plugin.v1.Space.multi_discrete:type_name -> rlrun.plugin.v1.MultiDiscrete
+	9,  // 7: rlrun.plugin.v1.Space.box:type_name -> rlrun.plugin.v1.Box
+	1,  // 8: rlrun.plugin.v1.Box.dtype:type_name -> rlrun.plugin.v1.DType
+	5,  // 9: rlrun.plugin.v1.OpenEnvironmentReply.spec:type_name -> rlrun.plugin.v1.Spec
+	2,  // 10: rlrun.plugin.v1.OpenEnvironmentReply.error:type_name -> rlrun.plugin.v1.Error
+	5,  // 11: rlrun.plugin.v1.OpenAgentRequest.spec:type_name -> rlrun.plugin.v1.Spec
+	2,  // 12: rlrun.plugin.v1.OpenAgentReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 13: rlrun.plugin.v1.EnvironmentReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 14: rlrun.plugin.v1.AgentReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 15: rlrun.plugin.v1.ModelsReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 16: rlrun.plugin.v1.CloseReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 17: rlrun.plugin.v1.RenderReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 18: rlrun.plugin.v1.RolloutReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 19: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 20: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 21: rlrun.plugin.v1.OfferReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 22: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
+	3,  // 23: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
+	10, // 24: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
+	12, // 25: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
+	14, // 26: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
+	16, // 27: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
+	18, // 28: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
+	22, // 29: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
+	24, // 30: rlrun.plugin.v1.Plugin.Rollout:input_type -> rlrun.plugin.v1.RolloutRequest
+	26, // 31: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
+	28, // 32: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
+	30, // 33: rlrun.plugin.v1.Plugin.Offer:input_type -> rlrun.plugin.v1.OfferRequest
+	32, // 34: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
+	20, // 35: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
+	4,  // 36: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
+	11, // 37: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
+	13, // 38: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
+	15, // 39: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
+	17, // 40: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
+	19, // 41: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
+	23, // 42: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
+	25, // 43: rlrun.plugin.v1.Plugin.Rollout:output_type -> rlrun.plugin.v1.RolloutReply
+	27, // 44: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
+	29, // 45: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
+	31, // 46: rlrun.plugin.v1.Plugin.Offer:output_type -> rlrun.plugin.v1.OfferReply
+	33, // 47: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
+	21, // 48: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
+	36, // [36:49] is the sub-list for method output_type
+	23, // [23:36] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -2635,7 +2651,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   33,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -50,8 +50,15 @@ class DescribeRequest(_message.Message):
     def __init__(self, sources: bool = ...) -> None: ...
 
 class DescribeReply(_message.Message):
-    __slots__ = ("id", "kind", "doc", "params", "capabilities", "sources")
+    __slots__ = ("id", "kind", "doc", "params", "capabilities", "sources", "breaks")
     class SourcesEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    class BreaksEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
@@ -64,13 +71,15 @@ class DescribeReply(_message.Message):
     PARAMS_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     SOURCES_FIELD_NUMBER: _ClassVar[int]
+    BREAKS_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: str
     doc: str
     params: bytes
     capabilities: _containers.RepeatedScalarFieldContainer[str]
     sources: _containers.ScalarMap[str, str]
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., capabilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ...) -> None: ...
+    breaks: _containers.ScalarMap[str, str]
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., capabilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class Spec(_message.Message):
     __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing", "steps")

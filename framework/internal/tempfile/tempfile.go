@@ -1,0 +1,89 @@
+// Package tempfile makes the files that are written in full before they are renamed
+// to the file that they replace, and removes those that a killed process left.
+//
+// The output folder may be one where others have files, so a left file must prove
+// that it is rlrun's: its name, .NAME.rlrun-R-C.tmp, ends with random digits R and
+// a checksum C of the rest. No other program makes such a name.
+package tempfile
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// age is how old a left file must be, as others may write beside the holder of an
+// output folder's lock: a report.
+const age = 10 * time.Minute
+
+// longest is how much of a file's name a temporary one repeats, in bytes, so that
+// it is not too long itself.
+const longest = 100
+
+// Create makes a file beside the one at path, for its later content. It never opens
+// a file that is there, nor follows a link.
+func Create(path string) (*os.File, error) {
+	for {
+		random := make([]byte, 8)
+		rand.Read(random)
+		base := filepath.Base(path)
+		if len(base) > longest {
+			base = strings.ToValidUTF8(base[:longest], "")
+		}
+		name := "." + base + ".rlrun-" + hex.EncodeToString(random)
+		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), name+"-"+checksum(name)+".tmp"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+var pattern = regexp.MustCompile(`^(\..+\.rlrun-[0-9a-f]{16})-([0-9a-f]{8})\.tmp$`)
+
+// Ours tells whether a file's name is one that Create gives.
+func Ours(name string) bool {
+	parts := pattern.FindStringSubmatch(name)
+	return parts != nil && parts[2] == checksum(parts[1])
+}
+
+// RemoveLeft removes the files that Create made in a folder and in the folders in
+// it, if nobody has written to them for ten minutes. It follows no link.
+func RemoveLeft(dir string) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	removeIn(root, ".")
+	entries, _ := fs.ReadDir(root.FS(), ".")
+	for _, e := range entries {
+		if e.IsDir() {
+			removeIn(root, e.Name())
+		}
+	}
+}
+
+func removeIn(root *os.Root, dir string) {
+	entries, _ := fs.ReadDir(root.FS(), dir)
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if !e.Type().IsRegular() || !Ours(e.Name()) {
+			continue
+		}
+		if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > age {
+			_ = root.Remove(name)
+		}
+	}
+}
+
+func checksum(name string) string {
+	sum := sha256.Sum256([]byte("rlrun temporary file " + name))
+	return hex.EncodeToString(sum[:4])
+}

@@ -1,0 +1,86 @@
+package tempfile
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Only old files that Create made are removed, and none through a link.
+func TestRemoveLeft(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	for _, sub := range []string{"runs", "notes"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(dir, "plots")); err != nil {
+		t.Skip(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	make := func(path string, at time.Time) string {
+		f, err := Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if err := os.Chtimes(f.Name(), at, at); err != nil {
+			t.Fatal(err)
+		}
+		return f.Name()
+	}
+	left := []string{make(filepath.Join(dir, "curves.csv"), old), make(filepath.Join(dir, "runs", "a.jsonl"), old)}
+	kept := []string{make(filepath.Join(dir, "curves.csv"), time.Now()), make(filepath.Join(elsewhere, "a.png"), old)}
+	forged := filepath.Base(left[0][:len(left[0])-5] + "x.tmp")
+	for _, name := range []string{".thesis.tmp", ".a.jsonl.12.tmp", "runs/.a.jsonl.3456789012.tmp", "notes/.results.db.12.tmp", "curves.csv", forged, ".tmp"} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, path)
+	}
+	// A folder and a link of such a name.
+	folder := make(filepath.Join(dir, "folder"), old)
+	link := make(filepath.Join(dir, "link"), old)
+	for _, err := range []error{os.Remove(folder), os.Mkdir(folder, 0o700), os.Chtimes(folder, old, old), os.Remove(link), os.Symlink(kept[1], link)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept = append(kept, folder, link)
+
+	RemoveLeft(dir)
+	for _, path := range slices.Concat(left, kept) {
+		_, err := os.Lstat(path)
+		if want := slices.Contains(kept, path); (err == nil) != want {
+			t.Errorf("%s is there: %t, want %t", path, err == nil, want)
+		}
+	}
+	RemoveLeft(filepath.Join(dir, "none"))
+}
+
+// A name is of Create's making or not, whatever the file is called.
+func TestOurs(t *testing.T) {
+	for _, base := range []string{"a", "runs.jsonl", "ä b.csv", ".hidden", "x.rlrun-0123456789abcdef-01234567.tmp", strings.Repeat("ä", 127)} {
+		f, err := Create(filepath.Join(t.TempDir(), base))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		name := filepath.Base(f.Name())
+		if !Ours(name) {
+			t.Errorf("%s is not ours", name)
+		}
+		for _, other := range []string{"x" + name, "." + base + ".12.tmp", name + ".tmp", name[:len(name)-5] + ".tmp"} {
+			if Ours(other) {
+				t.Errorf("%s is ours", other)
+			}
+		}
+	}
+}
