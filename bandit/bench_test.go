@@ -16,7 +16,7 @@ func arms(tb testing.TB, n int, opts PopulationOptions) ([]Population, *rand.Ran
 }
 
 func BenchmarkPopulationUpdate(b *testing.B) {
-	for mode := AllMembers; mode <= PoissonWeights; mode++ {
+	for mode := AllMembers; mode <= IndependentMember; mode++ {
 		b.Run(mode.String(), func(b *testing.B) {
 			p, rng := arms(b, 16, PopulationOptions{Mode: mode})
 			b.ReportAllocs()

@@ -57,9 +57,9 @@ func (p *Population) fold() {
 func (p *Population) updateMembers(step, reward float64, rng *rand.Rand) {
 	x := p.x
 	switch p.rule.Mode {
-	case DrawnMember:
+	case DrawnMember, IndependentMember:
 		m := int(p.drawn)
-		if m < 0 {
+		if m < 0 || p.rule.Mode == IndependentMember {
 			m = rng.IntN(len(x))
 		}
 		p.drawn = -1

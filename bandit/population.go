@@ -54,9 +54,12 @@ const (
 	// PoissonWeights moves each member ν ~ Poisson(1) times, that is by
 	// 1−(1−α)^ν (Oza & Russell 2001).
 	PoissonWeights
+	// IndependentMember moves one member, drawn anew for every reward, whichever was
+	// drawn to select the arm.
+	IndependentMember
 )
 
-var updateModes = []string{"all", "drawn", "bernoulli", "exponential", "poisson"}
+var updateModes = []string{"all", "drawn", "bernoulli", "exponential", "poisson", "independent"}
 
 func (m UpdateMode) String() string {
 	if m < 0 || int(m) >= len(updateModes) {
@@ -104,7 +107,7 @@ func (o PopulationOptions) complete() (PopulationOptions, error) {
 		o.Mask = 0.5
 	}
 	switch {
-	case o.Mode < AllMembers || o.Mode > PoissonWeights:
+	case o.Mode < AllMembers || o.Mode > IndependentMember:
 		return o, fmt.Errorf("unknown update mode %d", int(o.Mode))
 	case !(o.Step > 0 && o.Step <= 1):
 		return o, fmt.Errorf("step size %v is not in (0,1]", o.Step)

@@ -27,7 +27,7 @@ type BeliefSpec struct {
 	Alpha   *float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0.5,default=2" jsonschema_description:"Shape of the gamma distribution of the precision of rewards; a choice of ours."`
 	Beta    *float64 `json:"beta,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Rate of the gamma distribution of the precision of rewards; a choice of ours."`
 
-	Update   string   `json:"update,omitempty" jsonschema:"enum=all,enum=drawn,enum=bernoulli,enum=exponential,enum=poisson,default=all" jsonschema_description:"Which members of a population learn from a reward: all, default of the paper's experiments; the one drawn to select the arm (a random one if none was), as in its algorithm; each with probability mask (Osband et al. 2016); each with a step times an exponential weight, as in its footnote; each a Poisson number of times (Oza & Russell 2001)."`
+	Update   string   `json:"update,omitempty" jsonschema:"enum=all,enum=drawn,enum=bernoulli,enum=exponential,enum=poisson,enum=independent,default=all" jsonschema_description:"Which members of a population learn from a reward: all, default of the paper's experiments; the one drawn to select the arm (a random one if none was), as in its algorithm; each with probability mask (Osband et al. 2016); each with a step times an exponential weight, as in its footnote; each a Poisson number of times (Oza & Russell 2001); one drawn anew for every reward."`
 	Step     *float64 `json:"step,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.01" jsonschema_description:"Step size with schedule constant; default of the paper."`
 	Schedule string   `json:"schedule,omitempty" jsonschema:"enum=constant,enum=harmonic,default=constant" jsonschema_description:"Step size: constant, default of the paper, or 1/(n + prior_weight) at the n-th pull of the arm."`
 	Weight   *float64 `json:"prior_weight,omitempty" jsonschema:"minimum=0,default=1" jsonschema_description:"How many rewards a member's first value counts for with schedule harmonic; a choice of ours."`
@@ -161,7 +161,7 @@ func (s BeliefSpec) populations(task Task) (beliefMaker, error) {
 	var opts bandit.PopulationOptions
 	if s.Update != "" {
 		if opts.Mode, err = bandit.ParseUpdateMode(s.Update); err != nil {
-			return nil, fmt.Errorf("update is %q, must be all, drawn, bernoulli, exponential or poisson", s.Update)
+			return nil, fmt.Errorf("update is %q, must be all, drawn, bernoulli, exponential, poisson or independent", s.Update)
 		}
 	}
 	if opts.Step, err = within("step", s.Step, 0.01, 0, 1, false); err == nil && opts.Step == 0 {

@@ -81,7 +81,7 @@ func TestSpecErrors(t *testing.T) {
 		{Spec{Kind: "thompson"}, BeliefSpec{Step: new(1.5)}, unit, "step is 1.5"},
 		{Spec{Kind: "thompson"}, BeliefSpec{Mask: new(0.5)}, unit, "mask applies to update bernoulli only"},
 		{Spec{Kind: "thompson"}, BeliefSpec{Update: "bernoulli", Mask: new(0.0)}, unit, "mask is 0"},
-		{Spec{Kind: "thompson"}, BeliefSpec{Update: "some"}, unit, `update is "some", must be all, drawn, bernoulli, exponential or poisson`},
+		{Spec{Kind: "thompson"}, BeliefSpec{Update: "some"}, unit, `update is "some", must be all, drawn, bernoulli, exponential, poisson or independent`},
 		{Spec{Kind: "thompson"}, BeliefSpec{Schedule: "linear"}, unit, `schedule is "linear", must be constant or harmonic`},
 		{Spec{Kind: "thompson"}, BeliefSpec{Schedule: "harmonic", Step: new(0.1)}, unit, "step does not apply to schedule harmonic"},
 		{Spec{Kind: "thompson"}, BeliefSpec{Weight: new(2.0)}, unit, "prior_weight applies to schedule harmonic only"},

@@ -1,6 +1,7 @@
-// Command claims reads the results of configs/paper-variants.yaml and prints the
-// tables of docs/paper.md: for every variant of the paper's experiments, whether
-// its three claims hold, as paired differences with 95 % intervals.
+// Command claims reads the results of configs/paper-variants.yaml or
+// configs/paper-literal.yaml and prints the tables of docs/paper.md: for every
+// variant of the paper's experiments, whether its three claims hold, as paired
+// differences with 95 % intervals.
 //
 //	go run ./docs/claims results/paper-variants
 package main
@@ -19,7 +20,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: go run ./docs/claims DIR   (the output of configs/paper-variants.yaml)")
+		fmt.Fprintln(os.Stderr, "usage: go run ./docs/claims DIR   (the output of configs/paper-variants.yaml or configs/paper-literal.yaml)")
 		os.Exit(2)
 	}
 	if err := run(os.Args[1], os.Stdout); err != nil {
@@ -39,6 +40,7 @@ type outcome struct{ short, long, all float64 }
 type study struct {
 	runs     map[[2]string][]outcome
 	lastFrom int // first step of the last window
+	literal  bool
 }
 
 func load(dir string) (*study, error) {
@@ -50,7 +52,7 @@ func load(dir string) (*study, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &study{runs: map[[2]string][]outcome{}, lastFrom: plan.Grid[len(plan.Grid)-2] + 1}
+	s := &study{runs: map[[2]string][]outcome{}, lastFrom: plan.Grid[len(plan.Grid)-2] + 1, literal: cfg.Name == "paper-literal"}
 	for rec, err := range result.ReadRecords(dir) {
 		if err != nil {
 			return nil, err
@@ -117,6 +119,10 @@ func run(dir string, w io.Writer) error {
 	}
 	t := table{w: w, study: s}
 	fmt.Fprintf(w, "Differences of mean reward per step, paired by run, with 95 %% intervals; long run: steps from %d on; short run: the first %d or so. ▲ above zero, ▼ below, · neither.\n", s.lastFrom, early)
+	if s.literal {
+		t.literal()
+		return t.err
+	}
 
 	t.head("Claim 1: sampling minus ε-greedy, long run", "variant", environments...)
 	for _, draw := range []string{"per-arm", "common"} {
@@ -174,6 +180,58 @@ func run(dir string, w io.Writer) error {
 		}
 	}
 	return t.err
+}
+
+// literal prints the claims where one member number is drawn a step for all arms, by
+// which members learn.
+func (t *table) literal() {
+	readings := []string{"drawn", "independent", "bernoulli", "exponential"}
+	rows := func(f func(step, update string)) {
+		for _, step := range steps {
+			for _, update := range readings {
+				f(step, update)
+			}
+		}
+	}
+	sampling := func(step, update string) string { return fmt.Sprintf("sampling α=%s %s", step, update) }
+	opt := func(gamma, step, update string) string { return fmt.Sprintf("opt γ=%s α=%s %s", gamma, step, update) }
+	label := func(step, update string) string { return fmt.Sprintf("α=%s, %s", step, update) }
+	t.head("Claim 1: sampling minus ε-greedy, long run", "variant", environments...)
+	rows(func(step, update string) {
+		t.row(label(step, update), func(env string) (string, string, string, func(outcome) float64) {
+			return env, sampling(step, update), "ε-greedy α=" + step, long
+		}, environments)
+	})
+	for _, part := range []struct {
+		title string
+		of    func(outcome) float64
+	}{{"short run", short}, {"long run", long}} {
+		t.head("Claim 2: opt γ=0.99 minus opt γ=0.5, "+part.title, "variant", environments...)
+		rows(func(step, update string) {
+			t.row(label(step, update), func(env string) (string, string, string, func(outcome) float64) {
+				return env, opt("0.99", step, update), opt("0.5", step, update), part.of
+			}, environments)
+		})
+	}
+	columns := []string{"opt − sampling, whole run", "opt − sampling, long run", "VPI − opt, long run", "E3 overflowed − opt, long run"}
+	for _, gamma := range []string{"0.5", "0.9", "0.99"} {
+		t.head("Claim 3: 256 arms, opt γ="+gamma, "variant", columns...)
+		rows(func(step, update string) {
+			o := opt(gamma, step, update)
+			t.row(label(step, update), func(column string) (string, string, string, func(outcome) float64) {
+				switch column {
+				case columns[0]:
+					return "256 arms", o, sampling(step, update), all
+				case columns[1]:
+					return "256 arms", o, sampling(step, update), long
+				case columns[2]:
+					return "256 arms", fmt.Sprintf("VPI α=%s %s", step, update), o, long
+				default:
+					return "256 arms", "E3 overflowed", o, long
+				}
+			}, columns)
+		})
+	}
 }
 
 type variant struct{ step, update string }
