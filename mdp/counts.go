@@ -55,7 +55,7 @@ func (c *Counts) add(s, a int, reward float64, next int, weight float64) {
 		return
 	}
 	row := &c.rows[s*c.actions+a]
-	k, ok := slices.BinarySearch(row.next, int32(next))
+	k, ok := row.find(int32(next))
 	if !ok {
 		row.next = slices.Insert(row.next, k, int32(next))
 		row.count = slices.Insert(row.count, k, 0)
@@ -64,6 +64,21 @@ func (c *Counts) add(s, a int, reward float64, next int, weight float64) {
 	row.total += weight
 	c.total += weight
 	row.reward.add(reward, weight)
+}
+
+// find returns where a successor is in the row, or would be, and whether it is there.
+// Most rows are short, so that looking at one after the other is faster.
+func (row *countRow) find(next int32) (int, bool) {
+	const short = 8
+	if len(row.next) > short {
+		return slices.BinarySearch(row.next, next)
+	}
+	for k, u := range row.next {
+		if u >= next {
+			return k, u == next
+		}
+	}
+	return len(row.next), false
 }
 
 // UpdateReward takes in what a step paid, and not where it led. Indices are in range

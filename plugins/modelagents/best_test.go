@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
 // value returns the optimal value of a state under a criterion: with 3 steps to go,
@@ -35,7 +36,10 @@ func value(t *testing.T, criterion string, m mdp.Model, s int) float64 {
 }
 
 // policy returns the first action of a plan made for criterion in every state.
-func (x *psrl) policy() mdp.Deterministic { return x.plan[len(x.plan)-1] }
+func policy(x *modelbased.Agent) mdp.Deterministic {
+	all := x.Planner.(*modelbased.Solver).Policy
+	return all[len(all)-1]
+}
 
 // The best of several models is that of the largest value in the present state, and
 // the policy is its.
@@ -50,16 +54,16 @@ func TestBestOfSamples(t *testing.T) {
 			s := rng.IntN(3)
 			x.Begin(s)
 			best, k := 0.0, -1
-			for j, m := range x.models {
+			for j, m := range samples(x) {
 				if v := value(t, criterion, m, s); k < 0 || v > best {
 					best, k = v, j
 				}
 			}
 			chosen[k]++
 			alone := newPSRL(t, params)
-			alone.solve(x.models[k], s, best-1)
-			if !slices.Equal(x.policy(), alone.policy()) {
-				t.Fatalf("%s: policy %v, want %v", criterion, x.policy(), alone.policy())
+			alone.Planner.(*modelbased.Solver).Solve(samples(x)[k], s, best-1)
+			if !slices.Equal(policy(x), policy(alone)) {
+				t.Fatalf("%s: policy %v, want %v", criterion, policy(x), policy(alone))
 			}
 			x.Step(rng.Float64(), rng.IntN(3))
 		}
@@ -79,20 +83,24 @@ func TestBOSSMergesActions(t *testing.T) {
 		mixed := false
 		for range 50 {
 			a := x.Begin(1)
-			m := merged(x.drawn)
-			if m.NumActions() != 8 || a != x.policy()[1]%2 {
-				t.Fatalf("%s: %d actions, action %d of %v", criterion, m.NumActions(), a, x.policy())
+			var all merged
+			for _, one := range samples(x) {
+				all = append(all, one)
+			}
+			m := all
+			if m.NumActions() != 8 || a != policy(x)[1]%2 {
+				t.Fatalf("%s: %d actions, action %d of %v", criterion, m.NumActions(), a, policy(x))
 			}
 			for s := range 3 {
-				for _, one := range x.models {
+				for _, one := range samples(x) {
 					if all, v := value(t, criterion, m, s), value(t, criterion, one, s); all < v-1e-9 {
 						t.Fatalf("%s, state %d: %v, in one of the models %v", criterion, s, all, v)
 					}
 				}
-				mixed = mixed || x.policy()[s]/2 != x.policy()[0]/2
+				mixed = mixed || policy(x)[s]/2 != policy(x)[0]/2
 			}
 			for b := range 8 {
-				if m.Reward(2, b) != x.models[b/2].Reward(2, b%2) {
+				if m.Reward(2, b) != samples(x)[b/2].Reward(2, b%2) {
 					t.Fatal("an action pays what it does in no model")
 				}
 			}
@@ -111,7 +119,7 @@ func TestResampleAtVisits(t *testing.T) {
 	x.Begin(0)
 	counts, drawn := make([]int, 6), 0
 	for k := range 2000 {
-		i := x.state*2 + x.action
+		i := x.State*2 + x.Action
 		counts[i]++
 		step := func() { x.Step(rng.Float64(), rng.IntN(3)) }
 		if k%7 == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
 // bootstrapModelParams are the parameters of learning with several models.
@@ -55,8 +56,8 @@ func BootstrapModel() vector.Plugin {
 			}
 			return func() finite.Learner {
 				pairs := t.States * t.Actions
-				x := &bootstrapModel{p: &p, t: t, endings: newEndings(t.States), first: make([]float64, t.States),
-					models: newTries(pairs), greedy: newTries(pairs),
+				x := &bootstrapModel{p: &p, t: t, terminals: modelbased.NewTerminalSet(t.States), first: make([]float64, t.States),
+					models: replanTrigger{Growth: modelbased.NewGrowth(pairs, p.Growth)}, greedy: replanTrigger{Growth: modelbased.NewGrowth(pairs, p.Growth)},
 					draws: make([]*mdp.Tabular, p.Members), memory: make([]*mdp.Tabular, p.Members+1)}
 				x.rng = rand.New(&x.pcg)
 				x.follower = candidateFollower{rng: x.rng, scratch: make([]float64, t.Actions)}
@@ -83,33 +84,10 @@ func (p *bootstrapModelParams) check(t finite.Task) error {
 	case p.Rewards == "pessimistic":
 		mu0 = low
 	}
-	_, known := masks[p.Update]
-	switch {
-	case p.Members < 1 || p.Members > 1024:
-		return lanes.Invalid("members is %d, must be between 1 and 1024", p.Members)
-	case p.Belief != "bootstrap" && p.Belief != "posterior":
-		return lanes.Invalid("belief is %q, must be bootstrap or posterior", p.Belief)
-	case !known:
-		return lanes.Invalid("update is %q, must be poisson, bernoulli or exponential", p.Update)
-	case !(p.Weight > 0) || math.IsInf(p.Weight, 0):
-		return lanes.Invalid("weight is %v, must be positive", p.Weight)
-	case p.SeenOnly && p.Belief == "bootstrap":
+	if p.SeenOnly && p.Belief == "bootstrap" {
 		return lanes.Invalid("seen_only is for belief posterior")
-	case p.Rewards != "optimistic" && p.Rewards != "neutral" && p.Rewards != "pessimistic":
-		return lanes.Invalid("rewards is %q, must be optimistic, neutral or pessimistic", p.Rewards)
-	case p.Criterion != "discounted" && p.Criterion != "average":
-		return lanes.Invalid("criterion is %q, must be discounted or average", p.Criterion)
-	case !(p.Gamma >= 0 && p.Gamma < 1):
-		return lanes.Invalid("gamma is %v, must be in [0,1)", p.Gamma)
-	case !(p.Residual > 0 && p.Residual <= 0.01):
-		return lanes.Invalid("residual is %v, must be in (0,0.01]", p.Residual)
-	case !(p.Growth >= 0) || math.IsInf(p.Growth, 0):
-		return lanes.Invalid("growth is %v, must not be negative", p.Growth)
-	case p.Behaviour != "thompson" && p.Behaviour != "mean":
-		return lanes.Invalid("behaviour is %q, must be thompson or mean", p.Behaviour)
-	case !(p.Reveal > 0 && p.Reveal <= 1):
-		return lanes.Invalid("reveal is %v, must be in (0,1]", p.Reveal)
-	case !(p.Kappa >= 0 && p.Kappa <= finite.MaxKappa):
+	}
+	if p.Kappa > finite.MaxKappa {
 		return lanes.Invalid("kappa is %v, must be in [0,%v]", p.Kappa, finite.MaxKappa)
 	}
 	if p.Mu0 == nil {
@@ -117,12 +95,6 @@ func (p *bootstrapModelParams) check(t finite.Task) error {
 		if math.IsInf(mu0, 0) {
 			return lanes.Unsupported("%s rewards need a bound on rewards; %s states none", p.Rewards, t.Spec.ID)
 		}
-	}
-	if math.IsInf(*p.Mu0, 0) || math.IsNaN(*p.Mu0) {
-		return lanes.Invalid("mu0 is %v, must be finite", *p.Mu0)
-	}
-	if err := checkPrior(*p.Alpha, p.Tau0, p.Tau); err != nil {
-		return err
 	}
 	if t.States > maxAverage && p.Criterion == "average" {
 		return lanes.Unsupported("the average criterion is for up to %d states; %s has %d", maxAverage, t.Spec.ID, t.States)
@@ -142,30 +114,48 @@ func (p *bootstrapModelParams) discount() float64 {
 	return max(p.Gamma, 1e-12)
 }
 
+// replanTrigger says when models are solved anew.
+type replanTrigger struct {
+	*modelbased.Growth
+	due bool
+}
+
+func (t *replanTrigger) start() {
+	t.Reset()
+	t.due = true
+}
+
+func (t *replanTrigger) visited(pair int, visits float64) { t.due = t.Add(pair, visits) || t.due }
+
+func (t *replanTrigger) planned() {
+	t.Reset()
+	t.due = false
+}
+
 type bootstrapModel struct {
-	endings
-	p        *bootstrapModelParams
-	t        finite.Task
-	pcg      rand.PCG
-	rng      *rand.Rand // over pcg
-	belief   mdp.Belief
-	within   bool      // an episode goes on
-	first    []float64 // how often episodes began in each state
-	visits   *options.Visits
-	models   tries // since models were last solved
-	greedy   tries // since the greedy policy was found
-	news     bool  // since either
-	average  mdp.AverageSolver
-	solver   mdp.DiscountedSolver
-	draws    []*mdp.Tabular    // memory for samples
-	memory   []*mdp.Tabular    // for models with terminal states: of the members and the mean
-	policy   mdp.Deterministic // that is followed when no host decides, or the greedy one; nil at first
-	value    []float64         // of the last discounted plan: where the next starts
-	follower candidateFollower // of another option than the greedy one
-	followed followed
-	facing   int // the state of the last decision
-	state    int // of the last action
-	action   int
+	terminals modelbased.TerminalSet
+	p         *bootstrapModelParams
+	t         finite.Task
+	pcg       rand.PCG
+	rng       *rand.Rand // over pcg
+	belief    mdp.Belief
+	within    bool      // an episode goes on
+	first     []float64 // how often episodes began in each state
+	visits    *options.Visits
+	models    replanTrigger // since models were last solved
+	greedy    replanTrigger // since the greedy policy was found
+	news      bool          // since either
+	average   mdp.AverageSolver
+	solver    mdp.DiscountedSolver
+	draws     []*mdp.Tabular    // memory for samples
+	memory    []*mdp.Tabular    // for models with terminal states: of the members and the mean
+	policy    mdp.Deterministic // that is followed when no host decides, or the greedy one; nil at first
+	value     []float64         // of the last discounted plan: where the next starts
+	follower  candidateFollower // of another option than the greedy one
+	followed  followed
+	facing    int // the state of the last decision
+	state     int // of the last action
+	action    int
 
 	kinds     []options.Kind // that have been offered
 	offered   bool
@@ -192,9 +182,9 @@ func (x *bootstrapModel) Start(s uint64) {
 		panic(fmt.Sprintf("modelagents: parameters that were not checked: %v", err))
 	}
 	clear(x.first)
-	x.models.begin()
-	x.greedy.begin()
-	x.forget()
+	x.models.start()
+	x.greedy.start()
+	x.terminals.Clear()
 	x.average, x.policy, x.value = mdp.AverageSolver{}, nil, nil
 	x.reducer, x.reduction = options.NewReducer(options.WindowOptions{Fixed: 1}), nil
 	x.within, x.news, x.followed = false, true, itself
@@ -207,7 +197,7 @@ func (x *bootstrapModel) Begin(s int) int {
 
 // arrive takes in that an action is to be taken in s.
 func (x *bootstrapModel) arrive(s int) {
-	x.unmark(s)
+	x.terminals.Remove(s)
 	if !x.within {
 		x.first[s]++
 		x.within = true
@@ -223,7 +213,7 @@ func (x *bootstrapModel) End(r float64, next int, terminated bool) {
 	x.learn(r, next)
 	x.within = false
 	if terminated {
-		x.mark(next)
+		x.terminals.Add(next)
 	}
 }
 
@@ -239,8 +229,8 @@ func (x *bootstrapModel) learn(r float64, next int) {
 	x.visits.Update(x.state, x.action)
 	x.news = true
 	i, visits := x.state*x.t.Actions+x.action, float64(x.visits.Count(x.state, x.action))
-	x.models.add(i, visits, x.p.Growth)
-	x.greedy.add(i, visits, x.p.Growth)
+	x.models.visited(i, visits)
+	x.greedy.visited(i, visits)
 	if x.followed == anOption {
 		x.follower.advance(r, next)
 	}
@@ -257,7 +247,7 @@ func (x *bootstrapModel) Act(s int) int {
 		x.plan()
 	case x.followed == greedily && x.greedy.due:
 		x.solve(x.mean())
-		x.greedy.clear()
+		x.greedy.planned()
 	}
 	x.action = x.policy[s]
 	return x.action
@@ -274,8 +264,8 @@ const (
 
 // solved says that models were solved with all that is known by now.
 func (x *bootstrapModel) solved() {
-	x.models.clear()
-	x.greedy.clear()
+	x.models.planned()
+	x.greedy.planned()
 	x.news = false
 }
 
@@ -346,16 +336,16 @@ func (x *bootstrapModel) mean() (*mdp.Tabular, error) {
 // complete returns a model with the terminal states that have been found, in memory
 // number k. Under the average criterion the next episode follows without a gap.
 func (x *bootstrapModel) complete(k int, m *mdp.Tabular) (*mdp.Tabular, error) {
-	if x.ends == 0 {
+	if x.terminals.Len() == 0 {
 		return m, nil
 	}
 	if x.p.Criterion == "discounted" {
-		x.memory[k] = m.Terminating(x.memory[k], x.terminal)
+		x.memory[k] = m.Terminating(x.memory[k], x.terminals.Is)
 		return x.memory[k], nil
 	}
 	d := mdp.Definition{States: x.t.States, Actions: x.t.Actions}
 	starts := 0.0
-	for s, end := range x.terminal {
+	for s, end := range x.terminals.Is {
 		if end {
 			d.Terminal = append(d.Terminal, s)
 		} else {
@@ -363,12 +353,12 @@ func (x *bootstrapModel) complete(k int, m *mdp.Tabular) (*mdp.Tabular, error) {
 		}
 	}
 	for s, n := range x.first {
-		if n > 0 && !x.terminal[s] {
+		if n > 0 && !x.terminals.Is[s] {
 			d.Initial = append(d.Initial, mdp.Weight{S: s, P: n / starts})
 		}
 	}
 	m, err := mdp.Generate(d, func(s, a int, row *mdp.Row) {
-		if x.terminal[s] {
+		if x.terminals.Is[s] {
 			return
 		}
 		next, prob := m.Transition(s, a)

@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
 // Agents that need bounds on rewards want to be told where the environment has none.
@@ -38,17 +39,17 @@ func TestOptimismAboutLosses(t *testing.T) {
 			want, want5 = -10, -5
 		}
 		q := finite.Task{Spec: spec}.LargestReturn(spec.RewardHigh, 0.9)
-		m := newLane[*mbie](t, "mbie-eb", `{"gamma":0.9}`, spec)
-		o := newLane[*optimisticModel](t, "optimistic-model", `{"gamma":0.9}`, spec)
-		r := newLane[*rmax](t, "r-max", `{"gamma":0.9}`, spec)
-		f := newLane[*rmax](t, "r-max", `{"horizon":5}`, spec)
+		m := newAgent(t, "mbie-eb", `{"gamma":0.9}`, spec)
+		o := newAgent(t, "optimistic-model", `{"gamma":0.9}`, spec)
+		r := newAgent(t, "r-max", `{"gamma":0.9}`, spec)
+		f := newAgent(t, "r-max", `{"horizon":5}`, spec)
 		m.Begin(0)
 		o.Begin(0)
 		r.Begin(0)
 		f.Begin(0)
 		for what, x := range map[string][2]float64{
-			"largest return": {q, want}, "mbie-eb": {m.q[0], want}, "optimistic-model": {o.q[0], want},
-			"r-max": {r.q[0], want}, "r-max, horizon": {f.q[0], want5},
+			"largest return": {q, want}, "mbie-eb": {m.Planner.(*modelbased.Greedy).Q[0], want}, "optimistic-model": {o.Planner.(*modelbased.Greedy).Q[0], want},
+			"r-max": {r.Planner.(*modelbased.Solver).Value[0][0], want}, "r-max, horizon": {f.Planner.(*modelbased.Solver).Value[5][0], want5},
 		} {
 			if math.Abs(x[0]-x[1]) > 1e-6 {
 				t.Errorf("%s, continuing %v: %v, want %v", what, continuing, x[0], x[1])

@@ -5,7 +5,7 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
-	"github.com/rlrun/rlrun/plugins/internal/lanes"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
 // e3Params are the parameters of E³.
@@ -32,169 +32,126 @@ type e3Params struct {
 // that rewards are bounded, and of termination what PSRL does. A truncated step
 // teaches like any other.
 func E3() vector.Plugin {
-	return finite.Plugin("rlrun/e3@1",
+	return modelbased.Plugin("rlrun/e3@1",
 		"E³ (Kearns & Singh 2002): escape to unknown states if there is a chance to, else exploit what is known.",
 		e3Params{M: 15, Horizon: 20, Gamma: 0.99, Escape: 0.05},
-		func(p e3Params, t finite.Task) (func() finite.Learner, error) {
-			switch {
-			case p.M < 1:
-				return nil, lanes.Invalid("m is %d, must be at least 1", p.M)
-			case p.Horizon < 1:
-				return nil, lanes.Invalid("horizon is %d, must be at least 1", p.Horizon)
-			case !(p.Gamma >= 0 && p.Gamma <= 1):
-				return nil, lanes.Invalid("gamma is %v, must be in [0,1]", p.Gamma)
-			case !(p.Escape > 0 && p.Escape <= 1):
-				return nil, lanes.Invalid("escape is %v, must be in (0,1]", p.Escape)
-			}
+		func(p e3Params, t finite.Task) (func() modelbased.Design, error) {
 			if err := checkHorizon(p.Horizon, t); err != nil {
 				return nil, err
 			}
 			low, _, err := p.Bounds.of(t)
-			if err != nil {
-				return nil, err
-			}
-			return func() finite.Learner {
-				x := &e3{p: &p, low: low}
-				x.init(t)
-				x.states, x.known = make([]bool, t.States), make([]bool, t.States*t.Actions)
-				x.fresh, x.tried = make([]float64, t.States*t.Actions), make([]float64, t.Actions)
-				return x
-			}, nil
+			return func() modelbased.Design { return newE3(&p, t, low) }, err
 		})
 }
 
-type e3 struct {
-	counting
-	p         *e3Params
-	low       float64   // the smallest reward
-	states    []bool    // that are known
-	known     []bool    // the pairs of known states
-	fresh     []float64 // visits to each pair since the last plan
-	due       bool      // for a plan
-	plans     int       // made in this run
-	escape    *mdp.FiniteSolution
-	profit    []mdp.Deterministic // what earns most, by steps to go; one policy with a discount
-	value     []float64           // of that one: where the next plan starts
-	exploring bool
-	left      int       // steps to go on with that
-	tried     []float64 // less how often each action of the present state was
-}
-
-func (x *e3) Start(s uint64) {
-	x.start(s)
-	clear(x.states)
-	clear(x.known)
-	clear(x.fresh)
-	x.profit, x.value = nil, nil
-	x.due, x.plans = true, 0
-}
-
-func (x *e3) Begin(s int) int {
-	x.left = 0
-	return x.Act(s)
-}
-
-func (x *e3) Step(r float64, next int) int {
-	x.learn(r, next)
-	return x.Act(next)
-}
-
-func (x *e3) End(r float64, next int, terminated bool) {
-	if terminated && x.mark(next) {
-		x.due = true
+func newE3(p *e3Params, t finite.Task, low float64) modelbased.Design {
+	states := make([]bool, t.States)
+	m := &e3Model{m: float64(p.M), exploit: knownModel{states: states, outside: low, forever: low}}
+	m.escape = knownModel{states: states, reward: m.leaves}
+	if low > 0 && !t.Spec.Continuing {
+		m.exploit.forever = 0 // at worst the episode ends
 	}
-	x.learn(r, next)
-}
-
-func (x *e3) learn(r float64, next int) {
-	s, n := x.state, x.t.Actions
-	x.counts.Update(s, x.action, r, next)
-	i := s*n + x.action
-	x.fresh[i]++
-	if x.states[s] {
-		x.due = x.due || 2*x.fresh[i] >= x.counts.N(s, x.action)
-		return
+	plan := &e3Planner{
+		threshold: p.Escape, horizon: p.Horizon,
+		escape:  modelbased.Solver{Models: &m.escape, Horizon: p.Horizon},
+		exploit: modelbased.Solver{Models: &m.exploit, Gamma: p.Gamma, Method: mdp.ModifiedPolicyIteration},
 	}
-	for a := range n {
-		if x.counts.N(s, a) < float64(x.p.M) {
-			return
-		}
+	if p.Gamma == 1 {
+		plan.exploit.Horizon = p.Horizon
 	}
-	x.states[s], x.due = true, true
-	for a := range n {
-		x.known[s*n+a] = true
-	}
-}
-
-func (x *e3) Act(s int) int {
-	if x.unmark(s) {
-		x.due = true
-	}
-	x.state = s
-	if !x.states[s] {
-		x.left = 0
-		for a := range x.tried {
-			x.tried[a] = -x.counts.N(s, a)
-		}
-		x.action = argmax.Any(x.tried, x.rng)
-		return x.action
-	}
-	if x.left == 0 {
-		x.decide(s)
-	}
-	switch {
-	case x.exploring:
-		x.action = x.escape.Policy[x.left][s]
-	case x.p.Gamma < 1:
-		x.action = x.profit[0][s]
-	default:
-		x.action = x.profit[x.left][s]
-	}
-	x.left--
-	return x.action
-}
-
-// decide chooses what to do for the next T steps from a known state.
-func (x *e3) decide(s int) {
-	if x.due {
-		x.plan()
-	}
-	x.left = x.p.Horizon
-	x.exploring = x.escape.Value[x.left][s] >= x.p.Escape
-}
-
-// plan solves the model of the known states twice: for the chance to leave them,
-// which is the expected number of entries to unknown states if one is all there
-// can be, and for the reward within. The solvers fail on arguments that are
-// excluded. Where they stop early, the best policy so far is followed.
-func (x *e3) plan() {
-	x.due = false
-	x.plans++
-	clear(x.fresh)
-	m := &partial{counts: x.counts, known: x.known, terminal: x.terminal}
-	m.reward = func(s, a int) float64 {
-		next, count := x.counts.Row(s, a)
-		leaves := 0.0
-		for k, u := range next {
-			if !x.states[u] && !x.terminal[u] {
-				leaves += count[k]
+	tried := make([]float64, t.Actions)
+	return modelbased.Design{
+		Construction: m,
+		Planner:      plan,
+		Trigger:      modelbased.Trigger{Horizon: p.Horizon, Repeat: true, Hold: true, Growth: modelbased.NewGrowth(t.States*t.Actions, 1), Known: states, Terminals: true},
+		Wander: func(s int) (int, bool) {
+			if states[s] {
+				return 0, false
 			}
+			for a := range tried {
+				tried[a] = -m.x.Counts.N(s, a)
+			}
+			return argmax.Any(tried, m.x.Rand), true
+		},
+	}
+}
+
+// e3Model is two models of the known states. One pays the probability of entering an
+// unknown state: as one entry is all there can be, its values are the chances to escape.
+// The other pays what the task pays.
+type e3Model struct {
+	modelbased.Unobserved
+	m               float64 // visits to each of its actions by which a state is known
+	escape, exploit knownModel
+	x               *modelbased.Experience `snapshot:"-"`
+}
+
+// Start implements modelbased.Construction.
+func (m *e3Model) Start(x *modelbased.Experience) {
+	m.x = x
+	m.escape.Start(x)
+	m.exploit.Start(x)
+	clear(m.exploit.states)
+}
+
+// Observe implements modelbased.Observer. It reports whether a state became known.
+func (m *e3Model) Observe(float64, int) bool {
+	s := m.x.State
+	if m.exploit.states[s] {
+		return false
+	}
+	for a := range m.x.Task.Actions {
+		if m.x.Counts.N(s, a) < m.m {
+			return false
 		}
-		return leaves / x.counts.N(s, a)
 	}
-	x.escape, _ = mdp.SolveFinite(m, x.p.Horizon)
-	m.reward = func(s, a int) float64 { return x.counts.Rewards(s, a).Mean }
-	m.outside, m.forever = x.low, x.low
-	if x.low > 0 && !x.t.Spec.Continuing {
-		m.forever = 0 // at worst the episode ends
-	}
-	if x.p.Gamma == 1 {
-		if s, err := mdp.SolveFinite(m, x.p.Horizon); err == nil {
-			x.profit = s.Policy
+	m.exploit.states[s] = true
+	return true
+}
+
+// leaves returns the probability that a known pair leads to an unknown state.
+func (m *e3Model) leaves(s, a int) float64 {
+	next, count := m.x.Counts.Row(s, a)
+	n := 0.0
+	for k, u := range next {
+		if !m.exploit.states[u] && !m.x.Terminals.Is[u] {
+			n += count[k]
 		}
-		return
 	}
-	if s, _ := mdp.SolveDiscounted(m, x.p.Gamma, mdp.Options{Method: mdp.ModifiedPolicyIteration, Value: x.value}); s != nil {
-		x.profit, x.value = []mdp.Deterministic{s.Policy}, s.Value
+	return n / m.x.Counts.N(s, a)
+}
+
+// e3Planner holds, for the steps of a horizon, the policy that escapes or the one that
+// exploits.
+type e3Planner struct {
+	threshold       float64
+	horizon         int
+	escape, exploit modelbased.Solver
+	exploring       bool
+}
+
+// Start implements modelbased.Planner.
+func (p *e3Planner) Start(x *modelbased.Experience) {
+	p.escape.Start(x)
+	p.exploit.Start(x)
+}
+
+// Plan implements modelbased.Planner.
+func (p *e3Planner) Plan(s int) {
+	p.escape.Plan(s)
+	p.exploit.Plan(s)
+}
+
+// Action implements modelbased.Planner.
+func (p *e3Planner) Action(s, left int) int {
+	if left == p.horizon {
+		p.exploring = p.escape.Value[left][s] >= p.threshold
 	}
+	if p.exploring {
+		return p.escape.Action(s, left)
+	}
+	if p.exploit.Horizon == 0 {
+		left = 0
+	}
+	return p.exploit.Action(s, left)
 }

@@ -9,28 +9,32 @@ import (
 
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
+
+// known returns which states are known.
+func known(x *modelbased.Agent) []bool { return x.Trigger.Known }
 
 // Wandering is balanced: in unknown states no action is taken twice more often than
 // another. A state is known from the mth time of its last action on, for good.
 func TestE3WandersInBalance(t *testing.T) {
-	x := newLane[*e3](t, "e3", `{"m":5}`, continuing())
+	x := newAgent(t, "e3", `{"m":5}`, continuing())
 	rng := rand.New(rand.NewPCG(1, 1))
 	x.Begin(0)
 	for k := range 1000 {
-		before := slices.Clone(x.states)
+		before := slices.Clone(known(x))
 		x.Step(0, rng.IntN(3))
 		for s := range 3 {
-			n0, n1 := x.counts.N(s, 0), x.counts.N(s, 1)
-			if !x.states[s] && math.Abs(n0-n1) > 1 {
+			n0, n1 := x.Counts.N(s, 0), x.Counts.N(s, 1)
+			if !known(x)[s] && math.Abs(n0-n1) > 1 {
 				t.Fatalf("step %d, state %d: actions were taken %v and %v times", k, s, n0, n1)
 			}
-			if want := min(n0, n1) >= 5; x.states[s] != want || before[s] && !x.states[s] {
-				t.Fatalf("step %d, state %d: known: %v, want %v", k, s, x.states[s], want)
+			if want := min(n0, n1) >= 5; known(x)[s] != want || before[s] && !known(x)[s] {
+				t.Fatalf("step %d, state %d: known: %v, want %v", k, s, known(x)[s], want)
 			}
 		}
 	}
-	if slices.Contains(x.states, false) {
+	if slices.Contains(known(x), false) {
 		t.Error("not all is known")
 	}
 }
@@ -46,39 +50,41 @@ func TestE3Escapes(t *testing.T) {
 			if explores {
 				threshold = chance - 1e-9
 			}
-			x := newLane[*e3](t, "e3", fmt.Sprintf(`{"m":10,"horizon":4,"gamma":%v,"escape":%.12f}`, gamma, threshold), continuing())
+			x := newAgent(t, "e3", fmt.Sprintf(`{"m":10,"horizon":4,"gamma":%v,"escape":%.12f}`, gamma, threshold), continuing())
+			p := x.Planner.(*e3Planner)
 			x.Begin(0)
 			for k := range 20 {
 				r, next := 0.5, 0
-				if x.action = k % 2; x.action == 1 {
+				if x.Action = k % 2; x.Action == 1 {
 					if r = 0; k == 1 {
 						next = 1
 					}
 				}
-				x.state = 0
-				x.learn(r, next)
+				x.State = 0
+				x.Learn(r, next)
 			}
-			x.left = 0
+			x.State, x.Action = 1, 0
+			x.Act(1) // an unknown state ends what it holds
 			a := x.Act(0)
-			if got := x.escape.Value[4][0]; math.Abs(got-chance) > 1e-12 {
+			if got := p.escape.Value[4][0]; math.Abs(got-chance) > 1e-12 {
 				t.Errorf("chance to escape %v, want %v", got, chance)
 			}
 			want := 0
 			if explores {
 				want = 1
 			}
-			if x.exploring != explores || a != want {
-				t.Errorf("gamma %v, escape %v: action %d, exploring %v", gamma, threshold, a, x.exploring)
+			if p.exploring != explores || a != want {
+				t.Errorf("gamma %v, escape %v: action %d, exploring %v", gamma, threshold, a, p.exploring)
 			}
 			// It holds what it decided for T steps, and wanders where it gets out.
 			for left := 2; left >= 0; left-- {
 				x.Step(0, 0)
-				if x.exploring != explores || x.left != left {
-					t.Errorf("exploring %v, %d steps left, want %v, %d", x.exploring, x.left, explores, left)
+				if p.exploring != explores || x.Left() != left {
+					t.Errorf("exploring %v, %d steps left, want %v, %d", p.exploring, x.Left(), explores, left)
 				}
 			}
-			x.left = 3
-			if x.Step(0, 1); x.left != 0 {
+			x.Act(0)
+			if x.Step(0, 1); x.Left() != 0 {
 				t.Error("an option goes on outside of the known states")
 			}
 		}
@@ -88,16 +94,16 @@ func TestE3Escapes(t *testing.T) {
 // In known states it plans anew when the visits to a pair have doubled, at the next
 // decision.
 func TestE3PlansWhenVisitsDouble(t *testing.T) {
-	x := newLane[*e3](t, "e3", `{"m":4,"horizon":1}`, continuing())
+	x := newAgent(t, "e3", `{"m":4,"horizon":1}`, continuing())
 	x.Begin(0)
 	for range 8 {
 		x.Step(0, 0)
 	}
 	var planned []float64
 	for range 1000 {
-		before := x.plans
-		if x.Step(1, 0); x.plans > before {
-			planned = append(planned, max(x.counts.N(0, 0), x.counts.N(0, 1)))
+		before := x.Plans
+		if x.Step(1, 0); x.Plans > before {
+			planned = append(planned, max(x.Counts.N(0, 0), x.Counts.N(0, 1)))
 		}
 	}
 	if want := []float64{8, 16, 32, 64, 128, 256, 512}; !slices.Equal(planned, want) {
@@ -107,15 +113,16 @@ func TestE3PlansWhenVisitsDouble(t *testing.T) {
 
 // Where an episode ended is nothing to escape to.
 func TestE3TerminalStatesAreNoEscape(t *testing.T) {
-	x := newLane[*e3](t, "e3", `{"m":1,"horizon":4}`, agenttest.Finite)
+	x := newAgent(t, "e3", `{"m":1,"horizon":4}`, agenttest.Finite)
+	p := x.Planner.(*e3Planner)
 	for a := range 2 {
 		x.Begin(0)
-		x.state, x.action = 0, a
+		x.State, x.Action = 0, a
 		x.End(1, 2, true)
 	}
 	x.Begin(0)
-	if v := x.escape.Value[4]; x.exploring || v[0] != 0 {
-		t.Errorf("exploring %v, chance to escape %v", x.exploring, v[0])
+	if v := p.escape.Value[4]; p.exploring || v[0] != 0 {
+		t.Errorf("exploring %v, chance to escape %v", p.exploring, v[0])
 	}
 }
 
@@ -130,11 +137,12 @@ func TestE3Explores(t *testing.T) {
 		t.Errorf("%.3f a step", mean)
 	}
 	l, _ := plugins.Trained(t, "riverswim", `{"limit":0}`, "e3", `{"m":15}`, 10_000)
-	x := l.(*e3)
-	if slices.Contains(x.states, false) || x.exploring {
-		t.Errorf("known states %v, exploring %v", x.states, x.exploring)
+	x := l.(*modelbased.Agent)
+	p := x.Planner.(*e3Planner)
+	if slices.Contains(known(x), false) || p.exploring {
+		t.Errorf("known states %v, exploring %v", known(x), p.exploring)
 	}
-	if x.plans > 6+12*15 {
-		t.Errorf("%d plans", x.plans)
+	if x.Plans > 6+12*15 {
+		t.Errorf("%d plans", x.Plans)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
 // textbook is UCRL2 for episodes as TabulaRL has it, with dense rows and its
@@ -143,21 +144,21 @@ func TestUCRL2IsTabulaRLs(t *testing.T) {
 
 	endless := agenttest.Finite
 	endless.Continuing = true
-	x := newLane[*ucrl2](t, "ucrl2", `{"horizon":20,"widths":"tabularl","reward_low":0,"reward_high":1}`, endless)
+	x := newAgent(t, "ucrl2", `{"horizon":20,"widths":"tabularl","reward_low":0,"reward_high":1}`, endless)
 	y := &textbook{horizon: 20, states: 3, actions: 2}
 	y.Start(1)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		a := x.Begin(0)
 		y.Begin(0)
-		if x.plans != y.plans {
-			t.Fatalf("%v plans, want %v", x.plans, y.plans)
+		if float64(x.Plans) != y.plans {
+			t.Fatalf("%v plans, want %v", x.Plans, y.plans)
 		}
 		for h := 1; h <= 20; h++ {
 			for i, want := range y.q[h] {
 				// But for the priors of TabulaRL, of 1e-4 and 1e-5 observations.
-				if got := x.q[h*6+i]; math.Abs(got-want) > 5e-3 {
-					t.Fatalf("plan %v, pair %d with %d steps to go: %v, want %v", x.plans, i, h, got, want)
+				if got := x.Planner.(*modelbased.Induction).Q[h*6+i]; math.Abs(got-want) > 5e-3 {
+					t.Fatalf("plan %v, pair %d with %d steps to go: %v, want %v", x.Plans, i, h, got, want)
 				}
 			}
 		}
@@ -169,6 +170,5 @@ func TestUCRL2IsTabulaRLs(t *testing.T) {
 			y.End(r, next, false)
 			a, s = x.Step(r, next), next
 		}
-		x.left = 0 // the rest of the episode is skipped
 	}
 }

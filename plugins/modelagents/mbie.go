@@ -5,7 +5,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
-	"github.com/rlrun/rlrun/plugins/internal/lanes"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
 // mbieParams are the parameters of MBIE-EB.
@@ -22,52 +22,49 @@ type mbieParams struct {
 //
 // where pairs that were never tried have the largest return there can be, which no
 // other may exceed (the latter is ours; it leaves Q optimistic). It assumes that
-// observations are Markov states, that rewards are bounded, and of termination what
-// PSRL does. A truncated step teaches like any other. The solution is kept up to
-// date to a residual of 1e-3 of the range of rewards.
+// rewards are bounded. The solution is kept up to date to a residual of 1e-3 of the
+// range of rewards.
 func MBIEEB() vector.Plugin {
-	return finite.Plugin("rlrun/mbie-eb@1",
+	return modelbased.Plugin("rlrun/mbie-eb@1",
 		"MBIE-EB (Strehl & Littman 2008): the best policy of the model seen, with a bonus of β/√n.",
 		mbieParams{Gamma: 0.99, Beta: 0.1},
-		func(p mbieParams, t finite.Task) (func() finite.Learner, error) {
-			if err := checkDiscount(p.Gamma); err != nil {
-				return nil, err
-			}
-			if !(p.Beta >= 0) || math.IsInf(p.Beta, 0) {
-				return nil, lanes.Invalid("beta is %v, must be finite and not negative", p.Beta)
-			}
+		func(p mbieParams, t finite.Task) (func() modelbased.Design, error) {
 			low, high, err := p.Bounds.of(t)
-			if err != nil {
-				return nil, err
-			}
-			return func() finite.Learner {
-				x := &mbie{bonus: p.Beta * (high - low)}
-				x.init(t, x, p.Gamma, low, high)
-				return x
-			}, nil
+			return func() modelbased.Design {
+				m := &mbie{gamma: p.Gamma, top: t.LargestReturn(high, p.Gamma), bonus: p.Beta * (high - low)}
+				return greedy(m, high-low)
+			}, err
 		})
 }
 
-// checkDiscount validates the discount of an agent that plans for ever.
-func checkDiscount(gamma float64) error {
-	if !(gamma >= 0 && gamma < 1) {
-		return lanes.Invalid("gamma is %v, must be in [0,1)", gamma)
+// greedy plans step by step with an optimistic model of rewards in a range of this width.
+func greedy(m modelbased.Optimism, width float64) modelbased.Design {
+	return modelbased.Design{
+		Construction: m,
+		Planner:      &modelbased.Greedy{Model: m, Residual: 1e-3 * width},
+		Trigger:      modelbased.Trigger{Changes: true},
 	}
-	return nil
 }
 
 type mbie struct {
-	sweeping
-	bonus float64 // of a pair tried once
+	gamma float64
+	top   float64                // the largest return
+	bonus float64                // of a pair tried once
+	x     *modelbased.Experience `snapshot:"-"`
 }
 
-// untried implements optimism.
-func (x *mbie) untried() float64 { return x.top }
+// Start implements modelbased.Construction.
+func (m *mbie) Start(x *modelbased.Experience) { m.x = x }
 
-// tried implements optimism.
-func (x *mbie) tried(_ int, n, reward, after float64) float64 {
-	return reward + x.bonus/math.Sqrt(n) + after
+// Backup implements modelbased.Optimism.
+func (m *mbie) Backup(q []float64, s int, value []float64, _ float64) {
+	for a := range q {
+		q[a] = m.top
+		if n := m.x.Counts.N(s, a); n > 0 {
+			q[a] = min(m.top, m.x.Counts.Rewards(s, a).Mean+m.bonus/math.Sqrt(n)+m.gamma*m.x.Sum(0, s, a, value)/n)
+		}
+	}
 }
 
-// ended implements optimism.
-func (x *mbie) ended() float64 { return 0 }
+// EndValue implements modelbased.Optimism.
+func (m *mbie) EndValue([]float64) float64 { return 0 }

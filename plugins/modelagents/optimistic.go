@@ -5,7 +5,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
-	"github.com/rlrun/rlrun/plugins/internal/lanes"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
 // optimisticParams are the parameters of the optimistic model.
@@ -41,13 +41,10 @@ type optimisticParams struct {
 //
 // It assumes what MBIE-EB assumes, and keeps its solution up to date in the same way.
 func OptimisticModel() vector.Plugin {
-	return finite.Plugin("rlrun/optimistic-model@1",
+	return modelbased.Plugin("rlrun/optimistic-model@1",
 		"The best policy of the model seen, with optimism about pairs not tried, states not visited (after Szita & Lőrincz 2008) and what is random (MBIE-EB's bonus). Ours, experimental: its constants were tuned on the tasks of the old leaderboard.",
 		optimisticParams{Gamma: 0.99, Criterion: "run"},
-		func(p optimisticParams, t finite.Task) (func() finite.Learner, error) {
-			if err := checkDiscount(p.Gamma); err != nil {
-				return nil, err
-			}
+		func(p optimisticParams, t finite.Task) (func() modelbased.Design, error) {
 			follows := p.Criterion == "run" && !t.Spec.Continuing
 			// What trying again may cost: the steps that count, shared by the pairs.
 			share := 1 / (1 - p.Gamma) / float64(t.States*t.Actions)
@@ -55,130 +52,111 @@ func OptimisticModel() vector.Plugin {
 			if follows {
 				beta = max(beta, 0.16*math.Sqrt(share))
 			}
-			for _, w := range []struct {
-				name         string
-				value, given *float64
-			}{{"unseen", &unseen, p.Unseen}, {"retry", &retry, p.Retry}, {"beta", &beta, p.Beta}} {
-				if w.given == nil {
-					continue
+			for _, w := range []struct{ value, given *float64 }{{&unseen, p.Unseen}, {&retry, p.Retry}, {&beta, p.Beta}} {
+				if w.given != nil {
+					*w.value = *w.given
 				}
-				if *w.value = *w.given; !(*w.value >= 0) || math.IsInf(*w.value, 0) {
-					return nil, lanes.Invalid("%s is %v, must be finite and not negative", w.name, *w.value)
-				}
-			}
-			if p.Criterion != "episode" && p.Criterion != "run" {
-				return nil, lanes.Invalid("criterion is %q, must be episode or run", p.Criterion)
 			}
 			low, high, err := p.Bounds.of(t)
 			if err != nil {
 				return nil, err
 			}
-			return func() finite.Learner {
-				x := &optimisticModel{bonus: beta * (high - low)}
-				x.init(t, x, p.Gamma, low, high)
+			return func() modelbased.Design {
+				m := &optimisticModel{gamma: p.Gamma, bonus: beta * (high - low), noisy: make([]bool, t.States*t.Actions)}
 				if follows {
-					x.starts = make([]float64, t.States)
+					m.starts = make([]float64, t.States)
 				}
-				x.unknown = unknown{unseen: unseen, retry: retry, low: low, high: high, top: x.top, ends: !t.Spec.Continuing, states: t.States, by: make([]finds, t.Actions)}
-				return x
+				m.unknown = discoveryModel{unseen: unseen, retry: retry, low: low, high: high, top: t.LargestReturn(high, p.Gamma),
+					ends: !t.Spec.Continuing, states: t.States, by: make([]discoveryCounts, t.Actions)}
+				return greedy(m, high-low)
 			}, nil
 		})
 }
 
 type optimisticModel struct {
-	sweeping
+	x        *modelbased.Experience `snapshot:"-"`
+	gamma    float64
 	bonus    float64 // of a pair tried once, where all is random
-	unknown  unknown
+	unknown  discoveryModel
+	noisy    []bool    // pairs with more than one outcome
 	starts   []float64 // how often episodes began in each state; nil if the next one does not count
 	episodes float64   // begun in this run
 }
 
-func (x *optimisticModel) Start(s uint64) {
-	x.unknown.start()
-	clear(x.starts)
-	x.episodes = 0
-	if x.starts != nil {
-		x.end = max(0, x.top)
-	}
-	x.sweeping.Start(s)
+// Start implements modelbased.Construction.
+func (m *optimisticModel) Start(x *modelbased.Experience) {
+	m.x = x
+	m.unknown.start()
+	clear(m.noisy)
+	clear(m.starts)
+	m.episodes = 0
 }
 
-func (x *optimisticModel) Begin(s int) int {
-	if x.starts != nil {
-		x.starts[s]++
-		x.episodes++
-		x.stale += math.Abs(x.ended() - x.end)
-	}
-	return x.Act(s)
-}
-
-func (x *optimisticModel) Step(r float64, next int) int {
-	x.learn(r, next)
-	return x.Act(next)
-}
-
-func (x *optimisticModel) End(r float64, next int, terminated bool) {
-	if terminated && x.mark(next) {
-		x.update(next)
-	}
-	x.learn(r, next)
-	if x.unknown.end() {
-		x.stale = math.Inf(1)
+// BeginEpisode implements modelbased.Observer.
+func (m *optimisticModel) BeginEpisode(s int) {
+	if m.starts != nil {
+		m.starts[s]++
+		m.episodes++
 	}
 }
 
-// learn takes the last step into the model and what is believed of the rest. If all
-// states have now been visited, this concerns every pair.
-func (x *optimisticModel) learn(r float64, next int) {
-	all := x.unknown.visit(x.state)
-	before, noisy := x.counts.N(x.state, x.action), x.noisy()
-	x.counts.Update(x.state, x.action, r, next)
-	x.unknown.step(x.action, before, noisy, x.noisy(), r, next)
-	if x.unknown.visit(next) || all {
-		x.stale = math.Inf(1)
-	}
-	x.update(x.state)
+// Observe implements modelbased.Observer. It reports whether all states have now been
+// visited, which changes the values of every pair.
+func (m *optimisticModel) Observe(r float64, next int) bool {
+	s, a, pair := m.x.State, m.x.Action, m.x.Pair()
+	all := m.unknown.visit(s)
+	was := m.noisy[pair]
+	m.noisy[pair] = was || m.x.Noisy(s, a)
+	m.unknown.step(a, m.x.Counts.N(s, a)-1, was, m.noisy[pair], r, next)
+	return m.unknown.visit(next) || all
 }
 
-// noisy tells whether the last pair has had more than one outcome.
-func (x *optimisticModel) noisy() bool {
-	next, _ := x.counts.Row(x.state, x.action)
-	return len(next) > 1 || x.counts.Rewards(x.state, x.action).M2 > 0
-}
+// EndEpisode implements modelbased.Observer. It reports whether E has grown.
+func (m *optimisticModel) EndEpisode() bool { return m.unknown.end() }
 
-// untried implements optimism.
-func (x *optimisticModel) untried() float64 { return min(x.top, x.unknown.best+x.gamma*x.end) }
-
-// tried implements optimism.
-func (x *optimisticModel) tried(action int, n, reward, after float64) float64 {
-	return x.unknown.value(action, x.untried(), n, reward+after, x.bonus/math.Sqrt(n))
-}
-
-// ended implements optimism: with the value of the state in which the next episode
-// begins, the mean over those in which they have begun, if that is above 0.
-func (x *optimisticModel) ended() float64 {
-	if x.starts == nil {
-		return 0
-	}
-	sum := 0.0
-	for s, n := range x.starts {
-		if n > 0 {
-			sum += n * x.value[s]
+// Backup implements modelbased.Optimism.
+func (m *optimisticModel) Backup(q []float64, s int, value []float64, end float64) {
+	best := min(m.unknown.top, m.unknown.best+m.gamma*end)
+	for a := range q {
+		q[a] = best
+		if n := m.x.Counts.N(s, a); n > 0 {
+			mean := m.x.Counts.Rewards(s, a).Mean + m.gamma*m.x.Sum(0, s, a, value)/n
+			q[a] = min(m.unknown.top, m.unknown.value(a, best, n, mean, m.bonus/math.Sqrt(n)))
 		}
 	}
-	return max(0, sum/x.episodes)
 }
 
-// rarity is one over how often, before anything is known, a pair tried once is believed
-// to lead to a state never visited if tried again. kinship is for how many states found
-// the belief counts that actions find alike. Choices of ours.
+// EndValue implements modelbased.Optimism: the mean value of the states in which episodes
+// began, if that is above 0; the largest return before the first one.
+func (m *optimisticModel) EndValue(value []float64) float64 {
+	switch {
+	case m.starts == nil:
+		return 0
+	case m.episodes == 0:
+		return max(0, m.unknown.top)
+	}
+	sum := 0.0
+	for s, n := range m.starts {
+		if n > 0 {
+			sum += n * value[s]
+		}
+	}
+	return max(0, sum/m.episodes)
+}
+
+// Two priors of the discovery model; both are choices of ours.
 const (
-	rarity  = 60
-	kinship = 3
+	// priorRate: the prior mean of the discovery rate is 1/priorRate. It is the
+	// probability that the second try of a pair leads to a state never visited.
+	priorRate = 60
+	// priorShape is the weight, in discoveries, of the prior that all actions discover
+	// at the same rate.
+	priorShape = 3
 )
 
-// unknown is what an optimistic model believes of what it has not seen.
-type unknown struct {
+// discoveryModel is the belief about what has not been seen: states never visited, and
+// whether pairs are random.
+type discoveryModel struct {
 	unseen    float64 // κ of docs/theory.md §3.7
 	retry     float64 // ρ
 	low, high float64 // bounds of rewards
@@ -186,33 +164,33 @@ type unknown struct {
 	ends      bool    // the task has episodes that end
 	states    int
 
-	best            float64 // E, but for what follows the end of an episode
-	episode         float64 // reward of the present episode
-	visited         []bool  // states
-	left            int     // states not visited
-	all             finds   // of all actions
-	by              []finds // of each
-	repeated, noisy float64 // pairs tried twice or more; those of them with more than one outcome
-	steps, earned   float64 // in the run
+	best            float64           // E, but for what follows the end of an episode
+	episode         float64           // reward of the present episode
+	visited         []bool            // states
+	left            int               // states not visited
+	all             discoveryCounts   // of all actions
+	by              []discoveryCounts // of each
+	repeated, noisy float64           // pairs tried twice or more; those of them with more than one outcome
+	steps, earned   float64           // in the run
 }
 
-// finds are, of steps that were not the first of their pair, how many found a state
-// never visited, and the sum of 1/n, n being the tries before.
-type finds struct{ found, exposed float64 }
+// discoveryCounts are of steps that were not the first of their pair: how many led to a
+// state never visited, and the sum of 1/n, n being the earlier tries.
+type discoveryCounts struct{ found, exposed float64 }
 
-func (u *unknown) start() {
-	*u = unknown{unseen: u.unseen, retry: u.retry, low: u.low, high: u.high, top: u.top, ends: u.ends, states: u.states,
-		best: u.top, visited: make([]bool, u.states), left: u.states, by: make([]finds, len(u.by))}
+func (u *discoveryModel) start() {
+	*u = discoveryModel{unseen: u.unseen, retry: u.retry, low: u.low, high: u.high, top: u.top, ends: u.ends, states: u.states,
+		best: u.top, visited: make([]bool, u.states), left: u.states, by: make([]discoveryCounts, len(u.by))}
 	if u.ends {
 		u.best = min(u.top, u.high)
 	}
 }
 
 // value returns Q of a pair of an action with n tries, given E, its q̂ and β R/√n.
-func (u *unknown) value(action int, best, n, q, bonus float64) float64 {
+func (u *discoveryModel) value(action int, best, n, q, bonus float64) float64 {
 	w := 0.0
 	if u.left > 0 {
-		w = u.unseen * (1 + u.all.found) / (rarity + u.all.exposed) * u.share(action) / float64(1+u.states-u.left)
+		w = u.unseen * (1 + u.all.found) / (priorRate + u.all.exposed) * u.share(action) / float64(1+u.states-u.left)
 	}
 	mean := 0.0
 	if u.steps > 0 {
@@ -224,16 +202,16 @@ func (u *unknown) value(action int, best, n, q, bonus float64) float64 {
 
 // share returns by what factor, at most 1, an action finds fewer states than others: θ̂
 // of docs/theory.md §3.7.
-func (u *unknown) share(action int) float64 {
+func (u *discoveryModel) share(action int) float64 {
 	if u.all.found == 0 {
 		return 1
 	}
 	own := &u.by[action]
-	return min(1, (kinship+own.found)/(kinship+u.all.found*own.exposed/u.all.exposed))
+	return min(1, (priorShape+own.found)/(priorShape+u.all.found*own.exposed/u.all.exposed))
 }
 
 // visit takes in that a state was visited. It tells whether that was the last.
-func (u *unknown) visit(s int) bool {
+func (u *discoveryModel) visit(s int) bool {
 	if u.visited[s] {
 		return false
 	}
@@ -244,12 +222,12 @@ func (u *unknown) visit(s int) bool {
 
 // step takes in a step of a pair of an action that was tried before times, of which it
 // had one outcome only or not, before and after.
-func (u *unknown) step(action int, before float64, wasNoisy, isNoisy bool, r float64, next int) {
+func (u *discoveryModel) step(action int, before float64, wasNoisy, isNoisy bool, r float64, next int) {
 	u.steps++
 	u.earned += r
 	u.episode += r
 	if before > 0 {
-		for _, f := range []*finds{&u.all, &u.by[action]} {
+		for _, f := range []*discoveryCounts{&u.all, &u.by[action]} {
 			f.exposed += 1 / before
 			if !u.visited[next] {
 				f.found++
@@ -265,7 +243,7 @@ func (u *unknown) step(action int, before float64, wasNoisy, isNoisy bool, r flo
 }
 
 // end takes in that an episode ended. It tells whether E has grown.
-func (u *unknown) end() bool {
+func (u *discoveryModel) end() bool {
 	best := u.best
 	if u.ends {
 		u.best = max(u.best, min(u.top, u.episode))

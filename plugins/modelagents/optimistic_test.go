@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
 // After sweeps the values solve the equation of docs/theory.md §3.7 for what was
@@ -24,7 +25,8 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 	for _, spec := range []bool{true, false} {
 		task := agenttest.Finite
 		task.Continuing = spec
-		x := newLane[*optimisticModel](t, "optimistic-model", `{"gamma":0.9,"unseen":20,"retry":0.7,"beta":0.3,"criterion":"episode"}`, task)
+		x := newAgent(t, "optimistic-model", `{"gamma":0.9,"unseen":20,"retry":0.7,"beta":0.3,"criterion":"episode"}`, task)
+		p := x.Planner.(*modelbased.Greedy)
 		rng := rand.New(rand.NewPCG(1, 1))
 		best := high / (1 - gamma)
 		if !task.Continuing {
@@ -35,8 +37,8 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 		check := func() {
 			tries, outcomes := map[[2]int]float64{}, map[[2]int]map[step]bool{}
 			visited := map[int]bool{}
-			var all finds
-			var by [2]finds
+			var all discoveryCounts
+			var by [2]discoveryCounts
 			earned := 0.0
 			sums := map[[2]int]float64{}
 			for _, e := range steps {
@@ -70,7 +72,7 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 			share := (1 + noisy) / (1 + repeated)
 			mean := earned / float64(len(steps))
 			for s := range 3 {
-				if x.terminal[s] {
+				if x.Terminals.Is[s] {
 					continue
 				}
 				for a := range 2 {
@@ -78,23 +80,23 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 					n, want := tries[pair], best
 					w := 0.0
 					if len(visited) < 3 {
-						w = unseen * (1 + all.found) / (rarity + all.exposed) / float64(1+len(visited))
+						w = unseen * (1 + all.found) / (priorRate + all.exposed) / float64(1+len(visited))
 						if all.found > 0 {
-							w *= min(1, (kinship+by[a].found)/(kinship+all.found*by[a].exposed/all.exposed))
+							w *= min(1, (priorShape+by[a].found)/(priorShape+all.found*by[a].exposed/all.exposed))
 						}
 					}
 					if n > 0 {
 						v := 0.0
 						for _, e := range steps {
 							if e.s == s && e.a == a {
-								v += x.value[e.next] / n
+								v += p.Value[e.next] / n
 							}
 						}
 						want = (n*(sums[pair]/n+gamma*v)+w*best)/(n+w) +
 							share*(beta*(high-low)/math.Sqrt(n)+retry*max(0, min(mean-low, high-mean))/n)
 						want = min(want, high/(1-gamma))
 					}
-					if got := x.q[2*s+a]; math.Abs(got-want) > 4e-3 {
+					if got := p.Q[2*s+a]; math.Abs(got-want) > 4e-3 {
 						t.Fatalf("%d steps, state %d, action %d: %v, want %v", len(steps), s, a, got, want)
 					}
 				}
@@ -106,18 +108,18 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 			if k > 30 {
 				next = rng.IntN(3)
 			}
-			steps = append(steps, step{x.state, x.action, next, r})
+			steps = append(steps, step{x.State, x.Action, next, r})
 			episode += r
 			if !task.Continuing && k%10 == 9 {
 				x.End(r, next, false)
 				best = max(best, min(high/(1-gamma), episode))
 				episode = 0
-				x.sweep()
+				p.Plan(0)
 				check()
 				x.Begin(next)
 			} else {
 				x.Step(r, next)
-				x.sweep()
+				p.Plan(0)
 				check()
 			}
 		}
@@ -129,7 +131,7 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 
 // Where nothing is random, trying again says so: bonuses vanish.
 func TestOptimisticModelLearnsThatNothingIsRandom(t *testing.T) {
-	u := unknown{retry: 1, low: 0, high: 1, states: 3, top: 10, by: make([]finds, 1)}
+	u := discoveryModel{retry: 1, low: 0, high: 1, states: 3, top: 10, by: make([]discoveryCounts, 1)}
 	u.start()
 	first := u.value(0, u.best, 1, 0.5, 0.1)
 	for range 50 {
@@ -148,7 +150,7 @@ func TestOptimisticModelLearnsThatNothingIsRandom(t *testing.T) {
 // An action that finds fewer states than its share is believed less, one that finds more
 // is not believed more.
 func TestOptimisticModelLearnsWhichActionsFind(t *testing.T) {
-	u := unknown{unseen: 1, top: 10, low: 0, high: 1, states: 9, by: make([]finds, 3)}
+	u := discoveryModel{unseen: 1, top: 10, low: 0, high: 1, states: 9, by: make([]discoveryCounts, 3)}
 	u.start()
 	for s := range 3 {
 		u.visit(s)
@@ -158,8 +160,8 @@ func TestOptimisticModelLearnsWhichActionsFind(t *testing.T) {
 		u.step(1, 1, false, false, 0, s+1)
 	}
 	// Three finds in 63 tries, all of action 1.
-	rate := 4.0 / (rarity + 63) / 4
-	for action, share := range []float64{kinship / (kinship + 60.0/21), 1, 1} {
+	rate := 4.0 / (priorRate + 63) / 4
+	for action, share := range []float64{priorShape / (priorShape + 60.0/21), 1, 1} {
 		w := rate * share
 		if got, want := u.value(action, 10, 1, 0, 0), 10*w/(1+w); math.Abs(got-want) > 1e-12 {
 			t.Errorf("action %d: %v, want %v", action, got, want)
@@ -184,14 +186,14 @@ func TestOptimisticModelLooksWhereItIsCheap(t *testing.T) {
 		{`{"gamma":0}`, ends, 20. / 6, 0.5, 0.16 / math.Sqrt(6)},
 		{`{"unseen":0,"retry":0,"beta":0}`, ends, 0, 0, 0},
 	} {
-		x := newLane[*optimisticModel](t, "optimistic-model", tt.params, tt.task)
+		m := newAgent(t, "optimistic-model", tt.params, tt.task).Construction.(*optimisticModel)
 		for _, v := range []struct {
 			name      string
 			got, want float64
 		}{
-			{"unseen", x.unknown.unseen, tt.unseen},
-			{"retry", x.unknown.retry, tt.retry},
-			{"beta", x.bonus / (x.unknown.high - x.unknown.low), tt.beta},
+			{"unseen", m.unknown.unseen, tt.unseen},
+			{"retry", m.unknown.retry, tt.retry},
+			{"beta", m.bonus / (m.unknown.high - m.unknown.low), tt.beta},
 		} {
 			if math.Abs(v.got-v.want) > 1e-9 {
 				t.Errorf("%s, continuing %v: %s %v, want %v", tt.params, tt.task.Continuing, v.name, v.got, v.want)
@@ -234,16 +236,17 @@ func TestOptimisticModelLooksBeyondTheEnd(t *testing.T) {
 		{"run", -1, -1, -1.9, 0},
 		{"run", -1, 1, -0.1, 0},
 	} {
-		x := newLane[*optimisticModel](t, "optimistic-model", `{"gamma":0.9,"unseen":0,"retry":0,"beta":0,"criterion":"`+tt.criterion+`"}`, agenttest.Finite)
+		x := newAgent(t, "optimistic-model", `{"gamma":0.9,"unseen":0,"retry":0,"beta":0,"criterion":"`+tt.criterion+`"}`, agenttest.Finite)
+		p := x.Planner.(*modelbased.Greedy)
 		for range 20 {
 			x.Begin(0)
 			x.Step(tt.first, 1)
 			x.End(tt.second, 2, true)
 		}
-		x.sweep()
-		x.sweep()
-		if math.Abs(x.value[0]-tt.want) > 0.02 || math.Abs(x.value[2]-tt.end) > 0.02 { // residual/(1−γ)
-			t.Errorf("%s, %v and %v: start %v, end %v, want %v and %v", tt.criterion, tt.first, tt.second, x.value[0], x.value[2], tt.want, tt.end)
+		p.Plan(0)
+		p.Plan(0)
+		if math.Abs(p.Value[0]-tt.want) > 0.02 || math.Abs(p.Value[2]-tt.end) > 0.02 { // residual/(1−γ)
+			t.Errorf("%s, %v and %v: start %v, end %v, want %v and %v", tt.criterion, tt.first, tt.second, p.Value[0], p.Value[2], tt.want, tt.end)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 	"github.com/rlrun/rlrun/plugins/tabular"
 )
 
@@ -21,4 +22,10 @@ var (
 func newLane[L finite.Learner](t *testing.T, agent, params string, spec framework.Spec) L {
 	t.Helper()
 	return agenttest.Lane[L](t, find(t, agent), params, spec)
+}
+
+// newAgent returns one lane of an agent with a model in its first run.
+func newAgent(t *testing.T, agent, params string, spec framework.Spec) *modelbased.Agent {
+	t.Helper()
+	return newLane[*modelbased.Agent](t, agent, params, spec)
 }

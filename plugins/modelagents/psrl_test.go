@@ -15,7 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
-	"github.com/rlrun/rlrun/plugins/internal/lanes"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 )
 
@@ -82,24 +82,21 @@ func TestPSRLFindsTheGoal(t *testing.T) {
 }
 
 // newPSRL returns a lane for a task of 3 states and 2 actions in its first run.
-func newPSRL(t *testing.T, params string) *psrl {
+func newPSRL(t *testing.T, params string) *modelbased.Agent {
 	t.Helper()
 	endless := agenttest.Finite
 	endless.Continuing = true
-	a, err := PSRL().OpenAgent(t.Context(), json.RawMessage(params), endless, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := lanes.Learners[int](a)[0].(*psrl)
-	x.Start(1)
-	return x
+	return newAgent(t, "psrl", params, endless)
 }
 
+// samples returns the models that were drawn last.
+func samples(x *modelbased.Agent) []*mdp.Tabular { return x.Construction.(*posterior).samples }
+
 // resampled reports whether the lane drew a model in f.
-func resampled(x *psrl, f func()) bool {
-	before := x.models[0].Reward(0, 0) // a draw of a normal variate: never the same twice
+func resampled(x *modelbased.Agent, f func()) bool {
+	before := samples(x)[0].Reward(0, 0) // a draw of a normal variate: never the same twice
 	f()
-	return x.models[0].Reward(0, 0) != before
+	return samples(x)[0].Reward(0, 0) != before
 }
 
 // A model is drawn when the visits to some pair, n when the last was drawn, have
@@ -110,7 +107,7 @@ func TestResampleWhenVisitsDouble(t *testing.T) {
 	x.Begin(0)
 	counts, start, drawn := make([]float64, 6), make([]float64, 6), 0
 	for range 5000 {
-		i := x.state*2 + x.action
+		i := x.State*2 + x.Action
 		counts[i]++
 		want := counts[i]-start[i] >= max(1, start[i])
 		if got := resampled(x, func() { x.Step(0, rng.IntN(3)) }); got != want {
@@ -152,11 +149,11 @@ func TestPlanForTheStepsLeft(t *testing.T) {
 	s := x.Begin(0)
 	for k := range 30 {
 		left := 3 - k%3
-		plan, err := mdp.SolveFinite(x.models[0], 3)
+		plan, err := mdp.SolveFinite(samples(x)[0], 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := plan.Policy[left][x.state]; s != want {
+		if want := plan.Policy[left][x.State]; s != want {
 			t.Fatalf("step %d: action %d, want %d", k, s, want)
 		}
 		if got := resampled(x, func() { s = x.Step(float64(k%2), k%3) }); got != (left == 1) {
@@ -164,7 +161,7 @@ func TestPlanForTheStepsLeft(t *testing.T) {
 		}
 	}
 	x.End(0, 1, false)
-	if !resampled(x, func() { x.Begin(0) }) || x.left != 2 {
+	if !resampled(x, func() { x.Begin(0) }) || x.Left() != 2 {
 		t.Error("no model was drawn for an episode")
 	}
 }
@@ -179,27 +176,27 @@ func TestTerminalStatesAreWorthNothing(t *testing.T) {
 			x := newPSRL(t, params)
 			x.Begin(0)
 			for range 10_000 { // pairs: (0,0) stays for 100, (0,1) leads to 2 for 101
-				x.belief.Update(0, 0, 100, 0)
-				x.belief.Update(0, 1, 101, 2)
+				x.Construction.(*posterior).belief.Update(0, 0, 100, 0)
+				x.Construction.(*posterior).belief.Update(0, 1, 101, 2)
 			}
-			x.state, x.action = 0, 1
+			x.State, x.Action = 0, 1
 			x.End(101, 2, terminated)
-			if x.terminal[2] != terminated {
-				t.Fatalf("%s: state 2 is terminal: %v", params, x.terminal[2])
+			if x.Terminals.Is[2] != terminated {
+				t.Fatalf("%s: state 2 is terminal: %v", params, x.Terminals.Is[2])
 			}
 			want := 0
 			if !terminated { // about as good, but for 1
 				want = 1
 				for range 10_000 {
-					x.belief.Update(2, 0, 200, 2)
-					x.belief.Update(2, 1, 200, 2)
+					x.Construction.(*posterior).belief.Update(2, 0, 200, 2)
+					x.Construction.(*posterior).belief.Update(2, 1, 200, 2)
 				}
 			}
 			if got := x.Begin(0); got != want {
 				t.Errorf("%s, terminated %v: action %d, want %d", params, terminated, got, want)
 			}
 			x.Begin(2)
-			if x.terminal[2] || x.ends != 0 {
+			if x.Terminals.Is[2] || x.Terminals.Len() != 0 {
 				t.Errorf("%s: a state that an action is taken in is terminal", params)
 			}
 		}
@@ -238,7 +235,7 @@ func TestModelsDependOnTheSeed(t *testing.T) {
 	for seed := range uint64(50) {
 		x.Start(seed)
 		x.Begin(0)
-		rewards = append(rewards, x.models[0].Reward(0, 0))
+		rewards = append(rewards, samples(x)[0].Reward(0, 0))
 	}
 	// Draws of N(0,1): mean within 3.9 standard errors.
 	if mean, sd := stat.MeanStdDev(rewards, nil); math.Abs(mean) > 3.9/math.Sqrt(50) || sd < 0.5 || sd > 1.6 {
@@ -257,13 +254,13 @@ func TestPSRLsLastStep(t *testing.T) {
 		{`{"horizon":20}`, false, 1}, {`{"horizon":20}`, true, 1},
 		{`{"horizon":20,"ignore_last":true}`, false, 0}, {`{"horizon":20,"ignore_last":true}`, true, 1},
 	} {
-		x := newLane[*psrl](t, "psrl", tt.params, agenttest.Finite)
+		x := newAgent(t, "psrl", tt.params, agenttest.Finite)
 		x.Begin(0)
 		x.End(7, 1, tt.terminated)
-		if got := x.belief.N(x.state, x.action); got != tt.want {
+		if got := x.Construction.(*posterior).belief.N(x.State, x.Action); got != tt.want {
 			t.Errorf("%s, terminated %v: %v transitions learned", tt.params, tt.terminated, got)
 		}
-		if m := x.belief.Rewards(x.state, x.action); m.N != 1 || m.Mean != 7 {
+		if m := x.Construction.(*posterior).belief.Rewards(x.State, x.Action); m.N != 1 || m.Mean != 7 {
 			t.Errorf("%s, terminated %v: rewards %+v", tt.params, tt.terminated, m)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
 // continuing is finite without ends.
@@ -57,9 +58,8 @@ func TestExpectIsTheLinearProgram(t *testing.T) {
 				best = u
 			}
 		}
-		x := &ucrl2{value: value, width: make([]float64, n)}
-		x.t, x.counts = finite.Task{States: n, Actions: 1}, counts
-		x.width[0] = width
+		x := &modelbased.Experience{Task: finite.Task{States: n, Actions: 1}, Counts: counts}
+		m := &confidence{x: x, best: best, pairs: []confidencePair{{width: width}}}
 
 		// Maximise Σ q v: q − d⁺ + d⁻ = p, Σ d⁺ + Σ d⁻ + slack = width, Σ q = 1.
 		// All in nonnegative variables q, d⁺, d⁻, slack; the last row is implied by
@@ -82,7 +82,7 @@ func TestExpectIsTheLinearProgram(t *testing.T) {
 		if err != nil {
 			t.Skip("the linear program is degenerate:", err)
 		}
-		if got := x.expect(0, 0, best); math.Abs(got+opt) > 1e-7 {
+		if got := m.expect(0, 0, value); math.Abs(got+opt) > 1e-7 {
 			t.Fatalf("p %v, values %v, width %v: %v, want %v", p, value, width, got, -opt)
 		}
 	})
@@ -91,29 +91,30 @@ func TestExpectIsTheLinearProgram(t *testing.T) {
 // Without uncertainty the plan is the model's: the gain that of policy iteration to
 // the tolerance of the stopping rule.
 func TestIterationFindsTheGain(t *testing.T) {
-	x := newLane[*ucrl2](t, "ucrl2", `{"scaling":1e-9,"reward_low":0,"reward_high":1}`, continuing())
+	x := newAgent(t, "ucrl2", `{"scaling":1e-9,"reward_low":0,"reward_high":1}`, continuing())
+	p := x.Planner.(*modelbased.Extended)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for s := range 3 {
 		for a := range 2 {
 			for range 200 {
-				x.counts.Update(s, a, rng.Float64(), rng.IntN(3))
+				x.Counts.Update(s, a, rng.Float64(), rng.IntN(3))
 			}
 		}
 	}
-	sol, err := mdp.SolveAverage(x.counts.Empirical(), mdp.Options{})
+	sol, err := mdp.SolveAverage(x.Counts.Empirical(), mdp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	x.Begin(0)
-	if tolerance := 1 / math.Sqrt(1201); math.Abs(x.gain-sol.Gain[0]) > tolerance {
-		t.Errorf("gain %v, want %v", x.gain, sol.Gain[0])
+	if tolerance := 1 / math.Sqrt(1201); math.Abs(p.Gain-sol.Gain[0]) > tolerance {
+		t.Errorf("gain %v, want %v", p.Gain, sol.Gain[0])
 	}
-	if slices.Min(x.value) != 0 {
-		t.Errorf("values %v drift away", x.value)
+	if slices.Min(p.Value) != 0 {
+		t.Errorf("values %v drift away", p.Value)
 	}
 	for s, a := range sol.Policy {
-		if x.policy[s] != a {
-			t.Errorf("state %d: action %d, want %d", s, x.policy[s], a)
+		if p.Policy[s] != a {
+			t.Errorf("state %d: action %d, want %d", s, p.Policy[s], a)
 		}
 	}
 }
@@ -121,24 +122,25 @@ func TestIterationFindsTheGain(t *testing.T) {
 // The widths of Jaksch et al. (2010), equations (3) and (4), by hand: S = 3, A = 2,
 // δ = 0.1, rewards in [−1,1]; the pair was seen 4 times in 9 steps.
 func TestWidths(t *testing.T) {
-	x := newLane[*ucrl2](t, "ucrl2", `{"delta":0.1}`, continuing())
+	x := newAgent(t, "ucrl2", `{"delta":0.1}`, continuing())
 	for k := range 9 {
 		s := 0
 		if k >= 4 {
 			s = 1
 		}
-		x.counts.Update(s, 1, 0.5, 2)
+		x.Counts.Update(s, 1, 0.5, 2)
 	}
-	x.widen()
-	if want := 0.5 + 2*math.Sqrt(7*math.Log(2*3*2*10/0.1)/(2*4)); math.Abs(x.reward[1]-want) > 1e-12 {
-		t.Errorf("reward %v, want %v", x.reward[1], want)
+	m := x.Construction.(*confidence)
+	m.Refresh()
+	if want := 0.5 + 2*math.Sqrt(7*math.Log(2*3*2*10/0.1)/(2*4)); math.Abs(m.pairs[1].reward-want) > 1e-12 {
+		t.Errorf("reward %v, want %v", m.pairs[1].reward, want)
 	}
-	if want := math.Sqrt(14 * 3 * math.Log(2*2*10/0.1) / 4); math.Abs(x.width[1]-want) > 1e-12 {
-		t.Errorf("width %v, want %v", x.width[1], want)
+	if want := math.Sqrt(14 * 3 * math.Log(2*2*10/0.1) / 4); math.Abs(m.pairs[1].width-want) > 1e-12 {
+		t.Errorf("width %v, want %v", m.pairs[1].width, want)
 	}
 	// One that was not seen is as wide as one seen once, around the smallest reward.
-	if want := -1 + 2*math.Sqrt(7*math.Log(2*3*2*10/0.1)/2); math.Abs(x.reward[0]-want) > 1e-12 {
-		t.Errorf("reward of an unseen pair %v, want %v", x.reward[0], want)
+	if want := -1 + 2*math.Sqrt(7*math.Log(2*3*2*10/0.1)/2); math.Abs(m.pairs[0].reward-want) > 1e-12 {
+		t.Errorf("reward of an unseen pair %v, want %v", m.pairs[0].reward, want)
 	}
 }
 
@@ -161,17 +163,18 @@ func tooGloomy(t *testing.T, params string, n int) (below, plans int) {
 	}
 	spec := env.Spec()
 	spec.Continuing = true
-	x := newLane[*ucrl2](t, "ucrl2", params, spec)
+	x := newAgent(t, "ucrl2", params, spec)
+	p := x.Planner.(*modelbased.Extended)
 	for run := range n {
 		rng := rand.New(rand.NewPCG(uint64(run), 7))
 		x.Start(uint64(run))
 		s := 0
 		a := x.Begin(s)
-		for seen := 0.0; x.counts.Total() < 2000; {
-			if x.plans > seen {
-				seen = x.plans
+		for seen := 0; x.Counts.Total() < 2000; {
+			if x.Plans > seen {
+				seen = x.Plans
 				plans++
-				if x.gain < best.Gain[0]-1/math.Sqrt(x.counts.Total()+1) {
+				if p.Gain < best.Gain[0]-1/math.Sqrt(x.Counts.Total()+1) {
 					below++
 				}
 			}
@@ -204,27 +207,28 @@ func TestOptimism(t *testing.T) {
 // A plan is kept until a pair is about to be visited more often than it had been
 // when the plan was made.
 func TestUCRL2PlansWhenVisitsDouble(t *testing.T) {
-	x := newLane[*ucrl2](t, "ucrl2", `{}`, continuing())
+	x := newAgent(t, "ucrl2", `{}`, continuing())
 	rng := rand.New(rand.NewPCG(1, 1))
+	p := x.Planner.(*modelbased.Extended)
 	counts, start := make([]float64, 6), make([]float64, 6)
 	x.Begin(0)
 	for range 5000 {
-		counts[x.state*2+x.action]++
-		next, before := rng.IntN(3), x.plans
-		i := next*2 + x.policy[next]
+		counts[x.State*2+x.Action]++
+		next, before := rng.IntN(3), x.Plans
+		i := next*2 + p.Policy[next]
 		want := counts[i]-start[i] >= max(1, start[i])
 		x.Step(rng.Float64(), next)
-		if got := x.plans > before; got != want {
+		if got := x.Plans > before; got != want {
 			t.Fatalf("visits %v, %v at the last plan: planned: %v", counts, start, got)
 		}
 		if want {
 			copy(start, counts)
 		}
 	}
-	if x.plans < 10 || x.plans > 6*14 {
-		t.Errorf("%v plans in 5000 steps", x.plans)
+	if x.Plans < 10 || x.Plans > 6*14 {
+		t.Errorf("%d plans in 5000 steps", x.Plans)
 	}
-	if before := x.plans; x.Begin(x.state) < 0 || x.plans > before+1 {
+	if before := x.Plans; x.Begin(x.State) < 0 || x.Plans > before+1 {
 		t.Error("an episode is no reason to plan")
 	}
 }
@@ -239,24 +243,24 @@ func TestUCRL2AtTheEnd(t *testing.T) {
 	}{
 		{`{}`, true, 0}, {`{}`, false, 2}, {`{"horizon":3}`, true, 2}, {`{"horizon":3}`, false, 2},
 	} {
-		x := newLane[*ucrl2](t, "ucrl2", tt.params, agenttest.Finite)
+		x := newAgent(t, "ucrl2", tt.params, agenttest.Finite)
 		a := x.Begin(1)
 		x.End(0.5, 2, tt.terminated)
 		x.Begin(0)
-		if got := x.counts.Rewards(1, a).Mean; got != 0.5 {
+		if got := x.Counts.Rewards(1, a).Mean; got != 0.5 {
 			t.Errorf("%s, terminated %v: reward %v", tt.params, tt.terminated, got)
 		}
-		next, count := x.counts.Row(1, a)
-		if len(next) != 1 || next[0] != tt.want || count[0] != 1 || x.counts.Total() != 1 {
+		next, count := x.Counts.Row(1, a)
+		if len(next) != 1 || next[0] != tt.want || count[0] != 1 || x.Counts.Total() != 1 {
 			t.Errorf("%s, terminated %v: led to %v", tt.params, tt.terminated, next)
 		}
-		if got, want := x.terminal[2], tt.terminated && tt.params != `{}`; got != want {
+		if got, want := x.Terminals.Is[2], tt.terminated && tt.params != `{}`; got != want {
 			t.Errorf("%s, terminated %v: state 2 is terminal: %v", tt.params, tt.terminated, got)
 		}
 		x.End(1, 2, tt.terminated)
 		x.Start(2)
 		x.Begin(0)
-		if x.counts.Total() != 0 || x.ends != 0 {
+		if x.Counts.Total() != 0 || x.Terminals.Len() != 0 {
 			t.Errorf("%s, terminated %v: a run remembers the last", tt.params, tt.terminated)
 		}
 	}

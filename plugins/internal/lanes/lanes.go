@@ -56,6 +56,9 @@ func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework
 			if err := params.Decode(raw, &p); err != nil {
 				return nil, err
 			}
+			if err := Check(&p); err != nil {
+				return nil, fmt.Errorf("%s: %w", id, err)
+			}
 			actions, ok := spec.Action.(space.Discrete)
 			if !ok {
 				return nil, fmt.Errorf("%s needs discrete actions; those of %s are not: %w", id, spec.ID, framework.ErrUnsupported)

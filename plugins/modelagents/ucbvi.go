@@ -6,9 +6,9 @@ import (
 
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
-	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
 // bonusParams are the parameters of agents that plan with the expected model and
@@ -27,21 +27,6 @@ type bonusParams struct {
 
 func defaultBonus() bonusParams {
 	return bonusParams{Horizon: 20, Scaling: 1, Alpha: 1, Tau0: 1, Tau: 1}
-}
-
-func (p *bonusParams) check(t finite.Task) error {
-	switch {
-	case p.Horizon < 1:
-		return lanes.Invalid("horizon is %d, must be at least 1", p.Horizon)
-	case !(p.Scaling >= 0) || math.IsInf(p.Scaling, 0):
-		return lanes.Invalid("scaling is %v, must not be negative", p.Scaling)
-	case !(p.Epsilon >= 0 && p.Epsilon <= 1):
-		return lanes.Invalid("epsilon is %v, must be in [0,1]", p.Epsilon)
-	}
-	if err := checkPrior(p.Alpha, p.Tau0, p.Tau); err != nil {
-		return err
-	}
-	return checkHorizon(p.Horizon, t)
 }
 
 // checkHorizon bounds the size of a plan that depends on the steps left.
@@ -76,126 +61,77 @@ func GaussianPSRL() vector.Plugin {
 // bonusPlugin returns an agent whose bonus is scaling/√n times factor, given the
 // number of the episode, from 1.
 func bonusPlugin(id, doc string, factor func(k float64, rng *rand.Rand) float64) vector.Plugin {
-	return finite.Plugin(id, doc, defaultBonus(), func(p bonusParams, t finite.Task) (func() finite.Learner, error) {
-		if err := p.check(t); err != nil {
-			return nil, err
-		}
-		return func() finite.Learner {
-			x := &planner{p: &p, factor: factor}
-			x.init(t)
-			x.q = make([]float64, (p.Horizon+1)*t.States*t.Actions)
-			x.reward, x.perStep = make([]float64, t.States*t.Actions), make([]float64, t.States*t.Actions)
-			x.rewards = make([]mdp.Moments, t.States*t.Actions)
-			x.value = make([]float64, t.States)
-			return x
-		}, nil
+	return modelbased.Plugin(id, doc, defaultBonus(), func(p bonusParams, t finite.Task) (func() modelbased.Design, error) {
+		return func() modelbased.Design {
+			m := &bonusModel{p: &p, factor: factor, prior: normalReward{p.Mu0, p.Tau0, p.Tau}, pairs: make([]bonusPair, t.States*t.Actions)}
+			return modelbased.Design{
+				Construction: m,
+				Planner:      &modelbased.Induction{Model: m, Horizon: p.Horizon},
+				Trigger:      modelbased.Trigger{Episode: true, Horizon: p.Horizon},
+				Epsilon:      p.Epsilon, IgnoreLast: p.IgnoreLast,
+			}
+		}, checkHorizon(p.Horizon, t)
 	})
 }
 
-type planner struct {
-	counting
-	p               *bonusParams
-	factor          func(k float64, rng *rand.Rand) float64
-	prior           normalReward
-	plans           float64       // made in this run
-	rewards         []mdp.Moments // of each pair, without M2; counts are of transitions
-	reward, perStep []float64     // of each pair: its mean reward + c(n_r), and c(n_p)
-	q               []float64     // of pair i with h steps to go: q[h*S*A+i]
-	value           []float64
-	left            int // steps that the plan is still good for
+// bonusModel is the expected model with bonuses.
+type bonusModel struct {
+	modelbased.Unobserved
+	p      *bonusParams
+	factor func(k float64, rng *rand.Rand) float64
+	prior  normalReward
+	x      *modelbased.Experience `snapshot:"-"`
+	plans  float64                // made in this run
+	pairs  []bonusPair
+	left   float64 // steps to go of the present sweep
+	unseen float64 // its α Σ_u V(u)
 }
 
-func (x *planner) Start(s uint64) {
-	x.start(s)
-	x.prior = normalReward{x.p.Mu0, x.p.Tau0, x.p.Tau}
-	clear(x.rewards)
-	x.plans = 0
+type bonusPair struct {
+	seen            mdp.Moments // of rewards, without M2
+	reward, perStep float64     // the mean reward + c(n_r), and c(n_p)
 }
 
-func (x *planner) Begin(s int) int {
-	x.left = 0
-	return x.Act(s)
+// Start implements modelbased.Construction.
+func (m *bonusModel) Start(x *modelbased.Experience) {
+	m.x, m.plans = x, 0
+	clear(m.pairs)
 }
 
-func (x *planner) Step(r float64, next int) int {
-	x.paid(r)
-	x.counts.Update(x.state, x.action, r, next)
-	return x.Act(next)
+// Observe implements modelbased.Observer.
+func (m *bonusModel) Observe(r float64, _ int) bool {
+	seen := &m.pairs[m.x.Pair()].seen
+	seen.N++
+	seen.Mean += (r - seen.Mean) / seen.N
+	return false
 }
 
-// paid takes in the reward of the last step.
-func (x *planner) paid(r float64) {
-	m := &x.rewards[x.state*x.t.Actions+x.action]
-	m.N++
-	m.Mean += (r - m.Mean) / m.N
-}
-
-func (x *planner) End(r float64, next int, terminated bool) {
-	x.paid(r)
-	if terminated || !x.p.IgnoreLast {
-		x.counts.Update(x.state, x.action, r, next)
-	}
-	if terminated {
-		x.mark(next)
+// Refresh implements modelbased.Backups.
+func (m *bonusModel) Refresh() {
+	m.plans++
+	for i := range m.pairs {
+		pair, s, a := &m.pairs[i], i/m.x.Task.Actions, i%m.x.Task.Actions
+		pair.reward = m.prior.Mean(pair.seen) + m.p.Scaling*m.factor(m.plans, m.x.Rand)/math.Sqrt(m.p.Tau0+m.p.Tau*pair.seen.N)
+		pair.perStep = m.p.Scaling * m.factor(m.plans, m.x.Rand) / math.Sqrt(m.p.Alpha*float64(m.x.Task.States)+m.x.Counts.N(s, a))
 	}
 }
 
-func (x *planner) Act(s int) int {
-	x.unmark(s)
-	if x.left == 0 {
-		x.plan()
+// Sweep implements modelbased.Backups.
+func (m *bonusModel) Sweep(value []float64, left int) {
+	sum := 0.0
+	for _, v := range value {
+		sum += v
 	}
-	i := (x.left*x.t.States + s) * x.t.Actions
-	x.left--
-	x.state = s
-	if x.p.Epsilon > 0 && x.rng.Float64() < x.p.Epsilon {
-		x.action = x.rng.IntN(x.t.Actions)
-	} else {
-		x.action = argmax.Any(x.q[i:i+x.t.Actions], x.rng)
-	}
-	return x.action
+	m.left, m.unseen = float64(left), m.p.Alpha*sum
 }
 
-// plan is backward induction on the expected model with bonuses. The expected
-// value of a successor is (α Σ_u V(u) + Σ_u N(s,a,u) V(u))/(αS + N(s,a)), so that
-// a backup takes as long as there are successors seen.
-func (x *planner) plan() {
-	states, n := x.t.States, x.t.Actions
-	x.plans++
-	for s := range states {
-		for a := range n {
-			i := s*n + a
-			seen := x.rewards[i]
-			x.reward[i] = x.prior.Mean(seen) + x.p.Scaling*x.factor(x.plans, x.rng)/math.Sqrt(x.p.Tau0+x.p.Tau*seen.N)
-			x.perStep[i] = x.p.Scaling * x.factor(x.plans, x.rng) / math.Sqrt(x.p.Alpha*float64(states)+x.counts.N(s, a))
-		}
+// Backup implements modelbased.Backups. The expected value of a successor is
+// (α Σ_u V(u) + Σ_u N(s,a,u) V(u))/(αS + N(s,a)), so that a backup takes as long as
+// there are successors seen.
+func (m *bonusModel) Backup(q []float64, s int, value []float64) {
+	prior := m.p.Alpha * float64(m.x.Task.States)
+	for a := range q {
+		pair := &m.pairs[s*len(q)+a]
+		q[a] = pair.reward + (m.left-1)*pair.perStep + m.x.Sum(m.unseen, s, a, value)/(prior+m.x.Counts.N(s, a))
 	}
-	clear(x.value)
-	for h := 1; h <= x.p.Horizon; h++ {
-		q := x.q[h*states*n : (h+1)*states*n]
-		sum := 0.0
-		for _, v := range x.value {
-			sum += v
-		}
-		for s := range states {
-			for a := range n {
-				i := s*n + a
-				if x.terminal[s] {
-					q[i] = 0
-					continue
-				}
-				v := x.p.Alpha * sum
-				next, count := x.counts.Row(s, a)
-				for k, u := range next {
-					v += count[k] * x.value[u]
-				}
-				v /= x.p.Alpha*float64(states) + x.counts.N(s, a)
-				q[i] = x.reward[i] + float64(h-1)*x.perStep[i] + v
-			}
-		}
-		for s := range states {
-			x.value[s] = argmax.Max(q[s*n : (s+1)*n])
-		}
-	}
-	x.left = x.p.Horizon
 }

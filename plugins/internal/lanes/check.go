@@ -1,0 +1,106 @@
+package lanes
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Check validates parameters, a struct, against the ranges and choices in the
+// jsonschema tags of its fields, those of embedded structs among them. Nil pointers are
+// valid. It returns the first error, which names the parameter.
+func Check(p any) error { return check(reflect.Indirect(reflect.ValueOf(p))) }
+
+func check(v reflect.Value) error {
+	for i := range v.NumField() {
+		f, x := v.Type().Field(i), reflect.Indirect(v.Field(i))
+		var err error
+		switch {
+		case f.Anonymous && x.Kind() == reflect.Struct:
+			err = check(x)
+		case x.IsValid():
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			err = checkValue(name, x, f.Tag.Get("jsonschema"))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkValue validates one parameter.
+func checkValue(name string, v reflect.Value, tag string) error {
+	r := interval{low: math.Inf(-1), high: math.Inf(1)}
+	var choices []string
+	for _, rule := range strings.Split(tag, ",") {
+		key, text, _ := strings.Cut(rule, "=")
+		number, _ := strconv.ParseFloat(text, 64)
+		switch key {
+		case "minimum":
+			r.low = number
+		case "exclusiveMinimum":
+			r.low, r.openLow = number, true
+		case "maximum":
+			r.high = number
+		case "exclusiveMaximum":
+			r.high, r.openHigh = number, true
+		case "enum":
+			choices = append(choices, text)
+		}
+	}
+	switch {
+	case v.Kind() == reflect.String && choices != nil:
+		if !slices.Contains(choices, v.String()) {
+			last := len(choices) - 1
+			return Invalid("%s is %q, must be %s or %s", name, v.String(), strings.Join(choices[:last], ", "), choices[last])
+		}
+	case v.CanInt():
+		return r.check(name, v.Interface(), float64(v.Int()))
+	case v.CanUint():
+		return r.check(name, v.Interface(), float64(v.Uint()))
+	case v.CanFloat():
+		if math.IsInf(v.Float(), 0) {
+			return Invalid("%s is %v, must be finite", name, v.Float())
+		}
+		return r.check(name, v.Interface(), v.Float())
+	}
+	return nil
+}
+
+// interval is the range of a number.
+type interval struct {
+	low, high         float64
+	openLow, openHigh bool
+}
+
+func (r interval) check(name string, value any, x float64) error {
+	above := x > r.low || x == r.low && !r.openLow
+	below := x < r.high || x == r.high && !r.openHigh
+	if above && below {
+		return nil
+	}
+	return Invalid("%s is %v, must be %s", name, value, r)
+}
+
+// String describes the interval.
+func (r interval) String() string {
+	unbounded := math.IsInf(r.high, 1)
+	switch {
+	case unbounded && r.openLow:
+		return fmt.Sprintf("more than %v", r.low)
+	case unbounded:
+		return fmt.Sprintf("at least %v", r.low)
+	}
+	left, right := "[", "]"
+	if r.openLow {
+		left = "("
+	}
+	if r.openHigh {
+		right = ")"
+	}
+	return fmt.Sprintf("in %s%v,%v%s", left, r.low, r.high, right)
+}

@@ -1,0 +1,93 @@
+package modelbased
+
+// Trigger says when an agent plans. Every agent plans before its first action; the
+// zero value never plans again in a run.
+type Trigger struct {
+	Episode   bool    // at the start of every episode
+	Horizon   int     // after so many steps; also the steps that a plan is for
+	Repeat    bool    // of Horizon: follow the same plan again, in place of a new one
+	Hold      bool    // of Horizon: other reasons wait until the steps are over
+	Growth    *Growth // when the visits to a pair have grown since the last plan
+	Ahead     bool    // of Growth, without a horizon: before a visit to such a pair (UCRL2), not after
+	Known     []bool  // of Growth: the states whose pairs count; nil is all
+	Visits    float64 // when a pair has been visited so often; Growth counts from there on
+	Geometric bool    // after every step with probability 1−Discount
+	Discount  float64
+	Terminals bool // when a state has turned out to be terminal, or not to be
+	Changes   bool // when values have changed; the planner is Incremental
+
+	due  bool
+	left int // steps of the horizon to go
+}
+
+func (t *Trigger) start() {
+	t.due, t.left = true, 0
+	if t.Growth != nil {
+		t.Growth.Reset()
+	}
+}
+
+func (t *Trigger) begin() {
+	t.due = t.due || t.Episode
+	t.left = 0
+}
+
+// visited counts a visit, the visits-th, to a pair of state s.
+func (t *Trigger) visited(s, pair int, visits float64) {
+	if visits == t.Visits {
+		t.due = true
+	}
+	if g := t.Growth; g != nil {
+		g.since[pair]++
+		if !t.Ahead && visits >= t.Visits && (t.Known == nil || t.Known[s]) && g.Outdated(pair, visits) {
+			t.due = true
+		}
+	}
+}
+
+// now reports whether to plan before the next action.
+func (t *Trigger) now() bool {
+	if t.Horizon == 0 {
+		return t.due
+	}
+	if t.left > 0 {
+		return t.due && !t.Hold
+	}
+	return t.due || !t.Repeat
+}
+
+func (t *Trigger) planned() {
+	t.due, t.left = false, 0
+	if t.Growth != nil {
+		t.Growth.Reset()
+	}
+}
+
+// Growth counts the visits to pairs of state and action since the last plan. A plan is
+// outdated when one has been visited first, or a Share more often than by then: 1 is
+// doubling.
+type Growth struct {
+	Share float64
+	since []float64
+}
+
+// NewGrowth returns a count of no visits.
+func NewGrowth(pairs int, share float64) *Growth {
+	return &Growth{Share: share, since: make([]float64, pairs)}
+}
+
+// Reset begins to count anew.
+func (g *Growth) Reset() { clear(g.since) }
+
+// Add counts a visit to a pair, which has now had so many in all, and reports whether
+// the plan is outdated by it.
+func (g *Growth) Add(pair int, visits float64) bool {
+	g.since[pair]++
+	return g.Outdated(pair, visits)
+}
+
+// Outdated reports whether visits to a pair, so many in all, outdate the plan.
+func (g *Growth) Outdated(pair int, visits float64) bool {
+	n := g.since[pair]
+	return n >= max(1, g.Share*(visits-n))
+}

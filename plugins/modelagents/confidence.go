@@ -1,0 +1,109 @@
+package modelagents
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/rlrun/rlrun/plugins/internal/finite"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
+)
+
+// confidence is the set of models that the data allow: mean rewards and, in the L1 norm,
+// rows of probabilities within a width of what was seen. Its backups are those of the
+// best model for the values at hand.
+type confidence struct {
+	p         *ucrl2Params
+	low, span float64 // rewards are in [low, low+span]
+	plans     float64 // made in this run
+	pairs     []confidencePair
+	best      int // the state of the largest value
+	row       []successor
+	x         *modelbased.Experience `snapshot:"-"`
+}
+
+// confidencePair is the largest mean reward of a pair, and the width of its transitions.
+type confidencePair struct{ reward, width float64 }
+
+// successor is one of a pair's: its value and estimated probability.
+type successor struct{ value, prob float64 }
+
+func newConfidence(p *ucrl2Params, t finite.Task, low, high float64) *confidence {
+	return &confidence{p: p, low: low, span: high - low, pairs: make([]confidencePair, t.States*t.Actions)}
+}
+
+// Start implements modelbased.Construction.
+func (m *confidence) Start(x *modelbased.Experience) { m.x, m.plans = x, 0 }
+
+// tolerance is where extended value iteration may stop (Jaksch et al. 2010, Figure 1).
+func (m *confidence) tolerance() float64 { return m.span / math.Sqrt(m.x.Counts.Total()+1) }
+
+// Refresh implements modelbased.Backups.
+func (m *confidence) Refresh() {
+	m.plans++
+	states, actions := float64(m.x.Task.States), float64(m.x.Task.Actions)
+	var r, p float64 // squared widths at n = 1
+	if m.p.Widths == "jaksch" {
+		t := m.x.Counts.Total() + 1
+		r = 7. / 2 * math.Log(2*states*actions*t/m.p.Delta)
+		p = 14 * states * math.Log(2*actions*t/m.p.Delta)
+	} else {
+		r = 4 * math.Log(2*states*actions*(m.plans+1)/m.p.Delta)
+		p = states * r
+	}
+	for i := range m.pairs {
+		s, a := i/m.x.Task.Actions, i%m.x.Task.Actions
+		n := m.x.Counts.N(s, a)
+		mean := m.low
+		if n > 0 {
+			mean = m.x.Counts.Rewards(s, a).Mean
+		}
+		n = max(1, n)
+		m.pairs[i] = confidencePair{mean + m.p.Scaling*m.span*math.Sqrt(r/n), m.p.Scaling * math.Sqrt(p/n)}
+	}
+}
+
+// Sweep implements modelbased.Backups.
+func (m *confidence) Sweep(value []float64, _ int) {
+	m.best = 0
+	for s, v := range value {
+		if v > value[m.best] {
+			m.best = s
+		}
+	}
+}
+
+// Backup implements modelbased.Backups.
+func (m *confidence) Backup(q []float64, s int, value []float64) {
+	for a := range q {
+		q[a] = m.pairs[s*len(q)+a].reward + m.expect(s, a, value)
+	}
+}
+
+// expect returns the largest expected value after a pair within the L1 width:
+// half of the width goes to the best state, from the worst (Strehl & Littman 2008;
+// Jaksch et al. 2010, Figure 2).
+func (m *confidence) expect(s, a int, value []float64) float64 {
+	n := m.x.Counts.N(s, a)
+	next, count := m.x.Counts.Row(s, a)
+	add, top, sum := m.pairs[s*m.x.Task.Actions+a].width/2, value[m.best], 0.0
+	m.row = m.row[:0]
+	for k, u := range next {
+		if int(u) != m.best {
+			p := count[k] / n
+			m.row = append(m.row, successor{value[u], p})
+			sum += p
+		}
+	}
+	if add >= sum { // all may go to the best
+		return top
+	}
+	slices.SortFunc(m.row, func(a, b successor) int { return cmp.Compare(a.value, b.value) })
+	expected := (1 - sum + add) * top
+	for _, u := range m.row {
+		taken := min(u.prob, add)
+		add -= taken
+		expected += (u.prob - taken) * u.value
+	}
+	return expected
+}
