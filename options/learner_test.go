@@ -40,7 +40,7 @@ func TestLearnersFindTheValuesOfThePlan(t *testing.T) {
 		rng := newRNG(rapid.Uint64().Draw(t, "rng"))
 		options := fewOptions(m, rng)
 		models := modelsOf(t, m, gamma, options...)
-		plan, err := SolveSMDP(models, PlanOptions{Tolerance: 1e-12})
+		plan, err := SolveSMDP(models, PlanConfig{Tolerance: 1e-12})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestIntraOptionFixedPoint(t *testing.T) {
 		}
 		options := append(primitives(m), Markov{Policy: drawPolicy(t, m), End: end})
 		models := modelsOf(t, m, gamma, options...)
-		plan, err := SolveSMDP(models, PlanOptions{Tolerance: 1e-12})
+		plan, err := SolveSMDP(models, PlanConfig{Tolerance: 1e-12})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestIntraOptionLearningConverges(t *testing.T) {
 	m, rng := task.Model, newRNG(5)
 	options := fewOptions(m, rng)
 	models := modelsOf(t, m, gamma, options...)
-	plan, err := SolveSMDP(models, PlanOptions{})
+	plan, err := SolveSMDP(models, PlanConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

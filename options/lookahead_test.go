@@ -30,7 +30,7 @@ func TestLookaheadOfOneState(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		red, err := Reduce(members, ReduceOptions{Kinds: []Kind{Constants, Uniform}})
+		red, err := Reduce(members, ReduceConfig{Kinds: []Kind{Constants, Uniform}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestLookaheadOfOneState(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := decide(t, Rule{Score: Paired, Kind: bandit.V}, gamma, p.two(x)).Advantage
+			want := decide(t, DeciderConfig{Rule: RuleCommonModel, Bound: bandit.V}, gamma, p.two(x)).Advantage
 			if math.Abs(got-want) > 1e-9 {
 				t.Fatalf("%s has the advantage %v, want %v", c.Name, got, want)
 			}
@@ -55,7 +55,7 @@ func TestLookaheadOfOneState(t *testing.T) {
 // The reduction forgets the state: what it loses vanishes as the horizon grows.
 func TestLookaheadAgreesAtLongHorizons(t *testing.T) {
 	members := posterior(t, 4, 2, 5, 60, 5)
-	red, err := Reduce(members, ReduceOptions{Kinds: []Kind{Members, Uniform}})
+	red, err := Reduce(members, ReduceConfig{Kinds: []Kind{Members, Uniform}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestLookaheadAgreesAtLongHorizons(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				worst = max(worst, math.Abs(got-decide(t, Rule{Score: Paired, Kind: bandit.V}, gamma, p.two(x)).Advantage))
+				worst = max(worst, math.Abs(got-decide(t, DeciderConfig{Rule: RuleCommonModel, Bound: bandit.V}, gamma, p.two(x)).Advantage))
 			}
 		}
 		if worst > last/5 {

@@ -62,8 +62,8 @@ class OptionAgent(Agent):
     def offer(self, kinds: Sequence[str]) -> None:
         """Note which kinds of options the host wants to choose from besides the greedy one.
 
-        They are among "members", "constants", "uniform", "deviations", "overdue",
-        "novelty" and "repeats"; raise `rlrun.Unsupported` for those that the agent
+        They are among "members", "constants", "uniform", "deviations", "recency-bonus",
+        "count-bonus", "repeats" and "pair"; raise `rlrun.Unsupported` for those that the agent
         cannot make. It is called after ``begin``, or never.
         """
 

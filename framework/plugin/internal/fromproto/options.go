@@ -18,7 +18,7 @@ func Kinds(names []string) ([]options.Kind, error) {
 	kinds := make([]options.Kind, len(names))
 	for i, name := range names {
 		var err error
-		if kinds[i], err = options.ParseKind(name); err != nil {
+		if kinds[i], err = options.KindNamed(name); err != nil {
 			return nil, fmt.Errorf("%w: %w", err, framework.ErrUnsupported)
 		}
 	}
@@ -94,7 +94,7 @@ func (d *Decisions) Problems(problems []options.Problem, epochs []bool, r *pb.Ag
 		}
 		a := options.Arm{Name: d.names[number]}
 		if len(d.reveals) > 0 && d.reveals[i] != -1 {
-			a.Class, a.Reveal = options.Uninformed, d.reveals[i]
+			a.Class, a.RevealProbability = options.Uninformed, d.reveals[i]
 		}
 		d.arms = append(d.arms, a)
 	}

@@ -316,7 +316,7 @@ func TestDecisions(t *testing.T) {
 				for x := range n {
 					a := options.Arm{Name: rapid.SampledFrom([]string{"", "greedy", "α 1", "member 2"}).Draw(rt, "name")}
 					if optimal && x != p.Greedy && rapid.Bool().Draw(rt, "uninformed") {
-						a.Class, a.Reveal = options.Uninformed, rapid.Float64Range(0, 1).Draw(rt, "reveal")
+						a.Class, a.RevealProbability = options.Uninformed, rapid.Float64Range(0, 1).Draw(rt, "reveal")
 					}
 					p.Arms = append(p.Arms, a)
 				}

@@ -54,7 +54,7 @@ func Decisions(r *pb.AgentReply, epochs []bool, problems []options.Problem, name
 			r.Options = appendUint32(r.Options, number)
 			reveal := -1.0
 			if a.Class == options.Uninformed {
-				reveal = a.Reveal
+				reveal = a.RevealProbability
 			}
 			r.Reveals = space.AppendNumbers(r.Reveals, []float64{reveal})
 		}

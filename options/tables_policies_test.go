@@ -22,11 +22,20 @@ func policyValues(actions, members, policies int) []float64 {
 	return e
 }
 
+// listed lists options of tables.
+func listed(options []TableOption) string {
+	var words []string
+	for _, o := range options {
+		words = append(words, fmt.Sprint(o.Kind.String(), " ", o.Of))
+	}
+	return fmt.Sprint(words)
+}
+
 // Three members of three actions, γ = 1/2, by hand. Action 1 has the largest mean;
 // member 0 would begin with 0, 1 and 2 with 2.
-func TestPolicyTables(t *testing.T) {
+func TestTablesOfPolicies(t *testing.T) {
 	q := []float64{8, 0, 0, 6, 4, 6, 0, 5, 10}
-	bonus := func(k Kind) int { return map[Kind]int{Overdue: 2, Novelty: 0}[k] }
+	agent := newVisitor(t, []int{1, 2, 3}, []int{3, 1, 6})
 	for _, tt := range []struct {
 		kinds     []Kind
 		evaluated int
@@ -35,24 +44,24 @@ func TestPolicyTables(t *testing.T) {
 	}{
 		// Twice the values of options are: greedy 1.k0; a represented member its own
 		// best where it agrees, a deviation a.k0 where not; a constant a.kp.
-		{[]Kind{Members}, 0, "[{greedy 0}]", "greedy 1 [1 1.1 1.2]; member 0 0 [8 0.1 0.2]; member 2 2 [2 5 10]; "},
-		{nil, 0, "[{greedy 0} {constants 0} {constants 1} {constants 2}]",
+		{[]Kind{Members}, 0, "[greedy 0]", "greedy 1 [1 1.1 1.2]; member 0 0 [8 0.1 0.2]; member 2 2 [2 5 10]; "},
+		{nil, 0, "[greedy 0 constants 0 constants 1 constants 2]",
 			"greedy 1 [1 1.1 1.2]; member 0 0 [8 0.1 0.2]; member 2 2 [2 5 10]; action 0 0 [0.01 0.11 0.21]; action 1 1 [1.02 1.12 1.22]; action 2 2 [2.03 2.13 2.23]; "},
-		{[]Kind{Members}, 2, "[{greedy 0} {members 0} {members 1}]", "greedy 1 [1 1.1 1.2]; member 0 0 [0.01 0.11 0.21]; member 1 1 [2.02 2.12 2.22]; member 2 2 [2 5 10]; "},
-		{[]Kind{Deviations, Overdue, Novelty}, 0, "[{greedy 0}]", "greedy 1 [1 1.1 1.2]; deviation 0 0 [0 0.1 0.2]; deviation 2 2 [2 2.1 2.2]; overdue 2 [2 2.1 2.2]; novelty 0 [0 0.1 0.2]; "},
-		{[]Kind{Uniform, Repeats}, 0, "[{greedy 0} {uniform 0}]", "greedy 1 [1 1.1 1.2]; uniform 0 [1.01 1.11 1.21]; repeats 0 [1.01 1.11 1.21]; "},
+		{[]Kind{Members}, 2, "[greedy 0 members 0 members 1]", "greedy 1 [1 1.1 1.2]; member 0 0 [0.01 0.11 0.21]; member 1 1 [2.02 2.12 2.22]; member 2 2 [2 5 10]; "},
+		{[]Kind{Deviations, RecencyBonus, CountBonus}, 0, "[greedy 0]", "greedy 1 [1 1.1 1.2]; deviation 0 0 [0 0.1 0.2]; deviation 2 2 [2 2.1 2.2]; recency-bonus 0 [2 2.1 2.2]; count-bonus 0 [0 0.1 0.2]; "},
+		{[]Kind{Uniform, Repeats}, 0, "[greedy 0 uniform 0]", "greedy 1 [1 1.1 1.2]; uniform 0 [1.01 1.11 1.21]; repeats 0 [1.01 1.11 1.21]; "},
 	} {
-		tables, err := NewPolicyTables(3, 3, 0.5, TableOptions{Kinds: tt.kinds, Evaluated: tt.evaluated})
+		tables, err := NewTables(3, 3, 0.5, TableConfig{Policies: true, Kinds: tt.kinds, Evaluated: tt.evaluated, Kappa: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(tables.Policies()); got != tt.policies {
+		if got := listed(tables.EvaluatedPolicies()); got != tt.policies {
 			t.Errorf("policies %s, want %s", got, tt.policies)
 		}
-		e := policyValues(3, 3, len(tables.Policies()))
+		e := policyValues(3, 3, len(tables.EvaluatedPolicies()))
 		p := Problem{Hold: 4, Step: 9}
 		for range 2 { // its memory is used again
-			if err := tables.At(&p, q, e, bonus); err != nil {
+			if err := tables.At(&p, q, e, agent); err != nil {
 				t.Fatal(err)
 			}
 			got := ""
@@ -76,7 +85,7 @@ func TestPolicyTables(t *testing.T) {
 		if err := p.Check(); err != nil {
 			t.Error(err)
 		}
-		if n := testing.AllocsPerRun(20, func() { _ = tables.At(&p, q, e, bonus) }); n > 0 {
+		if n := testing.AllocsPerRun(20, func() { _ = tables.At(&p, q, e, agent) }); n > 0 {
 			t.Errorf("%v: %v allocations", tt.kinds, n)
 		}
 	}
@@ -89,11 +98,11 @@ func TestRepresentatives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		actions, members := rapid.IntRange(1, 4).Draw(t, "actions"), rapid.IntRange(1, 6).Draw(t, "members")
 		evaluated := rapid.IntRange(0, members).Draw(t, "evaluated")
-		tables, err := NewPolicyTables(actions, members, 0, TableOptions{Kinds: []Kind{Members}, Evaluated: evaluated})
+		tables, err := NewTables(actions, members, 0, TableConfig{Policies: true, Kinds: []Kind{Members}, Evaluated: evaluated})
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := len(tables.Policies())
+		n := len(tables.EvaluatedPolicies())
 		q := rapid.SliceOfN(rapid.Float64Range(-10, 10), actions*members, actions*members).Draw(t, "q")
 		e := rapid.SliceOfN(rapid.Float64Range(-10, 10), len(q)*n, len(q)*n).Draw(t, "e")
 		var p Problem
@@ -149,13 +158,13 @@ func TestRepresentatives(t *testing.T) {
 	})
 }
 
-func TestPolicyTablesRefuse(t *testing.T) {
-	for _, o := range []TableOptions{{Evaluated: 3}, {Evaluated: -1}, {Reveal: -1}} {
-		if _, err := NewPolicyTables(2, 2, 0.5, o); err == nil {
+func TestTablesOfPoliciesRefuse(t *testing.T) {
+	for _, o := range []TableConfig{{Evaluated: 3}, {Evaluated: -1}, {RevealProbability: -1}} {
+		if _, err := NewTables(2, 2, 0.5, o); err == nil {
 			t.Errorf("%+v was taken", o)
 		}
 	}
-	tables, err := NewPolicyTables(2, 1, 0.5, TableOptions{Kinds: []Kind{Members}})
+	tables, err := NewTables(2, 1, 0.5, TableConfig{Policies: true, Kinds: []Kind{Members}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,19 +6,19 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// Window is for how long an option is held.
-type Window struct {
+// Commitment is for how long an option is held.
+type Commitment struct {
 	Steps int // T ≥ 1
 	// Mixing is the estimate of T_ε that T comes from: mdp.Never if a deviation
 	// from the greedy policy may never be forgotten, 0 if there is none.
-	Mixing int
-	Capped bool // the cap is active: T is shorter than the estimate asks for
-	Charge int  // steps that count as exploration, if other than Steps
+	Mixing          int
+	Capped          bool // the cap is active: T is shorter than the estimate asks for
+	ExplorationCost int  // steps that count as exploration, if other than Steps
 }
 
-// WindowOptions say how T follows from the exploration mixing time T_ε of the
+// CommitmentConfig say how T follows from the exploration mixing time T_ε of the
 // greedy policy (docs/theory.md §3.2). The zero value is useful.
-type WindowOptions struct {
+type CommitmentConfig struct {
 	Fixed    int               // if positive, T itself: nothing is estimated
 	Floor    int               // least T; default 1
 	Cap      int               // largest T; default 1000
@@ -30,47 +30,47 @@ type WindowOptions struct {
 	Return bool
 }
 
-// WindowEstimator estimates T from the models that fit the data, anew whenever
+// CommitmentEstimator estimates T from the models that fit the data, anew whenever
 // the greedy policy has changed or the data have doubled.
-type WindowEstimator struct {
-	o      WindowOptions
+type CommitmentEstimator struct {
+	o      CommitmentConfig
 	online mdp.OnlineMixing
 }
 
-// NewWindowEstimator returns an estimator that has seen nothing.
-func NewWindowEstimator(o WindowOptions) *WindowEstimator {
-	return &WindowEstimator{o, mdp.OnlineMixing{Quantile: o.Quantile, Cap: mdp.Never, Options: o.Mixing}}
+// NewCommitmentEstimator returns an estimator that has seen nothing.
+func NewCommitmentEstimator(o CommitmentConfig) *CommitmentEstimator {
+	return &CommitmentEstimator{o, mdp.OnlineMixing{Quantile: o.Quantile, Cap: mdp.Never, Options: o.Mixing}}
 }
 
-// Window returns T for a greedy policy when the data are a number of steps.
+// Commitment returns T for a greedy policy when the data are a number of steps.
 // models, draws of a belief or the plug-in model of counts, is called if the
 // estimate has to be made anew.
-func (e *WindowEstimator) Window(greedy mdp.Deterministic, steps float64, models func() []*mdp.Tabular) (Window, error) {
+func (e *CommitmentEstimator) Commitment(greedy mdp.Deterministic, steps float64, models func() []*mdp.Tabular) (Commitment, error) {
 	if e.o.Fixed > 0 {
-		return Window{Steps: e.o.Fixed}, nil
+		return Commitment{Steps: e.o.Fixed}, nil
 	}
 	t, _, err := e.online.Time(greedy, steps, models)
 	if err != nil {
-		return Window{}, err
+		return Commitment{}, err
 	}
-	return e.o.Window(t), nil
+	return e.o.Commitment(t), nil
 }
 
-// Window returns T for an exploration mixing time, which may be mdp.Never; 0 says
+// Commitment returns T for an exploration mixing time, which may be mdp.Never; 0 says
 // that nothing is known yet, and gives the floor.
-func (o WindowOptions) Window(mixing int) Window {
+func (o CommitmentConfig) Commitment(mixing int) Commitment {
 	if o.Fixed > 0 {
-		return Window{Steps: o.Fixed}
+		return Commitment{Steps: o.Fixed}
 	}
 	w := o.held(mixing, o.Scale)
 	if o.Return {
-		w.Charge = w.Steps + o.held(mixing, 1).Steps
+		w.ExplorationCost = w.Steps + o.held(mixing, 1).Steps
 	}
 	return w
 }
 
-// held is Window for a scale of its own, without the return.
-func (o WindowOptions) held(mixing int, scale float64) Window {
+// held is Commitment for a scale of its own, without the return.
+func (o CommitmentConfig) held(mixing int, scale float64) Commitment {
 	o.Floor = max(o.Floor, 1)
 	if o.Cap <= 0 {
 		o.Cap = 1000
@@ -79,7 +79,7 @@ func (o WindowOptions) held(mixing int, scale float64) Window {
 	if !(scale > 0) {
 		scale = 1
 	}
-	w := Window{Steps: o.Cap, Mixing: mixing, Capped: true}
+	w := Commitment{Steps: o.Cap, Mixing: mixing, Capped: true}
 	if mixing == mdp.Never {
 		return w
 	}
@@ -90,4 +90,4 @@ func (o WindowOptions) held(mixing int, scale float64) Window {
 }
 
 // Recomputed returns how often the mixing time has been computed.
-func (e *WindowEstimator) Recomputed() int { return e.online.Recomputed() }
+func (e *CommitmentEstimator) Recomputed() int { return e.online.Recomputed() }

@@ -11,8 +11,32 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 )
 
+// visitor is an agent in state 0 whose actions were taken a number of times, and last
+// some steps ago. All have the mean value 0.
+type visitor struct {
+	visits *Visits
+	means  []float64
+}
+
+func newVisitor(t testing.TB, count, age []int) *visitor {
+	v, err := NewVisits(1, len(count))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.now = 100
+	for a := range count {
+		v.count[a], v.last[a] = count[a], v.now-age[a]
+	}
+	return &visitor{v, make([]float64, len(count))}
+}
+
+func (*visitor) Greedy() int              { return 1 }
+func (*visitor) Prefers(member int) int   { return member }
+func (v *visitor) Means() []float64       { return v.means }
+func (v *visitor) Visits() (*Visits, int) { return v.visits, 0 }
+
 // describe lists the options of a problem with their values.
-func describe(t *ValueTables, p *Problem) string {
+func describe(t *Tables, p *Problem) string {
 	text := ""
 	for x, a := range p.Arms {
 		text += fmt.Sprintf("%s %v %v; ", a.Name, t.Option(x).Of, p.row(x))
@@ -23,9 +47,9 @@ func describe(t *ValueTables, p *Problem) string {
 // Three members of three actions, γ = 1/2, by hand. Action 1 has the largest
 // mean. Member 0 would take action 0, member 1 action 2, and member 2 as well, with
 // more to gain.
-func TestValueTables(t *testing.T) {
+func TestTablesOfActions(t *testing.T) {
 	q := []float64{8, 0, 0, 6, 4, 6, 0, 5, 10}
-	bonus := func(k Kind) int { return map[Kind]int{Overdue: 2, Novelty: 1}[k] }
+	agent := newVisitor(t, []int{2, 1, 3}, []int{3, 1, 6})
 	for _, tt := range []struct {
 		kinds []Kind
 		want  string
@@ -33,16 +57,16 @@ func TestValueTables(t *testing.T) {
 		{nil, "greedy 1 [3 2 3]; member 0 0 [4 0 0]; member 2 2 [0 2.5 5]; "},
 		{[]Kind{Constants, Members}, "greedy 1 [3 2 3]; action 0 0 [4 0 0]; action 2 2 [0 2.5 5]; "},
 		{[]Kind{Greedy, Deviations}, "greedy 1 [3 2 3]; deviation 0 0 [4 0 0]; deviation 2 2 [0 2.5 5]; "},
-		{[]Kind{Overdue, Novelty, Members}, "greedy 1 [3 2 3]; overdue 2 [0 2.5 5]; novelty 1 [3 2 3]; member 0 0 [4 0 0]; "},
+		{[]Kind{RecencyBonus, CountBonus, Members}, "greedy 1 [3 2 3]; recency-bonus 0 [0 2.5 5]; count-bonus 0 [3 2 3]; member 0 0 [4 0 0]; "},
 		{[]Kind{Uniform, Repeats}, "greedy 1 [3 2 3]; uniform 0 [2.3333333333333335 1.5 2.6666666666666665]; repeats 0 [2.3333333333333335 1.5 2.6666666666666665]; "},
 	} {
-		tables, err := NewValueTables(3, 3, 0.5, TableOptions{Kinds: tt.kinds, Reveal: 0.25})
+		tables, err := NewTables(3, 3, 0.5, TableConfig{Kinds: tt.kinds, RevealProbability: 0.25, Kappa: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := Problem{Hold: 4, Step: 9}
 		for range 2 { // its memory is used again
-			if err := tables.At(&p, q, bonus); err != nil {
+			if err := tables.At(&p, q, nil, agent); err != nil {
 				t.Fatal(err)
 			}
 			if got := describe(tables, &p); got != tt.want {
@@ -53,8 +77,8 @@ func TestValueTables(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		for x, a := range p.Arms {
-			uninformed := slices.Contains([]Kind{Uniform, Repeats, Novelty}, tables.Option(x).Kind)
-			if uninformed != (a.Class == Uninformed) || uninformed && a.Reveal != 0.25 {
+			uninformed := slices.Contains([]Kind{Uniform, Repeats, CountBonus}, tables.Option(x).Kind)
+			if uninformed != (a.Class == Uninformed) || uninformed && a.RevealProbability != 0.25 {
 				t.Errorf("option %+v", a)
 			}
 		}
@@ -67,17 +91,17 @@ func TestValueTables(t *testing.T) {
 // The options offered stand for all: with all members and all actions as options
 // of their own, save those that begin like the greedy one, no rule finds more, and
 // a member that is followed is the one of its action that has most to gain.
-func TestValueTablesOfferAllThatCounts(t *testing.T) {
+func TestTablesOfActionsOfferAllThatCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		actions, members := rapid.IntRange(1, 4).Draw(t, "actions"), rapid.IntRange(1, 6).Draw(t, "members")
 		q := rapid.SliceOfN(rapid.Float64Range(-10, 10), actions*members, actions*members).Draw(t, "q")
 		gamma := rapid.Float64Range(0, 0.99).Draw(t, "gamma")
-		tables, err := NewValueTables(actions, members, gamma, TableOptions{})
+		tables, err := NewTables(actions, members, gamma, TableConfig{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := Problem{Hold: 1}
-		if err := tables.At(&p, q, nil); err != nil {
+		if err := tables.At(&p, q, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		best := func(l int) int { // member l's action
@@ -108,7 +132,7 @@ func TestValueTablesOfferAllThatCounts(t *testing.T) {
 			add(fmt.Sprint("action ", a), a)
 		}
 		for _, rule := range benchRules {
-			if rule.Score == Stochastic {
+			if rule.Rule == RuleStochastic {
 				continue // draws for each option
 			}
 			rule.Horizon = bandit.Discounted(0.9)
@@ -143,35 +167,35 @@ func TestValueTablesOfferAllThatCounts(t *testing.T) {
 	})
 }
 
-func TestValueTablesRefuse(t *testing.T) {
+func TestTablesOfActionsRefuse(t *testing.T) {
 	for _, tt := range []struct {
 		actions, members int
 		gamma            float64
-		o                TableOptions
+		o                TableConfig
 	}{
-		{0, 1, 0.5, TableOptions{}},
-		{1, 0, 0.5, TableOptions{}},
-		{2, 2, 1, TableOptions{}},
-		{2, 2, math.NaN(), TableOptions{}},
-		{2, 2, 0.5, TableOptions{Reveal: 2}},
-		{2, 2, 0.5, TableOptions{Kinds: []Kind{99}}},
-		{2, 2, 0.5, TableOptions{Kinds: []Kind{Members, Members}}},
+		{0, 1, 0.5, TableConfig{}},
+		{1, 0, 0.5, TableConfig{}},
+		{2, 2, 1, TableConfig{}},
+		{2, 2, math.NaN(), TableConfig{}},
+		{2, 2, 0.5, TableConfig{RevealProbability: 2}},
+		{2, 2, 0.5, TableConfig{Kinds: []Kind{nil}}},
+		{2, 2, 0.5, TableConfig{Kinds: []Kind{Members, Members}}},
 	} {
-		if _, err := NewValueTables(tt.actions, tt.members, tt.gamma, tt.o); err == nil {
+		if _, err := NewTables(tt.actions, tt.members, tt.gamma, tt.o); err == nil {
 			t.Errorf("%+v was taken", tt)
 		}
 	}
-	tables, err := NewValueTables(2, 1, 0.5, TableOptions{})
+	tables, err := NewTables(2, 1, 0.5, TableConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := Problem{Hold: 1}
 	for _, bad := range [][]float64{nil, {1}, {1, 2, 3}} {
-		if err := tables.At(&p, bad, nil); err == nil {
+		if err := tables.At(&p, bad, nil, nil); err == nil {
 			t.Errorf("values %v were taken", bad)
 		}
 	}
-	if err := tables.At(&p, []float64{math.NaN(), 1}, nil); err != nil || p.Check() == nil {
+	if err := tables.At(&p, []float64{math.NaN(), 1}, nil, nil); err != nil || p.Check() == nil {
 		t.Errorf("NaN passes, %v", err)
 	}
 }
