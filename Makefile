@@ -1,13 +1,14 @@
 # make test   everything a user runs to see that his copy works
 # make check  everything CI asks for: format, vet, staticcheck, race, generated code
 # make same   the oracle: every config's curves and decisions are the same to the bit (UPDATE=1 keeps new digests)
+# make wheel  wheels that carry the program, for pip (PLATFORMS="linux/amd64" for some)
 # make bench  the benchmarks behind docs/performance.md
 # make test-python      of test, the Python package, in a virtual environment of its own
 # make generate-python  its generated code
 
 GO ?= go
 
-.PHONY: test same check lint generate race bench test-python generate-python
+.PHONY: wheel test same check lint generate race bench test-python generate-python
 
 test:
 	$(GO) test ./...
@@ -42,3 +43,6 @@ test-python:
 generate-python:
 	REQUIRE_PYTHON=1 ./python/test.sh install
 	python/.venv/bin/python python/generate.py
+
+wheel:
+	./python/wheels.sh $(PLATFORMS)
