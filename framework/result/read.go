@@ -265,6 +265,16 @@ func ReadRecords(dir string) iter.Seq2[Record, error] {
 	}
 }
 
+// Aggregate makes the statistics of the records, with the notices.
+func (r *Runs) Aggregate(meta Meta) (*Summary, error) {
+	s, err := Aggregate(meta, r.All())
+	if err != nil {
+		return nil, err
+	}
+	s.Notices = r.Notices
+	return s, nil
+}
+
 // All reads the records one by one in the order of Entries, so that what is made
 // from them does not depend on how they are spread over files. It stops at the
 // first error. It may be iterated again.
