@@ -30,7 +30,7 @@ const defaultGamma = 0.99
 // episode follows; a truncated step teaches like any other. Rewards outside their
 // bounds are taken as they are.
 func Plugin() vector.Plugin {
-	return finite.Plugin("rlrun/threshold-model@1",
+	p := finite.Plugin("rlrun/threshold-model@1",
 		"Explores by the threshold of Dimitrakakis (2006), pair by pair: where what trying may gain over the rest of the run exceeds what the detour costs. Ours; nothing to tune.",
 		params{Rule: "sup"},
 		func(p params, t finite.Task) (func() finite.Learner, error) {
@@ -71,6 +71,9 @@ func Plugin() vector.Plugin {
 				return &lane
 			}, nil
 		})
+	return lanes.Breaks([]vector.Plugin{p}, map[string]map[string]string{"rlrun/threshold-model@1": {
+		"duplicated-actions": "every copy of an action is tried by itself, which costs short runs steps",
+	}})[0]
 }
 
 // agent is one lane.
