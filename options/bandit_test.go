@@ -55,7 +55,7 @@ func action(red *Reduction, d Decision) int {
 // ruleCase is a policy of package policy and the rule that is to decide alike.
 type ruleCase struct {
 	spec policy.Spec
-	rule Rule
+	rule DeciderConfig
 	// own makes the policy see the populations as beliefs of any type, of which it
 	// samples every one in turn, a member by its number; on populations as such it
 	// leaves out what cannot win, and draws by rank, so that it uses the same random
@@ -84,22 +84,22 @@ func cases(gamma, low float64) []ruleCase {
 		s.Compare = "pairs"
 		return s
 	}
-	rule := func(score Score, kind bandit.IndexKind) Rule {
-		return Rule{Horizon: h, Score: score, Kind: kind, LowerBound: low}
+	rule := func(r Rule, bound bandit.IndexKind) DeciderConfig {
+		return DeciderConfig{Horizon: h, Rule: r, Bound: bound, LowerBound: low}
 	}
-	stochastic := rule(Stochastic, bandit.U)
+	stochastic := rule(RuleStochastic, bandit.U)
 	commonly := stochastic
 	commonly.Common = true
 	return []ruleCase{
-		{spec: policy.Spec{Kind: "greedy"}, rule: rule(Never, bandit.U)},
-		{spec: spec("optimistic", "U"), rule: rule(MeanValue, bandit.U)},
-		{spec: spec("optimistic", "U+"), rule: rule(MeanValue, bandit.UPlus)},
-		{spec: spec("optimistic", "V"), rule: rule(MeanValue, bandit.V)},
-		{spec: pairs("U+"), rule: rule(Paired, bandit.UPlus)},
-		{spec: pairs("V"), rule: rule(Paired, bandit.V)},
-		{spec: spec("index", "U"), rule: rule(Index, bandit.U)},
-		{spec: spec("index", "U+"), rule: rule(Index, bandit.UPlus)},
-		{spec: spec("index", "V"), rule: rule(Index, bandit.V)},
+		{spec: policy.Spec{Kind: "greedy"}, rule: rule(RuleNever, bandit.U)},
+		{spec: spec("optimistic", "U"), rule: rule(RuleMean, bandit.U)},
+		{spec: spec("optimistic", "U+"), rule: rule(RuleMean, bandit.UPlus)},
+		{spec: spec("optimistic", "V"), rule: rule(RuleMean, bandit.V)},
+		{spec: pairs("U+"), rule: rule(RuleCommonModel, bandit.UPlus)},
+		{spec: pairs("V"), rule: rule(RuleCommonModel, bandit.V)},
+		{spec: spec("index", "U"), rule: rule(RuleIndex, bandit.U)},
+		{spec: spec("index", "U+"), rule: rule(RuleIndex, bandit.UPlus)},
+		{spec: spec("index", "V"), rule: rule(RuleIndex, bandit.V)},
 		{spec: common, rule: commonly},
 		{spec("optimistic-stochastic", ""), stochastic, true},
 	}
@@ -109,10 +109,10 @@ func cases(gamma, low float64) []ruleCase {
 // reward, for any discount, lower bound, and number of members and arms.
 func TestOneStateDecidesAsTheBandit(t *testing.T) {
 	for i, c := range cases(0, 0) {
-		t.Run(fmt.Sprintf("%v %v common=%v", c.rule.Score, c.rule.Kind, c.rule.Common), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v %v common=%v", c.rule.Rule.String(), c.rule.Bound, c.rule.Common), func(t *testing.T) {
 			explored := 0
 			rapid.Check(t, func(rt *rapid.T) { explored += oneStateRun(t, rt, i) })
-			if t.Logf("%d decisions explored", explored); explored == 0 && c.rule.Score != Never {
+			if t.Logf("%d decisions explored", explored); explored == 0 && c.rule.Rule != RuleNever {
 				t.Error("nothing was ever explored")
 			}
 		})
@@ -156,12 +156,12 @@ func oneStateRun(t *testing.T, rt *rapid.T, i int) (explored int) {
 	}
 	rewards := newRNG(seed + 1)
 	for i := range 15 {
-		red, err := Reduce(oneState(t, b.values()), ReduceOptions{Kinds: []Kind{Constants}})
+		red, err := Reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}})
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if red.Window != (Window{Steps: 1, Mixing: 1}) {
-			rt.Fatalf("one state needs the window %+v", red.Window)
+		if red.Commitment != (Commitment{Steps: 1, Mixing: 1}) {
+			rt.Fatalf("one state needs the commitment %+v", red.Commitment)
 		}
 		var p Problem
 		red.At(&p, 0, i)
@@ -197,7 +197,7 @@ func TestOneStateTies(t *testing.T) {
 			rt.Fatal(err)
 		}
 		b := arms{n, k, populations}
-		red, err := Reduce(oneState(t, b.values()), ReduceOptions{Kinds: []Kind{Constants}})
+		red, err := Reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func TestOneStateTies(t *testing.T) {
 		h := bandit.Discounted(gamma)
 		c := bandit.Comparison{Known: populations[greedy].Mean()}
 
-		d, err := Decide(Rule{Horizon: h, Score: MeanValue}, &p, nil)
+		d, err := Decide(DeciderConfig{Horizon: h, Rule: RuleMean}, &p, nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func TestOneStateTies(t *testing.T) {
 			rt.Fatalf("Algorithm 1 takes arm %d, want %d: %v", got, want, b.values())
 		}
 		table := bandit.NewIndexTable(bandit.V, h.Share(1), k)
-		if d, err = Decide(Rule{Horizon: h, Score: Index, Kind: bandit.V}, &p, nil); err != nil {
+		if d, err = Decide(DeciderConfig{Horizon: h, Rule: RuleIndex, Bound: bandit.V}, &p, nil); err != nil {
 			rt.Fatal(err)
 		}
 		want = greedy
@@ -271,7 +271,7 @@ func TestStochasticDistribution(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := arms{n, k, populations}
-		red, err := Reduce(oneState(t, b.values()), ReduceOptions{Kinds: []Kind{Constants}})
+		red, err := Reduce(oneState(t, b.values()), ReduceConfig{Kinds: []Kind{Constants}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestStochasticDistribution(t *testing.T) {
 			}
 			exact[chosen] += 1 / float64(k*k*k)
 		}
-		d, err := NewDecider(Rule{Horizon: bandit.Discounted(gamma), Score: Stochastic})
+		d, err := NewDecider(DeciderConfig{Horizon: bandit.Discounted(gamma), Rule: RuleStochastic})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,11 +344,11 @@ func TestFill(t *testing.T) {
 	})
 }
 
-// With one state, the values of options are those of the arms, and the window is
+// With one state, the values of options are those of the arms, and the commitment is
 // one step.
 func TestOneStateValues(t *testing.T) {
 	values := [][]float64{{0.3, 0.6}, {0.5, 0.1}}
-	red, err := Reduce(oneState(t, values), ReduceOptions{Kinds: []Kind{Members, Constants, Uniform}})
+	red, err := Reduce(oneState(t, values), ReduceConfig{Kinds: []Kind{Members, Constants, Uniform}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func riverSwim(t testing.TB, members, steps int) []*mdp.Tabular {
 func lanes(t testing.TB) []Problem {
 	problems := make([]Problem, 8)
 	for i := range problems {
-		red, err := Reduce(posterior(t, 6, 2, 16, 100, uint64(i)), ReduceOptions{Kinds: []Kind{Constants, Uniform}})
+		red, err := Reduce(posterior(t, 6, 2, 16, 100, uint64(i)), ReduceConfig{Kinds: []Kind{Constants, Uniform}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,14 +48,14 @@ func lanes(t testing.TB) []Problem {
 	return problems
 }
 
-var benchRules = []Rule{
-	{Score: Paired}, {Score: Paired, Kind: bandit.V}, {Score: MeanValue}, {Score: Index, Kind: bandit.V}, {Score: Stochastic},
+var benchRules = []DeciderConfig{
+	{Rule: RuleCommonModel}, {Rule: RuleCommonModel, Bound: bandit.V}, {Rule: RuleMean}, {Rule: RuleIndex, Bound: bandit.V}, {Rule: RuleStochastic},
 }
 
 // A decision allocates nothing, from one lane to the next.
 func TestDecideAllocatesNothing(t *testing.T) {
 	problems := lanes(t)
-	tables, err := NewValueTables(2, 16, 0.99, TableOptions{})
+	tables, err := NewTables(2, 16, 0.99, TableConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestDecideAllocatesNothing(t *testing.T) {
 				}
 				p := Problem{Hold: 3}
 				q[3] = -q[3]
-				if err := tables.At(&p, q, nil); err != nil {
+				if err := tables.At(&p, q, nil, nil); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := d.Decide(&p, rng); err != nil {
@@ -88,14 +88,14 @@ func TestDecideAllocatesNothing(t *testing.T) {
 			}
 			run()
 			if n := testing.AllocsPerRun(20, run); n > 0 {
-				t.Errorf("%v %v: %v allocations", rule.Score, rule.Kind, n)
+				t.Errorf("%v %v: %v allocations", rule.Rule, rule.Bound, n)
 			}
 		}
 	}
 }
 
 func TestAtAllocatesNothing(t *testing.T) {
-	red, err := Reduce(riverSwim(t, 4, 100), ReduceOptions{Discount: 0.9})
+	red, err := Reduce(riverSwim(t, 4, 100), ReduceConfig{Discount: 0.9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestAtAllocatesNothing(t *testing.T) {
 func BenchmarkDecide(b *testing.B) {
 	problems := lanes(b)
 	for _, rule := range benchRules {
-		b.Run(fmt.Sprint(rule.Score, " ", rule.Kind), func(b *testing.B) {
+		b.Run(fmt.Sprint(rule.Rule, " ", rule.Bound), func(b *testing.B) {
 			rule.Horizon = bandit.Discounted(0.99)
 			d, err := NewDecider(rule)
 			if err != nil {
@@ -130,7 +130,7 @@ func BenchmarkDecide(b *testing.B) {
 
 // BenchmarkDecideModelFree makes a problem of 16 tables of values and decides.
 func BenchmarkDecideModelFree(b *testing.B) {
-	tables, err := NewValueTables(2, 16, 0.99, TableOptions{})
+	tables, err := NewTables(2, 16, 0.99, TableConfig{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func BenchmarkDecideModelFree(b *testing.B) {
 	for i := range q {
 		q[i] = rng.Float64()
 	}
-	d, err := NewDecider(Rule{Horizon: bandit.Discounted(0.99)})
+	d, err := NewDecider(DeciderConfig{Horizon: bandit.Discounted(0.99)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func BenchmarkDecideModelFree(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		at := i * 32 % 992
-		if err := tables.At(&p, q[at:at+32], nil); err != nil {
+		if err := tables.At(&p, q[at:at+32], nil, nil); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := d.Decide(&p, rng); err != nil {
@@ -162,13 +162,13 @@ func BenchmarkDecideModelFree(b *testing.B) {
 // with T fixed, and estimated.
 func BenchmarkReduce(b *testing.B) {
 	beliefs := [][]*mdp.Tabular{riverSwim(b, 10, 1000), riverSwim(b, 10, 1001)}
-	for name, w := range map[string]WindowOptions{"fixed": {Fixed: 20}, "estimated": {}} {
+	for name, w := range map[string]CommitmentConfig{"fixed": {Fixed: 20}, "estimated": {}} {
 		b.Run(name, func(b *testing.B) {
 			r := NewReducer(w)
 			i := 0
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := r.Reduce(beliefs[i&1], ReduceOptions{Mean: beliefs[0][0]}); err != nil {
+				if _, err := r.Reduce(beliefs[i&1], ReduceConfig{Mean: beliefs[0][0]}); err != nil {
 					b.Fatal(err)
 				}
 				i++
@@ -230,7 +230,7 @@ func BenchmarkReduceLearning(b *testing.B) {
 			for range 2500 {
 				step(rng.IntN(m.NumActions()))
 			}
-			reducer := NewReducer(WindowOptions{Fixed: 1})
+			reducer := NewReducer(CommitmentConfig{Fixed: 1})
 			members := make([]*mdp.Tabular, belief.Len())
 			i := 0
 			b.ReportAllocs()
@@ -238,7 +238,7 @@ func BenchmarkReduceLearning(b *testing.B) {
 				for k := range members {
 					members[k] = belief.Latest(k)
 				}
-				red, err := reducer.Reduce(members, ReduceOptions{Mean: belief.LatestMean(), Discount: 0.99})
+				red, err := reducer.Reduce(members, ReduceConfig{Mean: belief.LatestMean(), Discount: 0.99})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -23,54 +23,9 @@ const (
 type Arm struct {
 	Name  string
 	Class Class
-	// Reveal is ζ in [0,1], the probability that holding an uninformed option
-	// reveals the model; directed options do not use it.
-	Reveal float64
-}
-
-// Kind is a way of making options to explore with.
-type Kind int
-
-// The kinds. The first three, the deviations and the bonus are directed, the
-// others uninformed.
-const (
-	// Greedy is the policy that is optimal for the mean model. Reduce always
-	// includes it.
-	Greedy Kind = iota
-	// Members are the policies that are optimal in a member.
-	Members
-	// Constants take one action for ever. With one state, they are the arms.
-	Constants
-	// Uniform takes every action with equal probability.
-	Uniform
-	// Overdue is optimal for the mean model with the bonus of Dyna-Q+.
-	Overdue
-	// Novelty is optimal for a bonus for rare pairs alone, without reward.
-	Novelty
-	// Deviations follow the greedy policy but for one action in the present state.
-	Deviations
-	// Repeats repeat a random action for a random number of steps, one after the
-	// other, as εz-greedy does while it explores.
-	Repeats
-)
-
-var kinds = []string{"greedy", "members", "constants", "uniform", "overdue", "novelty", "deviations", "repeats"}
-
-// String returns the kind's name, as in configurations.
-func (k Kind) String() string {
-	if k < 0 || int(k) >= len(kinds) {
-		return fmt.Sprintf("Kind(%d)", int(k))
-	}
-	return kinds[k]
-}
-
-// ParseKind reads the name that String gives.
-func ParseKind(name string) (Kind, error) {
-	k := slices.Index(kinds, name)
-	if k < 0 {
-		return 0, fmt.Errorf("unknown kind of option %q (one of %v)", name, kinds)
-	}
-	return Kind(k), nil
+	// RevealProbability is ζ in [0,1], the probability that holding an uninformed
+	// option reveals the model; directed options do not use it.
+	RevealProbability float64
 }
 
 // Candidate is an option that the reduction considers.
@@ -99,7 +54,7 @@ func (c *Candidate) Hold(steps int) Option {
 }
 
 // Repeats returns the options of which one is drawn, uniformly, whenever the last
-// has ended until the window is over; nil unless the candidate is of that kind.
+// has ended until the commitment is over; nil unless the candidate is of that kind.
 func (c *Candidate) Repeats() []Option { return c.repeats }
 
 // directed makes a candidate of a stationary policy.
@@ -121,20 +76,6 @@ func (d *distinct) add(name string, pi mdp.Deterministic) {
 	}
 	d.seen = append(d.seen, pi)
 	d.candidates = append(d.candidates, directed(name, pi))
-}
-
-// NewRepeats returns the candidate of repeating random actions, each for a
-// number of steps n with probability proportional to n^−exponent, n ≤ longest.
-func NewRepeats(actions int, exponent float64, longest int, reveal float64) (Candidate, error) {
-	c := Candidate{Arm: Arm{Name: Repeats.String(), Class: Uninformed, Reveal: reveal}}
-	for a := range actions {
-		o, err := NewRepeat(a, exponent, longest)
-		if err != nil {
-			return c, err
-		}
-		c.repeats = append(c.repeats, o)
-	}
-	return c, nil
 }
 
 // Reveal returns the probability that following a policy for a number of steps

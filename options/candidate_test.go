@@ -26,7 +26,7 @@ func TestRevealDeepSea(t *testing.T) {
 			t.Errorf("N = %d: the diagonal reveals with probability %v, %v", n, got, err)
 		}
 		if got, err := Reveal(task.Model, right, 0, n-1, unknown); err != nil || got != 0 {
-			t.Errorf("N = %d: a shorter window reveals with probability %v, %v", n, got, err)
+			t.Errorf("N = %d: a shorter commitment reveals with probability %v, %v", n, got, err)
 		}
 	}
 	if _, err := Reveal(twoStates(t), mdp.Uniform{}, 5, 1, nil); err == nil {

@@ -2,6 +2,7 @@ package options
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -25,7 +26,7 @@ func TestCeilingsLeaveOutTheWorseOnly(t *testing.T) {
 				copy(p.row(x), p.row(rapid.IntRange(0, x-1).Draw(rt, "of")))
 			}
 		}
-		rule := Rule{Horizon: bandit.Discounted(0.99), Kind: rapid.SampledFrom([]bandit.IndexKind{bandit.U, bandit.UPlus, bandit.V}).Draw(rt, "kind"),
+		rule := DeciderConfig{Horizon: bandit.Discounted(0.99), Rule: RuleCommonModel, Bound: rapid.SampledFrom([]bandit.IndexKind{bandit.U, bandit.UPlus, bandit.V}).Draw(rt, "kind"),
 			LowerBound: rapid.SampledFrom([]float64{-1, 0, 0.7}).Draw(rt, "b")}
 		d, err := NewDecider(rule)
 		if err != nil {
@@ -35,17 +36,17 @@ func TestCeilingsLeaveOutTheWorseOnly(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		c := comparison{Decider: d, Problem: &p, share: got.Share, mean: mean(p.row(0))}
-		best := c.compare(1)
+		c := &d.comparison // as the decision left it
+		best := c.bestPlain()
 		for x := 2; x < n; x++ {
-			if c.ceiling(x) < best.advantage {
+			if c.ceiling(x) < best.Advantage {
 				left++
 			}
-			if r := c.compare(x); r.advantage > best.advantage {
-				best = r
+			if fast, plain := slices.Clone(c.sorted(p.row(x))), c.sortedPlain(p.row(x)); !slices.Equal(fast, plain) {
+				rt.Fatalf("sorted %v, plainly %v", fast, plain)
 			}
 		}
-		if got.Advantage != best.advantage || got.Delta != best.delta || got.P != best.p || got.Explore && got.Choice != best.option {
+		if got.Advantage != best.Advantage || got.Delta != best.Delta || got.P != best.P || got.Explore && got.Choice != best.Option {
 			rt.Fatalf("%+v, comparing all gives %+v", got, best)
 		}
 	})

@@ -1,6 +1,7 @@
 package options
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,9 +10,9 @@ import (
 )
 
 // Decide makes one decision; a Decider makes many without allocating. Only
-// Stochastic uses rng.
-func Decide(r Rule, p *Problem, rng *rand.Rand) (Decision, error) {
-	d, err := NewDecider(r)
+// RuleStochastic uses rng.
+func Decide(c DeciderConfig, p *Problem, rng *rand.Rand) (Decision, error) {
+	d, err := NewDecider(c)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -23,135 +24,153 @@ func Decide(r Rule, p *Problem, rng *rand.Rand) (Decision, error) {
 // allocates nothing (save with a horizon of arbitrary weights, which is shifted by
 // copying). It is not safe for concurrent use.
 type Decider struct {
-	rule        Rule
+	config DeciderConfig
+	memory
+	comparison Comparison
+}
+
+// memory is what a Decider keeps from one problem to the next.
+type memory struct {
 	members     int                  // K
 	populations []*bandit.Population // of options, by number
 	loaded      []float64            // their members, in the order of the models
-	table       *bandit.IndexTable
-	leads       []lead    // scratch
-	ceilings    []float64 // scratch
+	table       *bandit.IndexTable   // of RuleIndex
+	leads       []lead               // scratch, one a member
+	ceilings    []float64            // scratch
 }
 
-// NewDecider returns a decider; the error says what is wrong with the rule.
-func NewDecider(r Rule) (*Decider, error) {
-	if err := r.check(); err != nil {
+// NewDecider returns a decider; the error says what is wrong with the configuration.
+func NewDecider(c DeciderConfig) (*Decider, error) {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return &Decider{rule: r}, nil
+	return &Decider{config: c}, nil
 }
 
 // Decide chooses an option. Of equally good ones it takes the first, and the
 // greedy one before all others. With one state, and one step per decision, the
 // choices are those of the policies of bandits on the same populations
-// (TestOneStateDecidesAsTheBandit), with two differences: Stochastic without Common
-// draws a member by its number for every option in turn, so that a policy that draws
-// for fewer arms uses other random numbers; and Paired with the score U charges what
-// bandit.PairedThreshold does, not what the policy that estimates only P from pairs
-// does. It fails if the problem's Check does.
+// (TestOneStateDecidesAsTheBandit), with two differences. RuleStochastic without
+// Common draws a member by its number for every option in turn, so that a policy that
+// draws for fewer arms uses other random numbers. RuleCommonModel with the bound U
+// charges what bandit.PairedThreshold does, not what the policy that estimates only P
+// from pairs does. Decide fails if the problem's Check does.
 func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 	if err := p.Check(); err != nil {
 		return Decision{}, err
 	}
-	charge := p.Charge
-	if charge == 0 {
-		charge = p.Hold
+	cost := p.ExplorationCost
+	if cost == 0 {
+		cost = p.Hold
 	}
-	share := d.rule.Horizon.After(p.Step).Share(charge)
+	share := d.config.Horizon.After(p.Step).Share(cost)
 	dec := Decision{Step: p.Step, Choice: p.Greedy, Hold: p.Hold, Capped: p.Capped, Share: share}
-	if d.rule.Score != Never && len(p.Arms) > 1 {
+	if n := len(p.Arms); n+len(p.Pairs) > 1 {
+		if err := d.config.suits(p); err != nil {
+			return Decision{}, err
+		}
 		d.resize(p.size())
-		best, threshold := d.best(p, share, rng)
-		dec.Delta, dec.P, dec.Advantage = best.delta, best.p, best.advantage
-		if best.advantage > threshold {
-			dec.Choice, dec.Explore = best.option, true
+		c := &d.comparison
+		*c = Comparison{Problem: *p, Config: &d.config, Share: share, RNG: rng, memory: &d.memory}
+		best := c.best()
+		dec.Delta, dec.P, dec.Advantage = best.Delta, best.P, best.Advantage
+		if best.Advantage > 0 && (c.exact || best.Advantage > c.rounding()) {
+			dec.Choice, dec.Explore = best.Option, true
 		}
 	}
-	dec.Option = p.Arms[dec.Choice].Name
+	if i := dec.Choice - len(p.Arms); i >= 0 {
+		steps := int(math.Ceil(p.Pairs[i].Steps))
+		dec.Hold, dec.Capped, dec.Share = steps, false, d.config.Horizon.After(p.Step).Share(steps)
+	} else {
+		dec.Option = p.Arms[dec.Choice].Name
+	}
 	return dec, nil
 }
 
-// resize makes room for problems of k members.
-func (d *Decider) resize(k int) {
-	if k == d.members {
-		return
+// suits returns an error if the rule cannot compare the problem's options.
+func (c *DeciderConfig) suits(p *Problem) error {
+	switch {
+	case c.Rule == RuleNever:
+	case c.Rule == RuleGain && len(p.Arms) > 1:
+		return fmt.Errorf("options: the rule %s decides between pairs, and option %s is none; offer options of kind %s only", c.Rule.String(), p.Arms[1].Name, Pairs.String())
+	case c.Rule != RuleGain && len(p.Pairs) > 0:
+		return fmt.Errorf("options: the rule %s compares values in models, which options of kind %s do not have; use the rule %s", c.Rule.String(), Pairs.String(), RuleGain.String())
 	}
-	*d = Decider{rule: d.rule, members: k, leads: make([]lead, k)}
-	if d.rule.Score == Index {
-		d.table = bandit.NewIndexTable(d.rule.Kind, 1, k)
+	return nil
+}
+
+// best returns the result of the option, other than the greedy one, that has the
+// largest advantage, the first of equal ones.
+func (c *Comparison) best() ComparisonResult {
+	rule := c.Config.Rule
+	rule.Begin(c)
+	if rule, ok := rule.(chooser); ok {
+		return rule.Best(c)
+	}
+	return c.bestPlain()
+}
+
+// bestPlain is best by comparing all.
+func (c *Comparison) bestPlain() ComparisonResult {
+	best := ComparisonResult{Option: -1}
+	for x := range c.Arms {
+		if x == c.Greedy {
+			continue
+		}
+		if r := c.Config.Rule.Compare(c, x); best.Option < 0 || r.Advantage > best.Advantage {
+			best = r
+		}
+	}
+	return best
+}
+
+// rounding returns what an advantage has to exceed to be positive whatever the
+// rounding.
+func (c *Comparison) rounding() float64 {
+	size := 0.0
+	for _, v := range c.Values {
+		if v = math.Abs(v); v > size { // quicker than max, which has to look for NaN
+			size = v
+		}
+	}
+	return 1e-14 * (math.Abs(c.mean) + size)
+}
+
+// resize makes room for problems of k members.
+func (m *memory) resize(k int) {
+	if k != m.members {
+		*m = memory{members: k, leads: make([]lead, k)}
 	}
 }
 
 // population returns the values of option x as a population.
-func (d *Decider) population(p *Problem, x int) *bandit.Population {
-	k := d.members
-	for len(d.populations) <= x {
-		d.populations = append(d.populations, newPopulation(k))
-		d.loaded = append(d.loaded, make([]float64, k)...)
+func (m *memory) population(p *Problem, x int) *bandit.Population {
+	k := m.members
+	for len(m.populations) <= x {
+		m.populations = append(m.populations, newPopulation(k))
+		m.loaded = append(m.loaded, make([]float64, k)...)
 	}
-	row, loaded := p.row(x), d.loaded[x*k:(x+1)*k]
+	row, loaded := p.row(x), m.loaded[x*k:(x+1)*k]
 	if !slices.Equal(row, loaded) {
-		fill(d.populations[x], row)
+		fill(m.populations[x], row)
 		copy(loaded, row)
 	}
-	return d.populations[x]
+	return m.populations[x]
 }
 
-// rival is an option compared with the greedy one.
-type rival struct {
-	option              int
-	advantage, delta, p float64
+// newPopulation returns a population of k members for fill.
+func newPopulation(k int) *bandit.Population {
+	p, err := bandit.NewPopulation(make([]float64, k), bandit.PopulationOptions{Mode: bandit.DrawnMember, Step: 1})
+	if err != nil {
+		panic(fmt.Sprintf("options: a population of zeros cannot be made: %v", err))
+	}
+	return p
 }
 
-// best returns the option other than the greedy one that has the largest
-// advantage, the first of equal ones, and what that has to exceed to be positive
-// whatever the rounding.
-func (d *Decider) best(p *Problem, share float64, rng *rand.Rand) (best rival, threshold float64) {
-	c := comparison{Decider: d, Problem: p, share: share, common: -1, rng: rng}
-	switch d.rule.Score {
-	case Paired:
-		y := p.row(p.Greedy)
-		c.mean = mean(y)
-		for _, v := range y {
-			c.size += math.Abs(v - d.rule.LowerBound)
-		}
-	case Index:
-		y := d.population(p, p.Greedy)
-		d.table.Reset(share)
-		c.index = d.table.Index(y, d.rule.LowerBound)
-	default:
-		c.mean = d.population(p, p.Greedy).Mean()
-		if d.rule.Common {
-			c.common = rng.IntN(d.members)
-		}
+// fill gives a population of newPopulation new members, which are finite, without
+// allocating.
+func fill(p *bandit.Population, values []float64) {
+	if err := p.Reset(values); err != nil {
+		panic(fmt.Sprintf("options: a population cannot be filled: %v", err))
 	}
-	best.option = -1
-	d.ceilings = d.ceilings[:0]
-	promising := -1 // the option with the largest ceiling, which is compared first
-	for x := range p.Arms {
-		d.ceilings = append(d.ceilings, c.ceiling(x))
-		if x != p.Greedy && (promising < 0 || d.ceilings[x] > d.ceilings[promising]) {
-			promising = x
-		}
-	}
-	if d.rule.Score == Paired {
-		best = c.compare(promising)
-	}
-	for x := range p.Arms {
-		if x == p.Greedy || x == best.option || best.option >= 0 && d.ceilings[x] < best.advantage {
-			continue
-		}
-		if r := c.compare(x); best.option < 0 || r.advantage > best.advantage || r.advantage == best.advantage && x < best.option {
-			best = r
-		}
-	}
-	if best.advantage > 0 && (d.rule.Score == Paired || d.rule.Score == MeanValue) {
-		size := 0.0
-		for _, v := range p.Values {
-			if v = math.Abs(v); v > size { // quicker than max, which has to look for NaN
-				size = v
-			}
-		}
-		threshold = 1e-14 * (math.Abs(c.mean) + size)
-	}
-	return best, threshold
 }

@@ -20,7 +20,7 @@ func drawProblem(t *rapid.T, best bool) *Problem {
 	for range n {
 		p.Arms = append(p.Arms, Arm{Name: "x"})
 	}
-	p.Arms[n-1] = Arm{Name: "uninformed", Class: Uninformed, Reveal: rapid.Float64Range(0.1, 1).Draw(t, "ζ")}
+	p.Arms[n-1] = Arm{Name: "uninformed", Class: Uninformed, RevealProbability: rapid.Float64Range(0.1, 1).Draw(t, "ζ")}
 	p.Values = rapid.SliceOfN(rapid.Float64Range(0, 1), n*k, n*k).Draw(t, "values")
 	if best {
 		top := 0
@@ -52,12 +52,12 @@ func (p *Problem) two(x int) *Problem {
 }
 
 // pairwise are the rules that compare each option with the greedy one only.
-var pairwise = []Rule{
-	{Score: Paired}, {Score: Paired, Kind: bandit.UPlus}, {Score: Paired, Kind: bandit.V},
-	{Score: MeanValue}, {Score: MeanValue, Kind: bandit.UPlus}, {Score: MeanValue, Kind: bandit.V},
+var pairwise = []DeciderConfig{
+	{Rule: RuleCommonModel}, {Rule: RuleCommonModel, Bound: bandit.UPlus}, {Rule: RuleCommonModel, Bound: bandit.V},
+	{Rule: RuleMean}, {Rule: RuleMean, Bound: bandit.UPlus}, {Rule: RuleMean, Bound: bandit.V},
 }
 
-func decide(t interface{ Fatal(...any) }, r Rule, gamma float64, p *Problem) Decision {
+func decide(t interface{ Fatal(...any) }, r DeciderConfig, gamma float64, p *Problem) Decision {
 	r.Horizon = bandit.Discounted(gamma)
 	d, err := Decide(r, p, newRNG(1))
 	if err != nil {
@@ -68,13 +68,13 @@ func decide(t interface{ Fatal(...any) }, r Rule, gamma float64, p *Problem) Dec
 
 // around checks that a rule explores above a discount and not below it, except
 // where the advantage is no more than rounding.
-func around(t *rapid.T, r Rule, p *Problem, gammaStar float64) {
+func around(t *rapid.T, r DeciderConfig, p *Problem, gammaStar float64) {
 	for _, gamma := range []float64{gammaStar - 1e-6, gammaStar + 1e-6, gammaStar / 2, (1 + gammaStar) / 2} {
 		if gamma < 0 || gamma >= 1 || gamma == gammaStar {
 			continue
 		}
 		if d := decide(t, r, gamma, p); d.Explore != (gamma > gammaStar) && math.Abs(d.Advantage) > 1e-12 {
-			t.Fatalf("%v %v: explore %v at γ = %v, γ* = %v, T = %d: %+v", r.Score, r.Kind, d.Explore, gamma, gammaStar, p.Hold, d)
+			t.Fatalf("%v %v: explore %v at γ = %v, γ* = %v, T = %d: %+v", r.Rule, r.Bound, d.Explore, gamma, gammaStar, p.Hold, d)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestThresholdFallsAsTheRootOfT(t *testing.T) {
 	})
 }
 
-// At a given belief longer windows explore less and longer horizons more.
+// At a given belief longer commitments explore less and longer horizons more.
 func TestExplorationIsMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, false)
@@ -142,7 +142,7 @@ func TestThresholdsAreTheBandits(t *testing.T) {
 		}
 		q := p.two(last)
 		info := bandit.PairedThreshold(p.Optimal, y, 0)
-		gap, reveal := mean(y)-mean(p.row(last)), p.Arms[last].Reveal
+		gap, reveal := mean(y)-mean(p.row(last)), p.Arms[last].RevealProbability
 		for i, want := range []float64{
 			1: bandit.GammaPlus(gap, reveal*info.SupDeltaP, p.Hold), 2: bandit.GammaPlus(gap, reveal*info.Gain, p.Hold)} {
 			if i > 0 && info.Gain > 0 {
@@ -161,7 +161,7 @@ func TestBoundsAreOrdered(t *testing.T) {
 			for i := 0; i < len(pairwise); i += 3 {
 				u, plus, v := decide(t, pairwise[i], gamma, p.two(x)), decide(t, pairwise[i+1], gamma, p.two(x)), decide(t, pairwise[i+2], gamma, p.two(x))
 				if u.Advantage > plus.Advantage+1e-12 || plus.Advantage > v.Advantage+1e-12 {
-					t.Fatalf("%v: option %d has the advantages %v, %v, %v", pairwise[i].Score, x, u.Advantage, plus.Advantage, v.Advantage)
+					t.Fatalf("%v: option %d has the advantages %v, %v, %v", pairwise[i].Rule, x, u.Advantage, plus.Advantage, v.Advantage)
 				}
 			}
 		}
@@ -183,12 +183,12 @@ func TestIndicesBreakEven(t *testing.T) {
 		for x := 1; x < len(p.Arms); x++ {
 			for _, kind := range []bandit.IndexKind{bandit.U, bandit.UPlus, bandit.V} {
 				// The index of a known value is that value.
-				index := decide(t, Rule{Score: Index, Kind: kind}, gamma, known(p.two(x), 0.5)).Advantage + 0.5
+				index := decide(t, DeciderConfig{Rule: RuleIndex, Bound: kind}, gamma, known(p.two(x), 0.5)).Advantage + 0.5
 				for _, off := range []float64{-1e-6, 1e-6} {
 					if index+off < 0 {
 						continue // below b
 					}
-					d := decide(t, Rule{Score: Paired, Kind: kind}, gamma, known(p.two(x), index+off))
+					d := decide(t, DeciderConfig{Rule: RuleCommonModel, Bound: kind}, gamma, known(p.two(x), index+off))
 					if d.Explore != (off < 0) && math.Abs(d.Advantage) > 1e-12 {
 						t.Fatalf("option %d has the index %v of %v, but against %+g more: %+v", x, index, kind, off, d)
 					}
@@ -200,8 +200,8 @@ func TestIndicesBreakEven(t *testing.T) {
 
 // The unit of reward, and where it is zero, do not matter if b moves along.
 func TestDecisionsAreInvariant(t *testing.T) {
-	rules := append([]Rule{{Score: Index}, {Score: Index, Kind: bandit.UPlus}, {Score: Index, Kind: bandit.V},
-		{Score: Stochastic}, {Score: Stochastic, Common: true}, {Score: Never}}, pairwise...)
+	rules := append([]DeciderConfig{{Rule: RuleIndex}, {Rule: RuleIndex, Bound: bandit.UPlus}, {Rule: RuleIndex, Bound: bandit.V},
+		{Rule: RuleStochastic}, {Rule: RuleStochastic, Common: true}, {Rule: RuleNever}}, pairwise...)
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, false)
 		gamma := rapid.Float64Range(0, 0.999).Draw(t, "γ")
@@ -209,7 +209,7 @@ func TestDecisionsAreInvariant(t *testing.T) {
 		scale := rapid.SampledFrom([]float64{0.125, 0.5, 1, 4}).Draw(t, "scale")
 		for _, r := range rules {
 			a := decide(t, r, gamma, p)
-			if r.LowerBound = shift; r.Score == Stochastic {
+			if r.LowerBound = shift; r.Rule == RuleStochastic {
 				r.LowerBound = 0 // a shift rounds, and breaks the ties of what is drawn
 			}
 			q := *p
@@ -221,7 +221,7 @@ func TestDecisionsAreInvariant(t *testing.T) {
 			}
 			b := decide(t, r, gamma, &q)
 			if math.Abs(b.Advantage-scale*a.Advantage) > 1e-12*(1+scale) || math.Abs(a.Advantage) > 1e-12 && a.Explore != b.Explore {
-				t.Fatalf("%v %v: %+v, in other units %+v", r.Score, r.Kind, a, b)
+				t.Fatalf("%v %v: %+v, in other units %+v", r.Rule, r.Bound, a, b)
 			}
 		}
 	})
@@ -236,16 +236,16 @@ func TestDecisionTerms(t *testing.T) {
 		y := mean(p.row(0))
 		for x := 1; x < len(p.Arms)-1; x++ {
 			q := p.two(x)
-			for _, r := range []Rule{{Score: MeanValue}, {Score: Stochastic}} {
+			for _, r := range []DeciderConfig{{Rule: RuleMean}, {Rule: RuleStochastic}} {
 				d := decide(t, r, gamma, q)
 				if rho := 1 - math.Pow(gamma, float64(p.Hold)); math.Abs(d.Share-rho) > 1e-12 {
 					t.Fatalf("share %v, want %v", d.Share, rho)
 				}
 				if want := d.Delta*d.P - (1-d.P)*d.Share*y; math.Abs(d.Advantage-want) > 1e-12 {
-					t.Fatalf("%v: %+v does not add up to %v", r.Score, d, want)
+					t.Fatalf("%v: %+v does not add up to %v", r.Rule, d, want)
 				}
 			}
-			d := decide(t, Rule{Score: Paired}, gamma, q)
+			d := decide(t, DeciderConfig{Rule: RuleCommonModel}, gamma, q)
 			want, k := d.Delta*d.P, float64(len(q.row(0)))
 			for i, v := range q.row(1) {
 				if lead := v - q.row(0)[i]; d.P == 0 || lead < d.Delta {
@@ -258,7 +258,7 @@ func TestDecisionTerms(t *testing.T) {
 		}
 		last := len(p.Arms) - 1
 		q := p.two(last)
-		for _, r := range []Rule{{Score: Paired}, {Score: MeanValue}, {Score: Stochastic}, {Score: Stochastic, Common: true}} {
+		for _, r := range []DeciderConfig{{Rule: RuleCommonModel}, {Rule: RuleMean}, {Rule: RuleStochastic}, {Rule: RuleStochastic, Common: true}} {
 			d := decide(t, r, gamma, q)
 			n := 0.0
 			for i, v := range p.Optimal {
@@ -267,11 +267,11 @@ func TestDecisionTerms(t *testing.T) {
 				}
 			}
 			if d.Delta > 0 && d.P != n/float64(len(p.Optimal)) {
-				t.Fatalf("%v: %+v, but δ is exceeded %v times of %d", r.Score, d, n, len(p.Optimal))
+				t.Fatalf("%v: %+v, but δ is exceeded %v times of %d", r.Rule, d, n, len(p.Optimal))
 			}
-			want := (1-d.Share)*p.Arms[last].Reveal*d.Delta*d.P - d.Share*(y-mean(p.row(last)))
+			want := (1-d.Share)*p.Arms[last].RevealProbability*d.Delta*d.P - d.Share*(y-mean(p.row(last)))
 			if math.Abs(d.Advantage-want) > 1e-12 {
-				t.Fatalf("uninformed, %v: %+v does not add up to %v", r.Score, d, want)
+				t.Fatalf("uninformed, %v: %+v does not add up to %v", r.Rule, d, want)
 			}
 		}
 	})
@@ -285,8 +285,8 @@ func TestShareOfHorizon(t *testing.T) {
 		step, charge int
 		want         float64
 	}{{0, 0, 0.05}, {50, 0, 0.1}, {98, 0, 1}, {1000, 0, 1}, {0, 20, 0.2}} {
-		p.Step, p.Charge = c.step, c.charge
-		d, err := Decide(Rule{Horizon: bandit.Finite(99)}, p, nil)
+		p.Step, p.ExplorationCost = c.step, c.charge
+		d, err := Decide(DeciderConfig{Horizon: bandit.Finite(99)}, p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +304,7 @@ func TestDecideRefuses(t *testing.T) {
 	good := func() *Problem {
 		return &Problem{Arms: []Arm{{Name: "greedy"}, {Name: "other"}}, Values: []float64{0.5, 0.5, 0, 1}, Hold: 1}
 	}
-	info := Arm{Name: "info", Class: Uninformed, Reveal: 1}
+	info := Arm{Name: "info", Class: Uninformed, RevealProbability: 1}
 	for want, spoil := range map[string]func(p *Problem){
 		"greedy option is number 0 of 0":    func(p *Problem) { p.Arms = nil },
 		"greedy option is number 2":         func(p *Problem) { p.Greedy = 2 },
@@ -312,33 +312,32 @@ func TestDecideRefuses(t *testing.T) {
 		"not as many for each":              func(p *Problem) { p.Values = p.Values[:3] },
 		"0 values":                          func(p *Problem) { p.Values = nil },
 		"held for 0 steps":                  func(p *Problem) { p.Hold = 0 },
-		"charged as -1":                     func(p *Problem) { p.Charge = -1 },
+		"charged as -1":                     func(p *Problem) { p.ExplorationCost = -1 },
 		"after step -1":                     func(p *Problem) { p.Step = -1 },
 		"option other in model 1 is NaN":    func(p *Problem) { p.Values[3] = nan },
 		"option greedy in model 0 is +Inf":  func(p *Problem) { p.Values[0] = math.Inf(1) },
 		"greedy option info is uninformed":  func(p *Problem) { p.Arms[0] = info },
 		"optimal values of 2 models":        func(p *Problem) { p.Arms[1] = info },
 		"the optimal value in model 1 is":   func(p *Problem) { p.Optimal = []float64{1, nan} },
-		"reveals the model with probabilit": func(p *Problem) { p.Arms[1] = info; p.Arms[1].Reveal = nan; p.Optimal = []float64{1, 1} },
+		"reveals the model with probabilit": func(p *Problem) { p.Arms[1] = info; p.Arms[1].RevealProbability = nan; p.Optimal = []float64{1, 1} },
 	} {
 		p := good()
 		spoil(p)
-		if _, err := Decide(Rule{}, p, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Decide(DeciderConfig{}, p, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
-	for want, r := range map[string]Rule{
-		"unknown score":         {Score: 9},
-		"unknown index":         {Kind: -1},
+	for want, r := range map[string]DeciderConfig{
+		"unknown bound":         {Bound: -1},
 		"lower bound of values": {LowerBound: nan},
-		"has no index V":        {Score: Stochastic, Kind: bandit.V},
-		"draws no member":       {Score: Index, Common: true},
+		"has no bound V":        {Rule: RuleStochastic, Bound: bandit.V},
+		"common applies to":     {Rule: RuleIndex, Common: true},
 	} {
 		if _, err := Decide(r, good(), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
-	if _, err := Decide(Rule{}, good(), nil); err != nil {
+	if _, err := Decide(DeciderConfig{}, good(), nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -346,7 +345,7 @@ func TestDecideRefuses(t *testing.T) {
 // A decider that has seen other problems decides as a new one.
 func TestDeciderForgets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := Rule{Score: rapid.SampledFrom([]Score{Paired, MeanValue, Index, Stochastic}).Draw(t, "score"),
+		r := DeciderConfig{Rule: rapid.SampledFrom([]Rule{RuleCommonModel, RuleMean, RuleIndex, RuleStochastic}).Draw(t, "rule"),
 			Horizon: bandit.DiscountedFinite(0.99, 100)}
 		old, err := NewDecider(r)
 		if err != nil {
@@ -366,24 +365,77 @@ func TestDeciderForgets(t *testing.T) {
 	})
 }
 
+// Names read back, those of earlier versions too, and are told in errors.
 func TestNames(t *testing.T) {
-	for s := Paired; s <= Never; s++ {
-		if got, err := ParseScore(s.String()); err != nil || got != s {
-			t.Errorf("score %d reads back as %v, %v", int(s), got, err)
+	for _, r := range Rules {
+		if got, err := RuleNamed(r.String()); err != nil || got != r || r.Doc() == "" {
+			t.Errorf("rule %s reads back as %v, %v", r.String(), got, err)
 		}
 	}
-	for k := Greedy; k <= Repeats; k++ {
-		if got, err := ParseKind(k.String()); err != nil || got != k {
-			t.Errorf("kind %d reads back as %v, %v", int(k), got, err)
+	for _, k := range Kinds {
+		if got, err := KindNamed(k.String()); err != nil || got != k || k.Doc() == "" {
+			t.Errorf("kind %s reads back as %v, %v", k.String(), got, err)
 		}
 	}
-	if _, err := ParseScore("best"); err == nil {
-		t.Error("an unknown score was read")
+	if r, err := RuleNamed("paired"); err != nil || r != RuleCommonModel {
+		t.Errorf("paired is %v, %v", r, err)
 	}
-	if _, err := ParseKind("best"); err == nil {
-		t.Error("an unknown kind was read")
+	if k, err := KindNamed("overdue"); err != nil || k != RecencyBonus {
+		t.Errorf("overdue is %v, %v", k, err)
 	}
-	if Score(9).String() != "Score(9)" || Kind(-1).String() != "Kind(-1)" {
-		t.Error("unknown numbers need names, too")
+	if _, err := RuleNamed("best"); err == nil || !strings.Contains(err.Error(), "common-model") {
+		t.Errorf("an unknown rule: %v", err)
+	}
+	if _, err := KindNamed("best"); err == nil || !strings.Contains(err.Error(), "recency-bonus") {
+		t.Errorf("an unknown kind: %v", err)
+	}
+}
+
+// Condition (T), by hand: pairs whose gain is above their cost are explored, the one
+// of the largest advantage per step first, and none if no gain is.
+func TestPairs(t *testing.T) {
+	pays, more, free := Pair{State: 3, Action: 1, Gain: 5, Cost: 2, Steps: 2.5}, Pair{State: 4, Gain: 9, Cost: 1, Steps: 10}, Pair{Gain: 1, Cost: 1, Steps: 1}
+	greedy := []Arm{{Name: "greedy"}}
+	for _, tt := range []struct {
+		pairs []Pair
+		rule  Rule
+		want  Decision
+	}{
+		{[]Pair{free, more, pays}, RuleGain, Decision{Choice: 3, Explore: true, Hold: 3, Delta: 5, P: 1, Advantage: 3, Share: 0.03}},
+		{[]Pair{more, free}, RuleGain, Decision{Choice: 1, Explore: true, Hold: 10, Delta: 9, P: 1, Advantage: 8, Share: 0.1}},
+		{[]Pair{free}, RuleGain, Decision{Option: "greedy", Hold: 1, Delta: 1, P: 1, Share: 0.01}},
+		{nil, RuleGain, Decision{Option: "greedy", Hold: 1, Share: 0.01}},
+		{[]Pair{more}, RuleNever, Decision{Option: "greedy", Hold: 1, Share: 0.01}},
+	} {
+		p := Problem{Arms: greedy, Pairs: tt.pairs, Hold: 1}
+		if tt.pairs == nil {
+			p.Values = []float64{0}
+		}
+		got, err := Decide(DeciderConfig{Rule: tt.rule, Horizon: bandit.Finite(99)}, &p, nil)
+		if got.Share = math.Round(1e9*got.Share) / 1e9; err != nil || got != tt.want {
+			t.Errorf("%v: %+v, %v; want %+v", tt.pairs, got, err, tt.want)
+		}
+		if tt.want.Choice == 3 && p.Name(got.Choice) != "pair 3 1" {
+			t.Errorf("its name is %q", p.Name(got.Choice))
+		}
+	}
+	two := []Arm{{Name: "greedy"}, {Name: "other"}}
+	for want, tt := range map[string]struct {
+		rule Rule
+		p    Problem
+	}{
+		"use the rule gain":   {RuleMean, Problem{Arms: greedy, Pairs: []Pair{pays}}},
+		"option other is":     {RuleGain, Problem{Arms: two, Values: []float64{1, 2}}},
+		"steps at least 1":    {RuleGain, Problem{Arms: greedy, Pairs: []Pair{{Gain: 1}}}},
+		"gain NaN":            {RuleGain, Problem{Arms: greedy, Pairs: []Pair{{Gain: math.NaN(), Steps: 1}}}},
+		"of state -1":         {RuleGain, Problem{Arms: greedy, Pairs: []Pair{{State: -1, Steps: 1}}}},
+		"0 values for 2":      {RuleGain, Problem{Arms: two, Pairs: []Pair{pays}}},
+		"cost -Inf":           {RuleGain, Problem{Arms: greedy, Pairs: []Pair{{Cost: math.Inf(-1), Steps: 1}}}},
+		"0 values for 1 opti": {RuleGain, Problem{Arms: greedy}},
+	} {
+		tt.p.Hold = 1
+		if _, err := Decide(DeciderConfig{Rule: tt.rule}, &tt.p, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
 	}
 }

@@ -19,7 +19,7 @@ func ExampleDecide() {
 		Hold:   5,
 	}
 	for _, gamma := range []float64{0.9, 0.95} {
-		d, err := options.Decide(options.Rule{Horizon: bandit.Discounted(gamma)}, &p, nil)
+		d, err := options.Decide(options.DeciderConfig{Rule: options.RuleCommonModel, Horizon: bandit.Discounted(gamma)}, &p, nil)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -56,12 +56,12 @@ func ExampleReduce() {
 	for k := range members {
 		members[k] = belief.Sample(rng)
 	}
-	red, err := options.Reduce(members, options.ReduceOptions{Mean: belief.Mean()})
+	red, err := options.Reduce(members, options.ReduceConfig{Mean: belief.Mean()})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%d options, held for %d steps\n", len(red.Candidates), red.Window.Steps)
+	fmt.Printf("%d options, held for %d steps\n", len(red.Candidates), red.Commitment.Steps)
 	for x, c := range red.Candidates[:3] {
 		fmt.Println(c.Name, len(red.Values(x, s)), "values")
 	}
@@ -101,8 +101,8 @@ func ExampleSolveSMDP() {
 			}
 			models = append(models, m)
 		}
-		first, _ := options.SolveSMDP(models, options.PlanOptions{MaxSweeps: 2})
-		best, err := options.SolveSMDP(models, options.PlanOptions{})
+		first, _ := options.SolveSMDP(models, options.PlanConfig{MaxSweeps: 2})
+		best, err := options.SolveSMDP(models, options.PlanConfig{})
 		if err != nil {
 			fmt.Println(err)
 			return

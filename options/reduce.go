@@ -8,9 +8,9 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// ReduceOptions say which bandit Reduce makes. The zero value is useful.
-type ReduceOptions struct {
-	// Kinds of options to explore with; default Members and Constants.
+// ReduceConfig say which bandit Reduce makes. The zero value is useful.
+type ReduceConfig struct {
+	// Kinds of options to explore with; default DefaultKinds.
 	Kinds []Kind
 	// Extra are further options.
 	Extra []Candidate
@@ -27,18 +27,18 @@ type ReduceOptions struct {
 	Residual float64
 	// State is the present state, in which Deviations deviate.
 	State int
-	// Visits is what the kinds Overdue and Novelty go by; they need it. Kappa is
-	// the κ of Overdue, in units of reward; default 0.001.
+	// Visits is what the kinds RecencyBonus and CountBonus go by; they need it. Kappa
+	// is the κ of RecencyBonus, in units of reward; default 0.001.
 	Visits *Visits
 	Kappa  float64
 	// Exponent and Longest are those of Repeats; default 2, as in Dabney et al.
 	// (2021), and 100.
 	Exponent float64
 	Longest  int
-	// Reveal is ζ of the uninformed options, in (0,1]; default 1.
-	Reveal float64
-	// Window says how long an option is held.
-	Window WindowOptions
+	// RevealProbability is ζ of the uninformed options, in (0,1]; default 1.
+	RevealProbability float64
+	// Commitment says how long an option is held.
+	Commitment CommitmentConfig
 	// Steps is the number of steps seen so far: T is estimated anew when it has
 	// doubled.
 	Steps float64
@@ -49,7 +49,7 @@ type Reduction struct {
 	// Candidates are the options; the greedy one is the first. No
 	// policy occurs twice among the deterministic ones.
 	Candidates []Candidate
-	Window     Window
+	Commitment Commitment
 
 	arms    []Arm
 	members int
@@ -78,36 +78,36 @@ func (r *Reduction) At(p *Problem, s, step int) {
 	n := len(r.arms) * r.members
 	i := s % r.states * n
 	*p = Problem{Arms: r.arms, Values: r.values[i : i+n : i+n], Optimal: r.Optimal(s),
-		Step: step, Hold: r.Window.Steps, Charge: r.Window.Charge, Capped: r.Window.Capped}
+		Step: step, Hold: r.Commitment.Steps, ExplorationCost: r.Commitment.ExplorationCost, Capped: r.Commitment.Capped}
 }
 
 // Reduce makes a bandit over options of a belief, which is one or more equally
 // likely models of one size (docs/theory.md §3.1, §3.4). Use a Reducer when the
 // belief changes little by little.
-func Reduce(members []*mdp.Tabular, o ReduceOptions) (*Reduction, error) {
-	return NewReducer(o.Window).Reduce(members, o)
+func Reduce(members []*mdp.Tabular, o ReduceConfig) (*Reduction, error) {
+	return NewReducer(o.Commitment).Reduce(members, o)
 }
 
 // Reducer makes reductions one after the other. Its solvers start from their last
 // solutions, and T is estimated only when the greedy policy has changed or the
 // data have doubled. It is not safe for concurrent use.
 type Reducer struct {
-	mean      mdp.AverageSolver
-	members   []mdp.AverageSolver
-	evaluator mdp.AverageSolver
-	policies  []mdp.Deterministic // of the mean and the members: where to start
-	solver    mdp.DiscountedSolver
-	optimal   [][]float64            // discounted values of those policies, if found by iteration
-	last      map[string][][]float64 // discounted values of candidates by name and member
-	window    *WindowEstimator
+	mean       mdp.AverageSolver
+	members    []mdp.AverageSolver
+	evaluator  mdp.AverageSolver
+	policies   []mdp.Deterministic // of the mean and the members: where to start
+	solver     mdp.DiscountedSolver
+	optimal    [][]float64            // discounted values of those policies, if found by iteration
+	last       map[string][][]float64 // discounted values of candidates by name and member
+	commitment *CommitmentEstimator
 }
 
-// NewReducer returns a reducer that holds options as w says; the Window of
-// ReduceOptions is for Reduce only.
-func NewReducer(w WindowOptions) *Reducer { return &Reducer{window: NewWindowEstimator(w)} }
+// NewReducer returns a reducer that holds options as w says; the Commitment of
+// ReduceConfig is for Reduce only.
+func NewReducer(w CommitmentConfig) *Reducer { return &Reducer{commitment: NewCommitmentEstimator(w)} }
 
 // Reduce is the function Reduce with the memory of earlier calls.
-func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceOptions) (*Reduction, error) {
+func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceConfig) (*Reduction, error) {
 	if err := oneSize(members); err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceOptions) (*Reduction, e
 	mean := o.Mean
 	if mean == nil {
 		var err error
-		if mean, err = Mean(members); err != nil {
+		if mean, err = MeanModel(members); err != nil {
 			return nil, err
 		}
 	}
@@ -144,10 +144,11 @@ func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceOptions) (*Reduction, e
 		}
 	}
 	red := &Reduction{members: len(members)}
-	if red.Candidates, err = o.candidates(mean, y, policies); err != nil {
+	b := &Belief{ReduceConfig: &o, MeanModel: mean, Optimal: y, OptimalOf: policies}
+	if red.Candidates, err = b.options(); err != nil {
 		return nil, err
 	}
-	if red.Window, err = r.window.Window(y, o.Steps, func() []*mdp.Tabular { return members }); err != nil {
+	if red.Commitment, err = r.commitment.Commitment(y, o.Steps, func() []*mdp.Tabular { return members }); err != nil {
 		return nil, err
 	}
 	values := make([][][]float64, len(red.Candidates)) // [x][k][s]
@@ -166,9 +167,51 @@ func (r *Reducer) Reduce(members []*mdp.Tabular, o ReduceOptions) (*Reduction, e
 	return red, nil
 }
 
-func (o *ReduceOptions) complete(m *mdp.Tabular) error {
+// options returns the greedy option and those of the kinds asked for.
+func (b *Belief) options() ([]Candidate, error) {
+	if err := CheckKinds(b.Kinds); err != nil {
+		return nil, err
+	}
+	b.Directed(Greedy.String(), b.Optimal)
+	for _, k := range b.Kinds {
+		if err := k.FromModels(b); err != nil {
+			return nil, err
+		}
+	}
+	others := append(b.others, b.Extra...)
+	for _, c := range others {
+		if c.Policy == nil && c.repeats == nil {
+			return nil, fmt.Errorf("options: option %s has no policy to be valued by", c.Name)
+		}
+	}
+	return append(b.candidates, others...), nil
+}
+
+// OptimalWithBonus returns the policy that is optimal for the mean model with a bonus
+// added to its rewards or, with alone, in their place.
+func (b *Belief) OptimalWithBonus(k Kind, bonus func(scale float64) func(s, a int) float64, scale float64, alone bool) (mdp.Deterministic, error) {
+	if b.Visits == nil {
+		return nil, fmt.Errorf("options: options of kind %s need the visits", k.String())
+	}
+	m, err := Bonus(b.MeanModel, bonus(scale), alone)
+	if err != nil {
+		return nil, err
+	}
+	var sol *mdp.Solution
+	if b.Discount == 0 {
+		sol, err = mdp.SolveAverage(m, mdp.Options{})
+	} else {
+		sol, err = mdp.SolveDiscounted(m, b.Discount, mdp.Options{})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mean model with bonus: %w", err)
+	}
+	return sol.Policy, nil
+}
+
+func (o *ReduceConfig) complete(m *mdp.Tabular) error {
 	if o.Kinds == nil {
-		o.Kinds = []Kind{Members, Constants}
+		o.Kinds = DefaultKinds
 	}
 	if o.Kappa == 0 {
 		o.Kappa = 0.001
@@ -179,8 +222,8 @@ func (o *ReduceOptions) complete(m *mdp.Tabular) error {
 	if o.Longest == 0 {
 		o.Longest = 100
 	}
-	if o.Reveal == 0 {
-		o.Reveal = 1
+	if o.RevealProbability == 0 {
+		o.RevealProbability = 1
 	}
 	if o.Residual == 0 {
 		o.Residual = 1e-6
@@ -192,8 +235,8 @@ func (o *ReduceOptions) complete(m *mdp.Tabular) error {
 		return fmt.Errorf("options: discount %v of values outside [0,1)", o.Discount)
 	case o.State < 0 || o.State >= m.NumStates():
 		return fmt.Errorf("options: there is no state %d", o.State)
-	case !(o.Reveal > 0 && o.Reveal <= 1):
-		return fmt.Errorf("options: probability %v of revealing outside (0,1]", o.Reveal)
+	case !(o.RevealProbability > 0 && o.RevealProbability <= 1):
+		return fmt.Errorf("options: probability %v of revealing outside (0,1]", o.RevealProbability)
 	case o.Mean != nil && (o.Mean.NumStates() != m.NumStates() || o.Mean.NumActions() != m.NumActions()):
 		return fmt.Errorf("options: the mean model is not of the size of the members")
 	case o.Visits != nil && (o.Visits.states != m.NumStates() || o.Visits.actions != m.NumActions()):
@@ -220,7 +263,7 @@ func Residual(m *mdp.Tabular, share, gamma float64) float64 {
 
 // solve returns an optimal policy and its value or gain in every state, in memory
 // of their own.
-func (r *Reducer) solve(solver *mdp.AverageSolver, m *mdp.Tabular, o *ReduceOptions, i int) (mdp.Deterministic, []float64, error) {
+func (r *Reducer) solve(solver *mdp.AverageSolver, m *mdp.Tabular, o *ReduceConfig, i int) (mdp.Deterministic, []float64, error) {
 	n := m.NumStates()
 	start := mdp.Options{}
 	if len(r.policies[i]) == n {
@@ -262,7 +305,7 @@ func scaled(v []float64, f float64) []float64 {
 }
 
 // evaluate returns the value or gain of a candidate in every state of member k.
-func (r *Reducer) evaluate(m *mdp.Tabular, c *Candidate, o *ReduceOptions, k int) ([]float64, error) {
+func (r *Reducer) evaluate(m *mdp.Tabular, c *Candidate, o *ReduceConfig, k int) ([]float64, error) {
 	gamma := o.Discount
 	if c.repeats != nil {
 		return evaluateRepeats(m, c, gamma)
@@ -292,7 +335,7 @@ func (r *Reducer) evaluate(m *mdp.Tabular, c *Candidate, o *ReduceOptions, k int
 
 // iterate evaluates a policy from its last value, or from the optimal one if it is
 // that policy's or there is no other.
-func (r *Reducer) iterate(m *mdp.Tabular, pi mdp.Deterministic, name string, o *ReduceOptions, k int) ([]float64, error) {
+func (r *Reducer) iterate(m *mdp.Tabular, pi mdp.Deterministic, name string, o *ReduceConfig, k int) ([]float64, error) {
 	of := r.last[name]
 	if of == nil {
 		of = make([][]float64, len(r.members))

@@ -37,7 +37,7 @@ func posterior(t testing.TB, states, actions, members, steps int, seed uint64) [
 }
 
 // every kind of option but the greedy one.
-var everyKind = []Kind{Members, Constants, Uniform, Overdue, Novelty, Deviations, Repeats}
+var everyKind = []Kind{Members, Constants, Uniform, RecencyBonus, CountBonus, Deviations, Repeats}
 
 func TestCandidates(t *testing.T) {
 	members := posterior(t, 5, 3, 6, 300, 1)
@@ -53,7 +53,7 @@ func TestCandidates(t *testing.T) {
 		}
 	}
 	for _, gamma := range []float64{0, 0.9} {
-		red, err := Reduce(members, ReduceOptions{Kinds: everyKind, Visits: visits, State: 2, Discount: gamma, Reveal: 0.5, Longest: 10, Window: WindowOptions{Return: true}})
+		red, err := Reduce(members, ReduceConfig{Kinds: everyKind, Visits: visits, State: 2, Discount: gamma, RevealProbability: 0.5, Longest: 10, Commitment: CommitmentConfig{Return: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,8 +81,8 @@ func TestCandidates(t *testing.T) {
 					t.Errorf("%s is %v, greedy %v", c.Name, pi, y)
 				}
 			}
-			if c.Class == Uninformed && c.Reveal != 0.5 {
-				t.Errorf("%s reveals with probability %v", c.Name, c.Reveal)
+			if c.Class == Uninformed && c.RevealProbability != 0.5 {
+				t.Errorf("%s reveals with probability %v", c.Name, c.RevealProbability)
 			}
 			if hold := c.Hold(3); (hold == nil) != (c.Repeats() != nil) || hold != nil && hold.Termination(0, 3) != 1 {
 				t.Errorf("%s is held as %v", c.Name, hold)
@@ -117,7 +117,7 @@ func TestCandidates(t *testing.T) {
 				}
 			}
 		}
-		for _, name := range []string{"greedy", "uniform", "novelty", "repeats"} {
+		for _, name := range []string{"greedy", "uniform", "count-bonus", "repeats"} {
 			if !seen[name] {
 				t.Errorf("no option is called %s", name)
 			}
@@ -136,7 +136,7 @@ func TestCandidates(t *testing.T) {
 		}
 		var p Problem
 		red.At(&p, 3, 17)
-		if err := p.Check(); err != nil || p.Step != 17 || p.Hold != red.Window.Steps || p.Charge != 2*p.Hold || len(p.Arms) != len(red.Candidates) {
+		if err := p.Check(); err != nil || p.Step != 17 || p.Hold != red.Commitment.Steps || p.ExplorationCost != 2*p.Hold || len(p.Arms) != len(red.Candidates) {
 			t.Errorf("problem %+v: %v", p, err)
 		}
 		for x := range p.Arms {
@@ -154,10 +154,10 @@ func TestCandidates(t *testing.T) {
 // T only when it has to.
 func TestReducerKeepsOnlyTime(t *testing.T) {
 	for _, gamma := range []float64{0, 0.9} {
-		r := NewReducer(WindowOptions{})
+		r := NewReducer(CommitmentConfig{})
 		for i := range 6 {
 			members := posterior(t, 4, 2, 5, 50*(i+1), 2)
-			o := ReduceOptions{Kinds: []Kind{Members, Constants, Uniform}, Discount: gamma, Steps: float64(50 * (i + 1))}
+			o := ReduceConfig{Kinds: []Kind{Members, Constants, Uniform}, Discount: gamma, Steps: float64(50 * (i + 1))}
 			got, err := r.Reduce(members, o)
 			if err != nil {
 				t.Fatal(err)
@@ -177,7 +177,7 @@ func TestReducerKeepsOnlyTime(t *testing.T) {
 				}
 			}
 		}
-		if n := r.window.Recomputed(); n < 2 || n == 6 {
+		if n := r.commitment.Recomputed(); n < 2 || n == 6 {
 			t.Errorf("T was estimated %d times", n)
 		}
 	}
@@ -192,7 +192,7 @@ func TestMultichainGains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	red, err := Reduce([]*mdp.Tabular{m, m}, ReduceOptions{Window: WindowOptions{Fixed: 1}})
+	red, err := Reduce([]*mdp.Tabular{m, m}, ReduceConfig{Commitment: CommitmentConfig{Fixed: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestMultichainGains(t *testing.T) {
 // The optimum does not depend on the state, but an option's value does.
 func TestGainsOfConstantActions(t *testing.T) {
 	m := twoStates(t)
-	red, err := Reduce([]*mdp.Tabular{m}, ReduceOptions{})
+	red, err := Reduce([]*mdp.Tabular{m}, ReduceConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,19 +228,19 @@ func TestReduceRefuses(t *testing.T) {
 	two := []*mdp.Tabular{m, m}
 	for want, c := range map[string]struct {
 		members []*mdp.Tabular
-		o       ReduceOptions
+		o       ReduceConfig
 	}{
-		"at least one model":          {nil, ReduceOptions{}},
-		"model 1 has 1 states":        {[]*mdp.Tabular{m, one[0]}, ReduceOptions{}},
-		"discount 1 of values":        {two, ReduceOptions{Discount: 1}},
-		"no state 2":                  {two, ReduceOptions{State: 2}},
-		"probability 1.5 of reveal":   {two, ReduceOptions{Reveal: 1.5}},
-		"mean model is not of the si": {two, ReduceOptions{Mean: one[0]}},
-		"visits are not of the size":  {two, ReduceOptions{Visits: visits}},
-		"need the visits":             {two, ReduceOptions{Kinds: []Kind{Overdue}}},
-		"unknown kind of option 77":   {two, ReduceOptions{Kinds: []Kind{77}}},
-		"option nothing has no polic": {two, ReduceOptions{Extra: []Candidate{{Arm: Arm{Name: "nothing"}}}}},
-		"is repeated up to -1 times":  {two, ReduceOptions{Kinds: []Kind{Repeats}, Longest: -1}},
+		"at least one model":          {nil, ReduceConfig{}},
+		"model 1 has 1 states":        {[]*mdp.Tabular{m, one[0]}, ReduceConfig{}},
+		"discount 1 of values":        {two, ReduceConfig{Discount: 1}},
+		"no state 2":                  {two, ReduceConfig{State: 2}},
+		"probability 1.5 of reveal":   {two, ReduceConfig{RevealProbability: 1.5}},
+		"mean model is not of the si": {two, ReduceConfig{Mean: one[0]}},
+		"visits are not of the size":  {two, ReduceConfig{Visits: visits}},
+		"need the visits":             {two, ReduceConfig{Kinds: []Kind{RecencyBonus}}},
+		"a kind of option is nil":     {two, ReduceConfig{Kinds: []Kind{nil}}},
+		"option nothing has no polic": {two, ReduceConfig{Extra: []Candidate{{Arm: Arm{Name: "nothing"}}}}},
+		"is repeated up to -1 times":  {two, ReduceConfig{Kinds: []Kind{Repeats}, Longest: -1}},
 	} {
 		if _, err := Reduce(c.members, c.o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
@@ -252,11 +252,11 @@ func TestReduceRefuses(t *testing.T) {
 // elimination, from one belief to the next, whatever was solved before.
 func TestReduceIterates(t *testing.T) {
 	const n, gamma = Eliminated + 6, 0.95
-	r := NewReducer(WindowOptions{Fixed: 1})
+	r := NewReducer(CommitmentConfig{Fixed: 1})
 	for seed := range uint64(4) {
 		members := posterior(t, n, 2, 3, 400*int(seed*seed), seed)
 		for _, residual := range []float64{1e-3, 0} {
-			red, err := r.Reduce(members, ReduceOptions{Discount: gamma, Residual: residual})
+			red, err := r.Reduce(members, ReduceConfig{Discount: gamma, Residual: residual})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -292,7 +292,7 @@ func TestReduceIterates(t *testing.T) {
 			}
 		}
 	}
-	if _, err := r.Reduce(posterior(t, 2, 2, 1, 1, 1), ReduceOptions{Discount: gamma, Residual: -1}); err == nil {
+	if _, err := r.Reduce(posterior(t, 2, 2, 1, 1, 1), ReduceConfig{Discount: gamma, Residual: -1}); err == nil {
 		t.Error("a negative residual is accepted")
 	}
 }

@@ -90,9 +90,9 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 		}
 		members = append(members, m)
 	}
-	red, err := Reduce(members, ReduceOptions{
-		Kinds:  []Kind{Members, Constants, Uniform},
-		Window: WindowOptions{Mixing: mdp.MixingOptions{Epsilon: in.Eps}, Cap: 1 << 40},
+	red, err := Reduce(members, ReduceConfig{
+		Kinds:      []Kind{Members, Constants, Uniform},
+		Commitment: CommitmentConfig{Mixing: mdp.MixingOptions{Epsilon: in.Eps}, Cap: 1 << 40},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -101,8 +101,8 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 		t.Helper()
 		vectors.Close(t, what, got, want, 1e-9, 1e-13)
 	}
-	if red.Window.Steps != want.T || red.Window.Capped {
-		t.Errorf("window %+v, want T = %d", red.Window, want.T)
+	if red.Commitment.Steps != want.T || red.Commitment.Capped {
+		t.Errorf("commitment %+v, want T = %d", red.Commitment, want.T)
 	}
 	wantTimes := make([]int, len(want.TMembers))
 	for k, steps := range want.TMembers {
@@ -113,7 +113,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 	if _, times, err := mdp.PosteriorMixing(members, want.GreedyPolicy, 0.9, mdp.MixingOptions{Epsilon: in.Eps}); err != nil || !slices.Equal(times, wantTimes) {
 		t.Errorf("mixing times %v, %v, want %v", times, err, wantTimes)
 	}
-	average, err := Mean(members)
+	average, err := MeanModel(members)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,19 +143,19 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 	values("greedy", y, want.GreedyValues)
 
 	// decide asks for a choice between greedy and one other option.
-	decide := func(x int, gamma float64, score Score, kind bandit.IndexKind) Decision {
+	decide := func(x int, gamma float64, score Rule, kind bandit.IndexKind) Decision {
 		t.Helper()
 		p := Problem{Arms: []Arm{red.Candidates[0].Arm, red.Candidates[x].Arm},
 			Values:  slices.Concat(y, red.Values(x, 0)),
-			Optimal: red.Optimal(0), Hold: red.Window.Steps}
-		d, err := Decide(Rule{Horizon: bandit.Discounted(gamma), Score: score, Kind: kind, LowerBound: in.B}, &p, nil)
+			Optimal: red.Optimal(0), Hold: red.Commitment.Steps}
+		d, err := Decide(DeciderConfig{Horizon: bandit.Discounted(gamma), Rule: score, Bound: kind, LowerBound: in.B}, &p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return d
 	}
 	// The threshold is where the decision changes.
-	around := func(what string, x int, gammaStar float64, score Score, kind bandit.IndexKind) {
+	around := func(what string, x int, gammaStar float64, score Rule, kind bandit.IndexKind) {
 		t.Helper()
 		least := max(1e-9, 1e-14/(1-gammaStar)) // near one doubles resolve no less
 		for _, step := range []float64{-least, least} {
@@ -199,16 +199,16 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 		rel("γ⁺* of δp", bandit.GammaPlus(pair.Gap, pair.SupDeltaP, want.T), w.PlusDeltaP.GammaStar)
 		rel("γ⁺* of VPI", bandit.GammaPlus(pair.Gap, pair.Gain, want.T), w.PlusVPI.GammaStar)
 
-		around("mean", x, w.MeanCompare.GammaStar, MeanValue, bandit.U)
-		around("paired", x, w.Paired.GammaStar, Paired, bandit.U)
-		around("U⁺", x, w.PlusDeltaP.GammaStar, Paired, bandit.UPlus)
-		around("V", x, w.PlusVPI.GammaStar, Paired, bandit.V)
+		around("mean", x, w.MeanCompare.GammaStar, RuleMean, bandit.U)
+		around("paired", x, w.Paired.GammaStar, RuleCommonModel, bandit.U)
+		around("U⁺", x, w.PlusDeltaP.GammaStar, RuleCommonModel, bandit.UPlus)
+		around("V", x, w.PlusVPI.GammaStar, RuleCommonModel, bandit.V)
 		for _, c := range w.Decisions {
 			for _, r := range []struct {
-				score Score
+				score Rule
 				kind  bandit.IndexKind
 				want  bool
-			}{{MeanValue, bandit.U, c.MeanCompare}, {Paired, bandit.U, c.Paired}, {Paired, bandit.UPlus, c.PlusDeltaP}, {Paired, bandit.V, c.PlusVPI}} {
+			}{{RuleMean, bandit.U, c.MeanCompare}, {RuleCommonModel, bandit.U, c.Paired}, {RuleCommonModel, bandit.UPlus, c.PlusDeltaP}, {RuleCommonModel, bandit.V, c.PlusVPI}} {
 				if got := decide(x, c.Gamma, r.score, r.kind); got.Explore != r.want {
 					t.Errorf("option %d, γ = %v, %v %v: explore %v, want %v", x, c.Gamma, r.score, r.kind, got.Explore, r.want)
 				}
@@ -217,7 +217,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 		for _, c := range w.Index {
 			for kind, l := range map[bandit.IndexKind][2]float64{
 				bandit.U: {c.Option.U, c.Greedy.U}, bandit.UPlus: {c.Option.Uplus, c.Greedy.Uplus}, bandit.V: {c.Option.VPI, c.Greedy.VPI}} {
-				d := decide(x, c.Gamma, Index, kind)
+				d := decide(x, c.Gamma, RuleIndex, kind)
 				rel("ρ", d.Share, c.Rho)
 				vectors.Close(t, "lead of the index", d.Advantage, l[0]-l[1], 1e-9, 1e-9)
 				if d.Explore != (l[0] > l[1]) && l[0] != l[1] {
@@ -234,8 +234,8 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 	pair := bandit.PairedThreshold(red.Optimal(0), y, in.B)
 	rel("sup δp of uniform", pair.SupDeltaP, want.InfoUniform.SupDeltaP)
 	rel("VPI of uniform", pair.Gain, want.InfoUniform.VPI)
-	around("uniform, U⁺", info, want.InfoUniform.GammaDeltaP, Paired, bandit.UPlus)
-	around("uniform, V", info, want.InfoUniform.GammaVPI, Paired, bandit.V)
+	around("uniform, U⁺", info, want.InfoUniform.GammaDeltaP, RuleCommonModel, bandit.UPlus)
+	around("uniform, V", info, want.InfoUniform.GammaVPI, RuleCommonModel, bandit.V)
 }
 
 func newRNG(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }

@@ -3,163 +3,157 @@ package options
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// Score is how the options of a decision are compared (docs/theory.md §3.4).
-type Score int
-
-const (
-	// Paired compares each option with the greedy one model by model: what is good
-	// for one is often good for the other, too.
-	Paired Score = iota
-	// MeanValue compares each option with the mean value of the greedy one, as the
-	// paper does (Algorithm 1).
-	MeanValue
-	// Index compares the indices of all options, the greedy one's among them, which
-	// respects that the greedy value is uncertain but not that values go together.
-	Index
-	// Stochastic draws a member for each option and compares by that (Algorithm 2).
-	Stochastic
-	// Never stays with the greedy option.
-	Never
-)
-
-var scores = []string{"paired", "mean", "index", "stochastic", "never"}
-
-// String returns the score's name, as in configurations.
-func (s Score) String() string {
-	if s < 0 || int(s) >= len(scores) {
-		return fmt.Sprintf("Score(%d)", int(s))
-	}
-	return scores[s]
+// Rule compares options with the greedy one (docs/theory.md §3.4). Every rule is a
+// file of its own, rule_*.go, and a line in Rules.
+type Rule interface {
+	// String returns the name of the rule in configurations.
+	String() string
+	// Doc says in one sentence what the rule compares.
+	Doc() string
+	// Bounds are the bounds on the value of exploring that the rule knows, none if it
+	// uses no such bound.
+	Bounds() []bandit.IndexKind
+	// Begin prepares c for the comparisons of one problem.
+	Begin(c *Comparison)
+	// Compare compares option x, which is not the greedy one, with the greedy one.
+	Compare(c *Comparison, x int) ComparisonResult
 }
 
-// ParseScore reads the name that String gives.
-func ParseScore(name string) (Score, error) {
-	s := slices.Index(scores, name)
-	if s < 0 {
-		return 0, fmt.Errorf("unknown score %q (one of %v)", name, scores)
-	}
-	return Score(s), nil
+// chooser is a Rule that finds the best option in a way of its own. Best returns its
+// result, as Compare does; there is at least one option other than the greedy one.
+type chooser interface {
+	Best(c *Comparison) ComparisonResult
 }
 
-// Rule says how to decide between options.
-type Rule struct {
-	// Horizon counts steps, not windows.
+// Rules are all rules, in the order of the documentation.
+var Rules = []Rule{RuleMean, RuleCommonModel, RuleIndex, RuleStochastic, RuleGain, RuleNever}
+
+// RuleNames returns the names of Rules, in their order.
+func RuleNames() []string {
+	names := make([]string, len(Rules))
+	for i, r := range Rules {
+		names[i] = r.String()
+	}
+	return names
+}
+
+// FormerNames maps names of rules and kinds of options that earlier versions used to
+// the present ones. RuleNamed and KindNamed accept both.
+var FormerNames = map[string]string{"paired": "common-model", "overdue": "recency-bonus", "novelty": "count-bonus"}
+
+// present returns the present name for a name of any version.
+func present(name string) string {
+	if now, ok := FormerNames[name]; ok {
+		return now
+	}
+	return name
+}
+
+// RuleNamed returns the rule of a name.
+func RuleNamed(name string) (Rule, error) {
+	for _, r := range Rules {
+		if r.String() == present(name) {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown rule %q (one of %s)", name, strings.Join(RuleNames(), ", "))
+}
+
+// RuleAndKinds returns a rule and kinds of options with defaults for what is nil:
+// RuleGain goes with Pairs, RuleMean with DefaultKinds. It returns an error if a kind
+// occurs twice, or the rule cannot compare the kinds.
+func RuleAndKinds(r Rule, kinds []Kind) (Rule, []Kind, error) {
+	if err := CheckKinds(kinds); err != nil {
+		return nil, nil, err
+	}
+	pairs := slices.Contains(kinds, Pairs)
+	others := slices.ContainsFunc(kinds, func(k Kind) bool { return k != Pairs && k != Greedy })
+	switch {
+	case r == nil && pairs:
+		r = RuleGain
+	case r == nil:
+		r = RuleMean
+	case kinds == nil && r == RuleGain:
+		return r, []Kind{Pairs}, nil
+	}
+	switch {
+	case kinds == nil:
+		return r, DefaultKinds, nil
+	case r == RuleGain && (others || !pairs):
+		return nil, nil, fmt.Errorf("options: the rule %s decides between options of kind %s, and no others", r.String(), Pairs.String())
+	case pairs && r != RuleGain && r != RuleNever:
+		return nil, nil, fmt.Errorf("options: the rule %s compares values in models, which options of kind %s do not have; use the rule %s", r.String(), Pairs.String(), RuleGain.String())
+	}
+	return r, kinds, nil
+}
+
+// Every bound, for rules that know them all.
+var everyBound = []bandit.IndexKind{bandit.U, bandit.UPlus, bandit.V}
+
+// Comparison is a problem that is being decided, with what rules share. Advantages
+// are per unit of the horizon's weight G.
+type Comparison struct {
+	Problem
+	Config *DeciderConfig
+	Share  float64    // ρ, the share of the horizon that exploring takes
+	RNG    *rand.Rand // for rules that draw
+
+	*memory
+	mean   float64 // v̄(y), the mean value of the greedy option
+	size   float64 // Σ|v_k(y)−b|, for ceilings of RuleCommonModel
+	index  float64 // of the greedy option, for RuleIndex
+	common int     // the member drawn for all options by RuleStochastic, or −1
+	exact  bool    // advantages have no rounding error
+}
+
+// ComparisonResult is the outcome of comparing an option with the greedy one.
+type ComparisonResult struct {
+	Option int
+	// Advantage is that of exploring with the option, per unit of the horizon's
+	// weight. It is positive if exploring pays.
+	Advantage float64
+	// Delta is the improvement hoped for, and P the probability that the improvement
+	// is at least that; both 0 if there is none.
+	Delta, P float64
+}
+
+// DeciderConfig says how to decide between options.
+type DeciderConfig struct {
+	// Rule compares options; RuleMean if nil.
+	Rule Rule
+	// Horizon counts steps, not commitments.
 	Horizon bandit.Horizon
-	Score   Score
-	// Kind is the bound on what exploring is worth: U, UPlus or V. Stochastic knows
-	// U only. An uninformed option has no U, and gets UPlus in its place.
-	Kind bandit.IndexKind
-	// LowerBound is b, below which no value can lie; U needs it.
+	// Bound is the bound on the value of exploring, one of Rule.Bounds. An uninformed
+	// option has no U, and gets UPlus in its place.
+	Bound bandit.IndexKind
+	// LowerBound is b, below which no value can lie; the bound U needs it.
 	LowerBound float64
-	// Common lets Stochastic draw one member for all options, that is one model,
-	// instead of one each.
+	// Common lets RuleStochastic draw one member for all options, that is one model,
+	// instead of one member for each option.
 	Common bool
 }
 
-func (r *Rule) check() error {
+func (c *DeciderConfig) check() error {
+	if c.Rule == nil {
+		c.Rule = RuleMean
+	}
+	bounds := c.Rule.Bounds()
 	switch {
-	case r.Score < Paired || r.Score > Never:
-		return fmt.Errorf("options: unknown score %d", int(r.Score))
-	case r.Kind < bandit.U || r.Kind > bandit.V:
-		return fmt.Errorf("options: unknown index %d", int(r.Kind))
-	case math.IsNaN(r.LowerBound) || math.IsInf(r.LowerBound, 0):
-		return fmt.Errorf("options: the lower bound of values is %v", r.LowerBound)
-	case r.Common && r.Score != Stochastic:
-		return fmt.Errorf("options: the score %s draws no member, so that none can be common", r.Score)
-	case r.Score == Stochastic && r.Kind != bandit.U:
-		return fmt.Errorf("options: the score %s has no index %s", r.Score, r.Kind)
+	case c.Bound < bandit.U || c.Bound > bandit.V:
+		return fmt.Errorf("options: unknown bound %d", int(c.Bound))
+	case math.IsNaN(c.LowerBound) || math.IsInf(c.LowerBound, 0):
+		return fmt.Errorf("options: the lower bound of values is %v, must be finite", c.LowerBound)
+	case c.Common && c.Rule != RuleStochastic:
+		return fmt.Errorf("options: common applies to the rule %s only, which draws members; the rule is %s", RuleStochastic.String(), c.Rule.String())
+	case len(bounds) > 0 && !slices.Contains(bounds, c.Bound):
+		return fmt.Errorf("options: the rule %s has no bound %s", c.Rule.String(), c.Bound)
 	}
 	return nil
-}
-
-// Problem is one decision: what is believed about the options, and when.
-type Problem struct {
-	Arms   []Arm
-	Greedy int // which of them is the greedy option
-	// Values holds the values of the options in K equally likely models, option by
-	// option: Values[x*K+k].
-	Values []float64
-	// Optimal holds v*_k, the optimal values in the K models; needed if there are
-	// uninformed options.
-	Optimal []float64
-	// Step is the number of steps before the decision, which the horizon has lost.
-	Step int
-	// Hold is T ≥ 1, the number of steps for which an option is held.
-	Hold int
-	// Charge is the number of steps that count as exploration, if other than Hold:
-	// the option's own duration and the return to the greedy policy.
-	Charge int
-	// Capped says that the estimate of T exceeds what it may be; it is passed on.
-	Capped bool
-}
-
-// size returns K.
-func (p *Problem) size() int { return len(p.Values) / len(p.Arms) }
-
-// row returns the values of option x.
-func (p *Problem) row(x int) []float64 {
-	k := p.size()
-	return p.Values[x*k : (x+1)*k]
-}
-
-// Check returns an error unless the problem is complete and its numbers are
-// finite. Decisions are refused if it does.
-func (p *Problem) Check() error {
-	n := len(p.Arms)
-	switch {
-	case n == 0 || p.Greedy < 0 || p.Greedy >= n:
-		return fmt.Errorf("options: the greedy option is number %d of %d", p.Greedy, n)
-	case len(p.Values) == 0 || len(p.Values)%n != 0:
-		return fmt.Errorf("options: %d values for %d options are not as many for each", len(p.Values), n)
-	case p.Hold < 1 || p.Charge < 0 || p.Step < 0:
-		return fmt.Errorf("options: no option is held for %d steps, charged as %d, after step %d", p.Hold, p.Charge, p.Step)
-	case p.Arms[p.Greedy].Class != Directed:
-		return fmt.Errorf("options: the greedy option %s is uninformed", p.Arms[p.Greedy].Name)
-	}
-	k := p.size()
-	for i, v := range p.Values {
-		if v-v != 0 { // true of NaN and infinities alone
-			return fmt.Errorf("options: the value of option %s in model %d is %v", p.Arms[i/k].Name, i%k, v)
-		}
-	}
-	for _, a := range p.Arms {
-		if a.Class != Uninformed {
-			continue
-		}
-		if !(a.Reveal >= 0 && a.Reveal <= 1) {
-			return fmt.Errorf("options: option %s reveals the model with probability %v", a.Name, a.Reveal)
-		}
-		if len(p.Optimal) != k {
-			return fmt.Errorf("options: option %s needs the optimal values of %d models, not of %d", a.Name, k, len(p.Optimal))
-		}
-	}
-	for i, v := range p.Optimal {
-		if v-v != 0 {
-			return fmt.Errorf("options: the optimal value in model %d is %v", i, v)
-		}
-	}
-	return nil
-}
-
-// Decision is one choice between exploring and exploiting, for a log: the terms of
-// the comparison (docs/theory.md §1.4, §3.2) and what was chosen.
-type Decision struct {
-	Step    int    // steps taken before the decision
-	Choice  int    // the option chosen, by number
-	Option  string // and by name
-	Explore bool   // whether it is another than the greedy one
-	Hold    int    // T, steps for which it is held
-	Capped  bool   // T is shorter than its estimate asks for
-	// The best of the other options has the advantage, per unit of the horizon's
-	// weight (for Index: the lead of its index over the greedy one's), with the
-	// improvement δ hoped for and the probability P that it is at least that. An
-	// advantage that exceeds zero, by more than rounding, explores. Delta and P are
-	// zero if nothing can be better, and Advantage is zero if nothing was compared.
-	Delta, P, Advantage float64
-	Share               float64 // ρ, the share of the horizon that exploring takes
 }

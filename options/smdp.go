@@ -10,8 +10,8 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// PlanOptions govern SolveSMDP. The zero value is useful.
-type PlanOptions struct {
+// PlanConfig govern SolveSMDP. The zero value is useful.
+type PlanConfig struct {
 	Tolerance float64   // of the value; default 1e-9 times the largest reward of a model, or 1e-9
 	MaxSweeps int       // default 1,000,000
 	Value     []float64 // where to start, not kept; default zero
@@ -34,7 +34,7 @@ type Solution struct {
 // The operator contracts by the largest E γ^k, k being the duration of an option,
 // so that long options converge fast. The bound follows from a last synchronous
 // sweep by Banach's theorem.
-func SolveSMDP(models []*Model, o PlanOptions) (*Solution, error) {
+func SolveSMDP(models []*Model, o PlanConfig) (*Solution, error) {
 	n, rate, err := checkModels(models)
 	if err != nil {
 		return nil, err

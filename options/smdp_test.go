@@ -50,7 +50,7 @@ func TestPlanningWithPrimitives(t *testing.T) {
 				options = options[:2]
 			}
 			models := modelsOf(t, m, gamma, options...)
-			sol, err := SolveSMDP(models, PlanOptions{})
+			sol, err := SolveSMDP(models, PlanConfig{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestPlanningWithInitiationSets(t *testing.T) {
 	here := Markov{Initiation: []bool{true, false}, Policy: mdp.Constant(2, 1), End: []float64{0, 1}} // move until in 1
 	stay := Markov{Initiation: []bool{false, true}, Policy: mdp.Constant(2, 0), End: []float64{1, 1}}
 	long := Timeout{Markov{Policy: mdp.Constant(2, 0)}, 50}
-	sol, err := SolveSMDP(modelsOf(t, m, 0.9, here, stay), PlanOptions{})
+	sol, err := SolveSMDP(modelsOf(t, m, 0.9, here, stay), PlanConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,18 +88,18 @@ func TestPlanningWithInitiationSets(t *testing.T) {
 	if !slices.Equal(sol.Option, []int{0, 1}) {
 		t.Errorf("options %v", sol.Option)
 	}
-	fast, err := SolveSMDP(modelsOf(t, m, 0.9, here, stay, long), PlanOptions{})
+	fast, err := SolveSMDP(modelsOf(t, m, 0.9, here, stay, long), PlanConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if fast.Sweeps >= sol.Sweeps {
 		t.Errorf("%d sweeps with a long option, %d without", fast.Sweeps, sol.Sweeps)
 	}
-	again, err := SolveSMDP(modelsOf(t, m, 0.9, here, stay), PlanOptions{Value: sol.Value})
+	again, err := SolveSMDP(modelsOf(t, m, 0.9, here, stay), PlanConfig{Value: sol.Value})
 	if err != nil || again.Sweeps >= sol.Sweeps {
 		t.Errorf("%d sweeps from the solution, %d from zero: %v", again.Sweeps, sol.Sweeps, err)
 	}
-	if _, err := SolveSMDP(modelsOf(t, m, 0.9, here, stay), PlanOptions{MaxSweeps: 2}); !errors.Is(err, mdp.ErrNotConverged) {
+	if _, err := SolveSMDP(modelsOf(t, m, 0.9, here, stay), PlanConfig{MaxSweeps: 2}); !errors.Is(err, mdp.ErrNotConverged) {
 		t.Errorf("error %v after two sweeps", err)
 	}
 }
@@ -108,7 +108,7 @@ func TestPlanningWithInitiationSets(t *testing.T) {
 func TestPlanningKeepsToInitiationSets(t *testing.T) {
 	m := twoStates(t)
 	stay := Markov{Initiation: []bool{true, false}, Policy: mdp.Constant(2, 0), End: []float64{1, 1}}
-	sol, err := SolveSMDP(modelsOf(t, m, 0.9, stay, Primitive(1)), PlanOptions{})
+	sol, err := SolveSMDP(modelsOf(t, m, 0.9, stay, Primitive(1)), PlanConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestPlanningRefuses(t *testing.T) {
 		"discount below one":              modelsOf(t, m, 1, Primitive(0)),
 		"has 2 states and discount 0.5, ": append(modelsOf(t, m, 0.9, Primitive(0)), modelsOf(t, m, 0.5, Primitive(0))...),
 	} {
-		if _, err := SolveSMDP(models, PlanOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := SolveSMDP(models, PlanConfig{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
@@ -149,7 +149,7 @@ func TestPlanningRefuses(t *testing.T) {
 	if _, err := Evaluate(modelsOf(t, m, 1, Primitive(0)), []float64{1}); err == nil {
 		t.Error("a value without discount was found")
 	}
-	if _, err := SolveSMDP(modelsOf(t, m, 0.9, Primitive(0)), PlanOptions{Value: []float64{1}}); err == nil {
+	if _, err := SolveSMDP(modelsOf(t, m, 0.9, Primitive(0)), PlanConfig{Value: []float64{1}}); err == nil {
 		t.Error("a start of the wrong size was taken")
 	}
 }

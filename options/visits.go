@@ -24,6 +24,13 @@ func NewVisits(states, actions int) (*Visits, error) {
 	return &Visits{states: states, actions: actions, count: make([]int, n), last: make([]int, n)}, nil
 }
 
+// Forget empties the memory.
+func (v *Visits) Forget() {
+	v.now = 0
+	clear(v.count)
+	clear(v.last)
+}
+
 // Update takes in that action a was taken in s.
 func (v *Visits) Update(s, a int) {
 	v.now++
@@ -38,15 +45,15 @@ func (v *Visits) Count(s, a int) int { return v.count[s*v.actions+a] }
 // beginning if it never was.
 func (v *Visits) Age(s, a int) int { return v.now - v.last[s*v.actions+a] }
 
-// Overdue is the bonus κ√τ of Dyna-Q+ for a pair that has not been tried for τ
+// RecencyBonus is the bonus κ√τ of Dyna-Q+ for a pair that has not been tried for τ
 // steps (Sutton 1990; Sutton & Barto 2018, §8.3).
-func (v *Visits) Overdue(kappa float64) func(s, a int) float64 {
+func (v *Visits) RecencyBonus(kappa float64) func(s, a int) float64 {
 	return func(s, a int) float64 { return kappa * math.Sqrt(float64(v.Age(s, a))) }
 }
 
-// Rare is the bonus β/√n of a pair tried n times, β if it never was (MBIE-EB;
+// CountBonus is the bonus β/√n of a pair tried n times, β if it never was (MBIE-EB;
 // Strehl & Littman 2008).
-func (v *Visits) Rare(beta float64) func(s, a int) float64 {
+func (v *Visits) CountBonus(beta float64) func(s, a int) float64 {
 	return func(s, a int) float64 { return beta / math.Sqrt(float64(max(v.Count(s, a), 1))) }
 }
 

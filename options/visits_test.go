@@ -21,10 +21,10 @@ func TestVisits(t *testing.T) {
 	if v.Count(0, 0) != 3 || v.Age(0, 0) != 1 || v.Count(1, 0) != 0 || v.Age(1, 0) != 4 || v.Age(1, 1) != 0 {
 		t.Errorf("visits %+v", v)
 	}
-	if got := v.Overdue(0.5)(1, 0); got != 1 {
+	if got := v.RecencyBonus(0.5)(1, 0); got != 1 {
 		t.Errorf("bonus %v of Dyna-Q+ after 4 steps, want 0.5·2", got)
 	}
-	if got, never := v.Rare(2)(0, 0), v.Rare(2)(0, 1); got != 2/math.Sqrt(3) || never != 2 {
+	if got, never := v.CountBonus(2)(0, 0), v.CountBonus(2)(0, 1); got != 2/math.Sqrt(3) || never != 2 {
 		t.Errorf("bonus %v after 3 visits and %v without", got, never)
 	}
 	m := twoStates(t)
@@ -54,7 +54,7 @@ func TestVisits(t *testing.T) {
 		v.Update(0, 1)
 		v.Update(1, 0)
 	}
-	red, err := Reduce([]*mdp.Tabular{m}, ReduceOptions{Kinds: []Kind{Novelty}, Visits: v})
+	red, err := Reduce([]*mdp.Tabular{m}, ReduceConfig{Kinds: []Kind{CountBonus}, Visits: v})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,11 +130,11 @@ func TestRecordsDoNotDependOnHowTheyAreMade(t *testing.T) {
 // also where the host decides when they explore.
 func TestSingleLanes(t *testing.T) {
 	zero, params := 0.0, map[string]string{"rlrun/bandit@1": `{"policy":{"kind":"optimistic-stochastic","lower_bound":0}}`}
-	hosts := []*explore.Options{
+	hosts := []*explore.Config{
 		nil,
-		{Rule: options.Rule{Horizon: bandit.Discounted(0.99)}, LowerBound: &zero, Log: 100},
-		{Rule: options.Rule{Horizon: bandit.Finite(300), Score: options.Stochastic}, LowerBound: &zero, Window: options.WindowOptions{Fixed: 3}, Log: 100},
-		{Rule: options.Rule{Horizon: bandit.Discounted(0.99), Score: options.Index, Kind: bandit.V}, Estimator: explore.Autocorrelation, Log: 100},
+		{Decider: options.DeciderConfig{Rule: options.RuleCommonModel, Horizon: bandit.Discounted(0.99)}, LowerBound: &zero, Log: 100},
+		{Decider: options.DeciderConfig{Horizon: bandit.Finite(300), Rule: options.RuleStochastic}, LowerBound: &zero, Commitment: options.CommitmentConfig{Fixed: 3}, Log: 100},
+		{Decider: options.DeciderConfig{Horizon: bandit.Discounted(0.99), Rule: options.RuleIndex, Bound: bandit.V}, Estimator: explore.Autocorrelation, Log: 100},
 	}
 	pairs := 0
 	for _, env := range []struct{ name, params string }{
@@ -207,12 +207,12 @@ func TestSingleLanes(t *testing.T) {
 func TestSingleLanesDoNotAllocate(t *testing.T) {
 	for _, tt := range []struct {
 		env, agent, params string
-		host               *explore.Options
+		host               *explore.Config
 	}{
 		{"bernoulli-bandit", "bandit", `{"policy":{"kind":"thompson"}}`, nil},
 		{"gaussian-bandit", "bandit", `{"policy":{"kind":"vpi"},"belief":{"kind":"normal-gamma"}}`, nil},
 		{"riverswim", "q-learning", ``, nil},
-		{"riverswim", "bootstrap-q", ``, &explore.Options{Rule: options.Rule{Horizon: bandit.Discounted(0.99)}, Window: options.WindowOptions{Fixed: 5}}},
+		{"riverswim", "bootstrap-q", ``, &explore.Config{Decider: options.DeciderConfig{Rule: options.RuleCommonModel, Horizon: bandit.Discounted(0.99)}, Commitment: options.CommitmentConfig{Fixed: 5}}},
 	} {
 		e, err := bundled(tt.env).OpenEnvironment(t.Context(), nil, 2)
 		if err != nil {

@@ -212,7 +212,7 @@ func TestAgentsGoOnFromAState(t *testing.T) {
 		spec, _ := taskOf(name)
 		offers := [][]options.Kind{{options.Uniform}, kinds}
 		if spec.ID == finite.ID {
-			offers = append(offers, append(kinds[:len(kinds):len(kinds)], options.Overdue, options.Novelty))
+			offers = append(offers, append(kinds[:len(kinds):len(kinds)], options.RecencyBonus, options.CountBonus))
 		}
 		more := map[string][]string{
 			"bootstrap-q":      {``, `{"values":"actions","update":"poisson","schedule":"harmonic"}`, `{"evaluated":2,"members":4}`},

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/comparecmd"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/exportcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/mdpcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/plugincmd"
@@ -27,6 +28,7 @@ var commands = []struct {
 	{"experiments", runcmd.New},
 	{"experiments", runcmd.NewReport},
 	{"experiments", comparecmd.New},
+	{"experiments", exportcmd.New},
 	{"questions", thresholdcmd.New},
 	{"questions", mdpcmd.New},
 	{"plugins", plugincmd.New},

@@ -105,8 +105,8 @@ func explored(t *testing.T, p vector.Plugin, runs ...int) []string {
 		t.Fatal(err)
 	}
 	const steps = 1000
-	host, err := explore.New(t.Context(), agent.(vector.OptionAgent), env.Spec(), len(runs), explore.Options{
-		Rule: options.Rule{Score: options.Paired, Horizon: bandit.Discounted(0.9)}, Log: steps,
+	host, err := explore.New(t.Context(), agent.(vector.OptionAgent), env.Spec(), len(runs), explore.Config{
+		Decider: options.DeciderConfig{Rule: options.RuleCommonModel, Horizon: bandit.Discounted(0.9)}, Log: steps,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -157,10 +157,10 @@ func TestOneStateIsTheBandit(t *testing.T) {
 	spec := plugin.Spec{ID: "test/bandit@1", Observation: plugin.Discrete{N: 1}, Action: plugin.Discrete{N: arms, Start: 2}, RewardLow: -1, RewardHigh: 1, Continuing: true}
 	h, table := bandit.Discounted(gamma), bandit.NewIndexTable(bandit.V, 1-gamma, members)
 	for _, tt := range []struct {
-		rule options.Rule
+		rule options.DeciderConfig
 		want func(arms []*bandit.Population, greedy int) int
 	}{
-		{options.Rule{Score: options.Index, Kind: bandit.V, Horizon: h}, func(arms []*bandit.Population, greedy int) int {
+		{options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.V, Horizon: h}, func(arms []*bandit.Population, greedy int) int {
 			best := greedy
 			for x := range arms {
 				if table.Index(arms[x], spec.RewardLow) > table.Index(arms[best], spec.RewardLow)+1e-12 {
@@ -169,7 +169,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 			}
 			return best
 		}},
-		{options.Rule{Score: options.MeanValue, Horizon: h}, func(arms []*bandit.Population, greedy int) int {
+		{options.DeciderConfig{Rule: options.RuleMean, Horizon: h}, func(arms []*bandit.Population, greedy int) int {
 			best, most := greedy, 0.0
 			c := bandit.Comparison{Known: arms[greedy].Mean(), LowerBound: spec.RewardLow}
 			for x := range arms {
@@ -180,7 +180,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 			return best
 		}},
 	} {
-		t.Run(tt.rule.Score.String(), func(t *testing.T) {
+		t.Run(tt.rule.Rule.String(), func(t *testing.T) {
 			var a *agent // of the run
 			lanes, err := vector.VectorizeAgent(func(s uint64) (made framework.Agent, err error) {
 				a, err = newAgent(params{Members: members, Step: 0.2}, spec, s)
@@ -189,7 +189,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			host, err := explore.New(t.Context(), lanes.(vector.OptionAgent), spec, 1, explore.Options{Rule: tt.rule})
+			host, err := explore.New(t.Context(), lanes.(vector.OptionAgent), spec, 1, explore.Config{Decider: tt.rule})
 			if err != nil {
 				t.Fatal(err)
 			}

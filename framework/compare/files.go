@@ -220,7 +220,7 @@ func WriteLaTeX(w io.Writer, r *Result) error {
 		cells := c.cells()
 		row := []string{env, c.A, c.B, cells[0], cells[1], cells[2], cells[4], c.Verdict}
 		for k, cell := range row {
-			row[k] = latex(cell)
+			row[k] = result.LaTeX(cell)
 		}
 		b.WriteString(strings.Join(row, " & ") + " \\\\\n")
 	}
@@ -228,18 +228,4 @@ func WriteLaTeX(w io.Writer, r *Result) error {
 	fmt.Fprintf(&b, "%% %s: %s\n", r.Options.Metric, strings.ReplaceAll(Method(r), "\n", " "))
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-var latexSpecial = strings.NewReplacer(`\`, `\textbackslash{}`, `&`, `\&`, `%`, `\%`, `$`, `\$`, `#`, `\#`, `_`, `\_`,
-	`{`, `\{`, `}`, `\}`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `–`, `--`,
-	`ε`, `$\varepsilon$`, `γ`, `$\gamma$`, `α`, `$\alpha$`, `β`, `$\beta$`, `δ`, `$\delta$`, `λ`, `$\lambda$`, `η`, `$\eta$`)
-
-// latex escapes text, and sets the minus of a number as one.
-func latex(cell string) string {
-	out := latexSpecial.Replace(cell)
-	if len(cell) > 1 && cell[0] == '-' && cell[1] >= '0' && cell[1] <= '9' {
-		out = "$-$" + out[1:]
-	}
-	out = strings.ReplaceAll(out, "[-", "[$-$")
-	return strings.ReplaceAll(out, ", -", ", $-$")
 }

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/invopop/jsonschema"
 
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework"
@@ -19,11 +22,9 @@ import (
 // its options are believed to be worth (docs/exploration.md). The agent must have
 // the capability "options".
 type Exploration struct {
-	// Rule is how options are compared: paired (with the greedy one, model by
-	// model), mean (with the mean value of the greedy one), index (the option of
-	// the largest index), stochastic (by a drawn member each) or never (always the
-	// greedy one). Default: mean, the paper's Algorithm 1.
-	Rule string `json:"rule,omitempty" jsonschema:"enum=paired,enum=mean,enum=index,enum=stochastic,enum=never,default=mean"`
+	// Rule is how options are compared, one of options.Rules. Default: gain for options
+	// of kind pair, else mean.
+	Rule string `json:"rule,omitempty"`
 	// Bound is the bound on what exploring is worth: U (of the paper; needs a lower
 	// bound), U+ or V. stochastic has U only. Default: U.
 	Bound string `json:"bound,omitempty" jsonschema:"enum=U,enum=U+,enum=V,default=U"`
@@ -37,10 +38,11 @@ type Exploration struct {
 	// lower bound of the environment's rewards, or 0 if that is above 0 and episodes
 	// end.
 	LowerBound *float64 `json:"lower_bound,omitempty"`
-	// Options are the kinds of options to choose from besides the greedy one.
-	// Default: members and constants.
-	Options []string `json:"options,omitempty" jsonschema:"minItems=1,enum=greedy,enum=members,enum=constants,enum=uniform,enum=overdue,enum=novelty,enum=deviations,enum=repeats"`
-	// Window says for how long a chosen option is held.
+	// Options are the kinds of options to choose from besides the greedy one, of
+	// options.Kinds. Default: pair for the rule gain, else members and constants.
+	Options []string `json:"options,omitempty" jsonschema:"minItems=1"`
+	// Window says for how long a chosen option is held. Default for the rule gain:
+	// fixed 1, as a pair is held until it has been tried.
 	Window *Window `json:"window,omitempty"`
 }
 
@@ -81,10 +83,34 @@ type Window struct {
 	Return bool `json:"return,omitempty" jsonschema:"default=false"`
 }
 
-// defaultRule compares with the mean. Comparing member by member, which takes in
-// that values go together, tends to go on for ever where members fear the greedy
-// policy (docs/studies/riverswim.md).
-const defaultRule = options.MeanValue
+// JSONSchemaExtend adds the choices that come from the lists of package options. Names
+// that earlier versions used are accepted, but not described.
+func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
+	former := func(names []string) []any {
+		var all []any
+		for _, name := range names {
+			all = append(all, name)
+		}
+		for _, old := range slices.Sorted(maps.Keys(options.FormerNames)) {
+			if slices.Contains(names, options.FormerNames[old]) {
+				all = append(all, old)
+			}
+		}
+		return all
+	}
+	rule, _ := s.Properties.Get("rule")
+	rule.Enum, rule.Description = former(options.RuleNames()), "Rule is how options are compared."
+	for _, r := range options.Rules {
+		rule.Description += fmt.Sprintf(" %s: %s.", r, r.Doc())
+	}
+	rule.Description += " Default: gain for options of kind pair, else mean."
+	kinds, _ := s.Properties.Get("options")
+	kinds.Items.Enum, kinds.Description = former(options.KindNames()), "Options are the kinds of options to choose from besides the greedy one."
+	for _, k := range options.Kinds {
+		kinds.Description += fmt.Sprintf(" %s: %s.", k.String(), k.Doc())
+	}
+	kinds.Description += " Default: pair for the rule gain, else members and constants."
+}
 
 // check says what a schema cannot.
 func (x *Exploration) check() error {
@@ -106,37 +132,39 @@ func (x *Exploration) check() error {
 
 // options returns what package explore needs. discount and steps are the
 // experiment's; log is the number of decisions to keep.
-func (x *Exploration) options(discount float64, steps, log int) (explore.Options, error) {
-	o := explore.Options{LowerBound: x.LowerBound, Log: log}
-	o.Rule.Common = x.Common
+func (x *Exploration) options(discount float64, steps, log int) (explore.Config, error) {
+	o := explore.Config{LowerBound: x.LowerBound, Log: log}
+	o.Decider.Common = x.Common
 	var err error
-	o.Rule.Score = defaultRule
 	if x.Rule != "" {
-		if o.Rule.Score, err = options.ParseScore(x.Rule); err != nil {
+		if o.Decider.Rule, err = options.RuleNamed(x.Rule); err != nil {
 			return o, At(err, "rule")
 		}
 	}
 	if x.Bound != "" {
-		if o.Rule.Kind, err = bandit.ParseIndexKind(x.Bound); err != nil {
+		if o.Decider.Bound, err = bandit.ParseIndexKind(x.Bound); err != nil {
 			return o, At(err, "bound")
 		}
 	}
 	for i, name := range x.Options {
-		k, err := options.ParseKind(name)
+		k, err := options.KindNamed(name)
 		if err != nil {
 			return o, At(err, "options", i)
 		}
 		o.Kinds = append(o.Kinds, k)
 	}
-	if o.Rule.Horizon, err = x.Horizon.compile(discount, steps); err != nil {
+	if o.Decider.Horizon, err = x.Horizon.compile(discount, steps); err != nil {
 		return o, At(err, "horizon")
 	}
-	if _, err := options.NewDecider(o.Rule); err != nil {
+	if o.Decider.Rule, o.Kinds, err = options.RuleAndKinds(o.Decider.Rule, o.Kinds); err == nil {
+		_, err = options.NewDecider(o.Decider)
+	}
+	if err != nil {
 		return o, At(errors.New(strings.TrimPrefix(err.Error(), "options: ")), "rule")
 	}
 	if w := x.Window; w != nil {
-		o.Window = options.WindowOptions{Fixed: w.Fixed, Floor: w.Floor, Cap: w.Cap, Scale: w.Scale}
-		o.Window.Mixing.Eta, o.Window.Return, o.Quantile = w.TV, w.Return, w.Quantile
+		o.Commitment = options.CommitmentConfig{Fixed: w.Fixed, Floor: w.Floor, Cap: w.Cap, Scale: w.Scale}
+		o.Commitment.Mixing.Eta, o.Commitment.Return, o.Quantile = w.TV, w.Return, w.Quantile
 		if w.Estimator != "" {
 			if o.Estimator, err = explore.ParseEstimator(w.Estimator); err != nil {
 				return o, At(err, "window", "estimator")
@@ -206,14 +234,18 @@ var ErrExploration = errors.New("exploration")
 
 // label names the exploration in the default name of an agent.
 func (x *Exploration) label() string {
-	rule, bound := x.Rule, x.Bound
-	if rule == "" {
-		rule = defaultRule.String()
+	o, err := x.options(0, 1, 0)
+	if err != nil { // which check has told
+		return x.Rule
 	}
-	if bound == "" || rule == options.Never.String() {
+	rule := x.Rule
+	if rule == "" {
+		rule = o.Decider.Rule.String()
+	}
+	if x.Bound == "" || len(o.Decider.Rule.Bounds()) == 0 {
 		return rule
 	}
-	return rule + " " + bound
+	return rule + " " + x.Bound
 }
 
 // SweptExploration begins the keys of a sweep that are not parameters of the

@@ -127,7 +127,7 @@ func TestExplorationRefused(t *testing.T) {
 		change func(*Config)
 	}{
 		{"alternate offers no options to choose from", func(c *Config) { c.Agents[0] = Component{Plugin: "alternate", Exploration: &Exploration{}} }},
-		{"tables make no options of kind novelty", func(c *Config) { c.Agents[1].Exploration.Options = []string{"novelty"} }},
+		{"tables make no options of kind count-bonus", func(c *Config) { c.Agents[1].Exploration.Options = []string{"novelty"} }},
 		{"environments[0].exploration: environments do not explore", func(c *Config) { c.Environments[0].Exploration = &Exploration{} }},
 		{"agents[1].exploration.horizon: needs gamma or steps", func(c *Config) { c.Agents[1].Exploration.Horizon = &Horizon{} }},
 		{`agents[1].exploration.options[0]: unknown kind of option "x"`, func(c *Config) { c.Agents[1].Exploration.Options = []string{"x"} }},

@@ -105,15 +105,15 @@ func TestOneStateDecidesAsTheBandit(t *testing.T) {
 	common.Draw = "common"
 	for name, tt := range map[string]struct {
 		policy policy.Spec
-		rule   options.Rule
+		rule   options.DeciderConfig
 	}{
-		"mean U":            {optimistic("optimistic", "U", ""), options.Rule{Score: options.MeanValue}},
-		"mean V":            {optimistic("optimistic", "V", ""), options.Rule{Score: options.MeanValue, Kind: bandit.V}},
-		"paired V":          {optimistic("optimistic", "V", "pairs"), options.Rule{Score: options.Paired, Kind: bandit.V}},
-		"index U":           {optimistic("index", "U", ""), options.Rule{Score: options.Index}},
-		"index U+":          {optimistic("index", "U+", ""), options.Rule{Score: options.Index, Kind: bandit.UPlus}},
-		"stochastic common": {common, options.Rule{Score: options.Stochastic, Common: true}},
-		"never":             {policy.Spec{Kind: "greedy"}, options.Rule{Score: options.Never}},
+		"mean U":            {optimistic("optimistic", "U", ""), options.DeciderConfig{Rule: options.RuleMean}},
+		"mean V":            {optimistic("optimistic", "V", ""), options.DeciderConfig{Rule: options.RuleMean, Bound: bandit.V}},
+		"paired V":          {optimistic("optimistic", "V", "pairs"), options.DeciderConfig{Rule: options.RuleCommonModel, Bound: bandit.V}},
+		"index U":           {optimistic("index", "U", ""), options.DeciderConfig{Rule: options.RuleIndex}},
+		"index U+":          {optimistic("index", "U+", ""), options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.UPlus}},
+		"stochastic common": {common, options.DeciderConfig{Rule: options.RuleStochastic, Common: true}},
+		"never":             {policy.Spec{Kind: "greedy"}, options.DeciderConfig{Rule: options.RuleNever}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.rule.Horizon = bandit.Discounted(gamma)
@@ -125,7 +125,7 @@ func TestOneStateDecidesAsTheBandit(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				agent, err := New(t.Context(), newPopulations(t, s), spec, 1, Options{Rule: tt.rule})
+				agent, err := New(t.Context(), newPopulations(t, s), spec, 1, Config{Decider: tt.rule})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -151,7 +151,7 @@ func TestOneStateDecidesAsTheBandit(t *testing.T) {
 					t.Errorf("an option is held for %d steps", hold)
 				}
 			}
-			if t.Logf("%d of 4000 pulls explored", explored); (explored == 0) != (tt.rule.Score == options.Never) {
+			if t.Logf("%d of 4000 pulls explored", explored); (explored == 0) != (tt.rule.Rule == options.RuleNever) {
 				t.Errorf("%d of 4000 pulls explored", explored)
 			}
 		})

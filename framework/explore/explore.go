@@ -30,25 +30,28 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// Options say how the host explores. The zero value is useful but for its
-// horizon, which counts the next reward only.
-type Options struct {
-	// Rule decides. Its LowerBound is ignored; see below.
-	Rule options.Rule
+// Config says how the host explores. The zero value is useful but for its horizon,
+// which counts the next reward only.
+type Config struct {
+	// Decider decides. Its LowerBound is ignored; see below. Its default Rule is RuleGain
+	// if Kinds are Pairs, else RuleMean.
+	Decider options.DeciderConfig
 	// LowerBound is b of the rule's bound U: no option is worth less, per step.
 	// Default: the lower bound of the environment's rewards, or 0 if that is above
 	// 0 and episodes end.
 	LowerBound *float64
 	// Kinds of options that the agent is to offer besides the greedy one; default
-	// Members and Constants.
+	// Pairs for RuleGain, else options.DefaultKinds.
 	Kinds []options.Kind
 	// Estimator is how the exploration mixing time is estimated. It does not count
-	// if Window.Fixed is set.
+	// if Commitment.Fixed is set.
 	Estimator Estimator
-	// Window turns the estimate into the time for which an option is held, and for
+	// Commitment turns the estimate into the time for which an option is held, and for
 	// which exploring is charged. Its Quantile is not used: that is over models, of
-	// which there is one here.
-	Window options.WindowOptions
+	// which there is one here. For RuleGain, which needs no estimate, the default is
+	// Fixed 1: the greedy option is up for decision at every step, a pair when it has
+	// been tried or its expected steps have passed.
+	Commitment options.CommitmentConfig
 	// Quantile, in (0,1], of the mixing times of states and actions, a state
 	// weighted by its visits; used by Counts. Default 0.9: the few visits to the
 	// edge of what is known, of which little is, do not count.
@@ -109,10 +112,10 @@ type Agent interface {
 type explorer struct {
 	agent     vector.OptionAgent
 	decider   *options.Decider
-	o         Options
+	config    Config
 	estimator Estimator
 	finite    finite // zero where the task is not
-	initial   options.Window
+	initial   options.Commitment
 	lanes     []lane
 	epochs    []bool
 	problems  []options.Problem
@@ -123,39 +126,40 @@ type explorer struct {
 
 // lane is the state of one run.
 type lane struct {
-	left     int  // actions until the next epoch
-	since    int  // steps before the last decision
-	explores bool // the option in force is not the greedy one
-	pending  bool // pair is the last one, and where it led is not known yet
-	pair     int  // the last state and action, of Counts
-	steps    int  // actions selected
-	explored int  // of them, those that an option other than the greedy one selected
-	data     int  // transitions or outcomes that the estimator has seen
-	due      int  // number of data at which to estimate again; of a fixed window never
-	window   options.Window
-	counts   counts
-	series   series // of the greedy option
-	all      series // of any
-	pcg      rand.PCG
-	rng      *rand.Rand // over pcg
-	episode  int        // number of the episode, from 0
-	log      decisions
+	left       int  // actions until the next epoch
+	since      int  // steps before the last decision
+	explores   bool // the option in force is not the greedy one
+	pending    bool // pair is the last one, and where it led is not known yet
+	pair       int  // the last state and action, of Counts
+	steps      int  // actions selected
+	explored   int  // of them, those that an option other than the greedy one selected
+	data       int  // transitions or outcomes that the estimator has seen
+	due        int  // number of data at which to estimate again; of a fixed window never
+	commitment options.Commitment
+	aim        int // the pair that the option in force is to try, or −1
+	counts     counts
+	series     series // of the greedy option
+	all        series // of any
+	pcg        rand.PCG
+	rng        *rand.Rand // over pcg
+	episode    int        // number of the episode, from 0
+	log        decisions
 }
 
 // New wraps an agent opened with a number of lanes for environments of the spec.
 // Its errors wrap framework.ErrUnsupported where agent or environment cannot serve
 // these options, and framework.ErrInvalidParams where the options are wrong. The
 // agent belongs to the wrapper, which closes it, unless there is an error.
-func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lanes int, o Options) (Agent, error) {
-	if err := o.complete(spec); err != nil {
+func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lanes int, c Config) (Agent, error) {
+	if err := c.complete(spec); err != nil {
 		return nil, err
 	}
 	a := &explorer{
-		agent: agent, o: o, estimator: o.Estimator, initial: o.Window.Window(0), lanes: make([]lane, lanes),
+		agent: agent, config: c, estimator: c.Estimator, initial: c.Commitment.Commitment(0), lanes: make([]lane, lanes),
 		epochs: make([]bool, lanes), problems: make([]options.Problem, lanes), choices: make([]int, lanes),
 	}
 	var err error
-	if a.decider, err = options.NewDecider(o.Rule); err != nil {
+	if a.decider, err = options.NewDecider(c.Decider); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 	}
 	if err := a.prepare(spec); err != nil {
@@ -164,9 +168,9 @@ func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lan
 	for i := range a.lanes {
 		l := &a.lanes[i]
 		l.rng = rand.New(&l.pcg)
-		l.log.most = o.Log
+		l.log.most = c.Log
 	}
-	if err := agent.Offer(ctx, o.Kinds); err != nil {
+	if err := agent.Offer(ctx, c.Kinds); err != nil {
 		return nil, err
 	}
 	if single, ok := agent.(vector.LaneAgent); ok {
@@ -175,9 +179,13 @@ func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lan
 	return a, nil
 }
 
-func (o *Options) complete(spec framework.Spec) error {
-	if o.Kinds == nil {
-		o.Kinds = []options.Kind{options.Members, options.Constants}
+func (o *Config) complete(spec framework.Spec) error {
+	var err error
+	if o.Decider.Rule, o.Kinds, err = options.RuleAndKinds(o.Decider.Rule, o.Kinds); err != nil {
+		return fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
+	}
+	if o.Decider.Rule == options.RuleGain && o.Commitment == (options.CommitmentConfig{}) {
+		o.Commitment.Fixed = 1
 	}
 	if o.Quantile == 0 {
 		o.Quantile = 0.9
@@ -185,7 +193,7 @@ func (o *Options) complete(spec framework.Spec) error {
 	if !(o.Quantile > 0 && o.Quantile <= 1) {
 		return fmt.Errorf("the quantile of mixing times is %v, must be in (0,1]: %w", o.Quantile, framework.ErrInvalidParams)
 	}
-	if w := &o.Window; w.Mixing.MaxSteps == 0 { // what is longer than the cap need not be known
+	if w := &o.Commitment; w.Mixing.MaxSteps == 0 { // what is longer than the cap need not be known
 		capped, scale := w.Cap, w.Scale
 		if capped <= 0 {
 			capped = 1000
@@ -195,18 +203,19 @@ func (o *Options) complete(spec framework.Spec) error {
 		}
 		w.Mixing.MaxSteps = int(min(float64(capped)/scale, 1e5)) + 1
 	}
-	o.Rule.LowerBound = 0
+	low := &o.Decider.LowerBound
+	*low = 0
 	switch {
 	case o.LowerBound != nil:
-		o.Rule.LowerBound = *o.LowerBound
-	case o.Rule.Kind != bandit.U || o.Rule.Score == options.Never:
+		*low = *o.LowerBound
+	case o.Decider.Bound != bandit.U || len(o.Decider.Rule.Bounds()) == 0:
 	case math.IsInf(spec.RewardLow, 0):
 		return fmt.Errorf("the bound %s needs a lower bound of rewards, and %s states none: give lower_bound, or choose the bound %s or %s: %w",
 			bandit.U, spec.ID, bandit.UPlus, bandit.V, framework.ErrUnsupported)
 	case !spec.Continuing: // after an episode nothing more is earned
-		o.Rule.LowerBound = min(spec.RewardLow, 0)
+		*low = min(spec.RewardLow, 0)
 	default:
-		o.Rule.LowerBound = spec.RewardLow
+		*low = spec.RewardLow
 	}
 	return nil
 }
@@ -215,8 +224,11 @@ func (o *Options) complete(spec framework.Spec) error {
 func (a *explorer) prepare(spec framework.Spec) error {
 	f, err := newFinite(spec)
 	a.finite = f
-	if a.o.Window.Fixed > 0 {
-		if a.o.Window.Return {
+	if err != nil && slices.Contains(a.config.Kinds, options.Pairs) {
+		return fmt.Errorf("options of kind %s: %w: %w", options.Pairs.String(), err, framework.ErrUnsupported)
+	}
+	if a.config.Commitment.Fixed > 0 {
+		if a.config.Commitment.Return {
 			return fmt.Errorf("the return to the greedy policy is charged by the estimate of its time, and there is none of a fixed window: %w", framework.ErrInvalidParams)
 		}
 		a.estimator = fixed
@@ -233,7 +245,7 @@ func (a *explorer) prepare(spec framework.Spec) error {
 			return fmt.Errorf("%w: %w", err, framework.ErrUnsupported)
 		}
 		if f.states == 1 { // nothing to forget
-			a.initial, a.estimator = a.o.Window.Window(1), fixed
+			a.initial, a.estimator = a.config.Commitment.Commitment(1), fixed
 		}
 	case Autocorrelation:
 		for i := range a.lanes {
@@ -260,7 +272,7 @@ func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space
 			if in.Terminated[i] || in.Truncated[i] {
 				break
 			}
-			epoch = l.left == 0 || !l.explores && l.data >= l.due
+			epoch = l.left == 0 || l.tried() || !l.explores && l.data >= l.due
 			stale = stale || !epoch && l.data >= l.due
 		case vector.NewEpisode:
 			l.episode++
@@ -298,12 +310,15 @@ func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space
 		case s != vector.Evaluate: // which is no part of the run
 			l.acted()
 		}
-		if a.estimator == Counts {
+		if a.finite.states > 0 {
 			l.pair = a.finite.pair(in.Observations.Int64[i], actions.Int64[i])
 		}
 	}
 	return nil
 }
+
+// tried reports whether the option in force has tried the pair that it is aimed at.
+func (l *lane) tried() bool { return l.aim >= 0 && l.pair == l.aim }
 
 // acted counts an action.
 func (l *lane) acted() {
@@ -317,12 +332,12 @@ func (l *lane) acted() {
 // reset forgets everything: another run begins.
 func (a *explorer) reset(l *lane, s uint64) {
 	l.pcg.Seed(s, uint64(seed.Decisions))
-	l.left, l.since, l.explores, l.pending = 0, 0, false, false
+	l.left, l.since, l.explores, l.pending, l.aim = 0, 0, false, false, -1
 	l.steps, l.explored, l.data, l.due, l.episode = 0, 0, 0, 1, 0
 	if a.estimator == fixed {
 		l.due = math.MaxInt
 	}
-	l.window = a.initial
+	l.commitment = a.initial
 	l.counts.clear()
 	l.series.clear()
 	l.all.clear()
@@ -382,25 +397,42 @@ func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
 		if err := a.estimate(ctx, l, i); err != nil {
 			return blame(i, err)
 		}
-		p.Step, p.Hold, p.Charge, p.Capped = l.steps, l.window.Steps, l.window.Charge, l.window.Capped
+		p.Step, p.Hold, p.ExplorationCost, p.Capped = l.steps, l.commitment.Steps, l.commitment.ExplorationCost, l.commitment.Capped
 		d, err := a.decider.Decide(p, l.rng)
 		if err != nil {
 			return &vector.LaneError{Lane: i, Err: fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)}
 		}
 		a.choices[i] = d.Choice
 		l.left, l.since, l.explores = d.Hold, l.steps, d.Explore
+		if l.aim, err = a.aim(p, d.Choice); err != nil {
+			return &vector.LaneError{Lane: i, Err: err}
+		}
 		if l.log.next() {
 			state := -1
 			if a.finite.states > 0 {
 				state = int(in.Observations.Int64[i] - a.finite.firstState)
 			}
+			d.Option = p.Name(d.Choice)
 			l.log.add(d, l.episode, state)
 		}
 	}
 	return nil
 }
 
-// shorten estimates windows anew in the midst of which data have doubled, and ends
+// aim returns the number of the pair that an option is aimed at, −1 if it is an arm.
+func (a *explorer) aim(p *options.Problem, option int) (int, error) {
+	i := option - len(p.Arms)
+	if i < 0 {
+		return -1, nil
+	}
+	x := p.Pairs[i]
+	if x.State >= a.finite.states || x.Action >= a.finite.actions {
+		return 0, fmt.Errorf("%w: pair %d is of state %d and action %d, of %d states and %d actions", framework.ErrInvalidAnswer, i, x.State, x.Action, a.finite.states, a.finite.actions)
+	}
+	return x.State*a.finite.actions + x.Action, nil
+}
+
+// shorten estimates commitments anew in the midst of which data have doubled, and ends
 // them accordingly; no sooner than after the action that has just been selected.
 func (a *explorer) shorten(ctx context.Context, in *vector.Feedback) error {
 	for i, s := range in.Signals {
@@ -411,7 +443,9 @@ func (a *explorer) shorten(ctx context.Context, in *vector.Feedback) error {
 		if err := a.estimate(ctx, l, i); err != nil {
 			return blame(i, err)
 		}
-		l.left = min(l.left, max(l.window.Steps-(l.steps-l.since), 1))
+		if l.aim < 0 {
+			l.left = min(l.left, max(l.commitment.Steps-(l.steps-l.since), 1))
+		}
 	}
 	return nil
 }
@@ -425,7 +459,7 @@ func blame(lane int, err error) error {
 	return &vector.LaneError{Lane: lane, Err: err}
 }
 
-// estimate renews the lane's window when its data have doubled.
+// estimate renews the lane's commitment when its data have doubled.
 func (a *explorer) estimate(ctx context.Context, l *lane, i int) error {
 	if l.data < l.due {
 		return nil
@@ -437,7 +471,7 @@ func (a *explorer) estimate(ctx context.Context, l *lane, i int) error {
 		if l.rarelyGreedy() {
 			s = &l.all
 		}
-		mixing = s.mixing(a.o.Window.Mixing)
+		mixing = s.mixing(a.config.Commitment.Mixing)
 	} else {
 		var err error
 		if a.greedy, err = a.agent.GreedyPolicy(ctx, i, a.greedy); err != nil {
@@ -446,17 +480,17 @@ func (a *explorer) estimate(ctx context.Context, l *lane, i int) error {
 		if err := a.finite.check(a.greedy); err != nil {
 			return fmt.Errorf("%w: greedy policy: %w", framework.ErrInvalidAnswer, err)
 		}
-		if mixing, err = a.finite.mixing(&l.counts, a.greedy, a.o.Quantile, a.o.Window.Mixing, &a.scratch); err != nil {
+		if mixing, err = a.finite.mixing(&l.counts, a.greedy, a.config.Quantile, a.config.Commitment.Mixing, &a.scratch); err != nil {
 			return err
 		}
 	}
-	l.window = a.o.Window.Window(mixing)
+	l.commitment = a.config.Commitment.Commitment(mixing)
 	return nil
 }
 
 // Exploration implements Agent.
 func (a *explorer) Exploration(lane int) (explored, hold int) {
-	return a.lanes[lane].explored, a.lanes[lane].window.Steps
+	return a.lanes[lane].explored, a.lanes[lane].commitment.Steps
 }
 
 // Decisions implements Agent.

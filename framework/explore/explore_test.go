@@ -60,16 +60,16 @@ func (r *river) Step(_ context.Context, a space.Value) (framework.TimeStep, erro
 	return ts, nil
 }
 
-// paired are options that explore by the paired rule.
-func paired(change func(*Options)) Options {
-	o := Options{Rule: options.Rule{Horizon: bandit.Discounted(0.99)}, Log: 50}
+// paired are options that explore by RuleCommonModel.
+func paired(change func(*Config)) Config {
+	o := Config{Decider: options.DeciderConfig{Rule: options.RuleCommonModel, Horizon: bandit.Discounted(0.99)}, Log: 50}
 	if change != nil {
 		change(&o)
 	}
 	return o
 }
 
-func batch(t testing.TB, runs []int, steps int, o Options) loop.Batch {
+func batch(t testing.TB, runs []int, steps int, o Config) loop.Batch {
 	t.Helper()
 	env, err := vector.Vectorize(func() (framework.Environment, error) { return &river{length: 6}, nil }, len(runs))
 	if err != nil {
@@ -99,13 +99,13 @@ func run(t testing.TB, b loop.Batch) []loop.Outcome {
 }
 
 func TestOutcomesDoNotDependOnLanes(t *testing.T) {
-	for name, o := range map[string]Options{
+	for name, o := range map[string]Config{
 		"paired":     paired(nil),
-		"stochastic": paired(func(o *Options) { o.Rule.Score = options.Stochastic }),
-		"index":      paired(func(o *Options) { o.Rule.Score, o.Rule.Kind = options.Index, bandit.V }),
-		"reward":     paired(func(o *Options) { o.Estimator = Autocorrelation }),
-		"finite":     paired(func(o *Options) { o.Rule.Horizon = bandit.Finite(400); o.Window.Fixed = 3 }),
-		"return":     paired(func(o *Options) { o.Window.Return, o.Window.Scale = true, 0.5 }),
+		"stochastic": paired(func(o *Config) { o.Decider.Rule = options.RuleStochastic }),
+		"index":      paired(func(o *Config) { o.Decider.Rule, o.Decider.Bound = options.RuleIndex, bandit.V }),
+		"reward":     paired(func(o *Config) { o.Estimator = Autocorrelation }),
+		"finite":     paired(func(o *Config) { o.Decider.Horizon = bandit.Finite(400); o.Commitment.Fixed = 3 }),
+		"return":     paired(func(o *Config) { o.Commitment.Return, o.Commitment.Scale = true, 0.5 }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			const runs, steps = 9, 500
@@ -140,7 +140,7 @@ func TestOutcomesDoNotDependOnLanes(t *testing.T) {
 // the share.
 func TestDecisionsAccountForSteps(t *testing.T) {
 	const steps = 3000
-	b := batch(t, []int{0, 1, 2}, steps, paired(func(o *Options) { o.Log = steps }))
+	b := batch(t, []int{0, 1, 2}, steps, paired(func(o *Config) { o.Log = steps }))
 	b.Grid = loop.EveryGrid(1, steps)
 	shortened := 0
 	for _, o := range run(t, b) {
@@ -192,8 +192,8 @@ func TestDecisionsAccountForSteps(t *testing.T) {
 // beyond the cap, T_ε is the floor and the cap.
 func TestReturnIsCharged(t *testing.T) {
 	const steps, floor, most = 3000, 2, 30
-	b := batch(t, []int{0, 1, 2}, steps, paired(func(o *Options) {
-		o.Log, o.Window.Return, o.Window.Scale, o.Window.Floor, o.Window.Cap = steps, true, 3, floor, most
+	b := batch(t, []int{0, 1, 2}, steps, paired(func(o *Config) {
+		o.Log, o.Commitment.Return, o.Commitment.Scale, o.Commitment.Floor, o.Commitment.Cap = steps, true, 3, floor, most
 	}))
 	held := map[int]bool{}
 	for _, o := range run(t, b) {
@@ -285,20 +285,20 @@ func TestNewRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		want   string
 		is     error
-		change func(*Options, *framework.Spec)
+		change func(*Config, *framework.Spec)
 	}{
-		{"the bound U needs a lower bound of rewards", framework.ErrUnsupported, func(_ *Options, s *framework.Spec) { s.RewardLow = math.Inf(-1) }},
-		{"", nil, func(o *Options, s *framework.Spec) { s.RewardLow = math.Inf(-1); o.Rule.Kind = bandit.V }},
-		{"", nil, func(o *Options, s *framework.Spec) { s.RewardLow = math.Inf(-1); o.LowerBound = new(float64) }},
-		{"tables make no options of kind novelty", framework.ErrUnsupported, func(o *Options, _ *framework.Spec) { o.Kinds = []options.Kind{options.Novelty} }},
-		{"the quantile of mixing times is 2", framework.ErrInvalidParams, func(o *Options, _ *framework.Spec) { o.Quantile = 2 }},
-		{"there is none of a fixed window", framework.ErrInvalidParams, func(o *Options, _ *framework.Spec) { o.Window.Return, o.Window.Fixed = true, 3 }},
-		{"has no index V", framework.ErrInvalidParams, func(o *Options, _ *framework.Spec) { o.Rule.Score, o.Rule.Kind = options.Stochastic, bandit.V }},
-		{"up to 16777216 pairs", framework.ErrUnsupported, func(o *Options, s *framework.Spec) {
+		{"the bound U needs a lower bound of rewards", framework.ErrUnsupported, func(_ *Config, s *framework.Spec) { s.RewardLow = math.Inf(-1) }},
+		{"", nil, func(o *Config, s *framework.Spec) { s.RewardLow = math.Inf(-1); o.Decider.Bound = bandit.V }},
+		{"", nil, func(o *Config, s *framework.Spec) { s.RewardLow = math.Inf(-1); o.LowerBound = new(float64) }},
+		{"tables make no options of kind count-bonus", framework.ErrUnsupported, func(o *Config, _ *framework.Spec) { o.Kinds = []options.Kind{options.CountBonus} }},
+		{"the quantile of mixing times is 2", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) { o.Quantile = 2 }},
+		{"there is none of a fixed window", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) { o.Commitment.Return, o.Commitment.Fixed = true, 3 }},
+		{"has no bound V", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) { o.Decider.Rule, o.Decider.Bound = options.RuleStochastic, bandit.V }},
+		{"up to 16777216 pairs", framework.ErrUnsupported, func(o *Config, s *framework.Spec) {
 			o.Estimator, s.Observation = Counts, space.Discrete{N: 1 << 40}
 		}},
-		{"", nil, func(_ *Options, s *framework.Spec) { s.Observation = space.Discrete{N: 1 << 40} }},
-		{"those of test/river@1 are not", framework.ErrUnsupported, func(o *Options, s *framework.Spec) {
+		{"", nil, func(_ *Config, s *framework.Spec) { s.Observation = space.Discrete{N: 1 << 40} }},
+		{"those of test/river@1 are not", framework.ErrUnsupported, func(o *Config, s *framework.Spec) {
 			o.Estimator, s.Observation = Counts, space.Box{Shape: []int{2}, Low: []float64{0}, High: []float64{1}}
 		}},
 	} {
@@ -317,7 +317,7 @@ func TestNewRefuses(t *testing.T) {
 
 // Never is the agent that is only ever stepped: greedy throughout.
 func TestNeverActsGreedily(t *testing.T) {
-	never := run(t, batch(t, []int{0, 1}, 400, paired(func(o *Options) { o.Rule.Score = options.Never })))
+	never := run(t, batch(t, []int{0, 1}, 400, paired(func(o *Config) { o.Decider.Rule = options.RuleNever })))
 	plain := batch(t, []int{0, 1}, 400, paired(nil))
 	plain.Agent = plain.Agent.(*explorer).agent
 	for i, o := range run(t, plain) {
@@ -339,7 +339,7 @@ func TestEvaluationDecidesNothing(t *testing.T) {
 	spec := (&river{length: 6}).Spec()
 	var logs []string
 	for _, evaluate := range []int{0, 9} {
-		a := batch(t, []int{0}, 1, paired(func(o *Options) { o.Log = 1000; o.Window.Fixed = 3 })).Agent.(*explorer)
+		a := batch(t, []int{0}, 1, paired(func(o *Config) { o.Log = 1000; o.Commitment.Fixed = 3 })).Agent.(*explorer)
 		in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 		step := func(s vector.Signal, observation int64, reward float64) {
 			in.Signals[0], in.Observations.Int64[0], in.Rewards[0], in.Terminated[0] = s, observation, reward, false
@@ -371,7 +371,7 @@ func TestEvaluationDecidesNothing(t *testing.T) {
 
 // A step allocates nothing unless data have doubled or the log grows.
 func TestStepAllocatesNothing(t *testing.T) {
-	b := batch(t, []int{0, 1}, 1, paired(func(o *Options) { o.Log = 0 }))
+	b := batch(t, []int{0, 1}, 1, paired(func(o *Config) { o.Log = 0 }))
 	a := b.Agent.(*explorer)
 	a.agent = quiet{}
 	in := vector.NewFeedback(b.Environment.Spec(), 2)
@@ -394,8 +394,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(1000, step); n != 0 {
 		t.Errorf("%v allocations a step", n)
 	}
-	if got := a.lanes[0].window.Steps; got < 1 || reflect.DeepEqual(a.lanes[0].window, a.initial) {
-		t.Errorf("the window %+v was never estimated", a.lanes[0].window)
+	if got := a.lanes[0].commitment.Steps; got < 1 || reflect.DeepEqual(a.lanes[0].commitment, a.initial) {
+		t.Errorf("the window %+v was never estimated", a.lanes[0].commitment)
 	}
 }
 
@@ -438,7 +438,7 @@ func TestWindowsFollowTheData(t *testing.T) {
 // Who always explores learns from that how long to: rewards in blocks of 20 are
 // correlated for several steps.
 func TestAlwaysExploringEstimatesTheWindow(t *testing.T) {
-	b := batch(t, []int{0}, 1, paired(func(o *Options) { o.Estimator = Autocorrelation }))
+	b := batch(t, []int{0}, 1, paired(func(o *Config) { o.Estimator = Autocorrelation }))
 	a, spec := b.Agent.(*explorer), b.Environment.Spec()
 	a.agent = keen{}
 	in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
@@ -450,7 +450,7 @@ func TestAlwaysExploringEstimatesTheWindow(t *testing.T) {
 		}
 		in.Signals[0] = vector.Continue
 	}
-	if got := a.lanes[0].window.Steps; got < 3 || got > 40 {
+	if got := a.lanes[0].commitment.Steps; got < 3 || got > 40 {
 		t.Errorf("T = %d, want several steps", got)
 	}
 }
@@ -465,8 +465,8 @@ func TestLowerBoundWhereEpisodesEnd(t *testing.T) {
 		if err := o.complete(spec); err != nil {
 			t.Fatal(err)
 		}
-		if o.Rule.LowerBound != want {
-			t.Errorf("continuing %v: b = %v, want %v", continuing, o.Rule.LowerBound, want)
+		if o.Decider.LowerBound != want {
+			t.Errorf("continuing %v: b = %v, want %v", continuing, o.Decider.LowerBound, want)
 		}
 	}
 }
@@ -502,12 +502,12 @@ func (quiet) GreedyPolicy(_ context.Context, _ int, dst []int) ([]int, error) {
 func BenchmarkStep(b *testing.B) {
 	for _, tt := range []struct {
 		name string
-		o    Options
+		o    Config
 	}{
-		{"counts", paired(func(o *Options) { o.Window.Floor = 1000 })},
-		{"fixed", paired(func(o *Options) { o.Window.Fixed = 1000 })},
-		{"autocorrelation", paired(func(o *Options) { o.Estimator, o.Window.Floor = Autocorrelation, 1000 })},
-		{"decision", paired(func(o *Options) { o.Window.Fixed = 1 })},
+		{"counts", paired(func(o *Config) { o.Commitment.Floor = 1000 })},
+		{"fixed", paired(func(o *Config) { o.Commitment.Fixed = 1000 })},
+		{"autocorrelation", paired(func(o *Config) { o.Estimator, o.Commitment.Floor = Autocorrelation, 1000 })},
+		{"decision", paired(func(o *Config) { o.Commitment.Fixed = 1 })},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			const lanes = 4

@@ -29,7 +29,7 @@ var optionSpec = framework.Spec{
 
 // explored plays runs whose exploration the host decides, with the agent of a
 // plugin, and returns their outcomes as text.
-func explored(t *testing.T, p vector.Plugin, runs []int, o explore.Options) ([]string, error) {
+func explored(t *testing.T, p vector.Plugin, runs []int, o explore.Config) ([]string, error) {
 	t.Helper()
 	env, err := dicePlugin(optionSpec).OpenEnvironment(t.Context(), nil, len(runs))
 	if err != nil {
@@ -58,10 +58,10 @@ func explored(t *testing.T, p vector.Plugin, runs []int, o explore.Options) ([]s
 	return text, errors.Join(err, explorer.Close())
 }
 
-func stochastic() explore.Options {
-	return explore.Options{
-		Rule:  options.Rule{Score: options.Stochastic, Horizon: bandit.Discounted(0.9)},
-		Kinds: []options.Kind{options.Members, options.Constants, options.Uniform}, Log: 1000,
+func stochastic() explore.Config {
+	return explore.Config{
+		Decider: options.DeciderConfig{Rule: options.RuleStochastic, Horizon: bandit.Discounted(0.9)},
+		Kinds:   []options.Kind{options.Members, options.Constants, options.Uniform}, Log: 1000,
 	}
 }
 
@@ -70,8 +70,8 @@ func stochastic() explore.Options {
 // runs are grouped.
 func TestOptionsThroughTheSeam(t *testing.T) {
 	indexed := stochastic()
-	indexed.Rule.Score, indexed.Rule.Kind = options.Index, bandit.V
-	for name, o := range map[string]explore.Options{"stochastic": stochastic(), "index": indexed} {
+	indexed.Decider.Rule, indexed.Decider.Bound = options.RuleIndex, bandit.V
+	for name, o := range map[string]explore.Config{"stochastic": stochastic(), "index": indexed} {
 		t.Run(name, func(t *testing.T) {
 			want, err := explored(t, optiontest.Plugin(), []int{0, 1, 2, 3, 4}, o)
 			if err != nil {
@@ -185,7 +185,7 @@ func TestBrokenOptionAgents(t *testing.T) {
 			[]string{"plugin loopback: step", "lane 1: ", "the optimal value in model 2 is +Inf"}},
 		"too few values": {broken{spoil: func(p *options.Problem) { p.Values = p.Values[:7] }}, framework.ErrInvalidAnswer,
 			[]string{"plugin loopback: step", "lane 1: invalid answer: 7 values for 9 options"}},
-		"an uninformed option with a probability above 1": {broken{spoil: func(p *options.Problem) { p.Arms[8].Reveal = 1.5 }}, framework.ErrInvalidAnswer,
+		"an uninformed option with a probability above 1": {broken{spoil: func(p *options.Problem) { p.Arms[8].RevealProbability = 1.5 }}, framework.ErrInvalidAnswer,
 			[]string{"lane 1: ", "option uniform reveals the model with probability 1.5"}},
 		"the greedy option is none": {broken{spoil: func(p *options.Problem) { p.Greedy = 9 }}, framework.ErrInvalidAnswer,
 			[]string{"lane 1: ", "the greedy option is number 9 of 9"}},

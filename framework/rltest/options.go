@@ -101,13 +101,13 @@ func (c *agentCheck) offered(n int, kinds []options.Kind) (vector.OptionAgent, e
 // kinds returns those that the agent can make on the spec.
 func (c *agentCheck) kinds() ([]options.Kind, error) {
 	var kinds []options.Kind
-	for k := options.Greedy; k <= options.Repeats; k++ {
+	for _, k := range options.Kinds {
 		agent, err := c.offered(1, []options.Kind{k})
 		if errors.Is(err, framework.ErrUnsupported) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("offering %s: %w", k, err)
+			return nil, fmt.Errorf("offering %s: %w", k.String(), err)
 		}
 		kinds = append(kinds, k)
 		if err := agent.Close(); err != nil {
@@ -209,7 +209,7 @@ func (d *deciding) call() error {
 			continue
 		}
 		p := d.problems[i]
-		p.Step, p.Hold, p.Charge = d.at[i], 1, 0
+		p.Step, p.Hold, p.ExplorationCost = d.at[i], 1, 0
 		err := p.Check()
 		if d.try(ProblemSound, err); err != nil {
 			return errBroken

@@ -36,7 +36,7 @@ func (a *torn) Update(_ context.Context, t framework.Transition) error {
 
 func (a *torn) Options(_ context.Context, o space.Value, kinds []options.Kind) (framework.Candidates, error) {
 	a.faced, a.kinds = append(a.faced, o.Float64...), kinds
-	if slices.Contains(kinds, options.Novelty) {
+	if slices.Contains(kinds, options.CountBonus) {
 		return framework.Candidates{}, fmt.Errorf("nothing is new to it: %w", framework.ErrUnsupported)
 	}
 	fixed := func(action int64) framework.Policy {
@@ -170,7 +170,7 @@ func TestOptionerBlamesALane(t *testing.T) {
 
 func TestOptionerRefuses(t *testing.T) {
 	agent, _ := tornLanes(t, fourActions(), 1, nil)
-	if err := agent.Offer(t.Context(), []options.Kind{options.Members, options.Novelty}); !errors.Is(err, framework.ErrUnsupported) {
+	if err := agent.Offer(t.Context(), []options.Kind{options.Members, options.CountBonus}); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("an offer that it cannot make: %v", err)
 	}
 	if _, err := agent.GreedyPolicy(t.Context(), 0, nil); !errors.Is(err, framework.ErrUnsupported) {

@@ -148,8 +148,8 @@ func TestUnsuitable(t *testing.T) {
 		kind   options.Kind
 		want   string
 	}{
-		{``, options.Novelty, "novelty"},
-		{``, options.Overdue, "overdue"},
+		{``, options.CountBonus, "count-bonus"},
+		{``, options.RecencyBonus, "recency-bonus"},
 		{`{"gamma":1}`, options.Members, "gamma is 1"},
 	} {
 		a, err := find(t, "bootstrap-linear").OpenAgent(t.Context(), json.RawMessage(tt.params), boxed, 1)

@@ -25,9 +25,8 @@ type bootstrapParams struct {
 //
 // each member with the maximum of its own. Off-policy with function approximation,
 // it has no guarantee to converge (§11.3), and in the tasks at hand does. It is a
-// vector.OptionAgent with options of every kind but overdue and novelty, which
-// need counts of states; a host's problems are those of options.ValueTables or
-// options.PolicyTables. With one member, update all, sd 0 and behaviour mean it is linear Q-learning.
+// vector.OptionAgent with options of every kind but those with a bonus, which
+// need counts of states; a host's problems are those of options.Tables. With one member, update all, sd 0 and behaviour mean it is linear Q-learning.
 func Bootstrap() vector.Plugin {
 	return lanes.OptionPlugin("rlrun/bootstrap-linear@1",
 		"Q-learning with K linear functions of tile-coded observations that bootstrap their data online, each from its own prior; follows one for an episode (Osband et al. 2016), or lets the host decide which options to explore with.",
@@ -47,7 +46,7 @@ func Bootstrap() vector.Plugin {
 				x := &bootstrap{p: &p, scratch: make([]float64, t.actions)}
 				x.init(&p.Ensemble, c, t.actions)
 				x.selector.init()
-				x.follower = opinions.NewFollower(&p.Params, x, p.Members, t.actions, p.Gamma, t.spec.Continuing, x.selector.rng)
+				x.follower = opinions.NewFollower(&p.Params, p.Members, p.Gamma, t.spec.Continuing, x.selector.rng)
 				return x
 			}, nil
 		}))
@@ -61,7 +60,6 @@ type bootstrap struct {
 	last     int // the last action
 	scratch  []float64
 
-	tables     opinions.Tables
 	evaluation *evaluation // of the host's options; nil unless wanted
 }
 
@@ -117,7 +115,7 @@ func (x *bootstrap) End(r float64, o []float64, terminated bool) {
 // act selects an action where it is.
 func (x *bootstrap) act() int {
 	if x.follower.Hosted() {
-		x.last = x.follower.Action()
+		x.last = x.follower.Action(x)
 		return x.last
 	}
 	if k := x.follower.Member(); k >= 0 {
@@ -129,31 +127,33 @@ func (x *bootstrap) act() int {
 	return x.last
 }
 
-// Greedy implements opinions.Estimates.
+// Greedy implements options.TableAgent.
 func (x *bootstrap) Greedy() int {
 	x.means(x.scratch)
 	return argmax.First(x.scratch)
 }
 
-// Prefers implements opinions.Estimates.
+// Prefers implements options.TableAgent.
 func (x *bootstrap) Prefers(k int) int {
 	x.member(x.scratch, k)
 	return argmax.First(x.scratch)
 }
 
-// Bonus implements opinions.Estimates: Offer refuses the options that have one.
-func (x *bootstrap) Bonus(options.Kind) int { return x.Greedy() }
+// Means implements options.TableAgent.
+func (x *bootstrap) Means() []float64 {
+	x.means(x.scratch)
+	return x.scratch
+}
+
+// Visits implements options.TableAgent: there are none, and options that go by them
+// are refused.
+func (x *bootstrap) Visits() (*options.Visits, int) { return nil, 0 }
 
 func (x *bootstrap) Offer(kinds []options.Kind) error {
-	for _, k := range kinds {
-		if k == options.Overdue || k == options.Novelty {
-			return lanes.Unsupported("bootstrap-linear counts no states, which options of kind %s need", k)
-		}
-	}
-	if err := x.tables.Offer(&x.p.Params, &x.follower, kinds); err != nil {
+	if err := x.follower.SetOptionKinds(&x.p.Params, kinds, x.actions, 0, false); err != nil {
 		return err
 	}
-	if policies := x.tables.Policies(); policies != nil {
+	if policies := x.follower.EvaluatedPolicies(); policies != nil {
 		if n := len(policies); len(x.w) > maxWeights/n {
 			return lanes.Unsupported("%d weights for each of %d policies are too many; give a smaller features.memory, or set values to actions", len(x.w), n)
 		}
@@ -163,14 +163,15 @@ func (x *bootstrap) Offer(kinds []options.Kind) error {
 }
 
 func (x *bootstrap) Face(p *options.Problem) error {
+	var e []float64
 	if x.evaluation != nil {
-		return x.tables.At(p, x.q, x.evaluation.e)
+		e = x.evaluation.e
 	}
-	return x.tables.At(p, x.q, nil)
+	return x.follower.Describe(p, x.q, e, x)
 }
 
 func (x *bootstrap) Follow(option int) int {
-	x.follower.Follow(x.tables.Option(option))
+	x.follower.Follow(option)
 	return x.act()
 }
 

@@ -49,7 +49,7 @@ func TestOptions(t *testing.T) {
 		{options.TableOption{Kind: options.Deviations, Of: 2}, []int{2, 0, 0}},
 	} {
 		x := opinionated(t)
-		x.follower.Follow(tt.option)
+		x.follower.FollowOption(tt.option)
 		if got := acts(x, 3); !slices.Equal(got, tt.want) {
 			t.Errorf("%v: %v, want %v", tt.option, got, tt.want)
 		}
@@ -58,7 +58,7 @@ func TestOptions(t *testing.T) {
 	// Uniform: with 3,000 draws a count is within 5 deviations of 1,000 but for a
 	// chance below 1e-5.
 	x := opinionated(t)
-	x.follower.Follow(options.TableOption{Kind: options.Uniform})
+	x.follower.FollowOption(options.TableOption{Kind: options.Uniform})
 	counts := [3]float64{}
 	for _, a := range acts(x, 3000) {
 		counts[a]++
@@ -74,7 +74,7 @@ func TestOptions(t *testing.T) {
 	// cases; P(change) a step is 2/3 over the mean length. 5 deviations again; the
 	// variance of the number of draws in n steps is at most that of independent ones
 	// times the squared coefficient of variation of a length.
-	x.follower.Follow(options.TableOption{Kind: options.Repeats})
+	x.follower.FollowOption(options.TableOption{Kind: options.Repeats})
 	list := acts(x, 200_000)
 	changes := 0.0
 	for i := range list[1:] {
@@ -95,7 +95,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A host's problem is that of options.ValueTables, and its choice is obeyed until
+// A host's problem is that of options.Tables, and its choice is obeyed until
 // the next.
 func TestFaceAndFollow(t *testing.T) {
 	x := opinionated(t)
@@ -104,12 +104,12 @@ func TestFaceAndFollow(t *testing.T) {
 	if err := x.Face(&p); err != nil {
 		t.Fatal(err)
 	}
-	tables, err := options.NewValueTables(3, 3, 0.99, options.TableOptions{Kinds: []options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}})
+	tables, err := options.NewTables(3, 3, 0.99, options.TableConfig{Kinds: []options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var want options.Problem
-	if err := tables.At(&want, held, nil); err != nil {
+	if err := tables.At(&want, held, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(p.Values, want.Values) || !slices.Equal(p.Arms, want.Arms) || !slices.Equal(p.Optimal, want.Optimal) {

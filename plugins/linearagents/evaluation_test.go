@@ -107,8 +107,8 @@ func TestPoliciesActAsOptions(t *testing.T) {
 		x.Step(rng.NormFloat64(), []float64{rng.Float64(), rng.Float64()})
 		for p, o := range x.evaluation.policies {
 			f := x.follower
-			f.Follow(o)
-			if a := f.Action(); a != x.evaluation.acts[p] {
+			f.FollowOption(o)
+			if a := f.Action(x); a != x.evaluation.acts[p] {
 				t.Fatalf("policy %v takes action %d, the option %d", o, x.evaluation.acts[p], a)
 			}
 		}

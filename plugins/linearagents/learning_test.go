@@ -106,10 +106,10 @@ func TestThresholdExplores(t *testing.T) {
 	for i := range runs {
 		numbers = append(numbers, i)
 	}
-	returns := func(score options.Score) (list []float64) {
+	returns := func(score options.Rule) (list []float64) {
 		e, a := pair(t, "cartpole", ``, "bootstrap-linear", params, runs)
-		host, err := explore.New(t.Context(), a.(vector.OptionAgent), e.Spec(), runs, explore.Options{
-			Rule: options.Rule{Horizon: bandit.Discounted(0.99), Score: score, Kind: bandit.U}, LowerBound: &zero,
+		host, err := explore.New(t.Context(), a.(vector.OptionAgent), e.Spec(), runs, explore.Config{
+			Decider: options.DeciderConfig{Horizon: bandit.Discounted(0.99), Rule: score, Bound: bandit.U}, LowerBound: &zero,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -123,15 +123,15 @@ func TestThresholdExplores(t *testing.T) {
 		}
 		for i, o := range out {
 			explored, hold := host.Exploration(i)
-			if hold < 1 || (score == options.Never) != (explored == 0) {
+			if hold < 1 || (score == options.RuleNever) != (explored == 0) {
 				t.Errorf("%v: run %d explored in %d steps, with a window of %d", score, i, explored, hold)
 			}
 			list = append(list, o.Curves[result.EpisodeReturn][1])
 		}
 		return list
 	}
-	more := returns(options.Paired)
-	for i, r := range returns(options.Never) {
+	more := returns(options.RuleCommonModel)
+	for i, r := range returns(options.RuleNever) {
 		more[i] -= r
 	}
 	mean, sd := stat.MeanStdDev(more, nil)

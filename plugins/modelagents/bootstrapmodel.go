@@ -35,8 +35,8 @@ type bootstrapModelParams struct {
 	Growth    float64 `json:"growth" jsonschema:"minimum=0" jsonschema_description:"Models are solved anew when a state and action has been tried this much more often, as a share, than when they were last: at the first try and, with 1, when its visits have doubled (Ouyang et al. 2017); 0.5 is a choice of ours. 0 is after every step. A host's decisions in between go by what was solved last; the greedy option, while it is held, is solved anew by the same rule."`
 
 	Behaviour string  `json:"behaviour,omitempty" jsonschema:"enum=thompson,enum=mean" jsonschema_description:"What is followed when no host decides: the best policy of a member, drawn for every episode and whenever models are solved (posterior sampling, the default, as in Strens 2000), or that of the mean model."`
-	Reveal    float64 `json:"reveal" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"For hosts that decide: the probability that holding an uninformed option (uniform, novelty, repeats) shows which member is right; a choice of ours that overrates them."`
-	Kappa     float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"For hosts that decide: of the option overdue, whose bonus is kappa times the square root of the steps since a pair was last tried; a choice of ours."`
+	Reveal    float64 `json:"reveal" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"For hosts that decide: the probability that holding an uninformed option (uniform, count-bonus, repeats) shows which member is right; a choice of ours that overrates them."`
+	Kappa     float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"For hosts that decide: of the option recency-bonus, whose bonus is kappa times the square root of the steps since a pair was last tried; a choice of ours."`
 }
 
 // BootstrapModel returns learning with K models of the task as a plugin: an online
@@ -105,7 +105,7 @@ func (p *bootstrapModelParams) check(t finite.Task) error {
 	return nil
 }
 
-// discount returns what options.ReduceOptions takes for the criterion. A discount
+// discount returns what options.ReduceConfig takes for the criterion. A discount
 // of zero, which means gains there, is one that is too small to matter.
 func (p *bootstrapModelParams) discount() float64 {
 	if p.Criterion == "average" {
@@ -186,7 +186,7 @@ func (x *bootstrapModel) Start(s uint64) {
 	x.greedy.start()
 	x.terminals.Clear()
 	x.average, x.policy, x.value = mdp.AverageSolver{}, nil, nil
-	x.reducer, x.reduction = options.NewReducer(options.WindowOptions{Fixed: 1}), nil
+	x.reducer, x.reduction = options.NewReducer(options.CommitmentConfig{Fixed: 1}), nil
 	x.within, x.news, x.followed = false, true, itself
 }
 
@@ -374,9 +374,11 @@ func (x *bootstrapModel) complete(k int, m *mdp.Tabular) (*mdp.Tabular, error) {
 }
 
 func (x *bootstrapModel) Offer(kinds []options.Kind) error {
-	o := options.TableOptions{Kinds: kinds, Reveal: x.p.Reveal}
-	if err := o.Check(); err != nil {
+	if err := options.CheckKinds(kinds); err != nil {
 		return lanes.Unsupported("%v", err)
+	}
+	if slices.Contains(kinds, options.Pairs) {
+		return lanes.Unsupported("it values policies, not single pairs: options of kind %s need another agent", options.Pairs)
 	}
 	x.kinds, x.offered, x.deviates = kinds, true, slices.Contains(kinds, options.Deviations)
 	return nil
@@ -410,9 +412,9 @@ func (x *bootstrapModel) reduce(s int) error {
 	if err != nil {
 		return err
 	}
-	red, err := x.reducer.Reduce(members, options.ReduceOptions{
+	red, err := x.reducer.Reduce(members, options.ReduceConfig{
 		Kinds: x.kinds, Mean: mean, Discount: x.p.discount(), Residual: x.p.Residual, State: s,
-		Visits: x.visits, Kappa: x.p.Kappa, Reveal: x.p.Reveal,
+		Visits: x.visits, Kappa: x.p.Kappa, RevealProbability: x.p.Reveal,
 	})
 	if err != nil {
 		return err

@@ -87,7 +87,7 @@ func TestOneStateModelsAreTheBandit(t *testing.T) {
 			t.Errorf("%s: greedy action %d, want %d; options %v", params, x.policy[0], greedy, p.Arms)
 		}
 		for _, gamma := range []float64{0.3, 0.9, 0.999} {
-			d, err := options.Decide(options.Rule{Score: options.Index, Kind: bandit.V, Horizon: bandit.Discounted(gamma)}, &p, nil)
+			d, err := options.Decide(options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.V, Horizon: bandit.Discounted(gamma)}, &p, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,8 +265,8 @@ func trainedHosted(t *testing.T, env, envParams, params string) (*bootstrapModel
 	}
 	x := lanes.Learners[int](a)[0].(*bootstrapModel)
 	uniform := uniformAgent{a.(vector.OptionAgent)}
-	host, err := explore.New(t.Context(), uniform, e.Spec(), 1, explore.Options{
-		Rule: options.Rule{Score: options.Never}, Kinds: []options.Kind{options.Uniform}, Window: options.WindowOptions{Fixed: 20},
+	host, err := explore.New(t.Context(), uniform, e.Spec(), 1, explore.Config{
+		Decider: options.DeciderConfig{Rule: options.RuleNever}, Kinds: []options.Kind{options.Uniform}, Commitment: options.CommitmentConfig{Fixed: 20},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -318,7 +318,7 @@ func TestRewardPriors(t *testing.T) {
 
 // The options that are no plain policies are followed as they are defined.
 func TestFollowedCandidates(t *testing.T) {
-	kinds := []options.Kind{options.Uniform, options.Deviations, options.Repeats, options.Novelty, options.Overdue}
+	kinds := []options.Kind{options.Uniform, options.Deviations, options.Repeats, options.CountBonus, options.RecencyBonus}
 	x := newBootstrapModel(t, `{"members":2,"kappa":100}`, 4, 3, kinds)
 	var p options.Problem
 	x.Begin(1)
@@ -331,7 +331,7 @@ func TestFollowedCandidates(t *testing.T) {
 	for o, arm := range p.Arms {
 		name, _, _ := strings.Cut(arm.Name, " ")
 		seen[name] = true
-		if uninformed := name == "uniform" || name == "repeats" || name == "novelty"; uninformed != (arm.Class == options.Uninformed) {
+		if uninformed := name == "uniform" || name == "repeats" || name == "count-bonus"; uninformed != (arm.Class == options.Uninformed) {
 			t.Errorf("option %+v", arm)
 		}
 		counts := [3]int{}
@@ -372,7 +372,7 @@ func TestFollowedCandidates(t *testing.T) {
 			t.Errorf("of 300 repeated actions none came more than %d times in a row", longest)
 		}
 	}
-	for _, name := range []string{"greedy", "uniform", "deviation", "repeats", "novelty", "overdue"} {
+	for _, name := range []string{"greedy", "uniform", "deviation", "repeats", "count-bonus", "recency-bonus"} {
 		if !seen[name] {
 			t.Errorf("no option %s among %v", name, p.Arms)
 		}
@@ -392,17 +392,17 @@ func TestFollowedCandidates(t *testing.T) {
 func TestModelsExplore(t *testing.T) {
 	for _, tt := range []struct {
 		params string
-		rule   *options.Rule
+		rule   *options.DeciderConfig
 	}{
 		{`{}`, nil},
 		{`{"belief":"posterior"}`, nil},
-		{`{"criterion":"average"}`, &options.Rule{Score: options.Stochastic}},
-		{`{}`, &options.Rule{Score: options.Index, Kind: bandit.V}},
+		{`{"criterion":"average"}`, &options.DeciderConfig{Rule: options.RuleStochastic}},
+		{`{}`, &options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.V}},
 	} {
-		var host *explore.Options
+		var host *explore.Config
 		if tt.rule != nil {
 			tt.rule.Horizon = bandit.Discounted(0.99)
-			host = &explore.Options{Rule: *tt.rule}
+			host = &explore.Config{Decider: *tt.rule}
 		}
 		sum := 0.0
 		for _, o := range playHosted(t, "riverswim", `{"limit":0}`, "bootstrap-model", tt.params, host, 0, 5, 10_000, []int{5_000, 10_000}, result.Reward) {

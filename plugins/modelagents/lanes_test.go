@@ -19,10 +19,10 @@ func TestLargeModelsDoNotDependOnLanes(t *testing.T) {
 	if raced {
 		steps = 50
 	}
-	for _, score := range []options.Score{options.MeanValue, options.Stochastic} {
+	for _, score := range []options.Rule{options.RuleMean, options.RuleStochastic} {
 		t.Run(score.String(), func(t *testing.T) {
 			t.Parallel()
-			host := &explore.Options{Rule: options.Rule{Score: score, Horizon: bandit.Discounted(0.99)}, Log: steps}
+			host := &explore.Config{Decider: options.DeciderConfig{Rule: score, Horizon: bandit.Discounted(0.99)}, Log: steps}
 			explored := 0.0
 			batch := func(first, n int) (out []string) {
 				for _, o := range playHosted(t, "fourrooms", `{"continuing":true}`, "bootstrap-model", `{"members":2}`, host, first, n, steps, []int{steps / 2, steps}, result.Reward, result.MixingTime, result.ExplorationShare) {

@@ -1,8 +1,6 @@
 package tabularagents
 
 import (
-	"slices"
-
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -14,7 +12,7 @@ import (
 type bootstrapQParams struct {
 	Ensemble
 	opinions.Params
-	Kappa float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"For hosts that decide: the option overdue adds kappa times the square root of the steps since an action was last taken to its value, as Dyna-Q+ does (Sutton & Barto 2018, exercise 8.4); a choice of ours."`
+	Kappa float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"For hosts that decide: the option recency-bonus adds kappa times the square root of the steps since an action was last taken to its value, as Dyna-Q+ does (Sutton & Barto 2018, exercise 8.4); a choice of ours."`
 }
 
 // BootstrapQ returns Q-learning with K tables that bootstrap their data online
@@ -25,7 +23,7 @@ type bootstrapQParams struct {
 //
 // each with the maximum of its own, so that what members disagree about is what
 // they have not seen. It is a vector.OptionAgent with options of every kind; a
-// host's problems are those of options.PolicyTables or options.ValueTables. Left alone it is bootstrapped
+// host's problems are those of options.Tables. Left alone it is bootstrapped
 // DQN's exploration in a table. It assumes that observations are Markov states.
 func BootstrapQ() vector.Plugin {
 	return finite.OptionPlugin("rlrun/bootstrap-q@1",
@@ -53,7 +51,7 @@ func BootstrapQ() vector.Plugin {
 				x := &bootstrapQ{p: &p, t: t, scratch: make([]float64, t.Actions)}
 				x.init(&p.Ensemble, t)
 				x.selector.init(&b, t.Actions)
-				x.follower = opinions.NewFollower(&p.Params, x, p.Members, t.Actions, p.Gamma, t.Spec.Continuing, x.selector.rng)
+				x.follower = opinions.NewFollower(&p.Params, p.Members, p.Gamma, t.Spec.Continuing, x.selector.rng)
 				return x
 			}, nil
 		})
@@ -74,9 +72,8 @@ type bootstrapQ struct {
 	paid     float64 // by its last step
 	scratch  []float64
 
-	tables     opinions.Tables
-	evaluation *evaluation // of the host's options; nil unless wanted
-	visits     *visits     // nil unless an option goes by them
+	evaluation *evaluation     // of the host's options; nil unless wanted
+	visits     *options.Visits // nil unless an option goes by them
 }
 
 func (x *bootstrapQ) Start(seed uint64) {
@@ -88,7 +85,7 @@ func (x *bootstrapQ) Start(seed uint64) {
 	x.follower.Start()
 	x.ended = false
 	if x.visits != nil {
-		x.visits.forget()
+		x.visits.Forget()
 	}
 }
 
@@ -155,7 +152,7 @@ func (x *bootstrapQ) Act(s int) int {
 	x.here = s
 	var a int
 	if x.follower.Hosted() {
-		a = x.follower.Action()
+		a = x.follower.Action(x)
 	} else if k := x.follower.Member(); k >= 0 {
 		if x.replay != nil {
 			x.replay.follow(k)
@@ -167,50 +164,50 @@ func (x *bootstrapQ) Act(s int) int {
 	}
 	x.last = s*x.t.Actions + a
 	if x.visits != nil {
-		x.visits.update(x.last)
+		x.visits.Update(s, a)
 	}
 	return a
 }
 
-// Greedy implements opinions.Estimates.
+// Greedy implements options.TableAgent.
 func (x *bootstrapQ) Greedy() int { return x.greedy(x.here) }
 
-// Prefers implements opinions.Estimates.
+// Prefers implements options.TableAgent.
 func (x *bootstrapQ) Prefers(k int) int { return x.prefers(k, x.here) }
 
-// Bonus implements opinions.Estimates.
-func (x *bootstrapQ) Bonus(k options.Kind) int {
-	if k == options.Overdue {
-		return x.visits.overdue(x.here, x.means(x.here))
-	}
-	return x.visits.rarest(x.here)
-}
+// Means implements options.TableAgent.
+func (x *bootstrapQ) Means() []float64 { return x.means(x.here) }
+
+// Visits implements options.TableAgent.
+func (x *bootstrapQ) Visits() (*options.Visits, int) { return x.visits, x.here }
 
 func (x *bootstrapQ) Offer(kinds []options.Kind) error {
-	if err := x.tables.Offer(&x.p.Params, &x.follower, kinds); err != nil {
+	if err := x.follower.SetOptionKinds(&x.p.Params, kinds, x.t.Actions, x.p.Kappa, true); err != nil {
 		return err
 	}
-	if policies := x.tables.Policies(); policies != nil {
+	if policies := x.follower.EvaluatedPolicies(); policies != nil {
 		if n := len(policies); len(x.q) > maxValues/n {
 			return lanes.Unsupported("%s has %d states and %d actions, too many for tables of %d policies and %d members; set values to actions", x.t.Spec.ID, x.t.States, x.t.Actions, n, x.Members)
 		}
 		x.evaluation = newEvaluation(&x.ensemble, policies)
 	}
-	if slices.Contains(kinds, options.Overdue) || slices.Contains(kinds, options.Novelty) {
-		x.visits = newVisits(x.t, x.p.Kappa)
+	var err error
+	if x.follower.NeedsVisits() {
+		x.visits, err = options.NewVisits(x.t.States, x.t.Actions)
 	}
-	return nil
+	return err
 }
 
 func (x *bootstrapQ) Face(p *options.Problem) error {
+	var e []float64
 	if x.evaluation != nil {
-		return x.tables.At(p, x.values(x.here), x.evaluation.state(x.here))
+		e = x.evaluation.state(x.here)
 	}
-	return x.tables.At(p, x.values(x.here), nil)
+	return x.follower.Describe(p, x.values(x.here), e, x)
 }
 
 func (x *bootstrapQ) Follow(option int) int {
-	x.follower.Follow(x.tables.Option(option))
+	x.follower.Follow(option)
 	return x.Act(x.here)
 }
 

@@ -237,7 +237,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(4, 4))
-	rule := options.Rule{Score: options.Index, Kind: bandit.V, Horizon: bandit.Discounted(0.9), LowerBound: -1}
+	rule := options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.V, Horizon: bandit.Discounted(0.9), LowerBound: -1}
 	explored := 0
 	a := x.Begin(0)
 	for step := range 60 {
@@ -303,7 +303,7 @@ func newBootstrapQ(t testing.TB, params string, spec framework.Spec, states, act
 
 // Following an option takes its actions, in every state, until another is chosen.
 func TestFollowedOptions(t *testing.T) {
-	kinds := []options.Kind{options.Members, options.Constants, options.Deviations, options.Overdue, options.Novelty, options.Uniform, options.Repeats}
+	kinds := []options.Kind{options.Members, options.Constants, options.Deviations, options.RecencyBonus, options.CountBonus, options.Uniform, options.Repeats}
 	x := newBootstrapQ(t, `{"kappa":1e9,"gamma":0.5,"update":"all"}`, agenttest.Finite, 5, 3, kinds)
 	x.Start(1)
 	s := 0
@@ -312,15 +312,18 @@ func TestFollowedOptions(t *testing.T) {
 	const state = 2
 	for _, kind := range kinds {
 		for of := range 3 {
-			x.follower.Follow(options.TableOption{Kind: kind, Of: of})
+			x.follower.FollowOption(options.TableOption{Kind: kind, Of: of})
 			seen := [3]int{}
 			longest, run, last := 0, 0, -1
 			for n := range 300 {
 				s := (state + n) % 5
-				preferred, rarest, oldest := x.prefers(of, s), x.visits.rarest(s), 0
+				preferred, rarest, oldest := x.prefers(of, s), 0, 0
 				for a := range 3 {
-					if x.visits.last[s*3+a] < x.visits.last[s*3+oldest] {
+					if x.visits.Age(s, a) > x.visits.Age(s, oldest) {
 						oldest = a
+					}
+					if x.visits.Count(s, a) < x.visits.Count(s, rarest) {
+						rarest = a
 					}
 				}
 				a := x.Act(s)
@@ -331,7 +334,7 @@ func TestFollowedOptions(t *testing.T) {
 				seen[a]++
 				want := map[options.Kind]int{
 					options.Members: preferred, options.Constants: of, options.Deviations: x.greedy(s),
-					options.Overdue: oldest, options.Novelty: rarest, options.Uniform: a, options.Repeats: a,
+					options.RecencyBonus: oldest, options.CountBonus: rarest, options.Uniform: a, options.Repeats: a,
 				}[kind]
 				if kind == options.Deviations && n == 0 {
 					want = of

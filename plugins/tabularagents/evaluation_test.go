@@ -127,7 +127,7 @@ func TestEvaluationFindsTheValues(t *testing.T) {
 		}
 		for o, arm := range p.Arms {
 			var pi mdp.Policy = best.Policy
-			switch option := x.tables.Option(o); option.Kind {
+			switch option := x.follower.Option(o); option.Kind {
 			case options.Constants:
 				pi = mdp.Constant(m.NumStates(), option.Of)
 			case options.Uniform:
@@ -181,7 +181,7 @@ func TestOneStateConstantsAreTheBandit(t *testing.T) {
 	}
 	seen := 0
 	for o := range p.Arms {
-		option := x.tables.Option(o)
+		option := x.follower.Option(o)
 		if option.Kind != options.Constants {
 			continue
 		}
@@ -201,18 +201,18 @@ func TestOneStateConstantsAreTheBandit(t *testing.T) {
 // those of first actions stay with the small reward nearby: 4 runs, the last half of
 // 20,000 steps; 0.429 can be had.
 func TestPolicyValuesExplore(t *testing.T) {
-	late := func(params string, rule options.Rule) (sum float64) {
+	late := func(params string, rule options.DeciderConfig) (sum float64) {
 		rule.Horizon = bandit.Discounted(0.99)
-		for _, o := range playHosted(t, "riverswim", `{"limit":0}`, "bootstrap-q", params, &explore.Options{Rule: rule}, 0, 4, 20_000, []int{10_000, 20_000}, result.Reward) {
+		for _, o := range playHosted(t, "riverswim", `{"limit":0}`, "bootstrap-q", params, &explore.Config{Decider: rule}, 0, 4, 20_000, []int{10_000, 20_000}, result.Reward) {
 			sum += o.Curves[result.Reward][1] / 4
 		}
 		return sum
 	}
-	for _, rule := range []options.Rule{{}, {Score: options.Index, Kind: bandit.V}} {
+	for _, rule := range []options.DeciderConfig{{Rule: options.RuleCommonModel}, {Rule: options.RuleIndex, Bound: bandit.V}} {
 		policies, actions := late(`{"high":20}`, rule), late(`{"high":20,"values":"actions"}`, rule)
-		t.Logf("%v: %.3f, %.3f", rule.Score, policies, actions)
+		t.Logf("%v: %.3f, %.3f", rule.Rule, policies, actions)
 		if policies < 0.35 || actions > 0.3 {
-			t.Errorf("%v: reward a step %.3f, with the values of first actions %.3f", rule.Score, policies, actions)
+			t.Errorf("%v: reward a step %.3f, with the values of first actions %.3f", rule.Rule, policies, actions)
 		}
 	}
 }

@@ -19,17 +19,17 @@ agents:
 	for _, tt := range []struct{ name, text, set, want string }{
 		{"good", "    exploration: {rule: index, bound: U+, horizon: {steps: 1e3}, options: [members, uniform], window: {fixed: 8}}\n", "", ""},
 		{"defaults", "    exploration: {}\n", "", ""},
-		{"unknown rule", "    exploration:\n      rule: pair\n", "",
-			`exp.yaml:7: agents[0].exploration.rule: must be paired, mean, index, stochastic or never, not the text "pair"; did you mean paired?`},
+		{"unknown rule", "    exploration:\n      rule: means\n", "",
+			`exp.yaml:7: agents[0].exploration.rule: must be mean, common-model, index, stochastic, gain, never or paired, not the text "means"; did you mean mean?`},
 		{"unknown key", "    exploration:\n      window: {flor: 2}\n", "", "exp.yaml:7: agents[0].exploration.window.flor: unknown key; did you mean floor?"},
 		{"option", "    exploration: {options: [members, bonus]}\n", "",
-			`exp.yaml:6: agents[0].exploration.options[1]: must be greedy, members, constants, uniform, overdue, novelty, deviations or repeats, not the text "bonus"`},
+			`exp.yaml:6: agents[0].exploration.options[1]: must be greedy, members, constants, uniform, recency-bonus, count-bonus, deviations, repeats, pair, novelty or overdue, not the text "bonus"`},
 		{"no horizon", "    exploration:\n      horizon: {}\n", "", "exp.yaml:7: agents[0].exploration.horizon: needs gamma or steps"},
 		{"endless horizon", "    exploration:\n      horizon:\n        gamma: 1\n", "", "exp.yaml:7: agents[0].exploration.horizon: gamma 1 needs steps"},
 		{"fixed and more", "    exploration:\n      window: {fixed: 3, cap: 9}\n", "",
 			"exp.yaml:7: agents[0].exploration.window: fixed leaves nothing to estimate; remove it, or the other keys of window"},
 		{"floor above cap", "    exploration:\n      window: {floor: 10, cap: 9}\n", "", "exp.yaml:7: agents[0].exploration.window: floor 10 is above cap 9"},
-		{"no such index", "    exploration: {rule: stochastic, bound: V}\n", "", "exp.yaml:6: agents[0].exploration.rule: the score stochastic has no index V"},
+		{"no such index", "    exploration: {rule: stochastic, bound: V}\n", "", "exp.yaml:6: agents[0].exploration.rule: the rule stochastic has no bound V"},
 		{"set", "", "agents.0.exploration.horizon.gamma=2", "--set agents.0.exploration.horizon.gamma=2: agents[0].exploration.horizon.gamma: must be at most 1, not 2"},
 		{"sweep", "    sweep:\n      exploration.horizon.gamma: [0.9, 1.5]\n", "",
 			`exp.yaml:7: agents[0].sweep."exploration.horizon.gamma"[1]: must be at most 1, not 1.5`},
@@ -38,7 +38,7 @@ agents:
 		{"sweep beside what is written", "    exploration: {rule: mean}\n    sweep: {exploration.window.fixed: [1, x]}\n", "",
 			`exp.yaml:7: agents[0].sweep."exploration.window.fixed"[1]: must be a whole number, not the text "x"`},
 		{"sweep that does not go with another", "    exploration: {rule: stochastic}\n    sweep: {exploration.bound: [U, V]}\n", "",
-			"exp.yaml:6: agents[0].exploration.rule: the score stochastic has no index V"},
+			"exp.yaml:6: agents[0].exploration.rule: the rule stochastic has no bound V"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var args []string

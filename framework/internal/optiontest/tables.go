@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/seed"
@@ -76,8 +77,8 @@ func New(spec framework.Spec, lanes int) (*Tables, error) {
 // Offer implements vector.OptionAgent.
 func (t *Tables) Offer(_ context.Context, kinds []options.Kind) error {
 	for _, k := range kinds {
-		if k > options.Uniform {
-			return fmt.Errorf("tables make no options of kind %s: %w", k, framework.ErrUnsupported)
+		if !slices.Contains([]options.Kind{options.Greedy, options.Members, options.Constants, options.Uniform}, k) {
+			return fmt.Errorf("tables make no options of kind %s: %w", k.String(), framework.ErrUnsupported)
 		}
 	}
 	t.kinds = append([]options.Kind(nil), kinds...)
@@ -215,7 +216,7 @@ func (t *Tables) face(l *lane, p *options.Problem) {
 				add(followed{kind, a}, options.Arm{Name: fmt.Sprint("action ", a)})
 			}
 		case options.Uniform:
-			add(followed{kind, 0}, options.Arm{Name: "uniform", Class: options.Uninformed, Reveal: 0.5})
+			add(followed{kind, 0}, options.Arm{Name: "uniform", Class: options.Uninformed, RevealProbability: 0.5})
 		}
 	}
 	for k := range K {

@@ -38,7 +38,7 @@ func (plugins Plugins) Play(t testing.TB, env, envParams, agent, agentParams str
 }
 
 // PlayHosted is Play; unless host is nil, the host decides when to explore.
-func (plugins Plugins) PlayHosted(t testing.TB, env, envParams, agent, agentParams string, host *explore.Options, first, n, steps int, grid []int, metrics ...result.Metric) []loop.Outcome {
+func (plugins Plugins) PlayHosted(t testing.TB, env, envParams, agent, agentParams string, host *explore.Config, first, n, steps int, grid []int, metrics ...result.Metric) []loop.Outcome {
 	t.Helper()
 	e, err := plugins.Find(t, env).OpenEnvironment(context.Background(), json.RawMessage(envParams), n)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 // BenchmarkStep is a step of RiverSwim-6, continuing, through the whole loop, on
 // one core.
 func BenchmarkStep(b *testing.B) {
-	hosted := func(rule options.Rule, window int) *explore.Options {
+	hosted := func(rule options.DeciderConfig, window int) *explore.Config {
 		rule.Horizon = bandit.Discounted(0.99)
-		return &explore.Options{Rule: rule, Window: options.WindowOptions{Fixed: window}}
+		return &explore.Config{Decider: rule, Commitment: options.CommitmentConfig{Fixed: window}}
 	}
 	for _, tt := range []struct {
 		name, agent, params string
-		host                *explore.Options
+		host                *explore.Config
 	}{
 		{"q-learning", "q-learning", ``, nil},
 		{"q-learning/harmonic", "q-learning", `{"schedule":"harmonic"}`, nil},
@@ -33,15 +33,15 @@ func BenchmarkStep(b *testing.B) {
 		{"bootstrap-q/poisson", "bootstrap-q", `{"update":"poisson"}`, nil},
 		{"bootstrap-q/exponential", "bootstrap-q", `{"update":"exponential"}`, nil},
 		{"bootstrap-q/harmonic", "bootstrap-q", `{"schedule":"harmonic"}`, nil},
-		{"bootstrap-q/paired", "bootstrap-q", ``, hosted(options.Rule{}, 0)},
-		{"bootstrap-q/paired/T=10", "bootstrap-q", ``, hosted(options.Rule{}, 10)},
-		{"bootstrap-q/paired/T=1", "bootstrap-q", ``, hosted(options.Rule{}, 1)},
-		{"bootstrap-q/actions/paired", "bootstrap-q", `{"values":"actions"}`, hosted(options.Rule{}, 0)},
-		{"bootstrap-q/evaluated=16/paired", "bootstrap-q", `{"evaluated":16}`, hosted(options.Rule{}, 0)},
-		{"bootstrap-q/index", "bootstrap-q", ``, hosted(options.Rule{Score: options.Index, Kind: bandit.V}, 0)},
+		{"bootstrap-q/paired", "bootstrap-q", ``, hosted(options.DeciderConfig{Rule: options.RuleCommonModel}, 0)},
+		{"bootstrap-q/paired/T=10", "bootstrap-q", ``, hosted(options.DeciderConfig{Rule: options.RuleCommonModel}, 10)},
+		{"bootstrap-q/paired/T=1", "bootstrap-q", ``, hosted(options.DeciderConfig{Rule: options.RuleCommonModel}, 1)},
+		{"bootstrap-q/actions/paired", "bootstrap-q", `{"values":"actions"}`, hosted(options.DeciderConfig{Rule: options.RuleCommonModel}, 0)},
+		{"bootstrap-q/evaluated=16/paired", "bootstrap-q", `{"evaluated":16}`, hosted(options.DeciderConfig{Rule: options.RuleCommonModel}, 0)},
+		{"bootstrap-q/index", "bootstrap-q", ``, hosted(options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.V}, 0)},
 		{"bootstrap-model", "bootstrap-model", ``, nil},
-		{"bootstrap-model/paired", "bootstrap-model", ``, hosted(options.Rule{}, 0)},
-		{"bootstrap-model/average/index", "bootstrap-model", `{"criterion":"average"}`, hosted(options.Rule{Score: options.Index, Kind: bandit.V}, 0)},
+		{"bootstrap-model/paired", "bootstrap-model", ``, hosted(options.DeciderConfig{Rule: options.RuleCommonModel}, 0)},
+		{"bootstrap-model/average/index", "bootstrap-model", `{"criterion":"average"}`, hosted(options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.V}, 0)},
 		{"bayesian-q", "bayesian-q", ``, nil},
 		{"bayesian-q/moment/sampling", "bayesian-q", `{"update":"moment","select":"sampling"}`, nil},
 		{"dyna-q", "dyna-q", ``, nil},

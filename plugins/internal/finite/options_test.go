@@ -97,7 +97,7 @@ func (d *driver) step(t *testing.T) {
 }
 
 // everyKind is every kind of option.
-var everyKind = []options.Kind{options.Members, options.Constants, options.Uniform, options.Overdue, options.Novelty, options.Deviations, options.Repeats}
+var everyKind = []options.Kind{options.Members, options.Constants, options.Uniform, options.RecencyBonus, options.CountBonus, options.Deviations, options.Repeats}
 
 // What a lane does depends on its run alone, whichever lanes are beside it and
 // whenever they decide; a new run forgets the one before.
@@ -200,7 +200,7 @@ func TestOptionLanesRefuse(t *testing.T) {
 			}
 			fresh.in.Signals[0] = vector.NewRun
 			lane("no offer", none.(vector.OptionAgent).StepOptions(ctx, fresh.in, fresh.epochs, &fresh.actions, fresh.problems), 0, framework.ErrUnsupported)
-			for _, bad := range [][]options.Kind{{99}, {options.Members, options.Members}} {
+			for _, bad := range [][]options.Kind{{nil}, {options.Members, options.Members}} {
 				if err := none.(vector.OptionAgent).Offer(ctx, bad); !errors.Is(err, framework.ErrUnsupported) {
 					t.Errorf("an offer of %v: %v", bad, err)
 				}

@@ -4,59 +4,55 @@ import (
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
-// Estimates are what a follower goes by, where the agent is.
-type Estimates interface {
-	// Greedy returns the action of the largest mean value.
-	Greedy() int
-	// Prefers returns the action that a member prefers.
-	Prefers(member int) int
-	// Bonus returns the action of an option of kind Overdue or Novelty, if those
-	// are offered.
-	Bonus(k options.Kind) int
-}
-
 // Follower follows a member that it draws now and then or, once the host has chosen
-// one in a run, an option.
+// one in a run, an option of tables.
 type Follower struct {
-	estimates        Estimates
-	rng              *rand.Rand
-	members, actions int
-	discount         float64
-	thompson         bool // a member is followed
-	geometric        bool // for as long as a discounted step counts
-	drawn            int  // the member; -1 if none is
-
-	hosted   bool // the host has chosen
-	option   options.TableOption
-	begun    bool       // an action was taken by it
-	duration *rand.Zipf // of repeated actions, less one; nil unless they are offered
-	repeat   uint64     // steps for which Of is still to be repeated
+	*options.Tables // of the host's options; nil before they are set
+	rng             *rand.Rand
+	members         int
+	discount        float64
+	thompson        bool // a member is followed
+	geometric       bool // for as long as a discounted step counts
+	drawn           int  // the member; -1 if none is
+	hosted          bool // the host has chosen
 }
 
-// NewFollower returns a follower for an agent of members, in a task of actions that
-// continues or does not. It draws from rng.
-func NewFollower(p *Params, e Estimates, members, actions int, discount float64, continuing bool, rng *rand.Rand) Follower {
+// NewFollower returns a follower for an agent of members, in a task that continues or
+// does not. It draws from rng.
+func NewFollower(p *Params, members int, discount float64, continuing bool, rng *rand.Rand) Follower {
 	return Follower{
-		estimates: e, rng: rng, members: members, actions: actions, discount: discount, drawn: -1,
+		rng: rng, members: members, discount: discount, drawn: -1,
 		thompson:  p.Behaviour == "thompson",
 		geometric: p.Redraw == "geometric" || p.Redraw == "auto" && continuing,
 	}
 }
 
-// Of repeated actions, as in options.ReduceOptions: the exponent is that of
-// Dabney, Ostrovski & Barreto (2021).
-const (
-	repeatExponent = 2
-	repeatLongest  = 100
-)
-
-// offer prepares for a kind of options.
-func (x *Follower) offer(k options.Kind) {
-	if k == options.Repeats {
-		x.duration = rand.NewZipf(x.rng, repeatExponent, 1, repeatLongest-1)
+// SetOptionKinds prepares tables for kinds of options of an agent with a number of
+// actions. The errors wrap framework.ErrUnsupported.
+func (x *Follower) SetOptionKinds(p *Params, kinds []options.Kind, actions int, kappa float64, visits bool) error {
+	if x.discount == 1 {
+		return lanes.Unsupported("there are no values per step to decide by when gamma is 1")
 	}
+	t, err := options.NewTables(actions, x.members, x.discount, options.TableConfig{
+		Kinds: kinds, RevealProbability: p.Reveal, Policies: p.Values == "policies", Evaluated: p.Evaluated,
+		Kappa: kappa, NoVisits: !visits, RNG: x.rng,
+	})
+	if err != nil {
+		return lanes.Unsupported("%v", err)
+	}
+	x.Tables = t
+	return nil
+}
+
+// Describe sets p to the problem where the agent is: see options.Tables.At.
+func (x *Follower) Describe(p *options.Problem, q, e []float64, agent options.TableAgent) error {
+	if x.Tables == nil {
+		return lanes.Unsupported("no options have been offered")
+	}
+	return x.At(p, q, e, agent)
 }
 
 // Start begins a run, without an option.
@@ -83,43 +79,20 @@ func (x *Follower) Hosted() bool { return x.hosted }
 
 // Member returns the member that is followed, -1 if none is.
 func (x *Follower) Member() int {
-	switch {
-	case !x.hosted:
+	if !x.hosted {
 		return x.drawn
-	case x.option.Kind == options.Members:
-		return x.option.Of
+	}
+	if o := x.Following(); o.Kind == options.Members {
+		return o.Of
 	}
 	return -1
 }
 
-// Follow follows an option from now on.
-func (x *Follower) Follow(o options.TableOption) {
-	x.option, x.hosted, x.begun, x.repeat = o, true, false, 0
-}
+// Follow follows an option of the last problem from now on.
+func (x *Follower) Follow(option int) { x.FollowOption(x.Option(option)) }
 
-// Action returns the option's action.
-func (x *Follower) Action() int {
-	first := !x.begun
-	x.begun = true
-	switch x.option.Kind {
-	case options.Members:
-		return x.estimates.Prefers(x.option.Of)
-	case options.Constants:
-		return x.option.Of
-	case options.Deviations:
-		if first {
-			return x.option.Of
-		}
-	case options.Uniform:
-		return x.rng.IntN(x.actions)
-	case options.Repeats:
-		if x.repeat == 0 {
-			x.option.Of, x.repeat = x.rng.IntN(x.actions), x.duration.Uint64()+1
-		}
-		x.repeat--
-		return x.option.Of
-	case options.Overdue, options.Novelty:
-		return x.estimates.Bonus(x.option.Kind)
-	}
-	return x.estimates.Greedy()
+// FollowOption follows an option from now on.
+func (x *Follower) FollowOption(o options.TableOption) {
+	x.Tables.FollowOption(o)
+	x.hosted = true
 }

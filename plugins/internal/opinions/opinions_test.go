@@ -11,16 +11,27 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// fixed are estimates of three members: the mean prefers action 0, member k action
-// k, and a bonus action 2.
-type fixed struct{}
+// fixed is an agent of three members: the mean prefers action 0, member k action k.
+// Action 2 has never been taken.
+type fixed struct{ visits *options.Visits }
 
-func (fixed) Greedy() int            { return 0 }
-func (fixed) Prefers(k int) int      { return k }
-func (fixed) Bonus(options.Kind) int { return 2 }
+func (fixed) Greedy() int                      { return 0 }
+func (fixed) Prefers(k int) int                { return k }
+func (fixed) Means() []float64                 { return make([]float64, 3) }
+func (x fixed) Visits() (*options.Visits, int) { return x.visits, 0 }
+
+func agent(t *testing.T) fixed {
+	v, err := options.NewVisits(1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Update(0, 0)
+	v.Update(0, 1)
+	return fixed{v}
+}
 
 func follower(p Params, discount float64) *Follower {
-	f := NewFollower(&p, fixed{}, 3, 3, discount, false, rand.New(rand.NewPCG(1, 1)))
+	f := NewFollower(&p, 3, discount, false, rand.New(rand.NewPCG(1, 1)))
 	return &f
 }
 
@@ -35,14 +46,18 @@ func TestFollow(t *testing.T) {
 		{options.TableOption{Kind: options.Members, Of: 1}, []int{1, 1, 1}, 1},
 		{options.TableOption{Kind: options.Constants, Of: 2}, []int{2, 2, 2}, -1},
 		{options.TableOption{Kind: options.Deviations, Of: 2}, []int{2, 0, 0}, -1},
-		{options.TableOption{Kind: options.Overdue}, []int{2, 2, 2}, -1},
-		{options.TableOption{Kind: options.Novelty}, []int{2, 2, 2}, -1},
+		{options.TableOption{Kind: options.RecencyBonus}, []int{2, 2, 2}, -1},
+		{options.TableOption{Kind: options.CountBonus}, []int{2, 2, 2}, -1},
 	} {
-		f := follower(Defaults("actions"), 0.9)
+		p, agent := Defaults("actions"), agent(t)
+		f := follower(p, 0.9)
+		if err := f.SetOptionKinds(&p, options.Kinds[:8], 3, 1, true); err != nil {
+			t.Fatal(err)
+		}
 		f.Begin()
 		for range 2 { // choosing it again begins it again
-			f.Follow(tt.option)
-			if got := []int{f.Action(), f.Action(), f.Action()}; !slices.Equal(got, tt.want) || f.Member() != tt.member || !f.Hosted() {
+			f.FollowOption(tt.option)
+			if got := []int{f.Action(agent), f.Action(agent), f.Action(agent)}; !slices.Equal(got, tt.want) || f.Member() != tt.member || !f.Hosted() {
 				t.Errorf("%v: %v by member %d, want %v by %d", tt.option, got, f.Member(), tt.want, tt.member)
 			}
 		}
@@ -85,34 +100,32 @@ func TestTables(t *testing.T) {
 	var p options.Problem
 	q := []float64{3, 4, 9, 5, 0, 2, 1, 6, 0}
 	for _, values := range []string{"actions", "policies"} {
-		var tables Tables
-		if err := tables.At(&p, q, nil); !errors.Is(err, framework.ErrUnsupported) {
-			t.Errorf("before an offer: %v", err)
-		}
 		params := Defaults(values)
 		f := follower(params, 0.9)
-		if err := tables.Offer(&params, f, []options.Kind{options.Constants, options.Repeats}); err != nil {
+		if err := f.Describe(&p, q, nil, nil); !errors.Is(err, framework.ErrUnsupported) {
+			t.Errorf("before an offer: %v", err)
+		}
+		if err := f.SetOptionKinds(&params, []options.Kind{options.Constants, options.Repeats}, 3, 0, false); err != nil {
 			t.Fatal(err)
 		}
-		policies := tables.Policies()
+		policies := f.EvaluatedPolicies()
 		if (policies == nil) != (values == "actions") {
 			t.Errorf("%s: policies %v", values, policies)
 		}
 		e := make([]float64, len(q)*len(policies))
-		if err := tables.At(&p, q, e); err != nil || len(p.Arms) < 3 || tables.Option(0).Kind != options.Greedy {
+		if err := f.Describe(&p, q, e, agent(t)); err != nil || len(p.Arms) < 3 || f.Option(0).Kind != options.Greedy {
 			t.Errorf("%s: %+v, %v", values, p, err)
 		}
-		f.Follow(options.TableOption{Kind: options.Repeats})
-		if a := f.Action(); a < 0 || a > 2 {
+		f.FollowOption(options.TableOption{Kind: options.Repeats})
+		if a := f.Action(agent(t)); a < 0 || a > 2 {
 			t.Errorf("repeats action %d", a)
 		}
-		for _, bad := range [][]options.Kind{{99}, {options.Members, options.Members}} {
-			if err := tables.Offer(&params, f, bad); !errors.Is(err, framework.ErrUnsupported) {
+		for _, bad := range [][]options.Kind{{nil}, {options.Members, options.Members}, {options.RecencyBonus}, {options.Pairs}} {
+			if err := f.SetOptionKinds(&params, bad, 3, 0, false); !errors.Is(err, framework.ErrUnsupported) {
 				t.Errorf("an offer of %v: %v", bad, err)
 			}
 		}
-		g := follower(params, 1)
-		if err := tables.Offer(&params, g, nil); !errors.Is(err, framework.ErrUnsupported) {
+		if err := follower(params, 1).SetOptionKinds(&params, nil, 3, 0, false); !errors.Is(err, framework.ErrUnsupported) {
 			t.Errorf("undiscounted: %v", err)
 		}
 	}

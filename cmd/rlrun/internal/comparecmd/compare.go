@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/framework/compare"
-	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -166,22 +165,7 @@ func scores(given []string, inputs []*compare.Input) (map[string]compare.Range, 
 
 // Read reads an output directory.
 func Read(dir string) (*compare.Input, error) {
-	c, err := experiment.ReadConfig(filepath.Join(dir, "experiment.yaml"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
-	}
-	if err != nil {
-		return nil, err
-	}
-	plan, err := experiment.Compile(c)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "experiment.yaml"), err)
-	}
-	meta := plan.Meta()
-	if err := host.ReadTasks(dir, &meta); err != nil {
-		return nil, err
-	}
-	summary, err := result.Aggregate(meta, result.ReadRecords(dir))
+	plan, summary, err := host.ReadResults(dir)
 	if err != nil {
 		return nil, err
 	}

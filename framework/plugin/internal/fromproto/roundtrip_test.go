@@ -316,9 +316,13 @@ func TestDecisions(t *testing.T) {
 				for x := range n {
 					a := options.Arm{Name: rapid.SampledFrom([]string{"", "greedy", "α 1", "member 2"}).Draw(rt, "name")}
 					if optimal && x != p.Greedy && rapid.Bool().Draw(rt, "uninformed") {
-						a.Class, a.Reveal = options.Uninformed, rapid.Float64Range(0, 1).Draw(rt, "reveal")
+						a.Class, a.RevealProbability = options.Uninformed, rapid.Float64Range(0, 1).Draw(rt, "reveal")
 					}
 					p.Arms = append(p.Arms, a)
+				}
+				for range rapid.IntRange(0, 2).Draw(rt, "pairs") {
+					p.Pairs = append(p.Pairs, options.Pair{State: rapid.IntRange(0, 1<<24).Draw(rt, "state"), Action: rapid.IntRange(0, 9).Draw(rt, "action"),
+						Gain: number.Draw(rt, "gain"), Cost: number.Draw(rt, "cost"), Steps: 1 + rapid.Float64Range(0, 1e3).Draw(rt, "steps")})
 				}
 				if optimal {
 					p.Optimal = rapid.SliceOfN(number, k, k).Draw(rt, "optima")

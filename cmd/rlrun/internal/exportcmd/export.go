@@ -1,0 +1,133 @@
+// Package exportcmd is the command rlrun export.
+package exportcmd
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/framework/export"
+	"github.com/rlrun/rlrun/framework/result"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+// New returns the command rlrun export.
+func New(*host.App) *cobra.Command {
+	var formats []string
+	var out string
+	var asJSON bool
+	var names []string
+	long := `Write the results in an output directory for other programs.
+
+Formats:
+`
+	for _, f := range export.Formats {
+		names = append(names, f.Name)
+		long += fmt.Sprintf("  %-12s %s\n", f.Name, f.Doc)
+	}
+	long += `
+Tables are long: a row a run (runs), a row a run and metric (outcomes), a row a
+run, metric and recorded step (curves), a row a decision of the host (decisions).
+Files go to DIR/export/FORMAT, or with --out to OUT/FORMAT, and replace those of
+an earlier export.
+
+--json:
+  exports              format, folder, files`
+	cmd := &cobra.Command{
+		Use:   "export DIR",
+		Short: "Write results for pandas, TensorBoard, LaTeX and others",
+		Long:  long,
+		Example: `  rlrun export results/quickstart --format parquet
+  rlrun export results/quickstart --format tensorboard --out /tmp/boards
+  tensorboard --logdir /tmp/boards/tensorboard`,
+		Args: cli.Arguments(1, "an output directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(formats) == 0 {
+				return cli.Usagef("%s needs --format: %s", cmd.CommandPath(), strings.Join(names, ", "))
+			}
+			for _, f := range formats {
+				if !slices.Contains(names, f) {
+					return cli.Usagef("--format must be one of %s, not %q%s", strings.Join(names, ", "), f, cli.Suggest(f, names, ""))
+				}
+			}
+			return run(cmd, args[0], formats, cmp.Or(out, filepath.Join(args[0], "export")), asJSON)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringSliceVar(&formats, "format", nil, "`FORMAT`, or several with commas: "+strings.Join(names, ", "))
+	fs.StringVar(&out, "out", "", "write to `DIR`/FORMAT (default the experiment's own folder export)")
+	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	cli.Must(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
+	cli.Must(cmd.MarkFlagDirname("out"))
+	return cmd
+}
+
+// exported is the answer for one format.
+type exported struct {
+	Format string   `json:"format"`
+	Folder string   `json:"folder"`
+	Files  []string `json:"files"`
+}
+
+func run(cmd *cobra.Command, dir string, formats []string, out string, asJSON bool) error {
+	_, summary, err := host.ReadResults(dir)
+	if err != nil {
+		return err
+	}
+	source := &export.Source{Summary: summary, Records: func() iter.Seq2[result.Record, error] { return result.ReadRecords(dir) }}
+	if source.Started, err = started(dir); err != nil {
+		return err
+	}
+	answer := []exported{}
+	for _, f := range formats {
+		folder := filepath.Join(out, f)
+		files, err := export.Write(f, folder, source)
+		if err != nil {
+			return err
+		}
+		answer = append(answer, exported{f, folder, append([]string{}, files...)})
+	}
+	w := cmd.OutOrStdout()
+	if asJSON {
+		return cli.WriteJSON(w, map[string]any{"exports": answer})
+	}
+	for _, e := range answer {
+		if _, err := fmt.Fprintf(w, "%s: %d %s in %s\n", e.Format, len(e.Files), cli.Plural(len(e.Files), "file", "files"), e.Folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// started is when the experiment began; zero if that is not known.
+func started(dir string) (time.Time, error) {
+	path := filepath.Join(dir, "provenance.json")
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return time.Time{}, nil
+	}
+	var provenance struct{ Started time.Time }
+	if err == nil {
+		err = json.Unmarshal(data, &provenance)
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%s: %w", path, cli.Cause(err))
+	}
+	return provenance.Started, nil
+}

@@ -1,0 +1,238 @@
+// Package export writes the results of an experiment for other programs: Parquet and
+// CSV tables for pandas, R and DuckDB, event files for TensorBoard, tables for LaTeX.
+package export
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// Source is the experiment to export.
+type Source struct {
+	Summary *result.Summary
+	// Records yields the records in the order of result.ReadRecords, anew with every
+	// call.
+	Records func() iter.Seq2[result.Record, error]
+	Started time.Time // of the experiment, for TensorBoard; may be zero
+}
+
+// Format is a way of writing results. A new one is a function and a line in Formats.
+type Format struct {
+	Name string // as a user names it
+	Doc  string // which files it writes
+	// Write writes files into a folder, which exists, and returns their names.
+	Write func(folder string, s *Source) ([]string, error)
+}
+
+// Formats lists all formats.
+var Formats = []Format{
+	{"parquet", "runs, outcomes, curves and decisions, a .parquet file each", writeTables(parquetFile)},
+	{"csv", "the same tables as .csv files", writeTables(csvFile)},
+	{"tensorboard", "an event file a run, in ENVIRONMENT/AGENT/run-N", writeTensorBoard},
+	{"latex", "summary.tex, a table an environment for booktabs", writeLaTeX},
+}
+
+// The rows of the tables. Tags name the columns in every format.
+type (
+	runRow struct {
+		Environment string `parquet:"environment,dict"`
+		Agent       string `parquet:"agent,dict"`
+		Run         int64  `parquet:"run"`
+		Status      string `parquet:"status,dict"`
+		Steps       int64  `parquet:"steps"`
+		Episodes    int64  `parquet:"episodes"`
+		Error       string `parquet:"error"`
+	}
+	// outcomeRow is the value of a run: of a cumulative metric the last, of another the
+	// mean over all steps.
+	outcomeRow struct {
+		Environment string  `parquet:"environment,dict"`
+		Agent       string  `parquet:"agent,dict"`
+		Run         int64   `parquet:"run"`
+		Metric      string  `parquet:"metric,dict"`
+		Value       float64 `parquet:"value"`
+	}
+	// curveRow is a point of the curve of a single run.
+	curveRow struct {
+		Environment string  `parquet:"environment,dict"`
+		Agent       string  `parquet:"agent,dict"`
+		Run         int64   `parquet:"run"`
+		Metric      string  `parquet:"metric,dict"`
+		Step        int64   `parquet:"step"`
+		Value       float64 `parquet:"value"`
+	}
+	decisionRow struct {
+		Environment string  `parquet:"environment,dict"`
+		Agent       string  `parquet:"agent,dict"`
+		Run         int64   `parquet:"run"`
+		Step        int64   `parquet:"step"`
+		Episode     int64   `parquet:"episode"`
+		State       int64   `parquet:"state"` // −1 where observations are not discrete
+		Option      string  `parquet:"option,dict"`
+		Explore     bool    `parquet:"explore"`
+		Hold        int64   `parquet:"hold"`
+		Capped      bool    `parquet:"capped"`
+		Delta       float64 `parquet:"delta"`
+		P           float64 `parquet:"p"`
+		Share       float64 `parquet:"share"`
+		Advantage   float64 `parquet:"advantage"`
+	}
+)
+
+func runRows(_ *Source, r *result.Record) []runRow {
+	return []runRow{{r.Environment, r.Agent, int64(r.Run), string(r.Status), int64(r.Steps), int64(r.Episodes), r.Error}}
+}
+
+func curveRows(s *Source, r *result.Record) (rows []curveRow) {
+	for m, values := range sortedCurves(r) {
+		for i, x := range values {
+			if i < len(s.Summary.Meta.Grid) && !math.IsNaN(x) {
+				rows = append(rows, curveRow{r.Environment, r.Agent, int64(r.Run), string(m), int64(s.Summary.Meta.Grid[i]), x})
+			}
+		}
+	}
+	return rows
+}
+
+// sortedCurves yields the curves of a run by the names of their metrics.
+func sortedCurves(r *result.Record) iter.Seq2[result.Metric, []float64] {
+	var metrics []result.Metric
+	for m := range r.Curves {
+		metrics = append(metrics, m)
+	}
+	slices.Sort(metrics)
+	return func(yield func(result.Metric, []float64) bool) {
+		for _, m := range metrics {
+			if !yield(m, r.Curves[m]) {
+				return
+			}
+		}
+	}
+}
+
+func decisionRows(_ *Source, r *result.Record) (rows []decisionRow) {
+	for i := range r.Decisions {
+		d := &r.Decisions[i]
+		rows = append(rows, decisionRow{r.Environment, r.Agent, int64(r.Run), int64(d.Step), int64(d.Episode), int64(d.State),
+			d.Option, d.Explore, int64(d.Hold), d.Capped, d.Delta, d.P, d.Share, d.Advantage})
+	}
+	return rows
+}
+
+func outcomeRows(s *Source) iter.Seq2[[]outcomeRow, error] {
+	return func(yield func([]outcomeRow, error) bool) {
+		for i := range s.Summary.Rows {
+			r := &s.Summary.Rows[i]
+			var rows []outcomeRow
+			for k, run := range r.Runs {
+				rows = append(rows, outcomeRow{r.Environment, r.Agent, int64(run), string(r.Metric), r.Values[k]})
+			}
+			if !yield(rows, nil) {
+				return
+			}
+		}
+	}
+}
+
+// ofRecords makes rows of every record.
+func ofRecords[T any](s *Source, rows func(*Source, *result.Record) []T) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		for rec, err := range s.Records() {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(rows(s, &rec), nil) {
+				return
+			}
+		}
+	}
+}
+
+// tableFile is a format of tables: a function a kind of row.
+type tableFile struct {
+	extension string
+	runs      func(io.Writer, iter.Seq2[[]runRow, error]) error
+	outcomes  func(io.Writer, iter.Seq2[[]outcomeRow, error]) error
+	curves    func(io.Writer, iter.Seq2[[]curveRow, error]) error
+	decisions func(io.Writer, iter.Seq2[[]decisionRow, error]) error
+}
+
+var (
+	parquetFile = tableFile{".parquet", writeParquet[runRow], writeParquet[outcomeRow], writeParquet[curveRow], writeParquet[decisionRow]}
+	csvFile     = tableFile{".csv", writeCSV[runRow], writeCSV[outcomeRow], writeCSV[curveRow], writeCSV[decisionRow]}
+)
+
+// writeTables writes the tables; decisions only if there are any.
+func writeTables(f tableFile) func(string, *Source) ([]string, error) {
+	return func(folder string, s *Source) (files []string, err error) {
+		add := func(name string, write func(io.Writer) error) {
+			if err == nil {
+				files = append(files, name+f.extension)
+				err = result.WriteFile(filepath.Join(folder, name+f.extension), write)
+			}
+		}
+		add("runs", func(w io.Writer) error { return f.runs(w, ofRecords(s, runRows)) })
+		add("outcomes", func(w io.Writer) error { return f.outcomes(w, outcomeRows(s)) })
+		add("curves", func(w io.Writer) error { return f.curves(w, ofRecords(s, curveRows)) })
+		if len(s.Summary.Choices) > 0 {
+			add("decisions", func(w io.Writer) error { return f.decisions(w, ofRecords(s, decisionRows)) })
+		}
+		return files, err
+	}
+}
+
+// writeLaTeX writes the means with their intervals.
+func writeLaTeX(folder string, s *Source) ([]string, error) {
+	const name = "summary.tex"
+	return []string{name}, result.WriteFile(filepath.Join(folder, name), func(w io.Writer) error {
+		fmt.Fprintln(w, "% Means over runs with half of their 95 % intervals. Needs \\usepackage{booktabs}.")
+		for _, env := range s.Summary.Meta.Environments {
+			metrics := s.Summary.MetricsOf(env, false)
+			fmt.Fprintf(w, "\n%% %s, %d steps\n\\begin{tabular}{lr%s}\n\\toprule\nagent & runs", env, s.Summary.Meta.Steps, strings.Repeat("r", len(metrics)))
+			for _, m := range metrics {
+				fmt.Fprintf(w, " & %s", result.LaTeX(result.Define(m).Title))
+			}
+			fmt.Fprintln(w, ` \\`+"\n"+`\midrule`)
+			for _, agent := range s.Summary.Meta.Agents {
+				runs := 0
+				if c := s.Summary.Count(env, agent); c != nil {
+					runs = c.OK
+				}
+				fmt.Fprintf(w, "%s & %d", result.LaTeX(agent), runs)
+				for _, m := range metrics {
+					cell := ""
+					if row := s.Summary.Row(env, agent, m); row != nil {
+						cell = result.LaTeX(row.Estimate.String())
+					}
+					fmt.Fprintf(w, " & %s", cell)
+				}
+				fmt.Fprintln(w, ` \\`)
+			}
+			fmt.Fprintln(w, `\bottomrule`+"\n"+`\end{tabular}`)
+		}
+		return nil
+	})
+}
+
+// Write writes the format called name into a folder, which it makes if need be, and
+// returns the names of the files in it.
+func Write(name, folder string, s *Source) ([]string, error) {
+	i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("no format is called %q", name)
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return nil, err
+	}
+	return Formats[i].Write(folder, s)
+}

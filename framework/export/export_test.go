@@ -1,0 +1,197 @@
+package export
+
+import (
+	"encoding/binary"
+	"encoding/csv"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+func source(t *testing.T) *Source {
+	t.Helper()
+	nan := math.NaN()
+	records := []result.Record{
+		{Environment: "two arms", Agent: "a_1", Run: 0, Status: result.OK, Steps: 4, Episodes: 1,
+			Curves: map[result.Metric][]float64{result.Reward: {1, 0.5}, result.EpisodeReturn: {nan, 2}}},
+		{Environment: "two arms", Agent: "a_1", Run: 1, Status: result.OK, Steps: 4,
+			Curves:    map[result.Metric][]float64{result.Reward: {0.25, 1. / 3}},
+			Decisions: []result.Decision{{Step: 1, State: -1, Option: "greedy, at last", Hold: 2, Delta: 0.5}}},
+		{Environment: "two arms", Agent: "b", Run: 0, Status: result.Failed, Steps: 2, Error: "broke, \"badly\""},
+	}
+	meta := result.Meta{Environments: []string{"two arms"}, Agents: []string{"a_1", "b"}, Grid: []int{1, 4}, Steps: 4, Runs: 2, Seed: 1}
+	s, err := result.Aggregate(meta, result.Sorted(records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Source{Summary: s, Records: func() iter.Seq2[result.Record, error] { return result.Sorted(records) }, Started: time.Unix(1700000000, 0)}
+}
+
+func TestParquetHoldsEverything(t *testing.T) {
+	dir := t.TempDir()
+	files, err := Write("parquet", dir, source(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(files, []string{"runs.parquet", "outcomes.parquet", "curves.parquet", "decisions.parquet"}) {
+		t.Errorf("files %v", files)
+	}
+	runs, err := parquet.ReadFile[runRow](filepath.Join(dir, "runs.parquet"))
+	if err != nil || len(runs) != 3 || runs[2].Error != `broke, "badly"` || runs[0].Episodes != 1 {
+		t.Errorf("runs %+v, %v", runs, err)
+	}
+	curves, err := parquet.ReadFile[curveRow](filepath.Join(dir, "curves.parquet"))
+	want := []curveRow{
+		{"two arms", "a_1", 0, "episode_return", 4, 2}, {"two arms", "a_1", 0, "reward", 1, 1}, {"two arms", "a_1", 0, "reward", 4, 0.5},
+		{"two arms", "a_1", 1, "reward", 1, 0.25}, {"two arms", "a_1", 1, "reward", 4, 1. / 3},
+	}
+	if err != nil || !slices.Equal(curves, want) {
+		t.Errorf("curves %+v, %v", curves, err)
+	}
+	outcomes, err := parquet.ReadFile[outcomeRow](filepath.Join(dir, "outcomes.parquet"))
+	if err != nil || !slices.Contains(outcomes, outcomeRow{"two arms", "a_1", 0, "cumulative_reward", 2.5}) {
+		t.Errorf("outcomes %+v, %v", outcomes, err)
+	}
+	decisions, err := parquet.ReadFile[decisionRow](filepath.Join(dir, "decisions.parquet"))
+	if err != nil || len(decisions) != 1 || decisions[0].Option != "greedy, at last" || decisions[0].State != -1 {
+		t.Errorf("decisions %+v, %v", decisions, err)
+	}
+}
+
+func TestCSV(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Write("csv", dir, source(t)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(filepath.Join(dir, "decisions.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) != 2 || strings.Join(rows[1], "|") != "two arms|a_1|1|1|0|-1|greedy, at last|false|2|false|0.5|0|0|0" {
+		t.Errorf("%v, %v", rows, err)
+	}
+}
+
+// The checksum of the nine digits is the check value of CRC-32C in every catalogue.
+func TestChecksum(t *testing.T) {
+	const check = uint32(0xe3069283)
+	const mask = uint32(0xa282ead8)
+	unmasked := masked([]byte("123456789")) - mask
+	if got := unmasked>>17 | unmasked<<15; got != check {
+		t.Errorf("CRC-32C is %x, want %x", got, check)
+	}
+}
+
+// Event files are TFRecords of Event messages, as a decoder that is not ours sees them.
+func TestTensorBoard(t *testing.T) {
+	dir := t.TempDir()
+	files, err := Write("tensorboard", dir, source(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := filepath.Join("two-arms", "a_1", "run-0", "events.out.tfevents.1700000000.rlrun")
+	if len(files) != 2 || files[0] != want { // a failed run has no events
+		t.Fatalf("files %v", files)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type scalar struct {
+		step  uint64
+		tag   string
+		value float32
+	}
+	var got []scalar
+	for len(data) > 0 {
+		n := binary.LittleEndian.Uint64(data)
+		event := data[12 : 12+n]
+		if masked(data[:8]) != binary.LittleEndian.Uint32(data[8:]) || masked(event) != binary.LittleEndian.Uint32(data[12+n:]) {
+			t.Fatal("a checksum is wrong")
+		}
+		data = data[16+n:]
+		var step uint64
+		fields(t, event, func(num protowire.Number, number uint64, bytes []byte) {
+			switch num {
+			case 1:
+				if math.Float64frombits(number) != 1.7e9 {
+					t.Errorf("wall time %g", math.Float64frombits(number))
+				}
+			case 2:
+				step = number
+			case 5:
+				fields(t, bytes, func(_ protowire.Number, _ uint64, value []byte) {
+					s := scalar{step: step}
+					fields(t, value, func(num protowire.Number, number uint64, tag []byte) {
+						if num == 1 {
+							s.tag = string(tag)
+						} else {
+							s.value = math.Float32frombits(uint32(number))
+						}
+					})
+					got = append(got, s)
+				})
+			}
+		})
+	}
+	if !slices.Equal(got, []scalar{{1, "reward", 1}, {4, "episode_return", 2}, {4, "reward", 0.5}}) {
+		t.Errorf("scalars %v", got)
+	}
+}
+
+// fields calls f with every field of a message: its number or its bytes.
+func fields(t *testing.T, message []byte, f func(num protowire.Number, number uint64, bytes []byte)) {
+	t.Helper()
+	for len(message) > 0 {
+		num, kind, n := protowire.ConsumeTag(message)
+		message = message[max(n, 0):]
+		var number uint64
+		var bytes []byte
+		switch kind {
+		case protowire.VarintType:
+			number, n = protowire.ConsumeVarint(message)
+		case protowire.Fixed32Type:
+			var x uint32
+			x, n = protowire.ConsumeFixed32(message)
+			number = uint64(x)
+		case protowire.Fixed64Type:
+			number, n = protowire.ConsumeFixed64(message)
+		case protowire.BytesType:
+			bytes, n = protowire.ConsumeBytes(message)
+		}
+		if n <= 0 {
+			t.Fatalf("cannot decode %x", message)
+		}
+		f(num, number, bytes)
+		message = message[n:]
+	}
+}
+
+func TestLaTeX(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Write("latex", dir, source(t)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "summary.tex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), `a\_1 & 2 & 0.`) || !strings.Contains(string(text), `$\pm$`) || !strings.Contains(string(text), "\nb & 0 &") {
+		t.Errorf("%s", text)
+	}
+	if _, err := Write("excel", dir, source(t)); err == nil {
+		t.Error("an unknown format is written")
+	}
+}

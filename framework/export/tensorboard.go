@@ -1,0 +1,97 @@
+package export
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// writeTensorBoard writes a folder a run, with one file of events: a scalar for every
+// metric at every recorded step. TensorBoard keeps values as 32-bit floats.
+func writeTensorBoard(folder string, s *Source) (files []string, err error) {
+	meta := &s.Summary.Meta
+	environments, agents := slugs(meta.Environments), slugs(meta.Agents)
+	wall := 0.0
+	if !s.Started.IsZero() {
+		wall = float64(s.Started.UnixNano()) / 1e9
+	}
+	for rec, err := range s.Records() {
+		if err != nil {
+			return files, err
+		}
+		if rec.Status != result.OK {
+			continue
+		}
+		run := filepath.Join(environments[rec.Environment], agents[rec.Agent], fmt.Sprintf("run-%d", rec.Run))
+		if err := os.MkdirAll(filepath.Join(folder, run), 0o777); err != nil {
+			return files, err
+		}
+		name := filepath.Join(run, fmt.Sprintf("events.out.tfevents.%010d.rlrun", int64(wall)))
+		// Thousands of small files: they are not synced one by one.
+		var events bytes.Buffer
+		writeEvents(&events, &rec, meta.Grid, wall)
+		if err := os.WriteFile(filepath.Join(folder, name), events.Bytes(), 0o644); err != nil {
+			return files, err
+		}
+		files = append(files, name)
+	}
+	return files, nil
+}
+
+func slugs(labels []string) map[string]string {
+	out := map[string]string{}
+	for i, slug := range result.Slugs(labels) {
+		out[labels[i]] = slug
+	}
+	return out
+}
+
+func writeEvents(w *bytes.Buffer, rec *result.Record, grid []int, wall float64) {
+	// Event: 1 wall_time, 2 step, 3 file_version, 5 summary.
+	event := binary.LittleEndian.AppendUint64([]byte{1<<3 | 1}, math.Float64bits(wall))
+	writeRecord(w, appendBytes(event[:len(event):len(event)], 3, []byte("brain.Event:2")))
+	for i, step := range grid {
+		var summary []byte
+		for m, curve := range sortedCurves(rec) {
+			if i >= len(curve) || math.IsNaN(curve[i]) || math.IsInf(curve[i], 0) {
+				continue
+			}
+			// Summary: 1 value. Value: 1 tag, 2 simple_value.
+			value := appendBytes(nil, 1, []byte(m))
+			value = binary.LittleEndian.AppendUint32(append(value, 2<<3|5), math.Float32bits(float32(curve[i])))
+			summary = appendBytes(summary, 1, value)
+		}
+		if summary == nil {
+			continue
+		}
+		e := binary.AppendUvarint(append(event[:len(event):len(event)], 2<<3), uint64(step))
+		writeRecord(w, appendBytes(e, 5, summary))
+	}
+}
+
+// appendBytes appends a field of bytes in the encoding of protocol buffers.
+func appendBytes(dst []byte, field byte, data []byte) []byte {
+	return append(binary.AppendUvarint(append(dst, field<<3|2), uint64(len(data))), data...)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// writeRecord writes a record of a TFRecord file: the length, its checksum, the data,
+// their checksum. Checksums are CRC-32C, masked.
+func writeRecord(w *bytes.Buffer, data []byte) {
+	out := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
+	out = binary.LittleEndian.AppendUint32(out, masked(out))
+	out = append(out, data...)
+	w.Write(binary.LittleEndian.AppendUint32(out, masked(data)))
+}
+
+func masked(data []byte) uint32 {
+	sum := crc32.Checksum(data, castagnoli)
+	return (sum>>15 | sum<<17) + 0xa282ead8
+}

@@ -1,0 +1,93 @@
+package options
+
+import (
+	"math"
+
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// Commitment is for how long an option is held.
+type Commitment struct {
+	Steps int // T ≥ 1
+	// Mixing is the estimate of T_ε that T comes from: mdp.Never if a deviation
+	// from the greedy policy may never be forgotten, 0 if there is none.
+	Mixing          int
+	Capped          bool // the cap is active: T is shorter than the estimate asks for
+	ExplorationCost int  // steps that count as exploration, if other than Steps
+}
+
+// CommitmentConfig say how T follows from the exploration mixing time T_ε of the
+// greedy policy (docs/theory.md §3.2). The zero value is useful.
+type CommitmentConfig struct {
+	Fixed    int               // if positive, T itself: nothing is estimated
+	Floor    int               // least T; default 1
+	Cap      int               // largest T; default 1000
+	Scale    float64           // T is the estimate times this, rounded up; default 1
+	Quantile float64           // of T_ε over the models; default 0.9
+	Mixing   mdp.MixingOptions // which deviations count as forgotten
+	// Return charges exploring with the return to the greedy policy, too: T + T_ε steps,
+	// T_ε within floor and cap. Without an estimate, if T is Fixed, it has no effect.
+	Return bool
+}
+
+// CommitmentEstimator estimates T from the models that fit the data, anew whenever
+// the greedy policy has changed or the data have doubled.
+type CommitmentEstimator struct {
+	o      CommitmentConfig
+	online mdp.OnlineMixing
+}
+
+// NewCommitmentEstimator returns an estimator that has seen nothing.
+func NewCommitmentEstimator(o CommitmentConfig) *CommitmentEstimator {
+	return &CommitmentEstimator{o, mdp.OnlineMixing{Quantile: o.Quantile, Cap: mdp.Never, Options: o.Mixing}}
+}
+
+// Commitment returns T for a greedy policy when the data are a number of steps.
+// models, draws of a belief or the plug-in model of counts, is called if the
+// estimate has to be made anew.
+func (e *CommitmentEstimator) Commitment(greedy mdp.Deterministic, steps float64, models func() []*mdp.Tabular) (Commitment, error) {
+	if e.o.Fixed > 0 {
+		return Commitment{Steps: e.o.Fixed}, nil
+	}
+	t, _, err := e.online.Time(greedy, steps, models)
+	if err != nil {
+		return Commitment{}, err
+	}
+	return e.o.Commitment(t), nil
+}
+
+// Commitment returns T for an exploration mixing time, which may be mdp.Never; 0 says
+// that nothing is known yet, and gives the floor.
+func (o CommitmentConfig) Commitment(mixing int) Commitment {
+	if o.Fixed > 0 {
+		return Commitment{Steps: o.Fixed}
+	}
+	w := o.held(mixing, o.Scale)
+	if o.Return {
+		w.ExplorationCost = w.Steps + o.held(mixing, 1).Steps
+	}
+	return w
+}
+
+// held is Commitment for a scale of its own, without the return.
+func (o CommitmentConfig) held(mixing int, scale float64) Commitment {
+	o.Floor = max(o.Floor, 1)
+	if o.Cap <= 0 {
+		o.Cap = 1000
+	}
+	o.Cap = max(o.Cap, o.Floor)
+	if !(scale > 0) {
+		scale = 1
+	}
+	w := Commitment{Steps: o.Cap, Mixing: mixing, Capped: true}
+	if mixing == mdp.Never {
+		return w
+	}
+	if t := math.Ceil(scale * float64(mixing)); t <= float64(o.Cap) {
+		w.Steps, w.Capped = max(int(t), o.Floor), false
+	}
+	return w
+}
+
+// Recomputed returns how often the mixing time has been computed.
+func (e *CommitmentEstimator) Recomputed() int { return e.online.Recomputed() }

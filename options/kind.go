@@ -1,0 +1,91 @@
+package options
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// Kind is a way of making options to explore with: how they are made of models and of
+// tables, what they are worth, and how they act. Every kind is a file of its own,
+// kind_*.go, and a line in Kinds. Kinds are compared with ==.
+type Kind interface {
+	// String returns the name of the kind in configurations, and Doc what its options do.
+	String() string
+	Doc() string
+	// FromModels adds the kind's options to those of a belief of models.
+	FromModels(b *Belief) error
+	// Prepare tells tables what the kind needs of the agent; FromTables adds the kind's
+	// options where the agent is, and Action returns the action there of the option that
+	// t follows.
+	Prepare(t *Tables) error
+	FromTables(t *Tables)
+	Action(t *Tables) int
+}
+
+// Kinds are all kinds, in the order of the documentation.
+var Kinds = []Kind{Greedy, Members, Constants, Uniform, RecencyBonus, CountBonus, Deviations, Repeats, Pairs}
+
+// DefaultKinds are the kinds to explore with if none are given.
+var DefaultKinds = []Kind{Members, Constants}
+
+// KindNames returns the names of Kinds, in their order.
+func KindNames() []string {
+	names := make([]string, len(Kinds))
+	for i, k := range Kinds {
+		names[i] = k.String()
+	}
+	return names
+}
+
+// KindNamed returns the kind of a name.
+func KindNamed(name string) (Kind, error) {
+	for _, k := range Kinds {
+		if k.String() == present(name) {
+			return k, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown kind of option %q (one of %s)", name, strings.Join(KindNames(), ", "))
+}
+
+// CheckKinds returns an error if a kind is nil or occurs twice.
+func CheckKinds(kinds []Kind) error {
+	seen := map[Kind]bool{}
+	for _, k := range kinds {
+		if k == nil {
+			return fmt.Errorf("options: a kind of option is nil")
+		}
+		if seen[k] {
+			return fmt.Errorf("options: kind of option %s twice", k.String())
+		}
+		seen[k] = true
+	}
+	return nil
+}
+
+// Belief is what kinds make options of where there are models.
+type Belief struct {
+	*ReduceConfig
+	MeanModel *mdp.Tabular
+	Optimal   mdp.Deterministic   // the policy that is optimal for the mean model
+	OptimalOf []mdp.Deterministic // that of each member
+	distinct
+	others []Candidate // those that are not deterministic, or uninformed
+}
+
+// Directed adds the option of following a deterministic policy, unless there is one
+// with the same policy.
+func (b *Belief) Directed(name string, pi mdp.Deterministic) { b.distinct.add(name, pi) }
+
+// Uninformed adds an option that is held to find out which policy is best. It gets
+// the configuration's probability of revealing the model.
+func (b *Belief) Uninformed(c Candidate) {
+	c.Class, c.RevealProbability = Uninformed, b.RevealProbability
+	b.others = append(b.others, c)
+}
+
+// plain are the methods of a kind that needs nothing of an agent with tables.
+type plain struct{}
+
+func (plain) Prepare(*Tables) error { return nil }

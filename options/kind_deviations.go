@@ -1,0 +1,43 @@
+package options
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Deviations follow the greedy policy but for one action in the present state.
+var Deviations Kind = deviationsKind{}
+
+type deviationsKind struct{ plain }
+
+func (deviationsKind) String() string { return "deviations" }
+
+func (deviationsKind) Doc() string {
+	return "an action in the present state, then the greedy policy, each action"
+}
+
+func (deviationsKind) FromModels(b *Belief) error {
+	for a := range b.MeanModel.NumActions() {
+		pi := slices.Clone(b.Optimal)
+		pi[b.State] = a
+		before := len(b.candidates)
+		b.Directed("deviation "+strconv.Itoa(a), pi)
+		if len(b.candidates) > before {
+			b.candidates[before].Option = Deviation{a, b.Optimal}
+		}
+	}
+	return nil
+}
+
+func (deviationsKind) FromTables(t *Tables) {
+	for a := range t.Actions() {
+		t.ThenGreedy("deviation", a, a)
+	}
+}
+
+func (deviationsKind) Action(t *Tables) int {
+	if t.First() {
+		return t.Following().Of
+	}
+	return t.agent.Greedy()
+}

@@ -1,0 +1,68 @@
+package options
+
+import "strconv"
+
+// Members are the policies that are optimal in a member.
+//
+// With tables that value actions, members that begin alike have equal values, so that
+// one stands for all: the one with the largest lead over the greedy action in its own
+// values, which has most to gain.
+//
+// With tables that value policies, the first TableConfig.Evaluated members have values
+// of their own. The others are represented, for each first action a, by the member that
+// gains most over the greedy option in its own values, max_b Q_l(s,b) − E_yl(s,j). A
+// member that would begin with a, too, is taken to agree with it, and holds the option
+// to be worth its own best, Q_k(s,a), which for k = l is exact. To one that would not
+// it is worth a deviation, E_yk(s,a).
+var Members Kind = membersKind{}
+
+type membersKind struct{}
+
+func (membersKind) String() string { return "members" }
+
+func (membersKind) Doc() string { return "each member's policy" }
+
+func (membersKind) FromModels(b *Belief) error {
+	for k, pi := range b.OptimalOf {
+		b.Directed("member "+strconv.Itoa(k), pi)
+	}
+	return nil
+}
+
+func (membersKind) Prepare(t *Tables) error {
+	t.NeedPolicies(t.Evaluated)
+	return nil
+}
+
+func (membersKind) FromTables(t *Tables) {
+	if !t.Policies {
+		t.represent(0, func(l int) float64 { return t.lead(l, t.preferred[l], t.greedy) })
+		for a, l := range t.champion {
+			if l >= 0 {
+				t.OwnPolicy("member", l, a)
+			}
+		}
+		return
+	}
+	for l, a := range t.preferred[:t.Evaluated] {
+		t.OwnPolicy("member", l, a)
+	}
+	t.represent(t.Evaluated, func(l int) float64 {
+		return t.optimal[l] - t.policyValue(t.greedy, l, 0)
+	})
+	for a, l := range t.champion {
+		if l < 0 {
+			continue
+		}
+		row := t.add("member", l, Directed)
+		for m, first := range t.preferred {
+			if first == a {
+				row[m] = t.optimal[m]
+			} else {
+				row[m] = t.policyValue(a, m, 0)
+			}
+		}
+	}
+}
+
+func (membersKind) Action(t *Tables) int { return t.agent.Prefers(t.Following().Of) }

@@ -1,0 +1,119 @@
+package options
+
+import (
+	"fmt"
+	"math"
+)
+
+// Problem is one decision: what is believed about the options, and when.
+type Problem struct {
+	Arms   []Arm
+	Greedy int // which of them is the greedy option
+	// Values holds the values of the options in K equally likely models, option by
+	// option: Values[x*K+k].
+	Values []float64
+	// Optimal holds v*_k, the optimal values in the K models; needed if there are
+	// uninformed options.
+	Optimal []float64
+	// Pairs are options aimed at one state and action, which have no values in models:
+	// only RuleGain decides between them. They are numbered after the arms: pair i is
+	// option len(Arms)+i. With pairs and no other option than the greedy one, Values may
+	// be empty.
+	Pairs []Pair
+	// Step is the number of steps before the decision, which the horizon has lost.
+	Step int
+	// Hold is T ≥ 1, the number of steps for which an option is held.
+	Hold int
+	// ExplorationCost is the number of steps that count as exploration, if other than Hold:
+	// the option's own duration and the return to the greedy policy.
+	ExplorationCost int
+	// Capped says that the estimate of T exceeds what it may be; it is passed on.
+	Capped bool
+}
+
+// NumOptions returns the number of options: arms, and pairs after them.
+func (p *Problem) NumOptions() int { return len(p.Arms) + len(p.Pairs) }
+
+// Name returns the name of option x, that of a pair being "pair" with its state and
+// action.
+func (p *Problem) Name(x int) string {
+	if i := x - len(p.Arms); i >= 0 {
+		return p.Pairs[i].name()
+	}
+	return p.Arms[x].Name
+}
+
+// size returns K.
+func (p *Problem) size() int { return len(p.Values) / len(p.Arms) }
+
+// row returns the values of option x.
+func (p *Problem) row(x int) []float64 {
+	k := p.size()
+	return p.Values[x*k : (x+1)*k]
+}
+
+// Check returns an error unless the problem is complete and its numbers are
+// finite. Decisions are refused if it does.
+func (p *Problem) Check() error {
+	n := len(p.Arms)
+	switch {
+	case n == 0 || p.Greedy < 0 || p.Greedy >= n:
+		return fmt.Errorf("options: the greedy option is number %d of %d", p.Greedy, n)
+	case len(p.Values) == 0 && (n > 1 || len(p.Pairs) == 0) || len(p.Values)%n != 0:
+		return fmt.Errorf("options: %d values for %d options are not as many for each", len(p.Values), n)
+	case p.Hold < 1 || p.ExplorationCost < 0 || p.Step < 0:
+		return fmt.Errorf("options: no option is held for %d steps, charged as %d, after step %d", p.Hold, p.ExplorationCost, p.Step)
+	case p.Arms[p.Greedy].Class != Directed:
+		return fmt.Errorf("options: the greedy option %s is uninformed", p.Arms[p.Greedy].Name)
+	}
+	k := p.size()
+	for i, v := range p.Values {
+		if v-v != 0 { // true of NaN and infinities alone
+			return fmt.Errorf("options: the value of option %s in model %d is %v", p.Arms[i/k].Name, i%k, v)
+		}
+	}
+	for _, a := range p.Arms {
+		if a.Class != Uninformed {
+			continue
+		}
+		if !(a.RevealProbability >= 0 && a.RevealProbability <= 1) {
+			return fmt.Errorf("options: option %s reveals the model with probability %v", a.Name, a.RevealProbability)
+		}
+		if len(p.Optimal) != k {
+			return fmt.Errorf("options: option %s needs the optimal values of %d models, not of %d", a.Name, k, len(p.Optimal))
+		}
+	}
+	for i, x := range p.Pairs {
+		if x.State < 0 || x.Action < 0 || x.Gain-x.Gain != 0 || x.Cost-x.Cost != 0 || !(x.Steps >= 1 && x.Steps <= math.MaxInt32) {
+			return fmt.Errorf("options: pair %d, of state %d and action %d, has gain %v, cost %v and %v steps; gain and cost must be finite, and steps at least 1",
+				i, x.State, x.Action, x.Gain, x.Cost, x.Steps)
+		}
+	}
+	for i, v := range p.Optimal {
+		if v-v != 0 {
+			return fmt.Errorf("options: the optimal value in model %d is %v", i, v)
+		}
+	}
+	return nil
+}
+
+// Decision is one choice between exploring and exploiting, for a log: the terms of
+// the comparison (docs/theory.md §1.4, §3.2) and what was chosen.
+type Decision struct {
+	Step    int    // steps taken before the decision
+	Choice  int    // the option chosen, by number
+	Option  string // and by name; empty for a pair, whose name Problem.Name makes
+	Explore bool   // whether it is another than the greedy one
+	Hold    int    // T, steps for which it is held
+	Capped  bool   // T is shorter than its estimate asks for
+	// The best of the other options has the advantage, per unit of the horizon's
+	// weight (for RuleIndex: the lead of its index over the greedy one's), with the
+	// improvement δ hoped for and the probability P that it is at least that. An
+	// advantage that exceeds zero, by more than rounding, explores. Delta and P are
+	// zero if nothing can be better, and Advantage is zero if nothing was compared.
+	//
+	// Of a pair, Delta is the gain, P is 1, and Advantage is the gain less the cost, as
+	// sums of rewards; Hold is the expected number of steps, rounded up.
+	Delta, P, Advantage float64
+	Share               float64 // ρ, the share of the horizon that exploring takes
+}

@@ -1,0 +1,386 @@
+package options
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+)
+
+// Tables are the options of an agent that learns K tables of action values Q_k
+// instead of models (docs/theory.md §3.4): At describes the decision where the agent
+// is, Follow takes up the option that was chosen, and Action acts by it.
+//
+// Values of actions. In state s, where action j has the largest mean value, an option
+// whose first action is a is worth
+//
+//	v_k = (1−γ)Q_k(s,a)
+//
+// in member k, and one that begins with a random action the mean of that over a.
+// The greedy option begins with j, the option of member l, which follows
+// argmax Q_l for as long as it is held, with its action here. For k = l this is
+// the value of following l, exactly; for the others it supposes that each goes on
+// as it believes best, which is more than following l is worth to it. Directed options
+// that begin alike have equal values, so that one of them stands for all: that of the
+// kind listed first. As Q_k(s,j) supposes that what follows j is optimal for the
+// member, the leads over the greedy option come out too small. With one state they are
+// those of the bandit times 1−γ: exact for γ = 0 only.
+//
+// Values of policies, with TableConfig.Policies. The agent also learns what policies
+// are worth to each member: E_pk(s,a), the value of action a followed by policy p for
+// ever (docs/theory.md §3.1). With a the action that option x takes in s, options are
+// then worth what they are,
+//
+//	v_k(x) = (1−γ)E_xk(s,a),
+//
+// the greedy option y among them. A deviation is worth its action, followed by y; so
+// are options with a bonus, which are no fixed policies. With one state the values of
+// constants are those of the bandit at every γ. To value the policies of all members
+// takes K² tables: see Members for how fewer do.
+//
+// Its memory is reused; it is not safe for concurrent use.
+type Tables struct {
+	TableConfig
+	actions  int
+	members  int
+	gamma    float64
+	policies []TableOption // whose values are needed, the greedy one first
+	own      []int         // of each kind, the number of its first policy among them
+	uniform  int           // the number of the policy of random actions; 0 if none
+	visits   bool          // a kind goes by visits
+
+	agent     TableAgent // of the present call
+	kind      int        // the kind whose options are added, its place in Kinds; -1 for Greedy
+	values    []float64  // (1−γ)Q_k(s,a) at a*K+k, then their means over a
+	e         []float64  // E_pk(s,a) at (a*P+p)*K+k
+	preferred []int      // the action of each member
+	greedy    int        // the action of the largest mean value
+	champion  []int      // for each action, the member that stands for it, or -1
+	gain      []float64  // scratch, by member
+	taken     []bool     // actions that a directed option begins with
+
+	labels  [][]string // of numbered options, by kind
+	options []TableOption
+	arms    []Arm
+	worth   []float64 // of the arms
+	optimal []float64
+
+	following TableOption
+	begun     bool       // an action was taken by it
+	duration  *rand.Zipf // of repeated actions, less one
+	left      uint64     // steps for which an action is still to be repeated
+}
+
+// TableConfig says which options are made of tables.
+type TableConfig struct {
+	// Kinds of options to explore with; default DefaultKinds.
+	Kinds []Kind
+	// RevealProbability is ζ of the uninformed options, in (0,1]; default 1.
+	RevealProbability float64
+	// Policies values options by the values of policies.
+	Policies bool
+	// Evaluated is, with Policies, the number of members, the first ones, whose
+	// policies have values of their own; at most all.
+	Evaluated int
+	// Kappa is the κ of RecencyBonus, in units of value.
+	Kappa float64
+	// NoVisits says that the agent keeps no Visits, so that kinds that go by them are
+	// refused.
+	NoVisits bool
+	// RNG is what options that act at random draw from.
+	RNG *rand.Rand
+}
+
+// TableOption says what an option of tables does.
+type TableOption struct {
+	Kind Kind
+	// Of is the member of Members, the action of Constants and Deviations, the action
+	// that Repeats repeat at present, and the first action of Greedy.
+	Of int
+}
+
+// TableAgent is what tables ask the agent where it is.
+type TableAgent interface {
+	// Greedy returns the action of the largest mean value.
+	Greedy() int
+	// Prefers returns the action that a member prefers.
+	Prefers(member int) int
+	// Means returns the members' mean value of each action. The slice is the agent's.
+	Means() []float64
+	// Visits returns how often and when actions were taken, and the present state. It
+	// is called if Tables.NeedsVisits.
+	Visits() (visits *Visits, state int)
+}
+
+// unnumbered is the number of an option that is the only one of its kind.
+const unnumbered = -1
+
+// NewTables returns the options of an agent with a number of actions and members at
+// discount 0 ≤ γ < 1. The error says what is wrong with the configuration, or which
+// kind the agent cannot make.
+func NewTables(actions, members int, gamma float64, c TableConfig) (*Tables, error) {
+	if c.Kinds == nil {
+		c.Kinds = DefaultKinds
+	}
+	if c.RevealProbability == 0 {
+		c.RevealProbability = 1
+	}
+	if c.RNG == nil {
+		c.RNG = rand.New(rand.NewPCG(0, 0))
+	}
+	switch {
+	case actions < 1 || members < 1 || !(gamma >= 0 && gamma < 1):
+		return nil, fmt.Errorf("options: no values of %d actions in %d members at discount %v", actions, members, gamma)
+	case c.Evaluated < 0 || c.Evaluated > members:
+		return nil, fmt.Errorf("options: %d evaluated members of %d", c.Evaluated, members)
+	case !(c.RevealProbability > 0 && c.RevealProbability <= 1):
+		return nil, fmt.Errorf("options: probability %v of revealing outside (0,1]", c.RevealProbability)
+	}
+	if err := CheckKinds(c.Kinds); err != nil {
+		return nil, err
+	}
+	t := &Tables{
+		TableConfig: c, actions: actions, members: members, gamma: gamma,
+		policies: []TableOption{{Kind: Greedy}}, own: make([]int, len(c.Kinds)), labels: make([][]string, len(c.Kinds)),
+		values: make([]float64, (actions+1)*members), preferred: make([]int, members), champion: make([]int, actions),
+		gain: make([]float64, members), taken: make([]bool, actions), optimal: make([]float64, members),
+		duration: rand.NewZipf(c.RNG, repeatExponent, 1, repeatLongest-1),
+	}
+	for i, k := range c.Kinds {
+		t.kind = i
+		if err := k.Prepare(t); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// Actions returns the number of actions.
+func (t *Tables) Actions() int { return t.actions }
+
+// EvaluatedPolicies returns the policies whose values At needs, of kinds Greedy, Members,
+// Constants and Uniform; none without TableConfig.Policies. The slice belongs to t.
+func (t *Tables) EvaluatedPolicies() []TableOption {
+	if !t.Policies {
+		return nil
+	}
+	return t.policies
+}
+
+// NeedsVisits reports whether a kind goes by the agent's visits.
+func (t *Tables) NeedsVisits() bool { return t.visits }
+
+// NeedPolicies says that the policies of the first n options of the kind are to be
+// valued.
+func (t *Tables) NeedPolicies(n int) {
+	t.own[t.kind] = len(t.policies)
+	for of := range n {
+		t.policies = append(t.policies, TableOption{t.Kinds[t.kind], of})
+	}
+}
+
+// NeedUniform says that the policy of random actions is to be valued.
+func (t *Tables) NeedUniform() {
+	if t.uniform == 0 {
+		t.uniform = len(t.policies)
+		t.policies = append(t.policies, TableOption{Kind: Uniform})
+	}
+}
+
+// NeedVisits says that kind k goes by visits.
+func (t *Tables) NeedVisits(k Kind) error {
+	if t.NoVisits {
+		return fmt.Errorf("the agent counts no states, which options of kind %s need", k.String())
+	}
+	t.visits = true
+	return nil
+}
+
+// At sets p to the decision to be made where the agent is and member k holds action a
+// to be worth q[a*K+k]. With TableConfig.Policies, e[(a*P+p)*K+k] is the value to
+// member k of action a followed by policy number p of EvaluatedPolicies. Option 0 is the
+// greedy one. p shares the memory of t until the next call. The caller sets Step, Hold
+// and what else p has.
+func (t *Tables) At(p *Problem, q, e []float64, agent TableAgent) error {
+	if len(q) != t.actions*t.members || t.Policies && len(e) != len(q)*len(t.policies) {
+		return errors.New("options: the values are not one for each action, policy and member")
+	}
+	for i, v := range q {
+		t.values[i] = (1 - t.gamma) * v
+	}
+	t.agent, t.e = agent, e
+	t.prefer()
+	t.options, t.arms, t.worth = t.options[:0], t.arms[:0], t.worth[:0]
+	clear(t.taken)
+	t.kind = -1
+	copy(t.add(Greedy.String(), unnumbered, Directed), t.begin(t.greedy, 0))
+	t.options[0].Of = t.greedy
+	t.taken[t.greedy] = true
+	for i, k := range t.Kinds {
+		t.kind = i
+		k.FromTables(t)
+	}
+	p.Arms, p.Greedy, p.Values, p.Optimal, p.Pairs = t.arms, 0, t.worth, t.optimal, nil
+	return nil
+}
+
+// prefer finds the greedy action and that of each member, the first of equal ones, and
+// the optimal values.
+func (t *Tables) prefer() {
+	best := math.Inf(-1)
+	clear(t.preferred)
+	t.greedy = 0
+	for a := range t.actions {
+		row := t.row(a)
+		if m := mean(row); m > best {
+			best, t.greedy = m, a
+		}
+		for k, v := range row {
+			if v > t.values[t.preferred[k]*t.members+k] {
+				t.preferred[k] = a
+			}
+		}
+	}
+	for k, a := range t.preferred {
+		t.optimal[k] = t.values[a*t.members+k]
+	}
+}
+
+// row returns the values of an action, by member.
+func (t *Tables) row(a int) []float64 { return t.values[a*t.members : (a+1)*t.members] }
+
+// lead returns by how much member l prefers action a to b.
+func (t *Tables) lead(l, a, b int) float64 {
+	return t.values[a*t.members+l] - t.values[b*t.members+l]
+}
+
+// policyValue returns (1−γ)E_pk(s,a).
+func (t *Tables) policyValue(action, member, policy int) float64 {
+	return (1 - t.gamma) * t.e[(action*len(t.policies)+policy)*t.members+member]
+}
+
+// begin returns the values of beginning with an action and then, with values of
+// policies, following a policy. They are valid until the next call.
+func (t *Tables) begin(action, policy int) []float64 {
+	if !t.Policies {
+		return t.row(action)
+	}
+	i := (action*len(t.policies) + policy) * t.members
+	for k, v := range t.e[i : i+t.members] {
+		t.gain[k] = (1 - t.gamma) * v
+	}
+	return t.gain
+}
+
+// OwnPolicy adds the option number of of the present kind, which begins with an action
+// and follows its own policy, one of NeedPolicies.
+func (t *Tables) OwnPolicy(label string, of, action int) {
+	if t.Policies || !t.taken[action] {
+		t.taken[action] = true
+		copy(t.add(label, of, Directed), t.begin(action, t.own[t.kind]+of))
+	}
+}
+
+// ThenGreedy adds an option of the present kind that begins with an action and then
+// follows the greedy policy, unless it is the greedy option.
+func (t *Tables) ThenGreedy(label string, of, action int) {
+	if t.Policies && action != t.greedy || !t.Policies && !t.taken[action] {
+		t.taken[action] = true
+		copy(t.add(label, of, Directed), t.begin(action, 0))
+	}
+}
+
+// Uninformed adds the uninformed option of the present kind, which begins with an
+// action and is valued as if it then followed the greedy policy.
+func (t *Tables) Uninformed(label string, action int) {
+	copy(t.add(label, unnumbered, Uninformed), t.begin(action, 0))
+}
+
+// Mixed adds the uninformed option of the present kind, which takes random actions:
+// its values are the means over the actions.
+func (t *Tables) Mixed(label string) {
+	row := t.add(label, unnumbered, Uninformed)
+	clear(row)
+	if t.Policies {
+		for a := range t.actions {
+			for k := range row {
+				row[k] += t.policyValue(a, k, t.uniform) / float64(t.actions)
+			}
+		}
+		return
+	}
+	for a := range t.actions {
+		for k, v := range t.row(a) {
+			row[k] += v
+		}
+	}
+	for k := range row {
+		row[k] /= float64(t.actions)
+	}
+}
+
+// represent finds, of the members from a number on, the one for each first action that
+// has most to gain: the champion of the action.
+func (t *Tables) represent(from int, gain func(member int) float64) {
+	for a := range t.champion {
+		t.champion[a] = -1
+	}
+	for l := from; l < t.members; l++ {
+		t.gain[l] = gain(l)
+		if c := &t.champion[t.preferred[l]]; *c < 0 || t.gain[l] > t.gain[*c] {
+			*c = l
+		}
+	}
+}
+
+// add adds an option of the present kind and returns its values, to be filled in.
+func (t *Tables) add(label string, of int, class Class) []float64 {
+	arm, o := Arm{Name: label, Class: class}, TableOption{Kind: Greedy}
+	if t.kind >= 0 {
+		o.Kind = t.Kinds[t.kind]
+	}
+	if of != unnumbered {
+		arm.Name, o.Of = t.numbered(label, of), of
+	}
+	if class == Uninformed {
+		arm.RevealProbability = t.RevealProbability
+	}
+	t.options, t.arms = append(t.options, o), append(t.arms, arm)
+	n := len(t.worth)
+	t.worth = slices.Grow(t.worth, t.members)[:n+t.members]
+	return t.worth[n:]
+}
+
+// numbered returns the name of an option, which is made once.
+func (t *Tables) numbered(label string, of int) string {
+	names := &t.labels[t.kind]
+	for len(*names) <= of {
+		*names = append(*names, label+" "+strconv.Itoa(len(*names)))
+	}
+	return (*names)[of]
+}
+
+// Follow follows an arm of the last problem from now on.
+func (t *Tables) Follow(arm int) { t.FollowOption(t.options[arm]) }
+
+// FollowOption follows an option from now on.
+func (t *Tables) FollowOption(o TableOption) { t.following, t.begun, t.left = o, false, 0 }
+
+// Following returns the option that is followed.
+func (t *Tables) Following() TableOption { return t.following }
+
+// First reports whether no action was taken by the option before.
+func (t *Tables) First() bool { return !t.begun }
+
+// Option says what an arm of the last problem does.
+func (t *Tables) Option(arm int) TableOption { return t.options[arm] }
+
+// Action returns the action of the option that is followed, where the agent is.
+func (t *Tables) Action(agent TableAgent) int {
+	t.agent = agent
+	a := t.following.Kind.Action(t)
+	t.begun = true
+	return a
+}
