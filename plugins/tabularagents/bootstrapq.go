@@ -33,6 +33,9 @@ func BootstrapQ() vector.Plugin {
 			if !(p.Kappa >= 0 && p.Kappa <= finite.MaxKappa) {
 				return nil, lanes.Invalid("kappa is %v, must be in [0,%v]", p.Kappa, finite.MaxKappa)
 			}
+			if p.Redraw == "auto" && p.Replays > 0 && p.Criterion == "run" {
+				p.Redraw = "geometric" // ends are steps like others
+			}
 			if p.Values == "auto" {
 				p.Values = "policies"
 				if p.Replays > 0 {

@@ -28,7 +28,7 @@ type Ensemble struct {
 	Mask   float64 `json:"mask" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Of update bernoulli: the probability that a member learns; default of Osband et al. (2016)."`
 
 	Replays     int      `json:"replays" jsonschema:"minimum=0,maximum=1000000" jsonschema_description:"Backups of pairs of state and action that follow a step, the most outdated first (prioritised sweeping; Moore & Atkeson 1993). A backup solves a member's weighted regression at a pair: Q = (prior_weight·prior + Σw(r + γ max Q))/(prior_weight + Σw), over all that was seen there, which is randomised value iteration (Osband et al. 2019). Fewer are faster and spread what is learned more slowly. 0: plain Q-learning, by step and schedule. The default is a choice of ours."`
-	PriorWeight *float64 `json:"prior_weight,omitempty" jsonschema:"minimum=0" jsonschema_description:"How many steps the initial value counts for, with replays or schedule harmonic. Default with replays: 1-gamma (0.01 where gamma is 1), so that the prior adds a bonus of one range of rewards over the number of visits; a choice of ours. Default without: 1; a choice of ours. 0 forgets it at the first step."`
+	PriorWeight *float64 `json:"prior_weight,omitempty" jsonschema:"minimum=0" jsonschema_description:"How many steps the initial value counts for, with replays or schedule harmonic. Default with replays: a quarter of 1-gamma, which is at least 0.01 here, so that the prior of a pair that was tried n times counts like a bonus of a quarter of the range of rewards over n; a choice of ours, made on the development tasks of plugin family. Default without: 1; a choice of ours. 0 forgets it at the first step."`
 	Criterion   string   `json:"criterion,omitempty" jsonschema:"enum=run,enum=episode" jsonschema_description:"Of replays, in tasks that end. run: the discounted reward of the rest of the run, in which the next episode follows an end. episode: that of the episode; an end is worth 0. Without replays it is always episode. The default is a choice of ours."`
 
 	Step     float64 `json:"step" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Without replays: step size of schedule constant, default as in Sutton & Barto (2018, Example 8.1). A step of weight w moves a member by step times w, at most to the target; w repetitions with update poisson."`
@@ -51,9 +51,7 @@ func (p *Ensemble) check(t finite.Task) error {
 	if p.PriorWeight == nil {
 		weight := 1.0
 		if p.Replays > 0 {
-			if weight = 1 - p.Gamma; weight == 0 {
-				weight = 0.01
-			}
+			weight = max(1-p.Gamma, 0.01) / 4
 		}
 		p.PriorWeight = &weight
 	}
