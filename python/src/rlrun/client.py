@@ -6,7 +6,6 @@ import json
 import os
 import queue
 import re
-import shutil
 import subprocess
 import threading
 import time
@@ -22,6 +21,7 @@ from rlrun import _goplugin, _socket, errors, spaces
 from rlrun._lanes import CONTINUE, NEW_EPISODE, NEW_RUN
 from rlrun._pb import goplugin_pb2, plugin_pb2_grpc
 from rlrun._pb import plugin_pb2 as pb
+from rlrun._program import find_rlrun
 from rlrun.environment import Spec, TimeSteps
 from rlrun.spaces import Array
 
@@ -49,9 +49,7 @@ def command(plugin: str | Sequence[str]) -> list[str]:
         return list(plugin)
     if "/" in plugin:
         return [plugin]
-    rlrun = shutil.which(os.environ.get("RLRUN") or "rlrun")
-    if rlrun is None:
-        raise FileNotFoundError("there is no program rlrun: put it into the path, or name it in the variable RLRUN")
+    rlrun = find_rlrun()
     listing = subprocess.run([rlrun, "plugin", "list", "--json"], capture_output=True, check=True, text=True)
     known = {entry["name"]: entry for entry in json.loads(listing.stdout)}
     if plugin not in known:
