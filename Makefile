@@ -1,22 +1,40 @@
-# make test   everything a user runs to see that his copy works
-# make check  everything CI asks for: format, vet, staticcheck, race, generated code
+# make test   a check that your copy works, in minutes: Go's tests with -short, Python's quick ones
+# make ci     everything that must pass before a change lands: lint, generated code, all tests, the race detector
 # make same   the oracle: every config's curves and decisions are the same to the bit (UPDATE=1 keeps new digests)
 # make bench  the benchmarks behind docs/performance.md
-# make test-python      of test, the Python package, in a virtual environment of its own
-# make generate-python  its generated code
+# make fuzz   every fuzz target for FUZZTIME (ten minutes)
+# make wheel  wheels that carry the program, for pip (PLATFORMS="linux/amd64" for some)
+# make generate-python  the generated code of the Python package
 
 GO ?= go
+FUZZTIME ?= 10m
 
-.PHONY: test same check lint generate race bench test-python generate-python
+# Tests in Go that need the Python package take the interpreter that this names. It is
+# empty where there is no Python: these tests are skipped then.
+python = RLRUN_PYTHON=$(wildcard $(CURDIR)/python/.venv/bin/python)
 
-test:
-	$(GO) test ./...
+# Packages with goroutines of their own: the race detector looks at these.
+concurrent = ./framework/... ./cmd/...
+
+.PHONY: test ci lint generate full race same bench fuzz wheel python generate-python
+
+test: python
+	$(MAKE) --no-print-directory go-short
+	./python/test.sh quick
+
+# Make looks for files before it runs the first rule, so rules that need python/.venv
+# run in a make of their own.
+.PHONY: go-short go-full
+go-short:
+	$(python) $(GO) test -short ./...
+go-full:
+	$(python) $(GO) test -timeout 30m ./...
+
+ci: lint generate full race
+
+full: python
+	$(MAKE) --no-print-directory go-full
 	./python/test.sh
-
-same:
-	$(GO) test . -run TestSame -count=1 -timeout=30m -same.all $(if $(UPDATE),-same.update)
-
-check: lint generate race
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
@@ -30,15 +48,29 @@ generate:
 	git diff --exit-code
 
 race:
-	$(GO) test -race ./...
+	GORACE=atexit_sleep_ms=0 $(GO) test -race -short -timeout 30m $(concurrent)
+
+same:
+	$(GO) test . -run TestSame -count=1 -timeout=30m -same.all $(if $(UPDATE),-same.update)
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./bandit/... ./framework/... ./plugins/...
 
+fuzz:
+	@$(GO) list ./... | while read -r package; do \
+	  for target in $$($(GO) test -list '^Fuzz' "$$package" | grep '^Fuzz'); do \
+	    echo "$$package $$target"; \
+	    $(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) || exit 1; \
+	  done; \
+	done
+
 # It does nothing where there is no Python, unless REQUIRE_PYTHON is set.
-test-python:
-	./python/test.sh
+python:
+	./python/test.sh install
 
 generate-python:
 	REQUIRE_PYTHON=1 ./python/test.sh install
 	python/.venv/bin/python python/generate.py
+
+wheel:
+	./python/wheels.sh $(PLATFORMS)

@@ -16,7 +16,7 @@
 //	go       is the body of an Example of some package, word for word, or a file
 //	         that gofmt leaves alone.
 //	python   is run, where there is a Python with the packages of python's tests
-//	         (make test-python). If its first line is a comment that names a file
+//	         (python/test.sh install makes one). If its first line is a comment that names a file
 //	         ("# walk.py") it becomes that file instead.
 //	other    is only read.
 //
@@ -36,6 +36,8 @@
 // A document that begins with <!-- test: python --> is acted out only where there
 // is a Python with the package rlrun: the one that RLRUN_PYTHON names, or python3.
 // It is python and python3 to the document's commands.
+//
+// With -short only README.md and experiments.md are acted out.
 //
 // After a change of what is printed, go test ./docs -update writes the output
 // blocks anew.
@@ -100,8 +102,11 @@ func TestSnippets(t *testing.T) {
 		t.Run(strings.TrimPrefix(name, "../"), func(t *testing.T) {
 			t.Parallel()
 			text := read(t, name)
+			if testing.Short() && filepath.Base(name) != "README.md" && name != "experiments.md" {
+				t.Skip("acting out every document takes minutes; make ci does it")
+			}
 			if strings.HasPrefix(text, "<!-- test: python -->") && !hasPython(env) {
-				t.Skip("there is no Python with the package rlrun (make test-python)")
+				t.Skip("there is no Python with the package rlrun (python/test.sh install makes one)")
 			}
 			d := document{name: name, dir: t.TempDir(), env: env, bodies: bodies}
 			for _, folder := range []string{"configs", "examples/bootstrap"} {

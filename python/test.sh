@@ -1,14 +1,21 @@
 #!/bin/sh
 # Lints, checks and tests the Python package in a virtual environment of its own,
-# python/.venv, then runs those of Go's tests that need it. Where Python or its
-# packages cannot be had it says so and does nothing, unless REQUIRE_PYTHON is set.
+# python/.venv. Where Python or its packages cannot be had it says so and does
+# nothing, unless REQUIRE_PYTHON is set.
+#
+#     python/test.sh            everything
+#     python/test.sh quick      without tests marked slow, and without the linters
+#     python/test.sh install    only the virtual environment
+#
+# Tests in Go that need a Python with the package take the one that RLRUN_PYTHON
+# names; the Makefile sets it.
 set -eu
 cd "$(dirname "$0")"
 python=${PYTHON:-python3}
 venv=.venv
 
 skip() {
-  echo "test-python: skipped: $1"
+  echo "python/test.sh: skipped: $1"
   [ -z "${REQUIRE_PYTHON:-}" ] || exit 1
   exit 0
 }
@@ -21,13 +28,13 @@ if [ ! -e $venv/installed ] || [ pyproject.toml -nt $venv/installed ]; then
   touch $venv/installed
 fi
 bin=$PWD/$venv/bin
-[ "${1:-}" != install ] || exit 0
-"$bin/ruff" check .
-"$bin/ruff" format --check -q .
-"$bin/mypy"
-"$bin/pytest"
-cd ..
-export RLRUN_PYTHON=$bin/python
-go test ./framework/plugin -run Python
-go test ./cmd/rlrun -run TestNewProjects/python
-go test ./docs -run 'TestSnippets/(python|experiments).md'
+case ${1:-} in
+install) ;;
+quick) "$bin/pytest" -m 'not slow' ;;
+*)
+  "$bin/ruff" check .
+  "$bin/ruff" format --check -q .
+  "$bin/mypy"
+  "$bin/pytest"
+  ;;
+esac

@@ -26,6 +26,7 @@ type bench struct {
 	agent  *opened
 	lanes  *instances
 	notify func(interactions int)
+	ended  func(...result.Record) // told of every run that ended, at once
 }
 
 // instances are lanes of an environment and an agent. What they learn of a task
@@ -147,7 +148,9 @@ func (b *bench) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error)
 func (b *bench) do(ctx context.Context, runs []int, retries int) ([]result.Record, error) {
 	outcomes, err := b.attempt(ctx, runs)
 	if err == nil {
-		return b.records(outcomes), nil
+		recs := b.records(outcomes)
+		b.ended(recs...)
+		return recs, nil
 	}
 	b.close()
 	if cause := context.Cause(ctx); cause != nil {
@@ -157,7 +160,9 @@ func (b *bench) do(ctx context.Context, runs []int, retries int) ([]result.Recor
 		return b.do(ctx, runs, retries-1)
 	}
 	if len(runs) == 1 {
-		return []result.Record{b.failure(runs[0], err)}, nil
+		failed := b.failure(runs[0], err)
+		b.ended(failed)
+		return []result.Record{failed}, nil
 	}
 	var lane *vector.LaneError
 	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(runs) {
@@ -172,8 +177,10 @@ func (b *bench) do(ctx context.Context, runs []int, retries int) ([]result.Recor
 				return append(others, alone...), ctxErr
 			}
 		}
+		failed := b.failure(runs[lane.Lane], err)
+		b.ended(failed)
 		others, ctxErr := b.do(ctx, rest, b.plan.restarts(b.cell))
-		return append(others, b.failure(runs[lane.Lane], err)), ctxErr
+		return append(others, failed), ctxErr
 	}
 	return b.halves(ctx, runs)
 }

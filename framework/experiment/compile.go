@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 )
@@ -20,6 +21,8 @@ type Plan struct {
 	Environments []Component
 	Agents       []Component
 	Grid         []int
+
+	disk disk.FS // nil: the operating system's
 }
 
 // Cell is one environment × agent pair of a plan.

@@ -17,7 +17,7 @@ import (
 
 // session is one of a program that is named, with a plugin whose file has a digest.
 func session(program, digest string, sources map[string]string) Session {
-	s := Session{Rlrun: program, Go: "go1.26", Architecture: "amd64 v1", Program: shortDigest(program), Started: time.Unix(1, 0)}
+	s := Session{Rlrun: program, Go: "go1.26", Architecture: "amd64 v1", Program: shortDigest(program), Started: time.Unix(1, 0), Seed: 1}
 	s.AddPlugin(PluginProvenance{Plugin: "coin", Files: map[string]string{"coin": digest}, Sources: sources})
 	s.AddPlugin(PluginProvenance{Plugin: "alternate"}) // bundled
 	return s

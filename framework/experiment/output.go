@@ -17,6 +17,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -25,6 +26,10 @@ const (
 	configFile     = "experiment.yaml"
 	provenanceFile = "provenance.json"
 )
+
+// ErrOtherExperiment: the output directory holds another experiment than the one
+// to resume.
+var ErrOtherExperiment = errors.New("another experiment")
 
 // ErrOutputExists: the output directory already holds something.
 var ErrOutputExists = errors.New("output directory is not empty")
@@ -49,23 +54,32 @@ func (p *Plan) Prepare(dir string, resume bool, session Session) (Done, error) {
 	done := Done{}
 	prov := &Provenance{}
 	if resume {
-		if err := p.sameExperiment(dir); err != nil {
-			return nil, err
-		}
-		keys, err := result.ReadKeys(dir)
-		if err != nil {
-			return nil, err
-		}
-		for _, k := range keys {
-			done[k.Key] = k.Status == result.OK
-		}
 		if prov, err = readProvenance(dir); err != nil {
 			return nil, err
 		}
+		runs, err := result.OpenRuns(dir)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.sameExperiment(dir, prov, len(runs.Entries)); err != nil {
+			return nil, err
+		}
+		most := 0
+		for _, e := range runs.Entries {
+			most = max(most, e.Run+1)
+			done[e.Key] = e.Status == result.OK
+		}
+		if most > p.Config.Runs {
+			return nil, fmt.Errorf("%s holds %w: run %d is recorded (they count from 0), and runs is %d; ask for %d runs or more, or choose another directory with --out",
+				dir, ErrOtherExperiment, most-1, p.Config.Runs, most)
+		}
 		if !session.Mixed {
-			if err := p.samePrograms(dir, prov, &session, keys); err != nil {
+			if err := p.samePrograms(dir, prov, &session, runs.Entries); err != nil {
 				return nil, err
 			}
+		}
+		if err := result.Check(p.Meta(), runs.All()); err != nil {
+			return nil, err
 		}
 	}
 	if prov.Started.IsZero() {
@@ -73,7 +87,7 @@ func (p *Plan) Prepare(dir string, resume bool, session Session) (Done, error) {
 	} else {
 		prov.Resumed = append(prov.Resumed, session)
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := disk.MkdirAll(p.fileSystem(), dir); err != nil {
 		return nil, err
 	}
 	if err := p.writeConfig(dir); err != nil {
@@ -83,7 +97,7 @@ func (p *Plan) Prepare(dir string, resume bool, session Session) (Done, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := writeFile(filepath.Join(dir, provenanceFile), append(text, '\n')); err != nil {
+	if err := p.writeFile(filepath.Join(dir, provenanceFile), append(text, '\n')); err != nil {
 		return nil, err
 	}
 	return done, nil
@@ -94,23 +108,30 @@ func (p *Plan) writeConfig(dir string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, configFile), text)
+	return p.writeFile(filepath.Join(dir, configFile), text)
 }
 
-func writeFile(path string, data []byte) error {
-	return result.WriteFile(path, func(w io.Writer) error { _, err := w.Write(data); return err })
+func (p *Plan) writeFile(path string, data []byte) error {
+	return disk.WriteFile(p.fileSystem(), path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
 // sameExperiment refuses to add runs to those of another experiment. What cannot
 // change a record may differ: workers, lanes, transport, processes, limits,
-// report, output, and the number of runs.
-func (p *Plan) sameExperiment(dir string) error {
+// report, output, and the number of runs. A directory with records must have its
+// config, which must have the seed that the provenance says.
+func (p *Plan) sameExperiment(dir string, prov *Provenance, records int) error {
 	path := filepath.Join(dir, configFile)
 	old, err := ReadConfig(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && records == 0 {
 		return nil // nothing was begun here
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s holds records but no %s, so they may be of %w; restore it, or choose another directory with --out", dir, configFile, ErrOtherExperiment)
+	}
 	if err != nil {
+		return err
+	}
+	if err := sameSeed(path, old, prov); err != nil {
 		return err
 	}
 	a, b := old.essence(), p.Config.essence()
@@ -121,6 +142,37 @@ func (p *Plan) sameExperiment(dir string) error {
 		}
 	}
 	return nil
+}
+
+// sameSeed refuses a config that is not the one of the directory's provenance.
+func sameSeed(path string, c Config, prov *Provenance) error {
+	if prov.Started.IsZero() || prov.Seed == c.Seed {
+		return nil
+	}
+	return fmt.Errorf("%s has seed %d and is %w: by %s the runs were made with seed %d; restore it", path, c.Seed, ErrOtherExperiment, provenanceFile, prov.Seed)
+}
+
+// OpenPlan compiles the config of an output directory, for a report. The error wraps
+// fs.ErrNotExist if there is none, and ErrOtherExperiment if it is not the one that
+// its runs were made with.
+func OpenPlan(dir string) (*Plan, error) {
+	path := filepath.Join(dir, configFile)
+	c, err := ReadConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	prov, err := readProvenance(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameSeed(path, c, prov); err != nil {
+		return nil, err
+	}
+	plan, err := Compile(c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return plan, nil
 }
 
 // firstDifference descends to the first value that differs between two decoded
@@ -260,7 +312,7 @@ func ReadConfig(path string) (Config, error) {
 func (p *Plan) Meta() result.Meta {
 	m := result.Meta{
 		Name: p.Config.Name, Description: p.Config.Description, Steps: p.Config.Steps, Grid: p.Grid,
-		Discount: *p.Config.Discount, Runs: p.Config.Runs, Seed: p.Config.Seed,
+		Discount: *p.Config.Discount, Runs: p.Config.Runs, Seed: p.Config.Seed, Recorded: p.Config.Record.Metrics,
 	}
 	for _, c := range p.Environments {
 		m.Environments = append(m.Environments, c.Name)

@@ -3,10 +3,6 @@ package experiment
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -46,14 +42,7 @@ type Event struct {
 // Done is the set of runs that have an ok record.
 type Done map[result.Key]bool
 
-// Lane counts where the config names none. In this process few lanes keep the
-// beliefs of a lane in the processor's cache; across processes many lanes share
-// the cost of a call (benchmarks: loop.BenchmarkLanes, plugin.BenchmarkLanes).
-const (
-	lanesInProcess = 4
-	lanesRemote    = 1024
-)
-
+// job is runs of a cell.
 type job struct {
 	cell Cell
 	runs []int
@@ -67,21 +56,19 @@ func (p *Plan) Run(ctx context.Context, o Options) error {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	jobs := p.jobs(o, workers)
-	workers = max(1, min(workers, len(jobs)))
+	jobs := p.jobs(o.Done)
+	left := 0
+	for _, j := range jobs {
+		left += len(j.runs)
+	}
+	workers = max(1, min(workers, left))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	queue := make(chan job)
-	go func() {
-		defer close(queue)
-		for _, j := range jobs {
-			select {
-			case queue <- j:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
+	queue := &batches{workers: workers, fixed: p.Config.Lanes, jobs: jobs, sizes: map[Cell]*batchSizer{}}
+	queue.size = func(c Cell) *batchSizer {
+		remote := o.Remote != nil && (o.Remote(p.Environments[c.Environment]) || o.Remote(p.Agents[c.Agent]))
+		return newBatchSizer(remote, p.Config.Steps)
+	}
 	var mu sync.Mutex
 	event := func(e Event) {
 		if o.Event != nil {
@@ -96,14 +83,24 @@ func (p *Plan) Run(ctx context.Context, o Options) error {
 			b := &bench{plan: p, open: o.Open}
 			b.notify = func(n int) { event(Event{Cell: b.cell, Interactions: n}) }
 			defer b.close()
-			w := writer{plan: p, dir: o.Dir, session: &o.Session, event: event}
-			for j := range queue {
+			w := &writer{plan: p, dir: o.Dir, session: &o.Session, event: event, fail: cancel}
+			b.ended = func(recs ...result.Record) {
+				if err := w.add(b.cell, recs...); err != nil {
+					cancel(err)
+				}
+			}
+			for ctx.Err() == nil {
+				j, ok := queue.next()
+				if !ok {
+					break
+				}
 				b.at(j.cell)
-				recs, err := b.do(ctx, j.runs, p.restarts(j.cell))
-				if err = errors.Join(w.add(j.cell, recs), err); err != nil {
+				began := time.Now()
+				if _, err := b.do(ctx, j.runs, p.restarts(j.cell)); err != nil {
 					cancel(err)
 					break
 				}
+				queue.ended(j, time.Since(began))
 			}
 			if err := w.flush(); err != nil {
 				cancel(err)
@@ -114,100 +111,18 @@ func (p *Plan) Run(ctx context.Context, o Options) error {
 	return context.Cause(ctx)
 }
 
-// writer collects a worker's records and writes them to a file of their own now
-// and then: often enough that little is lost whatever happens, seldom enough
-// that syncing files costs nothing.
-type writer struct {
-	plan    *Plan
-	dir     string
-	session *Session
-	event   func(Event)
-	cell    Cell
-	recs    []result.Record
-	since   time.Time // when the oldest of recs came
-}
-
-const flushEvery = 2 * time.Second
-
-func (w *writer) add(c Cell, recs []result.Record) error {
-	if c != w.cell || (len(w.recs) > 0 && time.Since(w.since) > flushEvery) {
-		if err := w.flush(); err != nil {
-			return err
-		}
-	}
-	if len(w.recs) == 0 {
-		w.since = time.Now()
-	}
-	w.cell = c
-	w.recs = append(w.recs, recs...)
-	e := Event{Cell: c, Runs: len(recs)}
-	for _, r := range recs {
-		if r.Status == result.Failed {
-			e.Failed++
-		}
-	}
-	if len(recs) > 0 {
-		w.event(e)
-	}
-	return nil
-}
-
-func (w *writer) flush() error {
-	if len(w.recs) == 0 {
-		return nil
-	}
-	slices.SortFunc(w.recs, func(x, y result.Record) int { return x.Run - y.Run })
-	environment, agent := slugs(w.plan.Environments)[w.cell.Environment], slugs(w.plan.Agents)[w.cell.Agent]
-	name := func(number int) string {
-		return result.RecordsName(environment, agent, w.recs[0].Run, w.recs[len(w.recs)-1].Run, w.plan.programs(w.session, w.cell), number)
-	}
-	// A run that failed and is done again may find its file's name taken.
-	number := 1
-	for ; ; number++ {
-		_, err := os.Stat(filepath.Join(w.dir, "runs", name(number)+".jsonl"))
-		if errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("writing records: %w", err)
-		}
-	}
-	err := result.WriteRecords(w.dir, name(number), w.recs)
-	w.recs = w.recs[:0]
-	return err
-}
-
-// slugs names components in names of files.
-func slugs(list []Component) []string {
-	var labels []string
-	for _, c := range list {
-		labels = append(labels, c.Name)
-	}
-	return result.Slugs(labels)
-}
-
-// jobs splits what is left to do into batches, cell by cell.
-func (p *Plan) jobs(o Options, workers int) []job {
+// jobs lists the runs that are left to do, cell by cell.
+func (p *Plan) jobs(done Done) []job {
 	var jobs []job
 	for _, c := range p.Cells() {
-		e, a := p.Environments[c.Environment], p.Agents[c.Agent]
 		var left []int
 		for run := range p.Config.Runs {
-			if !o.Done[result.Key{Environment: e.Name, Agent: a.Name, Run: run}] {
+			if !done[result.Key{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name, Run: run}] {
 				left = append(left, run)
 			}
 		}
-		lanes := p.Config.Lanes
-		if lanes == 0 {
-			lanes = lanesInProcess
-			if o.Remote != nil && (o.Remote(e) || o.Remote(a)) {
-				lanes = lanesRemote
-			}
-			// Never so many that a worker has nothing to do.
-			lanes = max(1, min(lanes, (len(left)+workers-1)/workers))
-		}
-		for runs := range slices.Chunk(left, lanes) {
-			jobs = append(jobs, job{c, runs})
+		if len(left) > 0 {
+			jobs = append(jobs, job{c, left})
 		}
 	}
 	return jobs

@@ -337,7 +337,7 @@ func TestEnvironmentVariables(t *testing.T) {
 }
 
 // When memory runs out, plugins end before their host does.
-func TestSacrifice(t *testing.T) {
+func TestPluginsEndBeforeTheHost(t *testing.T) {
 	score := func(pid int) (n int) {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid))
 		if err != nil {

@@ -62,6 +62,9 @@ func TestMain(m *testing.M) {
 			noise()
 			plugin.Serve(faultyAgent())
 			return
+		case "serve-with-children":
+			serveWithChildren(os.Args[2])
+			return
 		case "serve-nothing":
 			fmt.Fprintln(os.Stderr, "cannot find my data")
 			os.Exit(3)
@@ -91,7 +94,9 @@ var notes *lanefile.Words
 // host is a program that launches a plugin, says which process it is and steps it
 // for ever.
 func host(command []string) {
-	p, err := plugin.Launch(context.Background(), plugin.LaunchOptions{Command: command[0], Args: command[1:]})
+	var memory int64
+	fmt.Sscan(os.Getenv("HOST_MEMORY"), &memory)
+	p, err := plugin.Launch(context.Background(), plugin.LaunchOptions{Command: command[0], Args: command[1:], Memory: memory})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)

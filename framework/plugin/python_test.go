@@ -27,7 +27,7 @@ func pythonCommand(t testing.TB) string {
 	case named != "":
 		t.Fatalf("RLRUN_PYTHON is %s: %v: %s", named, err, out)
 	}
-	t.Skip("python3 with the package rlrun is not here (make test-python)")
+	t.Skip("python3 with the package rlrun is not here (python/test.sh install makes one)")
 	return ""
 }
 

@@ -10,3 +10,5 @@ import (
 const sigstop = syscall.Signal(-1)
 
 func kill(int, syscall.Signal) error { return errors.ErrUnsupported }
+
+func serveWithChildren(string) {}

@@ -54,7 +54,7 @@ func WriteHTML(w io.Writer, s *result.Summary, page Page) error {
 		page.Command = "rlrun run experiment.yaml --out again"
 	}
 	v := &view{
-		Page: page, Meta: s.Meta, Mixed: s.Mixed, Tables: newTables(s, page.Metrics), Tasks: newTasks(s.Meta), Choices: newChoices(s),
+		Page: page, Meta: s.Meta, Mixed: s.Mixed, Notices: s.Notices, Tables: newTables(s, page.Metrics), Tasks: newTasks(s.Meta), Choices: newChoices(s),
 		Failures: s.Failures[:min(len(s.Failures), maxFailures)], Failed: len(s.Failures),
 		Data: template.JS(data), // json.Marshal escapes what could end the script
 		CSS:  template.CSS(pageCSS), PlotCSS: template.CSS(plotCSS),
@@ -97,6 +97,7 @@ type view struct {
 	Page
 	Meta                     result.Meta
 	Mixed                    string
+	Notices                  []string
 	Tables                   []resultTable
 	Tasks                    []task
 	Choices                  []choices

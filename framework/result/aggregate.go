@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/stat"
@@ -25,11 +26,30 @@ func Aggregate(meta Meta, records iter.Seq2[Record, error]) (*Summary, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := a.add(&rec); err != nil {
-			return nil, fmt.Errorf("run %d of %s in %s: %w", rec.Run, rec.Agent, rec.Environment, err)
+		sample, err := a.accept(&rec)
+		if err != nil {
+			return nil, err
 		}
+		a.add(sample, &rec)
 	}
 	return a.summary(), nil
+}
+
+// Check refuses a record that the experiment cannot have, like Aggregate.
+func Check(meta Meta, records iter.Seq2[Record, error]) error {
+	a, err := newAggregator(meta)
+	if err != nil {
+		return err
+	}
+	for rec, err := range records {
+		if err == nil {
+			_, err = a.accept(&rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // order is the order in which metrics are shown.
@@ -62,6 +82,7 @@ type sample struct {
 	outcomes   map[Metric]*outcomes
 	curves     map[Metric][]moments // one a grid point
 	choices    Choices
+	recorded   map[Metric]bool // curves of every ok run
 }
 
 // outcomes are the values of those runs that have one.
@@ -102,27 +123,30 @@ func newAggregator(meta Meta) (*aggregator, error) {
 	return a, nil
 }
 
-func (a *aggregator) add(rec *Record) error {
-	c := cell{rec.Environment, rec.Agent}
-	s := a.samples[c]
-	if s == nil {
-		return errors.New("the experiment has no such agent or environment")
-	}
-	if rec.Run <= a.last[c] {
-		return fmt.Errorf("comes after run %d", a.last[c])
-	}
-	a.last[c] = rec.Run
-	if rec.Status != OK {
-		s.failed++
-		a.failures[c] = append(a.failures[c], Failure{rec.Key(), rec.Steps, rec.Error})
-		return nil
-	}
-	for m, curve := range rec.Curves {
-		if len(curve) != len(a.meta.Grid) {
-			return fmt.Errorf("curve %s has %d values, the recording grid %d", m, len(curve), len(a.meta.Grid))
+// accept refuses a record that the experiment cannot have. It counts the others.
+func (a *aggregator) accept(rec *Record) (*sample, error) {
+	s, err := a.check(rec)
+	if err != nil {
+		err = fmt.Errorf("run %d of %s in %s: %w", rec.Run, rec.Agent, rec.Environment, err)
+		if at := rec.at.String(); at != "" {
+			err = fmt.Errorf("%s %w: %w", at, ErrDamaged, err)
 		}
+		return nil, err
 	}
-	s.ok++
+	if rec.Status == OK {
+		s.ok++
+	} else {
+		s.failed++
+	}
+	return s, nil
+}
+
+func (a *aggregator) add(s *sample, rec *Record) {
+	c := cell{rec.Environment, rec.Agent}
+	if rec.Status != OK {
+		a.failures[c] = append(a.failures[c], Failure{rec.Key(), rec.Steps, rec.Error})
+		return
+	}
 	a.mixture.add(&a.meta, c, rec.Programs)
 	for m, curve := range rec.Curves {
 		a.addCurve(s, rec.Run, m, curve)
@@ -140,6 +164,60 @@ func (a *aggregator) add(rec *Record) error {
 				a.derived = append(a.derived, sum)
 			}
 			a.addCurve(s, rec.Run, CumulativeReward, a.derived)
+		}
+	}
+}
+
+func (a *aggregator) check(rec *Record) (*sample, error) {
+	c := cell{rec.Environment, rec.Agent}
+	s := a.samples[c]
+	if s == nil {
+		return nil, errors.New("the experiment has no such agent or environment")
+	}
+	if rec.Run <= a.last[c] {
+		return nil, fmt.Errorf("comes after run %d", a.last[c])
+	}
+	a.last[c] = rec.Run
+	if a.meta.Runs > 0 && rec.Run >= a.meta.Runs {
+		return nil, fmt.Errorf("the experiment has %d runs, counted from 0", a.meta.Runs)
+	}
+	if rec.Status != OK {
+		return s, nil
+	}
+	return s, a.checkOK(s, rec)
+}
+
+// checkOK refuses an ok record that the experiment cannot have.
+func (a *aggregator) checkOK(s *sample, rec *Record) error {
+	if a.meta.Steps > 0 && rec.Steps != a.meta.Steps {
+		return fmt.Errorf("has %d steps, runs of the experiment %d", rec.Steps, a.meta.Steps)
+	}
+	if rec.Episodes < 0 || rec.Episodes > rec.Steps {
+		return fmt.Errorf("has %d episodes in %d steps", rec.Episodes, rec.Steps)
+	}
+	for m, curve := range rec.Curves {
+		if len(curve) != len(a.meta.Grid) {
+			return fmt.Errorf("curve %s has %d values, the recording grid %d", m, len(curve), len(a.meta.Grid))
+		}
+		if len(a.meta.Recorded) > 0 && !slices.Contains(a.meta.Recorded, m) && !strings.Contains(string(m), ".") {
+			return fmt.Errorf("curve %s: the experiment does not record it", m)
+		}
+		if s.ok > 0 && !s.recorded[m] {
+			return fmt.Errorf("curve %s: other runs of the agent have none", m)
+		}
+	}
+	if s.ok > 0 && len(rec.Curves) != len(s.recorded) {
+		return fmt.Errorf("has %d curves, other runs of the agent %d", len(rec.Curves), len(s.recorded))
+	}
+	for i := range rec.Decisions {
+		if d := &rec.Decisions[i]; d.Step < 0 || d.Step >= rec.Steps || i > 0 && d.Step < rec.Decisions[i-1].Step {
+			return fmt.Errorf("decision %d is at step %d", i, d.Step)
+		}
+	}
+	if s.ok == 0 {
+		s.recorded = map[Metric]bool{}
+		for m := range rec.Curves {
+			s.recorded[m] = true
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -64,9 +65,12 @@ func (d *Decision) appendJSON(dst []byte) []byte {
 // MarshalJSON is AppendJSON for encoding/json.
 func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
-// UnmarshalJSON reads what AppendJSON writes; keys may come in any order, and
-// unknown ones are ignored.
+// UnmarshalJSON reads what AppendJSON and WriteRecords write; keys may come in any
+// order, and unknown ones are ignored. A checksum must be right.
 func (r *Record) UnmarshalJSON(data []byte) error {
+	if _, known, valid := splitChecksum(bytes.TrimRight(data, " \t\r\n")); known && !valid {
+		return errChecksum
+	}
 	if parseRecord(data, r) {
 		return nil
 	}

@@ -45,6 +45,10 @@ func parseRecord(line []byte, r *Record) bool {
 		}
 		p.want("]")
 	}
+	if len(p.rest) == checksumLength && p.try(checksumKey) {
+		p.rest = p.rest[8:]
+		p.want(`"`)
+	}
 	p.want("}")
 	return !p.bad && len(p.rest) == 0
 }

@@ -8,11 +8,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+
+	"github.com/rlrun/rlrun/framework/internal/disk"
+)
+
+var (
+	// ErrDamaged: a line of a record file is not what was written, or not a record
+	// that the experiment can have.
+	ErrDamaged = errors.New("is damaged")
+	// ErrNotDeterministic: two records of one run differ.
+	ErrNotDeterministic = errors.New("the run is not deterministic")
+
+	errChecksum = errors.New("its checksum is wrong")
 )
 
 // Entry is one record of an output directory without its curves.
@@ -21,46 +35,122 @@ type Entry struct {
 	Status   Status   `json:"status"`
 	Programs Programs `json:"-"` // from the name of the file
 
-	file   string
-	line   int
+	at     place
 	offset int64
 	length int
 }
 
-// ReadKeys lists the records in dir/runs in the order of environment label,
-// agent label and run; none if the folder does not exist. Files that WriteFile
-// has not finished are ignored.
+// place says where a record was read.
+type place struct {
+	file string
+	line int
+}
+
+// String is FILE:LINE; empty for a record that was not read from a file.
+func (p place) String() string {
+	if p.file == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", p.file, p.line)
+}
+
+// Runs is what dir/runs of an output directory holds.
+type Runs struct {
+	// Entries are the records in the order of environment label, agent label and
+	// run.
+	Entries []Entry
+	// Notices are sentences about what was left out.
+	Notices []string
+}
+
+// OpenRuns lists the records in dir/runs; none if the folder does not exist. Files
+// that are not finished are ignored.
 //
 // A run may have failed records beside one that is ok, as when failed runs were
-// tried again: the ok one counts, of failed ones the first by file name. Two ok
-// records of a run are an error, as is a line that does not begin and end like a
-// record; both name file and line. ReadRecords looks at lines as a whole.
-func ReadKeys(dir string) ([]Entry, error) {
-	names, err := filepath.Glob(filepath.Join(escape(dir), runsDir, "*.jsonl"))
+// tried again: the ok one counts, of failed ones the first by file name. Equal ok
+// records of a run count as one; of unequal ones the error wraps
+// ErrNotDeterministic and names both. A last line without a line feed that is not a
+// whole record was cut off, by a power cut or in a copy: it is left out with a
+// notice, as if its run had not been done. Any other line that is not a record, or
+// not the one that was written, is an error that wraps ErrDamaged and names file
+// and line.
+func OpenRuns(dir string) (*Runs, error) {
+	r, err := openRuns(dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESTALE) {
+		return openRuns(dir) // a network file system may have shown an old folder
+	}
+	return r, err
+}
+
+func openRuns(dir string) (*Runs, error) {
+	names, err := filepath.Glob(filepath.Join(escape(dir), runsDir, "*"+runsExt))
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(names)
-	var all []Entry
+	r := &Runs{}
+	labels := map[string]string{}
 	for _, name := range names {
 		if strings.HasPrefix(filepath.Base(name), ".") {
 			continue
 		}
-		if all, err = appendEntries(all, name); err != nil {
+		if err := r.addFile(name, labels); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(all, compareEntries)
-	kept := all[:0]
-	for _, e := range all {
+	slices.SortStableFunc(r.Entries, compareEntries)
+	kept := r.Entries[:0]
+	for _, e := range r.Entries {
 		if n := len(kept); n == 0 || kept[n-1].Key != e.Key {
 			kept = append(kept, e)
 		} else if first := kept[n-1]; first.Status == OK && e.Status == OK {
-			return nil, fmt.Errorf("run %d of %s in %s is recorded twice: %s:%d and %s:%d; remove one of the files",
-				e.Run, e.Agent, e.Environment, first.file, first.line, e.file, e.line)
+			if err := sameRun(&first, &e); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return kept, nil
+	r.Entries = kept
+	return r, nil
+}
+
+// ReadKeys returns the entries of OpenRuns.
+func ReadKeys(dir string) ([]Entry, error) {
+	r, err := OpenRuns(dir)
+	if err != nil {
+		return nil, err
+	}
+	return r.Entries, nil
+}
+
+// sameRun compares two ok records of one run.
+func sameRun(a, b *Entry) error {
+	var lines [2][]byte
+	for i, e := range []*Entry{a, b} {
+		f, err := os.Open(e.at.file)
+		if err != nil {
+			return fmt.Errorf("reading records: %w", err)
+		}
+		data := make([]byte, e.length)
+		_, err = f.ReadAt(data, e.offset)
+		f.Close()
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", e.at.file, disk.Cause(err))
+		}
+		body, known, _ := splitChecksum(bytes.TrimSpace(data))
+		if !known {
+			body = bytes.TrimSuffix(body, []byte("}"))
+		}
+		lines[i] = body
+	}
+	if bytes.Equal(lines[0], lines[1]) {
+		return nil
+	}
+	why := "on the same programs"
+	if a.Programs != b.Programs {
+		why = fmt.Sprintf("by different programs, %s and %s", a.Programs, b.Programs)
+	}
+	return fmt.Errorf("run %d of %s in %s is recorded twice, %s, and the records differ: %s and %s; %w; remove one of the files",
+		a.Run, a.Agent, a.Environment, why, a.at, b.at, ErrNotDeterministic)
 }
 
 // compareEntries orders by key, ok records first.
@@ -83,62 +173,113 @@ func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-func appendEntries(all []Entry, name string) ([]Entry, error) {
+// addFile adds the records of a file. labels holds every label once.
+func (r *Runs) addFile(name string, labels map[string]string) error {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("reading records: %w", err)
+		return fmt.Errorf("reading records: %w", err)
 	}
 	defer f.Close()
-	r := bufio.NewReaderSize(f, 1<<18)
+	lines := bufio.NewReaderSize(f, 1<<18)
 	programs := programsOf(name)
 	var offset int64
+	var data []byte
 	for line := 1; ; line++ {
-		data, err := r.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("reading %s: %w", name, cause(err))
+		data = data[:0]
+		part, err := lines.ReadSlice('\n')
+		for errors.Is(err, bufio.ErrBufferFull) {
+			data = append(data, part...)
+			part, err = lines.ReadSlice('\n')
 		}
-		if len(bytes.TrimSpace(data)) > 0 {
-			e := Entry{Programs: programs, file: name, line: line, offset: offset, length: len(data)}
-			if err := e.parse(data); err != nil {
-				return nil, damaged(e, err)
+		if len(data) > 0 {
+			data = append(data, part...)
+			part = data
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("reading %s: %w", name, disk.Cause(err))
+		}
+		if len(bytes.TrimSpace(part)) > 0 {
+			e := Entry{Programs: programs, at: place{name, line}, offset: offset, length: len(part)}
+			switch lineErr := e.parse(part); {
+			case lineErr == nil:
+				e.Environment, e.Agent = intern(labels, e.Environment), intern(labels, e.Agent)
+				r.Entries = append(r.Entries, e)
+			case err != nil:
+				r.Notices = append(r.Notices, fmt.Sprintf("%s is cut off and left out; --resume does its run again", e.at))
+			default:
+				return damaged(e.at, lineErr)
 			}
-			if e.Status != OK && e.Status != Failed {
-				return nil, damaged(e, fmt.Errorf("status is %q", e.Status))
-			}
-			all = append(all, e)
 		}
 		if err != nil {
-			return all, nil
+			return nil
 		}
-		offset += int64(len(data))
+		offset += int64(len(part))
 	}
 }
 
-// parse reads key and status. Of a line that begins and ends as AppendJSON
-// writes it, it does not look at the rest.
+func intern(labels map[string]string, s string) string {
+	if kept, ok := labels[s]; ok {
+		return kept
+	}
+	labels[s] = s
+	return s
+}
+
+// parse reads key and status and checks the checksum. Of a line that has none, but
+// begins and ends as AppendJSON writes it, it does not look at the rest.
 func (e *Entry) parse(line []byte) error {
-	p := parser{rest: line}
-	e.Key, e.Status = p.head()
-	if !p.bad && bytes.HasSuffix(line, []byte("}\n")) {
-		return nil
+	trimmed := bytes.TrimRight(line, "\r\n")
+	_, known, valid := splitChecksum(trimmed)
+	if known && !valid {
+		return errChecksum
 	}
-	return json.Unmarshal(line, e)
+	p := parser{rest: trimmed}
+	e.Key, e.Status = p.head()
+	if whole := known || bytes.HasSuffix(line, []byte("}\n")); p.bad || !whole {
+		if err := json.Unmarshal(line, e); err != nil {
+			return err
+		}
+	}
+	if e.Status != OK && e.Status != Failed {
+		return fmt.Errorf("status is %q", e.Status)
+	}
+	if e.Run < 0 {
+		return fmt.Errorf("run is %d", e.Run)
+	}
+	return nil
 }
 
-func damaged(e Entry, err error) error {
-	return fmt.Errorf("%s:%d is not the record of a run (%w); remove the line and resume", e.file, e.line, err)
+func damaged(at place, err error) error {
+	return fmt.Errorf("%s %w: not the record of a run (%w); remove the line and resume", at, ErrDamaged, err)
 }
 
-// ReadRecords reads the records in dir/runs one by one, in the order and under
-// the rules of ReadKeys, so that what is made from them does not depend on how
-// they are spread over files. It stops at the first error.
+// ReadRecords reads the records in dir/runs one by one: OpenRuns, then All.
 func ReadRecords(dir string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		entries, err := ReadKeys(dir)
+		r, err := OpenRuns(dir)
 		if err != nil {
 			yield(Record{}, err)
 			return
 		}
+		r.All()(yield)
+	}
+}
+
+// Aggregate makes the statistics of the records, with the notices.
+func (r *Runs) Aggregate(meta Meta) (*Summary, error) {
+	s, err := Aggregate(meta, r.All())
+	if err != nil {
+		return nil, err
+	}
+	s.Notices = r.Notices
+	return s, nil
+}
+
+// All reads the records one by one in the order of Entries, so that what is made
+// from them does not depend on how they are spread over files. It stops at the
+// first error. It may be iterated again.
+func (r *Runs) All() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
 		files := map[string]*os.File{}
 		defer func() {
 			for _, f := range files {
@@ -146,8 +287,8 @@ func ReadRecords(dir string) iter.Seq2[Record, error] {
 			}
 		}()
 		var buf []byte
-		for _, e := range entries {
-			rec, err := e.read(files, &buf)
+		for i := range r.Entries {
+			rec, err := r.Entries[i].read(files, &buf)
 			if !yield(rec, err) || err != nil {
 				return
 			}
@@ -155,11 +296,11 @@ func ReadRecords(dir string) iter.Seq2[Record, error] {
 	}
 }
 
-// maxOpen bounds the files that ReadRecords holds open.
+// maxOpen bounds the files that All holds open.
 const maxOpen = 128
 
 func (e *Entry) read(files map[string]*os.File, buf *[]byte) (rec Record, err error) {
-	f := files[e.file]
+	f := files[e.at.file]
 	if f == nil {
 		if len(files) >= maxOpen {
 			for name, old := range files {
@@ -167,19 +308,19 @@ func (e *Entry) read(files map[string]*os.File, buf *[]byte) (rec Record, err er
 				delete(files, name)
 			}
 		}
-		if f, err = os.Open(e.file); err != nil {
+		if f, err = os.Open(e.at.file); err != nil {
 			return rec, fmt.Errorf("reading records: %w", err)
 		}
-		files[e.file] = f
+		files[e.at.file] = f
 	}
 	*buf = slices.Grow((*buf)[:0], e.length)[:e.length]
 	if _, err := f.ReadAt(*buf, e.offset); err != nil {
-		return rec, fmt.Errorf("reading %s: %w", e.file, cause(err))
+		return rec, fmt.Errorf("reading %s: %w", e.at.file, disk.Cause(err))
 	}
 	if err := rec.UnmarshalJSON(*buf); err != nil {
-		return rec, damaged(*e, err)
+		return rec, damaged(e.at, err)
 	}
-	rec.Programs = e.Programs
+	rec.Programs, rec.at = e.Programs, e.at
 	return rec, nil
 }
 

@@ -1,9 +1,11 @@
 package result
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -97,22 +99,98 @@ func TestDamagedLines(t *testing.T) {
 	}
 }
 
+// Equal records of a run count as one; unequal ones name both places.
 func TestSameRunTwice(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"x", "y"} {
+	for _, name := range []string{"x", "y", "x"} { // the second x becomes x.2
 		if err := WriteRecords(dir, name, []Record{okRecord("e", "a "+name, 0, 1)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := readAll(dir); err != nil {
+	old := okRecord("e", "a y", 0, 1) // as a version without checksums wrote it
+	write(t, dir, "w.jsonl", string(old.AppendJSON(nil)))
+	recs, err := readAll(dir)
+	if err != nil || len(recs) != 2 {
+		t.Fatalf("%d records, %v", len(recs), err)
+	}
+	if err := WriteRecords(dir, "z", []Record{okRecord("e", "b", 0, 1), okRecord("e", "a x", 0, 2)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteRecords(dir, "z", []Record{okRecord("e", "b", 0, 1), okRecord("e", "a x", 0, 1)}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := readAll(dir)
-	if err == nil || !strings.Contains(err.Error(), "x.jsonl:1") || !strings.Contains(err.Error(), "z.jsonl:2") {
+	_, err = readAll(dir)
+	if !errors.Is(err, ErrNotDeterministic) || !strings.Contains(err.Error(), "x.2.jsonl:1") || !strings.Contains(err.Error(), "z.jsonl:2") {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// A last line that is cut off anywhere is left out with a notice; the lines before
+// it count.
+func TestCutOffLastLine(t *testing.T) {
+	record, last := okRecord("e", "a", 0, 1), okRecord("e", "a", 1, 0.5, 2)
+	first, line := string(record.appendLine(nil))+"\n", string(last.appendLine(nil))
+	for n := range line {
+		for _, tail := range []string{"", "\x00\x00\x00"} {
+			dir := t.TempDir()
+			write(t, dir, "x.jsonl", first+line[:n]+tail)
+			r, err := OpenRuns(dir)
+			if err != nil || len(r.Entries) != 1 {
+				t.Fatalf("%q: %v, %v", line[:n], r, err)
+			}
+			if want := n > 0 || tail != ""; (len(r.Notices) == 1) != want || want && !strings.Contains(r.Notices[0], "x.jsonl:2 is cut off") {
+				t.Fatalf("%q: notices %q", line[:n], r.Notices)
+			}
+		}
+	}
+	dir := t.TempDir()
+	write(t, dir, "x.jsonl", first+line) // only the line feed is lost
+	if r, err := OpenRuns(dir); err != nil || len(r.Entries) != 2 || len(r.Notices) != 0 {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
+// Every change of one bit of a line is found, or changes nothing.
+func TestChecksumFindsFlippedBits(t *testing.T) {
+	record := okRecord("e", "a", 3, 0.25, 1)
+	line := append(record.appendLine(nil), '\n')
+	want := string(record.AppendJSON(nil))
+	for bit := range 8 * (len(line) - 1) {
+		flipped := slices.Clone(line)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		var e Entry
+		var got Record
+		if e.parse(flipped) == nil && got.UnmarshalJSON(flipped) == nil && string(got.AppendJSON(nil)) != want {
+			t.Fatalf("%q was read as %+v", flipped, got)
+		}
+	}
+}
+
+// Records that an experiment cannot have are refused by file and line.
+func TestImpossibleRecords(t *testing.T) {
+	meta := Meta{Name: "x", Steps: 2, Grid: []int{1, 2}, Environments: []string{"e"}, Agents: []string{"a"}, Runs: 3, Recorded: []Metric{Reward, Regret}}
+	good := func(run int) Record { return okRecord("e", "a", run, 1, 2) }
+	for name, change := range map[string]func(r *Record){
+		"run 7":                      func(r *Record) { r.Run = 7 },
+		"run 3":                      func(r *Record) { r.Run, r.Status, r.Curves = 3, Failed, nil },
+		"has 9 steps":                func(r *Record) { r.Steps = 9 },
+		"has -1 episodes":            func(r *Record) { r.Episodes = -1 },
+		"has 3 episodes":             func(r *Record) { r.Episodes = 3 },
+		"curve reward has 1 values":  func(r *Record) { r.Curves[Reward] = []float64{1} },
+		"curve regret: other runs":   func(r *Record) { r.Curves[Regret] = []float64{1, 2} },
+		"curve volume: the experime": func(r *Record) { r.Curves["volume"] = []float64{1, 2} },
+		"has 0 curves":               func(r *Record) { r.Curves = nil },
+		"decision 0 is at step 2":    func(r *Record) { r.Decisions = []Decision{{Step: 2}} },
+		"no such agent":              func(r *Record) { r.Agent = "b" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, bad := t.TempDir(), good(1)
+			change(&bad)
+			if err := WriteRecords(dir, "x", []Record{good(0), bad}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Aggregate(meta, ReadRecords(dir))
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "x.jsonl:2 ") || !strings.Contains(err.Error(), name) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

@@ -35,6 +35,7 @@ type Record struct {
 	// Programs made the run. The name of the record's file tells them, so that equal
 	// results are equal lines whatever made them.
 	Programs Programs `json:"-"`
+	at       place    // where it was read
 	// Curves holds one value a grid point for every recorded metric; see Metric.
 	Curves map[Metric][]float64 `json:"curves,omitempty"`
 	// Decisions are those of an agent that chooses between options.

@@ -41,15 +41,11 @@ func Slugs(labels []string) []string {
 }
 
 // RecordsName names a file of records: the slugs of environment and agent, the
-// first and the last run, the programs that made them, and a number from 2 on if
-// names without are taken.
-func RecordsName(environment, agent string, first, last int, programs Programs, number int) string {
+// first and the last run, and the programs that made them.
+func RecordsName(environment, agent string, first, last int, programs Programs) string {
 	name := fmt.Sprintf("%s.%s.%d-%d", environment, agent, first, last)
 	if programs != (Programs{}) {
 		name += "." + programsPrefix + programs.String()
-	}
-	if number > 1 {
-		name += "." + strconv.Itoa(number)
 	}
 	return name
 }

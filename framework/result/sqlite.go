@@ -12,6 +12,8 @@ import (
 
 	"github.com/rlrun/rlrun/framework/internal/tempfile"
 	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/rlrun/rlrun/framework/internal/disk"
 )
 
 const schema = `
@@ -55,7 +57,7 @@ CREATE TABLE mixed (programs TEXT NOT NULL);
 func WriteSQLite(path string, s *Summary, records iter.Seq2[Record, error]) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("writing %s: %w", path, cause(err))
+			err = fmt.Errorf("writing %s: %w", path, disk.Cause(err))
 		}
 	}()
 	f, err := tempfile.Create(path)
@@ -80,7 +82,10 @@ func WriteSQLite(path string, s *Summary, records iter.Seq2[Record, error]) (err
 	if err := syncFile(tmp); err != nil {
 		return err
 	}
-	return publish(tmp, path)
+	if err := os.Rename(tmp, path); err != nil {
+		return err
+	}
+	return disk.OS{}.SyncDir(filepath.Dir(path))
 }
 
 func fillSQLite(path string, s *Summary, records iter.Seq2[Record, error]) error {

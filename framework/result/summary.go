@@ -9,7 +9,9 @@ type Summary struct {
 	// Mixed says which programs differ between runs that are ok, with their
 	// identities in the records; empty if none does. Everything made from the summary
 	// says "mixed" then.
-	Mixed    string    `json:"mixed,omitempty"`
+	Mixed string `json:"mixed,omitempty"`
+	// Notices are sentences about records that were left out (Runs.Notices).
+	Notices  []string  `json:"notices,omitempty"`
 	Counts   []Count   `json:"counts"`
 	Rows     []Row     `json:"summary"`
 	Curves   []Curve   `json:"curves,omitempty"`

@@ -36,6 +36,11 @@ func WriteTable(w io.Writer, s *Summary, width int) error {
 			return err
 		}
 	}
+	for _, notice := range s.Notices {
+		if _, err := fmt.Fprintln(w, "Notice: "+notice+"."); err != nil {
+			return err
+		}
+	}
 	_, err := fmt.Fprintln(w, "Means over runs ± half of the 95 % confidence interval.")
 	return err
 }

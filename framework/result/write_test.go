@@ -30,8 +30,8 @@ func TestWriteRecordsIsDeterministic(t *testing.T) {
 		}
 		files = append(files, string(data))
 	}
-	const want = `{"environment":"e","agent":"a","run":0,"status":"ok","steps":2,"episodes":0,"curves":{"optimal_action":[1,1],"regret":[0,1],"reward":[1,0.5]}}
-{"environment":"e","agent":"b","run":0,"status":"ok","steps":2,"episodes":0,"curves":{"reward":[0.25,2]}}
+	const want = `{"environment":"e","agent":"a","run":0,"status":"ok","steps":2,"episodes":0,"curves":{"optimal_action":[1,1],"regret":[0,1],"reward":[1,0.5]},"crc32c":"a8475278"}
+{"environment":"e","agent":"b","run":0,"status":"ok","steps":2,"episodes":0,"curves":{"reward":[0.25,2]},"crc32c":"d8b0b6b8"}
 `
 	if files[0] != want || files[1] != want {
 		t.Errorf("got %s and %s, want %s", files[0], files[1], want)

@@ -6,7 +6,9 @@ import json
 import os
 import queue
 import re
+import shutil
 import subprocess
+import sysconfig
 import threading
 import time
 from collections import deque
@@ -21,7 +23,6 @@ from rlrun import _goplugin, _socket, errors, spaces
 from rlrun._lanes import CONTINUE, NEW_EPISODE, NEW_RUN
 from rlrun._pb import goplugin_pb2, plugin_pb2_grpc
 from rlrun._pb import plugin_pb2 as pb
-from rlrun._program import find_rlrun
 from rlrun.environment import Spec, TimeSteps
 from rlrun.spaces import Array
 
@@ -38,18 +39,29 @@ class PluginError(errors.Error):
     """A plugin's process failed, or does not speak the protocol."""
 
 
+def program() -> str:
+    """Return the path of the program rlrun."""
+    if named := os.environ.get("RLRUN"):
+        found = shutil.which(named)
+    else:
+        found = shutil.which("rlrun", path=sysconfig.get_path("scripts")) or shutil.which("rlrun")
+    if found is None:
+        raise FileNotFoundError("there is no program rlrun: put it into the path, or name it in the variable RLRUN")
+    return found
+
+
 def command(plugin: str | Sequence[str]) -> list[str]:
     """Return the command that starts a plugin.
 
     A name is one that ``rlrun plugin list`` shows. A path, recognised by a slash,
     or a list is a command of its own. The program rlrun is the one that ``RLRUN``
-    names, else the one in the path.
+    names, else the one of this Python's environment, else the one in the path.
     """
     if not isinstance(plugin, str):
         return list(plugin)
     if "/" in plugin:
         return [plugin]
-    rlrun = find_rlrun()
+    rlrun = program()
     listing = subprocess.run([rlrun, "plugin", "list", "--json"], capture_output=True, check=True, text=True)
     known = {entry["name"]: entry for entry in json.loads(listing.stdout)}
     if plugin not in known:

@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlrun._program import find_rlrun
+from rlrun.client import program
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,7 +180,7 @@ def compare(
     """
     options: dict[str, object] = {"metric": metric, "alpha": alpha, "correction": correction}
     options["pairs"] = ",".join(pairs) if isinstance(pairs, tuple) else pairs
-    command = [find_rlrun(), "compare", "--json"]
+    command = [program(), "compare", "--json"]
     command += [f"--{name}={value}" for name, value in options.items() if value is not None]
     command += [f"--scores={name}={low},{high}" for name, (low, high) in (scores or {}).items()]
     command += ["--unpaired"] * unpaired

@@ -21,7 +21,11 @@ func remake(dir string, plan *experiment.Plan) (*result.Summary, []string, error
 	if err := host.ReadTasks(dir, &meta); err != nil {
 		return nil, nil, err
 	}
-	s, err := result.Aggregate(meta, result.ReadRecords(dir))
+	runs, err := result.OpenRuns(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := runs.Aggregate(meta)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -33,13 +37,13 @@ func remake(dir string, plan *experiment.Plan) (*result.Summary, []string, error
 			return nil, nil, err
 		}
 	}
-	if err := result.WriteSQLite(filepath.Join(dir, "results.db"), s, result.ReadRecords(dir)); err != nil {
+	if err := result.WriteSQLite(filepath.Join(dir, "results.db"), s, runs.All()); err != nil {
 		return nil, nil, err
 	}
 	if plan.Explores() {
 		files = append(files, "decisions.csv")
 		err := result.WriteFile(filepath.Join(dir, "decisions.csv"), func(w io.Writer) error {
-			return result.WriteDecisionsCSV(w, s, result.ReadRecords(dir))
+			return result.WriteDecisionsCSV(w, s, runs.All())
 		})
 		if err != nil {
 			return nil, nil, err
@@ -89,6 +93,7 @@ type outcome struct {
 	Seconds     *float64         `json:"seconds,omitempty"`
 	Interrupted bool             `json:"interrupted,omitempty"`
 	Mixed       string           `json:"mixed,omitempty"`
+	Notices     []string         `json:"notices,omitempty"`
 	Files       []string         `json:"files"`
 	Summary     []result.Row     `json:"summary"`
 	Failures    []result.Failure `json:"failures"`
@@ -100,6 +105,8 @@ const outcomeKeys = `
   runs, ok, failed, missing   planned, and how they ended
   mixed                which programs differ between runs, after --mixed; otherwise
                        absent
+  notices              sentences about records that were left out; absent if none
+                       was
   files                what was made from the records, in the directory
   summary              a row for each environment, agent and metric: environment,
                        agent, metric, n, failed, mean, stderr, ci_low, ci_high,
@@ -111,7 +118,7 @@ func newOutcome(dir string, s *result.Summary, files []string) outcome {
 	t := totals(s)
 	return outcome{
 		Name: s.Meta.Name, Output: dir, Runs: t.OK + t.Failed + t.Missing,
-		OK: t.OK, Failed: t.Failed, Missing: t.Missing, Mixed: s.Mixed, Files: files,
+		OK: t.OK, Failed: t.Failed, Missing: t.Missing, Mixed: s.Mixed, Notices: s.Notices, Files: files,
 		Summary: append([]result.Row{}, s.Rows...), Failures: append([]result.Failure{}, s.Failures...),
 	}
 }

@@ -30,16 +30,12 @@ It also serves for an experiment that was interrupted.
 		Args:    cli.Arguments(1, "an output directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
-			c, err := experiment.ReadConfig(filepath.Join(dir, "experiment.yaml"))
+			plan, err := experiment.OpenPlan(dir)
 			if errors.Is(err, fs.ErrNotExist) {
 				return cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
 			}
 			if err != nil {
 				return err
-			}
-			plan, err := experiment.Compile(c)
-			if err != nil {
-				return fmt.Errorf("%s: %w", filepath.Join(dir, "experiment.yaml"), err)
 			}
 			announced := announceRemake(cmd, plan)
 			s, files, err := remake(dir, plan)

@@ -203,7 +203,11 @@ func showKept(app *host.App, cmd *cobra.Command, dir string, plan *experiment.Pl
 	if err := host.ReadTasks(dir, &meta); err != nil {
 		return err
 	}
-	s, err := result.Aggregate(meta, result.ReadRecords(dir))
+	runs, err := result.OpenRuns(dir)
+	if err != nil {
+		return err
+	}
+	s, err := runs.Aggregate(meta)
 	if err != nil {
 		return err
 	}
@@ -280,7 +284,7 @@ func outputError(dir string, err error) error {
 		return cli.Usagef("cannot write results to %s: %w; choose another output directory with --out", dir, pe.Err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS):
 		return cli.Usagef("cannot write results to %s: %w; choose another output directory with --out", dir, err)
-	case errors.Is(err, experiment.ErrInUse), errors.Is(err, experiment.ErrOtherPrograms), strings.Contains(err.Error(), "--resume"):
+	case errors.Is(err, experiment.ErrInUse), errors.Is(err, experiment.ErrOtherPrograms), errors.Is(err, experiment.ErrOtherExperiment), strings.Contains(err.Error(), "--resume"):
 		return cli.Usage(err)
 	}
 	return err

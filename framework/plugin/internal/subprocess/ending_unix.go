@@ -3,6 +3,7 @@
 package subprocess
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -14,4 +15,12 @@ func wasKilled(state *os.ProcessState) bool {
 	}
 	status, ok := state.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// killGroup kills a process and all that it started.
+func killGroup(p *os.Process) error {
+	if err := syscall.Kill(-p.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
+	return nil
 }

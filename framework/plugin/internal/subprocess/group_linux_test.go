@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,32 +38,10 @@ func TestMain(m *testing.M) {
 		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		_ = child.Start()
 		fmt.Fprintln(os.Stderr, child.Process.Pid)
-	case "host": // is killed with its process in a group
-		s, lines := begin(64<<20, nil, "groups")
-		for lines.Scan() && lines.Text() != "all" {
-		}
-		fmt.Println(s.group.path)
-		time.Sleep(time.Hour)
-	case "start": // is a host that comes later
-		s, lines := begin(0, nil, "-test.list=none")
-		drain(lines)
-		<-s.Done()
-	case "greedy": // starts processes by its main thread while it allocates
-		go hog()
-		for range 100 {
-			s := New(exec.Command("true"), NewTail(10))
-			s.LimitMemory(1 << 20)
-			go io.Copy(io.Discard, s.Stdout())
-			go io.Copy(io.Discard, s.Stderr())
-			s.live(make(chan error, 1))
-		}
 	default:
 		os.Exit(m.Run())
 	}
 }
-
-// The main thread is kept for TestMain.
-func init() { runtime.LockOSThread() }
 
 // hog fills memory until it is stopped; 1 GiB is what a machine has to spare.
 func hog() {
@@ -134,15 +111,6 @@ func TestGroup(t *testing.T) {
 	if !found {
 		t.Error("the process did not begin in its group")
 	}
-	for _, file := range []string{"cgroup.procs", "tasks"} {
-		text, err := os.ReadFile(filepath.Join(s.group.path, file))
-		if s.group.v2 && file == "tasks" {
-			continue
-		}
-		if err != nil || slices.Contains(strings.Fields(string(text)), fmt.Sprint(os.Getpid())) {
-			t.Errorf("%s: %s (%v); the host is %d", file, text, err, os.Getpid())
-		}
-	}
 	if s.MemoryLimit() != "a control group" {
 		t.Error(s.MemoryLimit())
 	}
@@ -193,14 +161,6 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// What a host allocates while it starts a process does not count for the process.
-func TestHostIsNotInTheGroup(t *testing.T) {
-	needGroups(t)
-	if text, err := exec.Command(os.Args[0], "greedy").CombinedOutput(); err != nil {
-		t.Errorf("the host ended: %v\n%s", err, text)
-	}
-}
-
 // What leaves the process group is still in the control group, and ends with the
 // plugin.
 func TestGroupCatchesDaemons(t *testing.T) {
@@ -225,84 +185,15 @@ func TestGroupCatchesDaemons(t *testing.T) {
 	t.Error("it lives on")
 }
 
-// inGroup starts the test's program in a group.
-func inGroup(t *testing.T, g *group, arg string) (*exec.Cmd, io.Reader) {
-	t.Helper()
-	runtime.LockOSThread() // see group.start
-	defer runtime.UnlockOSThread()
-	cmd := exec.Command(os.Args[0], arg)
-	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = g.start(cmd)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cmd, out
-}
-
-// What a host leaves behind that is killed, the next start removes, and not what
-// belongs to one that lives. All of it happens in a group of the test's own, where
-// nobody else, be it the kernel, removes what is left.
-func TestStaleGroups(t *testing.T) {
-	needGroups(t)
-	g, err := newGroup(1 << 30)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.remove()
-	defer hierarchy{v2: g.v2, parent: g.path}.removeStale() // if the test fails
-	if err := ifThere(write(g.path, "notify_on_release", "0")); err != nil {
-		t.Fatal(err)
-	}
-	home := g
-	if g.v2 { // a group with others below it holds no process
-		home = &group{hierarchy: g.hierarchy, path: filepath.Join(g.path, hostGroup)}
-		if err := os.Mkdir(home.path, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		defer home.remove()
-		if home.dir, err = os.Open(home.path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	host, out := inGroup(t, home, "host")
-	line, err := bufio.NewReader(out).ReadString('\n')
-	path := strings.TrimSpace(line)
-	if err != nil || filepath.Dir(path) != g.path || !exists(path) {
-		t.Fatalf("the host says %q (%v), want a folder in %s", line, err, g.path)
-	}
-	start := func() { // without a limit, too, a start removes what is left
-		next, _ := inGroup(t, home, "start")
-		if err := next.Wait(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	start()
-	if !exists(path) {
-		t.Error("the group of a host that lives is gone")
-	}
-	host.Process.Kill()
-	host.Wait()
-	if !exists(path) {
-		t.Error("the group is gone before the next start")
-	}
-	start()
-	if exists(path) {
-		t.Error("the group of the dead host is still there")
-	}
-}
-
 // Where the process cannot be started in its group it is started nevertheless, and
 // the host keeps the limit.
 func TestGroupIsRefused(t *testing.T) {
 	s := New(exec.Command(os.Args[0], "hog"), NewTail(10))
 	s.LimitMemory(64 << 20)
-	s.group = &group{hierarchy: hierarchy{parent: t.TempDir()}, path: t.TempDir()}
+	s.group = &group{t.TempDir()}
 	go io.Copy(io.Discard, s.Stdout())
 	go io.Copy(io.Discard, s.Stderr())
-	if err := s.startIn(); err != nil {
+	if err := s.startLimited(); err != nil {
 		t.Fatal(err)
 	}
 	if s.group != nil || s.noGroup == nil {
@@ -314,35 +205,21 @@ func TestGroupIsRefused(t *testing.T) {
 	s.cmd.Wait()
 }
 
-// Which control group is the host's, by what the kernel says of it.
-func TestOwnHierarchy(t *testing.T) {
-	mount := t.TempDir()
-	for _, tt := range []struct {
-		name, self string
-		want       hierarchy
-	}{
-		{"version 1", "9:name=systemd:/\n4:cpu,memory:/job/1\n0::/job", hierarchy{parent: mount + "/memory/job/1"}},
-		{"version 2", "0::/user.slice/app:1.scope\n", hierarchy{v2: true, parent: mount + "/user.slice/app:1.scope"}},
-		{"version 2, moved", "0::/a/rlrun-host", hierarchy{v2: true, parent: mount + "/a"}},
-		{"version 2 beside others", "1:cpu:/x\n0::/y", hierarchy{v2: true, parent: mount + "/y"}},
+// In which folder groups are made, by what the kernel says of the host's own.
+func TestGroupParent(t *testing.T) {
+	for self, want := range map[string]string{
+		"0::/user.slice/app:1.scope\n": "/mount/user.slice/app:1.scope",
+		"0::/a/rlrun-host":             "/mount/a",
+		"1:cpu:/x\n0::/y":              "/mount/y",
+		"1:cpu:/x\n4:memory:/y\n":      "",
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			self := filepath.Join(t.TempDir(), "cgroup")
-			if err := os.WriteFile(self, []byte(tt.self), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			tt.want.controller = "memory"
-			if got, err := ownHierarchy(mount, self, "memory"); err != nil || got != tt.want {
-				t.Errorf("got %v (%v), want %v", got, err, tt.want)
-			}
-		})
-	}
-	none := filepath.Join(mount, "none")
-	if err := os.WriteFile(none, []byte("1:cpu:/\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := ownHierarchy(mount, none, "memory"); err == nil {
-		t.Errorf("no groups: got %v", got)
+		file := filepath.Join(t.TempDir(), "cgroup")
+		if err := os.WriteFile(file, []byte(self), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := groupParent("/mount", file); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: got %q (%v), want %q", self, got, err, want)
+		}
 	}
 }
 
@@ -358,36 +235,25 @@ func files(t *testing.T, content map[string]string) string {
 	return dir
 }
 
-// What is written into a group, and what is read from it, in both versions.
+// What is written into a group, and what is read from it.
 func TestGroupFiles(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
-		v2       bool
 		there    map[string]string
 		want     map[string]string
 		exceeded bool
 	}{
-		{name: "version 2, killed at its limit", v2: true,
+		{name: "killed at its limit",
 			there:    map[string]string{"memory.max": "", "memory.swap.max": "", "memory.oom.group": "", "memory.events": "low 0\nhigh 0\nmax 7\noom 1\noom_kill 2\noom_group_kill 1\n"},
 			want:     map[string]string{"memory.max": "67108864", "memory.swap.max": "0", "memory.oom.group": "1"},
 			exceeded: true},
-		{name: "version 2 without swap, killed at another limit", v2: true,
+		{name: "without swap, killed at another limit",
 			there: map[string]string{"memory.max": "", "memory.oom.group": "", "memory.events": "oom 0\noom_kill 1\n"},
 			want:  map[string]string{"memory.max": "67108864"}},
-		{name: "version 1, killed at its limit",
-			there:    map[string]string{"memory.limit_in_bytes": "", "memory.memsw.limit_in_bytes": "", "memory.max_usage_in_bytes": "67108864\n", "memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"},
-			want:     map[string]string{"memory.limit_in_bytes": "67108864", "memory.memsw.limit_in_bytes": "67108864"},
-			exceeded: true},
-		{name: "version 1, at its limit",
-			there: map[string]string{"memory.limit_in_bytes": "", "memory.max_usage_in_bytes": "67108864\n", "memory.oom_control": "oom_kill 0\n"},
-			want:  map[string]string{"memory.limit_in_bytes": "67108864"}},
-		{name: "version 1, killed at another limit",
-			there: map[string]string{"memory.limit_in_bytes": "", "memory.max_usage_in_bytes": "50000000\n", "memory.oom_control": "oom_kill 1\n"},
-			want:  map[string]string{"memory.limit_in_bytes": "67108864"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			g := &group{hierarchy: hierarchy{v2: tt.v2}, path: files(t, tt.there)}
-			if err := g.limit(g.path, 64<<20); err != nil {
+			g := &group{files(t, tt.there)}
+			if err := g.limit(64 << 20); err != nil {
 				t.Fatal(err)
 			}
 			for name, want := range tt.want {
@@ -400,48 +266,34 @@ func TestGroupFiles(t *testing.T) {
 			}
 		})
 	}
-	if err := (hierarchy{v2: true}).limit(t.TempDir(), 1); err == nil {
+	if err := (&group{t.TempDir()}).limit(1); err == nil {
 		t.Error("a limit that cannot be written is no error")
 	}
 }
 
-// Version 2 hands a controller on only if it has it, and does nothing twice.
-func TestDelegateFiles(t *testing.T) {
+// A group's memory can be bounded only if the group above has the controller.
+func TestEnableMemory(t *testing.T) {
 	dir := files(t, map[string]string{"cgroup.controllers": "cpu pids", "cgroup.subtree_control": ""})
-	h := hierarchy{v2: true, parent: dir, controller: "memory"}
-	if err := h.delegate(); err == nil || !strings.Contains(err.Error(), "has no memory controller") {
+	if err := enableMemory(dir); err == nil || !strings.Contains(err.Error(), "has no memory controller") {
 		t.Errorf("got %v", err)
 	}
-	h.parent = files(t, map[string]string{"cgroup.controllers": "cpu memory pids", "cgroup.subtree_control": ""})
+	dir = files(t, map[string]string{"cgroup.controllers": "cpu memory pids", "cgroup.subtree_control": ""})
 	for range 2 {
-		if err := h.delegate(); err != nil {
+		if err := enableMemory(dir); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, _ := os.ReadFile(filepath.Join(h.parent, "cgroup.subtree_control")); string(got) != "+memory" {
+	if got, _ := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control")); string(got) != "+memory" {
 		t.Errorf("got %q", got)
 	}
 }
 
-// Version 2 for real: a process begins in its group, whatever it starts ends with
-// the group, and nothing is left. The memory controller may be version 1's.
+// A real group, without the memory controller, which machines with version 1 have
+// there: a process begins in it, and whatever it starts ends with it. If the host is
+// killed, the guardian kills what is in the group and removes it.
 func TestGroupOfVersion2(t *testing.T) {
-	var h hierarchy
-	for _, mount := range []string{groupMount, groupMount + "/unified"} {
-		own, err := ownHierarchy(mount, "/proc/self/cgroup", "none")
-		if err == nil && exists(filepath.Join(own.parent, "cgroup.controllers")) {
-			h = own
-		}
-	}
-	if h.parent == "" {
-		t.Skip("there are no control groups of version 2 here")
-	}
-	g, err := h.newGroup(func(string) error { return nil })
-	if err != nil {
-		t.Skip("this user may make no control groups of version 2: ", err)
-	}
+	g := emptyGroup(t)
 	s := New(exec.Command(os.Args[0], "groups"), NewTail(10))
-	s.LimitMemory(64 << 20)
 	s.group = g
 	lines := bufio.NewScanner(s.Stderr())
 	go io.Copy(io.Discard, s.Stdout())
@@ -461,6 +313,49 @@ func TestGroupOfVersion2(t *testing.T) {
 	}
 	g.kill()
 	<-s.Done()
+	if exists(g.path) {
+		t.Error("the group is still there")
+	}
+}
+
+// emptyGroup makes a group without a limit.
+func emptyGroup(t *testing.T) *group {
+	t.Helper()
+	for _, mount := range []string{groupMount, groupMount + "/unified"} {
+		parent, err := groupParent(mount, "/proc/self/cgroup")
+		if err != nil || !exists(filepath.Join(parent, "cgroup.controllers")) {
+			continue
+		}
+		g, err := makeGroup(parent, 0)
+		if err != nil {
+			t.Skip("this user may make no control groups: ", err)
+		}
+		return g
+	}
+	t.Skip("there are no control groups of version 2 here")
+	return nil
+}
+
+// If its host dies, a guardian kills the processes of the control group, which
+// carry no mark here, and removes the group.
+func TestGuardianEmptiesTheGroup(t *testing.T) {
+	g := emptyGroup(t)
+	defer g.remove()
+	cmd := exec.Command("sleep", "1000")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := g.start(cmd); err != nil {
+		t.Skip("this kernel starts no process in a group: ", err)
+	}
+	defer cmd.Process.Kill()
+	guard, err := startGuardian("no such mark", g.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard.host.Close() // as the kernel does
+	cmd.Wait()
+	if err := guard.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
 	if exists(g.path) {
 		t.Error("the group is still there")
 	}

@@ -12,9 +12,8 @@ type group struct{}
 
 func newGroup(int64) (*group, error) { return nil, errors.New("there are no control groups") }
 
-func removeStaleGroups() {}
-
 func (*group) start(*exec.Cmd) error { return errors.ErrUnsupported }
 func (*group) exceeded() bool        { return false }
+func (*group) folder() string        { return "" }
 func (*group) kill()                 {}
 func (*group) remove()               {}

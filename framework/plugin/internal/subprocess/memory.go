@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"time"
 )
@@ -39,31 +40,46 @@ func (s *Subprocess) MemoryLimit() string {
 
 // startLimited starts the process, in a control group if there can be one.
 func (s *Subprocess) startLimited() error {
-	removeStaleGroups()
 	if s.memoryLimit > 0 && s.group == nil && s.noGroup == nil {
 		s.group, s.noGroup = newGroup(s.memoryLimit)
 	}
 	if s.group == nil {
-		return s.cmd.Start()
+		return s.startGuarded()
 	}
-	return s.startIn()
-}
-
-// startIn starts the process in its control group or, if that is refused, without
-// one.
-func (s *Subprocess) startIn() error {
 	another := &exec.Cmd{ // a command starts once
 		Path: s.cmd.Path, Args: s.cmd.Args, Env: s.cmd.Env, Dir: s.cmd.Dir,
 		Stdout: s.cmd.Stdout, Stderr: s.cmd.Stderr, WaitDelay: s.cmd.WaitDelay,
 	}
-	err := s.group.start(s.cmd)
+	err := s.startGuarded()
 	if err == nil {
 		return nil
 	}
 	s.group.remove()
 	s.group, s.noGroup, s.cmd = nil, err, another
 	setProcessAttributes(s.cmd)
-	return s.cmd.Start()
+	return s.startGuarded()
+}
+
+// startGuarded starts the process, in its control group if it has one, with a
+// guardian if the system has a shell.
+func (s *Subprocess) startGuarded() error {
+	if s.cmd.Env == nil {
+		s.cmd.Env = os.Environ()
+	}
+	s.cmd.Env = append(s.cmd.Env, markVariable+"="+s.mark)
+	s.guardian, _ = startGuardian(s.mark, s.group.folder())
+	err := error(nil)
+	if s.group != nil {
+		err = s.group.start(s.cmd)
+	} else {
+		err = s.cmd.Start()
+	}
+	if err != nil {
+		s.guardian.dismiss()
+		return err
+	}
+	s.guardian.guard(s.cmd.Process.Pid)
+	return nil
 }
 
 // watchMemory enforces the limit until the process ends.

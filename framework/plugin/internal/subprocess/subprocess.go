@@ -5,6 +5,7 @@ package subprocess
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -21,9 +22,13 @@ import (
 // pipeDelay is how long a dead plugin's children may keep its pipes open.
 const pipeDelay = time.Second
 
+// markVariable is the environment variable by which processes that a plugin starts
+// can be found.
+const markVariable = "RLRUN_PROCESS"
+
 // Subprocess is a plugin's process. go-plugin starts it, reads the handshake from
-// it and forwards its log through it. Unlike go-plugin's own runner it kills the
-// whole process group, waits for no pipe that a grandchild holds open, never
+// it and forwards its log through it. Unlike go-plugin's own runner it kills what
+// the plugin has started, too, also if the host is killed, waits for no pipe that a grandchild holds open, never
 // stops reading standard output, and accepts a handshake after other output.
 type Subprocess struct {
 	cmd            *exec.Cmd
@@ -32,20 +37,22 @@ type Subprocess struct {
 	version        chan string // gets the protocol version of the handshake, when it comes
 	memoryLimit    int64       // bytes; 0: none
 	noGroup        error       // why the host keeps the limit, and not the kernel
+	mark           string      // in the environment of the process and of those that it starts
 
-	mu      sync.Mutex
-	killed  bool
-	group   *group        // that keeps the limit, if one does
-	overrun string        // how the process broke its limit of memory
-	done    chan struct{} // closed when the process has ended and its output been read
-	err     error         // then: how it ended
+	mu       sync.Mutex
+	killed   bool
+	group    *group        // that keeps the limit, if one does
+	guardian *guardian     // nil where there is no shell
+	overrun  string        // how the process broke its limit of memory
+	done     chan struct{} // closed when the process has ended and its output been read
+	err      error         // then: how it ended
 }
 
 var _ runner.Runner = (*Subprocess)(nil)
 
 // New prepares cmd; Start starts it. What it prints goes to t.
 func New(cmd *exec.Cmd, t *Tail) *Subprocess {
-	s := &Subprocess{cmd: cmd, version: make(chan string, 1), done: make(chan struct{})}
+	s := &Subprocess{cmd: cmd, mark: rand.Text(), version: make(chan string, 1), done: make(chan struct{})}
 	s.stdout, s.outlet = io.Pipe()
 	s.stderr, s.errlet = io.Pipe()
 	cmd.Stdin = nil
@@ -68,11 +75,6 @@ func (s *Subprocess) Start(context.Context) error {
 func (s *Subprocess) live(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if onMainThread() { // whose control group is the host's: see group.start
-		go s.live(started)
-		<-s.done
-		return
-	}
 	s.mu.Lock()
 	err := errors.New("killed before it started")
 	if !s.killed {
@@ -81,7 +83,7 @@ func (s *Subprocess) live(started chan<- error) {
 	s.mu.Unlock()
 	started <- err
 	if err == nil {
-		sacrifice(s.cmd.Process.Pid)
+		raiseOOMScore(s.cmd.Process.Pid)
 		if s.memoryLimit > 0 {
 			go s.watchMemory()
 		}
@@ -90,6 +92,8 @@ func (s *Subprocess) live(started chan<- error) {
 		}
 		_ = killGroup(s.cmd.Process) // what it may have left behind
 		s.endGroup()
+		killMarked(s.mark)
+		s.guardian.dismiss()
 	}
 	s.err = err
 	s.outlet.Close()
@@ -119,7 +123,9 @@ func (s *Subprocess) Kill(context.Context) error {
 	if s.group != nil {
 		s.group.kill() // those, too, that left the process group
 	}
-	return killGroup(s.cmd.Process)
+	err := killGroup(s.cmd.Process)
+	killMarked(s.mark)
+	return err
 }
 
 // endGroup removes the control group of a process that has ended.

@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !unix
 
 package subprocess
 
@@ -12,11 +12,8 @@ import (
 // ends with its host everywhere.
 func setProcessAttributes(*exec.Cmd) {}
 
-// onMainThread tells nothing that matters here.
-func onMainThread() bool { return false }
-
-// sacrifice does nothing: only Linux can be told whom to end first.
-func sacrifice(int) {}
+// raiseOOMScore does nothing: only Linux lets a process say which one to end first.
+func raiseOOMScore(int) {}
 
 // killGroup kills the process.
 func killGroup(p *os.Process) error {

@@ -1,0 +1,268 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/internal/disk"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// operation is one change of a file system, or a sync.
+type operation struct {
+	kind     string // mkdir, create, write, sync, rename, link, remove, syncdir
+	path, to string
+	data     string
+}
+
+// tracer is a file system that keeps what is done to it.
+type tracer struct {
+	disk.OS
+	log []operation
+}
+
+func (t *tracer) note(kind, path, to string, err error) error {
+	if err == nil {
+		t.log = append(t.log, operation{kind: kind, path: path, to: to})
+	}
+	return err
+}
+
+func (t *tracer) Mkdir(path string) error { return t.note("mkdir", path, "", t.OS.Mkdir(path)) }
+func (t *tracer) Rename(from, to string) error {
+	return t.note("rename", from, to, t.OS.Rename(from, to))
+}
+func (t *tracer) Link(from, to string) error { return t.note("link", from, to, t.OS.Link(from, to)) }
+func (t *tracer) Remove(path string) error   { return t.note("remove", path, "", t.OS.Remove(path)) }
+func (t *tracer) SyncDir(path string) error  { return t.note("syncdir", path, "", t.OS.SyncDir(path)) }
+func (t *tracer) CreateExclusive(p string) error {
+	return t.note("create", p, "", t.OS.CreateExclusive(p))
+}
+func (t *tracer) CreateTemp(path string) (disk.File, error) {
+	f, err := t.OS.CreateTemp(path)
+	if err != nil {
+		return nil, err
+	}
+	return &tracedFile{f, t}, t.note("create", f.Name(), "", nil)
+}
+
+type tracedFile struct {
+	disk.File
+	t *tracer
+}
+
+func (f *tracedFile) Write(p []byte) (int, error) {
+	f.t.log = append(f.t.log, operation{kind: "write", path: f.Name(), data: string(p)})
+	return f.File.Write(p)
+}
+
+func (f *tracedFile) Sync() error { return f.t.note("sync", f.Name(), "", f.File.Sync()) }
+
+// inode is a file's data: what a sync made last, and what was written since.
+type inode struct{ synced, written string }
+
+// entry is a change of one folder that was not synced yet: names that appear with
+// an inode (a folder's is nil) and a name that goes.
+type entry struct {
+	folder, name string
+	file         *inode
+	isDir        bool
+	gone         string
+}
+
+// machine is a file system after some operations: what would survive any power cut,
+// and what might.
+type machine struct {
+	files   map[string]*inode // by path, as running programs see it
+	lasting map[string]*inode // entries that a folder sync made last
+	folders map[string]bool   // folders whose own entry lasts
+	pending []entry
+}
+
+func (m *machine) do(o operation) {
+	switch o.kind {
+	case "mkdir":
+		m.pending = append(m.pending, entry{folder: filepath.Dir(o.path), name: o.path, isDir: true})
+	case "create":
+		m.files[o.path] = &inode{}
+		m.pending = append(m.pending, entry{folder: filepath.Dir(o.path), name: o.path, file: m.files[o.path]})
+	case "write":
+		m.files[o.path].written += o.data
+	case "sync":
+		f := m.files[o.path]
+		f.synced, f.written = f.synced+f.written, ""
+	case "rename":
+		m.files[o.to] = m.files[o.path]
+		delete(m.files, o.path)
+		m.pending = append(m.pending, entry{folder: filepath.Dir(o.to), name: o.to, file: m.files[o.to], gone: o.path})
+	case "link":
+		m.files[o.to] = m.files[o.path]
+		m.pending = append(m.pending, entry{folder: filepath.Dir(o.to), name: o.to, file: m.files[o.to]})
+	case "remove":
+		delete(m.files, o.path)
+		m.pending = append(m.pending, entry{folder: filepath.Dir(o.path), gone: o.path})
+	case "syncdir":
+		m.pending = slices.DeleteFunc(m.pending, func(e entry) bool {
+			if e.folder == o.path {
+				m.settle(m.lasting, m.folders, e)
+			}
+			return e.folder == o.path
+		})
+	}
+}
+
+func (m *machine) settle(files map[string]*inode, folders map[string]bool, e entry) {
+	if e.gone != "" {
+		delete(files, e.gone)
+	}
+	if e.isDir {
+		folders[e.name] = true
+	} else if e.name != "" {
+		files[e.name] = e.file
+	}
+}
+
+// crash yields what a disk may hold after a power cut now, file contents by path: any
+// subset of the pending changes of folders happened, in any order, and of data that
+// was not synced nothing, a beginning, zeros, or all is there.
+func (m *machine) crash(yield func(files map[string]string, folders []string)) {
+	n := len(m.pending)
+	var subsets []int
+	if n <= 4 {
+		for s := range 1 << n {
+			subsets = append(subsets, s)
+		}
+	} else { // all, none, and each alone happened or missing
+		all := 1<<n - 1
+		subsets = append(subsets, 0, all)
+		for k := range n {
+			subsets = append(subsets, 1<<k, all&^(1<<k))
+		}
+	}
+	for _, s := range subsets {
+		files, folders := maps.Clone(m.lasting), maps.Clone(m.folders)
+		for k, e := range m.pending {
+			if s>>k&1 == 1 {
+				m.settle(files, folders, e)
+			}
+		}
+		for data := range 4 {
+			content := map[string]string{}
+			for path, f := range files {
+				rest := f.written
+				switch data {
+				case 0:
+					rest = ""
+				case 1:
+					rest = rest[:len(rest)/2]
+				case 2:
+					rest = strings.Repeat("\x00", len(rest))
+				}
+				if folders[filepath.Dir(path)] {
+					content[path] = f.synced + rest
+				}
+			}
+			yield(content, slices.Sorted(maps.Keys(folders)))
+		}
+	}
+}
+
+// A power cut at any point of an experiment leaves an output directory that can be
+// read and resumed, with the same records in the end, whatever of the data that was
+// not synced is lost or reordered: the model of Pillai et al. (2014, ALICE) and
+// Mohan et al. (2018, CrashMonkey).
+func TestPowerCut(t *testing.T) {
+	small := func(t *testing.T, runs int) *Plan {
+		return plan(t, func(c *Config) { c.Runs, c.Steps, c.Lanes, c.Workers = runs, 8, 1, 1 })
+	}
+	s := Session{Started: time.Unix(1, 0), Seed: 1}
+	// One experiment that is begun with two runs, then resumed with three.
+	top := t.TempDir()
+	dir := filepath.Join(top, "results", "out")
+	trace := &tracer{}
+	for i, runs := range []int{2, 3} {
+		p := small(t, runs)
+		p.disk = trace
+		done, err := p.Prepare(dir, i > 0, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Run(t.Context(), Options{Dir: dir, Open: opener(nil), Done: done}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := records(t, dir)
+	if len(want) != 6 || len(trace.log) < 30 {
+		t.Fatalf("%d records in %d operations", len(want), len(trace.log))
+	}
+
+	m := &machine{files: map[string]*inode{}, lasting: map[string]*inode{}, folders: map[string]bool{top: true}}
+	seen := map[[32]byte]bool{}
+	states, kept, linked, acknowledged := 0, 0, 0, 0 // the last three count records
+	for cut := range len(trace.log) + 1 {
+		// Writing goes on only after the files before were made to last.
+		if cut == len(trace.log) || trace.log[cut].kind == "create" {
+			acknowledged = linked
+		}
+		m.crash(func(files map[string]string, folders []string) {
+			key := sha256.Sum256(fmt.Append(nil, files, folders))
+			if seen[key] {
+				return
+			}
+			seen[key] = true
+			states++
+			moved := filepath.Join(t.TempDir(), "top")
+			at := func(path string) string { return moved + strings.TrimPrefix(path, top) }
+			for _, folder := range folders {
+				if err := os.MkdirAll(at(folder), 0o777); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for path, text := range files {
+				if err := os.WriteFile(at(path), []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			describe := func() string {
+				return fmt.Sprintf("power cut before operation %d of %d: %q", cut, len(trace.log), files)
+			}
+			runs, err := result.OpenRuns(at(dir))
+			if err != nil {
+				t.Fatalf("%s: %v", describe(), err)
+			}
+			if kept = len(runs.Entries); kept < acknowledged {
+				t.Fatalf("%s: %d records are left of %d", describe(), kept, acknowledged)
+			}
+			p := small(t, 3)
+			done, err := p.Prepare(at(dir), true, s)
+			if err == nil {
+				err = p.Run(t.Context(), Options{Dir: at(dir), Open: opener(nil), Done: done})
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", describe(), err)
+			}
+			if got := records(t, at(dir)); !maps.Equal(got, want) {
+				t.Fatalf("%s: records differ", describe())
+			}
+		})
+		if cut < len(trace.log) {
+			o := trace.log[cut]
+			m.do(o)
+			if o.kind == "link" {
+				linked += strings.Count(m.files[o.to].synced, "\n")
+			}
+		}
+	}
+	if kept != 6 || states < 40 {
+		t.Errorf("%d states, %d records in the last", states, kept)
+	}
+}
+
+var _ disk.FS = (*tracer)(nil)

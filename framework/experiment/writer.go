@@ -1,0 +1,101 @@
+package experiment
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/internal/disk"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// writer collects a worker's records and writes them to a file of their own soon
+// after the first of them came: early enough that little is lost whatever happens,
+// seldom enough that syncing files costs nothing.
+type writer struct {
+	plan    *Plan
+	dir     string
+	session *Session
+	event   func(Event)
+	fail    func(error) // told if a write by the timer fails
+
+	mu    sync.Mutex
+	cell  Cell
+	recs  []result.Record
+	timer *time.Timer // writes recs; nil if there are none
+}
+
+// flushAfter leaves time to write and sync within two seconds.
+const flushAfter = 1500 * time.Millisecond
+
+// add takes over records of a cell.
+func (w *writer) add(c Cell, recs ...result.Record) error {
+	if len(recs) == 0 {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c != w.cell {
+		if err := w.write(); err != nil {
+			return err
+		}
+	}
+	w.cell = c
+	w.recs = append(w.recs, recs...)
+	if w.timer == nil {
+		w.timer = time.AfterFunc(flushAfter, func() {
+			if err := w.flush(); err != nil {
+				w.fail(err)
+			}
+		})
+	}
+	e := Event{Cell: c, Runs: len(recs)}
+	for i := range recs {
+		if recs[i].Status == result.Failed {
+			e.Failed++
+		}
+	}
+	w.event(e)
+	return nil
+}
+
+// flush writes what add has taken over. It is to be called at the end.
+func (w *writer) flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.write()
+}
+
+func (w *writer) write() error {
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
+	}
+	if len(w.recs) == 0 {
+		return nil
+	}
+	slices.SortFunc(w.recs, func(x, y result.Record) int { return x.Run - y.Run })
+	name := result.RecordsName(slugs(w.plan.Environments)[w.cell.Environment], slugs(w.plan.Agents)[w.cell.Agent],
+		w.recs[0].Run, w.recs[len(w.recs)-1].Run, w.plan.programs(w.session, w.cell))
+	err := result.WriteRecordsTo(w.plan.fileSystem(), w.dir, name, w.recs)
+	w.recs = w.recs[:0]
+	return err
+}
+
+// fileSystem is where the plan writes: the operating system's, unless a test
+// records what is done.
+func (p *Plan) fileSystem() disk.FS {
+	if p.disk == nil {
+		return disk.OS{}
+	}
+	return p.disk
+}
+
+// slugs names components in names of files.
+func slugs(list []Component) []string {
+	var labels []string
+	for _, c := range list {
+		labels = append(labels, c.Name)
+	}
+	return result.Slugs(labels)
+}

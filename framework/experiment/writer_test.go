@@ -1,0 +1,207 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/internal/disk"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// What ended is on disk within two seconds, although nothing else ends.
+func TestRecordsAreWrittenInTime(t *testing.T) {
+	dir, p := t.TempDir(), plan(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		w := &writer{plan: p, dir: dir, session: &Session{}, event: func(Event) {}, fail: func(err error) { t.Error(err) }}
+		for run := range 2 {
+			if err := w.add(Cell{0, 1}, result.Record{Environment: "coin", Agent: "two", Run: run, Status: result.OK}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if n := len(records(t, dir)); n != 0 {
+			t.Errorf("%d records after 0.2 s", n)
+		}
+		time.Sleep(2*time.Second - 200*time.Millisecond)
+		synctest.Wait()
+		if n := len(records(t, dir)); n != 2 {
+			t.Errorf("%d records after 2 s", n)
+		}
+		if err := w.flush(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// broken is a file system on which no file can be made.
+type broken struct{ disk.OS }
+
+func (broken) CreateTemp(string) (disk.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: "x", Err: errors.New("stale file handle")}
+}
+
+// A folder that cannot be written to ends the experiment with the reason, whether
+// the timer or a worker writes.
+func TestUnwritableRecordsEndTheExperiment(t *testing.T) {
+	p := plan(t, nil)
+	p.disk = broken{}
+	err := p.Run(t.Context(), Options{Dir: t.TempDir(), Open: opener(nil)})
+	if err == nil || !strings.Contains(err.Error(), "stale file handle") {
+		t.Errorf("got %v", err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "runs"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = plan(t, nil).Run(t.Context(), Options{Dir: dir, Open: opener(nil)})
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "runs")) {
+		t.Errorf("runs is a file: %v", err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		w := &writer{plan: p, dir: dir, session: &Session{}, event: func(Event) {}, fail: cancel}
+		if err := w.add(Cell{}, result.Record{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if context.Cause(ctx) == nil {
+			t.Error("the timer failed in silence")
+		}
+	})
+}
+
+// While a batch that failed is done again in parts, the parts that are done are
+// kept, whatever stops the rest.
+func TestPartsOfABatchAreKept(t *testing.T) {
+	p, dir := plan(t, func(c *Config) { c.Lanes, c.Workers, c.Agents = 23, 1, c.Agents[:1] }), t.TempDir()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var calls atomic.Int64
+	err := p.Run(ctx, Options{Dir: dir, Open: opener(func(call int, seeds []uint64) error {
+		if len(seeds) > 15 {
+			return errors.New("too many lanes") // always: the batch is halved
+		}
+		if calls.Add(1) > 80 { // in the second half
+			cancel(errors.New("power off"))
+		}
+		return nil
+	})})
+	if err == nil || err.Error() != "power off" {
+		t.Fatalf("ended with %v", err)
+	}
+	if n := len(records(t, dir)); n != 11 {
+		t.Errorf("%d records are kept, want 11", n)
+	}
+}
+
+// The number of lanes follows what a batch costs, so that it takes about batchTime
+// and never leaves a worker without work.
+func TestBatchSizes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		remote          bool
+		steps           int
+		fixed, perLane  time.Duration // of a batch
+		least, greatest int           // lanes in the end
+	}{
+		"cheap":            {true, 1000, 100 * time.Millisecond, time.Millisecond, 1024, 1024},
+		"expensive":        {true, 1000, 100 * time.Millisecond, time.Second, 15, 60},
+		"slow calls":       {true, 100_000, 60 * time.Second, 10 * time.Millisecond, 1024, 1024},
+		"hours":            {true, 1_000_000, time.Minute, time.Hour, 1, 2},
+		"in process":       {false, 1000, 0, time.Millisecond, 4, 4},
+		"hours in process": {false, 1_000_000, 0, time.Hour, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newBatchSizer(tt.remote, tt.steps)
+			for range 20 {
+				s.measure(s.lanes, tt.fixed+time.Duration(s.lanes)*tt.perLane)
+			}
+			if s.lanes < tt.least || s.lanes > tt.greatest {
+				t.Errorf("%d lanes, want %d to %d", s.lanes, tt.least, tt.greatest)
+			}
+		})
+	}
+	runs := make([]int, 100)
+	for i := range runs {
+		runs[i] = i
+	}
+	b := &batches{workers: 3, jobs: []job{{Cell{}, runs}, {Cell{0, 1}, runs[:1]}}, sizes: map[Cell]*batchSizer{},
+		size: func(Cell) *batchSizer { return newBatchSizer(true, 10) }}
+	var got []int
+	for j, ok := b.next(); ok; j, ok = b.next() {
+		if len(j.runs) > 34 {
+			t.Errorf("%d of 100 runs in a batch for 3 workers", len(j.runs))
+		}
+		got = append(got, j.runs...)
+	}
+	if len(got) != 101 || got[0] != 0 || got[99] != 99 || got[100] != 0 {
+		t.Errorf("handed out %v", got)
+	}
+}
+
+// What cannot be resumed is refused in one line before anything is written.
+func TestResumeRefusesAnotherExperiment(t *testing.T) {
+	s := Session{Started: time.Unix(1, 0), Seed: 1}
+	begin := func(t *testing.T) string {
+		dir := t.TempDir()
+		if err := doAs(t, plan(t, nil), dir, false, s); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	for name, tt := range map[string]struct {
+		change func(t *testing.T, dir string)
+		runs   int
+		want   string
+		is     error
+	}{
+		"no config": {func(t *testing.T, dir string) { remove(t, filepath.Join(dir, configFile)) }, 23, "no experiment.yaml", ErrOtherExperiment},
+		"another seed": {func(t *testing.T, dir string) {
+			p := plan(t, func(c *Config) { c.Seed = 2 })
+			if err := p.writeConfig(dir); err != nil {
+				t.Fatal(err)
+			}
+		}, 23, "seed 2", ErrOtherExperiment},
+		"fewer runs": {nil, 5, "ask for 23 runs or more", ErrOtherExperiment},
+		"record of other steps": {func(t *testing.T, dir string) {
+			bad := []result.Record{{Environment: "coin", Agent: "one", Run: 23, Status: result.OK, Steps: 7}}
+			if err := result.WriteRecords(dir, "bad", bad); err != nil {
+				t.Fatal(err)
+			}
+		}, 24, "bad.jsonl:1 ", result.ErrDamaged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := begin(t)
+			if tt.change != nil {
+				tt.change(t, dir)
+			}
+			_, err := plan(t, func(c *Config) { c.Runs = tt.runs }).Prepare(dir, true, s)
+			if !errors.Is(err, tt.is) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v", err)
+			}
+			if name == "another seed" {
+				if _, err := OpenPlan(dir); !errors.Is(err, ErrOtherExperiment) {
+					t.Errorf("OpenPlan: %v", err)
+				}
+			}
+		})
+	}
+	dir := begin(t)
+	if p, err := OpenPlan(dir); err != nil || p.Config.Runs != 23 {
+		t.Errorf("OpenPlan: %v", err)
+	}
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,155 @@
+//go:build unix
+
+package plugin_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/plugin"
+)
+
+// childrenOf are ways in which a plugin starts processes: a child and a grandchild
+// whose parent is gone, in the plugin's process group and in a session of their own,
+// which only Linux finds.
+func childrenOf() map[string]*exec.Cmd {
+	const orphan = "sleep 1000 < /dev/null > /dev/null 2>&1 & echo $!"
+	list := map[string]*exec.Cmd{
+		"child":   exec.Command("/bin/sh", "-c", "echo $$; exec sleep 1000 > /dev/null 2>&1"),
+		"orphan":  exec.Command("/bin/sh", "-c", orphan),
+		"stopped": exec.Command("/bin/sh", "-c", orphan+"; kill -STOP $!"),
+	}
+	if runtime.GOOS == "linux" {
+		for _, name := range []string{"child", "orphan"} {
+			cmd := exec.Command("/bin/sh", list[name].Args[1:]...)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			list[name+" in its own session"] = cmd
+		}
+	}
+	return list
+}
+
+// serveWithChildren is a plugin that starts processes and writes their numbers to a
+// file before it serves.
+func serveWithChildren(file string) {
+	text := ""
+	for name, cmd := range childrenOf() {
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			panic(err)
+		}
+		pid, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil {
+			panic(err)
+		}
+		text += strings.TrimSpace(pid) + " " + name + "\n"
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		panic(err)
+	}
+	plugin.Serve(faultyEnvironment())
+}
+
+// children reads what serveWithChildren has written. The processes live.
+func children(t *testing.T, file string) map[string]int {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		number, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		pid, err := strconv.Atoi(number)
+		if err != nil || !alive(pid) {
+			t.Fatalf("%s: %s is not alive (%v)", name, number, err)
+		}
+		t.Cleanup(func() { kill(pid, syscall.SIGKILL) })
+		list[name] = pid
+	}
+	if len(list) != len(childrenOf()) {
+		t.Fatalf("started %v", list)
+	}
+	return list
+}
+
+// If the host is killed, everything that its plugin has started ends, too: with and
+// without a limit of memory, and if the whole process group of the host is killed.
+func TestHostIsKilled(t *testing.T) {
+	for name, tt := range map[string]struct {
+		memory int
+		group  bool
+	}{"": {}, "limit of memory": {memory: 1 << 30}, "process group": {group: true}} {
+		if tt.memory > 0 && runtime.GOOS != "linux" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "children")
+			host := exec.Command(os.Args[0], "host", os.Args[0], "serve-with-children", file)
+			host.Env = append(os.Environ(), fmt.Sprint("HOST_MEMORY=", tt.memory))
+			host.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			host.Stderr = os.Stderr
+			out, err := host.StdoutPipe()
+			if err == nil {
+				err = host.Start()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			line, err := bufio.NewReader(out).ReadString('\n')
+			pid, number := strconv.Atoi(strings.TrimSpace(line))
+			if err := errors.Join(err, number); err != nil {
+				t.Fatalf("the host says %q (%v)", line, err)
+			}
+			started := children(t, file)
+			target := host.Process.Pid
+			if tt.group {
+				target = -target
+			}
+			if err := syscall.Kill(target, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			host.Wait()
+			waitForEnd(t, pid)
+			for name, pid := range started {
+				t.Log(name)
+				waitForEnd(t, pid)
+			}
+		})
+	}
+}
+
+// However a plugin ends while its host lives, everything that it has started ends
+// with it.
+func TestChildrenEndWithThePlugin(t *testing.T) {
+	for name, end := range map[string]func(p *plugin.Process) error{
+		"closed": func(p *plugin.Process) error { return p.Close() },
+		"killed": func(p *plugin.Process) error { return kill(p.Pid(), syscall.SIGKILL) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "children")
+			p := launch(t, plugin.LaunchOptions{}, "serve-with-children", file)
+			started := children(t, file)
+			if err := end(p); err != nil {
+				t.Fatal(err)
+			}
+			for name, pid := range started {
+				t.Log(name)
+				waitForEnd(t, pid)
+			}
+		})
+	}
+}

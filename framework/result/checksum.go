@@ -1,0 +1,49 @@
+package result
+
+import (
+	"bytes"
+	"hash/crc32"
+)
+
+// A line of a record file ends in a CRC-32C (Castagnoli et al. 1993) of the bytes
+// before it, ,"crc32c":"0123abcd"}, in eight hexadecimal digits. Lines of old
+// versions have none and are read unchecked.
+const (
+	checksumKey    = `,"crc32c":"`
+	checksumLength = len(checksumKey) + 8 + len(`"}`)
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// appendLine is AppendJSON with the checksum.
+func (r *Record) appendLine(dst []byte) []byte {
+	start := len(dst)
+	dst = r.AppendJSON(dst)
+	dst = dst[:len(dst)-1] // the brace
+	sum := checksum(dst[start:])
+	return append(append(append(dst, checksumKey...), sum[:]...), `"}`...)
+}
+
+// checksum returns the CRC-32C of a record's bytes as hexadecimal digits.
+func checksum(body []byte) (digits [8]byte) {
+	sum := crc32.Checksum(body, castagnoli)
+	for i := range digits {
+		digits[i] = "0123456789abcdef"[sum>>(28-4*i)&15]
+	}
+	return digits
+}
+
+// splitChecksum returns a line's bytes before its checksum. known is false if the
+// line has none, valid if it has the right one. line has no line feed.
+func splitChecksum(line []byte) (body []byte, known, valid bool) {
+	if len(line) < checksumLength || !bytes.HasSuffix(line, []byte(`"}`)) {
+		return line, false, false
+	}
+	body, tail := line[:len(line)-checksumLength], line[len(line)-checksumLength:]
+	digits, ok := bytes.CutPrefix(tail, []byte(checksumKey))
+	if !ok {
+		return line, false, false
+	}
+	want := checksum(body)
+	return body, true, string(digits[:8]) == string(want[:])
+}
