@@ -54,11 +54,12 @@ func TestImportsPointDown(t *testing.T) {
 	}{
 		{"bandit", nil},
 		{"mdp", nil},
+		{"voi", nil},
 		{"options", []string{"bandit", "mdp"}},
 		{"framework", []string{"options", "bandit", "mdp"}},
-		{"plugins", []string{"framework", "options", "bandit", "mdp"}},
+		{"plugins", []string{"framework", "options", "bandit", "mdp", "voi"}},
 		{"examples", []string{"framework", "options", "bandit", "mdp"}},
-		{"cmd", []string{"plugins", "framework", "options", "bandit", "mdp"}},
+		{"cmd", []string{"plugins", "framework", "options", "bandit", "mdp", "voi"}},
 	}
 	packages := load(t, false)
 	for _, rule := range may {

@@ -118,11 +118,7 @@ func TestBadArguments(t *testing.T) {
 		"target 3 is outside":         one(c.HittingTimes(3)),
 		"target -1 is outside":        two(mdp.ShortestTimes(m, -1)),
 		"confidence 2":                one(mdp.SampleMixing(m, mdp.Uniform{}, mdp.SampleOptions{Confidence: 2})),
-		"no state 0 with an action 5": one(mdp.CoupleModel(m, mdp.Constant(3, 0), 0, 5, mdp.CouplingOptions{})),
-		"state 4 is outside":          one(mdp.Couple(m.Step, mdp.Constant(3, 0), 4, 0, mdp.CouplingOptions{})),
-		"leads to a state outside":    one(mdp.Couple(func(_, _ int, _ *rand.Rand) (int, float64) { return 8, 0 }, mdp.Constant(3, 0), 0, 0, mdp.CouplingOptions{})),
 		"0.9-quantile of 0 models":    two(mdp.PosteriorMixing(nil, mdp.Uniform{}, .9, mdp.MixingOptions{})),
-		"state 5 at time 1":           one(mdp.TrajectorySpectrum([]int{0, 5}, 3, .1)),
 		"states × ":                   one(mdp.NewModel(mdp.Definition{States: 1 << 30, Actions: 1 << 30})),
 		"never leads to state 1":      one(mdp.NewModel(mdp.Definition{States: 2, Actions: 1, Transitions: []mdp.Transition{{0, 0, 0, 1}, {1, 0, 1, 1}}, SuccessorRewards: []mdp.SuccessorReward{{0, 0, 1, 3}}})),
 	} {

@@ -7,7 +7,7 @@
 // (Sutton, Precup & Singh 1999); the latter two may depend on the time since
 // its initiation, so that timeouts are options, too. [NewModel] computes what an
 // option does, exactly, from a model of its process; [SolveSMDP] plans with such
-// models; [QLearner] and [IntraLearner] learn the values of options from data.
+// models.
 //
 // # The reduction
 //
@@ -15,8 +15,16 @@
 // steps? The belief is a set of K equally likely models. Each option has a value
 // in each, which makes it an arm of a bandit with a population of K members, and
 // the thresholds of package bandit apply with the share of the horizon that T
-// steps are. [Reduce] makes that bandit, [Decide] decides; the mathematics, and
-// what is not claimed, is in docs/theory.md, Part 3.
+// steps are. [Reduce] makes that bandit of models, [Tables] of tables of action
+// values, and [Decide] decides; the mathematics, and what is not claimed, is in
+// docs/theory.md, Part 3.
+//
+// # Adding a rule or a kind of option
+//
+// An exploration rule ([Rule]) is one file, rule_NAME.go, and one line in [Rules]. A
+// kind of option ([Kind]) is one file, kind_NAME.go, which makes its options, values
+// them and acts, and one line in [Kinds]. Configurations, their schema, help texts and
+// errors follow from these lists.
 //
 // The package is mathematics: it imports the standard library, gonum, and
 // packages bandit and mdp. Functions panic, with a constant message, when a

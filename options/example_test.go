@@ -19,7 +19,7 @@ func ExampleDecide() {
 		Hold:   5,
 	}
 	for _, gamma := range []float64{0.9, 0.95} {
-		d, err := options.Decide(options.DeciderConfig{Horizon: bandit.Discounted(gamma)}, &p, nil)
+		d, err := options.Decide(options.DeciderConfig{Rule: options.RuleCommonModel, Horizon: bandit.Discounted(gamma)}, &p, nil)
 		if err != nil {
 			fmt.Println(err)
 			return

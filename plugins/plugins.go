@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/plugins/modelfile"
 	"github.com/rlrun/rlrun/plugins/tabular"
 	"github.com/rlrun/rlrun/plugins/tabularagents"
+	"github.com/rlrun/rlrun/plugins/thresholdmodel"
 )
 
 // All returns every bundled plugin.
@@ -27,5 +28,6 @@ func All() []vector.Plugin {
 		banditagent.Plugin(),
 		families.Plugin(),
 		modelfile.Plugin(),
+		thresholdmodel.Plugin(),
 	}, tabular.Plugins(), classiccontrol.Plugins(), tabularagents.Plugins(), modelagents.Plugins(), linearagents.Plugins())
 }

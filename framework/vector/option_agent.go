@@ -7,7 +7,7 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// OptionAgent is a Agent whose exploration the host may take over: it
+// OptionAgent is an Agent whose exploration the host may take over: it
 // describes the bandit over options that the reduction makes of a lane's state
 // (docs/theory.md §3.4), the host decides, and the agent follows the chosen
 // option until the host decides again. An agent that is only ever stepped by
@@ -24,12 +24,12 @@ type OptionAgent interface {
 	// StepOptions is Step, but for the lanes where epochs is true: such a lane
 	// learns, selects no action, and describes the decision it faces in its
 	// entry of problems. The host supplies the terms of the problem that are its
-	// own: Step, Hold, Charge and Capped. The slices of a problem belong to the
+	// own: Step, Hold, ExplorationCost and Capped. The slices of a problem belong to the
 	// agent and are valid until the next call. Lanes that are idle, or whose
 	// episode just ended, have no epoch.
 	StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error
 	// Choose ends the epochs of the last StepOptions: a lane with an entry ≥ 0 in
-	// choices follows that option (an index of its problem's Arms) from now on,
+	// choices follows that option (an index of its problem's Arms and, after them, Pairs) from now on,
 	// and selects its action by it. Other lanes are left alone. The greedy option is
 	// greedy for what the lane knows by then, at every step; others should stay what
 	// they were when they were chosen.

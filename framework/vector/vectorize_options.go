@@ -61,14 +61,14 @@ func (v *optionLanes) ask(ctx context.Context, agent framework.Agent, observatio
 		return framework.Candidates{}, err
 	}
 	switch {
-	case len(c.Policies) != len(c.Arms):
-		err = fmt.Errorf("%w: %d policies for %d options", framework.ErrInvalidAnswer, len(c.Policies), len(c.Arms))
+	case len(c.Policies) != c.NumOptions():
+		err = fmt.Errorf("%w: %d policies for %d options", framework.ErrInvalidAnswer, len(c.Policies), c.NumOptions())
 	case c.Greedy < 0 || c.Greedy >= len(c.Arms):
 		err = fmt.Errorf("%w: the greedy option is number %d of %d", framework.ErrInvalidAnswer, c.Greedy, len(c.Arms))
 	}
 	for x, p := range c.Policies {
 		if p == nil && err == nil {
-			err = fmt.Errorf("%w: option %s has no policy", framework.ErrInvalidAnswer, c.Arms[x].Name)
+			err = fmt.Errorf("%w: option %s has no policy", framework.ErrInvalidAnswer, c.Name(x))
 		}
 	}
 	return c, err

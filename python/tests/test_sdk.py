@@ -584,6 +584,27 @@ def test_problems_one_by_one_are_those_of_columns() -> None:
     assert replies[0] == replies[1]
 
 
+def test_pairs_follow_the_named_options() -> None:
+    pairs = [[3, 1, 5.0, 2.0, 2.5], [4, 0, 9.0, 1.0, 10.0]]
+    values = np.zeros((2, 1, 0))
+    columns = rlrun.Problems(["greedy"], values, pairs=[np.array(pairs), np.empty((0, 5))])
+    one_by_one = [rlrun.Problem(["greedy"], values[0], pairs=pairs), rlrun.Problem(["greedy"], values[0])]
+    for answer in (columns, one_by_one):
+        decisions = _decisions.read(answer, range(2))
+        reply = pb.AgentReply()
+        decisions.write(reply, {})
+        assert np.frombuffer(reply.pair_counts, "<u4").tolist() == [2, 0]
+        assert np.frombuffer(reply.pairs, "<f8").reshape(-1, 5).tolist() == pairs
+        places, lanes = np.array([0, 1]), np.array([0, 1])
+        assert decisions.chosen(places, np.array([2, 0]), lanes).tolist() == [2, 0]
+        with pytest.raises(rlrun.InvalidAction, match="option 1 of a decision between 1"):
+            decisions.chosen(places, np.array([0, 1]), lanes)
+    with pytest.raises(rlrun.InvalidAnswer, match=r"pairs of shape \(1, 4\), want \(1, 5\)"):
+        _decisions.read([rlrun.Problem(["greedy"], values[0], pairs=[[1, 2, 3, 4]])], [0])
+    with pytest.raises(rlrun.InvalidAnswer, match="pairs of 1 lanes, want 2"):
+        _decisions.read(rlrun.Problems(["greedy"], values, pairs=[np.empty((0, 5))]), range(2))
+
+
 TWO = np.zeros((2, 2, 2))
 
 

@@ -28,17 +28,21 @@ class Decisions:
     reveals: NDArray[np.float64]
     values: NDArray[np.float64]
     optimal: NDArray[np.float64] | None
+    width: NDArray[np.int64]  # options of each in the author's count, before the pairs
+    pair_counts: NDArray[np.int64]
+    pairs: NDArray[np.float64]  # five numbers each
 
     def chosen(self, places: NDArray[np.intp], choices: NDArray[Any], lanes: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return the author's numbers of the options that the decisions at these places ended with."""
-        bad = choices >= self.sizes[places]
+        sizes = self.sizes[places]
+        offered = sizes + self.pair_counts[places]
+        bad = choices >= offered
         if bad.any():
             i = int(np.argmax(bad))
-            raise InvalidAction(
-                f"option {choices[i]} of a decision between {self.sizes[places[i]]}", lane=int(lanes[i])
-            )
+            raise InvalidAction(f"option {choices[i]} of a decision between {offered[i]}", lane=int(lanes[i]))
         begin = np.cumsum(self.sizes) - self.sizes
-        options: NDArray[np.int64] = self.numbers[begin[places] + choices]
+        named = self.numbers[begin[places] + np.minimum(choices, sizes - 1)]
+        options: NDArray[np.int64] = np.where(choices < sizes, named, self.width[places] + choices - sizes)
         return options
 
     def write(self, reply: pb.AgentReply, sent: dict[str, int]) -> None:
@@ -56,6 +60,9 @@ class Decisions:
         reply.values = self.values.astype("<f8").tobytes()
         if self.optimal is not None:
             reply.optimal = self.optimal.astype("<f8").tobytes()
+        if self.pair_counts.any():
+            reply.pair_counts = self.pair_counts.astype("<u4").tobytes()
+            reply.pairs = self.pairs.astype("<f8").tobytes()
 
 
 def read(answer: Problems | Sequence[Problem], lanes: Sequence[int]) -> Decisions:
@@ -80,6 +87,10 @@ def _columns(p: Problems, lanes: int) -> Decisions:
     optimal = None if p.optimal is None else _numbers(p.optimal, "optimal")
     if optimal is not None:
         _check(optimal, (lanes, members), "optimal")
+    each = [None] * lanes if p.pairs is None else p.pairs
+    if len(each) != lanes:
+        raise InvalidAnswer(f"pairs of {len(each)} lanes, want {lanes}")
+    pairs = [_pairs(x) for x in each]
     return Decisions(
         sizes=offered.sum(axis=1),
         members=np.full(lanes, members),
@@ -90,12 +101,15 @@ def _columns(p: Problems, lanes: int) -> Decisions:
         reveals=_reveals(p, n)[numbers],
         values=values[offered],
         optimal=optimal,
+        width=np.full(lanes, n),
+        pair_counts=np.array([len(x) for x in pairs]),
+        pairs=np.concatenate(pairs),
     )
 
 
 def _each(problems: Sequence[Problem], lanes: Sequence[int]) -> Decisions:
     names: dict[str, int] = {}
-    values, reveals, optimal = [], [], []
+    values, reveals, optimal, pairs = [], [], [], []
     some = any(p.optimal is not None for p in problems)
     for p, lane in zip(problems, lanes, strict=True):
         try:
@@ -107,6 +121,7 @@ def _each(problems: Sequence[Problem], lanes: Sequence[int]) -> Decisions:
             if not 0 <= p.greedy < n:
                 raise InvalidAnswer(f"the greedy option is number {p.greedy} of {n}")
             reveals.append(_reveals(p, n))
+            pairs.append(_pairs(p.pairs))
         except InvalidAnswer as e:
             e.lane = lane
             raise
@@ -124,6 +139,9 @@ def _each(problems: Sequence[Problem], lanes: Sequence[int]) -> Decisions:
         reveals=np.concatenate(reveals),
         values=np.concatenate([v.ravel() for v in values]),
         optimal=np.concatenate(optimal) if some else None,
+        width=np.array([len(v) for v in values]),
+        pair_counts=np.array([len(x) for x in pairs]),
+        pairs=np.concatenate(pairs),
     )
 
 
@@ -131,6 +149,14 @@ def _reveals(p: Problem | Problems, n: int) -> NDArray[np.float64]:
     reveals = np.full(n, -1.0) if p.reveals is None else _numbers(p.reveals, "reveals")
     _check(reveals, (n,), "reveals")
     return reveals
+
+
+def _pairs(pairs: Any) -> NDArray[np.float64]:
+    if pairs is None or len(pairs) == 0:
+        return np.empty((0, 5))
+    numbers = _numbers(pairs, "pairs")
+    _check(numbers, (len(pairs), 5), "pairs")
+    return numbers
 
 
 def _numbers(values: Any, name: str) -> NDArray[np.float64]:

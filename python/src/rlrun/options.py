@@ -31,6 +31,12 @@ class Problem(NamedTuple):
     well, and for an option that is held to find out, such as random actions, the
     probability that holding it reveals the model; None is -1 for all. Only if there
     are such options ``optimal`` is needed: the K optimal values in the models.
+
+    ``pairs`` are options of kind "pair", an array (m, 5) of state and action, counted
+    from 0, and the gain, cost and expected steps of going there and taking the action
+    once: sums of rewards over the rest of the run. They have no values and are numbered
+    after the names, from n on. With pairs and no name but that of the greedy option,
+    ``values`` may be an array (1, 0).
     """
 
     names: Sequence[str]
@@ -38,6 +44,7 @@ class Problem(NamedTuple):
     greedy: int = 0
     reveals: Sequence[float] | None = None
     optimal: Any = None
+    pairs: Any = None
 
 
 class Problems(NamedTuple):
@@ -45,6 +52,7 @@ class Problems(NamedTuple):
 
     ``values`` is an array (lanes, n, K), ``optimal`` (lanes, K). Options that a lane
     does not have are False in ``offered``, an array (lanes, n); None offers all.
+    ``pairs`` has an array (m, 5) a lane, whose pairs are numbered from n on.
     """
 
     names: Sequence[str]
@@ -53,6 +61,7 @@ class Problems(NamedTuple):
     greedy: int = 0
     reveals: Sequence[float] | None = None
     optimal: Array | None = None
+    pairs: Sequence[Array] | None = None
 
 
 class OptionAgent(Agent):

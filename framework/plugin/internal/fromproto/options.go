@@ -34,6 +34,9 @@ type Decisions struct {
 	reveals                []float64
 	arms                   []options.Arm
 	values, optimal        []float64
+	counts                 []uint32 // of pairs, by decision; empty where there are none
+	numbers                []float64
+	pairs                  []options.Pair
 }
 
 // maxNames bounds what a plugin can make the host remember.
@@ -87,6 +90,9 @@ func (d *Decisions) Problems(problems []options.Problem, epochs []bool, r *pb.Ag
 			return err
 		}
 	}
+	if err := d.readPairs(r, n); err != nil {
+		return err
+	}
 	d.arms = d.arms[:0]
 	for i, number := range d.options {
 		if int64(number) >= int64(len(d.names)) {
@@ -101,9 +107,37 @@ func (d *Decisions) Problems(problems []options.Problem, epochs []bool, r *pb.Ag
 	return d.split(problems, epochs)
 }
 
+// readPairs reads the pairs of n decisions.
+func (d *Decisions) readPairs(r *pb.AgentReply, n int) error {
+	d.counts, d.pairs = d.counts[:0], d.pairs[:0]
+	if len(r.PairCounts) == 0 {
+		return length("pairs", r.Pairs, 0)
+	}
+	if err := numbers(&d.counts, "pair_counts", r.PairCounts, 4, n); err != nil {
+		return err
+	}
+	total := uint64(0)
+	for _, c := range d.counts {
+		if total += uint64(c); total > math.MaxInt32 {
+			return errors.New("pair_counts are beyond reason")
+		}
+	}
+	if err := numbers(&d.numbers, "pairs", r.Pairs, 8, 5*int(total)); err != nil {
+		return err
+	}
+	for x := range slices.Chunk(d.numbers, 5) {
+		s, a := int(x[0]), int(x[1])
+		if float64(s) != x[0] || float64(a) != x[1] {
+			return fmt.Errorf("a pair of state %v and action %v, must be whole numbers", x[0], x[1])
+		}
+		d.pairs = append(d.pairs, options.Pair{State: s, Action: a, Gain: x[2], Cost: x[3], Steps: x[4]})
+	}
+	return nil
+}
+
 // split hands every lane its part of the columns.
 func (d *Decisions) split(problems []options.Problem, epochs []bool) error {
-	arms, values, optimal := d.arms, d.values, d.optimal
+	arms, values, optimal, pairs := d.arms, d.values, d.optimal, d.pairs
 	k := 0
 	for i, epoch := range epochs {
 		if !epoch {
@@ -114,6 +148,10 @@ func (d *Decisions) split(problems []options.Problem, epochs []bool) error {
 		arms, values = arms[size:], values[size*members:]
 		if len(optimal) > 0 {
 			p.Optimal, optimal = optimal[:members:members], optimal[members:]
+		}
+		if len(d.counts) > 0 {
+			m := int(d.counts[k])
+			p.Pairs, pairs = pairs[:m:m], pairs[m:]
 		}
 		if err := p.Check(); err != nil {
 			return &vector.LaneError{Lane: i, Err: err}

@@ -320,6 +320,10 @@ func TestDecisions(t *testing.T) {
 					}
 					p.Arms = append(p.Arms, a)
 				}
+				for range rapid.IntRange(0, 2).Draw(rt, "pairs") {
+					p.Pairs = append(p.Pairs, options.Pair{State: rapid.IntRange(0, 1<<24).Draw(rt, "state"), Action: rapid.IntRange(0, 9).Draw(rt, "action"),
+						Gain: number.Draw(rt, "gain"), Cost: number.Draw(rt, "cost"), Steps: 1 + rapid.Float64Range(0, 1e3).Draw(rt, "steps")})
+				}
 				if optimal {
 					p.Optimal = rapid.SliceOfN(number, k, k).Draw(rt, "optima")
 				}

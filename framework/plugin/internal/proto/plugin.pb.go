@@ -1293,7 +1293,14 @@ type AgentReply struct {
 	Values  []byte `protobuf:"bytes,10,opt,name=values,proto3" json:"values,omitempty"` // K float64 an option
 	// K float64 a decision, the optimal values in the models; or empty, where no
 	// option is held to reveal the model.
-	Optimal       []byte `protobuf:"bytes,11,opt,name=optimal,proto3" json:"optimal,omitempty"`
+	Optimal []byte `protobuf:"bytes,11,opt,name=optimal,proto3" json:"optimal,omitempty"`
+	// Options of kind "pair", which are numbered after the n others and have no values:
+	// one uint32 a decision, how many it has; empty where none has any. A decision with
+	// pairs and one other option, the greedy one, may have K = 0.
+	PairCounts []byte `protobuf:"bytes,12,opt,name=pair_counts,json=pairCounts,proto3" json:"pair_counts,omitempty"`
+	// Five float64 a pair: state and action, counted from 0, and the gain, the cost and
+	// the expected steps of trying the action in the state.
+	Pairs         []byte `protobuf:"bytes,13,opt,name=pairs,proto3" json:"pairs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1401,6 +1408,20 @@ func (x *AgentReply) GetValues() []byte {
 func (x *AgentReply) GetOptimal() []byte {
 	if x != nil {
 		return x.Optimal
+	}
+	return nil
+}
+
+func (x *AgentReply) GetPairCounts() []byte {
+	if x != nil {
+		return x.PairCounts
+	}
+	return nil
+}
+
+func (x *AgentReply) GetPairs() []byte {
+	if x != nil {
+		return x.Pairs
 	}
 	return nil
 }
@@ -2423,7 +2444,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04step\x18\b \x01(\x04R\x04step\x12\x16\n" +
 	"\x06epochs\x18\t \x01(\fR\x06epochs\x12\x18\n" +
 	"\achoices\x18\n" +
-	" \x01(\fR\achoices\"\xac\x02\n" +
+	" \x01(\fR\achoices\"\xe3\x02\n" +
 	"\n" +
 	"AgentReply\x12\x18\n" +
 	"\aactions\x18\x01 \x01(\fR\aactions\x12,\n" +
@@ -2437,7 +2458,10 @@ const file_plugin_proto_rawDesc = "" +
 	"\areveals\x18\t \x01(\fR\areveals\x12\x16\n" +
 	"\x06values\x18\n" +
 	" \x01(\fR\x06values\x12\x18\n" +
-	"\aoptimal\x18\v \x01(\fR\aoptimal\"+\n" +
+	"\aoptimal\x18\v \x01(\fR\aoptimal\x12\x1f\n" +
+	"\vpair_counts\x18\f \x01(\fR\n" +
+	"pairCounts\x12\x14\n" +
+	"\x05pairs\x18\r \x01(\fR\x05pairs\"+\n" +
 	"\rModelsRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\"i\n" +
 	"\vModelsReply\x12\x16\n" +

@@ -27,9 +27,11 @@ func Kinds(kinds []options.Kind) []string {
 func Decisions(r *pb.AgentReply, epochs []bool, problems []options.Problem, names map[string]uint32) error {
 	r.Names, r.Sizes, r.Members, r.Greedy = r.Names[:0], r.Sizes[:0], r.Members[:0], r.Greedy[:0]
 	r.Options, r.Reveals, r.Values, r.Optimal = r.Options[:0], r.Reveals[:0], r.Values[:0], r.Optimal[:0]
-	optimal := false
+	r.PairCounts, r.Pairs = r.PairCounts[:0], r.Pairs[:0]
+	optimal, pairs := false, false
 	for i, epoch := range epochs {
 		optimal = optimal || epoch && len(problems[i].Optimal) > 0
+		pairs = pairs || epoch && len(problems[i].Pairs) > 0
 	}
 	for i, epoch := range epochs {
 		if !epoch {
@@ -59,6 +61,12 @@ func Decisions(r *pb.AgentReply, epochs []bool, problems []options.Problem, name
 			r.Reveals = space.AppendNumbers(r.Reveals, []float64{reveal})
 		}
 		r.Values = space.AppendNumbers(r.Values, p.Values)
+		if pairs {
+			r.PairCounts = appendUint32(r.PairCounts, uint32(len(p.Pairs)))
+			for _, x := range p.Pairs {
+				r.Pairs = space.AppendNumbers(r.Pairs, []float64{float64(x.State), float64(x.Action), x.Gain, x.Cost, x.Steps})
+			}
+		}
 		switch {
 		case !optimal:
 		case len(p.Optimal) == k:

@@ -230,7 +230,7 @@ class AgentRequest(_message.Message):
     def __init__(self, instance: _Optional[int] = ..., signals: _Optional[bytes] = ..., seeds: _Optional[bytes] = ..., observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., step: _Optional[int] = ..., epochs: _Optional[bytes] = ..., choices: _Optional[bytes] = ...) -> None: ...
 
 class AgentReply(_message.Message):
-    __slots__ = ("actions", "error", "step", "names", "sizes", "members", "greedy", "options", "reveals", "values", "optimal")
+    __slots__ = ("actions", "error", "step", "names", "sizes", "members", "greedy", "options", "reveals", "values", "optimal", "pair_counts", "pairs")
     ACTIONS_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
@@ -242,6 +242,8 @@ class AgentReply(_message.Message):
     REVEALS_FIELD_NUMBER: _ClassVar[int]
     VALUES_FIELD_NUMBER: _ClassVar[int]
     OPTIMAL_FIELD_NUMBER: _ClassVar[int]
+    PAIR_COUNTS_FIELD_NUMBER: _ClassVar[int]
+    PAIRS_FIELD_NUMBER: _ClassVar[int]
     actions: bytes
     error: Error
     step: int
@@ -253,7 +255,9 @@ class AgentReply(_message.Message):
     reveals: bytes
     values: bytes
     optimal: bytes
-    def __init__(self, actions: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., step: _Optional[int] = ..., names: _Optional[_Iterable[str]] = ..., sizes: _Optional[bytes] = ..., members: _Optional[bytes] = ..., greedy: _Optional[bytes] = ..., options: _Optional[bytes] = ..., reveals: _Optional[bytes] = ..., values: _Optional[bytes] = ..., optimal: _Optional[bytes] = ...) -> None: ...
+    pair_counts: bytes
+    pairs: bytes
+    def __init__(self, actions: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., step: _Optional[int] = ..., names: _Optional[_Iterable[str]] = ..., sizes: _Optional[bytes] = ..., members: _Optional[bytes] = ..., greedy: _Optional[bytes] = ..., options: _Optional[bytes] = ..., reveals: _Optional[bytes] = ..., values: _Optional[bytes] = ..., optimal: _Optional[bytes] = ..., pair_counts: _Optional[bytes] = ..., pairs: _Optional[bytes] = ...) -> None: ...
 
 class ModelsRequest(_message.Message):
     __slots__ = ("instance",)

@@ -1,0 +1,154 @@
+// Package thresholdmodel is the agent that explores by the paper's threshold in finite
+// tasks: package voi, lane by lane.
+package thresholdmodel
+
+import (
+	"math"
+
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/plugins/internal/finite"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
+	"github.com/rlrun/rlrun/voi"
+)
+
+// params are the parameters of the agent.
+type params struct {
+	Rule       string   `json:"rule" jsonschema:"enum=sup,enum=mean" jsonschema_description:"What trying a pair gains: sup is the largest δ·P(D ≥ δ), the threshold of the paper; mean is E D⁺, the value of information. D is by how much what is shown improves the rest of the run."`
+	Gamma      *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount: what is learned counts for 1/(1-gamma) steps. By default it counts for the steps that are left of the run, and for 100 if the host does not say how many there are."`
+	RewardLow  *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: the environment's."`
+	RewardHigh *float64 `json:"reward_high,omitempty" jsonschema_description:"Largest reward. Default: the environment's."`
+}
+
+// defaultGamma counts where the number of steps of a run is not known.
+const defaultGamma = 0.99
+
+// Plugin returns the agent. It is greedy for the posterior mean of a model, and goes to
+// try a pair of a state and action where what that may gain over the steps that are
+// left exceeds the discounted sum of gaps on the way there and back (condition (T)
+// of docs/theory.md §3.8). The prior is learned from the pairs tried; no parameter is
+// tuned. It takes observations for Markov states. After a terminal state the next
+// episode follows; a truncated step teaches like any other. Rewards outside their
+// bounds are taken as they are.
+func Plugin() vector.Plugin {
+	p := finite.Plugin("rlrun/threshold-model@1",
+		"Explores by the threshold of Dimitrakakis (2006), pair by pair: where what trying may gain over the rest of the run exceeds what the detour costs. Ours; nothing to tune.",
+		params{Rule: "sup"},
+		func(p params, t finite.Task) (func() finite.Learner, error) {
+			rule := voi.Sup
+			switch p.Rule {
+			case "sup":
+			case "mean":
+				rule = voi.Mean
+			default:
+				return nil, lanes.Invalid("rule is %q, must be sup or mean", p.Rule)
+			}
+			x := agent{rule: rule, actions: t.Actions, low: t.Spec.RewardLow, high: t.Spec.RewardHigh}
+			if p.RewardLow != nil {
+				x.low = *p.RewardLow
+			}
+			if p.RewardHigh != nil {
+				x.high = *p.RewardHigh
+			}
+			switch {
+			case math.IsInf(x.low, 0) || math.IsInf(x.high, 0):
+				return nil, lanes.Unsupported("rewards of %s are in [%v, %v]; set reward_low and reward_high", t.Spec.ID, x.low, x.high)
+			case !(x.low <= x.high):
+				return nil, lanes.Invalid("reward_low is %v, must not exceed reward_high, %v", x.low, x.high)
+			}
+			switch {
+			case p.Gamma != nil && !(*p.Gamma >= 0 && *p.Gamma < 1):
+				return nil, lanes.Invalid("gamma is %v, must be in [0,1)", *p.Gamma)
+			case p.Gamma != nil:
+				x.horizon = 1 / (1 - *p.Gamma)
+			case t.Spec.Steps > 0:
+				x.steps = t.Spec.Steps
+			default:
+				x.horizon = 1 / (1 - defaultGamma)
+			}
+			return func() finite.Learner {
+				lane := x
+				lane.number = make([]int32, t.States)
+				return &lane
+			}, nil
+		})
+	return lanes.Breaks([]vector.Plugin{p}, map[string]map[string]string{"rlrun/threshold-model@1": {
+		"duplicated-actions": "every copy of an action is tried by itself, which costs short runs steps",
+	}})[0]
+}
+
+// agent is one lane.
+type agent struct {
+	rule      voi.Rule
+	actions   int
+	low, high float64
+	horizon   float64 // if steps is 0
+	steps     int     // of a run
+
+	planner       *voi.Planner
+	number        []int32 // by observation: the planner's number of the state plus 1, 0 if never visited
+	taken         int     // steps of this run
+	state, action int     // of the last step
+	reward        float64 // of the last step of an episode that terminated
+	ended         bool    // so did the last one; where its last step leads is not known before the next one begins
+}
+
+// Start implements finite.Learner. The agent draws nothing: the seed does not count.
+func (x *agent) Start(uint64) {
+	x.planner = voi.NewPlanner(voi.NewBelief(x.actions, x.low, x.high), x.rule)
+	clear(x.number)
+	x.taken, x.ended = 0, false
+}
+
+// Begin implements finite.Learner.
+func (x *agent) Begin(o int) int {
+	s := x.visit(o)
+	if x.ended {
+		x.planner.Learn(x.state, x.action, x.reward, s)
+		x.ended = false
+	}
+	return x.choose(s)
+}
+
+// Step implements finite.Learner.
+func (x *agent) Step(r float64, o int) int {
+	s := x.visit(o)
+	x.taken++
+	x.planner.Learn(x.state, x.action, r, s)
+	return x.choose(s)
+}
+
+// End implements finite.Learner.
+func (x *agent) End(r float64, o int, terminated bool) {
+	x.taken++
+	if terminated {
+		x.reward, x.ended = r, true
+		return
+	}
+	x.planner.Learn(x.state, x.action, r, x.visit(o))
+}
+
+// Act implements finite.Learner.
+func (x *agent) Act(o int) int {
+	if x.number[o] == 0 {
+		return 0
+	}
+	return x.planner.Greedy(int(x.number[o]) - 1)
+}
+
+// visit returns the number of a state.
+func (x *agent) visit(o int) int {
+	if x.number[o] == 0 {
+		x.number[o] = int32(x.planner.AddState()) + 1
+	}
+	return int(x.number[o]) - 1
+}
+
+func (x *agent) choose(s int) int {
+	horizon := x.horizon
+	if x.steps > 0 {
+		horizon = float64(max(1, x.steps-x.taken))
+	}
+	x.state = s
+	x.action, _ = x.planner.Action(s, horizon)
+	return x.action
+}

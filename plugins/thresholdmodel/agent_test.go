@@ -1,0 +1,128 @@
+package thresholdmodel
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+	"github.com/rlrun/rlrun/plugins/plugintest"
+	"github.com/rlrun/rlrun/plugins/tabular"
+)
+
+func plugins() agenttest.Plugins { return append(tabular.Plugins(), Plugin()) }
+
+func TestConform(t *testing.T) {
+	for _, params := range []string{``, `{"rule":"mean","gamma":0.9}`} {
+		plugintest.Conform(t, Plugin(), json.RawMessage(params))
+	}
+}
+
+func TestWrongParameters(t *testing.T) {
+	agenttest.Refuse(t, []vector.Plugin{Plugin()}, agenttest.Finite, []agenttest.Wrong{
+		{Agent: "threshold-model", Params: `{"rule":"x"}`, Want: "rule"},
+		{Agent: "threshold-model", Params: `{"gamma":1}`, Want: "gamma"},
+		{Agent: "threshold-model", Params: `{"reward_high":-2}`, Want: "reward_low"},
+	})
+	unbounded := agenttest.Finite
+	unbounded.RewardHigh = math.Inf(1)
+	if _, err := Plugin().OpenAgent(t.Context(), nil, unbounded, 1); !errors.Is(err, framework.ErrUnsupported) {
+		t.Errorf("unbounded rewards: %v", err)
+	}
+	if _, err := Plugin().OpenAgent(t.Context(), json.RawMessage(`{"reward_high":3}`), unbounded, 1); err != nil {
+		t.Errorf("bounds as parameters: %v", err)
+	}
+}
+
+// It finds the far end of RiverSwim, where dithering does not go, and stays: in ten runs of
+// 10,000 steps the second half earns 0.4286 a step at best. The probability that a mean
+// of so many steps falls short of 0.40 by chance, if every run has found it, is below 1e-6.
+func TestFindsTheFarEnd(t *testing.T) {
+	for _, params := range []string{`{"gamma":0.9999}`, `{"gamma":0.9999,"rule":"mean"}`} {
+		sum := 0.0
+		for _, o := range plugins().Play(t, "riverswim", `{"limit":0}`, "threshold-model", params, 0, 10, 10_000, []int{5_000, 10_000}, result.Reward) {
+			sum += o.Curves[result.Reward][1] / 10
+		}
+		if sum < 0.40 || sum > 0.45 {
+			t.Errorf("%s: %.4f a step", params, sum)
+		}
+	}
+}
+
+// What is learned counts for the steps that are left. Of two arms that pay 1 with
+// probabilities 0.5 and 0.45 the worse is tried more often in the first 100 of 100,000 steps
+// than in all of 100, over 40 seeds.
+func TestHorizonDecides(t *testing.T) {
+	tries := func(steps int) (worse int) {
+		spec := agenttest.Finite
+		spec.Steps, spec.Continuing, spec.RewardLow = steps, true, 0
+		for seed := range uint64(40) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			x := agenttest.Lane[*agent](t, Plugin(), ``, spec)
+			a := x.Begin(0)
+			for range 100 {
+				worse += a
+				r := 0.0
+				if rng.Float64() < 0.5-0.05*float64(a) {
+					r = 1
+				}
+				a = x.Step(r, 0)
+			}
+		}
+		return worse
+	}
+	if few, many := tries(100), tries(100_000); float64(few) > 0.9*float64(many) {
+		t.Errorf("the worse arm was tried %d times with 100 steps to live, %d with 100,000", few, many)
+	}
+}
+
+// Labels, and states that are declared but never visited, change nothing; nor do
+// rewards that are scaled and shifted with their bounds.
+func TestInvariances(t *testing.T) {
+	play := func(scale, shift float64, states int64, label func(int) int) (total float64) {
+		spec := agenttest.Finite
+		spec.RewardLow, spec.RewardHigh, spec.Steps = shift, shift+scale, 2000
+		spec.Observation = space.Discrete{N: states}
+		x := agenttest.Lane[*agent](t, Plugin(), ``, spec)
+		s := 0
+		a := x.Begin(label(s))
+		for k := range 2000 {
+			y, r := s, 0.0
+			switch {
+			case a == 1 && k%3 > 0:
+				y = min(5, s+1)
+			case a == 0:
+				y = max(0, s-1)
+			}
+			if s == 5 {
+				r = 1
+			} else if s == 0 {
+				r = 0.125
+			}
+			total += r
+			s = y
+			a = x.Step(shift+scale*r, label(s))
+		}
+		return total
+	}
+	same := func(s int) int { return s }
+	want := play(1, 0, 6, same)
+	if want < 100 {
+		t.Errorf("reward %v", want)
+	}
+	for name, got := range map[string]float64{
+		"padding":    play(1, 0, 500, same),
+		"relabelled": play(1, 0, 6, func(s int) int { return (s*5 + 3) % 6 }),
+		"affine":     play(16, -4, 6, same),
+	} {
+		if got != want {
+			t.Errorf("%s: reward %v, want %v", name, got, want)
+		}
+	}
+}

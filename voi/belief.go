@@ -1,0 +1,181 @@
+package voi
+
+import "slices"
+
+// Belief is what has been seen of an unknown finite MDP, and an empirical Bayes prior
+// of the rest. It grows with the states visited; states that were declared but never
+// visited change nothing.
+type Belief struct {
+	actions    int
+	low, scale float64 // rewards are stored as (r − low)/scale
+	pairs      []pair  // of state s and action a: s*actions+a
+	near       [][]int32
+	before     [][]int32
+	entries    []float64 // by state: pairs known to lead there that no neighbour explains
+
+	successors, rewards mixture
+	edges, single       float64   // sum of entries, and states with one
+	nearby, placed      float64   // new successors that neighbours explain, and all that they could have
+	tried               float64   // pairs
+	sumMeans            float64   // of mean rewards of tried pairs
+	noise, repeats      float64   // sum of squared deviations of rewards from their pair's mean, and degrees of freedom
+	surprises           []float64 // rewards that were new to their pair when it was tried again, the last maxSurprises
+	surprised           int       // how many there were
+	steps               float64
+}
+
+// pair is what has been seen of a state and action.
+type pair struct {
+	n        float64
+	next     []int32 // distinct successors
+	count    []float64
+	mean, m2 float64   // of rewards
+	values   []float64 // distinct rewards, at most maxValues of them
+	toNext   likelihood
+	toReward likelihood
+}
+
+const maxValues, maxSurprises = 8, 64
+
+// NewBelief returns an empty belief about a task with so many actions and rewards
+// between low and high, which are finite. low = high means that no reward is known to
+// differ.
+func NewBelief(actions int, low, high float64) *Belief {
+	b := &Belief{actions: actions, low: low, scale: high - low, successors: newMixture(2), rewards: newMixture(0)}
+	if b.scale <= 0 {
+		b.scale = 1
+	}
+	return b
+}
+
+// States returns the number of states visited.
+func (b *Belief) States() int { return len(b.near) }
+
+// AddState adds a state and returns its number: states are counted from 0.
+func (b *Belief) AddState() int {
+	s := len(b.near)
+	for range b.actions {
+		var p pair
+		for g := range points {
+			p.toNext[g], p.toReward[g] = 1, 1
+		}
+		b.pairs = append(b.pairs, p)
+	}
+	b.near = append(b.near, []int32{int32(s)})
+	b.before = append(b.before, nil)
+	b.entries = append(b.entries, 0)
+	return s
+}
+
+// learn takes in that action a in state s was paid reward and led to next. It tells
+// whether that is a successor or a reward that the pair had not shown.
+func (b *Belief) learn(s, a int, reward float64, next int) bool {
+	r := (reward - b.low) / b.scale
+	p := &b.pairs[s*b.actions+a]
+	b.steps++
+	k := slices.Index(p.next, int32(next))
+	if p.n > 0 {
+		b.successors.observe(&p.toNext, p.n, k < 0)
+	}
+	isNew := k < 0
+	if isNew {
+		b.addSuccessor(s, p, next)
+	} else {
+		p.count[k]++
+	}
+	value := !slices.Contains(p.values, r)
+	if value && len(p.values) < maxValues {
+		p.values = append(p.values, r)
+	}
+	if p.n == 0 {
+		b.tried++
+	} else {
+		b.rewards.observe(&p.toReward, p.n, value)
+		if value {
+			if len(b.surprises) < maxSurprises {
+				b.surprises = append(b.surprises, r)
+			} else {
+				b.surprises[b.surprised%maxSurprises] = r
+			}
+			b.surprised++
+		}
+		d := (r - p.mean) * (r - p.mean) * p.n / (p.n + 1)
+		p.m2 += d
+		b.noise += d
+		b.repeats++
+		b.sumMeans -= p.mean
+	}
+	p.n++
+	p.mean += (r - p.mean) / p.n
+	b.sumMeans += p.mean
+	return isNew || value && len(p.values) < maxValues
+}
+
+// addSuccessor adds a successor that a pair of state s had not shown.
+func (b *Belief) addSuccessor(s int, p *pair, next int) {
+	near := slices.Contains(b.near[s], int32(next))
+	if b.triedIn(s) { // then neighbours could have explained it
+		b.placed++
+		if near {
+			b.nearby++
+		}
+	}
+	if !near {
+		switch b.entries[next]++; b.entries[next] {
+		case 1:
+			b.single++
+		case 2:
+			b.single--
+		}
+		b.edges++
+		b.near[s] = append(b.near[s], int32(next))
+		b.before[next] = append(b.before[next], int32(s))
+	}
+	p.next = append(p.next, int32(next))
+	p.count = append(p.count, 1)
+}
+
+func (b *Belief) triedIn(s int) bool {
+	for i := range b.actions {
+		if b.pairs[s*b.actions+i].n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// fit fits both mixtures to what has been seen.
+func (b *Belief) fit() {
+	each := func(of func(*pair) *likelihood) func(func(*likelihood) bool) {
+		return func(yield func(*likelihood) bool) {
+			for i := range b.pairs {
+				if p := &b.pairs[i]; p.n > 1 && !yield(of(p)) {
+					return
+				}
+			}
+		}
+	}
+	b.successors.fit(each(func(p *pair) *likelihood { return &p.toNext }))
+	b.rewards.fit(each(func(p *pair) *likelihood { return &p.toReward }))
+}
+
+// meanReward is the mean reward of a pair that was never tried: pairs' mean rewards
+// are a Dirichlet process of concentration 1 over a uniform base.
+func (b *Belief) meanReward() float64 { return (b.sumMeans + 0.5) / (b.tried + 1) }
+
+// surprise is the mean of a reward that is new to a pair tried before, likewise.
+func (b *Belief) surprise() float64 {
+	sum := 0.5
+	for _, r := range b.surprises {
+		sum += r
+	}
+	return sum / float64(len(b.surprises)+1)
+}
+
+// nearShare is the probability that a new successor of a state is the state itself or
+// one that it is already known to lead to.
+func (b *Belief) nearShare() float64 { return (0.5 + b.nearby) / (1 + b.placed) }
+
+// newShare is the probability that a successor which no neighbour explains is a state
+// never visited (Good 1953).
+func (b *Belief) newShare() float64 { return (b.single + 0.5) / (b.edges + 1) }

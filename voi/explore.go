@@ -1,0 +1,135 @@
+package voi
+
+import "math"
+
+// explorer finds the way to the prize that comes first.
+type explorer struct {
+	m      *meanModel
+	action []int32 // by state: the first action of its way to a prize, or −1
+
+	net                []float64 // by state: of the way of the largest rate, its advantage less λ by step
+	advantage, expects []float64 // of that way, and its expected number of steps
+	aim                []int32   // by state: the state whose prize its way aims at, or −1
+	queue              []int32
+	queued             []bool
+	rate               float64 // λ at the last plan
+}
+
+// first returns the first action of the way from state s on that is worth taking, or −1.
+func (e *explorer) first(s int) int {
+	if e.advantage[s] <= 0 {
+		return -1
+	}
+	return int(e.action[s])
+}
+
+// toward returns the aim of the successor that contributes most to what a pair is worth.
+func (e *explorer) toward(i int, x []float64) int32 {
+	p := &e.m.b.pairs[i]
+	best, aim := math.Inf(-1), int32(-1)
+	for k, y := range p.next {
+		if v := p.count[k] * x[y]; e.aim[y] >= 0 && v > best {
+			best, aim = v, e.aim[y]
+		}
+	}
+	return aim
+}
+
+func (e *explorer) push(states []int32) {
+	for _, s := range states {
+		if !e.queued[s] {
+			e.queued[s] = true
+			e.queue = append(e.queue, s)
+		}
+	}
+}
+
+// target finds the ways of the largest rate, which is the advantage by expected step
+// (Smith 1956), for state s: λ is moved until no way from there has a larger one
+// (Dinkelbach 1967). It returns the state whose prize is pursued from s on, or −1 if
+// none is worth its way.
+func (e *explorer) target(s int, prize []float64) int {
+	m := e.m
+	states, actions := len(m.v), m.b.actions
+	e.net, e.advantage, e.expects = grow(e.net, states), grow(e.advantage, states), grow(e.expects, states)
+	e.action, e.aim, e.queued = grow(e.action, states), grow(e.aim, states), grow(e.queued, states)
+	const least = 1e-9 // of the range of rewards: below that is rounding
+	for range 8 {
+		lambda, most := e.rate, 0.0
+		e.queue = e.queue[:0]
+		for s := range states {
+			e.net[s], e.advantage[s], e.expects[s], e.action[s], e.aim[s] = math.Inf(-1), 0, 0, -1, -1
+			for a := range actions {
+				if b := prize[s*actions+a]; b > least && b-lambda > e.net[s] {
+					e.net[s], e.advantage[s], e.expects[s], e.action[s], e.aim[s] = b-lambda, b, 1, int32(a), int32(s)
+					most = max(most, b)
+				}
+			}
+		}
+		if most == 0 {
+			e.rate = 0
+			return -1
+		}
+		for s := range states {
+			if e.action[s] >= 0 {
+				e.push(m.b.before[s])
+			}
+		}
+		tol := max(0.05*lambda, 1e-4*most)
+		for h := 0; h < len(e.queue) && h < 100*states; h++ {
+			e.improve(int(e.queue[h]), lambda, tol)
+		}
+		for _, s := range e.queue {
+			e.queued[s] = false
+		}
+		if e.expects[s] == 0 {
+			return -1
+		}
+		e.rate = max(0, e.advantage[s]/e.expects[s])
+		if math.Abs(e.rate-lambda) <= 0.05*lambda {
+			break
+		}
+	}
+	if e.advantage[s] <= 0 {
+		return -1
+	}
+	return int(e.aim[s])
+}
+
+// improve improves the way of state s for a price of lambda by step. A successor without
+// a way counts as if the step had not been made.
+func (e *explorer) improve(s int, lambda, tol float64) {
+	m := e.m
+	e.queued[s] = false
+	best, act, advantage, length := e.net[s], -1, 0.0, 0.0
+	for a := range m.b.actions {
+		i := s*m.b.actions + a
+		p := &m.b.pairs[i]
+		if p.n == 0 {
+			continue
+		}
+		var net, adv, steps, weight float64
+		for k, y := range p.next {
+			if e.action[y] >= 0 {
+				c := p.count[k]
+				weight += c
+				net += c * e.net[y]
+				adv += c * e.advantage[y]
+				steps += c * e.expects[y]
+			}
+		}
+		if weight == 0 {
+			continue
+		}
+		again := p.n / weight
+		if net = m.gamma*net/weight - (m.gap[i]+lambda)*again; net > best+tol {
+			best, act = net, a
+			advantage, length = m.gamma*adv/weight-m.gap[i]*again, steps/weight+again
+		}
+	}
+	if act >= 0 {
+		e.net[s], e.advantage[s], e.expects[s], e.action[s] = best, advantage, length, int32(act)
+		e.aim[s] = e.toward(s*m.b.actions+act, e.expects)
+		e.push(m.b.before[s])
+	}
+}

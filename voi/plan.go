@@ -1,0 +1,173 @@
+package voi
+
+import "math"
+
+// Planner decides, step by step, what to do in a task of which a Belief is all that is
+// known: it is greedy for the posterior mean, and goes to try a pair where what that
+// may gain exceeds what it costs.
+type Planner struct {
+	b     *Belief
+	rule  Rule
+	model meanModel
+	x     prospects
+	a     appraiser
+
+	prize   []float64 // by pair: what trying it may gain, less its gap
+	worth   []float64 // by state: what arriving there is worth
+	checked []int     // by state: the plan in which its prizes were computed
+	stale   []bool    // by state: its prizes are to be computed anew
+	old     []float64 // values at the last time that all prizes became stale
+	queue   []int32   // of stale states
+	next    int       // state to be checked next
+	pending int       // how many states are to be checked in turn
+
+	explore explorer
+
+	planned float64   // horizon of the last plan
+	due     bool      // the model has changed since the last plan
+	tries   []float64 // by pair, at the last plan
+	fitted  float64   // steps at the last fit
+	plans   int
+}
+
+// refresh is how many states' prizes a plan computes, those of a small task all.
+const refresh = 8
+
+// NewPlanner returns a planner for a belief, which learns by the planner from now on.
+func NewPlanner(b *Belief, rule Rule) *Planner {
+	p := &Planner{b: b, rule: rule}
+	p.model.b = b
+	p.a = appraiser{m: &p.model, x: &p.x, rule: rule}
+	p.explore.m = &p.model
+	return p
+}
+
+// AddState is Belief.AddState.
+func (p *Planner) AddState() int {
+	p.due = true
+	return p.b.AddState()
+}
+
+// Learn takes in that action a in state s was paid reward and led to next.
+func (p *Planner) Learn(s, a int, reward float64, next int) {
+	isNew := p.b.learn(s, a, reward, next)
+	p.resize()
+	i := s*p.b.actions + a
+	n := p.b.pairs[i].n
+	if isNew || n > 1.5*p.tries[i] || p.prize[i] > 0 && n > 1.1*p.tries[i] {
+		p.due = true
+		p.spoil(s)
+	}
+}
+
+func (p *Planner) resize() {
+	n, k := p.b.States(), len(p.b.pairs)
+	p.prize, p.tries = grow(p.prize, k), grow(p.tries, k)
+	p.worth, p.checked, p.stale, p.old = grow(p.worth, n), grow(p.checked, n), grow(p.stale, n), grow(p.old, n)
+}
+
+// spoil marks the prizes of a state as stale.
+func (p *Planner) spoil(s int) {
+	if !p.stale[s] {
+		p.stale[s] = true
+		p.queue = append(p.queue, int32(s))
+	}
+}
+
+// Action returns the action to take in state s, and whether it is taken to explore.
+// horizon is the number of steps that are left of the run, or 1/(1−γ), at least 1.
+func (p *Planner) Action(s int, horizon float64) (action int, explores bool) {
+	p.resize()
+	if p.due || p.pending > 0 || horizon < 0.9*p.planned || horizon > p.planned {
+		p.plan(s, horizon)
+	}
+	if a := p.explore.first(s); a >= 0 {
+		return a, a != int(p.model.policy[s])
+	}
+	return int(p.model.policy[s]), false
+}
+
+// Greedy returns the action of state s that is greedy for the posterior mean, by the
+// last plan.
+func (p *Planner) Greedy(s int) int {
+	if s >= len(p.model.policy) {
+		return 0
+	}
+	return int(p.model.policy[s])
+}
+
+func (p *Planner) plan(s int, horizon float64) {
+	p.plans++
+	if p.b.steps >= 1.05*p.fitted {
+		p.fitted = p.b.steps
+		p.b.fit()
+	}
+	if p.due || horizon < 0.9*p.planned || horizon > p.planned {
+		if horizon != p.planned {
+			p.pending = p.b.States()
+		}
+		if p.planned > 0 && (horizon < 0.9*p.planned || horizon > p.planned) || p.planned == 0 {
+			p.planned = horizon
+		}
+		for i := range p.tries {
+			p.tries[i] = p.b.pairs[i].n
+		}
+		p.due = false
+		p.model.update(1 - 1/max(p.planned, 1.0001))
+		p.model.solve()
+		p.a.horizon = p.planned
+		p.x.update(&p.model, p.planned)
+		p.drift()
+	}
+	left := refresh
+	if p.b.States() <= refresh {
+		p.pending = p.b.States()
+	}
+	for len(p.queue) > 0 && left > 0 {
+		s := int(p.queue[len(p.queue)-1])
+		p.queue = p.queue[:len(p.queue)-1]
+		p.check(s)
+		left--
+	}
+	for p.pending > 0 && left > 0 {
+		p.next = (p.next + 1) % p.b.States()
+		p.pending--
+		if p.checked[p.next] != p.plans {
+			p.check(p.next)
+			left--
+		}
+	}
+	for range 3 {
+		to := p.explore.target(s, p.prize)
+		if to < 0 || p.checked[to] == p.plans {
+			break
+		}
+		p.check(to) // a prize that is pursued is up to date
+	}
+}
+
+// check computes the prizes of a state.
+func (p *Planner) check(s int) {
+	actions := p.b.actions
+	p.worth[s] = p.a.appraise(s, p.worth[s], p.prize[s*actions:(s+1)*actions])
+	p.checked[s] = p.plans
+	p.stale[s] = false
+}
+
+// drift makes all prizes stale once values have moved, up to a constant, by a
+// twentieth of their span since that was done last.
+func (p *Planner) drift() {
+	if p.pending == p.b.States() {
+		copy(p.old, p.model.v)
+		return
+	}
+	low, high, least, most := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	for s, v := range p.model.v {
+		low, high = min(low, v), max(high, v)
+		least, most = min(least, v-p.old[s]), max(most, v-p.old[s])
+	}
+	if most-least > 0.05*(high-low) {
+		p.pending = p.b.States()
+		copy(p.old, p.model.v)
+	}
+}

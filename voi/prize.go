@@ -1,0 +1,308 @@
+package voi
+
+import "math"
+
+// appraiser computes what trying the pairs of a state may gain.
+type appraiser struct {
+	m    *meanModel
+	x    *prospects
+	rule Rule
+
+	finder       wayfinder
+	best, greedy []ways    // by state
+	outcomes     []outcome // of the ways that are best
+	own          []outcome // of the greedy ways
+	scenarios    []scenario
+	population   []improvement
+	horizon      float64
+}
+
+// row is a pair's mean reward, and the means after it of the values, of f and of c.
+type row struct{ r, v, f, c float64 }
+
+// scenario is a row that trying a pair may show, with its probability.
+type scenario struct {
+	p float64
+	row
+	record float64 // see outcome
+}
+
+// pairCase is a pair under appraisal.
+type pairCase struct {
+	value    float64 // of its state
+	policy   bool    // the policy takes it
+	second   float64 // what the second action is worth, if the policy takes this one
+	h        row     // of what it has shown
+	base     row     // of what is believed of the rest
+	tilt     row     // by how much h moves for a standard deviation of what the tries may show
+	outcomes []outcome
+}
+
+// improved writes the population of improvements D of the scenarios.
+func (a *appraiser) improved(c *pairCase) {
+	a.population = a.population[:0]
+	for i := range a.scenarios {
+		x := &a.scenarios[i]
+		a.population = append(a.population, improvement{x.p, c.improvement(a.m.gamma, x.row, x.record)})
+	}
+}
+
+// improvement returns D of a scenario: what going on with the revealed row is worth, less
+// trying it once (the row lemma).
+func (c *pairCase) improvement(gamma float64, x row, record float64) float64 {
+	d := gamma * record
+	advantage := x.r + gamma*x.v - c.value
+	if c.policy {
+		if w := advantage / (1 - gamma*x.f); w < c.second {
+			d += c.second - w
+		}
+		return d
+	}
+	w := max(advantage, (advantage-gamma*x.c)/(1-gamma*x.f))
+	if w > 0 {
+		d += w - advantage
+	}
+	return d
+}
+
+// appraise writes the prizes of the pairs of state s: max over k of the gain of k tries
+// by k, less the gap. worth is what arriving at s was worth when it was last
+// appraised, 0 if it was not; appraise returns what it is worth now.
+func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
+	m := a.m
+	actions, gamma := m.b.actions, m.gamma
+	if worth <= 0 {
+		worth = math.Sqrt(a.horizon)
+	}
+	a.best, a.greedy = grow(a.best, len(m.v)), grow(a.greedy, len(m.v))
+	best, greedy := &a.best[s], &a.greedy[s]
+	a.finder.find(best, m, s, worth, false)
+	a.finder.find(greedy, m, s, 1, true)
+	a.outcomes = a.x.newOutcomes(a.outcomes[:0], m, s, best.f, best.c)
+	a.own = a.x.newOutcomes(a.own[:0], m, s, greedy.f, greedy.c)
+
+	taken := int(m.policy[s])
+	second := math.Inf(-1)
+	sum, weight := 0.0, 0.0
+	for act := range actions {
+		if i := s*actions + act; act != taken {
+			base := means(a.own)
+			h := a.shown(i, greedy)
+			f := m.fresh[i]*base.f + (1-m.fresh[i])*h.f
+			second = max(second, -m.gap[i]/(1-gamma*f))
+		}
+	}
+	for act := range actions {
+		i := s*actions + act
+		w := best
+		c := pairCase{value: m.v[s], policy: act == taken, second: second, outcomes: a.outcomes}
+		if c.policy {
+			w, c.outcomes = greedy, a.own
+		}
+		c.base = means(c.outcomes)
+		c.base.r = a.x.meanAgain
+		if m.b.pairs[i].n == 0 {
+			c.base.r = a.x.meanFirst
+		}
+		c.h = a.shown(i, w)
+		prizes[act] = a.prize(&c, i, w, worth, &sum, &weight)
+	}
+	if weight > 0 {
+		return sum / weight
+	}
+	return worth
+}
+
+// means returns the means of outcomes.
+func means(outcomes []outcome) (x row) {
+	for _, o := range outcomes {
+		x.v += o.p * o.v
+		x.f += o.p * o.f
+		x.c += o.p * o.c
+	}
+	return x
+}
+
+// shown returns what a pair has shown.
+func (a *appraiser) shown(i int, w *ways) (x row) {
+	p := &a.m.b.pairs[i]
+	if p.n == 0 {
+		return row{}
+	}
+	for k, y := range p.next {
+		x.v += p.count[k] * a.m.v[y]
+		x.f += p.count[k] * w.f[y]
+		x.c += p.count[k] * w.c[y]
+	}
+	return row{p.mean, x.v / p.n, x.f / p.n, x.c / p.n}
+}
+
+// prize returns max over k of the gain of k tries by k, less the gap.
+func (a *appraiser) prize(c *pairCase, i int, w *ways, worth float64, sum, weight *float64) float64 {
+	p := &a.m.b.pairs[i]
+	if p.n == 0 {
+		a.untried(c)
+		a.improved(c)
+		a.tally(c, sum, weight)
+		return a.rule.gain(a.population) - a.m.gap[i]
+	}
+	a.lean(c, p, w, worth)
+	tries := [4]float64{1, p.n, 4 * p.n, 16 * p.n}
+	last := len(tries) - 1
+	for last > 0 && tries[last] > a.horizon/2 {
+		last--
+	}
+	if c.policy { // it is tried anyway, one try at a time
+		last = 0
+	}
+	best := math.Inf(-1)
+	most := math.Inf(1) // what more tries than these may gain, in the mean
+	for k := last; k >= 0; k-- {
+		if k == 1 && p.n == 1 || most/tries[k] <= max(best, a.m.gap[i]) {
+			continue
+		}
+		a.tried(c, p, i, tries[k])
+		a.improved(c)
+		if k == last {
+			most = mean(a.population)
+			a.tally(c, sum, weight)
+		}
+		best = max(best, a.rule.gain(a.population)/tries[k])
+	}
+	return best - a.m.gap[i]
+}
+
+// tally adds to the mean of what arriving here is worth where trying has shown that
+// the pair is worth taking.
+func (a *appraiser) tally(c *pairCase, sum, weight *float64) {
+	if c.policy {
+		return
+	}
+	for _, x := range a.population {
+		if x.d > 0 {
+			*sum += x.p * x.d
+			*weight += x.p
+		}
+	}
+}
+
+// lean computes in which direction, and how far, what tries show may move the row of a
+// pair from its mean: along the covariance of the row with what it is worth.
+func (a *appraiser) lean(c *pairCase, p *pair, w *ways, worth float64) {
+	c.tilt = row{}
+	gamma := a.m.gamma
+	if c.policy {
+		worth = 0
+	}
+	mean := gamma * (c.h.v + worth*c.h.f - c.h.c)
+	if c.policy {
+		mean = gamma * c.h.v
+	}
+	var cv, cf, cc, variance float64
+	for k, y := range p.next {
+		z := gamma*(a.m.v[y]+worth*w.f[y]-w.c[y]) - mean
+		if c.policy {
+			z = gamma*a.m.v[y] - mean
+		}
+		q := p.count[k] / p.n
+		cv += q * z * (a.m.v[y] - c.h.v)
+		cf += q * z * (w.f[y] - c.h.f)
+		cc += q * z * (w.c[y] - c.h.c)
+		variance += q * z * z
+	}
+	ofReward := (p.m2 + a.x.noise) / p.n / p.n
+	ofRow := variance / (p.n + 1)
+	sd := math.Sqrt(ofReward + ofRow)
+	if sd == 0 {
+		return
+	}
+	c.tilt.r = ofReward / sd
+	if variance > 0 {
+		k := 1 / (p.n + 1) / sd
+		c.tilt.v, c.tilt.f, c.tilt.c = k*cv, k*cf, k*cc
+	}
+}
+
+// untried makes the scenarios of one try of a pair that was never tried.
+func (a *appraiser) untried(c *pairCase) {
+	a.scenarios = a.scenarios[:0]
+	var flat likelihood
+	for g := range flat {
+		flat[g] = 1
+	}
+	z, zr := a.m.b.successors.predict(&flat, 1), a.m.b.rewards.predict(&flat, 1)
+	for _, o := range c.outcomes {
+		x := row{v: o.v + z*(c.base.v-o.v), f: o.f + z*(c.base.f-o.f), c: o.c + z*(c.base.c-o.c)}
+		for _, r := range a.x.first {
+			x.r = r.r + zr*(c.base.r-r.r)
+			a.scenarios = append(a.scenarios, scenario{o.p * r.p, x, o.record})
+		}
+	}
+}
+
+// tried makes the scenarios of k more tries of a pair: the
+// outcomes seen, in other proportions; a new successor; or a new reward. The mean of
+// every row is the present mean.
+func (a *appraiser) tried(c *pairCase, p *pair, i int, k float64) {
+	a.scenarios = a.scenarios[:0]
+	n := p.n
+	fresh, freshR := a.m.fresh[i], a.m.freshR[i]
+	q, after := a.m.b.successors.ahead(&p.toNext, n, k)
+	qr, afterR := a.m.b.rewards.ahead(&p.toReward, n, k)
+	if q+qr > 1 {
+		q, qr = q/(q+qr), qr/(q+qr)
+	}
+	old := 1 - q - qr
+	// The probabilities of new outcomes and of the base where there is a new successor,
+	// and where there is a new reward, keep the means.
+	mass, massR := fresh, freshR
+	if q > 0 {
+		mass = min(1, max(after, (fresh*(1-qr)-old*after)/q))
+	}
+	if qr > 0 {
+		massR = min(1, max(afterR, (freshR*(1-q)-old*afterR)/qr))
+	}
+	mix := func(x, y, w float64) float64 { return x + w*(y-x) }
+	h, b, t := c.h, c.base, c.tilt
+	if old > 0 {
+		shrink := math.Sqrt(k / (n + k))
+		for _, z := range normal {
+			u := shrink * z.d
+			x := row{
+				r: mix(min(1, max(0, h.r+u*t.r)), b.r, afterR), v: mix(h.v+u*t.v, b.v, after),
+				f: mix(min(1, max(0, h.f+u*t.f)), b.f, after), c: mix(max(0, h.c+u*t.c), b.c, after),
+			}
+			a.scenarios = append(a.scenarios, scenario{old * z.p, x, 0})
+		}
+	}
+	now := row{r: mix(h.r, b.r, freshR), v: mix(h.v, b.v, fresh), f: mix(h.f, b.f, fresh), c: mix(h.c, b.c, fresh)}
+	// How often a new outcome comes in k tries, if it comes: a stick of the process.
+	draws := 3
+	if k == 1 {
+		draws = 1
+	}
+	var often [3]float64
+	total := 0.0
+	for j := range draws {
+		often[j] = 1
+		if k > 1 {
+			often[j] += (k - 1) * (1 - math.Pow(1-(float64(j)+0.5)/float64(draws), 1/n))
+		}
+		total += often[j] / float64(draws)
+	}
+	for j := range draws {
+		w := (mass - after) * often[j] / total
+		rest := max(0, 1-w-after)
+		for _, o := range c.outcomes {
+			x := row{r: now.r, v: rest*h.v + w*o.v + after*b.v, f: rest*h.f + w*o.f + after*b.f, c: rest*h.c + w*o.c + after*b.c}
+			a.scenarios = append(a.scenarios, scenario{q * o.p / float64(draws), x, o.record})
+		}
+		w = (massR - afterR) * often[j] / total
+		rest = max(0, 1-w-afterR)
+		for _, o := range a.x.again {
+			x := now
+			x.r = rest*h.r + w*o.r + afterR*b.r
+			a.scenarios = append(a.scenarios, scenario{qr * o.p / float64(draws), x, 0})
+		}
+	}
+}

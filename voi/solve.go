@@ -1,0 +1,289 @@
+package voi
+
+import "math"
+
+// meanModel is the posterior mean of a belief, and its optimal policy for a discount.
+type meanModel struct {
+	b     *Belief
+	gamma float64
+
+	fresh  []float64 // by pair: probability that the next successor is drawn from the base
+	freshR []float64 // by pair: likewise of the next reward
+	reward []float64 // by pair
+	global []float64 // by state: probability under the part of the base that is not near
+	near   float64   // share of the other part
+	v      []float64
+	q      []float64
+	policy []int32
+	gap    []float64 // by pair: v − q ≥ 0
+
+	matrix                          []float64
+	diag, rhs, r, r0, p, y, z, s, t []float64 // of the solver
+}
+
+func grow[T any](x []T, n int) []T {
+	if cap(x) < n {
+		y := make([]T, n, n+n/2+8)
+		copy(y, x)
+		return y
+	}
+	return x[:n]
+}
+
+// update computes the posterior mean model.
+func (m *meanModel) update(gamma float64) {
+	b, states := m.b, m.b.States()
+	m.gamma = gamma
+	m.fresh, m.freshR, m.reward = grow(m.fresh, len(b.pairs)), grow(m.freshR, len(b.pairs)), grow(m.reward, len(b.pairs))
+	m.q, m.gap = grow(m.q, len(b.pairs)), grow(m.gap, len(b.pairs))
+	m.v, m.policy, m.global = grow(m.v, states), grow(m.policy, states), grow(m.global, states)
+	mean, surprise := b.meanReward(), b.surprise()
+	for i := range b.pairs {
+		p := &b.pairs[i]
+		if p.n == 0 {
+			m.fresh[i], m.freshR[i], m.reward[i] = 1, 1, mean
+			continue
+		}
+		m.fresh[i], m.freshR[i] = b.successors.predict(&p.toNext, p.n), b.rewards.predict(&p.toReward, p.n)
+		m.reward[i] = p.mean + m.freshR[i]*(surprise-p.mean)
+	}
+	m.near = b.nearShare()
+	known, all := 1-b.newShare(), 0.0
+	for _, n := range b.entries {
+		all += n
+	}
+	for s, n := range b.entries {
+		if all > 0 {
+			m.global[s] = (1-known)/float64(states) + known*n/all
+		} else {
+			m.global[s] = 1 / float64(states)
+		}
+	}
+}
+
+// globalMean returns the mean of x under the global base.
+func (m *meanModel) globalMean(x []float64) float64 {
+	sum := 0.0
+	for s, w := range m.global {
+		sum += w * x[s]
+	}
+	return sum
+}
+
+// base returns the mean of x under the base of state s, given its global mean.
+func (m *meanModel) base(s int, x []float64, global float64) float64 {
+	sum := 0.0
+	for _, y := range m.b.near[s] {
+		sum += x[y]
+	}
+	return m.near*sum/float64(len(m.b.near[s])) + (1-m.near)*global
+}
+
+// expect returns the mean of x after pair i, given that under the base of its state.
+func (m *meanModel) expect(i int, x []float64, base float64) float64 {
+	p := &m.b.pairs[i]
+	if p.n == 0 {
+		return base
+	}
+	sum := 0.0
+	for k, y := range p.next {
+		sum += p.count[k] * x[y]
+	}
+	return m.fresh[i]*base + (1-m.fresh[i])*sum/p.n
+}
+
+// solve improves the policy until it is optimal, and leaves its values.
+func (m *meanModel) solve() {
+	states, actions := len(m.v), m.b.actions
+	tol := 1e-9 / (1 - m.gamma)
+	for range 50 {
+		m.evaluate()
+		global := m.globalMean(m.v)
+		changed := false
+		for s := range states {
+			base := m.base(s, m.v, global)
+			best := int(m.policy[s])
+			for a := range actions {
+				i := s*actions + a
+				m.q[i] = m.reward[i] + m.gamma*m.expect(i, m.v, base)
+			}
+			for a := range actions {
+				if m.q[s*actions+a] > m.q[s*actions+best]+tol {
+					best = a
+				}
+			}
+			if best != int(m.policy[s]) {
+				m.policy[s], changed = int32(best), true
+			}
+		}
+		if !changed {
+			break
+		}
+	}
+	for s := range states {
+		top := m.q[s*actions+int(m.policy[s])]
+		for i := s * actions; i < (s+1)*actions; i++ {
+			m.gap[i] = max(0, top-m.q[i])
+		}
+	}
+}
+
+// exact is the number of states up to which policies are evaluated by elimination.
+const exact = 40
+
+// evaluate computes the values of the policy.
+func (m *meanModel) evaluate() {
+	n := len(m.v)
+	m.rhs = grow(m.rhs, n)
+	for s := range n {
+		m.rhs[s] = m.reward[s*m.b.actions+int(m.policy[s])]
+	}
+	if n <= exact || !m.iterate() {
+		m.eliminate()
+	}
+}
+
+// apply writes x − γ P x into y, P being that of the policy.
+func (m *meanModel) apply(y, x []float64) {
+	global := m.globalMean(x)
+	for s := range y {
+		i := s*m.b.actions + int(m.policy[s])
+		base := 0.0
+		if m.fresh[i] > 1e-12 {
+			base = m.base(s, x, global)
+		}
+		y[s] = x[s] - m.gamma*m.expect(i, x, base)
+	}
+}
+
+// eliminate solves for the values by elimination, without pivots, as the matrix is
+// diagonally dominant.
+func (m *meanModel) eliminate() {
+	n := len(m.v)
+	m.matrix = grow(m.matrix, n*n)
+	a, b := m.matrix, m.v
+	copy(b, m.rhs)
+	for s := range n {
+		i := s*m.b.actions + int(m.policy[s])
+		p := &m.b.pairs[i]
+		row := a[s*n : (s+1)*n]
+		w := m.gamma * m.fresh[i]
+		for y := range row {
+			row[y] = -w * (1 - m.near) * m.global[y]
+		}
+		for _, y := range m.b.near[s] {
+			row[y] -= w * m.near / float64(len(m.b.near[s]))
+		}
+		for k, y := range p.next {
+			row[y] -= m.gamma * (1 - m.fresh[i]) * p.count[k] / p.n
+		}
+		row[s]++
+	}
+	for k := range n {
+		pivot := 1 / a[k*n+k]
+		rk := a[k*n : (k+1)*n]
+		for i := k + 1; i < n; i++ {
+			w := a[i*n+k]
+			if w == 0 {
+				continue
+			}
+			w *= pivot
+			ri := a[i*n : (i+1)*n]
+			for j := k + 1; j < n; j++ {
+				ri[j] -= w * rk[j]
+			}
+			b[i] -= w * b[k]
+		}
+	}
+	for k := n - 1; k >= 0; k-- {
+		x := b[k]
+		rk := a[k*n : (k+1)*n]
+		for j := k + 1; j < n; j++ {
+			x -= rk[j] * b[j]
+		}
+		b[k] = x / rk[k]
+	}
+}
+
+// iterate solves for the values by the stabilised method of biconjugate gradients (van
+// der Vorst 1992) from those of before. It reports failure if that does not converge.
+func (m *meanModel) iterate() bool {
+	n := len(m.v)
+	for _, x := range []*[]float64{&m.diag, &m.r, &m.r0, &m.p, &m.y, &m.z, &m.s, &m.t} {
+		*x = grow(*x, n)
+	}
+	for s := range n { // the diagonal, without the base's part
+		i := s*m.b.actions + int(m.policy[s])
+		p := &m.b.pairs[i]
+		m.diag[s] = 1
+		for k, y := range p.next {
+			if int(y) == s {
+				m.diag[s] -= m.gamma * (1 - m.fresh[i]) * p.count[k] / p.n
+			}
+		}
+	}
+	const tol = 1e-8
+	m.apply(m.r, m.v)
+	shift := 0.0 // a constant change of all values takes out the mean residual
+	for s := range n {
+		m.r[s] = m.rhs[s] - m.r[s]
+		shift += m.r[s] / float64(n)
+	}
+	for s := range n {
+		m.v[s] += shift / (1 - m.gamma)
+		m.r[s] -= shift
+	}
+	copy(m.r0, m.r)
+	rho, alpha, omega := 1.0, 1.0, 1.0
+	clear(m.p)
+	clear(m.t)
+	v := m.t // A·p
+	for range 4 * n {
+		worst := 0.0
+		for _, x := range m.r {
+			worst = max(worst, math.Abs(x))
+		}
+		if worst <= tol {
+			return true
+		}
+		next := dot(m.r0, m.r)
+		beta := next / rho * alpha / omega
+		if beta-beta != 0 || next == 0 {
+			return false
+		}
+		rho = next
+		for s := range n {
+			m.p[s] = m.r[s] + beta*(m.p[s]-omega*v[s])
+			m.y[s] = m.p[s] / m.diag[s]
+		}
+		m.apply(v, m.y)
+		alpha = rho / dot(m.r0, v)
+		for s := range n {
+			m.v[s] += alpha * m.y[s]
+			m.r[s] -= alpha * v[s]
+			m.y[s] = m.r[s] / m.diag[s]
+		}
+		m.apply(m.z, m.y)
+		omega = dot(m.z, m.r) / dot(m.z, m.z)
+		if omega-omega != 0 || alpha-alpha != 0 {
+			worst = 0
+			for _, x := range m.r {
+				worst = max(worst, math.Abs(x))
+			}
+			return worst <= tol
+		}
+		for s := range n {
+			m.v[s] += omega * m.y[s]
+			m.r[s] -= omega * m.z[s]
+		}
+	}
+	return false
+}
+
+func dot(x, y []float64) float64 {
+	sum := 0.0
+	for i := range x {
+		sum += x[i] * y[i]
+	}
+	return sum
+}

@@ -1,0 +1,274 @@
+package voi
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// randomModel returns a mean model with sparse rows, of which no part is the base's.
+func randomModel(rng *rand.Rand, states, actions int, gamma float64) *meanModel {
+	b := NewBelief(actions, 0, 1)
+	for range states {
+		b.AddState()
+	}
+	for i := range b.pairs {
+		p, s := &b.pairs[i], int32(i/actions)
+		for _, y := range rng.Perm(states)[:1+rng.IntN(3)] {
+			w := rng.ExpFloat64()
+			p.next, p.count, p.n = append(p.next, int32(y)), append(p.count, w), p.n+w
+			if !contains(b.before[y], s) {
+				b.before[y] = append(b.before[y], s)
+			}
+		}
+		p.mean = rng.Float64()
+	}
+	m := &meanModel{b: b}
+	m.update(gamma)
+	m.exact()
+	return m
+}
+
+func contains(x []int32, s int32) bool {
+	for _, y := range x {
+		if y == s {
+			return true
+		}
+	}
+	return false
+}
+
+// exact takes the base out of a model and solves it.
+func (m *meanModel) exact() {
+	for i := range m.fresh {
+		m.fresh[i], m.reward[i] = 0, m.b.pairs[i].mean
+	}
+	m.solve()
+}
+
+// If only the row of a pair changes that the policy does not take, the optimal value
+// changes by φ_W everywhere, W being the least solution of W = advantage + γ Σ p φ_W⁺; and
+// the stored ways yield a lower bound of W (§3.8), which is good to a tenth here.
+func TestRowLemma(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	improved := 0
+	for range 200 {
+		m := randomModel(rng, 6, 3, 0.95)
+		i := rng.IntN(18)
+		s := i / 3
+		if m.gap[i] < 1e-6 {
+			continue // the greedy action
+		}
+		before := append([]float64(nil), m.v...)
+		p := &m.b.pairs[i]
+		old := *p
+		fresh := pair{mean: rng.Float64() * 1.5}
+		for range 2 {
+			w := rng.ExpFloat64()
+			fresh.next, fresh.count, fresh.n = append(fresh.next, int32(rng.IntN(6))), append(fresh.count, w), fresh.n+w
+		}
+		// The fixed point, from below.
+		w, phi := 0.0, make([]float64, 6)
+		advantage := 0.0
+		for range 500 {
+			clear(phi)
+			phi[s] = max(0, w)
+			for range 300 {
+				for y := range phi {
+					for j := y * 3; y != s && j < (y+1)*3; j++ {
+						phi[y] = max(phi[y], m.gamma*m.expect(j, phi, 0)-m.gap[j])
+					}
+				}
+			}
+			advantage = fresh.mean - m.v[s]
+			next := 0.0
+			for k, y := range fresh.next {
+				advantage += m.gamma * fresh.count[k] / fresh.n * m.v[y]
+				next += m.gamma * fresh.count[k] / fresh.n * phi[y]
+			}
+			next += advantage
+			if math.Abs(next-w) < 1e-12 {
+				w = next
+				break
+			}
+			w = next
+		}
+		var ways ways
+		var finder wayfinder
+		for range 5 {
+			finder.find(&ways, m, s, max(w, 1e-3), false)
+		}
+		x := row{r: fresh.mean}
+		for k, y := range fresh.next {
+			q := fresh.count[k] / fresh.n
+			x.v, x.f, x.c = x.v+q*m.v[y], x.f+q*ways.f[y], x.c+q*ways.c[y]
+		}
+		c := pairCase{value: m.v[s]}
+		d := c.improvement(m.gamma, x, 0)
+		*p = fresh
+		m.exact()
+		for y := range phi {
+			if math.Abs(m.v[y]-before[y]-phi[y]) > 1e-6 {
+				t.Fatalf("the value of state %d changed by %v, the lemma says %v", y, m.v[y]-before[y], phi[y])
+			}
+		}
+		if w > 1e-3 {
+			improved++
+			if exact := w - advantage; d > exact+1e-6 || d < 0.9*exact {
+				t.Errorf("the ways say that going on improves by %v, exactly it is %v", d, exact)
+			}
+		}
+		*p = old
+	}
+	if improved < 30 {
+		t.Errorf("only %d rows improved a policy", improved)
+	}
+}
+
+// walk lets a planner loose on a random task for a while and returns it.
+func walk(t *testing.T, rule Rule, steps int) *Planner {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, 4))
+	p := NewPlanner(NewBelief(3, -1, 1), rule)
+	const states = 7
+	for range states {
+		p.AddState()
+	}
+	next := func(s, a int) int { return (s*(a+2) + a + rng.IntN(1+a)) % states }
+	s := 0
+	for k := range steps {
+		a, _ := p.Action(s, float64(steps-k))
+		y := next(s, a)
+		p.Learn(s, a, rng.Float64()*float64(a)/3-0.1*float64(s%2), y)
+		s = y
+	}
+	p.plan(s, 500)
+	return p
+}
+
+// What tries may show changes no expectation: the mean over scenarios of what a pair is
+// worth, and of how and at what cost it is reached again, is the present mean.
+func TestScenariosAreAMartingale(t *testing.T) {
+	p := walk(t, Sup, 300)
+	a, m := &p.a, &p.model
+	p.x.update(m, 500)
+	compared := 0
+	for i := range p.b.pairs {
+		s := i / 3
+		var best ways
+		a.finder.find(&best, m, s, 3, false)
+		c := pairCase{value: m.v[s]}
+		c.outcomes = p.x.newOutcomes(nil, m, s, best.f, best.c)
+		total := 0.0
+		for _, o := range c.outcomes {
+			total += o.p
+		}
+		c.base = means(c.outcomes)
+		if base := m.base(s, m.v, m.globalMean(m.v)); math.Abs(total-1) > 1e-9 || math.Abs(c.base.v-base) > 1e-6*math.Abs(base) {
+			t.Fatalf("new successors of state %d: probability %v, mean value %v, want %v", s, total, c.base.v, base)
+		}
+		c.base.r = p.x.meanAgain
+		if p.b.pairs[i].n == 0 {
+			c.base.r = p.x.meanFirst
+		}
+		c.h = a.shown(i, &best)
+		want := -m.gap[i]
+		for _, k := range []float64{1, 5, 80} {
+			if p.b.pairs[i].n == 0 {
+				a.untried(&c)
+			} else {
+				a.lean(&c, &p.b.pairs[i], &best, 3)
+				a.tried(&c, &p.b.pairs[i], i, k)
+			}
+			var got, q float64
+			for _, x := range a.scenarios {
+				got += x.p * (x.r + m.gamma*x.v - m.v[s])
+				q += x.p
+			}
+			if math.Abs(q-1) > 1e-9 {
+				t.Errorf("pair %d, %v tries: scenarios have probability %v", i, k, q)
+			}
+			if math.Abs(got-want) > 1e-6*(1+m.v[s])+0.02*math.Abs(want) {
+				t.Errorf("pair %d with %v tries, %v more: mean advantage %v, want %v", i, p.b.pairs[i].n, k, got, want)
+			}
+			compared++
+		}
+	}
+	if compared < 60 {
+		t.Errorf("compared %d", compared)
+	}
+}
+
+// The threshold explores when the value of information does, or less: the largest
+// rectangle under a curve has no more area than what is under the curve.
+func TestSupIsAtMostMean(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 1000 {
+		var x []improvement
+		left := 1.0
+		for range 1 + rng.IntN(20) {
+			p := left * rng.Float64()
+			left -= p
+			x = append(x, improvement{p, rng.NormFloat64()})
+		}
+		best := 0.0
+		for _, a := range x { // by the definition
+			p := 0.0
+			for _, b := range x {
+				if b.d >= a.d {
+					p += b.p
+				}
+			}
+			best = max(best, a.d*p)
+		}
+		mean := Mean.gain(x)
+		if sup := Sup.gain(x); math.Abs(sup-best) > 1e-12 || sup > mean+1e-12 {
+			t.Fatalf("sup %v, by definition %v; mean %v", sup, best, mean)
+		}
+	}
+}
+
+// The iterative solver finds what elimination does.
+func TestSolversAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 20 {
+		m := randomModel(rng, 60, 2, 0.999)
+		m.evaluate()
+		got := append([]float64(nil), m.v...)
+		m.eliminate()
+		for s, v := range m.v {
+			if math.Abs(v-got[s]) > 1e-4 {
+				t.Fatalf("state %d: %v, by elimination %v", s, got[s], v)
+			}
+		}
+	}
+}
+
+// Rewards that are scaled and shifted with their bounds change no action, and states
+// that are declared and never visited cannot, as they are not in the belief.
+func TestAffineRewards(t *testing.T) {
+	play := func(scale, shift float64) (actions []int) {
+		rng := rand.New(rand.NewPCG(9, 10))
+		p := NewPlanner(NewBelief(3, shift, shift+scale), Sup)
+		for range 5 {
+			p.AddState()
+		}
+		s := 0
+		for k := range 400 {
+			a, _ := p.Action(s, float64(400-k))
+			actions = append(actions, a)
+			y := (s + a*rng.IntN(3)) % 5
+			p.Learn(s, a, shift+scale*float64(rng.IntN(5)*y)/16, y)
+			s = y
+		}
+		return actions
+	}
+	want := play(1, 0)
+	for _, x := range [][2]float64{{4, 0}, {0.25, -8}, {1024, 1024}} {
+		for k, a := range play(x[0], x[1]) {
+			if a != want[k] {
+				t.Fatalf("rewards times %v plus %v: action %d at step %d, not %d", x[0], x[1], a, k, want[k])
+			}
+		}
+	}
+}
