@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins"
 )
 
@@ -97,18 +98,35 @@ func TestPolicyTable(t *testing.T) {
 	}
 }
 
-// The beliefs of the table are all there are: the schema's.
+// The beliefs of the table are all there are.
 func TestBeliefTable(t *testing.T) {
 	_, names := table(t, "Beliefs")
-	field, ok := reflect.TypeFor[policy.BeliefSpec]().FieldByName("Kind")
-	if !ok {
-		t.Fatal("policy.BeliefSpec has no Kind")
+	same(t, names, policy.BeliefKinds())
+}
+
+// The tables of rules and kinds of options say what the program does.
+func TestExplorationTables(t *testing.T) {
+	said := func(title string) map[string]string {
+		rows, _ := tableOf(t, "exploration.md", title)
+		m := map[string]string{}
+		for _, row := range rows {
+			m[strings.Trim(row[0], " `")] = strings.TrimSpace(row[1])
+		}
+		return m
 	}
-	var kinds []string
-	for _, m := range regexp.MustCompile(`enum=([a-z-]+)`).FindAllStringSubmatch(field.Tag.Get("jsonschema"), -1) {
-		kinds = append(kinds, m[1])
+	rules, kinds := map[string]string{}, map[string]string{}
+	for _, r := range options.Rules {
+		rules[r.String()] = r.Doc()
 	}
-	same(t, names, kinds)
+	for _, k := range options.Kinds {
+		kinds[k.String()] = k.Doc()
+	}
+	if got := said("Rules"); !maps.Equal(got, rules) {
+		t.Errorf("the table of rules says\n%v, the program\n%v", got, rules)
+	}
+	if got := said("Kinds of options"); !maps.Equal(got, kinds) {
+		t.Errorf("the table of kinds says\n%v, the program\n%v", got, kinds)
+	}
 }
 
 func TestEnvironmentTable(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/rlrun/rlrun/bandit"
 )
@@ -12,7 +13,7 @@ import (
 // the start, and how it learns. Fields left out have the defaults that their
 // descriptions give; a field that the kind does not use must be left out.
 type BeliefSpec struct {
-	Kind string `json:"kind,omitempty" jsonschema:"enum=population,enum=point,enum=beta,enum=gaussian,enum=normal-gamma,enum=particles" jsonschema_description:"population holds several point estimates an arm, learning by online bootstrap, and point a single one; beta is conjugate to rewards of 0 and 1, gaussian to normal ones of known and normal-gamma of unknown variance; particles are weighted. Default: what suits the policy, as in the paper a population, or a point for epsilon-greedy; for policies that it does not have, a choice of ours."`
+	Kind string `json:"kind,omitempty" jsonschema_description:"population holds several point estimates an arm, learning by online bootstrap, and point a single one; beta is conjugate to rewards of 0 and 1, gaussian to normal ones of known and normal-gamma of unknown variance; particles are weighted. Default: what suits the policy, as in the paper a population, or a point for epsilon-greedy; for policies that it does not have, a choice of ours."`
 
 	Members *int     `json:"members,omitempty" jsonschema:"minimum=1,maximum=1000000" jsonschema_description:"Number of members of a population (default 16, as in the paper) or of particles (default 256, a choice of ours)."`
 	Prior   string   `json:"prior,omitempty" jsonschema:"enum=uniform,enum=beta,enum=normal,default=uniform" jsonschema_description:"Distribution from which members and particles are drawn: uniform on [low,high], default of the paper; beta(a,b); or normal(mean,sd)."`
@@ -36,36 +37,71 @@ type BeliefSpec struct {
 	Likelihood string `json:"likelihood,omitempty" jsonschema:"enum=bernoulli,enum=normal" jsonschema_description:"Likelihood of rewards for particles. Default: bernoulli if rewards are in [0,1], else normal; a choice of ours."`
 }
 
-var beliefKinds = anyBelief
+// beliefKind is what there is to know about one kind of belief.
+type beliefKind struct {
+	name      string // in configurations
+	conjugate bool   // one more reward is expected to be worth something in closed form
+	// maker checks the specification and returns what draws beliefs about the arms of a
+	// task, and the prior if it is of kind beta.
+	maker func(s BeliefSpec, task Task) (beliefMaker, *bandit.Beta, error)
+}
+
+// beliefKinds are all kinds of beliefs, in the order of the documentation. A belief is
+// one file of package bandit and a line here.
+var beliefKinds = []beliefKind{
+	{"population", false, BeliefSpec.populations},
+	{"point", false, BeliefSpec.populations},
+	{"beta", true, BeliefSpec.betas},
+	{"gaussian", true, conjugateMaker("mean sd noise", func(s BeliefSpec, task Task) (bandit.Gaussian, error) {
+		return bandit.NewGaussian(s.mean(task), or(s.SD, 1), or(s.Noise, 1))
+	})},
+	{"normal-gamma", true, conjugateMaker("mean lambda alpha beta", func(s BeliefSpec, task Task) (bandit.NormalGamma, error) {
+		return bandit.NewNormalGamma(s.mean(task), or(s.Lambda, 1), or(s.Alpha, 2), or(s.Beta, 1))
+	})},
+	{"particles", false, BeliefSpec.particles},
+}
+
+// BeliefKinds returns the names of all kinds of beliefs.
+func BeliefKinds() []string {
+	names := make([]string, len(beliefKinds))
+	for i, k := range beliefKinds {
+		names[i] = k.name
+	}
+	return names
+}
+
+func conjugateKinds() (names []string) {
+	for _, k := range beliefKinds {
+		if k.conjugate {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
 
 // beliefMaker draws the initial beliefs about all arms; betas is what they point
 // to if they are of kind beta.
 type beliefMaker = func(rng *rand.Rand) (b beliefs, betas []bandit.Beta)
 
-// maker checks the specification and returns what draws beliefs about the arms
-// of a task, and the prior if it is of kind beta.
+// maker returns the maker of the kind, which exists.
 func (s BeliefSpec) maker(task Task) (beliefMaker, *bandit.Beta, error) {
-	switch s.Kind {
-	case "population", "point":
-		m, err := s.populations(task)
-		return m, nil, err
-	case "particles":
-		m, err := s.particles(task)
-		return m, nil, err
-	case "beta":
-		return s.betas(task)
-	case "gaussian":
-		if err := refuse(s, s.Kind, "mean sd noise"); err != nil {
+	i := slices.IndexFunc(beliefKinds, func(k beliefKind) bool { return k.name == s.Kind })
+	return beliefKinds[i].maker(s, task)
+}
+
+// conjugateMaker returns the maker of a belief that is a value, given the fields that
+// its parameters come from and what makes the prior of them.
+func conjugateMaker[T any, P interface {
+	*T
+	bandit.Learner
+}](fields string, prior func(BeliefSpec, Task) (T, error)) func(BeliefSpec, Task) (beliefMaker, *bandit.Beta, error) {
+	return func(s BeliefSpec, task Task) (beliefMaker, *bandit.Beta, error) {
+		if err := refuse(s, s.Kind, fields); err != nil {
 			return nil, nil, err
 		}
-		d, err := bandit.NewGaussian(s.mean(task), or(s.SD, 1), or(s.Noise, 1))
-		return copies(task, d, func(d *bandit.Gaussian) bandit.Learner { return d }), nil, err
+		d, err := prior(s, task)
+		return copies(task, d, func(d *T) bandit.Learner { return P(d) }), nil, err
 	}
-	if err := refuse(s, s.Kind, "mean lambda alpha beta"); err != nil {
-		return nil, nil, err
-	}
-	d, err := bandit.NewNormalGamma(s.mean(task), or(s.Lambda, 1), or(s.Alpha, 2), or(s.Beta, 1))
-	return copies(task, d, func(d *bandit.NormalGamma) bandit.Learner { return d }), nil, err
 }
 
 // copies returns what gives every arm a copy of a belief.
@@ -142,59 +178,59 @@ func (s BeliefSpec) from(task Task) (prior bandit.Belief, fields string, err err
 	return bandit.Uniform{Lo: low, Hi: high}, "prior low high", nil
 }
 
-func (s BeliefSpec) populations(task Task) (beliefMaker, error) {
+func (s BeliefSpec) populations(task Task) (beliefMaker, *bandit.Beta, error) {
 	prior, fields, err := s.from(task)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	fields += " step schedule prior_weight"
 	members := 1
 	if s.Kind == "population" {
 		fields += " members update mask"
 		if members, err = atLeast("members", s.Members, 16, 1); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if err := refuse(s, s.Kind, fields); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var opts bandit.PopulationOptions
 	if s.Update != "" {
 		if opts.Mode, err = bandit.ParseUpdateMode(s.Update); err != nil {
-			return nil, fmt.Errorf("update is %q, must be all, drawn, bernoulli, exponential, poisson or independent", s.Update)
+			return nil, nil, fmt.Errorf("update is %q, must be all, drawn, bernoulli, exponential, poisson or independent", s.Update)
 		}
 	}
 	if opts.Step, err = within("step", s.Step, 0.01, 0, 1, false); err == nil && opts.Step == 0 {
 		err = fmt.Errorf("step is 0, must be larger than 0 and at most 1")
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if opts.Mask, err = within("mask", s.Mask, 0.5, 0, 1, false); err == nil && opts.Mask == 0 {
 		err = fmt.Errorf("mask is 0, must be larger than 0 and at most 1")
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	harmonic, err := choice("schedule", s.Schedule, "constant", "harmonic")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	weight, err := within("prior_weight", s.Weight, 1, 0, math.Inf(1), false)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case harmonic == 1 && s.Step != nil:
-		return nil, fmt.Errorf("step does not apply to schedule harmonic")
+		return nil, nil, fmt.Errorf("step does not apply to schedule harmonic")
 	case harmonic == 0 && s.Weight != nil:
-		return nil, fmt.Errorf("prior_weight applies to schedule harmonic only")
+		return nil, nil, fmt.Errorf("prior_weight applies to schedule harmonic only")
 	case s.Mask != nil && opts.Mode != bandit.BernoulliMask:
-		return nil, fmt.Errorf("mask applies to update bernoulli only")
+		return nil, nil, fmt.Errorf("mask applies to update bernoulli only")
 	case harmonic == 1:
 		opts.Schedule = bandit.HarmonicStep(weight)
 	}
 	if task.Arms > math.MaxInt32/members {
-		return nil, fmt.Errorf("members is %d, too many for %d arms", members, task.Arms)
+		return nil, nil, fmt.Errorf("members is %d, too many for %d arms", members, task.Arms)
 	}
 	return func(rng *rand.Rand) (beliefs, []bandit.Beta) {
 		arms, err := bandit.NewPopulations(task.Arms, members, prior, opts, rng)
@@ -206,22 +242,22 @@ func (s BeliefSpec) populations(task Task) (beliefMaker, error) {
 			b.learners[i] = &arms[i]
 		}
 		return b, nil
-	}, nil
+	}, nil, nil
 }
 
-func (s BeliefSpec) particles(task Task) (beliefMaker, error) {
+func (s BeliefSpec) particles(task Task) (beliefMaker, *bandit.Beta, error) {
 	prior, fields, err := s.from(task)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	members, err := atLeast("members", s.Members, 256, 1)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	unit := task.Low >= 0 && task.High <= 1
 	normal, err := choice("likelihood", s.Likelihood, "bernoulli", "normal")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if s.Likelihood == "" && !unit {
 		normal = 1
@@ -231,19 +267,19 @@ func (s BeliefSpec) particles(task Task) (beliefMaker, error) {
 		fields += " noise"
 		noise, err := within("noise", s.Noise, 1, 0, math.Inf(1), true)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		likelihood = bandit.GaussianLikelihood(noise)
 	} else {
 		if !unit {
-			return nil, fmt.Errorf("likelihood bernoulli needs rewards in [0,1], not in [%v, %v]", task.Low, task.High)
+			return nil, nil, fmt.Errorf("likelihood bernoulli needs rewards in [0,1], not in [%v, %v]", task.Low, task.High)
 		}
 		if d, ok := prior.(bandit.Uniform); s.Prior == "normal" || ok && (d.Lo < 0 || d.Hi > 1) {
-			return nil, fmt.Errorf("prior must lie in [0,1] for likelihood bernoulli")
+			return nil, nil, fmt.Errorf("prior must lie in [0,1] for likelihood bernoulli")
 		}
 	}
 	if err := refuse(s, s.Kind, fields+" members likelihood"); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return func(rng *rand.Rand) (beliefs, []bandit.Beta) {
 		b := beliefs{learners: make([]bandit.Learner, task.Arms)}
@@ -255,5 +291,5 @@ func (s BeliefSpec) particles(task Task) (beliefMaker, error) {
 			b.learners[i] = p
 		}
 		return b, nil
-	}, nil
+	}, nil, nil
 }

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -126,4 +128,57 @@ func (p *planned) Update(arm int, reward float64, rng *rand.Rand) {
 	}
 	p.left = max(0, p.left-1)
 	p.ranked.Update(arm, reward, rng)
+}
+
+var budgetedKind = kind{"budgeted", "budget allocation", anyBelief, buildBudgeted}
+
+func buildBudgeted(d *builder) (maker, error) {
+	if d.Budget == nil {
+		return nil, errors.New("budget must be given: the number of pulls before committing to an arm, at least 1")
+	}
+	budget, err := atLeast("budget", d.Budget, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	i, err := choice("allocation", d.Allocation, "round-robin", "biased-robin", "lookahead", "vpi")
+	if err != nil {
+		return nil, err
+	}
+	success := 0.0
+	switch a := allocation(i); {
+	case a == lookahead && d.belief != "beta":
+		return nil, fmt.Errorf("allocation lookahead needs a belief of kind beta, not %s", d.belief)
+	case a == biasedRobin && !d.task.bounded():
+		return nil, errors.New("allocation biased-robin needs rewards in a bounded range: one in its upper half is a success")
+	case a == biasedRobin:
+		success = d.task.Low/2 + d.task.High/2
+	}
+	return func(b beliefs, _ []bandit.Beta) Policy {
+		return &budgeted{ranked: newRanked(b), budget: budget, allocation: allocation(i), success: success}
+	}, nil
+}
+
+var backwardInductionKind = kind{"backward-induction", "gamma horizon", betaOnly, buildPlanned}
+
+func buildPlanned(d *builder) (maker, error) {
+	if d.Horizon == nil {
+		return nil, errors.New("horizon must be given: the number of pulls to plan, at least 1")
+	}
+	c, err := d.clock()
+	if err != nil {
+		return nil, err
+	}
+	var plan *bandit.Plan
+	if d.task.Arms > 1 {
+		priors := make([]bandit.Beta, d.task.Arms)
+		for i := range priors {
+			priors[i] = *d.prior
+		}
+		if plan, err = bandit.NewPlan(priors, c.horizon, *d.Horizon, 0); err != nil {
+			return nil, err
+		}
+	}
+	return func(b beliefs, _ []bandit.Beta) Policy {
+		return &planned{ranked: newRanked(b), plan: plan, left: *d.Horizon, counts: make([]int, 2*b.len())}
+	}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/rlrun/rlrun/bandit"
 )
 
 // e3 is E³ (Kearns & Singh 2002) where all there is to know are the arms: it
@@ -198,3 +200,48 @@ func (m *medianElimination) Update(arm int, reward float64, _ *rand.Rand) {
 	m.failure /= 2
 	m.allot()
 }
+
+var e3Kind = kind{"e3", "gamma horizon accuracy", nil, buildE3}
+
+func buildE3(d *builder) (maker, error) {
+	c, err := d.clock()
+	if err != nil {
+		return nil, err
+	}
+	accuracy, err := within("accuracy", d.Accuracy, 0.1, 0, math.Inf(1), true)
+	if err != nil {
+		return nil, err
+	}
+	known := math.Ceil(math.Pow(c.horizon.Total()*float64(d.task.Arms)/accuracy, 4))
+	return func(beliefs, []bandit.Beta) Policy { return newE3(d.task.Arms, known, 0) }, nil
+}
+
+var successiveEliminationKind = kind{"successive-elimination", "accuracy failure", nil, buildElimination}
+
+func buildElimination(d *builder) (maker, error) {
+	width, err := d.width()
+	if err != nil {
+		return nil, err
+	}
+	failure, err := within("failure", d.Failure, 0.05, 0, 1, true)
+	if err != nil {
+		return nil, err
+	}
+	accuracy, err := within("accuracy", d.Accuracy, 0.1, 0, math.Inf(1), true)
+	if err != nil {
+		return nil, err
+	}
+	if d.Kind == "median-elimination" {
+		return func(beliefs, []bandit.Beta) Policy {
+			return newMedianElimination(d.task.Arms, d.task.Low, width, failure, accuracy)
+		}, nil
+	}
+	if d.Accuracy == nil {
+		accuracy = 0
+	}
+	return func(beliefs, []bandit.Beta) Policy {
+		return newSuccessiveElimination(d.task.Arms, d.task.Low, width, failure, accuracy)
+	}, nil
+}
+
+var medianEliminationKind = kind{"median-elimination", "accuracy failure", nil, buildElimination}

@@ -3,6 +3,8 @@ package policy
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/bandit"
 )
 
 // greedy selects the arm with the largest mean.
@@ -76,4 +78,38 @@ func (s *softmax) SelectArm(rng *rand.Rand) int {
 func (s *softmax) Update(arm int, reward float64, rng *rand.Rand) {
 	s.temperature.t++
 	s.ranked.Update(arm, reward, rng)
+}
+
+var greedyKind = kind{"greedy", "", pointFirst, func(*builder) (maker, error) {
+	return func(b beliefs, _ []bandit.Beta) Policy { return &greedy{newRanked(b)} }, nil
+}}
+
+var uniformKind = kind{"uniform", "", nil, func(d *builder) (maker, error) {
+	return func(beliefs, []bandit.Beta) Policy { return uniform{d.task.Arms} }, nil
+}}
+
+var epsilonGreedyKind = kind{"epsilon-greedy", "epsilon decay", pointFirst, buildEpsilonGreedy}
+
+func buildEpsilonGreedy(d *builder) (maker, error) {
+	epsilon, err := within("epsilon", d.Epsilon, 0.01, 0, 1, false)
+	if err != nil {
+		return nil, err
+	}
+	decay, err := within("decay", d.Decay, 0, 0, math.Inf(1), false)
+	return func(b beliefs, _ []bandit.Beta) Policy {
+		return &epsilonGreedy{newRanked(b), schedule{value: epsilon, decay: decay}}
+	}, err
+}
+
+var softmaxKind = kind{"softmax", "temperature decay", pointFirst, buildSoftmax}
+
+func buildSoftmax(d *builder) (maker, error) {
+	temperature, err := within("temperature", d.Temperature, 0.1, 0, math.Inf(1), true)
+	if err != nil {
+		return nil, err
+	}
+	decay, err := within("decay", d.Decay, 0, 0, math.Inf(1), false)
+	return func(b beliefs, _ []bandit.Beta) Policy {
+		return &softmax{newRanked(b), schedule{value: temperature, decay: decay}, make([]float64, b.len())}
+	}, err
 }

@@ -1,9 +1,12 @@
 package policy
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/rlrun/rlrun/bandit"
 )
 
 // ids is variance-based information-directed sampling (Russo & Van Roy 2018):
@@ -185,4 +188,14 @@ func (s *ids) minimise() (i, j int, p float64) {
 func (s *ids) Update(arm int, reward float64, rng *rand.Rand) {
 	s.update(arm, reward, rng)
 	s.stale[arm] = true
+}
+
+var idsKind = kind{"ids", "samples", anyBelief, buildIDS}
+
+func buildIDS(d *builder) (maker, error) {
+	if d.Samples != nil && (d.belief == "population" || d.belief == "point") {
+		return nil, fmt.Errorf("samples does not apply to a belief of kind %s, whose members are used", d.belief)
+	}
+	samples, err := atLeast("samples", d.Samples, 256, 2)
+	return func(b beliefs, _ []bandit.Beta) Policy { return newIDS(b, samples) }, err
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -170,3 +171,39 @@ func gainAfterOneMore(b bandit.Learner, x float64) float64 {
 	}
 	panic("policy: no look-ahead for this belief")
 }
+
+var indexKind = kind{"index", boundedHorizon + " score", anyBelief, buildIndex}
+
+func buildIndex(d *builder) (maker, error) {
+	kind, err := d.score(bandit.V)
+	if err != nil {
+		return nil, err
+	}
+	c, err := d.clock()
+	if err != nil {
+		return nil, err
+	}
+	low := 0.0
+	if kind == bandit.U {
+		low, err = d.lower()
+	} else if d.LowerBound != nil {
+		return nil, fmt.Errorf("lower_bound applies to score U only")
+	}
+	return func(b beliefs, _ []bandit.Beta) Policy { return newIndex(b, c, kind, low) }, err
+}
+
+var gittinsKind = kind{"gittins", "gamma", betaOnly, buildGittins}
+
+func buildGittins(d *builder) (maker, error) {
+	gamma := or(d.Gamma, 0.99)
+	if !(gamma >= 0 && gamma < 1) {
+		return nil, fmt.Errorf("gamma is %v, must be in [0,1)", gamma)
+	}
+	table := newGittinsTable(gamma)
+	return func(_ beliefs, betas []bandit.Beta) Policy { return newGittins(betas, table) }, nil
+}
+
+var knowledgeGradientKind = kind{"knowledge-gradient", "gamma horizon", conjugate, func(d *builder) (maker, error) {
+	c, err := d.clock()
+	return func(b beliefs, _ []bandit.Beta) Policy { return &knowledgeGradient{newRanked(b), c} }, err
+}}

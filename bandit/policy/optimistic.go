@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -123,4 +125,42 @@ func (o *optimistic) Update(arm int, reward float64, rng *rand.Rand) {
 	if arm != top {
 		o.bounds.set(arm, o.bound(arm))
 	}
+}
+
+var optimisticKind = kind{"optimistic", boundedHorizon + " score order compare", anyBelief, buildOptimistic}
+
+func buildOptimistic(d *builder) (maker, error) {
+	kind, err := d.score(bandit.U)
+	if err != nil {
+		return nil, err
+	}
+	c, err := d.clock()
+	if err != nil {
+		return nil, err
+	}
+	low := 0.0
+	if kind == bandit.U {
+		if low, err = d.lower(); err != nil {
+			return nil, err
+		}
+	} else if d.LowerBound != nil {
+		return nil, fmt.Errorf("lower_bound does not apply to score %s", d.Score)
+	}
+	order, err := choice("order", d.Order, "advantage", "gamma")
+	if err != nil {
+		return nil, err
+	}
+	compare, err := d.comparison()
+	if err != nil {
+		return nil, err
+	}
+	if order == 1 && (kind != bandit.U || compare != withMean) {
+		return nil, errors.New("order gamma needs score U and compare mean")
+	}
+	return func(b beliefs, _ []bandit.Beta) Policy {
+		if compare != withMean {
+			return newOptimisticPairs(b, c, kind, low, compare)
+		}
+		return newOptimistic(b, c, kind, low, order == 1)
+	}, nil
 }

@@ -15,7 +15,7 @@ import (
 // Spec says which policy to make. Fields left out have the defaults that their
 // descriptions give; a field that the kind does not use must be left out.
 type Spec struct {
-	Kind string `json:"kind" jsonschema:"required,enum=greedy,enum=uniform,enum=epsilon-greedy,enum=softmax,enum=thompson,enum=optimistic,enum=optimistic-stochastic,enum=vpi,enum=index,enum=e3,enum=e3-overflow,enum=ucb1,enum=kl-ucb,enum=bayes-ucb,enum=gittins,enum=knowledge-gradient,enum=ids,enum=successive-elimination,enum=median-elimination,enum=budgeted,enum=backward-induction" jsonschema_description:"How arms are selected. optimistic and optimistic-stochastic are Algorithms 1 and 2 of the paper."`
+	Kind string `json:"kind" jsonschema:"required" jsonschema_description:"How arms are selected. optimistic and optimistic-stochastic are Algorithms 1 and 2 of the paper."`
 
 	Gamma      *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of the horizon. Default 0.99, the largest of the paper, or 1 if horizon is given. 1 needs a horizon."`
 	Horizon    *int     `json:"horizon,omitempty" jsonschema:"minimum=1,maximum=1000000000000" jsonschema_description:"Number of pulls that count. Default: infinitely many, as in the paper's experiments, which discount."`
@@ -98,8 +98,8 @@ func NewMaker(s Spec, b BeliefSpec, task Task) (*Maker, error) {
 			return nil, fmt.Errorf("belief: policy %s keeps no beliefs: leave it out", s.Kind)
 		}
 		m.beliefs = func(*rand.Rand) (beliefs, []bandit.Beta) { return beliefs{}, nil }
-	case !slices.Contains(beliefKinds, b.Kind):
-		return nil, fmt.Errorf("belief: kind is %q, must be one of %s", b.Kind, strings.Join(beliefKinds, ", "))
+	case !slices.Contains(anyBelief, b.Kind):
+		return nil, fmt.Errorf("belief: kind is %q, must be one of %s", b.Kind, strings.Join(anyBelief, ", "))
 	case !slices.Contains(k.beliefs, b.Kind):
 		return nil, fmt.Errorf("belief: policy %s works with %s, not with %s", s.Kind, strings.Join(k.beliefs, ", "), b.Kind)
 	default:

@@ -148,3 +148,33 @@ func (s *stochasticPopulation) Update(arm int, reward float64, rng *rand.Rand) {
 		s.bounds.set(arm, s.bound(arm))
 	}
 }
+
+var stochasticKind = kind{"optimistic-stochastic", boundedHorizon + " compare draw choice", anyBelief, buildStochastic}
+
+func buildStochastic(d *builder) (maker, error) {
+	c, low, err := d.threshold()
+	if err != nil {
+		return nil, err
+	}
+	compare, err := d.comparison()
+	if err != nil {
+		return nil, err
+	}
+	common, err := d.common()
+	if err != nil {
+		return nil, err
+	}
+	program, err := choice("choice", d.Choice, "argmax", "program")
+	if err == nil && program == 1 {
+		err = d.onPopulations("choice", d.Choice)
+	}
+	return func(b beliefs, _ []bandit.Beta) Policy {
+		switch {
+		case b.populations == nil:
+			return &stochastic{newRanked(b), c, low}
+		case compare != withMean || program == 1:
+			return newStochasticPairs(b, c, low, common, compare, program == 1)
+		}
+		return newStochasticPopulation(b, c, low, common)
+	}, err
+}

@@ -312,3 +312,18 @@ func (z *abscissa) slope(d bandit.Beta) float64 {
 func (z *abscissa) lnDensity(d bandit.Beta, lnBeta float64) float64 {
 	return (d.A-1)*z.lnX + (d.B-1)*z.lnRest - lnBeta
 }
+
+var thompsonKind = kind{"thompson", "draw", anyBelief, buildThompson}
+
+func buildThompson(d *builder) (maker, error) {
+	common, err := d.common()
+	return func(b beliefs, betas []bandit.Beta) Policy {
+		switch {
+		case b.populations != nil:
+			return newThompsonPopulation(b, common)
+		case betas != nil:
+			return newThompsonBeta(b, betas)
+		}
+		return &thompson{b}
+	}, err
+}

@@ -1,13 +1,13 @@
 package policy
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 
+	"github.com/rlrun/rlrun/bandit"
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"github.com/rlrun/rlrun/bandit"
 )
 
 // rising selects the arm with the largest index where the indices of arms that
@@ -256,4 +256,49 @@ func searchQuantile(b bandit.Belief, tail float64) float64 {
 			hi = mid
 		}
 	}
+}
+
+var ucb1Kind = kind{"ucb1", "confidence", nil, buildUCB1}
+
+func buildUCB1(d *builder) (maker, error) {
+	width, err := d.width()
+	if err != nil {
+		return nil, err
+	}
+	c, err := within("confidence", d.Confidence, 2, 0, math.Inf(1), false)
+	return func(beliefs, []bandit.Beta) Policy { return newUCB1(d.task.Arms, width, c) }, err
+}
+
+var klUCBKind = kind{"kl-ucb", "confidence", nil, buildKLUCB}
+
+func buildKLUCB(d *builder) (maker, error) {
+	width, err := d.width()
+	if err != nil {
+		return nil, err
+	}
+	c, err := within("confidence", d.Confidence, 0, 0, math.Inf(1), false)
+	return func(beliefs, []bandit.Beta) Policy { return newKLUCB(d.task.Arms, d.task.Low, width, c) }, err
+}
+
+var bayesUCBKind = kind{"bayes-ucb", "confidence horizon", betaFirst, buildBayesUCB}
+
+func buildBayesUCB(d *builder) (maker, error) {
+	c, err := within("confidence", d.Confidence, 0, 0, math.Inf(1), false)
+	if err != nil {
+		return nil, err
+	}
+	logs := 1.0
+	if c > 0 {
+		if d.Horizon == nil {
+			return nil, errors.New("horizon must be given if confidence is not 0")
+		}
+		n, err := atLeast("horizon", d.Horizon, 2, 2)
+		if err != nil {
+			return nil, err
+		}
+		logs = math.Pow(math.Log(float64(n)), c)
+	} else if d.Horizon != nil {
+		return nil, errors.New("horizon matters only if confidence is not 0: leave it out")
+	}
+	return func(b beliefs, _ []bandit.Beta) Policy { return newBayesUCB(b, logs) }, nil
 }

@@ -134,3 +134,7 @@ func (v *vpi) Update(arm int, reward float64, rng *rand.Rand) {
 		v.bounds.set(arm, v.bound(arm))
 	}
 }
+
+var vpiKind = kind{"vpi", "", anyBelief, func(*builder) (maker, error) {
+	return func(b beliefs, _ []bandit.Beta) Policy { return newVPI(b) }, nil
+}}

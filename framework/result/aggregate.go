@@ -6,8 +6,11 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/stat"
@@ -302,6 +305,7 @@ func (a *aggregator) summary() *Summary {
 			}
 		}
 	}
+	a.addIQM(out.Rows)
 	return out
 }
 
@@ -321,11 +325,25 @@ func (a *aggregator) row(env, agent string, m Metric, s *sample) Row {
 	o := s.outcomes[m]
 	row := Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed,
 		Estimate: estimateOf(o.values, &a.t), Runs: o.runs, Values: o.values}
-	// Seeded by what is resampled, so that no row depends on another's presence.
-	source := seed.NewSource(a.meta.Seed, fmt.Sprintf("%q %q %q", env, agent, m))
-	iqm := stat.BootstrapIQM(o.values, confidence, seed.Stream(source.Seed(0, seed.Statistics, 0), seed.Statistics))
-	row.IQM, row.IQMLow, row.IQMHigh = iqm.Value, iqm.Low, iqm.High
 	return row
+}
+
+// addIQM fills in the interquartile means of rows, on all processors.
+func (a *aggregator) addIQM(rows []Row) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(rows)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(rows)); i = next.Add(1) - 1 {
+				r := &rows[i]
+				// Seeded by what is resampled, so that no row depends on another's presence.
+				source := seed.NewSource(a.meta.Seed, fmt.Sprintf("%q %q %q", r.Environment, r.Agent, r.Metric))
+				iqm := stat.BootstrapIQM(r.Values, confidence, seed.Stream(source.Seed(0, seed.Statistics, 0), seed.Statistics))
+				r.IQM, r.IQMLow, r.IQMHigh = iqm.Value, iqm.Low, iqm.High
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // difference pairs the runs of a row with those of the first agent's.

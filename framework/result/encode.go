@@ -71,7 +71,7 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 	if _, known, valid := splitChecksum(bytes.TrimRight(data, " \t\r\n")); known && !valid {
 		return errChecksum
 	}
-	if parseRecord(data, r) {
+	if parseRecord(data, r, true) {
 		return nil
 	}
 	type plain Record

@@ -17,8 +17,8 @@ type parser struct {
 	bad  bool
 }
 
-// parseRecord reads a whole line.
-func parseRecord(line []byte, r *Record) bool {
+// parseRecord reads a whole line. Without curves it skips their numbers.
+func parseRecord(line []byte, r *Record, curves bool) bool {
 	p := parser{rest: bytes.TrimRight(line, "\n")}
 	*r = Record{}
 	key, status := p.head()
@@ -35,7 +35,13 @@ func parseRecord(line []byte, r *Record) bool {
 		for more := true; more && !p.bad; more = p.try(",") {
 			m := Metric(p.string())
 			p.want(":")
-			r.Curves[m] = p.numbers()
+			if curves {
+				r.Curves[m] = p.numbers()
+			} else if end := bytes.IndexByte(p.rest, ']'); end >= 0 {
+				p.rest = p.rest[end+1:]
+			} else {
+				p.bad = true
+			}
 		}
 		p.want("}")
 	}

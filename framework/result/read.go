@@ -12,8 +12,10 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
@@ -98,7 +100,7 @@ func openRuns(dir string) (*Runs, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(r.Entries, compareEntries)
+	slices.SortFunc(r.Entries, compareEntries)
 	kept := r.Entries[:0]
 	for _, e := range r.Entries {
 		if n := len(kept); n == 0 || kept[n-1].Key != e.Key {
@@ -153,7 +155,7 @@ func sameRun(a, b *Entry) error {
 		a.Run, a.Agent, a.Environment, why, a.at, b.at, ErrNotDeterministic)
 }
 
-// compareEntries orders by key, ok records first.
+// compareEntries orders by key, ok records first, then by place.
 func compareEntries(a, b Entry) int {
 	bad := func(e Entry) int {
 		if e.Status == OK {
@@ -161,7 +163,7 @@ func compareEntries(a, b Entry) int {
 		}
 		return 1
 	}
-	return cmp.Or(compareKeys(a.Key, b.Key), bad(a)-bad(b))
+	return cmp.Or(compareKeys(a.Key, b.Key), bad(a)-bad(b), strings.Compare(a.at.file, b.at.file), a.at.line-b.at.line)
 }
 
 func compareKeys(a, b Key) int {
@@ -240,7 +242,12 @@ func (e *Entry) parse(line []byte) error {
 			return err
 		}
 	}
-	if e.Status != OK && e.Status != Failed {
+	switch e.Status { // constants, so that the line is not kept
+	case OK:
+		e.Status = OK
+	case Failed:
+		e.Status = Failed
+	default:
 		return fmt.Errorf("status is %q", e.Status)
 	}
 	if e.Run < 0 {
@@ -278,48 +285,125 @@ func (r *Runs) Aggregate(meta Meta) (*Summary, error) {
 // All reads the records one by one in the order of Entries, so that what is made
 // from them does not depend on how they are spread over files. It stops at the
 // first error. It may be iterated again.
-func (r *Runs) All() iter.Seq2[Record, error] {
+func (r *Runs) All() iter.Seq2[Record, error] { return r.records(true) }
+
+// WithoutCurves is All without the curves, which are most of a record.
+func (r *Runs) WithoutCurves() iter.Seq2[Record, error] { return r.records(false) }
+
+const (
+	blockLength = 64  // records that are read together
+	maxOpen     = 128 // files that are open at once
+)
+
+// block is what was read of some entries: records up to the first error.
+type block struct {
+	records []Record
+	err     error
+}
+
+// records reads blocks on all processors and yields them in order.
+func (r *Runs) records(curves bool) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		files := map[string]*os.File{}
-		defer func() {
-			for _, f := range files {
-				f.Close()
+		workers := runtime.GOMAXPROCS(0)
+		type task struct {
+			entries []Entry
+			result  chan block
+		}
+		tasks, order, stop := make(chan task), make(chan chan block, 2*workers), make(chan struct{})
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer close(stop)
+		wg.Go(func() {
+			defer close(tasks)
+			defer close(order)
+			for entries := range slices.Chunk(r.Entries, blockLength) {
+				t := task{entries, make(chan block, 1)}
+				select {
+				case order <- t.result:
+				case <-stop:
+					return
+				}
+				select {
+				case tasks <- t:
+				case <-stop:
+					return
+				}
 			}
-		}()
-		var buf []byte
-		for i := range r.Entries {
-			rec, err := r.Entries[i].read(files, &buf)
-			if !yield(rec, err) || err != nil {
+		})
+		for range workers {
+			wg.Go(func() {
+				reader := recordReader{files: map[string]*os.File{}, most: max(1, maxOpen/workers), curves: curves}
+				defer reader.close()
+				for t := range tasks {
+					t.result <- reader.read(t.entries)
+				}
+			})
+		}
+		for result := range order {
+			b := <-result
+			for i := range b.records {
+				if !yield(b.records[i], nil) {
+					return
+				}
+			}
+			if b.err != nil {
+				yield(Record{}, b.err)
 				return
 			}
 		}
 	}
 }
 
-// maxOpen bounds the files that All holds open.
-const maxOpen = 128
+// recordReader reads entries, and keeps some files open.
+type recordReader struct {
+	files  map[string]*os.File
+	most   int
+	curves bool
+	buf    []byte
+}
 
-func (e *Entry) read(files map[string]*os.File, buf *[]byte) (rec Record, err error) {
-	f := files[e.at.file]
+func (r *recordReader) close() {
+	for name, f := range r.files {
+		f.Close()
+		delete(r.files, name)
+	}
+}
+
+func (r *recordReader) read(entries []Entry) (b block) {
+	b.records = make([]Record, 0, len(entries))
+	for i := range entries {
+		rec, err := r.one(&entries[i])
+		if err != nil {
+			b.err = err
+			break
+		}
+		b.records = append(b.records, rec)
+	}
+	return b
+}
+
+func (r *recordReader) one(e *Entry) (rec Record, err error) {
+	f := r.files[e.at.file]
 	if f == nil {
-		if len(files) >= maxOpen {
-			for name, old := range files {
-				old.Close()
-				delete(files, name)
-			}
+		if len(r.files) >= r.most {
+			r.close()
 		}
 		if f, err = os.Open(e.at.file); err != nil {
 			return rec, fmt.Errorf("reading records: %w", err)
 		}
-		files[e.at.file] = f
+		r.files[e.at.file] = f
 	}
-	*buf = slices.Grow((*buf)[:0], e.length)[:e.length]
-	if _, err := f.ReadAt(*buf, e.offset); err != nil {
+	r.buf = slices.Grow(r.buf[:0], e.length)[:e.length]
+	if _, err := f.ReadAt(r.buf, e.offset); err != nil {
 		return rec, fmt.Errorf("reading %s: %w", e.at.file, disk.Cause(err))
 	}
-	if err := rec.UnmarshalJSON(*buf); err != nil {
-		return rec, damaged(e.at, err)
+	// OpenRuns has checked the checksum.
+	if !parseRecord(r.buf, &rec, r.curves) {
+		if err := rec.UnmarshalJSON(r.buf); err != nil {
+			return rec, damaged(e.at, err)
+		}
 	}
+	rec.Environment, rec.Agent, rec.Status = e.Environment, e.Agent, e.Status // one string for all
 	rec.Programs, rec.at = e.Programs, e.at
 	return rec, nil
 }

@@ -109,7 +109,7 @@ func fillSQLite(path string, s *Summary, records iter.Seq2[Record, error]) error
 		return err
 	}
 	defer tx.Rollback()
-	in := inserter{tx: tx, statements: map[string]*sql.Stmt{}}
+	in := inserter{tx: tx, tables: map[string]*tableRows{}}
 	if s.Mixed != "" {
 		in.row("mixed", s.Mixed)
 	}
@@ -125,8 +125,8 @@ func fillSQLite(path string, s *Summary, records iter.Seq2[Record, error]) error
 	for i := range s.Curves {
 		in.curve(&s.Curves[i])
 	}
-	if in.err != nil {
-		return in.err
+	if err := in.close(); err != nil {
+		return err
 	}
 	if err := tx.Commit(); err != nil {
 		return err
@@ -134,31 +134,66 @@ func fillSQLite(path string, s *Summary, records iter.Seq2[Record, error]) error
 	return db.Close()
 }
 
-// inserter prepares a statement a table and keeps its first error.
+// batchRows is how many rows a statement inserts: most of the time of an insertion
+// is spent around it.
+const batchRows = 50
+
+// inserter collects rows by table, inserts many at a time, and keeps its first error.
 type inserter struct {
-	tx         *sql.Tx
-	statements map[string]*sql.Stmt
-	err        error
+	tx     *sql.Tx
+	tables map[string]*tableRows
+	err    error
+}
+
+type tableRows struct {
+	values    []any // of the rows that are not inserted yet
+	width     int
+	statement *sql.Stmt // of batchRows rows
 }
 
 func (in *inserter) row(table string, values ...any) {
-	if in.err != nil {
-		return
+	t := in.tables[table]
+	if t == nil {
+		t = &tableRows{width: len(values)}
+		in.tables[table] = t
 	}
-	stmt := in.statements[table]
-	if stmt == nil {
-		q := "INSERT INTO " + table + " VALUES (?" + strings.Repeat(",?", len(values)-1) + ")"
-		if stmt, in.err = in.tx.Prepare(q); in.err != nil {
-			return
-		}
-		in.statements[table] = stmt
-	}
-	for i, v := range values {
+	for _, v := range values {
 		if x, ok := v.(float64); ok && math.IsNaN(x) {
-			values[i] = nil
+			v = nil
 		}
+		t.values = append(t.values, v)
 	}
-	_, in.err = stmt.Exec(values...)
+	if len(t.values) == batchRows*t.width {
+		in.insert(table, t)
+	}
+}
+
+func (in *inserter) insert(table string, t *tableRows) {
+	rows := len(t.values) / t.width
+	if in.err == nil && rows == batchRows {
+		if t.statement == nil {
+			t.statement, in.err = in.tx.Prepare(insertion(table, t.width, rows))
+		}
+		if in.err == nil {
+			_, in.err = t.statement.Exec(t.values...)
+		}
+	} else if in.err == nil && rows > 0 {
+		_, in.err = in.tx.Exec(insertion(table, t.width, rows), t.values...)
+	}
+	t.values = t.values[:0]
+}
+
+func insertion(table string, width, rows int) string {
+	row := ",(?" + strings.Repeat(",?", width-1) + ")"
+	return "INSERT INTO " + table + " VALUES " + strings.Repeat(row, rows)[1:]
+}
+
+// close inserts what is left.
+func (in *inserter) close() error {
+	for table, t := range in.tables {
+		in.insert(table, t)
+	}
+	return in.err
 }
 
 func (in *inserter) record(r *Record) {

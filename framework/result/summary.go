@@ -45,7 +45,7 @@ type Row struct {
 	Metric      Metric
 	Failed      int // runs that failed and are not in N
 	Estimate
-	// The interquartile mean and its bootstrap 95 % interval.
+	// The interquartile mean and its 95 % interval (stat.BootstrapIQM).
 	IQM, IQMLow, IQMHigh float64
 	// Difference is this agent minus the experiment's first agent, run by run:
 	// the runs are paired, as all agents meet the same random draws. Nil for the

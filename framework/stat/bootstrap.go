@@ -274,13 +274,18 @@ func above(x, y ranked, xc, yc []uint32) float64 {
 }
 
 // BootstrapIQM returns the interquartile mean of one sample with its percentile
-// bootstrap interval of the given level, drawn from rng.
+// bootstrap interval of the given level, drawn from rng. Of more than 10,000 values
+// the interval is that of TrimmedInterval, which the bootstrap's approaches.
 func BootstrapIQM(values []float64, level float64, rng *rand.Rand) Interval {
-	sorted := newRanked(slices.Sorted(slices.Values(values)))
+	ascending := slices.Sorted(slices.Values(values))
 	n := len(values)
 	if n < 2 {
-		return unknown(iqm(sorted.values))
+		return unknown(iqm(ascending))
 	}
+	if n > manyValues {
+		return TrimmedInterval(ascending, n/4, level)
+	}
+	sorted := newRanked(ascending)
 	counts := make([]uint32, n)
 	samples := make([]float64, Resamples)
 	for b := range samples {

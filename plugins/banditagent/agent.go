@@ -9,6 +9,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/invopop/jsonschema"
+
 	"github.com/rlrun/rlrun/bandit/policy"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
@@ -25,6 +27,17 @@ const ID = "rlrun/bandit@1"
 type Params struct {
 	Policy policy.Spec       `json:"policy" jsonschema:"required" jsonschema_description:"How arms are selected."`
 	Belief policy.BeliefSpec `json:"belief,omitempty" jsonschema_description:"What is believed about the arms. Default: what suits the policy."`
+}
+
+// JSONSchemaExtend adds the choices that come from the lists of package policy.
+func (Params) JSONSchemaExtend(s *jsonschema.Schema) {
+	for object, names := range map[string][]string{"policy": policy.Kinds(), "belief": policy.BeliefKinds()} {
+		params, _ := s.Properties.Get(object)
+		kind, _ := params.Properties.Get("kind")
+		for _, name := range names {
+			kind.Enum = append(kind.Enum, name)
+		}
+	}
 }
 
 // Plugin returns the agent as a plugin.

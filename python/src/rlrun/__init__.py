@@ -1,4 +1,4 @@
-"""Environments and agents for rlrun, in Python.
+"""Environments and agents for rlrun, in Python, and its results.
 
 Write a class, serve it::
 
@@ -29,6 +29,8 @@ Write a class, serve it::
     if __name__ == "__main__":
         rlrun.serve(Coin)
 
+Read what an experiment found with :func:`read_results`, and compare agents with :func:`compare`.
+
 The names are the literature's (Sutton & Barto; Gymnasium).
 """
 
@@ -37,6 +39,7 @@ from rlrun.environment import Environment, Model, Spec, TimeStep, TimeSteps, Vec
 from rlrun.errors import Error, InvalidAction, InvalidAnswer, InvalidParams, NeedsReset, Unsupported
 from rlrun.options import OptionAgent, Problem, Problems, VectorOptionAgent
 from rlrun.params import param
+from rlrun.results import Comparison, Results, compare, read_results
 from rlrun.serve import serve
 from rlrun.spaces import Box, Discrete, MultiDiscrete, Space
 from rlrun.streams import Lanes, Streams
@@ -44,6 +47,7 @@ from rlrun.streams import Lanes, Streams
 __all__ = [
     "Agent",
     "Box",
+    "Comparison",
     "Discrete",
     "Environment",
     "Error",
@@ -57,6 +61,7 @@ __all__ = [
     "OptionAgent",
     "Problem",
     "Problems",
+    "Results",
     "Space",
     "Spec",
     "Streams",
@@ -68,7 +73,9 @@ __all__ = [
     "VectorAgent",
     "VectorEnvironment",
     "VectorOptionAgent",
+    "compare",
     "param",
+    "read_results",
     "serve",
 ]
 __version__ = "0.1.0"

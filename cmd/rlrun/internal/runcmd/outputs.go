@@ -37,13 +37,13 @@ func remake(dir string, plan *experiment.Plan) (*result.Summary, []string, error
 			return nil, nil, err
 		}
 	}
-	if err := result.WriteSQLite(filepath.Join(dir, "results.db"), s, runs.All()); err != nil {
+	if err := result.WriteSQLite(filepath.Join(dir, "results.db"), s, runs.WithoutCurves()); err != nil {
 		return nil, nil, err
 	}
 	if plan.Explores() {
 		files = append(files, "decisions.csv")
 		err := result.WriteFile(filepath.Join(dir, "decisions.csv"), func(w io.Writer) error {
-			return result.WriteDecisionsCSV(w, s, runs.All())
+			return result.WriteDecisionsCSV(w, s, runs.WithoutCurves())
 		})
 		if err != nil {
 			return nil, nil, err

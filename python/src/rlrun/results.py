@@ -1,0 +1,190 @@
+"""Results of experiments as pandas frames, and comparisons of agents.
+
+It needs pandas (``pip install 'rlrun[pandas]'``)::
+
+    results = rlrun.read_results("results/quickstart")
+    sns.lineplot(results.curves.query("metric == 'reward'"), x="step", y="value", hue="agent")
+    rlrun.compare("results/quickstart").comparisons
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlrun.client import program
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def _pandas() -> Any:
+    try:
+        import pandas as pd  # noqa: PLC0415  # optional
+    except ImportError as e:
+        raise ImportError("results are pandas frames: pip install 'rlrun[pandas]'") from e
+    return pd
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results in one output directory, as long tables: a row an observation, ready for seaborn."""
+
+    directory: Path
+
+    @cached_property
+    def runs(self) -> pd.DataFrame:
+        """A row a run: environment, agent, run, status, steps, episodes, programs, error."""
+        return self._query(
+            "SELECT r.*, coalesce(f.error, '') AS error "
+            "FROM runs r LEFT JOIN failures f USING (environment, agent, run)"
+        )
+
+    @cached_property
+    def outcomes(self) -> pd.DataFrame:
+        """A row a run and metric: environment, agent, run, metric, value.
+
+        The value of a cumulative metric is the last one, that of another its mean over all steps.
+        """
+        return self._query("SELECT environment, agent, run, metric, value FROM outcomes")
+
+    @cached_property
+    def decisions(self) -> pd.DataFrame:
+        """A row a decision of the host between options; docs/exploration.md explains the columns."""
+        frame = self._query("SELECT * FROM decisions")
+        return frame.astype({"explore": bool, "capped": bool})
+
+    @cached_property
+    def curves(self) -> pd.DataFrame:
+        """A row a run, metric and recorded step: environment, agent, run, metric, step, value."""
+        pd = _pandas()
+        steps = self._query("SELECT DISTINCT step FROM curves ORDER BY step")["step"].to_numpy()
+        parts = []
+        for record in self._records():
+            for metric, values in sorted(record.get("curves", {}).items()):
+                if len(values) != len(steps):
+                    raise ValueError(
+                        f"run {record['run']} of {record['agent']} in {record['environment']} has {len(values)} values "
+                        f"of {metric} for {len(steps)} recorded steps: run rlrun report {self.directory} first"
+                    )
+                labels = {k: record[k] for k in ("environment", "agent", "run")}
+                parts.append(pd.DataFrame({**labels, "metric": metric, "step": steps, "value": values}))
+        columns = ["environment", "agent", "run", "metric", "step", "value"]
+        if not parts:
+            return pd.DataFrame(columns=columns)
+        frame = pd.concat(parts, ignore_index=True)
+        frame["value"] = frame["value"].astype(float)
+        return frame.dropna(subset=["value"], ignore_index=True)
+
+    def _query(self, query: str) -> pd.DataFrame:
+        database = sqlite3.connect(f"{(self.directory / 'results.db').resolve().as_uri()}?mode=ro", uri=True)
+        try:
+            return _pandas().read_sql_query(query, database)
+        finally:
+            database.close()
+
+    def _records(self) -> Iterator[dict[str, Any]]:
+        """Yield the ok records, each run once, in the order of environment, agent and run."""
+        found: dict[tuple[str, str, int], dict[str, Any]] = {}
+        for path in sorted((self.directory / "runs").glob("[!.]*.jsonl")):
+            with path.open(encoding="utf-8") as lines:
+                for line in lines:
+                    if line.strip():
+                        record = json.loads(line)
+                        if record["status"] == "ok":
+                            found.setdefault((record["environment"], record["agent"], record["run"]), record)
+        for key in sorted(found):
+            yield found[key]
+
+
+def read_results(directory: str | Path) -> Results:
+    """Read the output directory of an experiment.
+
+    Frames are read when they are first asked for. Raises FileNotFoundError if the directory holds no results.
+    """
+    path = Path(directory)
+    if not (path / "experiment.yaml").exists():
+        raise FileNotFoundError(f"{path} holds no experiment.yaml: name an output directory of rlrun run")
+    if not (path / "results.db").exists():
+        raise FileNotFoundError(f"{path} holds no results.db: the experiment was interrupted; run rlrun report {path}")
+    return Results(path)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What ``rlrun compare`` found; docs/statistics.md defines every quantity."""
+
+    answer: dict[str, Any]
+    """All of it, as ``rlrun compare --json`` prints it."""
+
+    @cached_property
+    def comparisons(self) -> pd.DataFrame:
+        """A row a pair of agents and environment: difference, interval, p values, verdict."""
+        return _pandas().DataFrame(self.answer["comparisons"])
+
+    @cached_property
+    def aggregates(self) -> pd.DataFrame:
+        """A row an agent and aggregate over environments: agent, aggregate, value, ci_low, ci_high.
+
+        Empty unless two environments have a scale.
+        """
+        rows = [
+            {"agent": a["agent"], "aggregate": name, **a[name]}
+            for a in self.answer.get("overall", {}).get("aggregates", [])
+            for name in ("iqm", "mean", "median", "optimality_gap")
+        ]
+        return _pandas().DataFrame(rows, columns=["agent", "aggregate", "value", "ci_low", "ci_high"])
+
+    @cached_property
+    def profile(self) -> pd.DataFrame:
+        """The performance profiles: agent, tau, value (the share of runs above tau), ci_low, ci_high."""
+        overall = self.answer.get("overall", {})
+        rows = [
+            {"agent": a["agent"], "tau": tau, **share}
+            for a in overall.get("aggregates", [])
+            for tau, share in zip(overall["tau"], a["profile"], strict=True)
+        ]
+        return _pandas().DataFrame(rows, columns=["agent", "tau", "value", "ci_low", "ci_high"])
+
+
+def compare(
+    *directories: str | Path,
+    metric: str | None = None,
+    pairs: str | tuple[str, str] | None = None,
+    alpha: float | None = None,
+    correction: str | None = None,
+    unpaired: bool = False,
+    scores: Mapping[str, tuple[float, float]] | None = None,
+) -> Comparison:
+    """Compare agents with ``rlrun compare``.
+
+    Args:
+        directories: Output directories of experiments.
+        metric: What to compare; reward if None.
+        pairs: ``"first"``, ``"all"``, or the labels of two agents; ``"first"`` if None.
+        alpha: Level of all tests together; 0.05 if None.
+        correction: ``"holm"`` or ``"bh"``; ``"holm"`` if None.
+        unpaired: Compare independent samples, even where runs are paired.
+        scores: By environment, the values of the metric that count as 0 and 1.
+
+    Raises:
+        ValueError: rlrun refused, for the reason that it gives.
+        FileNotFoundError: There is no program rlrun.
+
+    """
+    options: dict[str, object] = {"metric": metric, "alpha": alpha, "correction": correction}
+    options["pairs"] = ",".join(pairs) if isinstance(pairs, tuple) else pairs
+    command = [program(), "compare", "--json"]
+    command += [f"--{name}={value}" for name, value in options.items() if value is not None]
+    command += [f"--scores={name}={low},{high}" for name, (low, high) in (scores or {}).items()]
+    command += ["--unpaired"] * unpaired
+    done = subprocess.run([*command, "--", *map(str, directories)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ValueError(done.stderr.strip().removeprefix("rlrun: "))
+    return Comparison(json.loads(done.stdout))

@@ -1,0 +1,117 @@
+"""Results as pandas frames, comparisons, and the notebook that draws them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import EXAMPLES
+
+import rlrun
+
+CONFIG = """
+runs: 8
+steps: 60
+seed: 3
+record: {points: 12}
+environments:
+  - {name: chain, plugin: chain}
+  - {name: two arms, plugin: bernoulli-bandit, params: {means: [0.3, 0.8]}}
+agents:
+  - {name: greedy, plugin: q-learning, params: {epsilon: 0}}
+  - {name: exploring, plugin: q-learning, params: {epsilon: 0.5}}
+  - {name: deciding, plugin: bootstrap-q, exploration: {rule: mean, horizon: {gamma: 0.9}}}
+output: out
+"""
+
+
+@pytest.fixture(scope="module")
+def directory(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import subprocess  # noqa: PLC0415
+
+    folder = tmp_path_factory.mktemp("results")
+    (folder / "exp.yaml").write_text(CONFIG)
+    subprocess.run([program, "run", "exp.yaml", "--quiet"], cwd=folder, check=True)
+    return folder / "out"
+
+
+def test_frames(directory: Path) -> None:
+    results = rlrun.read_results(directory)
+    assert len(results.runs) == 48
+    assert set(results.runs["status"]) == {"ok"}
+    assert list(results.runs.columns) == [
+        "environment",
+        "agent",
+        "run",
+        "status",
+        "steps",
+        "episodes",
+        "programs",
+        "error",
+    ]
+    assert list(results.curves.columns) == ["environment", "agent", "run", "metric", "step", "value"]
+    assert results.curves["value"].notna().all()
+    assert results.decisions["explore"].dtype == bool
+    assert set(results.decisions["agent"]) == {"deciding"}
+
+    # The means of the curves are those that rlrun computed.
+    mean = results.curves.groupby(["environment", "agent", "metric", "step"])["value"].mean()
+    table = pd.read_csv(directory / "curves.csv").set_index(["environment", "agent", "metric", "step"])["mean"]
+    made = table.index.get_level_values("metric") != "cumulative_reward"  # from rewards, not in records
+    pd.testing.assert_series_equal(mean.sort_index(), table[made].sort_index(), check_names=False)
+
+    # And the outcomes those of summary.csv.
+    means = results.outcomes.groupby(["environment", "agent", "metric"])["value"].mean()
+    summary = pd.read_csv(directory / "summary.csv").set_index(["environment", "agent", "metric"])["mean"]
+    pd.testing.assert_series_equal(means.sort_index(), summary.dropna().sort_index(), check_names=False)
+
+
+def test_doubled_records_count_once(directory: Path, tmp_path: Path) -> None:
+    import shutil  # noqa: PLC0415
+
+    copy = tmp_path / "copy"
+    shutil.copytree(directory, copy)
+    record = next((copy / "runs").glob("*.jsonl"))
+    (copy / "runs" / ("z" + record.name)).write_bytes(record.read_bytes())
+    pd.testing.assert_frame_equal(rlrun.read_results(copy).curves, rlrun.read_results(directory).curves)
+
+
+def test_missing_results(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no experiment\.yaml"):
+        rlrun.read_results(tmp_path)
+    (tmp_path / "experiment.yaml").touch()
+    with pytest.raises(FileNotFoundError, match="rlrun report"):
+        rlrun.read_results(tmp_path)
+
+
+def test_compare(directory: Path) -> None:
+    found = rlrun.compare(directory, pairs=("exploring", "greedy"), scores={"two arms": (0.3, 0.8)})
+    outcomes = rlrun.read_results(directory).outcomes.query("metric == 'reward'")
+    for row in found.comparisons.itertuples():
+        here = outcomes[outcomes["environment"] == row.environment].pivot(index="run", columns="agent", values="value")
+        d = (here["exploring"] - here["greedy"]).to_numpy()
+        assert row.difference == pytest.approx(d.mean(), abs=1e-12)
+        signs = np.array(np.meshgrid(*[[-1, 1]] * len(d))).reshape(len(d), -1)
+        assert row.p == np.mean(np.abs(d @ signs) >= abs(d.sum()) - 1e-12)
+        assert row.win_rate == np.mean((d > 0) + (d == 0) / 2)
+    assert set(found.aggregates["aggregate"]) == {"iqm", "mean", "median", "optimality_gap"}
+    assert len(found.profile) == 3 * 101
+    with pytest.raises(ValueError, match="no agent is called"):
+        rlrun.compare(directory, pairs=("greedy", "nobody"))
+
+
+def test_notebook(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The notebook runs from top to bottom and leaves its figures."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for cell in json.loads((EXAMPLES / "paper_figure.ipynb").read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), "paper_figure.ipynb", "exec"), names)
+    plt.close("all")
+    assert (tmp_path / "curves.pdf").stat().st_size > 10_000
+    assert (tmp_path / "conclusions.pdf").stat().st_size > 5_000
