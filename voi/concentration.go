@@ -95,24 +95,4 @@ func (m *mixture) fit(likelihoods func(yield func(*likelihood) bool)) {
 	for g := range sum {
 		m.weight[g] = sum[g] / pairs
 	}
-	if lab == "single" {
-		var l [points]float64
-		for x := range likelihoods {
-			for g := range l {
-				l[g] += math.Log(x[g])
-			}
-		}
-		top := math.Inf(-1)
-		for g := range l {
-			top = max(top, l[g])
-		}
-		z := 0.0
-		for g := range l {
-			l[g] = math.Exp(l[g] - top)
-			z += l[g]
-		}
-		for g := range l {
-			m.weight[g] = l[g] / z
-		}
-	}
 }

@@ -14,6 +14,7 @@ type meanModel struct {
 	reward  []float64 // by pair
 	global  []float64 // by state: probability under the part of the base that is not near
 	near    float64   // share of the other part
+	back    float64   // share of states that are known to lead here, among those that are not near
 	v       []float64
 	q       []float64
 	policy  []int32
@@ -48,13 +49,10 @@ func (m *meanModel) update(gamma float64) {
 			continue
 		}
 		m.fresh[i], m.freshR[i] = b.successors.predict(&p.toNext, p.n), b.rewards.predict(&p.toReward, p.n)
-		m.planned[i] = m.fresh[i]
-		if lab != "mean" {
-			m.planned[i] = 0
-		}
+		m.planned[i] = 0
 		m.reward[i] = p.mean + m.freshR[i]*(surprise-p.mean)
 	}
-	m.near = b.nearShare()
+	m.near, m.back = b.nearShare(), b.backShare()
 	known, all := 1-b.newShare(), 0.0
 	for _, n := range b.entries {
 		all += n
@@ -83,7 +81,24 @@ func (m *meanModel) base(s int, x []float64, global float64) float64 {
 	for _, y := range m.b.near[s] {
 		sum += x[y]
 	}
-	return m.near*sum/float64(len(m.b.near[s])) + (1-m.near)*global
+	sum *= m.near / float64(len(m.b.near[s]))
+	far := 1 - m.near
+	if back := m.b.back[s]; len(back) > 0 {
+		w := far * m.back / float64(len(back))
+		for _, y := range back {
+			sum += w * x[y]
+		}
+		far *= 1 - m.back
+	}
+	return sum + far*global
+}
+
+// far is the share of states that are neither near nor lead here.
+func (m *meanModel) far(s int) float64 {
+	if len(m.b.back[s]) > 0 {
+		return (1 - m.near) * (1 - m.back)
+	}
+	return 1 - m.near
 }
 
 // expect returns the mean of x after pair i, given that under the base of its state.
@@ -191,7 +206,10 @@ func (m *meanModel) eliminate() {
 		row := a[s*n : (s+1)*n]
 		w := m.gamma * m.planned[i]
 		for y := range row {
-			row[y] = -w * (1 - m.near) * m.global[y]
+			row[y] = -w * m.far(s) * m.global[y]
+		}
+		for _, y := range m.b.back[s] {
+			row[y] -= w * (1 - m.near) * m.back / float64(len(m.b.back[s]))
 		}
 		for _, y := range m.b.near[s] {
 			row[y] -= w * m.near / float64(len(m.b.near[s]))
