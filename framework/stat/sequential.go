@@ -55,11 +55,11 @@ func (d Design) Check() error {
 	if math.Ldexp(1, 1-d.Runs) <= d.Alpha {
 		return nil
 	}
-	return fmt.Errorf("with %d runs no difference, however large, can be told from chance at level %.3g: %w of at least %d runs", d.Runs, d.Alpha, ErrTooFewRuns, d.LeastRuns())
+	return fmt.Errorf("%w: at level %.3g for each comparison it takes at least %d runs, not %d", ErrTooFewRuns, d.Alpha, d.LeastRuns(), d.Runs)
 }
 
 // ErrTooFewRuns is in the error of a design that can never decide.
-var ErrTooFewRuns = errors.New("make the experiment")
+var ErrTooFewRuns = errors.New("too few runs to decide anything")
 
 // LeastRuns is the smallest number of runs with which the test can decide.
 func (d Design) LeastRuns() int { return int(math.Ceil(1 - math.Log2(d.Alpha))) }

@@ -1,0 +1,164 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/stat"
+)
+
+// Sequential compares agents of one experiment while it runs: after every block of
+// runs it tests the pairs that are open, and says which runs are still needed. What it
+// says is a function of the records in the order of blocks, whoever made them when.
+type Sequential struct {
+	Metric       result.Metric
+	Pairs        string // first or all
+	Alpha        float64
+	Block        int // runs between looks
+	Runs         int // planned
+	Seed         uint64
+	Environments []string
+	Agents       []string
+}
+
+// Progress is one comparison of a sequential test: A minus B in an environment.
+type Progress struct {
+	Environment string
+	A, B        string
+	stat.Verdict
+	Dropped int    // pairs left out because a run failed or has no value
+	Better  string // "" if not decided
+	blocks  int    // that are complete for both agents
+}
+
+// Open tells whether more runs are needed.
+func (p *Progress) Open() bool { return p.Decision == stat.Open }
+
+// String says the comparison in words.
+func (p *Progress) String() string {
+	switch {
+	case p.Better != "":
+		worse := p.A
+		if worse == p.Better {
+			worse = p.B
+		}
+		return fmt.Sprintf("%s: %s is better than %s (decided after %d runs)", p.Environment, p.Better, worse, p.Runs())
+	case p.Open():
+		return fmt.Sprintf("%s: %s against %s is open after %d runs", p.Environment, p.A, p.B, p.Runs())
+	}
+	return fmt.Sprintf("%s: %s against %s is not decided by all %d runs", p.Environment, p.A, p.B, p.Runs())
+}
+
+// pairs are indices of agents, A and B, in the order of Compare.
+func (s *Sequential) pairs() (out [][2]int) {
+	for j := range s.Agents {
+		if j > 0 && s.Pairs != "all" {
+			break
+		}
+		for i := j + 1; i < len(s.Agents); i++ {
+			out = append(out, [2]int{i, j})
+		}
+	}
+	return out
+}
+
+// design is that of one comparison: the level is shared out among all.
+func (s *Sequential) design() stat.Design {
+	m := max(1, len(s.Environments)*len(s.pairs()))
+	return stat.Design{Runs: s.Runs, Block: s.Block, Alpha: s.Alpha / float64(m)}
+}
+
+// Check refuses a test that can never decide, and names the least number of runs.
+func (s *Sequential) Check() error {
+	_, directed := LowerIsBetter(s.Metric)
+	switch {
+	case !directed:
+		return fmt.Errorf("%s is neither better nor worse when it is larger; choose another metric", s.Metric)
+	case len(s.Agents) < 2:
+		return fmt.Errorf("a comparison needs two agents")
+	case s.Pairs != "first" && s.Pairs != "all":
+		return fmt.Errorf("pairs must be first or all, not %q", s.Pairs)
+	case !(s.Alpha > 0 && s.Alpha < 1):
+		return fmt.Errorf("alpha must be in (0,1), not %v", s.Alpha)
+	}
+	return s.design().Check()
+}
+
+// Decide looks at what is recorded. recorded tells which runs have a record, ok or
+// failed; values are those of the summary.
+func (s *Sequential) Decide(summary *result.Summary, recorded func(result.Key) bool) []Progress {
+	lower, _ := LowerIsBetter(s.Metric)
+	design := s.design()
+	var out []Progress
+	for _, env := range s.Environments {
+		values := make([]map[int]float64, len(s.Agents))
+		complete := make([]int, len(s.Agents)) // blocks
+		for i, agent := range s.Agents {
+			values[i] = map[int]float64{}
+			if row := summary.Row(env, agent, s.Metric); row != nil {
+				for k, run := range row.Runs {
+					values[i][run] = row.Values[k]
+				}
+			}
+			run := 0
+			for run < s.Runs && recorded(result.Key{Environment: env, Agent: agent, Run: run}) {
+				run++
+			}
+			if complete[i] = run / s.Block; run == s.Runs {
+				complete[i] = design.Looks()
+			}
+		}
+		for _, pair := range s.pairs() {
+			a, b := pair[0], pair[1]
+			p := Progress{Environment: env, A: s.Agents[a], B: s.Agents[b], blocks: min(complete[a], complete[b])}
+			var blocks [][]float64
+			for k := range p.blocks {
+				var block []float64
+				for run := k * s.Block; run < min((k+1)*s.Block, s.Runs); run++ {
+					x, hasX := values[a][run]
+					y, hasY := values[b][run]
+					if hasX && hasY {
+						block = append(block, x-y)
+					}
+				}
+				blocks = append(blocks, block)
+			}
+			source := seed.NewSource(s.Seed, fmt.Sprintf("sequential %q %q %q %q", env, p.A, p.B, s.Metric))
+			p.Verdict = design.Test(blocks, source.Seed(0, seed.Statistics, 0))
+			p.Dropped = min(len(p.Looks)*s.Block, s.Runs) - p.Runs()
+			switch {
+			case p.Decision == stat.Larger && !lower, p.Decision == stat.Smaller && lower:
+				p.Better = p.A
+			case p.Decision == stat.Larger, p.Decision == stat.Smaller:
+				p.Better = p.B
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Needed returns the number of runs that each agent needs next in an environment, by
+// label, 0 where all its comparisons are decided: to the end of the block after those
+// that its open comparisons have.
+func (s *Sequential) Needed(progress []Progress) map[result.Key]int {
+	out := map[result.Key]int{}
+	for i := range progress {
+		p := &progress[i]
+		if !p.Open() {
+			continue
+		}
+		for _, agent := range []string{p.A, p.B} {
+			key := result.Key{Environment: p.Environment, Agent: agent}
+			out[key] = max(out[key], min((p.blocks+1)*s.Block, s.Runs))
+		}
+	}
+	return out
+}
+
+// Looked tells whether any comparison was tested.
+func Looked(progress []Progress) bool {
+	return slices.ContainsFunc(progress, func(p Progress) bool { return len(p.Looks) > 0 })
+}

@@ -1,0 +1,151 @@
+package compare
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/stat"
+)
+
+// partly keeps the first runs of an input: those below count[environment][agent].
+func partly(in *Input, count map[result.Key]int) (*result.Summary, func(result.Key) bool) {
+	s := &result.Summary{Meta: in.Summary.Meta}
+	for _, r := range in.Summary.Rows {
+		limit := count[result.Key{Environment: r.Environment, Agent: r.Agent}]
+		n := 0
+		for n < len(r.Runs) && r.Runs[n] < limit {
+			n++
+		}
+		r.Runs, r.Values = r.Runs[:n], r.Values[:n]
+		s.Rows = append(s.Rows, r)
+	}
+	return s, func(k result.Key) bool { return k.Run < count[result.Key{Environment: k.Environment, Agent: k.Agent}] }
+}
+
+// play runs an experiment as the test asks for runs, and returns the outcome and how
+// many runs each agent made.
+func play(t *testing.T, in *Input, s *Sequential) ([]Progress, map[result.Key]int) {
+	t.Helper()
+	made := map[result.Key]int{}
+	for range 100 {
+		progress := s.Decide(partly(in, made))
+		needed := s.Needed(progress)
+		if len(needed) == 0 {
+			return progress, made
+		}
+		for key, n := range needed {
+			if n <= made[key] {
+				t.Fatalf("%v needs %d runs and has %d", key, n, made[key])
+			}
+			made[key] = n
+		}
+	}
+	t.Fatal("never ends")
+	return nil, nil
+}
+
+func sequential(in *Input, block int) *Sequential {
+	m := in.Summary.Meta
+	return &Sequential{Metric: result.Reward, Pairs: "first", Alpha: 0.05, Block: block, Runs: m.Runs, Seed: 1,
+		Environments: m.Environments, Agents: m.Agents}
+}
+
+// A clear difference ends early, none goes on to the end, and who is decided stops.
+func TestSequentialStopsAgents(t *testing.T) {
+	in := experiment("d", 1, []string{"first", "better", "same", "worse"}, noisy(55, 1, 0, 3, 0, -3))
+	s := sequential(in, 10)
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+	progress, made := play(t, in, s)
+	want := map[string]string{"better": "better", "same": "", "worse": "first"}
+	for _, p := range progress {
+		if p.B != "first" || p.Better != want[p.A] || p.Open() {
+			t.Errorf("%s", p.String())
+		}
+	}
+	runs := func(agent string) int { return made[result.Key{Environment: "env 0", Agent: agent}] }
+	if runs("better") >= 40 || runs("same") != 55 || runs("first") != 55 {
+		t.Errorf("runs made: %v", made)
+	}
+	// The verdict does not depend on runs that were made besides.
+	all := map[result.Key]int{}
+	for _, a := range in.Summary.Meta.Agents {
+		all[result.Key{Environment: "env 0", Agent: a}] = 55
+	}
+	for i, p := range s.Decide(partly(in, all)) {
+		if p.Decision != progress[i].Decision || p.Runs() != progress[i].Runs() {
+			t.Errorf("with all runs %s, as they came %s", p.String(), progress[i].String())
+		}
+	}
+}
+
+// A block counts once both agents have a record of each of its runs; a failed run drops
+// its pair.
+func TestSequentialBlocks(t *testing.T) {
+	values := [][]float64{make([]float64, 30), make([]float64, 30)}
+	for k := range 30 {
+		values[1][k] = float64(k%2)*2 - 1 // no agent is better
+	}
+	values[1][3] = math.NaN()
+	in := experiment("d", 1, []string{"a", "b"}, values)
+	s := sequential(in, 10)
+	key := func(agent string) result.Key { return result.Key{Environment: "env 0", Agent: agent} }
+	for _, tt := range []struct{ a, b, looks, needA, needB int }{
+		{0, 0, 0, 10, 10}, {9, 30, 0, 10, 10}, {10, 10, 1, 20, 20}, {25, 19, 1, 20, 20}, {29, 29, 2, 30, 30},
+	} {
+		p := s.Decide(partly(in, map[result.Key]int{key("a"): tt.a, key("b"): tt.b}))
+		needed := s.Needed(p)
+		if len(p[0].Looks) != tt.looks || needed[key("a")] != tt.needA || needed[key("b")] != tt.needB || !p[0].Open() || Looked(p) != (tt.looks > 0) {
+			t.Errorf("%+v: %d looks, needs %v", tt, len(p[0].Looks), needed)
+		}
+	}
+	p := s.Decide(partly(in, map[result.Key]int{key("a"): 30, key("b"): 30}))[0]
+	if p.Decision != stat.Undecided || p.Runs() != 29 || p.Dropped != 1 || !strings.Contains(p.String(), "not decided by all") {
+		t.Errorf("%s, dropped %d", p.String(), p.Dropped)
+	}
+}
+
+// Of regret the smaller is better. All pairs share the level, in all environments.
+func TestSequentialFamily(t *testing.T) {
+	in := experiment("d", 1, []string{"a", "b", "c"}, noisy(20, 1, 0, 3, 6), noisy(20, 2, 0, 3, 6))
+	for i := range in.Summary.Rows {
+		in.Summary.Rows[i].Metric = result.Regret
+	}
+	s := sequential(in, 20)
+	s.Metric, s.Pairs = result.Regret, "all"
+	if got := s.design().Alpha; math.Abs(got-0.05/6) > 1e-15 {
+		t.Errorf("level of one of six comparisons: %g", got)
+	}
+	progress, _ := play(t, in, s)
+	var better []string
+	for _, p := range progress {
+		better = append(better, p.Better)
+	}
+	if !slices.Equal(better, []string{"a", "a", "b", "a", "a", "b"}) {
+		t.Errorf("better: %v", better)
+	}
+}
+
+func TestSequentialRefuses(t *testing.T) {
+	in := experiment("d", 1, []string{"a", "b"}, noisy(5, 1, 0, 3))
+	if err := sequential(in, 5).Check(); !errors.Is(err, stat.ErrTooFewRuns) || !strings.Contains(err.Error(), "at least 6 runs") {
+		t.Errorf("five runs: %v", err)
+	}
+	for name, change := range map[string]func(*Sequential){
+		"metric": func(s *Sequential) { s.Metric = result.MixingTime },
+		"pairs":  func(s *Sequential) { s.Pairs = "a,b" },
+		"alpha":  func(s *Sequential) { s.Alpha = 2 },
+		"agents": func(s *Sequential) { s.Agents = s.Agents[:1] },
+	} {
+		s := sequential(experiment("d", 1, []string{"a", "b"}, noisy(20, 1, 0, 3)), 5)
+		change(s)
+		if err := s.Check(); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
