@@ -51,6 +51,9 @@ type Config struct {
 	Output string `json:"output,omitempty"`
 	// Report says how results are drawn.
 	Report Report `json:"report,omitempty"`
+	// Compare says how agents are compared, and whether an experiment ends once that
+	// is decided.
+	Compare *Compare `json:"compare,omitempty"`
 }
 
 // Component is an environment or an agent of an experiment.

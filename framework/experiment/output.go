@@ -245,7 +245,7 @@ func (c Config) essence() map[string]any {
 			}
 		}
 	}
-	for _, key := range []string{"name", "description", "runs", "transport", "workers", "lanes", "limits", "output", "report"} {
+	for _, key := range []string{"name", "description", "runs", "transport", "workers", "lanes", "limits", "output", "report", "compare"} {
 		delete(m, key)
 	}
 	return m
