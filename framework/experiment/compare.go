@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -119,14 +120,44 @@ func (p *Plan) sameComparison(dir string, old Config) error {
 	} else if keys, err := result.ReadKeys(dir); err != nil || len(keys) == 0 {
 		return err
 	}
-	const why = "runs were looked at already, and the level of the test that stops the experiment would not hold; choose another directory with --out"
-	if !reflect.DeepEqual(before.Config.Compare, p.Config.Compare) {
-		return fmt.Errorf("%s: compare differs: %s", path, why)
+	what := "compare differs"
+	if reflect.DeepEqual(before.Config.Compare, p.Config.Compare) {
+		if before.Config.Runs == p.Config.Runs {
+			return nil
+		}
+		what = fmt.Sprintf("runs differs: it was %d and is now %d", before.Config.Runs, p.Config.Runs)
 	}
-	if before.Config.Runs != p.Config.Runs {
-		return fmt.Errorf("%s: runs differs: it was %d and is now %d: %s", path, before.Config.Runs, p.Config.Runs, why)
+	return fmt.Errorf("%s: %s, and this would be %w: results were looked at, so the level of the test that stops it would not hold; --resume continues the same experiment only; choose another directory with --out", path, what, ErrOtherExperiment)
+}
+
+// runUntil makes the runs that s needs, block by block. A run that failed is not tried
+// again, also with --resume: it may have been looked at.
+func (p *Plan) runUntil(ctx context.Context, o Options, s *compare.Sequential) error {
+	for {
+		progress, recorded, err := p.decide(o.Dir, s)
+		if err != nil {
+			return err
+		}
+		needed := s.Needed(progress)
+		block := o
+		block.Done = Done{}
+		left := 0
+		for _, c := range p.Cells() {
+			cell := result.Key{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name}
+			for run := range p.Config.Runs {
+				key := result.Key{Environment: cell.Environment, Agent: cell.Agent, Run: run}
+				if block.Done[key] = recorded[key] || run >= needed[cell]; !block.Done[key] {
+					left++
+				}
+			}
+		}
+		if left == 0 {
+			return nil
+		}
+		if err := p.runAll(ctx, block); err != nil {
+			return err
+		}
 	}
-	return nil
 }
 
 // Decide looks at the records in dir: what the test that stops the experiment says of
@@ -136,19 +167,25 @@ func (p *Plan) Decide(dir string) ([]compare.Progress, error) {
 	if s == nil {
 		return nil, nil
 	}
+	progress, _, err := p.decide(dir, s)
+	return progress, err
+}
+
+// decide returns also which runs have a record.
+func (p *Plan) decide(dir string, s *compare.Sequential) ([]compare.Progress, map[result.Key]bool, error) {
 	meta := p.Meta()
 	meta.Metrics = []result.Metric{recordedAs(s.Metric)}
 	summary, err := result.Aggregate(meta, result.ReadRecords(dir))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	keys, err := result.ReadKeys(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	recorded := map[result.Key]bool{}
 	for _, k := range keys {
 		recorded[k.Key] = true
 	}
-	return s.Decide(summary, func(k result.Key) bool { return recorded[k] }), nil
+	return s.Decide(summary, func(k result.Key) bool { return recorded[k] }), recorded, nil
 }

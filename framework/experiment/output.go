@@ -141,7 +141,7 @@ func (p *Plan) sameExperiment(dir string, prov *Provenance, records int) error {
 			return fmt.Errorf("%s: %s differs: it was %s and is now %s; --resume continues the same experiment only; choose another directory with --out", path, where, was, is)
 		}
 	}
-	return nil
+	return p.sameComparison(dir, old)
 }
 
 // sameSeed refuses a config that is not the one of the directory's provenance.
