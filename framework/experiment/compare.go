@@ -127,7 +127,7 @@ func (p *Plan) sameComparison(dir string, old Config) error {
 		}
 		what = fmt.Sprintf("runs differs: it was %d and is now %d", before.Config.Runs, p.Config.Runs)
 	}
-	return fmt.Errorf("%s: %s, and this would be %w: results were looked at, so the level of the test that stops it would not hold; --resume continues the same experiment only; choose another directory with --out", path, what, ErrOtherExperiment)
+	return fmt.Errorf("%s: %s: this is %w, as results were looked at, and the level of the test that stops it would not hold", path, what, ErrOtherExperiment)
 }
 
 // runUntil makes the runs that s needs, block by block. A run that failed is not tried

@@ -21,6 +21,9 @@ type Plan struct {
 	Environments []Component
 	Agents       []Component
 	Grid         []int
+	Outputs      []Output // that the config asks for
+
+	environmentOrigins, agentOrigins []int // entries of the config that they are variants of
 
 	disk disk.FS // nil: the operating system's
 }
@@ -74,10 +77,13 @@ func Compile(cfg Config) (*Plan, error) {
 	if p.Grid, err = cfg.Record.grid(cfg.Steps); err != nil {
 		return nil, At(err, "record")
 	}
-	if p.Environments, err = expand("environments", cfg.Environments); err != nil {
+	if p.Outputs, err = chosenOutputs(cfg.Outputs); err != nil {
 		return nil, err
 	}
-	if p.Agents, err = expand("agents", cfg.Agents); err != nil {
+	if p.Environments, p.environmentOrigins, err = expand(environments, cfg.Environments); err != nil {
+		return nil, err
+	}
+	if p.Agents, p.agentOrigins, err = expand(agents, cfg.Agents); err != nil {
 		return nil, err
 	}
 	if n := float64(cfg.Runs) * float64(len(p.Grid)) * float64(len(p.Environments)*len(p.Agents)); n > mostKept {
@@ -138,38 +144,38 @@ func (p *Plan) Cells() []Cell {
 }
 
 // expand turns components with sweeps into one component a combination of
-// values, and makes sure that labels are distinct.
-func expand(key string, list []Component) ([]Component, error) {
+// values, and makes sure that labels are distinct. origins holds, for each of them,
+// the index in list of the component that it is a variant of.
+func expand(key string, list []Component) (out []Component, origins []int, err error) {
 	if len(list) == 0 {
-		return nil, fieldErrorf(key, "is empty: name at least one")
+		return nil, nil, fieldErrorf(key, "is empty: name at least one")
 	}
-	var out []Component
 	seen := map[string]int{}
 	for i, c := range list {
 		if c.Plugin == "" {
-			return nil, At(errors.New("is missing"), key, i, "plugin")
+			return nil, nil, At(errors.New("is missing"), key, i, "plugin")
 		}
 		swept, err := c.sweep()
 		if err != nil {
-			return nil, At(err, key, i)
+			return nil, nil, At(err, key, i)
 		}
 		for _, s := range swept {
 			if s.Exploration != nil {
-				if key != "agents" {
-					return nil, At(errors.New("environments do not explore; it belongs to an agent"), key, i, "exploration")
+				if key != agents {
+					return nil, nil, At(errors.New("environments do not explore; it belongs to an agent"), key, i, "exploration")
 				}
 				if err := s.Exploration.check(); err != nil {
-					return nil, At(err, key, i, "exploration")
+					return nil, nil, At(err, key, i, "exploration")
 				}
 			}
 			if j, dup := seen[s.Name]; dup {
-				return nil, At(fmt.Errorf("the name %q is taken by %s[%d]; give each a name of its own", s.Name, key, j), key, i)
+				return nil, nil, At(fmt.Errorf("the name %q is taken by %s[%d]; give each a name of its own", s.Name, key, j), key, i)
 			}
 			seen[s.Name] = i
-			out = append(out, s)
+			out, origins = append(out, s), append(origins, i)
 		}
 	}
-	return out, nil
+	return out, origins, nil
 }
 
 // sweep returns the component once a combination of its swept values, the last

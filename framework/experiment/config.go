@@ -49,6 +49,8 @@ type Config struct {
 	// Output is the directory that receives the results. Default:
 	// results/<name>.
 	Output string `json:"output,omitempty"`
+	// Outputs are the files to make from the records of runs. Default: all.
+	Outputs []string `json:"outputs,omitempty" jsonschema:"minItems=1"`
 	// Report says how results are drawn.
 	Report Report `json:"report,omitempty"`
 	// Compare says how agents are compared, and whether an experiment ends once that
@@ -164,4 +166,20 @@ type Report struct {
 	Axis string `json:"axis,omitempty" jsonschema:"enum=log,enum=linear"`
 	// Metrics to draw. Default: all that were recorded.
 	Metrics []result.Metric `json:"metrics,omitempty" jsonschema:"enum=reward,enum=cumulative_reward,enum=discounted_return,enum=regret,enum=optimal_action,enum=episode_return,enum=exploration_share,enum=mixing_time"`
+}
+
+// Variants returns how many environments and agents the sweeps of a config make. It
+// makes none of them.
+func (c *Config) Variants() (environments, agents float64) {
+	count := func(list []Component) (n float64) {
+		for _, comp := range list {
+			variants := 1.0
+			for _, values := range comp.Sweep {
+				variants *= float64(len(values))
+			}
+			n += variants
+		}
+		return n
+	}
+	return count(c.Environments), count(c.Agents)
 }

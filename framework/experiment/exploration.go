@@ -207,7 +207,8 @@ func (p *Plan) OpenAgent(ctx context.Context, plugin vector.Plugin, c Component,
 		return agent, err
 	}
 	fail := func(err error) (vector.Agent, error) {
-		return nil, errors.Join(fmt.Errorf("%w: %w", ErrExploration, err), agent.Close())
+		_ = agent.Close() // the first error tells more
+		return nil, At(err, "exploration")
 	}
 	o, err := c.Exploration.options(*p.Config.Discount, p.Config.Steps, *p.Config.Record.Decisions)
 	if err != nil {
@@ -228,9 +229,6 @@ func (p *Plan) OpenAgent(ctx context.Context, plugin vector.Plugin, c Component,
 func (p *Plan) Explores() bool {
 	return slices.ContainsFunc(p.Agents, func(c Component) bool { return c.Exploration != nil })
 }
-
-// ErrExploration is what is wrong with the exploration of a component.
-var ErrExploration = errors.New("exploration")
 
 // label names the exploration in the default name of an agent.
 func (x *Exploration) label() string {

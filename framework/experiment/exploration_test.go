@@ -139,8 +139,13 @@ func TestExplorationRefused(t *testing.T) {
 		tt.change(&cfg)
 		p, err := Compile(cfg)
 		if err == nil {
-			if err = p.Check(t.Context(), exploring); err != nil && !errors.Is(err, ErrExploration) {
+			x := New(p, opening(exploring))
+			err = x.Check(t.Context(), nil)
+			if fields, _ := FieldErrors(err); len(fields) == 0 || !slices.Contains(fields[0].Path, any("exploration")) {
 				t.Errorf("%v does not say that it is about exploration", err)
+			}
+			if err := x.Close(); err != nil {
+				t.Error(err)
 			}
 		}
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -69,7 +69,7 @@ type PluginProvenance struct {
 	// Sources holds what the plugin says it runs besides: digests of modules and
 	// versions of packages, by name.
 	Sources map[string]string `json:"sources,omitempty"`
-	Dev     bool              `json:"dev,omitempty"` // put in the plugin's place by --dev
+	Dev     bool              `json:"dev,omitempty"` // put in the place of the plugin that the config names
 }
 
 // NewSession describes this program and machine; the caller adds the plugins with
@@ -261,7 +261,7 @@ func (p *Plan) samePrograms(dir string, before *Provenance, now *Session, kept [
 		default:
 			what = pluginDifference(p.Agents[c.Agent], e.Programs.Agent, before, now)
 		}
-		return fmt.Errorf("%s holds runs %w: %s; use the same programs, choose another directory with --out, or add --mixed, and all results will say mixed",
+		return fmt.Errorf("%s holds runs %w: %s",
 			dir, ErrOtherPrograms, what)
 	}
 	return nil

@@ -14,9 +14,6 @@ import (
 // lockFile is there while somebody writes to an output directory.
 const lockFile = ".rlrun.lock"
 
-// ErrInUse: another process writes to the output directory.
-var ErrInUse = errors.New("in use")
-
 // Lock makes sure that nobody else writes to an output directory, which it makes
 // if need be, until release is called or the process ends. It removes temporary
 // files that a process left there when it was killed. If another process holds
@@ -29,7 +26,7 @@ func Lock(dir string) (release func() error, err error) {
 	lock, err := lockfile.Take(filepath.Join(dir, lockFile))
 	var held *lockfile.HeldError
 	if errors.As(err, &held) {
-		return nil, fmt.Errorf("%s is %w by another rlrun (%s): wait for it, or choose another directory with --out",
+		return nil, fmt.Errorf("%s is %w by another rlrun (%s)",
 			dir, ErrInUse, cmp.Or(held.Holder, "which is just starting"))
 	}
 	if err != nil {

@@ -27,13 +27,6 @@ const (
 	provenanceFile = "provenance.json"
 )
 
-// ErrOtherExperiment: the output directory holds another experiment than the one
-// to resume.
-var ErrOtherExperiment = errors.New("another experiment")
-
-// ErrOutputExists: the output directory already holds something.
-var ErrOutputExists = errors.New("output directory is not empty")
-
 // Prepare makes the output directory and writes the resolved config and the
 // provenance into it. With resume it reads which runs are done, after making
 // sure that they belong to the same experiment; runs that failed are not done.
@@ -42,14 +35,12 @@ var ErrOutputExists = errors.New("output directory is not empty")
 // allows them. The session is appended to the provenance. The caller holds the
 // lock.
 func (p *Plan) Prepare(dir string, resume bool, session Session) (Done, error) {
-	entries, err := os.ReadDir(dir)
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile })
+	entries, err := outputEntries(dir)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, err
 	case len(entries) > 0 && !resume:
-		return nil, fmt.Errorf("%s: %w: continue it with --resume, or choose another with --out", dir, ErrOutputExists)
+		return nil, fmt.Errorf("%s %w", dir, ErrOutputExists)
 	}
 	done := Done{}
 	prov := &Provenance{}
@@ -70,7 +61,7 @@ func (p *Plan) Prepare(dir string, resume bool, session Session) (Done, error) {
 			done[e.Key] = e.Status == result.OK
 		}
 		if most > p.Config.Runs {
-			return nil, fmt.Errorf("%s holds %w: run %d is recorded (they count from 0), and runs is %d; ask for %d runs or more, or choose another directory with --out",
+			return nil, fmt.Errorf("%s holds %w: run %d is recorded (they count from 0), and runs is %d; ask for %d runs or more",
 				dir, ErrOtherExperiment, most-1, p.Config.Runs, most)
 		}
 		if !session.Mixed {
@@ -115,6 +106,15 @@ func (p *Plan) writeFile(path string, data []byte) error {
 	return disk.WriteFile(p.fileSystem(), path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
+// otherExperiment is an ErrOtherExperiment: the config in path differs.
+type otherExperiment struct{ path, where, was, is string }
+
+func (e *otherExperiment) Error() string {
+	return fmt.Sprintf("%s: %s differs: it was %s and is now %s", e.path, e.where, e.was, e.is)
+}
+
+func (e *otherExperiment) Unwrap() error { return ErrOtherExperiment }
+
 // sameExperiment refuses to add runs to those of another experiment. What cannot
 // change a record may differ: workers, lanes, transport, processes, limits,
 // report, output, and the number of runs. A directory with records must have its
@@ -126,7 +126,7 @@ func (p *Plan) sameExperiment(dir string, prov *Provenance, records int) error {
 		return nil // nothing was begun here
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s holds records but no %s, so they may be of %w; restore it, or choose another directory with --out", dir, configFile, ErrOtherExperiment)
+		return fmt.Errorf("%s holds records but no %s, so they may be of %w; restore it", dir, configFile, ErrOtherExperiment)
 	}
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (p *Plan) sameExperiment(dir string, prov *Provenance, records int) error {
 	for _, key := range essentialKeys(a, b) {
 		if !reflect.DeepEqual(a[key], b[key]) {
 			where, was, is := firstDifference(key, a[key], b[key])
-			return fmt.Errorf("%s: %s differs: it was %s and is now %s; --resume continues the same experiment only; choose another directory with --out", path, where, was, is)
+			return &otherExperiment{path, where, was, is}
 		}
 	}
 	return p.sameComparison(dir, old)
@@ -245,7 +245,7 @@ func (c Config) essence() map[string]any {
 			}
 		}
 	}
-	for _, key := range []string{"name", "description", "runs", "transport", "workers", "lanes", "limits", "output", "report", "compare"} {
+	for _, key := range []string{"name", "description", "runs", "transport", "workers", "lanes", "limits", "output", "outputs", "report", "compare"} {
 		delete(m, key)
 	}
 	return m

@@ -2,9 +2,7 @@ package experiment
 
 import (
 	"context"
-	"errors"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -37,6 +35,8 @@ type Event struct {
 	Interactions int
 	// Runs and Failed count runs that ended since the last event of the cell.
 	Runs, Failed int
+	// Reused counts runs that were recorded before the first event.
+	Reused int
 }
 
 // Done is the set of runs that have an ok record.
@@ -88,12 +88,12 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			b := &bench{plan: p, open: o.Open}
-			b.notify = func(n int) { event(Event{Cell: b.cell, Interactions: n}) }
-			defer b.close()
+			worker := &worker{plan: p, open: o.Open}
+			worker.notify = func(n int) { event(Event{Cell: worker.cell, Interactions: n}) }
+			defer worker.close()
 			w := &writer{plan: p, dir: o.Dir, session: &o.Session, event: event, fail: cancel}
-			b.ended = func(recs ...result.Record) {
-				if err := w.add(b.cell, recs...); err != nil {
+			worker.ended = func(recs ...result.Record) {
+				if err := w.add(worker.cell, recs...); err != nil {
 					cancel(err)
 				}
 			}
@@ -102,9 +102,9 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 				if !ok {
 					break
 				}
-				b.at(j.cell)
+				worker.at(j.cell)
 				began := time.Now()
-				if _, err := b.do(ctx, j.runs, p.restarts(j.cell)); err != nil {
+				if _, err := worker.runBatch(ctx, j.runs, p.restarts(j.cell)); err != nil {
 					cancel(err)
 					break
 				}
@@ -134,21 +134,4 @@ func (p *Plan) jobs(done Done) []job {
 		}
 	}
 	return jobs
-}
-
-// Check opens every environment and agent of the plan once, with one lane, so
-// that wrong parameters and unsuitable pairs are found before anything runs. It
-// returns all problems, joined.
-func (p *Plan) Check(ctx context.Context, open Opener) error {
-	var problems []error
-	b := &bench{plan: p, open: open}
-	defer b.close()
-	for _, c := range p.Cells() {
-		b.at(c)
-		_, err := b.instances(ctx, 1)
-		if err != nil && !slices.ContainsFunc(problems, func(e error) bool { return e.Error() == err.Error() }) {
-			problems = append(problems, err)
-		}
-	}
-	return errors.Join(problems...)
 }

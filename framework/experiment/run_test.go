@@ -74,17 +74,33 @@ func opener(fail func(call int, seeds []uint64) error) Opener {
 		none := func() error { return nil }
 		switch c.Plugin {
 		case "coin":
-			return &vector.EnvironmentPlugin{Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
+			return &vector.EnvironmentPlugin{Description: vector.Description{Kind: vector.KindEnvironment}, Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
 				v, err := vector.Vectorize(func() (framework.Environment, error) { return &coin{}, nil }, lanes)
 				return &faulty{Environment: v, fail: fail}, err
 			}}, none, nil
 		case "alternate":
-			return &vector.AgentPlugin{Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
+			return &vector.AgentPlugin{Description: vector.Description{Kind: vector.KindAgent}, Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
 				return vector.VectorizeAgent(func(s uint64) (framework.Agent, error) { return &alternate{int64(s & 1)}, nil }, spec, lanes)
 			}}, none, nil
 		}
 		return nil, nil, fmt.Errorf("no plugin %q", c.Plugin)
 	}
+}
+
+// opening gives an experiment the plugins that an opener opens.
+type opening Opener
+
+func (o opening) Remote(c Component) (bool, error) {
+	_, _, err := o(context.Background(), c)
+	return false, err
+}
+
+func (o opening) Open(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
+	return o(ctx, c)
+}
+
+func (o opening) Identify(_ context.Context, _ vector.Plugin, c ...Component) (PluginProvenance, error) {
+	return PluginProvenance{Plugin: c[0].Plugin}, nil
 }
 
 func plan(t *testing.T, change func(*Config)) *Plan {
@@ -148,7 +164,7 @@ func TestRecordsDoNotDependOnLanesOrWorkers(t *testing.T) {
 func TestAgentsKnowTheStepsOfARun(t *testing.T) {
 	p := plan(t, nil)
 	told := 0
-	agent := &vector.AgentPlugin{Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
+	agent := &vector.AgentPlugin{Description: vector.Description{Kind: vector.KindAgent}, Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
 		told = spec.Steps
 		return vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return &alternate{}, nil }, spec, lanes)
 	}}
@@ -370,10 +386,10 @@ func TestPrepareRefuses(t *testing.T) {
 		t.Errorf("a full directory: got %v", err)
 	}
 	for want, change := range map[string]func(*Config){
-		"seed differs: it was 1 and is now 2":                         func(c *Config) { c.Seed = 2 },
-		"steps differs: it was 50 and is now 51":                      func(c *Config) { c.Steps = 51 },
-		`agents[1].params differs: it was absent and is now {"a":1};`: func(c *Config) { c.Agents[1].Params = json.RawMessage(`{"a":1}`) },
-		"record.points differs: it was absent and is now 3":           func(c *Config) { c.Record.Points = 3 },
+		"seed differs: it was 1 and is now 2":                        func(c *Config) { c.Seed = 2 },
+		"steps differs: it was 50 and is now 51":                     func(c *Config) { c.Steps = 51 },
+		`agents[1].params differs: it was absent and is now {"a":1}`: func(c *Config) { c.Agents[1].Params = json.RawMessage(`{"a":1}`) },
+		"record.points differs: it was absent and is now 3":          func(c *Config) { c.Record.Points = 3 },
 	} {
 		if _, err := plan(t, change).Prepare(dir, true, Session{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -398,7 +414,7 @@ func TestCheckNamesEveryBadComponent(t *testing.T) {
 	p := plan(t, func(c *Config) {
 		c.Agents = append(c.Agents, Component{Plugin: "nobody"}, Component{Plugin: "nothing"})
 	})
-	err := p.Check(t.Context(), opener(nil))
+	err := New(p, opening(opener(nil))).Check(t.Context(), nil)
 	if err == nil || !strings.Contains(err.Error(), `"nobody"`) || !strings.Contains(err.Error(), `"nothing"`) {
 		t.Errorf("got %v, want both named", err)
 	}

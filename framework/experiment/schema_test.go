@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -27,12 +28,28 @@ func generate(t *testing.T) []byte {
 	s := r.Reflect(&Config{})
 	s.ID = "https://rlrun.github.io/schema/experiment.json"
 	s.Title = "rlrun experiment"
+	// What registries list is not repeated in tags.
+	outputs := property(t, s, "Config", "outputs")
+	for _, o := range Outputs() {
+		outputs.Items.Enum = append(outputs.Items.Enum, o.Name())
+		outputs.Description += fmt.Sprintf(" %s makes %s.", o.Name(), o.Doc())
+	}
 	out, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Schemas marshal with < and > escaped for HTML; people read this file.
 	return []byte(strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(out)) + "\n")
+}
+
+// property returns the schema of a key.
+func property(t *testing.T, s *jsonschema.Schema, of, key string) *jsonschema.Schema {
+	t.Helper()
+	p, ok := s.Definitions[of].Properties.Get(key)
+	if !ok {
+		t.Fatalf("%s has no key %s", of, key)
+	}
+	return p
 }
 
 func TestSchema(t *testing.T) {

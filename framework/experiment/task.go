@@ -2,9 +2,14 @@ package experiment
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 
@@ -111,4 +116,45 @@ func structure(st *mdp.Structure) string {
 		text += fmt.Sprintf(", period %d", p)
 	}
 	return text
+}
+
+// tasksFile says, in an output directory, what is known of the environments.
+const tasksFile = "tasks.json"
+
+// writeTasks keeps what is known of the environments for reports.
+func writeTasks(dir string, tasks map[string]result.Task) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	text, err := json.MarshalIndent(tasks, "", "  ")
+	if err != nil {
+		return err
+	}
+	return result.WriteFile(filepath.Join(dir, tasksFile), func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+}
+
+// ReadTasks adds it to what statistics know of an experiment, and with it the
+// optimal reward per step of continuing tasks.
+func ReadTasks(dir string, meta *result.Meta) error {
+	path := filepath.Join(dir, tasksFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, &meta.Tasks); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	meta.Optimum = map[string]float64{}
+	for name, t := range meta.Tasks {
+		if t.Continuing && t.Gain != nil {
+			meta.Optimum[name] = *t.Gain
+		}
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -11,12 +10,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
-	"net"
 	"time"
-
-	"google.golang.org/grpc/credentials"
-
-	"github.com/rlrun/rlrun/framework/plugin/internal/await"
 )
 
 // clientTLS returns what go-plugin's AutoMTLS would set up on the host's side: a
@@ -56,21 +50,4 @@ func clientTLS() (*tls.Config, string, error) {
 		MinVersion:   tls.VersionTLS12,
 		ServerName:   "localhost",
 	}, fmt.Sprintf("PLUGIN_CLIENT_CERT=%s", block), nil
-}
-
-// eager are the host's credentials. gRPC hands its connection to nobody else, so it
-// is they that make it one whose reader does not go to sleep at once.
-type eager struct {
-	credentials.TransportCredentials
-	config *tls.Config // go-plugin adds the plugin's certificate before the handshake
-}
-
-// ClientHandshake implements credentials.TransportCredentials.
-func (e *eager) ClientHandshake(ctx context.Context, authority string, c net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	return credentials.NewTLS(e.config).ClientHandshake(ctx, authority, await.Conn(c))
-}
-
-// Clone implements credentials.TransportCredentials.
-func (e *eager) Clone() credentials.TransportCredentials {
-	return &eager{e.TransportCredentials.Clone(), e.config}
 }

@@ -16,8 +16,6 @@ import (
 	hclog "github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
 
 	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
@@ -119,7 +117,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 		SyncStdout:       t.Stream(),
 		SyncStderr:       t.Stream(),
 		Logger:           o.Logger,
-		GRPCDialOptions:  append(wire.DialOptions(), grpc.WithTransportCredentials(&eager{credentials.NewTLS(secure), secure})),
+		GRPCDialOptions:  wire.DialOptions(),
 	})
 	ctx, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, fmt.Errorf("%w within %v of its start", ErrTimeout, o.StartTimeout))
 	defer cancel()

@@ -57,6 +57,13 @@ func TestPythonFaults(t *testing.T) {
 	for _, f := range []stepFault{
 		{fault: "exception", agent: true, lane: lane, text: "RuntimeError: out of cheese", tail: "faulty.py"},
 		{fault: "error", agent: true, is: framework.ErrInvalidAction, lane: lane, text: "no luck"},
+		{fault: "base exception", agent: true, lane: lane, text: "BaseException: out of wine", tail: "faulty.py"},
+		{fault: "interrupt", agent: true, lane: lane, text: "KeyboardInterrupt", tail: "faulty.py"},
+		{fault: "sys.exit", agent: true, lane: lane, text: "SystemExit: exit status 3", tail: "faulty.py"},
+		{fault: "sys.exit text", agent: true, lane: lane, text: "SystemExit: exit status 1: I have had enough", tail: "faulty.py"},
+		{fault: "nothing", is: framework.ErrInvalidAnswer, lane: lane, text: "step returned None"},
+		{fault: "no reward", is: framework.ErrInvalidAnswer, lane: lane, text: "the reward is None"},
+		{fault: "no observation", is: framework.ErrInvalidAnswer, lane: lane, text: "None is no whole number"},
 		{fault: "exit", agent: true, is: plugin.ErrDied, lane: lane, text: "lane 2: the process died (exit status 3)", tail: "I give up", dies: true},
 		{fault: "crash", agent: true, is: plugin.ErrDied, lane: lane, text: "lane 2: the process died (signal: aborted", tail: "no way on", dies: true},
 		{fault: "kill", is: plugin.ErrDied, lane: lane, text: "lane 2: the process died (signal: killed", dies: true},

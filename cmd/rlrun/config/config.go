@@ -24,6 +24,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
 )
 
@@ -219,16 +220,66 @@ func Params(exprs []string, schema json.RawMessage) (json.RawMessage, error) {
 	return data, err
 }
 
-// Problem returns a Problem with the value at a path of the config.
-func (f *File) Problem(message string, path ...string) Problems {
-	return Problems{f.doc.problem(path, "%s", message)}
+// Locate adds file and line to what is wrong with the config: it turns an error that
+// consists of *experiment.FieldErrors and Problems into Problems. An error that
+// merely wraps a *experiment.FieldError is not the config's fault; its text gets file
+// and line. Any other error is returned as it is.
+func (f *File) Locate(err error) error {
+	var problems Problems
+	switch other := f.collect(err, &problems); {
+	case err == nil:
+		return nil
+	case other == nil:
+		return f.doc.sorted(problems)
+	default:
+		var field *experiment.FieldError
+		if errors.As(other, &field) {
+			return fmt.Errorf("%s: %w", f.doc.problem(segments(field.Path), "").Where, other)
+		}
+		return other
+	}
 }
 
-// ParamsProblem returns a Problem with the parameters of a component, list[i] with
-// list "environments" or "agents". If the message begins with keys that the config
-// sets, such as "prior.low is 2" or "policy: gamma is not used", it points there.
-func (f *File) ParamsProblem(list string, i int, message string) Problems {
-	path := []string{list, strconv.Itoa(i), "params"}
+// collect appends the problems that err consists of. It returns the first error in
+// it that is none.
+func (f *File) collect(err error, problems *Problems) error {
+	switch e := err.(type) {
+	case nil:
+		return nil
+	case Problems:
+		*problems = append(*problems, e...)
+		return nil
+	case *experiment.FieldError:
+		*problems = append(*problems, f.fieldProblem(e))
+		return nil
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			if other := f.collect(inner, problems); other != nil {
+				return other
+			}
+		}
+		return nil
+	}
+	return err
+}
+
+// fieldProblem points at the path of an error. What a plugin says about its
+// parameters is a text that may begin with a key, as in "prior.low is 2": then that
+// key is pointed at.
+func (f *File) fieldProblem(e *experiment.FieldError) *Problem {
+	path, message := segments(e.Path), e.Err.Error()
+	for _, kind := range []error{framework.ErrInvalidParams, framework.ErrUnsupported} {
+		if errors.Is(e.Err, kind) {
+			message = strings.TrimSuffix(message, ": "+kind.Error()) // the place says that
+		}
+	}
+	if errors.Is(e.Err, framework.ErrInvalidParams) && len(path) == 3 && path[2] == "params" {
+		return f.paramsProblem(path, message)
+	}
+	return f.doc.problem(path, "%s", message)
+}
+
+func (f *File) paramsProblem(path []string, message string) *Problem {
 	for {
 		word, rest, ok := strings.Cut(message, " ")
 		deeper := slices.Concat(path, split(strings.TrimSuffix(word, ":")))
@@ -238,40 +289,12 @@ func (f *File) ParamsProblem(list string, i int, message string) Problems {
 		path, message = deeper, rest
 	}
 	_, _, depth := f.doc.find(path)
-	return Problems{f.doc.problem(path[:depth], "%s", message)}
-}
-
-// Origins returns, for every component of a plan, the index of the entry in list,
-// the config's environments or agents, that it is a variant of.
-func (f *File) Origins(list []experiment.Component) []int {
-	var out []int
-	for i, c := range list {
-		n := 1
-		for _, values := range c.Sweep {
-			n *= len(values)
-		}
-		out = append(out, slices.Repeat([]int{i}, n)...)
-	}
-	return out
+	return f.doc.problem(path[:depth], "%s", message)
 }
 
 // split cuts a key such as agents[1].params.gamma.
 func split(key string) []string {
 	return strings.FieldsFunc(key, func(r rune) bool { return strings.ContainsRune(".[]", r) })
-}
-
-// Locate turns the *experiment.FieldErrors that err consists of into Problems, with
-// file and line. Any other error is returned as it is.
-func (f *File) Locate(err error) error {
-	list, all := experiment.FieldErrors(err)
-	if !all || list == nil {
-		return err
-	}
-	var problems Problems
-	for _, e := range list {
-		problems = append(problems, f.doc.problem(segments(e.Path), "%v", e.Err))
-	}
-	return f.doc.sorted(problems)
 }
 
 // segments returns a path as the document has it.

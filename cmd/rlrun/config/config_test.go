@@ -231,7 +231,7 @@ func TestLocate(t *testing.T) {
 		{experiment.At(experiment.At(bad, "params"), "environments", 0), "exp.yaml:6: environments[0].params: is odd"},
 		{experiment.At(bad, "seed"), "--seed: is odd"},
 		{errors.Join(experiment.At(bad, "agents"), experiment.At(bad, "runs")), "exp.yaml:2: runs: is odd\nexp.yaml:7: agents: is odd"},
-		{errors.Join(experiment.At(bad, "runs"), errors.New("a bug")), "runs: is odd\na bug"},
+		{errors.Join(experiment.At(bad, "runs"), errors.New("a bug")), "a bug"},
 		{errors.New("agents[1] is missing"), "agents[1] is missing"},
 	} {
 		got := strings.ReplaceAll(f.Locate(tt.err).Error(), filepath.Dir(f.doc.name)+"/", "")

@@ -48,6 +48,14 @@ class Faults:
                 raise RuntimeError("out of cheese")
             case "error":
                 raise rlrun.InvalidAction("no luck")
+            case "base exception":
+                raise BaseException("out of wine")  # noqa: TRY002
+            case "interrupt":
+                raise KeyboardInterrupt
+            case "sys.exit":
+                sys.exit(3)
+            case "sys.exit text":
+                sys.exit("I have had enough")
             case "exit":
                 print("I give up", file=sys.stderr, flush=True)
                 os._exit(3)
@@ -102,6 +110,12 @@ class Faulty(Faults, rlrun.Environment):
                     reward = float("inf")
                 case "outside":
                     observation = 7
+                case "nothing":
+                    return None
+                case "no reward":
+                    reward = None
+                case "no observation":
+                    observation = None
                 case "fraction":
                     observation = 0.5
         return rlrun.TimeStep(observation, reward, self.count == 4)

@@ -92,6 +92,8 @@ class EnvironmentLanes:
             i = int(np.argmax(bad))
             raise InvalidAction(f"{actions[i].tolist()} is not in {self.spec.action}", lane=first(lanes, bad))
         got = self.env.step(lanes, actions)
+        if got is None:
+            raise InvalidAnswer("step returned None, must return TimeSteps")
         observations = spaces.as_column(self.spec.observation, got[0], n, "observations")
         rewards = _numbers(got[1], n, np.dtype(np.float64), "rewards")
         terminated, truncated = (
@@ -141,7 +143,7 @@ class OneByOne:
         """Yield where to note a lane before its code runs, and blame the last one for an exception."""
         try:
             yield self.note
-        except Exception as e:
+        except BaseException as e:
             blame(e, self.note[0] - 1)
             raise
         finally:
@@ -184,10 +186,13 @@ class Copies(OneByOne, VectorEnvironment):
         with self.noting() as note:
             for k, lane in enumerate(numbers(lanes, len(self._copies))):
                 note[0] = lane + 1
-                observation, rewards[k], terminated[k], truncated[k] = TimeStep(
-                    *self._copies[lane].step(value(actions[k]))[:4]
-                )
+                answer = self._copies[lane].step(value(actions[k]))
+                if answer is None:
+                    raise InvalidAnswer("step returned None, must return a TimeStep")
+                observation, rewards[k], terminated[k], truncated[k] = TimeStep(*answer[:4])
                 observations[k] = spaces.as_entry(space, observation, "the observation")
+                if rewards[k] is None:
+                    raise InvalidAnswer("the reward is None, must be a number")
                 rewards[k] = float(rewards[k])
         return TimeSteps(observations, np.array(rewards), np.array(terminated, np.bool_), np.array(truncated, np.bool_))
 
@@ -205,11 +210,11 @@ class Copies(OneByOne, VectorEnvironment):
 
 
 def _each(calls: Iterable[Callable[[], None]]) -> None:
-    failed: Exception | None = None
+    failed: BaseException | None = None
     for call in calls:
         try:
             call()
-        except Exception as e:
+        except BaseException as e:
             failed = failed or e
     if failed:
         raise failed
@@ -382,7 +387,7 @@ class OptionLanes(AgentLanes):
             if bad.any():
                 i = int(np.argmax(bad))
                 raise InvalidAnswer(f"the greedy policy has {policy[i]}, which is not in {actions}")
-        except Exception as e:
+        except BaseException as e:
             blame(e, lane)
             raise
         out: NDArray[np.int64] = policy - actions.start

@@ -42,7 +42,7 @@ class Trajectories(NamedTuple):
 class StepError(Exception):
     """An exception of a step, with its number."""
 
-    def __init__(self, step: int, cause: Exception) -> None:
+    def __init__(self, step: int, cause: BaseException) -> None:
         super().__init__(step, cause)
         self.step, self.cause = step, cause
 
@@ -74,7 +74,7 @@ def roll_out(lanes: EnvironmentLanes, r: Rollout) -> Trajectories:
         actions.flags.writeable = seeds.flags.writeable = False
         try:
             step = lanes.step(signals, seeds, actions)
-        except Exception as e:
+        except BaseException as e:
             raise StepError(t, e) from e
         out[0][t] = signals
         for column, value in zip(out[1:], (actions, *step), strict=True):

@@ -68,7 +68,7 @@ class _EnvironmentInstance:
         with self.lock:
             try:
                 out = self.lanes.step(signals, seeds, actions)
-            except Exception as e:
+            except BaseException as e:
                 return pb.EnvironmentReply(error=failure(e), step=m.step)
             return pb.EnvironmentReply(
                 observations=spaces.to_bytes(out.observations),
@@ -122,7 +122,7 @@ class _AgentInstance:
         with self.lock:
             try:
                 actions = self.lanes.step(signals, seeds, outcome)
-            except Exception as e:
+            except BaseException as e:
                 return pb.AgentReply(error=failure(e), step=m.step)
             return pb.AgentReply(actions=spaces.to_bytes(actions), step=m.step)
 
@@ -156,7 +156,7 @@ class _AgentInstance:
                     actions = lanes.choose(choices)
                 else:
                     actions, decisions = lanes.decide(signals, seeds, outcome, epochs)
-            except Exception as e:
+            except BaseException as e:
                 return pb.AgentReply(error=failure(e), step=m.step)
             reply = pb.AgentReply(actions=spaces.to_bytes(actions), step=m.step)
             if decisions is not None:
@@ -203,7 +203,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             handle = self._add(_EnvironmentInstance(env, spec, request.lanes, models))
             self._note(handle, env)
             return pb.OpenEnvironmentReply(instance=handle, spec=spec.to_proto(), models=models)
-        except Exception as e:
+        except BaseException as e:
             return pb.OpenEnvironmentReply(error=failure(e))
 
     def OpenAgent(self, request: pb.OpenAgentRequest, context: grpc.ServicerContext) -> pb.OpenAgentReply:  # noqa: N802
@@ -216,7 +216,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             handle = self._add(instance)
             self._note(handle, agent)
             return pb.OpenAgentReply(instance=handle, options=options)
-        except Exception as e:
+        except BaseException as e:
             return pb.OpenAgentReply(error=failure(e))
 
     def StepEnvironment(  # noqa: N802
@@ -252,7 +252,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             if not instance.has_models:
                 raise errors.Unsupported(f"{instance.spec.id} has no model")
             return instance.models()
-        except Exception as e:
+        except BaseException as e:
             return pb.ModelsReply(error=failure(e))
 
     def Render(self, request: pb.RenderRequest, context: grpc.ServicerContext) -> pb.RenderReply:  # noqa: N802
@@ -263,7 +263,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             self._need("render", "be rendered")
             with instance.lock:
                 return pb.RenderReply(text=instance.lanes.render(lane))
-        except Exception as e:
+        except BaseException as e:
             return pb.RenderReply(error=failure(e))
 
     def Rollout(self, request: pb.RolloutRequest, context: grpc.ServicerContext) -> pb.RolloutReply:  # noqa: N802
@@ -274,7 +274,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         except BrokenProtocolError as e:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(e))
             raise
-        except Exception as e:
+        except BaseException as e:
             return pb.RolloutReply(error=failure(e))
 
     def Save(self, request: pb.SaveRequest, context: grpc.ServicerContext) -> pb.SaveReply:  # noqa: N802
@@ -285,7 +285,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             self._need("checkpoint", "be saved")
             with instance.lock:
                 return pb.SaveReply(state=instance.lanes.save(lane))
-        except Exception as e:
+        except BaseException as e:
             return pb.SaveReply(error=failure(e))
 
     def Load(self, request: pb.LoadRequest, context: grpc.ServicerContext) -> pb.LoadReply:  # noqa: N802
@@ -297,7 +297,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             with instance.lock:
                 instance.lanes.load(lane, request.state)
             return pb.LoadReply()
-        except Exception as e:
+        except BaseException as e:
             return pb.LoadReply(error=failure(e))
 
     def Offer(self, request: pb.OfferRequest, context: grpc.ServicerContext) -> pb.OfferReply:  # noqa: N802
@@ -307,7 +307,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             with instance.lock:
                 lanes.offer(list(request.kinds))
             return pb.OfferReply()
-        except Exception as e:
+        except BaseException as e:
             return pb.OfferReply(error=failure(e))
 
     def GreedyPolicy(  # noqa: N802
@@ -319,7 +319,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         try:
             with instance.lock:
                 return pb.GreedyPolicyReply(actions=lanes.greedy_policy(lane).astype("<i4").tobytes())
-        except Exception as e:
+        except BaseException as e:
             return pb.GreedyPolicyReply(error=failure(e))
 
     def _with_options(self, handle: int, context: grpc.ServicerContext) -> tuple[_AgentInstance, OptionLanes]:
@@ -343,7 +343,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         try:
             instance.close()
             return pb.CloseReply()
-        except Exception as e:
+        except BaseException as e:
             return pb.CloseReply(error=failure(e))
 
     def close(self) -> None:
@@ -369,7 +369,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         if instance is not None:
             try:
                 instance.close()
-            except Exception:
+            except BaseException:
                 log.exception("closing an instance failed")
 
     def _lookup(self, kind: type[_I], handle: int, context: grpc.ServicerContext) -> _I:
@@ -381,8 +381,12 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         return instance
 
 
-def failure(error: Exception) -> pb.Error:
-    """Return an error as it crosses; a traceback that its author will want goes to standard error."""
+def failure(error: BaseException) -> pb.Error:
+    """Return an error as it crosses; a traceback that its author will want goes to standard error.
+
+    Any exception of the author's code crosses, sys.exit and KeyboardInterrupt included: in a thread of
+    the server they would end nothing, and the host would wait for an answer in vain.
+    """
     if not isinstance(error, errors.Error):
         traceback.print_exception(error, file=sys.stderr)
         sys.stderr.flush()

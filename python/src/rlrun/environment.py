@@ -21,8 +21,8 @@ from rlrun.streams import Lanes
 class Spec:
     """What an environment is like. It does not change.
 
-    The bounds are those of the expected reward of any action in any state;
-    infinite where none are known. ``continuing`` says that no episode ever ends.
+    ``reward_low`` and ``reward_high`` bound every reward, not only the expected ones;
+    infinite where no bound is known. ``continuing`` says that no episode ever ends.
     ``id`` is filled in from the environment's class. ``steps`` is the number of steps
     of a run, over all its episodes, in the spec that an agent gets; 0 if it is not
     known. Environments leave it 0.

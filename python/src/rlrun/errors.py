@@ -62,7 +62,15 @@ def to_proto(error: BaseException) -> pb.Error:
     """Return an exception as it crosses in band."""
     if isinstance(error, Error):
         return pb.Error(code=error.code, lane=error.lane, message=_line(str(error) or type(error).__name__))
-    return pb.Error(lane=getattr(error, "_rlrun_lane", None), message=_line(f"{type(error).__name__}: {error}"))
+    text = _exit(error) if isinstance(error, SystemExit) else str(error)
+    return pb.Error(lane=getattr(error, "_rlrun_lane", None), message=_line(f"{type(error).__name__}: {text}"))
+
+
+def _exit(error: SystemExit) -> str:
+    """Say what sys.exit was called with, as the process's exit status would be."""
+    if error.code is None or isinstance(error.code, int):
+        return f"exit status {error.code or 0}"
+    return f"exit status 1: {error.code}"
 
 
 def from_proto(message: pb.Error) -> Error:

@@ -1,48 +1,88 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
+	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
 
-// Output is the standard output. It remembers its first error, so that no command
-// has to look: a full disk does not go unnoticed.
+// Output is the standard output or the standard error. What it writes is Printable:
+// names and texts of plugins and of other people's results cannot command the
+// terminal. It remembers its first error, so that no command has to look: a full disk
+// does not go unnoticed.
 type Output struct {
 	W   io.Writer
 	Err error // the first error, nil if there was none
+
+	partial []byte // begins a character that the next call ends
 }
 
 func (o *Output) Write(p []byte) (int, error) {
-	n, err := o.W.Write(p)
-	if err != nil && o.Err == nil {
-		var pe *os.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
+	text := append(o.partial, p...)
+	whole := len(text)
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				whole -= n
+			}
+			break
 		}
-		o.Err = fmt.Errorf("writing the answer: %w", err)
 	}
-	return n, err
+	o.partial = slices.Clone(text[whole:])
+	if _, err := io.WriteString(o.W, Printable(string(text[:whole]))); err != nil {
+		if o.Err == nil {
+			o.Err = fmt.Errorf("writing the answer: %w", Cause(err))
+		}
+		return 0, err
+	}
+	return len(p), nil
 }
 
-// WriteJSON writes an answer as JSON.
+// Raw returns what an Output writes to, for those who draw on a terminal; any other
+// writer as it is.
+func Raw(w io.Writer) io.Writer {
+	if o, ok := w.(*Output); ok {
+		return o.W
+	}
+	return w
+}
+
+// WriteJSON writes an answer as JSON. Characters that Printable would replace are
+// escaped.
 func WriteJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	var out strings.Builder
+	for _, r := range text.String() {
+		switch {
+		case !hidden(r):
+			out.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, "\\u%04x\\u%04x", high, low)
+		default:
+			fmt.Fprintf(&out, "\\u%04x", r)
+		}
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
 }
 
 // Width returns the columns of a terminal, 0 if w is none.
 func Width(w io.Writer) int {
-	if o, ok := w.(*Output); ok {
-		w = o.W
-	}
-	f, ok := w.(interface{ Fd() uintptr })
+	f, ok := Raw(w).(interface{ Fd() uintptr })
 	if !ok {
 		return 0
 	}

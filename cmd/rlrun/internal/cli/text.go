@@ -3,9 +3,11 @@ package cli
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
@@ -127,4 +129,25 @@ func Columns(rows [][]string) string {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
+}
+
+// colours are the escape sequences that only change how text looks.
+var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// Printable replaces what a terminal would obey or that would change how its
+// neighbours are shown: control characters, and Unicode's format characters such as
+// those that reverse the direction of text. Line breaks and tabs stay; colours are
+// removed.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if hidden(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(colours.ReplaceAllString(s, ""), string(utf8.RuneError)))
+}
+
+// hidden tells characters that Printable replaces.
+func hidden(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -76,13 +75,18 @@ func (c *Catalogue) Resolve(comp experiment.Component) (found plugin.Found, tran
 	return found, transport, nil
 }
 
-// Remote says whether a component runs in a process of its own.
-func (c *Catalogue) Remote(comp experiment.Component) bool {
-	_, transport, err := c.Resolve(comp)
-	return err == nil && transport == experiment.Process
+// Remote says whether a component runs in a process of its own. It refuses one that
+// is not there or not as the lock file says.
+func (c *Catalogue) Remote(comp experiment.Component) (bool, error) {
+	found, transport, err := c.Resolve(comp)
+	if err == nil {
+		err = c.checkPin(comp, found)
+	}
+	return transport == experiment.Process, err
 }
 
-// Open is the experiment.Opener.
+// Open opens the plugin of a component: the bundled one, or as many processes as the
+// component asks for.
 func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
 	found, transport, err := c.Resolve(comp)
 	if err != nil {
@@ -134,88 +138,53 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (vector
 			return nil, nil, errors.Join(found.Explain(err), closeAll())
 		}
 	}
-	return vector.Shard(processes...), closeAll, nil
-}
-
-// shared opens every distinct plugin once and keeps it open until closed: enough
-// to look at many components.
-type shared struct {
-	catalogue *Catalogue
-	mu        sync.Mutex
-	plugins   map[string]vector.Plugin
-	closers   []func() error
-}
-
-func (c *Catalogue) shared() *shared {
-	return &shared{catalogue: c, plugins: map[string]vector.Plugin{}}
-}
-
-func (s *shared) open(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	comp.Processes = 1 // a few lanes need no more
-	key := strings.Join(append([]string{comp.Plugin, string(comp.Transport)}, comp.Args...), "\x00")
-	nothing := func() error { return nil }
-	if p, ok := s.plugins[key]; ok {
-		return p, nothing, nil
+	if len(processes) == 1 {
+		return processes[0], closeAll, nil
 	}
-	p, closer, err := s.catalogue.Open(ctx, comp)
+	return &shards{vector.Shard(processes...), processes[0].(*plugin.Process)}, closeAll, nil
+}
+
+// Identify says which program some components are, which have the same plugin and
+// arguments.
+func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, components ...experiment.Component) (p experiment.PluginProvenance, err error) {
+	comp := components[0]
+	found, _, err := c.Resolve(comp)
 	if err != nil {
-		return nil, nil, err
+		return p, err
 	}
-	s.plugins[key] = p
-	s.closers = append(s.closers, closer)
-	return p, nothing, nil
+	d, err := opened.Describe(ctx)
+	if err != nil {
+		return p, err
+	}
+	p = experiment.PluginProvenance{Plugin: comp.Plugin, Args: comp.Args, ID: d.ID, Path: found.Command, Dev: c.Replaced[comp.Plugin] != ""}
+	p.Files = map[string]string{}
+	if !found.Bundled {
+		if p.Files, err = found.Digests(); err != nil {
+			return p, err
+		}
+	}
+	for _, comp := range components {
+		if err := addParamFiles(p.Files, comp.Params); err != nil {
+			return p, err
+		}
+	}
+	if found.Bundled {
+		return p, nil
+	}
+	p.SHA256 = strings.TrimPrefix(p.Files[filepath.Base(found.Command)], "sha256:")
+	if process, ok := opened.(interface {
+		Sources(context.Context) (map[string]string, error)
+	}); ok {
+		p.Sources, err = process.Sources(ctx)
+	}
+	return p, err
 }
 
-func (s *shared) close() {
-	for _, c := range s.closers {
-		_ = c() // an ending process changes nothing
-	}
+// shards are several processes of a plugin that share the lanes.
+type shards struct {
+	vector.Plugin
+	first *plugin.Process
 }
 
-// provenance lists the plugins of a plan as provenance.json has them.
-func (s *shared) provenance(ctx context.Context, p *experiment.Plan) ([]experiment.PluginProvenance, error) {
-	var out []experiment.PluginProvenance
-	for _, comp := range slices.Concat(p.Environments, p.Agents) {
-		found, _, err := s.catalogue.Resolve(comp)
-		if err != nil {
-			return nil, err
-		}
-		opened, _, err := s.open(ctx, comp)
-		if err != nil {
-			return nil, err
-		}
-		d, err := opened.Describe(ctx)
-		if err != nil {
-			return nil, err
-		}
-		e := experiment.PluginProvenance{Plugin: comp.Plugin, Args: comp.Args, ID: d.ID, Path: found.Command, Dev: s.catalogue.Replaced[comp.Plugin] != ""}
-		known := slices.IndexFunc(out, func(o experiment.PluginProvenance) bool { return o.Plugin == e.Plugin && slices.Equal(o.Args, e.Args) })
-		if known >= 0 {
-			if err := addParamFiles(out[known].Files, comp.Params); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if !found.Bundled {
-			if e.Files, err = found.Digests(); err != nil {
-				return nil, err
-			}
-			e.SHA256 = strings.TrimPrefix(e.Files[filepath.Base(found.Command)], "sha256:")
-			if process, ok := opened.(*plugin.Process); ok {
-				if e.Sources, err = process.Sources(ctx); err != nil {
-					return nil, err
-				}
-			}
-		}
-		if e.Files == nil {
-			e.Files = map[string]string{}
-		}
-		if err := addParamFiles(e.Files, comp.Params); err != nil {
-			return nil, err
-		}
-		out = append(out, e)
-	}
-	return out, nil
-}
+// Sources is what the first process imported: all run the same program.
+func (s *shards) Sources(ctx context.Context) (map[string]string, error) { return s.first.Sources(ctx) }

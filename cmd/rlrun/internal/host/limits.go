@@ -1,12 +1,12 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/plugin"
 )
@@ -14,12 +14,7 @@ import (
 // leastMemory is less than any program that speaks gRPC can do with.
 const leastMemory = 1 << 20
 
-// limitError says which of the limits is wrong.
-type limitError struct{ key, message string }
-
-func (e *limitError) Error() string { return "limits." + e.key + ": " + e.message }
-
-// launchOptions reads limits. Its error is a *limitError.
+// launchOptions reads limits. Its error is a *experiment.FieldError.
 func launchOptions(l experiment.Limits) (o plugin.LaunchOptions, err error) {
 	for _, t := range []struct {
 		key, text string
@@ -29,24 +24,33 @@ func launchOptions(l experiment.Limits) (o plugin.LaunchOptions, err error) {
 			continue
 		}
 		if *t.to, err = time.ParseDuration(t.text); err != nil || *t.to <= 0 {
-			return o, &limitError{t.key, fmt.Sprintf("must be a time such as 10s or 2m, not %q", t.text)}
+			return o, experiment.At(fmt.Errorf("must be a time such as 10s or 2m, not %q", t.text), t.key)
 		}
 	}
 	if l.Memory != "" {
 		bytes, err := humanize.ParseBytes(l.Memory)
 		o.Memory = int64(bytes)
 		if err != nil || o.Memory < leastMemory {
-			return o, &limitError{"memory", fmt.Sprintf("must be an amount of at least 1MiB, such as 2GiB, not %q", l.Memory)}
+			return o, experiment.At(fmt.Errorf("must be an amount of at least 1MiB, such as 2GiB, not %q", l.Memory), "memory")
 		}
 	}
 	return o, nil
 }
 
-// checkLimits tells of wrong limits at a path of the config.
-func checkLimits(file *config.File, l *experiment.Limits, path ...string) config.Problems {
-	_, err := launchOptions(l.Over(experiment.Limits{}))
-	if wrong, ok := err.(*limitError); ok {
-		return file.Problem(wrong.message, append(path, wrong.key)...)
+// Configure takes over what a config says of transports and limits. Its error joins
+// *experiment.FieldErrors.
+func (c *Catalogue) Configure(config experiment.Config) error {
+	c.transport, c.limits = config.Transport, config.Limits
+	check := func(l *experiment.Limits, path ...any) error {
+		_, err := launchOptions(l.Over(experiment.Limits{}))
+		return experiment.At(err, append(path, "limits")...)
 	}
-	return nil
+	errs := []error{check(&config.Limits)}
+	for i, comp := range config.Environments {
+		errs = append(errs, check(comp.Limits, "environments", i))
+	}
+	for i, comp := range config.Agents {
+		errs = append(errs, check(comp.Limits, "agents", i))
+	}
+	return errors.Join(errs...)
 }

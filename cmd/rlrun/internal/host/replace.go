@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/vector"
 
@@ -31,11 +30,7 @@ func (app *App) ApplyReplacements(c *Catalogue, where string, names []string) er
 			return cli.Usagef("--dev %s: must be NAME=PATH, such as grid=./grid", expr)
 		}
 		if !slices.Contains(names, name) {
-			hint := ""
-			if near := config.Closest(name, names); near != "" {
-				hint = "; did you mean " + near + "?"
-			}
-			return cli.Usagef("--dev %s: %s names no plugin %s%s", expr, where, name, hint)
+			return cli.Usagef("--dev %s: %s names no plugin %s%s", expr, where, name, cli.Suggest(name, names, ""))
 		}
 		if _, err := c.Search.Resolve(path); err != nil {
 			return cli.Usagef("--dev %s: %w", expr, err)
@@ -59,7 +54,7 @@ func (app *App) OpenPlugin(ctx context.Context, comp experiment.Component) (vect
 	if err := app.ApplyReplacements(c, "the command", []string{comp.Plugin}); err != nil {
 		return nil, nil, err
 	}
-	if _, _, err := c.Resolve(comp); err != nil {
+	if _, err := c.Remote(comp); err != nil {
 		return nil, nil, cli.Usage(err)
 	}
 	return c.Open(ctx, comp)

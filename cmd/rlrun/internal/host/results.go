@@ -2,9 +2,7 @@ package host
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
@@ -15,22 +13,16 @@ import (
 // ReadResults reads the output directory of an experiment, finished or not: its plan
 // and the statistics of its records.
 func ReadResults(dir string) (*experiment.Plan, *result.Summary, error) {
-	path := filepath.Join(dir, "experiment.yaml")
-	c, err := experiment.ReadConfig(path)
+	x, err := experiment.Read(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := experiment.Compile(c)
+	r, err := x.Write()
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	meta := plan.Meta()
-	if err := ReadTasks(dir, &meta); err != nil {
 		return nil, nil, err
 	}
-	s, err := result.Aggregate(meta, result.ReadRecords(dir))
-	return plan, s, err
+	return x.Plan, r.Summary, nil
 }

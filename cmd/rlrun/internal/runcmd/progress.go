@@ -7,44 +7,44 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	pretty "github.com/jedib0t/go-pretty/v6/progress"
-
-	"github.com/rlrun/rlrun/framework/experiment"
+	"unicode/utf8"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/framework/experiment"
 )
 
-// progress shows how far an experiment is: a bar on a terminal, a line now and
-// then elsewhere.
+// progress shows how far an experiment is: a line that is redrawn on a terminal, a
+// line now and then elsewhere.
 type progress struct {
 	w       io.Writer
 	plan    *experiment.Plan
 	runs    int // planned, those found done included
-	reused  int // found done
 	started time.Time
 
 	mu     sync.Mutex
+	reused int // found done
 	made   int64
 	ended  int
 	failed int
 	cell   experiment.Cell
 
-	bar     *pretty.Progress
-	tracker *pretty.Tracker
+	drawn   int // characters of the line on the terminal
 	stopped chan struct{}
 	done    sync.WaitGroup
 }
 
-// newProgress begins to show progress on w.
-func newProgress(w io.Writer, plan *experiment.Plan, reused int) *progress {
+// newProgress begins to show progress on w; if quiet, it only counts.
+func newProgress(w io.Writer, plan *experiment.Plan, quiet bool) *progress {
 	p := &progress{
-		w: w, plan: plan, runs: len(plan.Cells()) * plan.Config.Runs, reused: reused,
+		w: w, plan: plan, runs: len(plan.Cells()) * plan.Config.Runs,
 		started: time.Now(), stopped: make(chan struct{}),
 	}
-	if width := cli.Width(w); width > 0 && os.Getenv("TERM") != "dumb" {
-		p.startBar(width)
-	} else {
+	switch {
+	case quiet:
+	case cli.Width(w) > 0 && os.Getenv("TERM") != "dumb":
+		p.w = cli.Raw(w)
+		p.done.Go(p.redraw)
+	default:
 		p.done.Go(p.lines)
 	}
 	return p
@@ -54,6 +54,7 @@ func newProgress(w io.Writer, plan *experiment.Plan, reused int) *progress {
 func (p *progress) event(e experiment.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.reused += e.Reused
 	p.made += int64(e.Interactions)
 	p.ended += e.Runs
 	p.failed += e.Failed
@@ -65,49 +66,49 @@ func (p *progress) share() float64 {
 	return (float64(p.reused) + float64(p.made)/float64(p.plan.Config.Steps)) / float64(p.runs)
 }
 
-const (
-	refresh  = 200 * time.Millisecond
-	barTotal = 10000
-)
+// refresh is the time between two drawings of the line on a terminal.
+const refresh = 200 * time.Millisecond
 
-func (p *progress) startBar(width int) {
-	p.tracker = &pretty.Tracker{Total: barTotal, AutoStopDisabled: true}
-	bar := &pretty.Progress{}
-	bar.SetOutputWriter(p.w)
-	bar.SetUpdateFrequency(refresh)
-	bar.SetTrackerPosition(pretty.PositionRight)
-	bar.SetTrackerLength(20)
-	bar.SetMessageLength(max(20, width-36))
-	style := pretty.StyleBlocks
-	style.Options.Separator = "  "
-	style.Options.PercentFormat = "%3.0f%%"
-	style.Options.DoneString = ""
-	style.Visibility = pretty.StyleVisibility{Percentage: true, Tracker: true}
-	bar.SetStyle(style)
-	bar.AppendTracker(p.tracker)
-	p.bar = bar
-	p.done.Go(bar.Render)
-	p.done.Go(func() {
-		tick := time.NewTicker(refresh)
-		defer tick.Stop()
-		for {
-			p.update()
-			select {
-			case <-tick.C:
-			case <-p.stopped:
-				return
-			}
+// redraw keeps one line of a terminal up to date, until stop.
+func (p *progress) redraw() {
+	tick := time.NewTicker(refresh)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			p.draw(cli.Width(p.w))
+		case <-p.stopped:
+			p.draw(cli.Width(p.w))
+			fmt.Fprintln(p.w)
+			return
 		}
-	})
+	}
 }
 
-func (p *progress) update() {
-	text := p.line(true)
+// draw replaces the line on a terminal of so many columns. A terminal that became
+// narrower has wrapped the old line: all its rows are removed.
+func (p *progress) draw(width int) {
+	if width <= 0 {
+		return
+	}
+	text := p.bar(min(20, width/4)) + "  " + p.line()
+	if runes := []rune(text); len(runes) >= width {
+		text = string(runes[:width-1])
+	}
+	up := ""
+	if rows := (p.drawn + width - 1) / width; rows > 1 {
+		up = fmt.Sprintf("\x1b[%dA", rows-1)
+	}
+	p.drawn = utf8.RuneCountInString(text)
+	fmt.Fprint(p.w, up+"\r\x1b[J"+text)
+}
+
+// bar draws the share that is done.
+func (p *progress) bar(width int) string {
 	p.mu.Lock()
-	share := p.share()
-	p.mu.Unlock()
-	p.tracker.SetValue(int64(share * barTotal))
-	p.tracker.UpdateMessage(text)
+	defer p.mu.Unlock()
+	full := min(width, int(p.share()*float64(width)))
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
 }
 
 // firstLine is after how long something is said where there is no terminal.
@@ -118,7 +119,7 @@ func (p *progress) lines() {
 	for next := firstLine; ; next = min(2*next, next+time.Minute) {
 		select {
 		case <-time.After(next - time.Since(p.started)):
-			fmt.Fprintln(p.w, p.line(false))
+			fmt.Fprintln(p.w, p.line())
 		case <-p.stopped:
 			return
 		}
@@ -126,40 +127,34 @@ func (p *progress) lines() {
 }
 
 // line says how far it is.
-func (p *progress) line(short bool) string {
+func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	elapsed := time.Since(p.started)
-	words := []string{fmt.Sprintf("%d of %d runs", p.reused+p.ended, p.runs)}
+	words := []string{fmt.Sprintf("%.1f%%", 100*p.share()), fmt.Sprintf("%d of %d runs", p.reused+p.ended, p.runs)}
 	if p.failed > 0 {
 		words = append(words, fmt.Sprintf("%d failed", p.failed))
-	}
-	if !short {
-		words = append(words, fmt.Sprintf("%.0f%%", 100*p.share()))
 	}
 	if p.made > 0 {
 		words = append(words, cli.Rate(float64(p.made)/elapsed.Seconds()))
 	}
+	text := strings.Join(words, ", ")
 	if steps := int64(p.runs-p.reused) * int64(p.plan.Config.Steps); p.made > 0 && p.made < steps {
 		left := time.Duration(float64(elapsed) * float64(steps-p.made) / float64(p.made))
-		words = append(words, cli.Clock(left)+" left", p.plan.Agents[p.cell.Agent].Name)
+		text += fmt.Sprintf("; now: %s / %s; %s left", cli.Printable(p.plan.Environments[p.cell.Environment].Name),
+			cli.Printable(p.plan.Agents[p.cell.Agent].Name), cli.Clock(left))
 	}
-	return strings.Join(words, ", ")
+	return text
 }
 
 // stop ends the display.
 func (p *progress) stop() {
 	close(p.stopped)
-	if p.bar != nil {
-		p.update()
-		p.tracker.MarkAsDone()
-		p.bar.Stop()
-	}
 	p.done.Wait()
 }
 
-// announce says on w what is being done, if it takes longer than that. The caller ends
-// it; nothing is written any more then.
+// announce says on w what is being done, if it takes longer than after. The caller
+// ends it; nothing is written any more then.
 func announce(w io.Writer, after time.Duration, what string) (end func()) {
 	said := make(chan struct{})
 	timer := time.AfterFunc(after, func() {

@@ -47,7 +47,8 @@ func (b *lockedBuffer) String() string {
 func TestProgressLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out lockedBuffer
-		p := newProgress(&out, smallPlan(t), 5)
+		p := newProgress(&out, smallPlan(t), false)
+		p.event(experiment.Event{Reused: 5})
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
 		if out.String() != "" {
@@ -58,7 +59,7 @@ func TestProgressLines(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		// 3,000 of 15,000 steps in 5 s; with the runs found done, 8,000 of 20,000.
-		want := "8 of 20 runs, 1 failed, 40%, 600 steps/s, 20 s left, b\n"
+		want := "40.0%, 8 of 20 runs, 1 failed, 600 steps/s; now: e / b; 20 s left\n"
 		if out.String() != want {
 			t.Errorf("got %q, want %q", out.String(), want)
 		}
@@ -74,19 +75,36 @@ func TestProgressLines(t *testing.T) {
 // A batch that failed and is replayed takes its interactions back.
 func TestProgressReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newProgress(&bytes.Buffer{}, smallPlan(t), 0)
+		p := newProgress(&bytes.Buffer{}, smallPlan(t), false)
 		defer p.stop()
 		time.Sleep(time.Second)
 		p.event(experiment.Event{Interactions: 10000})
 		p.event(experiment.Event{Interactions: -10000})
-		if got, want := p.line(false), "0 of 20 runs, 0%"; got != want {
+		if got, want := p.line(), "0.0%, 0 of 20 runs"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		p.event(experiment.Event{Interactions: 20000, Runs: 20})
-		if got, want := p.line(false), "20 of 20 runs, 100%, 20 k steps/s"; got != want {
+		if got, want := p.line(), "100.0%, 20 of 20 runs, 20 k steps/s"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
+}
+
+// The line on a terminal fits it. Where the terminal became narrower and wrapped the
+// old line, all rows of that are removed.
+func TestProgressOnNarrowedTerminal(t *testing.T) {
+	var out bytes.Buffer
+	p := &progress{w: &out, plan: smallPlan(t), runs: 20, started: time.Now()}
+	p.draw(80)
+	first := strings.TrimPrefix(out.String(), "\r\x1b[J")
+	if n := len([]rune(first)); n >= 80 || !strings.Contains(first, "0 of 20 runs") {
+		t.Errorf("%d characters: %q", n, first)
+	}
+	out.Reset()
+	p.draw(10) // the old line of 38 characters has four rows now
+	if want := "\x1b[3A\r\x1b[J"; !strings.HasPrefix(out.String(), want) || len([]rune(strings.TrimPrefix(out.String(), want))) > 9 {
+		t.Errorf("got %q, want %q and up to 9 characters", out.String(), want)
+	}
 }
 
 // What takes long is told, what does not is not, and nothing after its end.

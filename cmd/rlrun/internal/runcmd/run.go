@@ -1,22 +1,16 @@
 package runcmd
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework/experiment"
-	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -34,10 +28,8 @@ anything runs. Flags win over environment variables, these over the file:
 The output directory (output in the config; results/NAME by default) receives
   experiment.yaml, provenance.json   the config as it was run; versions, plugins
   runs/*.jsonl                       a record for every run
-  curves.csv, summary.csv            means over runs with 95 % intervals
-  results.db                         the same in SQLite, and the decisions
-  decisions.csv                      of agents with exploration in the config
-  plots/, report.html                drawings; a page that opens offline
+  and what outputs in the config names, by default all:
+  %s
 
 Finished runs are never lost: interrupt with Ctrl-C, and --resume does what is
 missing (runs that failed, too). It refuses another config than the one begun, and
@@ -53,9 +45,9 @@ const runKeys = `
 
 // runOptions are the flags of rlrun run that are not part of the config.
 type runOptions struct {
-	resume, quiet, json bool
-	mixed               bool
-	lock                string
+	resume, overwrite, mixed bool
+	yes, quiet, json         bool
+	lock, until              string
 }
 
 // New returns the command rlrun run.
@@ -64,7 +56,7 @@ func New(app *host.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run CONFIG",
 		Short: "Run an experiment",
-		Long:  runHelp + "\n" + outcomeKeys + runKeys,
+		Long:  fmt.Sprintf(runHelp, outputList()) + "\n" + outcomeKeys + runKeys,
 		Example: `  rlrun run configs/quickstart.yaml
   rlrun run exp.yaml --runs 10 --steps 1e4 --out /tmp/try
   rlrun run exp.yaml --set agents.1.params.gamma=0.9 --set record.grid=all
@@ -78,114 +70,130 @@ func New(app *host.App) *cobra.Command {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	config.Flags(fs)
+	fs.StringVar(&o.until, "until", "", "decided: end an experiment once its comparisons are decided; sets compare.until")
 	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
+	fs.BoolVar(&o.overwrite, "overwrite", false, "replace the results in an output directory; refuses a directory that holds anything that rlrun did not write")
 	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results say mixed then")
+	fs.BoolVar(&o.yes, "yes", false, "run also more than 10,000 pairs of environment and agent")
 	app.ReplaceFlag(fs)
 	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" beside CONFIG or in this folder, if there is one)")
-	fs.BoolVar(&o.json, "json", false, "for machines")
+	fs.BoolVar(&o.json, "json", false, "print JSON")
 	fs.BoolVar(&o.quiet, "quiet", false, "print nothing but errors")
 	cli.Must(cmd.RegisterFlagCompletionFunc("transport", host.CompleteTransport))
 	cli.Must(cmd.MarkFlagDirname("out"))
 	return cmd
 }
 
+// outputList describes the outputs, a line each.
+func outputList() string {
+	var lines []string
+	for _, o := range experiment.Outputs() {
+		lines = append(lines, fmt.Sprintf("  %-8s %s", o.Name(), o.Doc()))
+	}
+	return strings.Join(lines, "\n  ")
+}
+
 func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
-	ctx := cmd.Context()
-	started := time.Now()
+	ctx, started := cmd.Context(), time.Now()
 	if o.mixed && !o.resume {
 		return cli.Usagef("--mixed is for --resume: there are no runs of other programs to accept")
 	}
-	file, err := config.Load(name, cmd.InOrStdin(), cmd.Flags())
+	if o.overwrite && o.resume {
+		return cli.Usagef("--resume keeps what is in the output directory and --overwrite replaces it: give one of the two")
+	}
+	var x *experiment.Experiment
+	err := cli.Abandon(ctx, func() (err error) {
+		x, err = o.prepare(app, cmd, name)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	plan, err := experiment.Compile(file.Config)
-	if err != nil {
-		return cli.Usage(file.Locate(err))
-	}
-	dir := plan.Config.Output
-	plugins, err := app.Catalogue()
-	if err != nil {
-		return err
-	}
-	if err := plugins.Configure(file); err != nil {
-		return err
-	}
-	if err := plugins.UseLock(o.lock, name); err != nil {
-		return err
-	}
-	if err := app.ApplyReplacements(plugins, "the config", pluginNames(plan)); err != nil {
-		return err
-	}
-	if err := freeToWrite(dir, o.resume); err != nil {
-		return err
-	}
-	session, err := experiment.NewSession(plan, append([]string{"rlrun"}, app.Args...), started)
-	if err != nil {
-		return err
-	}
-	session.Mixed = o.mixed
-	used, tasks, err := plugins.CheckAll(ctx, file, plan)
-	if err != nil {
-		return err
-	}
-	for _, p := range used {
-		session.AddPlugin(p)
-	}
-	unlock, err := experiment.Lock(dir)
-	if err != nil {
-		return outputError(dir, err)
-	}
-	defer func() { _ = unlock() }() // the lock ends with the process at the latest
-	done, err := plan.Prepare(dir, o.resume, session)
-	if err == nil {
-		err = host.WriteTasks(dir, tasks)
-	}
-	if err != nil {
-		return outputError(dir, err)
-	}
-	reused := 0
-	for _, ok := range done {
-		if ok {
-			reused++
-		}
-	}
-	options := experiment.Options{Dir: dir, Open: plugins.Open, Remote: plugins.Remote, Done: done, Session: session}
-	stop := func() {}
-	if !o.quiet {
-		p := newProgress(cmd.ErrOrStderr(), plan, reused)
-		options.Event, stop = p.event, p.stop
-	}
-	began := time.Now()
+	defer func() { _ = x.Close() }() // plugins that end change no result, and the lock ends with the process
+	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet)
 	// Runs leave little garbage in little memory: collecting it at the default
 	// pace costs a tenth of two cores' time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	err = plan.Run(ctx, options)
-	took := time.Since(began)
-	stop()
+	err = x.Execute(ctx, experiment.Local{
+		Command: append([]string{"rlrun"}, app.Args...), Started: started,
+		Existing: o.existing(), Mixed: o.mixed, Event: p.event,
+	})
+	p.stop()
+	a := answer{x: x, reused: &p.reused, took: time.Since(p.started), quiet: o.quiet, json: o.json}
 	if err != nil {
-		if o.json {
-			err = errors.Join(err, showKept(app, cmd, dir, plan, err, reused, took))
+		return a.stopped(app, cmd, err)
+	}
+	r, err := write(cmd, x, o.quiet)
+	if err != nil {
+		return fmt.Errorf("all runs are kept in %s, but %w; make the rest with rlrun report %[1]s", x.Dir, err)
+	}
+	return a.show(cmd, r)
+}
+
+// prepare reads the config and checks everything that can be checked before the
+// first run.
+func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*experiment.Experiment, error) {
+	if o.until != "" {
+		if err := cmd.Flags().Set("set", "compare.until="+o.until); err != nil {
+			return nil, err
 		}
-		return incomplete(app, err, dir, plan)
 	}
-	announced := func() {}
-	if !o.quiet {
-		announced = announceRemake(cmd, plan)
-	}
-	s, files, err := remake(dir, plan)
-	announced()
+	file, err := config.Load(name, cmd.InOrStdin(), cmd.Flags())
 	if err != nil {
-		return fmt.Errorf("all runs are kept in %s, but %w; make the rest with rlrun report %[1]s", dir, err)
+		return nil, err
 	}
-	if err := show(app, cmd, dir, s, files, o, reused, took); err != nil {
-		return err
+	if err := o.checkSize(&file.Config); err != nil {
+		return nil, err
 	}
-	if t := totals(s); t.Failed > 0 {
-		f := s.Failures[0]
-		return fmt.Errorf("%d of %d runs failed, the first (run %d of %s in %s): %s", t.Failed, t.OK+t.Failed+t.Missing, f.Run, f.Agent, f.Environment, f.Error)
+	plan, err := experiment.Compile(file.Config)
+	if err != nil {
+		return nil, cli.Usage(file.Locate(err))
+	}
+	plugins, err := app.Catalogue()
+	if err != nil {
+		return nil, err
+	}
+	if err := plugins.Configure(file.Config); err != nil {
+		return nil, file.Locate(err)
+	}
+	if err := plugins.UseLock(o.lock, name); err != nil {
+		return nil, err
+	}
+	if err := app.ApplyReplacements(plugins, "the config", pluginNames(plan)); err != nil {
+		return nil, err
+	}
+	x := experiment.New(plan, plugins)
+	if err := experiment.CheckOutput(x.Dir, o.existing()); err != nil {
+		return nil, advise(err)
+	}
+	if err := x.Check(cmd.Context(), file.CheckParams); err != nil {
+		_ = x.Close() // the first error tells more
+		return nil, file.Locate(err)
+	}
+	return x, nil
+}
+
+// manyPairs is the number of pairs of environment and agent from which on a config is
+// more likely a mistake than meant.
+const manyPairs = 10_000
+
+func (o *runOptions) checkSize(c *experiment.Config) error {
+	environments, agents := c.Variants()
+	if pairs := environments * agents; pairs > manyPairs && !o.yes {
+		return cli.Usagef("the config makes %.0f pairs of environment and agent (%.0f × %.0f), each with %d runs of %d steps; add --yes if that is meant",
+			pairs, environments, agents, c.Runs, c.Steps)
 	}
 	return nil
+}
+
+func (o *runOptions) existing() experiment.Existing {
+	switch {
+	case o.resume:
+		return experiment.Resume
+	case o.overwrite:
+		return experiment.Overwrite
+	}
+	return experiment.Refuse
 }
 
 // pluginNames returns what the components of a plan call their plugins.
@@ -196,114 +204,21 @@ func pluginNames(plan *experiment.Plan) (names []string) {
 	return names
 }
 
-// showKept prints, for machines, what is kept of a run that ended early. Nothing
-// is made from the records.
-func showKept(app *host.App, cmd *cobra.Command, dir string, plan *experiment.Plan, why error, reused int, took time.Duration) error {
-	meta := plan.Meta()
-	if err := host.ReadTasks(dir, &meta); err != nil {
-		return err
-	}
-	runs, err := result.OpenRuns(dir)
-	if err != nil {
-		return err
-	}
-	s, err := runs.Aggregate(meta)
-	if err != nil {
-		return err
-	}
-	out := newOutcome(dir, s, []string{})
-	seconds := took.Seconds()
-	out.Reused, out.Seconds, out.Interrupted = &reused, &seconds, errors.Is(why, cli.ErrInterrupted)
-	return cli.WriteJSON(cmd.OutOrStdout(), out)
-}
-
-// show prints the results.
-func show(app *host.App, cmd *cobra.Command, dir string, s *result.Summary, files []string, o runOptions, reused int, took time.Duration) error {
-	w := cmd.OutOrStdout()
-	switch {
-	case o.json:
-		out := newOutcome(dir, s, files)
-		seconds := took.Seconds()
-		out.Reused, out.Seconds = &reused, &seconds
-		return cli.WriteJSON(w, out)
-	case o.quiet:
-		return nil
-	}
-	if err := result.WriteTable(w, s, cli.Width(w)); err != nil {
-		return err
-	}
-	t := totals(s)
-	if made := t.OK + t.Failed - reused; made == 0 {
-		fmt.Fprintf(w, "\nNothing was left to do: %d runs were found done.", reused)
-	} else {
-		fmt.Fprintf(w, "\n%d runs of %d steps in %s (%s)", made, s.Meta.Steps, cli.Clock(took), cli.Rate(float64(made)*float64(s.Meta.Steps)/took.Seconds()))
-		if reused > 0 {
-			fmt.Fprintf(w, ", %d found done", reused)
+// write makes the outputs of an experiment, and says so if it takes long.
+func write(cmd *cobra.Command, x *experiment.Experiment, quiet bool) (r *experiment.Results, err error) {
+	announced := func() {}
+	if w := cmd.ErrOrStderr(); !quiet {
+		after := firstLine
+		if cli.Width(w) > 0 {
+			after = time.Second
 		}
+		runs := len(x.Plan.Cells()) * x.Plan.Config.Runs
+		announced = announce(w, after, fmt.Sprintf("making tables, plots and the report of %d runs", runs))
 	}
-	_, err := fmt.Fprintf(w, "\nResults: %s  (open %s)\n", dir, filepath.Join(dir, "report.html"))
-	return err
-}
-
-// freeToWrite refuses an output directory that plan.Prepare will refuse, before
-// plugins are started.
-func freeToWrite(dir string, resume bool) error {
-	if _, err := os.Stat(dir); err == nil {
-		unlock, err := experiment.Lock(dir)
-		if errors.Is(err, experiment.ErrInUse) {
-			return cli.Usage(err)
-		}
-		if err == nil {
-			_ = unlock() // until it is known that all plugins are there
-		}
-	}
-	entries, err := os.ReadDir(dir)
-	var pe *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
-			return cli.Usagef("%s is a file, and results need a directory; choose another with --out", dir)
-		}
-		if errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return cli.Usagef("%s: %w; choose another output directory with --out", dir, err)
-	case len(entries) > 0 && !resume:
-		return cli.Usagef("%s holds something already; continue it with --resume, or choose another output directory with --out", dir)
-	}
-	return nil
-}
-
-// outputError says what to do about a directory that cannot be prepared.
-func outputError(dir string, err error) error {
-	var pe *fs.PathError
-	switch {
-	case errors.As(err, &pe):
-		return cli.Usagef("cannot write results to %s: %w; choose another output directory with --out", dir, pe.Err)
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS):
-		return cli.Usagef("cannot write results to %s: %w; choose another output directory with --out", dir, err)
-	case errors.Is(err, experiment.ErrInUse), errors.Is(err, experiment.ErrOtherPrograms), errors.Is(err, experiment.ErrOtherExperiment), strings.Contains(err.Error(), "--resume"):
-		return cli.Usage(err)
-	}
-	return err
-}
-
-// incomplete says what is kept of a run that ended early and how to go on.
-func incomplete(app *host.App, err error, dir string, plan *experiment.Plan) error {
-	entries, readErr := result.ReadKeys(dir)
-	if readErr != nil {
+	err = cli.Abandon(cmd.Context(), func() (err error) {
+		r, err = x.Write(x.Plan.Outputs...)
 		return err
-	}
-	resume := app.Args
-	if !slices.Contains(resume, "--resume") {
-		resume = append(slices.Clone(resume), "--resume")
-	}
-	first := ""
-	if errors.Is(err, syscall.ENOSPC) {
-		first = "make room and "
-	}
-	return fmt.Errorf("%w: %d of %d runs are kept in %s; %sgo on with: rlrun %s",
-		err, len(entries), len(plan.Cells())*plan.Config.Runs, dir, first, cli.ShellQuote(resume))
+	})
+	announced()
+	return r, err
 }

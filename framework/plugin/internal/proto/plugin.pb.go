@@ -363,7 +363,7 @@ type Spec struct {
 	Id          string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // namespace/name@version
 	Observation *Space                 `protobuf:"bytes,2,opt,name=observation,proto3" json:"observation,omitempty"`
 	Action      *Space                 `protobuf:"bytes,3,opt,name=action,proto3" json:"action,omitempty"`
-	// Bounds of the expected reward of any action in any state; infinite where
+	// Bounds of every reward, not only of the expected ones; infinite where
 	// none are known.
 	RewardLow  float64 `protobuf:"fixed64,4,opt,name=reward_low,json=rewardLow,proto3" json:"reward_low,omitempty"`
 	RewardHigh float64 `protobuf:"fixed64,5,opt,name=reward_high,json=rewardHigh,proto3" json:"reward_high,omitempty"`

@@ -1,7 +1,7 @@
 // Package server is the plugin's side of the seam: it answers the calls of
 // plugin.proto with a vector.Plugin and the instances that have been opened, and
 // ends the process when its host is gone. It imports framework and its contract
-// packages, go-plugin, gRPC and the internal packages that encode, decode and await.
+// packages, go-plugin, gRPC and the internal packages that encode and decode.
 package server
 
 import (
@@ -12,14 +12,11 @@ import (
 	"io"
 	"math"
 	"os"
-	"runtime"
 	"sync"
 
-	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/rlrun/rlrun/framework/plugin/internal/await"
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/lanefile"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
@@ -189,7 +186,7 @@ func (s *Server) Close(_ context.Context, m *pb.CloseRequest) (*pb.CloseReply, e
 func (s *Server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
 	var request pb.EnvironmentRequest
 	var e *environmentInstance
-	ctx, waiter := stream.Context(), requests()
+	ctx := stream.Context()
 	for {
 		if err := stream.RecvMsg(&request); err != nil {
 			return ended(err)
@@ -209,7 +206,6 @@ func (s *Server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
 		if err := stream.SendMsg(reply); err != nil {
 			return err
 		}
-		waiter.Wait()
 	}
 }
 
@@ -217,7 +213,7 @@ func (s *Server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
 func (s *Server) StepAgent(stream pb.Plugin_StepAgentServer) error {
 	var request pb.AgentRequest
 	var a *agentInstance
-	ctx, waiter := stream.Context(), requests()
+	ctx := stream.Context()
 	for {
 		if err := stream.RecvMsg(&request); err != nil {
 			return ended(err)
@@ -237,17 +233,7 @@ func (s *Server) StepAgent(stream pb.Plugin_StepAgentServer) error {
 		if err := stream.SendMsg(reply); err != nil {
 			return err
 		}
-		waiter.Wait()
 	}
-}
-
-// requests returns what looks for the next request; nil, which blocks at once, unless
-// the process has one processor, as await.Waiter wants.
-func requests() *await.Waiter {
-	if runtime.GOMAXPROCS(0) > 1 {
-		return nil
-	}
-	return await.Accepted(os.Getenv(goplugin.EnvUnixSocketDir))
 }
 
 // ended turns the end of the host's requests into success.

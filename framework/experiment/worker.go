@@ -16,9 +16,10 @@ import (
 // ends its process, if it has one; it is called exactly once.
 type Opener func(ctx context.Context, c Component) (p vector.Plugin, close func() error, err error)
 
-// bench is a worker's place: the plugins of one cell and lanes of them, opened on
-// demand, kept from batch to batch, and opened anew after a failure.
-type bench struct {
+// worker does batches of runs, one after the other. It opens the plugins of a cell
+// and lanes of them when they are needed, keeps them from batch to batch, and opens
+// them anew after a failure.
+type worker struct {
 	plan   *Plan
 	open   Opener
 	cell   Cell
@@ -37,23 +38,18 @@ type instances struct {
 	agent vector.Agent
 }
 
-type opened struct {
-	plugin vector.Plugin
-	close  func() error
-}
-
-// at makes the bench ready for another cell.
-func (b *bench) at(c Cell) {
-	if b.cell != c {
-		b.close()
-		b.cell = c
+// at makes the worker ready for another cell.
+func (w *worker) at(c Cell) {
+	if w.cell != c {
+		w.close()
+		w.cell = c
 	}
 }
 
 // close ends the lanes and the plugins. Errors of what is ending change no result.
-func (b *bench) close() {
-	b.closeLanes()
-	for _, o := range []**opened{&b.env, &b.agent} {
+func (w *worker) close() {
+	w.closeLanes()
+	for _, o := range []**opened{&w.env, &w.agent} {
 		if *o != nil {
 			_ = (*o).close()
 			*o = nil
@@ -61,58 +57,58 @@ func (b *bench) close() {
 	}
 }
 
-func (b *bench) closeLanes() {
-	if b.lanes != nil {
-		_ = b.lanes.agent.Close()
-		_ = b.lanes.env.Close()
-		b.lanes = nil
+func (w *worker) closeLanes() {
+	if w.lanes != nil {
+		_ = w.lanes.agent.Close()
+		_ = w.lanes.env.Close()
+		w.lanes = nil
 	}
 }
 
-func (b *bench) plugins(ctx context.Context) (env, agent vector.Plugin, err error) {
+func (w *worker) plugins(ctx context.Context) (env, agent vector.Plugin, err error) {
 	for _, o := range []struct {
 		slot **opened
 		c    Component
-	}{{&b.env, b.plan.Environments[b.cell.Environment]}, {&b.agent, b.plan.Agents[b.cell.Agent]}} {
+	}{{&w.env, w.plan.Environments[w.cell.Environment]}, {&w.agent, w.plan.Agents[w.cell.Agent]}} {
 		if *o.slot != nil {
 			continue
 		}
-		p, closePlugin, err := b.open(ctx, o.c)
+		p, closePlugin, err := w.open(ctx, o.c)
 		if err != nil {
 			return nil, nil, err
 		}
 		*o.slot = &opened{p, closePlugin}
 	}
-	return b.env.plugin, b.agent.plugin, nil
+	return w.env.plugin, w.agent.plugin, nil
 }
 
-// instances returns lanes of the cell's environment and agent, which the bench
+// instances returns lanes of the cell's environment and agent, which the worker
 // closes.
-func (b *bench) instances(ctx context.Context, count int) (*instances, error) {
-	if b.lanes != nil && b.lanes.count == count {
-		return b.lanes, nil
+func (w *worker) instances(ctx context.Context, count int) (*instances, error) {
+	if w.lanes != nil && w.lanes.count == count {
+		return w.lanes, nil
 	}
-	b.closeLanes()
-	envPlugin, agentPlugin, err := b.plugins(ctx)
+	w.closeLanes()
+	envPlugin, agentPlugin, err := w.plugins(ctx)
 	if err != nil {
 		return nil, err
 	}
-	e, a := b.plan.Environments[b.cell.Environment], b.plan.Agents[b.cell.Agent]
+	e, a := w.plan.Environments[w.cell.Environment], w.plan.Agents[w.cell.Agent]
 	env, err := envPlugin.OpenEnvironment(ctx, e.Params, count)
 	if err != nil {
 		return nil, fmt.Errorf("environment %q: %w", e.Name, err)
 	}
-	agent, err := b.plan.OpenAgent(ctx, agentPlugin, a, env.Spec(), count)
+	agent, err := w.plan.OpenAgent(ctx, agentPlugin, a, env.Spec(), count)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
 	}
-	b.lanes = &instances{count, env, agent}
-	return b.lanes, nil
+	w.lanes = &instances{count, env, agent}
+	return w.lanes, nil
 }
 
 // attempt does runs once. Any error means that none of them is done.
-func (b *bench) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error) {
-	lanes, err := b.instances(ctx, len(runs))
+func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error) {
+	lanes, err := w.instances(ctx, len(runs))
 	if err != nil {
 		return nil, err
 	}
@@ -121,103 +117,103 @@ func (b *bench) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error)
 		Environment: lanes.env,
 		Agent:       lanes.agent,
 		Runs:        runs,
-		Seeds:       seed.NewSource(b.plan.Config.Seed, lanes.env.Spec().ID),
-		Steps:       b.plan.Config.Steps,
-		Grid:        b.plan.Grid,
-		Discount:    *b.plan.Config.Discount,
-		Metrics:     b.plan.Config.Record.Metrics,
+		Seeds:       seed.NewSource(w.plan.Config.Seed, lanes.env.Spec().ID),
+		Steps:       w.plan.Config.Steps,
+		Grid:        w.plan.Grid,
+		Discount:    *w.plan.Config.Discount,
+		Metrics:     w.plan.Config.Record.Metrics,
 		Progress: func(n int) {
 			made += n
-			b.notify(n)
+			w.notify(n)
 		},
 	})
 	if err != nil {
-		b.notify(-made) // they will be made again
+		w.notify(-made) // they will be made again
 		return nil, err
 	}
 	return outcomes, nil
 }
 
-// do does runs and returns a record for each. A batch that fails is replayed on
+// runBatch does runs and returns a record for each. A batch that fails is replayed on
 // fresh plugins, as often as retries says; because lanes never interact, the
 // replay meets the same draws. If it fails still, the lane the error names is
 // recorded as failed and the others are done without it. A lane that is merely
 // suspected must fail alone, too. If it does not, or no lane is named, the batch is
 // halved until the runs to blame stand alone. The error is the context's, and then
 // nothing is lost but the runs in hand.
-func (b *bench) do(ctx context.Context, runs []int, retries int) ([]result.Record, error) {
-	outcomes, err := b.attempt(ctx, runs)
+func (w *worker) runBatch(ctx context.Context, runs []int, retries int) ([]result.Record, error) {
+	outcomes, err := w.attempt(ctx, runs)
 	if err == nil {
-		recs := b.records(outcomes)
-		b.ended(recs...)
+		recs := w.records(outcomes)
+		w.ended(recs...)
 		return recs, nil
 	}
-	b.close()
+	w.close()
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause
 	}
 	if retries > 0 {
-		return b.do(ctx, runs, retries-1)
+		return w.runBatch(ctx, runs, retries-1)
 	}
 	if len(runs) == 1 {
-		failed := b.failure(runs[0], err)
-		b.ended(failed)
+		failed := w.failure(runs[0], err)
+		w.ended(failed)
 		return []result.Record{failed}, nil
 	}
 	var lane *vector.LaneError
 	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(runs) {
 		rest := slices.Delete(slices.Clone(runs), lane.Lane, lane.Lane+1)
 		if lane.Suspected {
-			alone, ctxErr := b.do(ctx, runs[lane.Lane:lane.Lane+1], 0)
+			alone, ctxErr := w.runBatch(ctx, runs[lane.Lane:lane.Lane+1], 0)
 			if ctxErr != nil {
 				return nil, ctxErr
 			}
 			if alone[0].Status == result.OK {
-				others, ctxErr := b.halves(ctx, rest)
+				others, ctxErr := w.bisect(ctx, rest)
 				return append(others, alone...), ctxErr
 			}
 		}
-		failed := b.failure(runs[lane.Lane], err)
-		b.ended(failed)
-		others, ctxErr := b.do(ctx, rest, b.plan.restarts(b.cell))
+		failed := w.failure(runs[lane.Lane], err)
+		w.ended(failed)
+		others, ctxErr := w.runBatch(ctx, rest, w.plan.restarts(w.cell))
 		return append(others, failed), ctxErr
 	}
-	return b.halves(ctx, runs)
+	return w.bisect(ctx, runs)
 }
 
-// halves does the halves of a batch that failed, each once.
-func (b *bench) halves(ctx context.Context, runs []int) ([]result.Record, error) {
+// bisect does the halves of a batch that failed, each once.
+func (w *worker) bisect(ctx context.Context, runs []int) ([]result.Record, error) {
 	if len(runs) == 1 {
-		return b.do(ctx, runs, 0)
+		return w.runBatch(ctx, runs, 0)
 	}
-	left, err := b.do(ctx, runs[:len(runs)/2], 0)
+	left, err := w.runBatch(ctx, runs[:len(runs)/2], 0)
 	if err != nil {
 		return nil, err
 	}
-	right, err := b.do(ctx, runs[len(runs)/2:], 0)
+	right, err := w.runBatch(ctx, runs[len(runs)/2:], 0)
 	return append(left, right...), err
 }
 
-func (b *bench) records(outcomes []loop.Outcome) []result.Record {
+func (w *worker) records(outcomes []loop.Outcome) []result.Record {
 	recs := make([]result.Record, len(outcomes))
 	for i, o := range outcomes {
-		recs[i] = b.record(o.Run)
+		recs[i] = w.record(o.Run)
 		recs[i].Status, recs[i].Steps, recs[i].Episodes, recs[i].Curves = result.OK, o.Steps, o.Episodes, o.Curves
 		recs[i].Decisions = o.Decisions
 	}
 	return recs
 }
 
-func (b *bench) record(run int) result.Record {
+func (w *worker) record(run int) result.Record {
 	return result.Record{
-		Environment: b.plan.Environments[b.cell.Environment].Name,
-		Agent:       b.plan.Agents[b.cell.Agent].Name,
+		Environment: w.plan.Environments[w.cell.Environment].Name,
+		Agent:       w.plan.Agents[w.cell.Agent].Name,
 		Run:         run,
 	}
 }
 
-func (b *bench) failure(run int, err error) result.Record {
-	r := b.record(run)
+func (w *worker) failure(run int, err error) result.Record {
+	r := w.record(run)
 	r.Status, r.Error = result.Failed, err.Error()
 	return r
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework/experiment"
-	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/plugins"
 )
 
@@ -22,21 +21,30 @@ func TestTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := &experiment.Plan{Environments: []experiment.Component{
-		{Name: "river", Plugin: "riverswim"}, {Name: "loop", Plugin: "doubleloop"}, {Name: "lake", Plugin: "frozenlake"},
-		{Name: "large", Plugin: "gridworld", Params: json.RawMessage(`{"rows":40,"cols":40}`)},
-		{Name: "arms", Plugin: "bernoulli-bandit"},
-	}}
-	s := c.shared()
-	defer s.close()
-	dir := t.TempDir()
-	if err := WriteTasks(dir, s.tasks(t.Context(), plan)); err != nil {
+	plan, err := experiment.Compile(experiment.Config{
+		Runs: 1, Steps: 1, Agents: []experiment.Component{{Plugin: "dyna-q"}}, Output: t.TempDir(),
+		Environments: []experiment.Component{
+			{Name: "river", Plugin: "riverswim"}, {Name: "loop", Plugin: "doubleloop"}, {Name: "lake", Plugin: "frozenlake"},
+			{Name: "large", Plugin: "gridworld", Params: json.RawMessage(`{"rows":40,"cols":40}`)},
+			{Name: "arms", Plugin: "bernoulli-bandit"},
+		},
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	var meta result.Meta
-	if err := ReadTasks(dir, &meta); err != nil {
+	x := experiment.New(plan, c)
+	defer x.Close()
+	if err := x.Check(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
+	if err := x.Execute(t.Context(), experiment.Local{}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := x.Write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta := r.Summary.Meta
 	near := func(x *float64, want float64) bool { return x != nil && math.Abs(*x-want) < 1e-5 }
 
 	river := meta.Tasks["river"]
@@ -86,8 +94,10 @@ func TestShippedConfigs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := c.CheckAll(t.Context(), file, plan); err != nil {
-				t.Error(err)
+			x := experiment.New(plan, c)
+			defer x.Close()
+			if err := x.Check(t.Context(), file.CheckParams); err != nil {
+				t.Error(file.Locate(err))
 			}
 		})
 	}

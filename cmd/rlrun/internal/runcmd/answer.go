@@ -1,0 +1,194 @@
+package runcmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// answer is what rlrun run prints in the end.
+type answer struct {
+	x           *experiment.Experiment
+	reused      *int // runs that were found done; nil: the command makes none
+	took        time.Duration
+	quiet, json bool
+}
+
+// show prints the results. Its error tells of runs that failed or are missing.
+func (a *answer) show(cmd *cobra.Command, r *experiment.Results) error {
+	w := cmd.OutOrStdout()
+	t := totals(r.Summary)
+	progress, err := a.x.Plan.Decide(r.Dir)
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.json:
+		out := a.outcome(r)
+		for i := range progress {
+			p := &progress[i]
+			out.Until = append(out.Until, verdict{p.Environment, p.A, p.B, string(p.Decision), p.Better, p.Runs(), p.Dropped})
+		}
+		if err := cli.WriteJSON(w, out); err != nil {
+			return err
+		}
+	case !a.quiet:
+		if err := result.WriteTable(w, r.Summary, cli.Width(w)); err != nil {
+			return err
+		}
+		if progress != nil {
+			fmt.Fprintln(w)
+		}
+		for i := range progress {
+			fmt.Fprintln(w, progress[i].String())
+		}
+		if a.reused != nil {
+			a.printWork(w, t, r.Summary.Meta.Steps)
+		}
+		if err := printPlace(w, r); err != nil {
+			return err
+		}
+	}
+	if a.reused != nil && t.Failed > 0 {
+		f := r.Summary.Failures[0]
+		return fmt.Errorf("%d of %d runs failed, the first (run %d of %s in %s): %s", t.Failed, t.OK+t.Failed+t.Missing, f.Run, f.Agent, f.Environment, f.Error)
+	}
+	return nil
+}
+
+func (a *answer) printWork(w io.Writer, t result.Count, steps int) {
+	made := t.OK + t.Failed - *a.reused
+	if made == 0 {
+		fmt.Fprintf(w, "\nNothing was left to do: %d runs were found done.", *a.reused)
+		return
+	}
+	fmt.Fprintf(w, "\n%d runs of %d steps in %s (%s)", made, steps, cli.Clock(a.took), cli.Rate(float64(made)*float64(steps)/a.took.Seconds()))
+	if *a.reused > 0 {
+		fmt.Fprintf(w, ", %d found done", *a.reused)
+	}
+}
+
+// printPlace says where the results are.
+func printPlace(w io.Writer, r *experiment.Results) error {
+	open := ""
+	if slices.Contains(r.Files, experiment.ReportFile) {
+		open = "  (open " + filepath.Join(r.Dir, experiment.ReportFile) + ")"
+	}
+	_, err := fmt.Fprintf(w, "\nResults: %s%s\n", r.Dir, open)
+	return err
+}
+
+// stopped says what is kept of a run that ended early and how to go on. For machines
+// it prints that, too; no output is made.
+func (a *answer) stopped(app *host.App, cmd *cobra.Command, why error) error {
+	var output *experiment.OutputError
+	if errors.As(why, &output) {
+		return advise(why)
+	}
+	if a.json {
+		r, err := a.x.Write()
+		if err == nil {
+			out := a.outcome(r)
+			out.Interrupted = errors.Is(why, cli.ErrInterrupted)
+			err = cli.WriteJSON(cmd.OutOrStdout(), out)
+		}
+		why = errors.Join(why, err)
+	}
+	entries, err := result.ReadKeys(a.x.Dir)
+	if err != nil {
+		return why
+	}
+	if len(entries) == 0 {
+		return fmt.Errorf("%w: no run had ended, and nothing is kept but the config in %s", why, a.x.Dir)
+	}
+	resume := slices.DeleteFunc(slices.Clone(app.Args), func(arg string) bool { return arg == "--overwrite" || arg == "--resume" })
+	first := ""
+	if errors.Is(why, syscall.ENOSPC) {
+		first = "make room and "
+	}
+	return fmt.Errorf("%w: %d of %d runs are kept in %s; %sgo on with: rlrun %s",
+		why, len(entries), len(a.x.Plan.Cells())*a.x.Plan.Config.Runs, a.x.Dir, first, cli.ShellQuote(append(resume, "--resume")))
+}
+
+// totals counts runs over environments and agents.
+func totals(s *result.Summary) (t result.Count) {
+	for _, c := range s.Counts {
+		t.OK += c.OK
+		t.Failed += c.Failed
+		t.Missing += c.Missing
+	}
+	return t
+}
+
+// outcome is the answer of rlrun run and rlrun report for machines.
+type outcome struct {
+	Name        string           `json:"name"`
+	Output      string           `json:"output"`
+	Runs        int              `json:"runs"`
+	OK          int              `json:"ok"`
+	Failed      int              `json:"failed"`
+	Missing     int              `json:"missing"`
+	Reused      *int             `json:"reused,omitempty"`
+	Seconds     *float64         `json:"seconds,omitempty"`
+	Interrupted bool             `json:"interrupted,omitempty"`
+	Mixed       string           `json:"mixed,omitempty"`
+	Notices     []string         `json:"notices,omitempty"`
+	Files       []string         `json:"files"`
+	Summary     []result.Row     `json:"summary"`
+	Failures    []result.Failure `json:"failures"`
+	Until       []verdict        `json:"until,omitempty"`
+}
+
+// verdict is what the test that stops an experiment says of A and B.
+type verdict struct {
+	Environment string `json:"environment"`
+	A           string `json:"a"`
+	B           string `json:"b"`
+	Decision    string `json:"decision"`
+	Better      string `json:"better"`
+	Runs        int    `json:"runs"`
+	Dropped     int    `json:"dropped"`
+}
+
+const outcomeKeys = `
+--json:
+  name, output         of the experiment; the directory of its results
+  runs, ok, failed, missing   planned, and how they ended
+  mixed                which programs differ between runs, after --mixed; otherwise
+                       absent
+  notices              sentences about records that were left out; absent if none
+                       was
+  files                what was made from the records, in the directory
+  summary              a row for each environment, agent and metric: environment,
+                       agent, metric, n, failed, mean, stderr, ci_low, ci_high,
+                       iqm, iqm_ci_low, iqm_ci_high, difference (to the first
+                       agent, run by run: n, mean, stderr, ci_low, ci_high)
+  failures             environment, agent, run, steps, error
+  until                with compare.until, what the test that stops says of each
+                       pair: environment, a, b, decision (larger, smaller: a minus
+                       b; open, undecided), better, runs it rests on, dropped`
+
+func (a *answer) outcome(r *experiment.Results) outcome {
+	t := totals(r.Summary)
+	out := outcome{
+		Name: r.Summary.Meta.Name, Output: r.Dir, Runs: t.OK + t.Failed + t.Missing,
+		OK: t.OK, Failed: t.Failed, Missing: t.Missing, Mixed: r.Summary.Mixed, Notices: r.Summary.Notices, Files: r.Files,
+		Summary: append([]result.Row{}, r.Summary.Rows...), Failures: append([]result.Failure{}, r.Summary.Failures...),
+	}
+	if a.reused != nil {
+		seconds := a.took.Seconds()
+		out.Reused, out.Seconds = a.reused, &seconds
+	}
+	return out
+}

@@ -1,0 +1,42 @@
+package runcmd
+
+import (
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/framework/experiment"
+)
+
+// advice says what a user can do about a refused output directory.
+var advice = []struct {
+	reason error
+	text   string
+}{
+	{experiment.ErrInUse, ": wait for it, or choose another directory with --out"},
+	{experiment.ErrOutputExists, "; continue it with --resume, replace it with --overwrite, or choose another output directory with --out"},
+	{experiment.ErrOtherExperiment, "; --resume continues the same experiment only; choose another directory with --out"},
+	{experiment.ErrOtherPrograms, "; use the same programs, choose another directory with --out, or add --mixed, and all results will say mixed"},
+	{experiment.ErrForeign, "; --overwrite replaces only what rlrun wrote; choose another directory with --out"},
+	{experiment.ErrNoDirectory, "; choose another with --out"},
+}
+
+// advise says what to do about an error of preparing an output directory. Other
+// errors are returned as they are.
+func advise(err error) error {
+	var output *experiment.OutputError
+	if !errors.As(err, &output) {
+		return err
+	}
+	for _, a := range advice {
+		if errors.Is(err, a.reason) {
+			return cli.Usagef("%w%s", err, a.text)
+		}
+	}
+	var pe *fs.PathError
+	if !errors.As(err, &pe) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EROFS) {
+		return output.Err
+	}
+	return cli.Usagef("cannot write results to %s: %w; choose another output directory with --out", output.Dir, cli.Cause(err))
+}

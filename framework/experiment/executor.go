@@ -1,0 +1,90 @@
+package experiment
+
+import (
+	"context"
+	"time"
+)
+
+// Executor does the runs of an experiment and writes their records. It claims the
+// output directory until Experiment.Close.
+type Executor interface {
+	Execute(ctx context.Context, x *Experiment) error
+}
+
+// Execute does the runs of a checked experiment that have no record yet. It returns
+// the context's cause if that was cancelled: the record of every run that had ended
+// is on disk then.
+func (x *Experiment) Execute(ctx context.Context, e Executor) error { return e.Execute(ctx, x) }
+
+// Local executes an experiment on this machine, alone in its output directory.
+type Local struct {
+	Command []string  // the command line, for provenance.json
+	Started time.Time // when it began
+	// Existing says what to do about what is in the output directory, and Mixed
+	// whether its runs may be of other programs.
+	Existing Existing
+	Mixed    bool
+	// Event, if not nil, is told of progress, first of the runs that are recorded
+	// already. Calls never overlap.
+	Event func(Event)
+}
+
+// Execute implements Executor. An error of preparing the output directory is an
+// *OutputError.
+func (l Local) Execute(ctx context.Context, x *Experiment) error {
+	session, err := NewSession(x.Plan, l.Command, l.Started)
+	if err != nil {
+		return err
+	}
+	session.Mixed = l.Mixed
+	for _, program := range x.Programs {
+		session.AddPlugin(program)
+	}
+	done, err := l.prepare(x, session)
+	if err != nil {
+		return &OutputError{x.Dir, err}
+	}
+	o := Options{Dir: x.Dir, Open: x.pool.open, Remote: x.remote, Done: done, Session: session, Event: l.Event}
+	if jobs := x.Plan.jobs(done); len(jobs) > 0 {
+		first := jobs[0].cell
+		x.pool.retain(x.Plan.Environments[first.Environment], x.Plan.Agents[first.Agent])
+	} else {
+		x.pool.retain()
+	}
+	if l.Event != nil {
+		l.Event(Event{Reused: done.count()})
+	}
+	return x.Plan.Run(ctx, o)
+}
+
+// prepare claims the output directory and says which runs are recorded in it.
+func (l Local) prepare(x *Experiment, session Session) (done Done, err error) {
+	if x.release, err = Lock(x.Dir); err != nil {
+		return nil, err
+	}
+	if l.Existing == Overwrite {
+		if err := clearOutput(x.Dir); err != nil {
+			return nil, err
+		}
+	}
+	if done, err = x.Plan.Prepare(x.Dir, l.Existing == Resume, session); err != nil {
+		return nil, err
+	}
+	return done, writeTasks(x.Dir, x.Tasks)
+}
+
+// remote says whether a component runs in a process of its own.
+func (x *Experiment) remote(c Component) bool {
+	remote, err := x.plugins.Remote(c)
+	return err == nil && remote
+}
+
+// count returns the number of runs that are done.
+func (d Done) count() (n int) {
+	for _, ok := range d {
+		if ok {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,268 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+// Experiment is a plan with its plugins on the way from a config to files: New,
+// Check, Execute, Write, Close.
+type Experiment struct {
+	Plan *Plan
+	Dir  string // of the output
+	// Programs are the plugins in use, and Tasks what is known of environments, by
+	// label. Check fills in both.
+	Programs []PluginProvenance
+	Tasks    map[string]result.Task
+
+	plugins Plugins
+	pool    *pool
+	release func() error // ends the claim on Dir; nil if there is none
+}
+
+// New returns the experiment of a plan. Its output directory is the config's.
+func New(plan *Plan, plugins Plugins) *Experiment {
+	return &Experiment{Plan: plan, Dir: plan.Config.Output, plugins: plugins, pool: newPool(plugins)}
+}
+
+// Read returns the experiment whose output directory is dir, to write its outputs
+// again. It has no plugins. Errors are those of OpenPlan.
+func Read(dir string) (*Experiment, error) {
+	plan, err := OpenPlan(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Experiment{Plan: plan, Dir: dir, pool: newPool(nil)}, nil
+}
+
+// Close ends plugins that are still open and gives the output directory free.
+func (x *Experiment) Close() error {
+	x.pool.retain()
+	if x.release == nil {
+		return nil
+	}
+	release := x.release
+	x.release = nil
+	return release()
+}
+
+// ParamsCheck checks the parameters of a component of the config, list[i] with list
+// "environments" or "agents", against the schema that its plugin describes.
+type ParamsCheck func(list string, i int, schema json.RawMessage) error
+
+// Check makes sure, before anything runs, that every plugin is there, is of the
+// right kind, accepts its parameters and goes with the others. params may be nil.
+// If the config is at fault, the error joins *FieldErrors and what params returned.
+// An error of a plugin stands alone; it wraps a *FieldError that names the component. Plugins stay open for the first worker.
+func (x *Experiment) Check(ctx context.Context, params ParamsCheck) error {
+	err := x.checkComponents(ctx, params)
+	if err == nil {
+		err = x.checkPairs(ctx)
+	}
+	if err == nil {
+		err = x.identify(ctx)
+	}
+	if err == nil {
+		x.Tasks = x.tasks(ctx)
+	}
+	return cmp.Or(context.Cause(ctx), err)
+}
+
+// problems collects what is wrong with a config.
+type problems struct{ list []error }
+
+// add takes an error about the config, unless it is there already; it returns any
+// other error.
+func (p *problems) add(err error) error {
+	fields, all := FieldErrors(err)
+	var start *startError
+	if !all || errors.As(err, &start) {
+		return err
+	}
+	for _, f := range fields {
+		if !slices.ContainsFunc(p.list, func(e error) bool { return e.Error() == f.Error() }) {
+			p.list = append(p.list, f)
+		}
+	}
+	return nil
+}
+
+func (p *problems) err() error { return errors.Join(p.list...) }
+
+// checkComponents looks at every component of the config.
+func (x *Experiment) checkComponents(ctx context.Context, params ParamsCheck) error {
+	var found problems
+	for _, list := range []struct {
+		key        string
+		kind       vector.Kind
+		components []Component
+	}{{environments, vector.KindEnvironment, x.Plan.Config.Environments}, {agents, vector.KindAgent, x.Plan.Config.Agents}} {
+		for i, c := range list.components {
+			schema, err := x.checkComponent(ctx, list.kind, c)
+			if err := found.add(At(err, list.key, i)); err != nil {
+				return fmt.Errorf("%w", err) // not a *FieldError itself
+			}
+			if err == nil && params != nil {
+				if err := params(list.key, i, schema); err != nil {
+					found.list = append(found.list, err)
+				}
+			}
+		}
+	}
+	return found.err()
+}
+
+// checkComponent returns the schema of a component's parameters.
+func (x *Experiment) checkComponent(ctx context.Context, kind vector.Kind, c Component) (json.RawMessage, error) {
+	remote, err := x.plugins.Remote(c)
+	if err != nil {
+		return nil, At(err, "plugin")
+	}
+	if c.Processes > 1 && !remote {
+		return nil, fieldErrorf("processes", "plugin %s is called in rlrun's own process; give it transport: process", c.Plugin)
+	}
+	p, err := x.pool.keep(ctx, c)
+	if err != nil {
+		return nil, &startError{err}
+	}
+	d, err := p.Describe(ctx)
+	if err != nil {
+		return nil, &startError{err}
+	}
+	if d.Kind != kind {
+		article := map[vector.Kind]string{vector.KindEnvironment: "an environment", vector.KindAgent: "an agent"}
+		return nil, fieldErrorf("plugin", "%s is %s, not %s", c.Plugin, cmp.Or(article[d.Kind], string(d.Kind)), article[kind])
+	}
+	return d.Params, nil
+}
+
+// startError is an error of a program that the config names. It is not the config
+// that is at fault.
+type startError struct{ err error }
+
+func (e *startError) Error() string { return e.err.Error() }
+func (e *startError) Unwrap() error { return e.err }
+
+// checkPairs opens one lane of everything that the plan will open.
+func (x *Experiment) checkPairs(ctx context.Context) error {
+	var found problems
+	for e, c := range x.Plan.Environments {
+		spec, err := x.openEnvironment(ctx, c)
+		if err != nil {
+			if err := found.add(refusal(err, environments, x.Plan.environmentOrigins[e], c)); err != nil {
+				return err
+			}
+			continue
+		}
+		for a, c := range x.Plan.Agents {
+			if err := x.openAgent(ctx, c, spec); err != nil {
+				if err := found.add(refusal(err, agents, x.Plan.agentOrigins[a], c)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return found.err()
+}
+
+// refusal is an error of opening a component: one about the config if the plugin
+// refuses its parameters or its partner.
+func refusal(err error, list string, i int, c Component) error {
+	var field *FieldError
+	switch {
+	case errors.As(err, &field):
+		return At(field, list, i)
+	case errors.Is(err, framework.ErrUnsupported):
+		return At(err, list, i, "plugin")
+	case errors.Is(err, framework.ErrInvalidParams):
+		return At(err, list, i, "params")
+	}
+	return fmt.Errorf("%s %q: %w", singular[list], c.Name, err)
+}
+
+// The lists of components in a config.
+const (
+	environments = "environments"
+	agents       = "agents"
+)
+
+var singular = map[string]string{environments: "environment", agents: "agent"}
+
+func (x *Experiment) openEnvironment(ctx context.Context, c Component) (spec framework.Spec, err error) {
+	p, err := x.pool.keep(ctx, c)
+	if err != nil {
+		return spec, err
+	}
+	env, err := p.OpenEnvironment(ctx, c.Params, 1)
+	if err != nil {
+		return spec, err
+	}
+	return env.Spec(), env.Close()
+}
+
+func (x *Experiment) openAgent(ctx context.Context, c Component, spec framework.Spec) error {
+	p, err := x.pool.keep(ctx, c)
+	if err != nil {
+		return err
+	}
+	agent, err := x.Plan.OpenAgent(ctx, p, c, spec, 1)
+	if err != nil {
+		return err
+	}
+	return agent.Close()
+}
+
+// identify finds out which programs the plugins are.
+func (x *Experiment) identify(ctx context.Context) error {
+	var names []string // in the order of the plan
+	components := map[string][]Component{}
+	for _, c := range slices.Concat(x.Plan.Environments, x.Plan.Agents) {
+		name := c.commandLine()
+		if components[name] == nil {
+			names = append(names, name)
+		}
+		components[name] = append(components[name], c)
+	}
+	x.Programs = nil
+	for _, name := range names {
+		p, err := x.pool.keep(ctx, components[name][0])
+		if err != nil {
+			return err
+		}
+		program, err := x.plugins.Identify(ctx, p, components[name]...)
+		if err != nil {
+			return err
+		}
+		x.Programs = append(x.Programs, program)
+	}
+	return nil
+}
+
+// tasks finds out what is known of the environments. One that fails to say is left
+// out: its runs will show what is wrong.
+func (x *Experiment) tasks(ctx context.Context) map[string]result.Task {
+	known := map[string]result.Task{}
+	for _, c := range x.Plan.Environments {
+		p, err := x.pool.keep(ctx, c)
+		if err != nil {
+			continue
+		}
+		env, err := p.OpenEnvironment(ctx, c.Params, 2)
+		if err != nil {
+			continue
+		}
+		t, err := DescribeTask(ctx, env)
+		if env.Close() == nil && err == nil && t != nil {
+			known[c.Name] = *t
+		}
+	}
+	return known
+}

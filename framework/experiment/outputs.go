@@ -1,0 +1,177 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework/report"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// Output makes files in an output directory from the records there.
+type Output interface {
+	// Name is the word for it in a config, and Doc says in a sentence what it makes.
+	Name() string
+	Doc() string
+	// Write makes the files and returns their names in the output directory.
+	Write(r *Results) (files []string, err error)
+}
+
+// Outputs lists the outputs that a config can choose from. A new one is a type and
+// a line here.
+func Outputs() []Output {
+	return []Output{csvOutput{}, sqliteOutput{}, plotsOutput{}, reportOutput{}}
+}
+
+// chosenOutputs returns the outputs of the given names; all of them for no names.
+func chosenOutputs(names []string) ([]Output, error) {
+	all := Outputs()
+	if len(names) == 0 {
+		return all, nil
+	}
+	var list []Output
+	for i, name := range names {
+		k := slices.IndexFunc(all, func(o Output) bool { return o.Name() == name })
+		if k < 0 {
+			return nil, At(fmt.Errorf("there is no output %q", name), "outputs", i)
+		}
+		list = append(list, all[k])
+	}
+	return list, nil
+}
+
+// Results are what outputs are made from.
+type Results struct {
+	Plan    *Plan
+	Dir     string
+	Summary *result.Summary
+	Files   []string // what outputs made, by their names in Dir
+
+	runs *result.Runs
+}
+
+// Write computes the statistics of all records and makes the given outputs of them.
+// Without outputs it makes no files.
+func (x *Experiment) Write(outputs ...Output) (*Results, error) {
+	meta := x.Plan.Meta()
+	if err := ReadTasks(x.Dir, &meta); err != nil {
+		return nil, err
+	}
+	runs, err := result.OpenRuns(x.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := runs.Aggregate(meta)
+	if err != nil {
+		return nil, err
+	}
+	r := &Results{Plan: x.Plan, Dir: x.Dir, Summary: s, Files: []string{}, runs: runs}
+	for _, o := range outputs {
+		files, err := o.Write(r)
+		if err != nil {
+			return r, err
+		}
+		r.Files = append(r.Files, files...)
+	}
+	return r, nil
+}
+
+// Records returns all records, in an order that does not depend on who wrote them.
+func (r *Results) Records() iter.Seq2[result.Record, error] { return r.runs.All() }
+
+// WithoutCurves is Records without the curves, which take most of the time to read.
+func (r *Results) WithoutCurves() iter.Seq2[result.Record, error] { return r.runs.WithoutCurves() }
+
+// write makes one file.
+func (r *Results) write(name string, write func(io.Writer) error) error {
+	return result.WriteFile(filepath.Join(r.Dir, name), write)
+}
+
+// text reads a text file in the output directory; it is empty if there is none.
+func (r *Results) text(name string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(r.Dir, name))
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return string(data), err
+}
+
+// csvOutput makes tables of text.
+type csvOutput struct{}
+
+func (csvOutput) Name() string { return "csv" }
+func (csvOutput) Doc() string {
+	return "curves.csv and summary.csv: means over runs with 95 % intervals; decisions.csv of agents with exploration"
+}
+
+func (csvOutput) Write(r *Results) ([]string, error) {
+	files := []string{"curves.csv", "summary.csv"}
+	tables := []func(io.Writer) error{
+		func(w io.Writer) error { return result.WriteCurvesCSV(w, r.Summary) },
+		func(w io.Writer) error { return result.WriteSummaryCSV(w, r.Summary) },
+	}
+	if r.Plan.Explores() {
+		files = append(files, "decisions.csv")
+		tables = append(tables, func(w io.Writer) error { return result.WriteDecisionsCSV(w, r.Summary, r.WithoutCurves()) })
+	}
+	for i, write := range tables {
+		if err := r.write(files[i], write); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// sqliteOutput makes a database.
+type sqliteOutput struct{}
+
+func (sqliteOutput) Name() string { return "sqlite" }
+func (sqliteOutput) Doc() string  { return "results.db: the same in SQLite, and the decisions" }
+
+func (sqliteOutput) Write(r *Results) ([]string, error) {
+	const name = "results.db"
+	return []string{name}, result.WriteSQLite(filepath.Join(r.Dir, name), r.Summary, r.WithoutCurves())
+}
+
+// plotsOutput makes drawings.
+type plotsOutput struct{}
+
+func (plotsOutput) Name() string { return "plots" }
+func (plotsOutput) Doc() string  { return "plots/: a drawing of each metric in each environment" }
+
+func (plotsOutput) Write(r *Results) ([]string, error) {
+	draw := r.Plan.Config.Report
+	options := report.Options{Smooth: draw.Smooth}
+	if draw.Axis != "" {
+		log := draw.Axis == "log"
+		options.LogX = &log
+	}
+	return report.WritePlots(r.Dir, r.Summary, draw.Metrics, options)
+}
+
+// ReportFile is the page of results in an output directory.
+const ReportFile = "report.html"
+
+// reportOutput makes a page.
+type reportOutput struct{}
+
+func (reportOutput) Name() string { return "report" }
+func (reportOutput) Doc() string {
+	return ReportFile + ": a page of curves and tables that opens offline"
+}
+
+func (reportOutput) Write(r *Results) (files []string, err error) {
+	page := report.Page{Smooth: r.Plan.Config.Report.Smooth, Metrics: r.Plan.Config.Report.Metrics}
+	if page.Config, err = r.text(configFile); err != nil {
+		return nil, err
+	}
+	if page.Provenance, err = r.text(provenanceFile); err != nil {
+		return nil, err
+	}
+	return []string{ReportFile}, r.write(ReportFile, func(w io.Writer) error { return report.WriteHTML(w, r.Summary, page) })
+}
