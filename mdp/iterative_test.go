@@ -151,13 +151,13 @@ func TestAverageOnCycles(t *testing.T) {
 func TestQueue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 0))
 	const n = 50
-	q := newQueue(n, 1)
+	q := NewQueue(n, 1)
 	type entry struct{ order, magnitude int }
 	held := map[int]entry{}
 	for i := range 20_000 {
 		if rng.IntN(3) > 0 {
 			s, priority := rng.IntN(n), math.Exp2(-200*rng.Float64()*rng.Float64())
-			q.raise(s, priority)
+			q.Raise(s, priority)
 			_, exponent := math.Frexp(priority)
 			magnitude := min(1-exponent, 127) // from list 0, of 1 itself, down
 			if e, ok := held[s]; !ok || magnitude < e.magnitude {
@@ -171,7 +171,7 @@ func TestQueue(t *testing.T) {
 				want, best = s, e
 			}
 		}
-		if got := q.pop(); got != want {
+		if got := q.Pop(); got != want {
 			t.Fatalf("step %d: state %d, want %d", i, got, want)
 		}
 		delete(held, want)

@@ -16,14 +16,14 @@ func (d *discounted) prioritised() (*Solution, error) {
 			return &d.sol, nil
 		}
 		threshold = min(threshold, (hi-lo)/4)
-		q := newQueue(d.states, max(math.Abs(lo), math.Abs(hi)))
+		q := NewQueue(d.states, max(math.Abs(lo), math.Abs(hi)))
 		for s := range d.v {
 			if x := math.Abs(d.w[s] - d.v[s]); x > threshold {
-				q.raise(s, x)
+				q.Raise(s, x)
 			}
 		}
 		for backups := 0; backups/d.states < d.limit; backups++ {
-			s := q.pop()
+			s := q.Pop()
 			if s < 0 {
 				break
 			}
@@ -33,7 +33,7 @@ func (d *discounted) prioritised() (*Solution, error) {
 			d.sol.Backups += d.actions
 			for k := back.start[s]; k < back.start[s+1]; k++ {
 				if p := d.gamma * back.prob[k] * change; p > threshold {
-					q.raise(int(back.next[k]), p)
+					q.Raise(int(back.next[k]), p)
 				}
 			}
 		}
@@ -76,76 +76,4 @@ func (m *Tabular) predecessors() *Chain {
 	back.start[m.states] = n
 	back.next, back.prob = back.next[:n], back.prob[:n]
 	return back
-}
-
-// queue holds states by the binary order of magnitude of their priority, which is
-// as good as their exact order and much cheaper to keep: a list for each, first
-// in, first out, whose links are kept with the states.
-type queue struct {
-	level       []int16    // the list that each state is in, -1 for none
-	after, prev []int32    // its neighbours there, -1 at the ends
-	head, tail  [128]int32 // of each list, -1 when it is empty
-	top         int        // no state is in a list before
-	largest     int        // exponent of list 0; below it they go down
-}
-
-func newQueue(states int, largest float64) *queue {
-	q := &queue{level: make([]int16, states), after: make([]int32, states), prev: make([]int32, states)}
-	for s := range q.level {
-		q.level[s] = -1
-	}
-	for b := range q.head {
-		q.head[b], q.tail[b] = -1, -1
-	}
-	_, q.largest = math.Frexp(largest)
-	return q
-}
-
-// raise gives s at least this priority.
-func (q *queue) raise(s int, priority float64) {
-	_, exponent := math.Frexp(priority)
-	b := min(max(q.largest-exponent, 0), len(q.head)-1)
-	if old := int(q.level[s]); old >= 0 && old <= b {
-		return
-	}
-	q.remove(s)
-	q.level[s], q.after[s], q.prev[s] = int16(b), -1, q.tail[b]
-	if q.tail[b] < 0 {
-		q.head[b] = int32(s)
-	} else {
-		q.after[q.tail[b]] = int32(s)
-	}
-	q.tail[b] = int32(s)
-	q.top = min(q.top, b)
-}
-
-// remove takes s out of its list, if it is in one.
-func (q *queue) remove(s int) {
-	b := q.level[s]
-	if b < 0 {
-		return
-	}
-	q.level[s] = -1
-	before, after := q.prev[s], q.after[s]
-	if before < 0 {
-		q.head[b] = after
-	} else {
-		q.after[before] = after
-	}
-	if after < 0 {
-		q.tail[b] = before
-	} else {
-		q.prev[after] = before
-	}
-}
-
-// pop removes a state of the largest priority; -1 when there is none.
-func (q *queue) pop() int {
-	for ; q.top < len(q.head); q.top++ {
-		if s := int(q.head[q.top]); s >= 0 {
-			q.remove(s)
-			return s
-		}
-	}
-	return -1
 }

@@ -215,7 +215,7 @@ func TestAgentsGoOnFromAState(t *testing.T) {
 			offers = append(offers, append(kinds[:len(kinds):len(kinds)], options.RecencyBonus, options.CountBonus))
 		}
 		more := map[string][]string{
-			"bootstrap-q":      {``, `{"values":"actions","update":"poisson","schedule":"harmonic"}`, `{"evaluated":2,"members":4}`},
+			"bootstrap-q":      {``, `{"replays":0,"values":"actions","update":"poisson","schedule":"harmonic"}`, `{"replays":0,"evaluated":2,"members":4}`},
 			"bootstrap-model":  {`{"members":3}`, `{"members":3,"belief":"posterior","growth":1}`},
 			"bootstrap-linear": {``, `{"values":"policies","members":4,"traces":"cut"}`},
 		}[name]

@@ -16,7 +16,7 @@ const (
 	lanesInProcess = 4
 	lanesRemote    = 1024
 	batchTime      = 30 * time.Second
-	// Interactions of the first batch of a cell, of which nothing is known.
+	// Interactions of the first batch of a cell, before any time is known.
 	firstInProcess = 1 << 23
 	firstRemote    = 1 << 18
 )

@@ -129,9 +129,9 @@ func (m *machine) settle(files map[string]*inode, folders map[string]bool, e ent
 	}
 }
 
-// crash yields what a disk may hold after a power cut now, file contents by path: any
-// subset of the pending changes of folders happened, in any order, and of data that
-// was not synced nothing, a beginning, zeros, or all is there.
+// crash yields what a disk may hold after a power cut now: file contents by path.
+// Any subset of the pending changes of folders happened. Data that was not synced is
+// absent, half there, zeros, or there.
 func (m *machine) crash(yield func(files map[string]string, folders []string)) {
 	n := len(m.pending)
 	var subsets []int
@@ -175,9 +175,9 @@ func (m *machine) crash(yield func(files map[string]string, folders []string)) {
 }
 
 // A power cut at any point of an experiment leaves an output directory that can be
-// read and resumed, with the same records in the end, whatever of the data that was
-// not synced is lost or reordered: the model of Pillai et al. (2014, ALICE) and
-// Mohan et al. (2018, CrashMonkey).
+// read and resumed. The records in the end are the same. What was not synced may be
+// lost or reordered: the model of Pillai et al. (2014, ALICE) and Mohan et al. (2018,
+// CrashMonkey).
 func TestPowerCut(t *testing.T) {
 	small := func(t *testing.T, runs int) *Plan {
 		return plan(t, func(c *Config) { c.Runs, c.Steps, c.Lanes, c.Workers = runs, 8, 1, 1 })

@@ -9,9 +9,9 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// writer collects a worker's records and writes them to a file of their own soon
-// after the first of them came: early enough that little is lost whatever happens,
-// seldom enough that syncing files costs nothing.
+// writer collects a worker's records and writes them to a new file flushAfter after
+// the first of them came. So little is lost whatever happens, and files are synced
+// so seldom that it costs nothing.
 type writer struct {
 	plan    *Plan
 	dir     string

@@ -16,7 +16,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// What ended is on disk within two seconds, although nothing else ends.
+// Runs that ended are on disk within two seconds, although no other run ends.
 func TestRecordsAreWrittenInTime(t *testing.T) {
 	dir, p := t.TempDir(), plan(t, nil)
 	synctest.Test(t, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestBatchSizes(t *testing.T) {
 	}
 }
 
-// What cannot be resumed is refused in one line before anything is written.
+// Another experiment is refused in one line before anything is written.
 func TestResumeRefusesAnotherExperiment(t *testing.T) {
 	s := Session{Started: time.Unix(1, 0), Seed: 1}
 	begin := func(t *testing.T) string {

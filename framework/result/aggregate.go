@@ -85,7 +85,6 @@ type sample struct {
 	outcomes   map[Metric]*outcomes
 	curves     map[Metric][]moments // one a grid point
 	choices    Choices
-	recorded   map[Metric]bool // curves of every ok run
 }
 
 // outcomes are the values of those runs that have one.
@@ -205,22 +204,17 @@ func (a *aggregator) checkOK(s *sample, rec *Record) error {
 		if len(a.meta.Recorded) > 0 && !slices.Contains(a.meta.Recorded, m) && !strings.Contains(string(m), ".") {
 			return fmt.Errorf("curve %s: the experiment does not record it", m)
 		}
-		if s.ok > 0 && !s.recorded[m] {
-			return fmt.Errorf("curve %s: other runs of the agent have none", m)
-		}
 	}
-	if s.ok > 0 && len(rec.Curves) != len(s.recorded) {
-		return fmt.Errorf("has %d curves, other runs of the agent %d", len(rec.Curves), len(s.recorded))
+	// Every run has these. Another curve may be absent from some runs: no episode may
+	// end in a run, and a model may have no optimal gain.
+	for _, m := range []Metric{Reward, CumulativeReward, DiscountedReturn} {
+		if slices.Contains(a.meta.Recorded, m) && rec.Curves[m] == nil {
+			return fmt.Errorf("curve %s is missing", m)
+		}
 	}
 	for i := range rec.Decisions {
 		if d := &rec.Decisions[i]; d.Step < 0 || d.Step >= rec.Steps || i > 0 && d.Step < rec.Decisions[i-1].Step {
 			return fmt.Errorf("decision %d is at step %d", i, d.Step)
-		}
-	}
-	if s.ok == 0 {
-		s.recorded = map[Metric]bool{}
-		for m := range rec.Curves {
-			s.recorded[m] = true
 		}
 	}
 	return nil

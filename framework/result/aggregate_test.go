@@ -275,3 +275,23 @@ func TestAggregateNothing(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 }
+
+// A run in which no episode ends has no curve of episode returns. The runs of one
+// agent may differ in that, in either order.
+func TestRunsWithoutAnEpisode(t *testing.T) {
+	for _, without := range []int{0, 2} {
+		recs := smallRecords()
+		for i := range recs {
+			if recs[i].Environment == "e" && recs[i].Agent == "a" && recs[i].Run == without {
+				delete(recs[i].Curves, EpisodeReturn)
+			}
+		}
+		s := mustAggregate(t, smallMeta(), recs)
+		if got := s.Curve("e", "a", EpisodeReturn); got == nil || got.Runs[4] != 3 {
+			t.Errorf("without run %d: %+v", without, got)
+		}
+		if got := s.Curve("e", "a", Reward); got == nil || got.Runs[4] != 4 {
+			t.Errorf("without run %d: %+v", without, got)
+		}
+	}
+}

@@ -72,8 +72,8 @@ type Runs struct {
 // tried again: the ok one counts, of failed ones the first by file name. Equal ok
 // records of a run count as one; of unequal ones the error wraps
 // ErrNotDeterministic and names both. A last line without a line feed that is not a
-// whole record was cut off, by a power cut or in a copy: it is left out with a
-// notice, as if its run had not been done. Any other line that is not a record, or
+// whole record was cut off, by a power cut or in a copy. It is left out with a
+// notice; its run counts as not done. Any other line that is not a record, or
 // not the one that was written, is an error that wraps ErrDamaged and names file
 // and line.
 func OpenRuns(dir string) (*Runs, error) {

@@ -174,7 +174,6 @@ func TestImpossibleRecords(t *testing.T) {
 		"has -1 episodes":            func(r *Record) { r.Episodes = -1 },
 		"has 3 episodes":             func(r *Record) { r.Episodes = 3 },
 		"curve reward has 1 values":  func(r *Record) { r.Curves[Reward] = []float64{1} },
-		"curve regret: other runs":   func(r *Record) { r.Curves[Regret] = []float64{1, 2} },
 		"curve volume: the experime": func(r *Record) { r.Curves["volume"] = []float64{1, 2} },
 		"has 0 curves":               func(r *Record) { r.Curves = nil },
 		"decision 0 is at step 2":    func(r *Record) { r.Decisions = []Decision{{Step: 2}} },

@@ -6,17 +6,17 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// manyValues is the size of samples from which on an asymptotic interval stands in
-// for a bootstrap: 2,000 resamples of n values take time, and differ from it by
-// less than by their own randomness.
+// manyValues is the greatest size of a sample that is bootstrapped. Larger ones get
+// an asymptotic interval: 2,000 resamples would take long, and the bootstrap's own
+// randomness is larger than the difference.
 const manyValues = 10_000
 
 // TrimmedInterval returns the mean of an ascending sample without its cut least and
-// cut greatest values, with the interval of the given level by Tukey & McLaughlin
-// (1963): Student's t with n-2cut-1 degrees of freedom, and the standard error
-// s_w √n / (n-2cut), where s_w is the standard deviation of the sample whose cut
-// values at either end are replaced by the next one that remains. It needs at
-// least two values that remain.
+// cut greatest values, and the interval of the given level by Tukey & McLaughlin
+// (1963). The interval is Student's, with n-2cut-1 degrees of freedom and the
+// standard error s_w √n / (n-2cut). s_w is the standard deviation of the winsorized
+// sample: each of the cut values is replaced by the nearest one that remains. At
+// least two values must remain.
 func TrimmedInterval(ascending []float64, cut int, level float64) Interval {
 	n := len(ascending)
 	rest := ascending[cut : n-cut]

@@ -28,10 +28,19 @@ type bootstrapQParams struct {
 func BootstrapQ() vector.Plugin {
 	return finite.OptionPlugin("rlrun/bootstrap-q@1",
 		"Q-learning with K tables that bootstrap their data online (Dimitrakakis 2006), each from its own prior; follows one for an episode (Osband et al. 2016), or lets the host decide which options to explore with.",
-		bootstrapQParams{defaultEnsemble(), opinions.Defaults("policies"), 0.001},
+		bootstrapQParams{defaultEnsemble(), opinions.Defaults("auto"), 0.001},
 		func(p bootstrapQParams, t finite.Task) (func() finite.Learner, error) {
 			if !(p.Kappa >= 0 && p.Kappa <= finite.MaxKappa) {
 				return nil, lanes.Invalid("kappa is %v, must be in [0,%v]", p.Kappa, finite.MaxKappa)
+			}
+			if p.Redraw == "auto" && p.Replays > 0 && p.Criterion == "run" {
+				p.Redraw = "geometric" // ends are steps like others
+			}
+			if p.Values == "auto" {
+				p.Values = "policies"
+				if p.Replays > 0 {
+					p.Values = "actions"
+				}
 			}
 			if err := p.Params.Check(p.Members); err != nil {
 				return nil, err
@@ -60,8 +69,10 @@ type bootstrapQ struct {
 	t        finite.Task
 	selector selector
 	follower opinions.Follower
-	here     int // the state that it is in
-	last     int // index of the pair of the last action
+	here     int     // the state that it is in
+	last     int     // index of the pair of the last action
+	ended    bool    // an episode terminated, and the next one follows: where is yet to be seen
+	paid     float64 // by its last step
 	scratch  []float64
 
 	evaluation *evaluation     // of the host's options; nil unless wanted
@@ -75,12 +86,14 @@ func (x *bootstrapQ) Start(seed uint64) {
 	}
 	x.selector.start(seed)
 	x.follower.Start()
+	x.ended = false
 	if x.visits != nil {
 		x.visits.Forget()
 	}
 }
 
 func (x *bootstrapQ) Begin(s int) int {
+	x.arrive(s)
 	x.follower.Begin()
 	return x.Act(s)
 }
@@ -91,7 +104,18 @@ func (x *bootstrapQ) Step(r float64, next int) int {
 	return x.Act(next)
 }
 
-func (x *bootstrapQ) Look(s int) { x.here = s }
+func (x *bootstrapQ) Look(s int) {
+	x.arrive(s)
+	x.here = s
+}
+
+// arrive takes in where an episode begins, if the end of the one before led there.
+func (x *bootstrapQ) arrive(s int) {
+	if x.ended {
+		x.ended = false
+		x.learnFrom(x.paid, x.Gamma, s)
+	}
+}
 
 func (x *bootstrapQ) Take(r float64, next int) {
 	x.learnFrom(r, x.Gamma, next)
@@ -99,15 +123,29 @@ func (x *bootstrapQ) Take(r float64, next int) {
 }
 
 func (x *bootstrapQ) End(r float64, next int, terminated bool) {
-	if terminated {
-		x.learnFrom(r, 0, next)
-	} else {
+	switch {
+	case !terminated:
 		x.learnFrom(r, x.Gamma, next)
+	case x.replay != nil && x.Criterion == "run":
+		x.ended, x.paid = true, r
+	default:
+		x.learnFrom(r, 0, next)
 	}
 }
 
 func (x *bootstrapQ) learnFrom(r, gamma float64, next int) {
-	x.learn(x.last, r, gamma, next, x.follower.Member())
+	if x.replay == nil {
+		x.learn(x.last, r, gamma, next, x.follower.Member())
+	} else {
+		to := next
+		if gamma == 0 {
+			to = -1
+		}
+		x.replay.learn(x.last, r, to, x.follower.Member())
+		if x.evaluation != nil {
+			x.replay.stepSizes(x.last)
+		}
+	}
 	if x.evaluation != nil {
 		x.evaluation.learn(x.last, r, gamma, next)
 	}
@@ -119,6 +157,9 @@ func (x *bootstrapQ) Act(s int) int {
 	if x.follower.Hosted() {
 		a = x.follower.Action(x)
 	} else if k := x.follower.Member(); k >= 0 {
+		if x.replay != nil {
+			x.replay.follow(k)
+		}
 		x.member(x.scratch, s, k)
 		a = x.selector.action(x.scratch)
 	} else {

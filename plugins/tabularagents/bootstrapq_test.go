@@ -35,14 +35,14 @@ func TestOneMemberIsQLearning(t *testing.T) {
 	} {
 		metrics := []result.Metric{result.Reward, result.Regret}
 		grid := loop.LogGrid(50, 3000)
-		one := play(t, "riverswim", tt.env, "bootstrap-q", `{"members":1,"update":"all","low":2,"high":2,"behaviour":"mean","epsilon":0.3`+tt.ensemble+`}`, 0, 3, 3000, grid, metrics...)
+		one := play(t, "riverswim", tt.env, "bootstrap-q", `{"replays":0,"members":1,"update":"all","low":2,"high":2,"behaviour":"mean","epsilon":0.3`+tt.ensemble+`}`, 0, 3, 3000, grid, metrics...)
 		want := play(t, "riverswim", tt.env, "q-learning", `{"initial":2,"epsilon":0.3`+tt.values+`}`, 0, 3, 3000, grid, metrics...)
 		for i := range want {
 			if !slices.Equal(one[i].Curves[result.Reward], want[i].Curves[result.Reward]) {
 				t.Errorf("%s: run %d differs", tt.values, i)
 			}
 		}
-		a, _ := trained(t, "riverswim", tt.env, "bootstrap-q", `{"members":1,"update":"all","low":2,"high":2,"behaviour":"mean","epsilon":0.3`+tt.ensemble+`}`, 3000)
+		a, _ := trained(t, "riverswim", tt.env, "bootstrap-q", `{"replays":0,"members":1,"update":"all","low":2,"high":2,"behaviour":"mean","epsilon":0.3`+tt.ensemble+`}`, 3000)
 		b, _ := trained(t, "riverswim", tt.env, "q-learning", `{"initial":2,"epsilon":0.3`+tt.values+`}`, 3000)
 		if x, y := a.(*bootstrapQ), b.(*qLearner).table.q; !slices.Equal(x.q, y) || !slices.Equal(x.mean, y) {
 			t.Errorf("%s: values %v, want %v", tt.values, x.q, y)
@@ -54,6 +54,7 @@ func TestOneMemberIsQLearning(t *testing.T) {
 func newEnsemble(t testing.TB, params string, spec framework.Spec, states, actions int) *ensemble {
 	t.Helper()
 	p := defaultEnsemble()
+	p.Replays = 0
 	if err := json.Unmarshal([]byte(params), &p); err != nil {
 		t.Fatal(err)
 	}
@@ -287,11 +288,20 @@ func TestOneStateIsTheBandit(t *testing.T) {
 	}
 }
 
-// newBootstrapQ returns a learner to which the kinds of options have been offered.
+// plain returns parameters of bootstrap-q without replays.
+func plain(params string) string {
+	if params == "" || params == "{}" {
+		return `{"replays":0}`
+	}
+	return strings.Replace(params, "{", `{"replays":0,`, 1)
+}
+
+// newBootstrapQ returns a learner without replays to which the kinds of options have been
+// offered.
 func newBootstrapQ(t testing.TB, params string, spec framework.Spec, states, actions int, kinds []options.Kind) *bootstrapQ {
 	t.Helper()
 	spec.Observation, spec.Action = space.Discrete{N: int64(states)}, space.Discrete{N: int64(actions)}
-	a, err := BootstrapQ().OpenAgent(context.Background(), json.RawMessage(params), spec, 1)
+	a, err := BootstrapQ().OpenAgent(context.Background(), json.RawMessage(plain(params)), spec, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -426,7 +436,7 @@ func TestBootstrapQRefusals(t *testing.T) {
 // TestOptimismExplores): 10 runs, the last half of 20,000 steps.
 func TestBootstrapQExplores(t *testing.T) {
 	sum := 0.0
-	for _, o := range play(t, "riverswim", `{"limit":0}`, "bootstrap-q", ``, 0, 10, 20_000, []int{10_000, 20_000}, result.Reward) {
+	for _, o := range play(t, "riverswim", `{"limit":0}`, "bootstrap-q", plain(``), 0, 10, 20_000, []int{10_000, 20_000}, result.Reward) {
 		sum += o.Curves[result.Reward][1] / 10
 	}
 	if sum < 0.15 {

@@ -24,44 +24,41 @@ type Ensemble struct {
 	Mean  float64  `json:"mean" jsonschema_description:"Mean of a normal prior, in units of value; a choice of ours."`
 	SD    float64  `json:"sd" jsonschema:"minimum=0" jsonschema_description:"Standard deviation of a normal prior; a choice of ours."`
 
-	Update      string  `json:"update,omitempty" jsonschema:"enum=all,enum=drawn,enum=bernoulli,enum=exponential,enum=poisson" jsonschema_description:"Which members learn from a step: all; only the one that is followed, or a random one if none is (Dimitrakakis 2006); each with probability mask, default as in Osband et al. (2016); each with a weight drawn from Exp(1), or Poisson(1) times (Oza & Russell 2001)."`
-	Mask        float64 `json:"mask" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Of update bernoulli: the probability that a member learns; default of Osband et al. (2016)."`
-	Step        float64 `json:"step" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Step size of schedule constant, default as in Sutton & Barto (2018, Example 8.1). A step of weight w moves a member by step times w, at most to the target; w repetitions with update poisson."`
-	Schedule    string  `json:"schedule,omitempty" jsonschema:"enum=constant,enum=harmonic" jsonschema_description:"Step sizes. constant: step; default of Dimitrakakis (2006). harmonic: w(n + prior_weight)^-power for a step of weight w, n being the sum of a member's weights at the state and action, this one's among them: with power 1 the bootstrap's weighted average."`
-	Power       float64 `json:"power" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Of schedule harmonic. Default: 1, which averages, as the bootstrap does; a choice of ours. Powers in (1/2,1) learn much faster where targets improve (Even-Dar & Mansour 2003)."`
-	PriorWeight float64 `json:"prior_weight" jsonschema:"minimum=0" jsonschema_description:"Of schedule harmonic: how many steps the initial value counts for; a choice of ours. 0 forgets it at the first step."`
+	Update string  `json:"update,omitempty" jsonschema:"enum=auto,enum=all,enum=drawn,enum=bernoulli,enum=exponential,enum=poisson" jsonschema_description:"Which members learn from a step: all; only the one that is followed, or a random one if none is (Dimitrakakis 2006); each with probability mask, as in Osband et al. (2016); each with a weight drawn from Exp(1), or Poisson(1) times (Oza & Russell 2001). auto, the default: exponential with replays, bernoulli without."`
+	Mask   float64 `json:"mask" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Of update bernoulli: the probability that a member learns; default of Osband et al. (2016)."`
+
+	Replays     int      `json:"replays" jsonschema:"minimum=0,maximum=1000000" jsonschema_description:"Backups of pairs of state and action that follow a step, the most outdated first (prioritised sweeping; Moore & Atkeson 1993). A backup solves a member's weighted regression at a pair: Q = (prior_weight·prior + Σw(r + γ max Q))/(prior_weight + Σw), over all that was seen there, which is randomised value iteration (Osband et al. 2019). Fewer are faster and spread what is learned more slowly. 0: plain Q-learning, by step and schedule. The default is a choice of ours."`
+	PriorWeight *float64 `json:"prior_weight,omitempty" jsonschema:"minimum=0" jsonschema_description:"How many steps the initial value counts for, with replays or schedule harmonic. Default with replays: a quarter of 1-gamma, which is at least 0.01 here, so that the prior of a pair that was tried n times counts like a bonus of a quarter of the range of rewards over n; a choice of ours, made on the development tasks of plugin family. Default without: 1; a choice of ours. 0 forgets it at the first step."`
+	Criterion   string   `json:"criterion,omitempty" jsonschema:"enum=run,enum=episode" jsonschema_description:"Of replays, in tasks that end. run: the discounted reward of the rest of the run, in which the next episode follows an end. episode: that of the episode; an end is worth 0. Without replays it is always episode. The default is a choice of ours."`
+
+	Step     float64 `json:"step" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Without replays: step size of schedule constant, default as in Sutton & Barto (2018, Example 8.1). A step of weight w moves a member by step times w, at most to the target; w repetitions with update poisson."`
+	Schedule string  `json:"schedule,omitempty" jsonschema:"enum=constant,enum=harmonic" jsonschema_description:"Step sizes without replays. constant: step; default of Dimitrakakis (2006). harmonic: w(n + prior_weight)^-power for a step of weight w, n being the sum of a member's weights at the state and action, this one's among them: with power 1 the bootstrap's weighted average."`
+	Power    float64 `json:"power" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Of schedule harmonic. Default: 1, which averages, as the bootstrap does; a choice of ours. Powers in (1/2,1) learn much faster where targets improve (Even-Dar & Mansour 2003)."`
 }
 
 func defaultEnsemble() Ensemble {
-	return Ensemble{Members: 16, Gamma: 0.99, Prior: "uniform", SD: 1, Update: "bernoulli", Mask: 0.5, Step: 0.1, Schedule: "constant", Power: 1, PriorWeight: 1}
+	return Ensemble{Members: 16, Gamma: 0.99, Prior: "uniform", SD: 1, Update: "auto", Mask: 0.5, Replays: 100, Criterion: "run", Step: 0.1, Schedule: "constant", Power: 1}
 }
 
 // check validates the parameters and settles the ends of the prior.
 func (p *Ensemble) check(t finite.Task) error {
+	if p.Update == "auto" {
+		p.Update = "bernoulli"
+		if p.Replays > 0 {
+			p.Update = "exponential"
+		}
+	}
+	if p.PriorWeight == nil {
+		weight := 1.0
+		if p.Replays > 0 {
+			weight = max(1-p.Gamma, 0.01) / 4
+		}
+		p.PriorWeight = &weight
+	}
 	mode, err := bandit.ParseUpdateMode(p.Update)
 	switch {
-	case p.Members < 1 || p.Members > 4096:
-		return lanes.Invalid("members is %d, must be between 1 and 4096", p.Members)
-	case !(p.Gamma >= 0 && p.Gamma <= 1):
-		return lanes.Invalid("gamma is %v, must be in [0,1]", p.Gamma)
-	case p.Prior != "uniform" && p.Prior != "normal":
-		return lanes.Invalid("prior is %q, must be uniform or normal", p.Prior)
-	case math.IsInf(p.Mean, 0) || math.IsNaN(p.Mean):
-		return lanes.Invalid("mean is %v, must be finite", p.Mean)
-	case !(p.SD >= 0) || math.IsInf(p.SD, 0):
-		return lanes.Invalid("sd is %v, must not be negative", p.SD)
 	case err != nil:
-		return lanes.Invalid("update is %q, must be all, drawn, bernoulli, exponential or poisson", p.Update)
-	case !(p.Mask > 0 && p.Mask <= 1):
-		return lanes.Invalid("mask is %v, must be in (0,1]", p.Mask)
-	case !(p.Step > 0 && p.Step <= 1):
-		return lanes.Invalid("step is %v, must be in (0,1]", p.Step)
-	case p.Schedule != "constant" && p.Schedule != "harmonic":
-		return lanes.Invalid("schedule is %q, must be constant or harmonic", p.Schedule)
-	case !(p.Power > 0 && p.Power <= 1):
-		return lanes.Invalid("power is %v, must be in (0,1]", p.Power)
-	case !(p.PriorWeight >= 0) || math.IsInf(p.PriorWeight, 0):
-		return lanes.Invalid("prior_weight is %v, must not be negative", p.PriorWeight)
+		return lanes.Invalid("update is %q: %v", p.Update, err)
 	case p.Gamma == 1 && t.Spec.Continuing:
 		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.Spec.ID)
 	case t.States*t.Actions > finite.MaxPairs/p.Members:
@@ -85,7 +82,7 @@ func (p *Ensemble) check(t finite.Task) error {
 	if p.High == nil {
 		p.High = &high
 	}
-	if !(*p.Low <= *p.High) || math.IsInf(*p.Low, 0) || math.IsInf(*p.High, 0) {
+	if !(*p.Low <= *p.High) {
 		return lanes.Invalid("low is %v and high is %v, must be finite and in order", *p.Low, *p.High)
 	}
 	return nil
@@ -107,7 +104,8 @@ type ensemble struct {
 	unit    [2]float64 // what a weight of 0 and one of 1 mean: a step size, or a weight to be counted
 	most    float64    // that a weight can mean
 	poisson poisson
-	repeats [20]float64 // 1−(1−step)^ν, the size of ν steps
+	repeats [20]float64 // 1−(1−step)^ν, the size of ν steps; ν with replays
+	replay  *replay     // nil without replays
 }
 
 // init prepares an ensemble at the address that it keeps.
@@ -119,16 +117,27 @@ func (x *ensemble) init(p *Ensemble, t finite.Task) {
 	x.q, x.mean = make([]float64, pairs*p.Members), make([]float64, pairs)
 	x.top, x.size = make([]float64, t.States*p.Members), make([]float64, p.Members)
 	x.unit[1], x.most = p.Step, 1
-	if p.Schedule == "harmonic" {
+	if p.Replays > 0 {
+		x.unit[1], x.most = 1, math.Inf(1)
+	} else if p.Schedule == "harmonic" {
 		x.unit[1], x.most = 1, math.Inf(1)
 		x.n = make([]float64, len(x.q))
 	}
 	x.poisson.init()
 	for n := range x.repeats {
 		x.repeats[n] = 1 - math.Pow(1-p.Step, float64(n))
+		if p.Replays > 0 {
+			x.repeats[n] = float64(n)
+		}
 	}
 	for k := range x.size {
 		x.size[k] = p.Step
+		if p.Replays > 0 {
+			x.size[k] = 1
+		}
+	}
+	if p.Replays > 0 {
+		x.replay = newReplay(x, t.States)
 	}
 }
 
@@ -143,7 +152,7 @@ func (x *ensemble) start(s uint64) {
 		}
 	}
 	for i := range x.n {
-		x.n[i] = x.PriorWeight
+		x.n[i] = *x.PriorWeight
 	}
 	k := x.Members
 	for i := range x.mean {
@@ -155,6 +164,9 @@ func (x *ensemble) start(s uint64) {
 	}
 	for i := range x.top {
 		x.top[i] = x.best(i/k*x.actions, i%k)
+	}
+	if x.replay != nil {
+		x.replay.start()
 	}
 }
 
@@ -169,7 +181,12 @@ func (x *ensemble) best(first, k int) float64 {
 }
 
 // means returns the mean values of the actions in s.
-func (x *ensemble) means(s int) []float64 { return x.mean[s*x.actions : (s+1)*x.actions] }
+func (x *ensemble) means(s int) []float64 {
+	if x.replay != nil {
+		x.replay.average(s)
+	}
+	return x.mean[s*x.actions : (s+1)*x.actions]
+}
 
 // values returns the values of all actions and members in s, at a*K+k.
 func (x *ensemble) values(s int) []float64 {

@@ -203,7 +203,7 @@ func TestOneStateConstantsAreTheBandit(t *testing.T) {
 func TestPolicyValuesExplore(t *testing.T) {
 	late := func(params string, rule options.DeciderConfig) (sum float64) {
 		rule.Horizon = bandit.Discounted(0.99)
-		for _, o := range playHosted(t, "riverswim", `{"limit":0}`, "bootstrap-q", params, &explore.Config{Decider: rule}, 0, 4, 20_000, []int{10_000, 20_000}, result.Reward) {
+		for _, o := range playHosted(t, "riverswim", `{"limit":0}`, "bootstrap-q", plain(params), &explore.Config{Decider: rule}, 0, 4, 20_000, []int{10_000, 20_000}, result.Reward) {
 			sum += o.Curves[result.Reward][1] / 4
 		}
 		return sum
@@ -220,7 +220,7 @@ func TestPolicyValuesExplore(t *testing.T) {
 func TestEvaluationIsNotTooLarge(t *testing.T) {
 	wide := agenttest.Finite
 	wide.Observation, wide.Action = space.Discrete{N: 1 << 12}, space.Discrete{N: 1 << 8}
-	a, err := BootstrapQ().OpenAgent(t.Context(), nil, wide, 1)
+	a, err := BootstrapQ().OpenAgent(t.Context(), []byte(plain(``)), wide, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

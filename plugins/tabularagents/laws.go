@@ -7,6 +7,6 @@ var breaks = map[string]map[string]string{
 	"rlrun/q-learning@1":  {"duplicated-actions": lanes.Copies, "shifted-rewards": lanes.FromZero, "continuing-form": lanes.Ends},
 	"rlrun/sarsa@1":       {"duplicated-actions": lanes.Copies, "shifted-rewards": lanes.FromZero, "continuing-form": lanes.Ends},
 	"rlrun/dyna-q@1":      {"duplicated-actions": lanes.Copies, "shifted-rewards": lanes.FromZero, "continuing-form": lanes.Ends},
-	"rlrun/bootstrap-q@1": {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
+	"rlrun/bootstrap-q@1": {"duplicated-actions": lanes.Copies},
 	"rlrun/bayesian-q@1":  {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
 }

@@ -231,7 +231,7 @@ agents:
 AGENT = """
   - {name: RULE WHOSE, plugin: PLUGIN, exploration: {rule: RULE, options: [KIND], horizon: {gamma: 0.9}}}
 """
-THEIRS = "bootstrap-q, params: {members: 5, values: actions}"
+THEIRS = "bootstrap-q, params: {replays: 0, members: 5, values: actions}"
 
 
 def test_the_host_decides_for_python_agents_as_for_ours(run, tmp_path: Path) -> None:

@@ -112,9 +112,9 @@ func MkdirAll(fsys FS, path string) error {
 	return fsys.SyncDir(parent)
 }
 
-// WriteFile writes a file so that its path holds either what it held before or all
-// that write wrote: through a temporary file beside it (package tempfile), synced
-// and then renamed. The writer is buffered.
+// WriteFile writes a file so that its path holds either its former content or all
+// that write wrote. It writes a temporary file beside it (package tempfile), syncs
+// and renames it. The writer is buffered.
 func WriteFile(fsys FS, path string, write func(io.Writer) error) error {
 	err := withTemp(fsys, path, write, func(temp string) error { return fsys.Rename(temp, path) })
 	return named(path, err)
@@ -138,8 +138,8 @@ func Publish(fsys FS, path string, write func(io.Writer) error) error {
 	return named(path, err)
 }
 
-// claim gives a finished temporary file a name that nobody has. The error wraps
-// fs.ErrExist if somebody has.
+// claim gives a finished temporary file a free name. The error wraps fs.ErrExist if
+// the name is taken.
 func claim(fsys FS, temp, path string) error {
 	err := fsys.Link(temp, path)
 	switch {

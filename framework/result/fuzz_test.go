@@ -1,0 +1,48 @@
+package result
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Whatever a record file holds, it is read or refused; what is read can be written
+// and read again.
+func FuzzRecordFile(f *testing.F) {
+	a, b := okRecord("e", "a", 0, 1, 0.5), okRecord("e", "a", 1, 2, 3)
+	b.Decisions = []Decision{{Step: 0, Option: "uniform", Explore: true, Hold: 3}}
+	failed := Record{Environment: "e", Agent: "a", Run: 2, Status: Failed, Error: "x\u001b"}
+	line := append(b.appendLine(append(a.appendLine(nil), '\n')), '\n')
+	f.Add(line)
+	f.Add(line[:len(line)-9])
+	f.Add(failed.AppendJSON(nil))
+	f.Add([]byte("\x00\x00\n{}"))
+	meta := Meta{Name: "x", Steps: 2, Grid: []int{1, 2}, Environments: []string{"e"}, Agents: []string{"a"}, Runs: 3}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, runsDir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, runsDir, "x.jsonl"), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		recs, err := readAll(dir)
+		if err != nil {
+			return
+		}
+		_, _ = Aggregate(meta, ReadRecords(dir)) // an error, but no panic
+		again := t.TempDir()
+		if err := WriteRecords(again, "y", recs); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readAll(again)
+		if err != nil || len(got) != len(recs) {
+			t.Fatalf("%d records, then %d, %v", len(recs), len(got), err)
+		}
+		for i := range got {
+			if !sameRecord(&got[i], &recs[i]) {
+				t.Fatalf("%+v became %+v", recs[i], got[i])
+			}
+		}
+	})
+}
