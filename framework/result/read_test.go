@@ -175,7 +175,7 @@ func TestImpossibleRecords(t *testing.T) {
 		"has 3 episodes":             func(r *Record) { r.Episodes = 3 },
 		"curve reward has 1 values":  func(r *Record) { r.Curves[Reward] = []float64{1} },
 		"curve volume: the experime": func(r *Record) { r.Curves["volume"] = []float64{1, 2} },
-		"has 0 curves":               func(r *Record) { r.Curves = nil },
+		"curve reward is missing":    func(r *Record) { r.Curves = nil },
 		"decision 0 is at step 2":    func(r *Record) { r.Decisions = []Decision{{Step: 2}} },
 		"no such agent":              func(r *Record) { r.Agent = "b" },
 	} {
