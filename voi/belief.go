@@ -10,12 +10,14 @@ type Belief struct {
 	low, scale float64 // rewards are stored as (r − low)/scale
 	pairs      []pair  // of state s and action a: s*actions+a
 	near       [][]int32
-	before     [][]int32
-	entries    []float64 // by state: pairs known to lead there that no neighbour explains
+	before     [][]int32 // by state: states known to lead there
+	back       [][]int32 // by state: those of them that it is not known to lead to
+	entries    []float64 // by state: pairs known to lead there that neither is near nor leads back
 
 	successors, rewards mixture
 	edges, single       float64   // sum of entries, and states with one
-	nearby, placed      float64   // new successors that neighbours explain, and all that they could have
+	nearby, placed      float64   // new successors that are near, and all that could have been
+	returns, left       float64   // of the others, those that lead back, and all that could have
 	tried               float64   // pairs
 	sumMeans            float64   // of mean rewards of tried pairs
 	noise, repeats      float64   // sum of squared deviations of rewards from their pair's mean, and degrees of freedom
@@ -63,6 +65,7 @@ func (b *Belief) AddState() int {
 	}
 	b.near = append(b.near, []int32{int32(s)})
 	b.before = append(b.before, nil)
+	b.back = append(b.back, nil)
 	b.entries = append(b.entries, 0)
 	return s
 }
@@ -121,13 +124,25 @@ func (b *Belief) addSuccessor(s int, p *pair, next int) {
 		}
 	}
 	if !near {
-		switch b.entries[next]++; b.entries[next] {
-		case 1:
-			b.single++
-		case 2:
-			b.single--
+		back := slices.Index(b.back[s], int32(next))
+		if len(b.back[s]) > 0 {
+			b.left++
 		}
-		b.edges++
+		if back >= 0 {
+			b.returns++
+			b.back[s] = slices.Delete(b.back[s], back, back+1)
+		} else {
+			switch b.entries[next]++; b.entries[next] {
+			case 1:
+				b.single++
+			case 2:
+				b.single--
+			}
+			b.edges++
+		}
+		if !slices.Contains(b.near[next], int32(s)) {
+			b.back[next] = append(b.back[next], int32(s))
+		}
 		b.near[s] = append(b.near[s], int32(next))
 		b.before[next] = append(b.before[next], int32(s))
 	}
@@ -175,6 +190,10 @@ func (b *Belief) surprise() float64 {
 // nearShare is the probability that a new successor of a state is the state itself or
 // one that it is already known to lead to.
 func (b *Belief) nearShare() float64 { return (0.5 + b.nearby) / (1 + b.placed) }
+
+// backShare is the probability that a new successor which is not near is a state that is
+// known to lead to this one, if there is such a state.
+func (b *Belief) backShare() float64 { return (0.5 + b.returns) / (1 + b.left) }
 
 // newShare is the probability that a successor which no neighbour explains is a state
 // never visited (Good 1953).

@@ -146,16 +146,13 @@ func (x *prospects) process(dst []rewardOutcome) []rewardOutcome {
 	return dst
 }
 
-// newOutcomes appends what a new successor of state s may be, given ways to s. Their
-// means are those of the base.
-func (x *prospects) newOutcomes(dst []outcome, m *meanModel, s int, f, c []float64) []outcome {
-	b := m.b
-	near := b.near[s]
-	groups := min(bins, len(near))
+// group appends states that are equally likely, of probability p together, in bins.
+func group(dst []outcome, m *meanModel, states []int32, p float64, f, c []float64) []outcome {
+	groups := min(bins, len(states))
 	for g := range groups {
-		from, to := g*len(near)/groups, (g+1)*len(near)/groups
-		o := outcome{p: m.near * float64(to-from) / float64(len(near))}
-		for _, y := range near[from:to] {
+		from, to := g*len(states)/groups, (g+1)*len(states)/groups
+		o := outcome{p: p * float64(to-from) / float64(len(states))}
+		for _, y := range states[from:to] {
 			o.v += m.v[y]
 			o.f += f[y]
 			o.c += c[y]
@@ -164,7 +161,15 @@ func (x *prospects) newOutcomes(dst []outcome, m *meanModel, s int, f, c []float
 		o.v, o.f, o.c = o.v*k, o.f*k, o.c*k
 		dst = append(dst, o)
 	}
-	far := 1 - m.near
+	return dst
+}
+
+// newOutcomes appends what a new successor of state s may be, given ways to s. Their
+// means are those of the base.
+func (x *prospects) newOutcomes(dst []outcome, m *meanModel, s int, f, c []float64) []outcome {
+	far := m.far(s)
+	dst = group(dst, m, m.b.near[s], m.near, f, c)
+	dst = group(dst, m, m.b.back[s], 1-m.near-far, f, c)
 	// A record is believed to be worth the mean, until it is seen.
 	record := far * x.record
 	dst = append(dst, outcome{}) // of records, below

@@ -105,6 +105,9 @@ func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
 			c.base.r = a.x.meanFirst
 		}
 		c.h = a.shown(i, w)
+		if c.policy && m.b.pairs[i].n > 0 {
+			c.value -= m.trial[i] // the mean of its improvements is 0
+		}
 		prizes[act] = a.prize(&c, i, w, worth, &sum, &weight)
 	}
 	if weight > 0 {
@@ -144,7 +147,7 @@ func (a *appraiser) prize(c *pairCase, i int, w *ways, worth float64, sum, weigh
 		a.untried(c)
 		a.improved(c)
 		a.tally(c, sum, weight)
-		return a.rule.gain(a.population) - a.m.gap[i]
+		return a.rule.gain(a.population) - a.m.trial[i]
 	}
 	a.lean(c, p, w, worth)
 	tries := [4]float64{1, p.n, 4 * p.n, 16 * p.n}
@@ -158,7 +161,7 @@ func (a *appraiser) prize(c *pairCase, i int, w *ways, worth float64, sum, weigh
 	best := math.Inf(-1)
 	most := math.Inf(1) // what more tries than these may gain, in the mean
 	for k := last; k >= 0; k-- {
-		if k == 1 && p.n == 1 || most/tries[k] <= max(best, a.m.gap[i]) {
+		if k == 1 && p.n == 1 || most/tries[k] <= max(best, a.m.trial[i]) {
 			continue
 		}
 		a.tried(c, p, i, tries[k])
@@ -169,7 +172,10 @@ func (a *appraiser) prize(c *pairCase, i int, w *ways, worth float64, sum, weigh
 		}
 		best = max(best, a.rule.gain(a.population)/tries[k])
 	}
-	return best - a.m.gap[i]
+	if c.policy {
+		return best
+	}
+	return best - a.m.trial[i]
 }
 
 // tally adds to the mean of what arriving here is worth where trying has shown that

@@ -7,15 +7,18 @@ type meanModel struct {
 	b     *Belief
 	gamma float64
 
-	fresh  []float64 // by pair: probability that the next successor is drawn from the base
-	freshR []float64 // by pair: likewise of the next reward
-	reward []float64 // by pair
-	global []float64 // by state: probability under the part of the base that is not near
-	near   float64   // share of the other part
-	v      []float64
-	q      []float64
-	policy []int32
-	gap    []float64 // by pair: v − q ≥ 0
+	planned []float64 // by pair: share of the base in the row that is planned with
+	trial   []float64 // by pair: v less what the pair is worth with its mean row
+	fresh   []float64 // by pair: probability that the next successor is drawn from the base
+	freshR  []float64 // by pair: likewise of the next reward
+	reward  []float64 // by pair
+	global  []float64 // by state: probability under the part of the base that is not near
+	near    float64   // share of the other part
+	back    float64   // share of states that are known to lead here, among those that are not near
+	v       []float64
+	q       []float64
+	policy  []int32
+	gap     []float64 // by pair: v − q ≥ 0
 
 	matrix                          []float64
 	diag, rhs, r, r0, p, y, z, s, t []float64 // of the solver
@@ -35,19 +38,21 @@ func (m *meanModel) update(gamma float64) {
 	b, states := m.b, m.b.States()
 	m.gamma = gamma
 	m.fresh, m.freshR, m.reward = grow(m.fresh, len(b.pairs)), grow(m.freshR, len(b.pairs)), grow(m.reward, len(b.pairs))
+	m.planned, m.trial = grow(m.planned, len(b.pairs)), grow(m.trial, len(b.pairs))
 	m.q, m.gap = grow(m.q, len(b.pairs)), grow(m.gap, len(b.pairs))
 	m.v, m.policy, m.global = grow(m.v, states), grow(m.policy, states), grow(m.global, states)
 	mean, surprise := b.meanReward(), b.surprise()
 	for i := range b.pairs {
 		p := &b.pairs[i]
 		if p.n == 0 {
-			m.fresh[i], m.freshR[i], m.reward[i] = 1, 1, mean
+			m.fresh[i], m.freshR[i], m.reward[i], m.planned[i] = 1, 1, mean, 1
 			continue
 		}
 		m.fresh[i], m.freshR[i] = b.successors.predict(&p.toNext, p.n), b.rewards.predict(&p.toReward, p.n)
+		m.planned[i] = 0
 		m.reward[i] = p.mean + m.freshR[i]*(surprise-p.mean)
 	}
-	m.near = b.nearShare()
+	m.near, m.back = b.nearShare(), b.backShare()
 	known, all := 1-b.newShare(), 0.0
 	for _, n := range b.entries {
 		all += n
@@ -76,7 +81,24 @@ func (m *meanModel) base(s int, x []float64, global float64) float64 {
 	for _, y := range m.b.near[s] {
 		sum += x[y]
 	}
-	return m.near*sum/float64(len(m.b.near[s])) + (1-m.near)*global
+	sum *= m.near / float64(len(m.b.near[s]))
+	far := 1 - m.near
+	if back := m.b.back[s]; len(back) > 0 {
+		w := far * m.back / float64(len(back))
+		for _, y := range back {
+			sum += w * x[y]
+		}
+		far *= 1 - m.back
+	}
+	return sum + far*global
+}
+
+// far is the share of states that are neither near nor lead here.
+func (m *meanModel) far(s int) float64 {
+	if len(m.b.back[s]) > 0 {
+		return (1 - m.near) * (1 - m.back)
+	}
+	return 1 - m.near
 }
 
 // expect returns the mean of x after pair i, given that under the base of its state.
@@ -89,7 +111,16 @@ func (m *meanModel) expect(i int, x []float64, base float64) float64 {
 	for k, y := range p.next {
 		sum += p.count[k] * x[y]
 	}
-	return m.fresh[i]*base + (1-m.fresh[i])*sum/p.n
+	return m.planned[i]*base + (1-m.planned[i])*sum/p.n
+}
+
+// shown returns the mean of x after what a pair has shown.
+func (m *meanModel) shown(p *pair, x []float64) float64 {
+	sum := 0.0
+	for k, y := range p.next {
+		sum += p.count[k] * x[y]
+	}
+	return sum / p.n
 }
 
 // solve improves the policy until it is optimal, and leaves its values.
@@ -120,10 +151,16 @@ func (m *meanModel) solve() {
 			break
 		}
 	}
+	global := m.globalMean(m.v)
 	for s := range states {
+		base := m.base(s, m.v, global)
 		top := m.q[s*actions+int(m.policy[s])]
 		for i := s * actions; i < (s+1)*actions; i++ {
 			m.gap[i] = max(0, top-m.q[i])
+			m.trial[i] = m.gap[i]
+			if p := &m.b.pairs[i]; p.n > 0 {
+				m.trial[i] += m.gamma * (m.planned[i] - m.fresh[i]) * (base - m.shown(p, m.v))
+			}
 		}
 	}
 }
@@ -149,7 +186,7 @@ func (m *meanModel) apply(y, x []float64) {
 	for s := range y {
 		i := s*m.b.actions + int(m.policy[s])
 		base := 0.0
-		if m.fresh[i] > 1e-12 {
+		if m.planned[i] > 0 {
 			base = m.base(s, x, global)
 		}
 		y[s] = x[s] - m.gamma*m.expect(i, x, base)
@@ -167,15 +204,18 @@ func (m *meanModel) eliminate() {
 		i := s*m.b.actions + int(m.policy[s])
 		p := &m.b.pairs[i]
 		row := a[s*n : (s+1)*n]
-		w := m.gamma * m.fresh[i]
+		w := m.gamma * m.planned[i]
 		for y := range row {
-			row[y] = -w * (1 - m.near) * m.global[y]
+			row[y] = -w * m.far(s) * m.global[y]
+		}
+		for _, y := range m.b.back[s] {
+			row[y] -= w * (1 - m.near) * m.back / float64(len(m.b.back[s]))
 		}
 		for _, y := range m.b.near[s] {
 			row[y] -= w * m.near / float64(len(m.b.near[s]))
 		}
 		for k, y := range p.next {
-			row[y] -= m.gamma * (1 - m.fresh[i]) * p.count[k] / p.n
+			row[y] -= m.gamma * (1 - m.planned[i]) * p.count[k] / p.n
 		}
 		row[s]++
 	}
@@ -218,7 +258,7 @@ func (m *meanModel) iterate() bool {
 		m.diag[s] = 1
 		for k, y := range p.next {
 			if int(y) == s {
-				m.diag[s] -= m.gamma * (1 - m.fresh[i]) * p.count[k] / p.n
+				m.diag[s] -= m.gamma * (1 - m.planned[i]) * p.count[k] / p.n
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func contains(x []int32, s int32) bool {
 // exact takes the base out of a model and solves it.
 func (m *meanModel) exact() {
 	for i := range m.fresh {
-		m.fresh[i], m.reward[i] = 0, m.b.pairs[i].mean
+		m.planned[i], m.reward[i] = 0, m.b.pairs[i].mean
 	}
 	m.solve()
 }
@@ -172,7 +172,7 @@ func TestScenariosAreAMartingale(t *testing.T) {
 			c.base.r = p.x.meanFirst
 		}
 		c.h = a.shown(i, &best)
-		want := -m.gap[i]
+		want := -m.trial[i]
 		for _, k := range []float64{1, 5, 80} {
 			if p.b.pairs[i].n == 0 {
 				a.untried(&c)
