@@ -89,6 +89,9 @@ func Compile(cfg Config) (*Plan, error) {
 	if n := float64(cfg.Runs) * float64(len(p.Grid)) * float64(len(p.Environments)*len(p.Agents)); n > mostKept {
 		return nil, fmt.Errorf("%d runs with %d points of %d pairs of environment and agent are %.3g points, at most %.3g can be kept: make fewer runs, or record at fewer points", cfg.Runs, len(p.Grid), len(p.Environments)*len(p.Agents), n, float64(mostKept))
 	}
+	if err := p.compare(); err != nil {
+		return nil, err
+	}
 	return p, nil
 }
 
