@@ -22,6 +22,10 @@ type Input struct {
 	// Streams says, by the environment's label, what decides which random numbers its
 	// runs meet.
 	Streams map[string]Stream
+	// Until is what the sequential test that stopped the experiment says of Metric,
+	// nil if it made all runs.
+	Until  []Progress
+	Metric result.Metric
 }
 
 // Stream identifies the random numbers and the task of an environment's runs. Run k of
@@ -118,6 +122,7 @@ type Comparison struct {
 	Adjusted    float64
 	Tukey       float64 // p of Tukey–Kramer over all agents where all pairs are unpaired, else NaN
 	Verdict     string  // "X is better" or "not decided"
+	Stopped     bool    // the test is sequential: P and Adjusted are NaN, intervals too narrow
 	Better      string  // label of the better agent, "" if not decided
 }
 
@@ -385,6 +390,7 @@ func (c *comparer) compare(pairs [][2]int) error {
 			if p, ok := tukey[pair]; ok {
 				cmp.Tukey = p
 			}
+			c.sequential(&cmp, a, b)
 			c.Comparisons = append(c.Comparisons, cmp)
 		}
 	}
@@ -455,6 +461,29 @@ func (c *comparer) test(cmp *Comparison, x, y *sample, draws int, root uint64) {
 	}
 }
 
+// sequential gives a comparison that stopped its experiment the verdict of the test that
+// did: other p values do not know that runs were looked at.
+func (c *comparer) sequential(cmp *Comparison, a, b *Agent) {
+	if a.input != b.input || a.input.Until == nil || !cmp.Paired || a.input.Metric != c.Options.Metric {
+		return
+	}
+	for i := range a.input.Until {
+		p := &a.input.Until[i]
+		forth, back := p.A == a.Agent && p.B == b.Agent, p.A == b.Agent && p.B == a.Agent
+		if p.Environment != cmp.Environment || !forth && !back {
+			continue
+		}
+		cmp.Stopped, cmp.P = true, math.NaN()
+		cmp.Test = fmt.Sprintf("sequential sign flips, stopped at %d runs", p.Runs())
+		switch p.Better {
+		case a.Agent:
+			cmp.Better = a.Label
+		case b.Agent:
+			cmp.Better = b.Label
+		}
+	}
+}
+
 // tukey returns the p values of Tukey–Kramer over all agents that have values.
 func (c *comparer) tukey(env string) map[[2]int]float64 {
 	var groups [][]float64
@@ -478,6 +507,9 @@ func (c *comparer) conclude() {
 	for i := range c.Comparisons {
 		cmp := &c.Comparisons[i]
 		cmp.Verdict, cmp.Adjusted = NotDecided, math.NaN()
+		if cmp.Better != "" { // by the sequential test
+			cmp.Verdict = cmp.Better + " is better"
+		}
 		if !math.IsNaN(cmp.P) {
 			tested, ps = append(tested, i), append(ps, cmp.P)
 		}
@@ -504,8 +536,12 @@ func (c *comparer) conclude() {
 // advise notes what limits the conclusions.
 func (c *comparer) advise() {
 	few, dropped, m := 0, 0, len(c.Comparisons)
-	cannot := 0
+	cannot, stopped := 0, 0
 	for _, cmp := range c.Comparisons {
+		if cmp.Stopped { // runs that were not made are not missing
+			stopped++
+			continue
+		}
 		dropped += cmp.Dropped
 		if cmp.Paired && cmp.N < 50 {
 			few++
@@ -517,6 +553,12 @@ func (c *comparer) advise() {
 	if cannot > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("A correction for %d comparisons needs %d pairs of runs or more before it can decide any at level %g, and %d of them have fewer.",
 			m, int(math.Ceil(1+math.Log2(float64(m)/c.Options.Alpha))), c.Options.Alpha, cannot))
+	}
+	if stopped > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d comparisons stopped the experiment (until: decided), at the level of its config. Their differences are biased away from zero, and their intervals are too narrow.", stopped))
+	}
+	if until := slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.input.Until != nil }); until && stopped < m {
+		c.Notes = append(c.Notes, "Runs were stopped by a test of other comparisons or another metric. The p values here do not know that; do not report them.")
 	}
 	if few > 0 {
 		c.Notes = append(c.Notes, "Below 50 runs the level of sign flips is approximate where differences are skewed (docs/statistics.md).")

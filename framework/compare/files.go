@@ -45,6 +45,7 @@ var fields = []field{
 	{"tukey_p", "REAL", func(_ *Result, c *Comparison) any { return c.Tukey }},
 	{"alpha", "REAL NOT NULL", func(r *Result, _ *Comparison) any { return r.Options.Alpha }},
 	{"verdict", "TEXT NOT NULL", func(_ *Result, c *Comparison) any { return c.Verdict }},
+	{"stopped", "INTEGER NOT NULL", func(_ *Result, c *Comparison) any { return c.Stopped }},
 	{"better", "TEXT NOT NULL", func(_ *Result, c *Comparison) any { return c.Better }},
 }
 

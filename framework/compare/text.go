@@ -70,7 +70,10 @@ func comparisonRows(r *Result, env string) (rows [][]string) {
 // cells are the columns of comparisonHeader.
 func (c *Comparison) cells() []string {
 	runs := strconv.Itoa(c.N)
-	if !c.Paired {
+	switch {
+	case c.Stopped:
+		runs += " (stopped)"
+	case !c.Paired:
 		runs = fmt.Sprintf("%d, %d", c.N, c.NB)
 	}
 	return []string{runs, Interval(c.Difference), percent(c.WinRate), P(c.P), P(c.Adjusted), c.Verdict}
@@ -155,6 +158,9 @@ func RankSentence(r *Result) string {
 // Sentence says a comparison in words.
 func (c *Comparison) Sentence() string {
 	numbers := fmt.Sprintf("%s, corrected p = %s", Interval(c.Difference), P(c.Adjusted))
+	if c.Stopped {
+		numbers = Interval(c.Difference) + ", " + c.Test
+	}
 	if c.Better == "" {
 		return fmt.Sprintf("In %s it is not decided whether %s or %s is better (%s).", c.Environment, c.A, c.B, numbers)
 	}

@@ -53,6 +53,9 @@ type Config struct {
 	Outputs []string `json:"outputs,omitempty" jsonschema:"minItems=1"`
 	// Report says how results are drawn.
 	Report Report `json:"report,omitempty"`
+	// Compare says how agents are compared, and whether an experiment ends once that
+	// is decided.
+	Compare *Compare `json:"compare,omitempty"`
 }
 
 // Component is an environment or an agent of an experiment.

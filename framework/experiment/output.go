@@ -141,7 +141,7 @@ func (p *Plan) sameExperiment(dir string, prov *Provenance, records int) error {
 			return &otherExperiment{path, where, was, is}
 		}
 	}
-	return nil
+	return p.sameComparison(dir, old)
 }
 
 // sameSeed refuses a config that is not the one of the directory's provenance.
@@ -245,7 +245,7 @@ func (c Config) essence() map[string]any {
 			}
 		}
 	}
-	for _, key := range []string{"name", "description", "runs", "transport", "workers", "lanes", "limits", "output", "outputs", "report"} {
+	for _, key := range []string{"name", "description", "runs", "transport", "workers", "lanes", "limits", "output", "outputs", "report", "compare"} {
 		delete(m, key)
 	}
 	return m

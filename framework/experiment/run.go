@@ -50,8 +50,16 @@ type job struct {
 
 // Run does every run of the plan that is not done yet and writes its record. It
 // returns the context's cause if it was cancelled: then the record of every run
-// that had ended is on disk. A failed run is a record, not an error.
+// that had ended is on disk. A failed run is a record, not an error. If the config
+// says until: decided, runs that no open comparison needs are not made.
 func (p *Plan) Run(ctx context.Context, o Options) error {
+	if s := p.Sequential(); s != nil {
+		return p.runUntil(ctx, o, s)
+	}
+	return p.runAll(ctx, o)
+}
+
+func (p *Plan) runAll(ctx context.Context, o Options) error {
 	workers := p.Config.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -37,6 +39,10 @@ interquartile mean, optimality gap and performance profile of normalised scores
 probability of improvement, and mean ranks, with a critical-difference diagram
 from six environments on. docs/statistics.md defines and cites all of them.
 
+Metric, pairs, level and scores that a config declares under compare are the
+defaults. If it says until: decided, the verdicts are those of the test that
+stopped the runs.
+
 It writes comparisons.csv and the table comparisons of results.db into the first
 DIR.
 
@@ -47,7 +53,7 @@ DIR.
   comparisons          environment, metric, a, b, paired, reason (why not paired),
                        n, n_b (runs), dropped, mean_a, mean_b, difference (a - b),
                        ci_low, ci_high, win_rate, test, p, correction, adjusted_p,
-                       tukey_p, alpha, verdict, better, sentence
+                       tukey_p, alpha, verdict, stopped, better, sentence
   skipped, notes       what was not compared; what limits the conclusions
   overall              with two environments or more: scores (low, high, source),
                        unscored, tau, aggregates (agent, iqm, mean, median,
@@ -103,23 +109,38 @@ func run(cmd *cobra.Command, dirs []string, o options) error {
 		return cli.Usagef("--json and --latex exclude each other")
 	}
 	var inputs []*compare.Input
+	o.Scores = map[string]compare.Range{}
 	for _, dir := range dirs {
-		in, err := Read(dir)
+		in, declared, err := read(dir)
 		if err != nil {
 			return err
 		}
 		inputs = append(inputs, in)
+		if declared == nil {
+			continue
+		}
+		// What the configs declare, the first one's, wins over the defaults.
+		o.metric, o.Pairs = cmp.Or(o.metric, string(declared.Metric)), cmp.Or(o.Pairs, declared.Pairs)
+		if o.Alpha == 0 && !cmd.Flags().Changed("alpha") {
+			o.Alpha = declared.Alpha
+		}
+		for env, r := range declared.Scores {
+			if _, ok := o.Scores[env]; !ok {
+				o.Scores[env] = r
+			}
+		}
 	}
 	o.Metric = result.Metric(cmp.Or(o.metric, string(result.Reward)))
 	o.Pairs = cmp.Or(o.Pairs, "first")
-	if !cmd.Flags().Changed("alpha") {
+	if o.Alpha == 0 && !cmd.Flags().Changed("alpha") {
 		o.Alpha = compare.DefaultAlpha
 	}
 	o.Correction = compare.Correction(o.correction)
-	var err error
-	if o.Scores, err = scores(o.scores, inputs); err != nil {
+	given, err := scores(o.scores, inputs)
+	if err != nil {
 		return err
 	}
+	maps.Copy(o.Scores, given)
 	r, err := compare.Compare(inputs, o.Options)
 	if err != nil {
 		return cli.Usage(err)
@@ -163,24 +184,30 @@ func scores(given []string, inputs []*compare.Input) (map[string]compare.Range, 
 	return out, nil
 }
 
-// Read reads an output directory.
-func Read(dir string) (*compare.Input, error) {
+// read reads an output directory, and what its config says of comparisons.
+func read(dir string) (*compare.Input, *experiment.Compare, error) {
 	plan, summary, err := host.ReadResults(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	digests, err := readDigests(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	in := &compare.Input{Dir: dir, Summary: summary, Streams: map[string]compare.Stream{}}
+	if s := plan.Sequential(); s != nil {
+		in.Metric = s.Metric
+		if in.Until, err = plan.Decide(dir); err != nil {
+			return nil, nil, err
+		}
+	}
 	for _, env := range plan.Environments {
 		in.Streams[env.Name] = compare.Stream{
 			Seed: plan.Config.Seed, Steps: plan.Config.Steps, Discount: *plan.Config.Discount,
 			Plugin: strings.Join(append([]string{env.Plugin}, env.Args...), " "), Params: canonical(env.Params), Digest: digests[env.Plugin],
 		}
 	}
-	return in, nil
+	return in, plan.Config.Compare, nil
 }
 
 // canonical writes equal parameters as equal text.

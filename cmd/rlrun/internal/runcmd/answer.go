@@ -29,14 +29,29 @@ type answer struct {
 func (a *answer) show(cmd *cobra.Command, r *experiment.Results) error {
 	w := cmd.OutOrStdout()
 	t := totals(r.Summary)
+	progress, err := a.x.Plan.Decide(r.Dir)
+	if err != nil {
+		return err
+	}
 	switch {
 	case a.json:
-		if err := cli.WriteJSON(w, a.outcome(r)); err != nil {
+		out := a.outcome(r)
+		for i := range progress {
+			p := &progress[i]
+			out.Until = append(out.Until, verdict{p.Environment, p.A, p.B, string(p.Decision), p.Better, p.Runs(), p.Dropped})
+		}
+		if err := cli.WriteJSON(w, out); err != nil {
 			return err
 		}
 	case !a.quiet:
 		if err := result.WriteTable(w, r.Summary, cli.Width(w)); err != nil {
 			return err
+		}
+		if progress != nil {
+			fmt.Fprintln(w)
+		}
+		for i := range progress {
+			fmt.Fprintln(w, progress[i].String())
 		}
 		if a.reused != nil {
 			a.printWork(w, t, r.Summary.Meta.Steps)
@@ -132,6 +147,18 @@ type outcome struct {
 	Files       []string         `json:"files"`
 	Summary     []result.Row     `json:"summary"`
 	Failures    []result.Failure `json:"failures"`
+	Until       []verdict        `json:"until,omitempty"`
+}
+
+// verdict is what the test that stops an experiment says of A and B.
+type verdict struct {
+	Environment string `json:"environment"`
+	A           string `json:"a"`
+	B           string `json:"b"`
+	Decision    string `json:"decision"`
+	Better      string `json:"better"`
+	Runs        int    `json:"runs"`
+	Dropped     int    `json:"dropped"`
 }
 
 const outcomeKeys = `
@@ -147,7 +174,10 @@ const outcomeKeys = `
                        agent, metric, n, failed, mean, stderr, ci_low, ci_high,
                        iqm, iqm_ci_low, iqm_ci_high, difference (to the first
                        agent, run by run: n, mean, stderr, ci_low, ci_high)
-  failures             environment, agent, run, steps, error`
+  failures             environment, agent, run, steps, error
+  until                with compare.until, what the test that stops says of each
+                       pair: environment, a, b, decision (larger, smaller: a minus
+                       b; open, undecided), better, runs it rests on, dropped`
 
 func (a *answer) outcome(r *experiment.Results) outcome {
 	t := totals(r.Summary)

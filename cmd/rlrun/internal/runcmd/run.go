@@ -47,7 +47,7 @@ const runKeys = `
 type runOptions struct {
 	resume, overwrite, mixed bool
 	yes, quiet, json         bool
-	lock                     string
+	lock, until              string
 }
 
 // New returns the command rlrun run.
@@ -70,6 +70,7 @@ func New(app *host.App) *cobra.Command {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	config.Flags(fs)
+	fs.StringVar(&o.until, "until", "", "decided: end an experiment once its comparisons are decided; sets compare.until")
 	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
 	fs.BoolVar(&o.overwrite, "overwrite", false, "replace the results in an output directory; refuses a directory that holds anything that rlrun did not write")
 	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results say mixed then")
@@ -132,6 +133,11 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 // prepare reads the config and checks everything that can be checked before the
 // first run.
 func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*experiment.Experiment, error) {
+	if o.until != "" {
+		if err := cmd.Flags().Set("set", "compare.until="+o.until); err != nil {
+			return nil, err
+		}
+	}
 	file, err := config.Load(name, cmd.InOrStdin(), cmd.Flags())
 	if err != nil {
 		return nil, err

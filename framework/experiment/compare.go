@@ -1,0 +1,191 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// Compare says how agents are compared, declared before anything runs
+// (docs/statistics.md).
+type Compare struct {
+	// Metric to compare. Lower is better for regret. Default: reward.
+	Metric result.Metric `json:"metric,omitempty"`
+	// Pairs to compare: first compares all agents with the first, all compares all
+	// pairs. Default: first.
+	Pairs string `json:"pairs,omitempty" jsonschema:"enum=first,enum=all,default=first"`
+	// Alpha is the level of all tests together: the probability of any wrong
+	// verdict. Default: 0.05.
+	Alpha float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.05"`
+	// Until decided stops agents whose comparisons are all decided, looking after
+	// every block of runs; runs is then the most that are made. Default: all runs
+	// are made.
+	Until string `json:"until,omitempty" jsonschema:"enum=decided"`
+	// Block is the number of runs between looks. Default: 20.
+	Block int `json:"block,omitempty" jsonschema:"minimum=1,default=20"`
+	// Scores gives, by the label of an environment, the values of the metric that
+	// count as 0 (low) and 1 (high). Default: uniformly random and optimal, where
+	// the model is known.
+	Scores map[string]compare.Range `json:"scores,omitempty"`
+}
+
+const untilDecided = "decided"
+
+// compare fills in the defaults of Config.Compare and checks it; environments and
+// agents are expanded.
+func (p *Plan) compare() error {
+	if p.Config.Compare == nil {
+		return nil
+	}
+	c := *p.Config.Compare
+	p.Config.Compare = &c
+	if c.Metric == "" {
+		c.Metric = result.Reward
+	}
+	if c.Pairs == "" {
+		c.Pairs = "first"
+	}
+	if c.Alpha == 0 {
+		c.Alpha = compare.DefaultAlpha
+	}
+	if c.Block == 0 {
+		c.Block = 20
+	}
+	if _, ok := compare.LowerIsBetter(c.Metric); !ok {
+		return At(fmt.Errorf("%s is neither better nor worse when it is larger; choose another metric", c.Metric), "compare", "metric")
+	}
+	recorded := p.Config.Record.Metrics
+	if slices.Contains(result.Metrics(), c.Metric) && !slices.Contains(recorded, c.Metric) && !slices.Contains(recorded, recordedAs(c.Metric)) {
+		return At(fmt.Errorf("%s is not recorded; add %s to record.metrics", c.Metric, recordedAs(c.Metric)), "compare", "metric")
+	}
+	for name, r := range c.Scores {
+		if !slices.ContainsFunc(p.Environments, func(e Component) bool { return e.Name == name }) {
+			return At(fmt.Errorf("no environment is called %q", name), "compare", "scores")
+		}
+		if r.Low == r.High {
+			return At(errors.New("low and high must differ"), "compare", "scores", name)
+		}
+	}
+	if c.Until == "" {
+		return nil
+	}
+	return At(p.Sequential().Check(), "compare")
+}
+
+// recordedAs is the metric in records that a metric is made from.
+func recordedAs(m result.Metric) result.Metric {
+	if m == result.FinalReward || m == result.CumulativeReward {
+		return result.Reward
+	}
+	return m
+}
+
+// Sequential returns the test that stops the experiment; nil if all runs are made.
+func (p *Plan) Sequential() *compare.Sequential {
+	c := p.Config.Compare
+	if c == nil || c.Until != untilDecided {
+		return nil
+	}
+	s := &compare.Sequential{Metric: c.Metric, Pairs: c.Pairs, Alpha: c.Alpha, Block: c.Block, Runs: p.Config.Runs, Seed: p.Config.Seed}
+	meta := p.Meta()
+	s.Environments, s.Agents = meta.Environments, meta.Agents
+	return s
+}
+
+// sameComparison refuses to change the test that stops an experiment, or the number of
+// runs that it planned, once it has looked at records of dir: its level would not hold.
+func (p *Plan) sameComparison(dir string, old Config) error {
+	if old.Compare == nil && p.Config.Compare == nil {
+		return nil
+	}
+	before, err := Compile(old)
+	if err != nil {
+		return err
+	}
+	if before.Sequential() == nil && p.Sequential() == nil {
+		return nil
+	}
+	path := filepath.Join(dir, configFile)
+	if before.Sequential() != nil {
+		progress, err := before.Decide(dir)
+		if err != nil || !compare.Looked(progress) {
+			return err
+		}
+	} else if keys, err := result.ReadKeys(dir); err != nil || len(keys) == 0 {
+		return err
+	}
+	what := "compare differs"
+	if reflect.DeepEqual(before.Config.Compare, p.Config.Compare) {
+		if before.Config.Runs == p.Config.Runs {
+			return nil
+		}
+		what = fmt.Sprintf("runs differs: it was %d and is now %d", before.Config.Runs, p.Config.Runs)
+	}
+	return fmt.Errorf("%s: %s: this is %w, as results were looked at, and the level of the test that stops it would not hold", path, what, ErrOtherExperiment)
+}
+
+// runUntil makes the runs that s needs, block by block. A run that failed is not tried
+// again, also with --resume: it may have been looked at.
+func (p *Plan) runUntil(ctx context.Context, o Options, s *compare.Sequential) error {
+	for {
+		progress, recorded, err := p.decide(o.Dir, s)
+		if err != nil {
+			return err
+		}
+		needed := s.Needed(progress)
+		block := o
+		block.Done = Done{}
+		left := 0
+		for _, c := range p.Cells() {
+			cell := result.Key{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name}
+			for run := range p.Config.Runs {
+				key := result.Key{Environment: cell.Environment, Agent: cell.Agent, Run: run}
+				if block.Done[key] = recorded[key] || run >= needed[cell]; !block.Done[key] {
+					left++
+				}
+			}
+		}
+		if left == 0 {
+			return nil
+		}
+		if err := p.runAll(ctx, block); err != nil {
+			return err
+		}
+	}
+}
+
+// Decide looks at the records in dir: what the test that stops the experiment says of
+// every comparison. Nil if all runs are made.
+func (p *Plan) Decide(dir string) ([]compare.Progress, error) {
+	s := p.Sequential()
+	if s == nil {
+		return nil, nil
+	}
+	progress, _, err := p.decide(dir, s)
+	return progress, err
+}
+
+// decide returns also which runs have a record.
+func (p *Plan) decide(dir string, s *compare.Sequential) ([]compare.Progress, map[result.Key]bool, error) {
+	meta := p.Meta()
+	meta.Metrics = []result.Metric{recordedAs(s.Metric)}
+	summary, err := result.Aggregate(meta, result.ReadRecords(dir))
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, err := result.ReadKeys(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	recorded := map[result.Key]bool{}
+	for _, k := range keys {
+		recorded[k.Key] = true
+	}
+	return s.Decide(summary, func(k result.Key) bool { return recorded[k] }), recorded, nil
+}

@@ -1,0 +1,209 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+func comparing(c Compare) Config {
+	return Config{
+		Name: "x", Runs: 40, Steps: 10, Compare: &c,
+		Environments: []Component{{Name: "e", Plugin: "p"}},
+		Agents:       []Component{{Name: "a", Plugin: "q"}, {Name: "b", Plugin: "q"}, {Name: "c", Plugin: "q"}},
+	}
+}
+
+func TestCompareDefaults(t *testing.T) {
+	p, err := Compile(comparing(Compare{Until: "decided"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.Sequential()
+	if s == nil || s.Metric != result.Reward || s.Pairs != "first" || s.Alpha != compare.DefaultAlpha || s.Block != 20 || s.Runs != 40 {
+		t.Errorf("%+v", s)
+	}
+	if p, err := Compile(comparing(Compare{})); err != nil || p.Sequential() != nil {
+		t.Errorf("without until: %v", err)
+	}
+	again, err := Compile(p.Config)
+	if err != nil || !reflect.DeepEqual(again.Sequential(), s) {
+		t.Errorf("compiled again: %v", err)
+	}
+	if _, ok := p.Config.essence()["compare"]; ok {
+		t.Error("records are said to depend on how they are compared")
+	}
+}
+
+func TestCompareRefusals(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*Config)
+		where  string
+		says   string
+	}{
+		"metric without direction": {func(c *Config) { c.Compare.Metric = result.MixingTime }, "compare.metric", "neither better nor worse"},
+		"metric not recorded": {func(c *Config) {
+			c.Compare.Metric, c.Record.Metrics = result.Regret, []result.Metric{result.Reward}
+		}, "compare.metric", "add regret to record.metrics"},
+		"unknown environment": {func(c *Config) { c.Compare.Scores = map[string]compare.Range{"f": {High: 1}} }, "compare.scores", `"f"`},
+		"empty scale":         {func(c *Config) { c.Compare.Scores = map[string]compare.Range{"e": {Low: 1, High: 1}} }, "compare.scores.e", "differ"},
+		"too few runs":        {func(c *Config) { c.Runs, c.Compare.Until = 6, "decided" }, "compare", "at least 7 runs, not 6"},
+		"one agent":           {func(c *Config) { c.Agents, c.Compare.Until = c.Agents[:1], "decided" }, "compare", "two agents"},
+	} {
+		c := comparing(Compare{})
+		tt.change(&c)
+		_, err := Compile(c)
+		var field *FieldError
+		if !errors.As(err, &field) || field.Path.String() != tt.where || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name == "too few runs" && !errors.Is(err, stat.ErrTooFewRuns) {
+			t.Errorf("%s is %v", name, err)
+		}
+	}
+	// Made from the reward, which is recorded.
+	c := comparing(Compare{Metric: result.FinalReward})
+	c.Record.Metrics = []result.Metric{result.Reward}
+	if _, err := Compile(c); err != nil {
+		t.Error(err)
+	}
+}
+
+// always takes action 1, which pays one more than action 0.
+type always struct{}
+
+func (always) SelectAction(context.Context, space.Value) (space.Value, error) {
+	return space.Value{Int: 1}, nil
+}
+
+func (always) Update(context.Context, framework.Transition) error { return nil }
+
+func withAlways(open Opener) Opener {
+	return func(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
+		if c.Plugin != "always" {
+			return open(ctx, c)
+		}
+		return &vector.AgentPlugin{Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
+			return vector.VectorizeAgent(func(uint64) (framework.Agent, error) { return always{}, nil }, spec, lanes)
+		}}, func() error { return nil }, nil
+	}
+}
+
+// until is an experiment whose agent "better" is decided soon, and "same" never.
+func until(c *Config) {
+	c.Runs, c.Steps = 33, 20
+	c.Agents = []Component{{Name: "base", Plugin: "alternate"}, {Name: "better", Plugin: "always"}, {Name: "same", Plugin: "alternate"}}
+	c.Compare = &Compare{Until: "decided", Block: 8}
+}
+
+func TestRunsUntilDecided(t *testing.T) {
+	dir := t.TempDir()
+	p := plan(t, until)
+	want := do(t, p, dir, false, withAlways(opener(nil)))
+	made := map[string]int{}
+	for key := range want {
+		made[key.Agent]++
+	}
+	if made["base"] != 33 || made["same"] != 33 || made["better"] >= 33 || made["better"]%8 != 0 {
+		t.Errorf("runs made: %v", made)
+	}
+	progress, err := p.Decide(dir)
+	if err != nil || progress[0].Better != "better" || progress[0].Runs() != made["better"] || progress[1].Decision != stat.Undecided {
+		t.Errorf("%v, %v", progress, err)
+	}
+	// Neither workers nor lanes nor interruptions change what is made.
+	for range 2 {
+		if got := do(t, plan(t, func(c *Config) { until(c); c.Workers, c.Lanes = 3, 2 }), t.TempDir(), false, withAlways(opener(nil))); !maps.Equal(got, want) {
+			t.Error("with other workers and lanes other runs are made")
+		}
+	}
+	dir = t.TempDir()
+	for stopped := range 40 {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		p := plan(t, func(c *Config) { until(c); c.Workers, c.Lanes = 1, 1 })
+		done, err := p.Prepare(dir, stopped > 0, Session{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := 0
+		err = p.Run(ctx, Options{Dir: dir, Open: withAlways(opener(nil)), Done: done, Event: func(e Event) {
+			if runs += e.Runs; runs >= 9 {
+				cancel(errors.New("stopped"))
+			}
+		}})
+		cancel(nil)
+		if err == nil {
+			break
+		}
+	}
+	if got := records(t, dir); !maps.Equal(got, want) {
+		t.Errorf("with interruptions %d records, without %d", len(got), len(want))
+	}
+}
+
+// A failed run takes its pair with it, and is not tried again: it was looked at.
+func TestUntilDecidedWithFailures(t *testing.T) {
+	dir := t.TempDir()
+	p := plan(t, func(c *Config) { until(c); c.Limits.Restarts = new(int); c.Lanes = 1 })
+	bad := opener(func(call int, seeds []uint64) error {
+		if seeds[0]%5 == 0 && call == 7 {
+			return &vector.LaneError{Lane: 0, Err: errors.New("broke")}
+		}
+		return nil
+	})
+	want := do(t, p, dir, false, withAlways(bad))
+	failed := 0
+	for _, line := range want {
+		if strings.Contains(line, `"failed"`) {
+			failed++
+		}
+	}
+	progress, err := p.Decide(dir)
+	if err != nil || failed == 0 || progress[1].Dropped == 0 || progress[1].Runs()+progress[1].Dropped != 33 {
+		t.Fatalf("%d failed; %v, %v", failed, progress, err)
+	}
+	if got := do(t, p, dir, true, withAlways(opener(nil))); !maps.Equal(got, want) {
+		t.Error("failed runs were tried again")
+	}
+}
+
+func TestResumeKeepsTheComparison(t *testing.T) {
+	dir := t.TempDir()
+	do(t, plan(t, until), dir, false, withAlways(opener(nil)))
+	for name, change := range map[string]func(*Config){
+		"runs":   func(c *Config) { c.Runs = 60 },
+		"alpha":  func(c *Config) { c.Compare.Alpha = 0.1 },
+		"block":  func(c *Config) { c.Compare.Block = 4 },
+		"metric": func(c *Config) { c.Compare.Metric = result.FinalReward },
+		"until":  func(c *Config) { c.Compare.Until = "" },
+	} {
+		p := plan(t, func(c *Config) { until(c); change(c) })
+		if _, err := p.Prepare(dir, true, Session{}); !errors.Is(err, ErrOtherExperiment) || !strings.Contains(err.Error(), "the level of the test") {
+			t.Errorf("%s changed: %v", name, err)
+		}
+	}
+	if _, err := plan(t, until).Prepare(dir, true, Session{}); err != nil {
+		t.Errorf("unchanged: %v", err)
+	}
+	// Results that were there to see were looked at, too.
+	plain := t.TempDir()
+	do(t, plan(t, func(c *Config) { until(c); c.Compare = nil }), plain, false, withAlways(opener(nil)))
+	if _, err := plan(t, until).Prepare(plain, true, Session{}); !errors.Is(err, ErrOtherExperiment) {
+		t.Errorf("until added afterwards: %v", err)
+	}
+	// Without a stopping rule, more runs are only more runs.
+	if _, err := plan(t, func(c *Config) { until(c); c.Compare = &Compare{Alpha: 0.1}; c.Runs = 60 }).Prepare(plain, true, Session{}); err != nil {
+		t.Errorf("more runs: %v", err)
+	}
+}
