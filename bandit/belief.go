@@ -6,7 +6,7 @@
 // the exact references they are judged by (Gittins, backward induction).
 // Policies that act on these beliefs are in bandit/policy.
 //
-//   - Beliefs: Population, Beta, NormalGamma, Gaussian, Particles,
+//   - Beliefs: Population, Beta, NormalGamma, Gaussian, GammaPoisson, Particles,
 //     ShiftedExponential, Uniform, TwoPoint; any other type with the four
 //     methods of Belief works with everything here. ProbExceeds compares two.
 //   - Horizons: Discounted, DiscountedFinite, Finite, Weights.

@@ -18,7 +18,7 @@ var (
 	_ Learner = (*Particles)(nil)
 )
 
-var beliefKinds = []string{"beta", "gaussian", "normal-gamma", "exponential", "uniform", "two-point", "population", "particles"}
+var beliefKinds = []string{"beta", "gaussian", "normal-gamma", "gamma-poisson", "exponential", "uniform", "two-point", "population", "particles"}
 
 // drawBelief draws a belief of one of the kinds, all if none is named, with
 // its bulk somewhere in [-1, 2].
@@ -35,6 +35,8 @@ func drawBelief(t *rapid.T, label string, kinds ...string) Belief {
 		return Gaussian{real("mean", -1, 2), size("sd"), 1}
 	case "normal-gamma":
 		return NormalGamma{real("mean", -1, 2), size("lambda"), 0.6 + 3*size("alpha"), size("beta")}
+	case "gamma-poisson":
+		return GammaPoisson{1 + size("a"), 1 + size("b")}
 	case "exponential":
 		return ShiftedExponential{real("mu", -1, 1), size("rate")}
 	case "uniform":

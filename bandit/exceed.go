@@ -180,7 +180,7 @@ func (d Uniform) window() (lo, centre, spread, hi float64) {
 
 // smoothExceed is ∫ f_j(y) P(q_i ≥ y+δ) dy in panels around the bulk of both.
 func smoothExceed(i shape, j smooth, delta float64) float64 {
-	lo, centre, spread, hi := j.(window).window()
+	lo, centre, spread, hi := j.window()
 	edges := []float64{lo, hi}
 	mark := func(centre, spread float64) {
 		for _, k := range []float64{-12, -3, 0, 3, 12} {

@@ -17,6 +17,7 @@ type shape interface {
 // smooth is a shape with a density inside its support.
 type smooth interface {
 	shape
+	window
 	density(x float64) float64
 }
 

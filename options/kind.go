@@ -25,7 +25,7 @@ type Kind interface {
 }
 
 // Kinds are all kinds, in the order of the documentation.
-var Kinds = []Kind{Greedy, Members, Constants, Uniform, RecencyBonus, CountBonus, Deviations, Repeats, Pairs}
+var Kinds = []Kind{Greedy, Members, Constants, Uniform, RecencyBonus, CountBonus, Untried, Deviations, Repeats, Pairs}
 
 // DefaultKinds are the kinds to explore with if none are given.
 var DefaultKinds = []Kind{Members, Constants}

@@ -33,7 +33,7 @@ type chooser interface {
 }
 
 // Rules are all rules, in the order of the documentation.
-var Rules = []Rule{RuleMean, RuleCommonModel, RuleIndex, RuleStochastic, RuleGain, RuleNever}
+var Rules = []Rule{RuleMean, RuleCommonModel, RuleIndex, RuleVPI, RuleStochastic, RuleGain, RuleNever}
 
 // RuleNames returns the names of Rules, in their order.
 func RuleNames() []string {

@@ -13,13 +13,13 @@ import (
 // the start, and how it learns. Fields left out have the defaults that their
 // descriptions give; a field that the kind does not use must be left out.
 type BeliefSpec struct {
-	Kind string `json:"kind,omitempty" jsonschema_description:"population holds several point estimates an arm, learning by online bootstrap, and point a single one; beta is conjugate to rewards of 0 and 1, gaussian to normal ones of known and normal-gamma of unknown variance; particles are weighted. Default: what suits the policy, as in the paper a population, or a point for epsilon-greedy; for policies that it does not have, a choice of ours."`
+	Kind string `json:"kind,omitempty" jsonschema_description:"population holds several point estimates an arm, learning by online bootstrap, and point a single one; beta is conjugate to rewards of 0 and 1, gaussian to normal ones of known and normal-gamma of unknown variance, gamma-poisson to counts; particles are weighted. Default: what suits the policy, as in the paper a population, or a point for epsilon-greedy; for policies that it does not have, a choice of ours."`
 
 	Members *int     `json:"members,omitempty" jsonschema:"minimum=1,maximum=1000000" jsonschema_description:"Number of members of a population (default 16, as in the paper) or of particles (default 256, a choice of ours)."`
 	Prior   string   `json:"prior,omitempty" jsonschema:"enum=uniform,enum=beta,enum=normal,default=uniform" jsonschema_description:"Distribution from which members and particles are drawn: uniform on [low,high], default of the paper; beta(a,b); or normal(mean,sd)."`
 	Low     *float64 `json:"low,omitempty" jsonschema_description:"Lower end of a uniform prior. Default: the least reward of the task, as in the paper; 0 if there is none."`
 	High    *float64 `json:"high,omitempty" jsonschema_description:"Upper end of a uniform prior. Default: the largest reward of the task, as in the paper; 1 if there is none."`
-	A       *float64 `json:"a,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"First parameter of a beta belief or prior: successes, so to speak. By default it is uniform, a choice of ours."`
+	A       *float64 `json:"a,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"First parameter of a beta belief or prior: successes, so to speak; of gamma-poisson, events in b rewards. By default it is uniform, a choice of ours."`
 	B       *float64 `json:"b,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Second parameter of a beta belief or prior: failures, so to speak; see a, a choice of ours likewise."`
 	Mean    *float64 `json:"mean,omitempty" jsonschema_description:"Mean of a normal prior, or of a gaussian or normal-gamma belief. Default: the middle of the range of rewards, 0 if unbounded; a choice of ours."`
 	SD      *float64 `json:"sd,omitempty" jsonschema:"exclusiveMinimum=0,default=1" jsonschema_description:"Standard deviation of a normal prior or gaussian belief; a choice of ours, to be set for the task."`
@@ -57,6 +57,12 @@ var beliefKinds = []beliefKind{
 	})},
 	{"normal-gamma", true, conjugateMaker("mean lambda alpha beta", func(s BeliefSpec, task Task) (bandit.NormalGamma, error) {
 		return bandit.NewNormalGamma(s.mean(task), or(s.Lambda, 1), or(s.Alpha, 2), or(s.Beta, 1))
+	})},
+	{"gamma-poisson", false, conjugateMaker("a b", func(s BeliefSpec, task Task) (bandit.GammaPoisson, error) {
+		if task.Low < 0 {
+			return bandit.GammaPoisson{}, fmt.Errorf("kind gamma-poisson needs rewards of at least 0, not in [%v, %v]", task.Low, task.High)
+		}
+		return bandit.NewGammaPoisson(or(s.A, 1), or(s.B, 1))
 	})},
 	{"particles", false, BeliefSpec.particles},
 }

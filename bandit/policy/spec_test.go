@@ -72,7 +72,7 @@ func TestSpecErrors(t *testing.T) {
 		{Spec{Kind: "backward-induction"}, BeliefSpec{}, unit, "horizon must be given"},
 		{Spec{Kind: "backward-induction", Horizon: new(1000)}, BeliefSpec{}, unit, "policy: a plan of 1000 pulls of 5 arms takes"},
 
-		{Spec{Kind: "thompson"}, BeliefSpec{Kind: "populace"}, unit, `belief: kind is "populace", must be one of population, point, beta, gaussian, normal-gamma, particles`},
+		{Spec{Kind: "thompson"}, BeliefSpec{Kind: "populace"}, unit, `belief: kind is "populace", must be one of ` + strings.Join(BeliefKinds(), ", ")},
 		{Spec{Kind: "thompson"}, BeliefSpec{Members: new(0)}, unit, "belief: members is 0, must be between 1 and"},
 		{Spec{Kind: "thompson"}, BeliefSpec{Members: new(1 << 30)}, unit, "members is 1073741824, too many for 5 arms"},
 		{Spec{Kind: "thompson"}, BeliefSpec{Kind: "point", Members: new(16)}, unit, "members does not apply to point"},

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/options"
+
 	"github.com/rlrun/rlrun/framework/experiment"
 )
 
@@ -20,10 +22,10 @@ agents:
 		{"good", "    exploration: {rule: index, bound: U+, horizon: {steps: 1e3}, options: [members, uniform], window: {fixed: 8}}\n", "", ""},
 		{"defaults", "    exploration: {}\n", "", ""},
 		{"unknown rule", "    exploration:\n      rule: means\n", "",
-			`exp.yaml:7: agents[0].exploration.rule: must be mean, common-model, index, stochastic, gain, never or paired, not the text "means"; did you mean mean?`},
+			`exp.yaml:7: agents[0].exploration.rule: must be ` + strings.Join(options.RuleNames(), ", ") + ` or paired, not the text "means"; did you mean mean?`},
 		{"unknown key", "    exploration:\n      window: {flor: 2}\n", "", "exp.yaml:7: agents[0].exploration.window.flor: unknown key; did you mean floor?"},
 		{"option", "    exploration: {options: [members, bonus]}\n", "",
-			`exp.yaml:6: agents[0].exploration.options[1]: must be greedy, members, constants, uniform, recency-bonus, count-bonus, deviations, repeats, pair, novelty or overdue, not the text "bonus"`},
+			`exp.yaml:6: agents[0].exploration.options[1]: must be ` + strings.Join(options.KindNames(), ", ") + `, novelty or overdue, not the text "bonus"`},
 		{"no horizon", "    exploration:\n      horizon: {}\n", "", "exp.yaml:7: agents[0].exploration.horizon: needs gamma or steps"},
 		{"endless horizon", "    exploration:\n      horizon:\n        gamma: 1\n", "", "exp.yaml:7: agents[0].exploration.horizon: gamma 1 needs steps"},
 		{"fixed and more", "    exploration:\n      window: {fixed: 3, cap: 9}\n", "",
