@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // fixed is an agent of three members: the mean prefers action 0, member k action k.
@@ -140,7 +141,8 @@ func TestCheck(t *testing.T) {
 		if err := p.Check(3); err != nil {
 			t.Fatal(err)
 		}
-		if bad(&p); !errors.Is(p.Check(3), framework.ErrInvalidParams) {
+		bad(&p)
+		if err := errors.Join(lanes.Check(&p), p.Check(3)); !errors.Is(err, framework.ErrInvalidParams) {
 			t.Errorf("%+v is accepted", p)
 		}
 	}
