@@ -278,10 +278,22 @@ func (d *Definition) checkSuccessorReward(r SuccessorReward) error {
 // name, description, size, initial distribution and terminal states; a terminal
 // state's row may be left empty.
 func Generate(d Definition, fill func(s, a int, row *Row)) (*Tabular, error) {
+	m, err := GenerateInto(new(Tabular), d, fill)
+	if err != nil {
+		return nil, err
+	}
+	m.next, m.prob = slices.Clip(m.next), slices.Clip(m.prob)
+	return m, nil
+}
+
+// GenerateInto is Generate in the memory of an earlier model, which it overwrites. It
+// returns m. After an error m is of no use.
+func GenerateInto(m *Tabular, d Definition, fill func(s, a int, row *Row)) (*Tabular, error) {
 	if err := d.checkSize(); err != nil {
 		return nil, err
 	}
-	m := &Tabular{name: d.Name, description: d.Description, states: d.States, actions: d.Actions}
+	*m = Tabular{name: d.Name, description: d.Description, states: d.States, actions: d.Actions,
+		start: m.start[:0], next: m.next[:0], prob: m.prob[:0], reward: m.reward[:0]}
 	if err := m.setTerminal(&d); err != nil {
 		return nil, err
 	}
@@ -289,8 +301,8 @@ func Generate(d Definition, fill func(s, a int, row *Row)) (*Tabular, error) {
 		return nil, err
 	}
 	rows := d.States * d.Actions
-	m.start = make([]int, 1, rows+1)
-	m.reward = make([]float64, 0, rows)
+	m.start = append(slices.Grow(m.start, rows+1), 0)
+	m.reward = slices.Grow(m.reward, rows)
 	var row Row
 	for s := range d.States {
 		for a := range d.Actions {
@@ -309,7 +321,6 @@ func Generate(d Definition, fill func(s, a int, row *Row)) (*Tabular, error) {
 			m.push(&row)
 		}
 	}
-	m.next, m.prob = slices.Clip(m.next), slices.Clip(m.prob)
 	return m, nil
 }
 

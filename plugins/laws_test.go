@@ -18,7 +18,7 @@ func TestAgentsFollowTheLaws(t *testing.T) {
 	params := map[string]json.RawMessage{"rlrun/bandit@1": json.RawMessage(`{"policy":{"kind":"optimistic-stochastic"}}`)}
 	slow := map[string]bool{ // seconds each
 		"rlrun/bayesian-q@1": true, "rlrun/psrl@1": true, "rlrun/boss@1": true, "rlrun/bootstrap-model@1": true,
-		"rlrun/mbie-eb@1": true, "rlrun/optimistic-model@1": true,
+		"rlrun/mbie-eb@1": true, "rlrun/beb@1": true, "rlrun/optimistic-model@1": true,
 	}
 	for _, p := range All() {
 		d, err := p.Describe(t.Context())

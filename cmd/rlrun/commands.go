@@ -24,14 +24,15 @@ var groups = []*cobra.Group{
 var commands = []struct {
 	group string // ID of the heading; "" for none
 	make  func(*host.App) *cobra.Command
+	keeps bool // an interrupt waits until what is finished is kept
 }{
-	{"experiments", runcmd.New},
-	{"experiments", runcmd.NewReport},
-	{"experiments", comparecmd.New},
-	{"experiments", exportcmd.New},
-	{"questions", thresholdcmd.New},
-	{"questions", mdpcmd.New},
-	{"plugins", plugincmd.New},
-	{"plugins", plugincmd.NewSchema},
-	{"", newVersion},
+	{"experiments", runcmd.New, true},
+	{"experiments", runcmd.NewReport, false},
+	{"experiments", comparecmd.New, false},
+	{"experiments", exportcmd.New, false},
+	{"questions", thresholdcmd.New, false},
+	{"questions", mdpcmd.New, false},
+	{"plugins", plugincmd.New, false},
+	{"plugins", plugincmd.NewSchema, false},
+	{"", newVersion, false},
 }

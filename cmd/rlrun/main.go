@@ -34,19 +34,22 @@ func main() {
 	os.Exit(status)
 }
 
-// interruptible returns a context that the first interrupt or SIGTERM cancels;
-// the second ends the process at once.
+// interruptible returns a context that the first interrupt or SIGTERM cancels. A
+// second interrupt ends the process at once; further SIGTERMs do nothing, because
+// schedulers send them to every process of a job and again through its script.
 func interruptible(parent context.Context, stderr io.Writer) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		for range signals {
-			if ctx.Err() != nil {
+		for s := range signals {
+			switch {
+			case ctx.Err() == nil:
+				fmt.Fprintln(stderr, "rlrun: stopping; interrupt again to stop at once")
+				cancel(cli.ErrInterrupted)
+			case s == os.Interrupt:
 				os.Exit(exitInterrupted)
 			}
-			fmt.Fprintln(stderr, "rlrun: stopping, what is finished is kept; interrupt again to stop at once")
-			cancel(cli.ErrInterrupted)
 		}
 	}()
 	return ctx, func() {

@@ -127,6 +127,9 @@ func TestDevFlag(t *testing.T) {
 	walk = func(cmd *cobra.Command) {
 		for _, c := range cmd.Commands() {
 			name := strings.TrimPrefix(c.CommandPath(), "rlrun ")
+			if strings.HasPrefix(name, "completion") {
+				continue
+			}
 			if has := c.Flags().Lookup("dev") != nil; has == slices.Contains(without, name) {
 				t.Errorf("%s: --dev is %v", name, has)
 			}

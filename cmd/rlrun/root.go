@@ -31,12 +31,16 @@ func newRoot(app *host.App) *cobra.Command {
 		Short:         "When is it worth exploring?",
 		Long:          overview,
 		Example:       overviewExample,
+		Version:       readBuild().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	})
 	root.AddGroup(groups...)
 	for _, c := range commands {
 		cmd := c.make(app)
+		if !c.keeps {
+			abandonable(cmd)
+		}
 		cmd.GroupID = c.group
 		root.AddCommand(cmd)
 	}
@@ -46,5 +50,27 @@ func newRoot(app *host.App) *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&app.Log, "log", log, "how much plugins log to stderr, `LEVEL` being off, error, warn, info, debug or trace (RLRUN_LOG)")
 	root.SetFlagErrorFunc(cli.FlagError)
+	root.SetVersionTemplate("rlrun {{.Version}}\n")
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			cli.Group(c)
+		}
+	}
 	return root
+}
+
+// abandonable lets an interrupt end a command and those below it at once: nothing that
+// they have begun is of use.
+func abandonable(cmd *cobra.Command) {
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			return cli.Abandon(cmd.Context(), func() error { return run(cmd, args) })
+		}
+	}
+	for _, c := range cmd.Commands() {
+		if c.Name() != "serve" { // ends with its host
+			abandonable(c)
+		}
+	}
 }

@@ -39,6 +39,9 @@ func readBuild() build {
 	return b
 }
 
+// String returns version, Go and platform in a line.
+func (b build) String() string { return fmt.Sprintf("%s (%s, %s)", b.Version, b.Go, b.Platform) }
+
 func newVersion(*host.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -55,7 +58,7 @@ source differed from that revision), go, platform.`,
 			if asJSON {
 				return cli.WriteJSON(cmd.OutOrStdout(), b)
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "rlrun %s (%s, %s)\n", b.Version, b.Go, b.Platform)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "rlrun %s\n", b)
 			return err
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -84,6 +85,9 @@ func Compile(cfg Config) (*Plan, error) {
 		return nil, err
 	}
 	if p.Agents, p.agentOrigins, err = expand(agents, cfg.Agents); err != nil {
+		return nil, err
+	}
+	if err := p.checkNames(); err != nil {
 		return nil, err
 	}
 	if n := float64(cfg.Runs) * float64(len(p.Grid)) * float64(len(p.Environments)*len(p.Agents)); n > mostKept {
@@ -220,7 +224,41 @@ func (c Component) sweep() ([]Component, error) {
 	if out[0].Name == "" {
 		out[0].Name = c.label()
 	}
+	if hole := holes.FindString(out[0].Name); hole != "" && len(keys) > 0 && strings.Contains(c.Name, hole) {
+		return nil, At(fmt.Errorf("%s stands for no key of the sweep; they are %s", hole, strings.Join(keys, ", ")), "name")
+	}
 	return out, nil
+}
+
+// holes are the places of swept values in a name.
+var holes = regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_.]*\}`)
+
+// longestSlug is how long the names of environment and agent may be together in a
+// file's name: 255 bytes are allowed, and run numbers, programs and a temporary suffix
+// take up to 90.
+const longestSlug = 160
+
+// checkNames refuses names that make the names of files too long.
+func (p *Plan) checkNames() error {
+	longest := func(list []Component) (at int, bytes int) {
+		for i, slug := range slugs(list) {
+			if len(slug) > bytes {
+				at, bytes = i, len(slug)
+			}
+		}
+		return at, bytes
+	}
+	e, environment := longest(p.Environments)
+	a, agent := longest(p.Agents)
+	if environment+agent <= longestSlug {
+		return nil
+	}
+	list, i, name := agents, p.agentOrigins[a], p.Agents[a].Name
+	if environment > agent {
+		list, i, name = environments, p.environmentOrigins[e], p.Environments[e].Name
+	}
+	return At(fmt.Errorf("the name %.40q… is too long for names of files: those of environment and agent may have %d bytes together, not %d; give it a shorter name",
+		name, longestSlug, environment+agent), list, i)
 }
 
 // label is the name of a component that has none.

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // WriteCurvesCSV writes one line for every point of every curve: environment,
@@ -89,9 +90,24 @@ func (t *csvTable) row(fields ...string) {
 	if t.mixed {
 		fields = append(fields, "mixed")
 	}
+	for i, field := range fields {
+		fields[i] = notFormula(field)
+	}
 	if t.err == nil {
 		t.err = t.Write(fields)
 	}
+}
+
+// notFormula puts an apostrophe before a text that a spreadsheet would take for a
+// formula.
+func notFormula(field string) string {
+	if field == "" || !strings.ContainsRune("=+-@\t\r", rune(field[0])) {
+		return field
+	}
+	if _, err := strconv.ParseFloat(field, 64); err == nil {
+		return field
+	}
+	return "'" + field
 }
 
 func (t *csvTable) close() error {

@@ -31,6 +31,7 @@ type replay struct {
 	seen   []int32 // states in which an action was tried
 	number []int32 // of a state in seen, or −1
 	solver mdp.DiscountedSolver
+	model  mdp.Tabular       // scratch of solve
 	value  []float64         // scratch of solve
 	policy mdp.Deterministic // scratch of solve
 }
@@ -103,8 +104,9 @@ func (y *replay) follow(m int) {
 // in which nothing has been tried. Where the solver fails, the values of before remain.
 func (y *replay) solve(m int) {
 	k, end := y.Members, len(y.seen)
-	model, err := mdp.Generate(mdp.Definition{States: end + 1, Actions: y.actions, Terminal: []int{end}}, func(s, a int, row *mdp.Row) {
+	model, err := mdp.GenerateInto(&y.model, mdp.Definition{States: end + 1, Actions: y.actions}, func(s, a int, row *mdp.Row) {
 		if s == end {
+			row.Add(end, 1)
 			return
 		}
 		i := int(y.seen[s])*y.actions + a

@@ -46,10 +46,7 @@ func Flags(fs *pflag.FlagSet) {
 // the values stay what was written, for the schema to judge.
 func (d *document) apply(fs *pflag.FlagSet) error {
 	var problems Problems
-	sets, err := fs.GetStringArray("set")
-	if err != nil {
-		return err
-	}
+	sets := fs.Lookup("set").Value.(pflag.SliceValue).GetSlice() // GetStringArray loses an empty one
 	v := viper.New()
 	file := map[string]any{}
 	for _, s := range settings() {

@@ -65,6 +65,7 @@ var variants = map[string][]string{
 	},
 	"boss":             {``, `{"horizon":3}`, `{"visits":2,"gamma":0.9}`},
 	"ucrl2":            {``, `{"horizon":3,"widths":"tabularl"}`, `{"scaling":0.1}`},
+	"beb":              {``, `{"gamma":0.5,"beta":3,"alpha":1}`},
 	"mbie-eb":          {``, `{"gamma":0.5,"beta":3}`},
 	"optimistic-model": {``, `{"gamma":0.5,"beta":3,"retry":0,"unseen":0}`, `{"unseen":1000}`, `{"criterion":"episode"}`},
 	"r-max":            {``, `{"m":1,"horizon":3}`, `{"m":2,"refine":true}`},
@@ -149,6 +150,7 @@ var wrong = []agenttest.Wrong{
 	{"ucrl2", `{"scaling":0}`, "scaling"},
 	{"ucrl2", `{"widths":"x"}`, "widths"},
 	{"ucrl2", `{"reward_low":2,"reward_high":1}`, "reward_low"},
+	{"beb", `{"alpha":0}`, "alpha"},
 	{"mbie-eb", `{"gamma":1}`, "gamma"},
 	{"mbie-eb", `{"beta":-1}`, "beta"},
 	{"mbie-eb", `{"reward_high":-2}`, "reward_low"},
@@ -218,7 +220,7 @@ func TestBrokenInput(t *testing.T) {
 
 // A step allocates nothing: 1000 steps within episodes and over their ends.
 func TestStepsDoNotAllocate(t *testing.T) {
-	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl", "ucrl2", "mbie-eb", "optimistic-model"} {
+	for _, name := range []string{"bayesian-q", "bootstrap-q", "q-learning", "sarsa", "dyna-q", "ucbvi", "gaussian-psrl", "ucrl2", "mbie-eb", "beb", "optimistic-model"} {
 		for _, params := range variants[name] {
 			t.Run(name+params, func(t *testing.T) {
 				c := agenttest.NewCaller(t, agents().Find(t, name), params)

@@ -3,6 +3,7 @@ package runcmd
 import (
 	"errors"
 	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,9 @@ experiment that was interrupted.
 		Example: "  rlrun report results/quickstart",
 		Args:    cli.Arguments(1, "an output directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
+				return cli.Usagef("%s is a file: name an output directory of rlrun run", args[0])
+			}
 			x, err := experiment.Read(args[0])
 			if errors.Is(err, fs.ErrNotExist) {
 				return cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", args[0])
