@@ -76,8 +76,8 @@ type Dirichlet struct {
 	seen    bool
 	rewards RewardPrior
 	logs    []float64
-	drawn   *scatter // a row of a draw, where few of many successors get a probability
-	latest  revision // of the mean
+	drawn   *scatter         // a row of a draw, where few of many successors get a probability
+	latest  incrementalModel // of the mean
 }
 
 var _ Belief = (*Dirichlet)(nil)
@@ -302,7 +302,7 @@ type Bootstrap struct {
 	weight  float64
 	mask    Mask
 	rng     *rand.Rand
-	latest  []revision // of the members, and the mean
+	latest  []incrementalModel // of the members, and the mean
 	scratch *scatter
 }
 

@@ -139,7 +139,7 @@ func BenchmarkDecideModelFree(b *testing.B) {
 	for i := range q {
 		q[i] = rng.Float64()
 	}
-	d, err := NewDecider(DeciderConfig{Horizon: bandit.Discounted(0.99)})
+	d, err := NewDecider(DeciderConfig{Rule: RuleCommonModel, Horizon: bandit.Discounted(0.99)})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -33,10 +33,12 @@ func Plugin() vector.Plugin {
 		},
 		Open: func(raw json.RawMessage, lanes int) (vector.Environment, error) {
 			p := Params{Params: arms.Default()}
+			standard := p.Arms
+			p.Arms = 0
 			if err := params.Decode(raw, &p); err != nil {
 				return nil, err
 			}
-			if err := p.Validate(); err != nil {
+			if err := p.Validate(standard); err != nil {
 				return nil, err
 			}
 			if low, high := p.Bounds(); low < 0 || high > 1 {

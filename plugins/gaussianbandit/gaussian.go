@@ -42,10 +42,12 @@ func Plugin() vector.Plugin {
 		},
 		Open: func(raw json.RawMessage, lanes int) (vector.Environment, error) {
 			p := defaults()
+			standard := p.Arms
+			p.Arms = 0
 			if err := params.Decode(raw, p); err != nil {
 				return nil, err
 			}
-			if err := p.Validate(); err != nil {
+			if err := p.Validate(standard); err != nil {
 				return nil, err
 			}
 			if !(p.Noise >= 0) || math.IsInf(p.Noise, 0) {

@@ -21,7 +21,7 @@ import (
 // Params says which arms there are.
 type Params struct {
 	Arms  int       `json:"arms,omitempty" jsonschema:"minimum=1,maximum=1000000,default=16" jsonschema_description:"Number of arms."`
-	Means []float64 `json:"means,omitempty" jsonschema_description:"Fixed mean rewards, one an arm; replaces arms and prior."`
+	Means []float64 `json:"means,omitempty" jsonschema_description:"Fixed mean rewards, one an arm; replaces prior."`
 	Prior Prior     `json:"prior,omitempty" jsonschema_description:"Distribution from which every run draws its arm means."`
 }
 
@@ -42,8 +42,14 @@ func Default() Params {
 	return Params{Arms: 16, Prior: Prior{Kind: "uniform", High: 1, A: 1, B: 1, SD: 1}}
 }
 
-// Validate checks the parameters; errors wrap framework.ErrInvalidParams.
-func (p *Params) Validate() error {
+// Validate checks the parameters; errors wrap framework.ErrInvalidParams. Arms is 0
+// if it was not given: then it becomes the number of means, or standard.
+func (p *Params) Validate(standard int) error {
+	if p.Arms == 0 && p.Means == nil {
+		p.Arms = standard
+	} else if p.Arms == 0 {
+		p.Arms = len(p.Means)
+	}
 	if err := p.check(); err != nil {
 		return fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 	}
@@ -61,6 +67,9 @@ func (p *Params) check() error {
 	}
 	if p.Means != nil && len(p.Means) == 0 {
 		return errors.New("means is empty: give one mean an arm")
+	}
+	if p.Means != nil && p.Arms != len(p.Means) {
+		return fmt.Errorf("means has %d entries for %d arms: give one mean an arm, or leave arms out", len(p.Means), p.Arms)
 	}
 	q := p.Prior
 	switch {

@@ -96,7 +96,7 @@ func (f *mdpFlags) add(app *host.App, cmd *cobra.Command) {
 	fs.StringVar(&f.policy, "policy", "optimal", "`P` is optimal, uniform, an action or a file")
 	fs.Float64Var(&f.gamma, "gamma", 0, "criterion: the reward for ever with discount `G`, 0 ≤ G < 1")
 	fs.BoolVar(&f.average, "average", false, "criterion: the average reward per step (the default)")
-	fs.IntVar(&f.horizon, "horizon", 0, "criterion: the sum of the next `H` rewards")
+	cli.CountVar(fs, &f.horizon, "horizon", 0, "criterion: the sum of the next `H` rewards")
 	fs.BoolVar(&f.restart, "restart", false, "let episodes follow each other, or not (default: for the average)")
 }
 

@@ -137,7 +137,7 @@ func New(*host.App) *cobra.Command {
 	fs.StringVar(&beliefText, "belief", "", "belief about the uncertain arm's mean, `KIND:ARGS`")
 	fs.Float64Var(&against, "against", 0, "mean reward `Q` of the greedy arm")
 	fs.Float64Var(&gamma, "gamma", 0, "discount `G` of later rewards, 0 ≤ G < 1 (G ≤ 1 with --horizon)")
-	fs.IntVar(&horizon, "horizon", 0, "rewards 0 to `N` count")
+	cli.CountVar(fs, &horizon, "horizon", 0, "rewards 0 to `N` count")
 	fs.IntVar(&hold, "hold", 1, "pulls `T` that an exploration takes")
 	fs.Float64Var(&lower, "lower-bound", 0, "least value `B` that the mean of an arm can have")
 	fs.BoolVar(&asJSON, "json", false, "for machines")

@@ -2,15 +2,15 @@ package mdp
 
 import "slices"
 
-// revision is a model that is kept up to date row by row.
-type revision struct {
+// incrementalModel is a model that is kept up to date row by row.
+type incrementalModel struct {
 	now, spare Tabular // spare is memory: of the rows that have changed, or for all
 	known      bool
 	changed    []int // rows that are out of date
 	flagged    []bool
 }
 
-func (r *revision) change(row int) {
+func (r *incrementalModel) change(row int) {
 	if r.known && !r.flagged[row] {
 		r.flagged[row] = true
 		r.changed = append(r.changed, row)
@@ -18,7 +18,7 @@ func (r *revision) change(row int) {
 }
 
 // update brings the model up to date: row appends one.
-func (r *revision) update(states, actions int, row func(t *Tabular, s, a int)) *Tabular {
+func (r *incrementalModel) update(states, actions int, row func(t *Tabular, s, a int)) *Tabular {
 	t := &r.now
 	if !r.known {
 		r.known, r.flagged = true, make([]bool, states*actions)
@@ -87,7 +87,7 @@ func (b *Bootstrap) LatestMean() *Tabular { return b.revise(len(b.members), b.me
 
 func (b *Bootstrap) revise(i int, members []*Counts, prior []*Tabular) *Tabular {
 	if b.latest == nil {
-		b.latest = make([]revision, len(b.members)+1)
+		b.latest = make([]incrementalModel, len(b.members)+1)
 	}
 	c := members[0]
 	if b.scratch == nil {
