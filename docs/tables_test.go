@@ -177,30 +177,33 @@ func TestConfigTable(t *testing.T) {
 // of it is in the table. What lanes may implement is the SDK's, but for rollouts.
 func TestOptionalTable(t *testing.T) {
 	methods := map[string]string{"io.Closer": "Close"}
-	for _, file := range []string{"optional.go", "rollout.go"} {
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "framework", file), nil, 0)
-		if err != nil {
-			t.Fatal(err)
+	for _, folder := range []string{"framework", filepath.Join("framework", "vector")} {
+		files, err := filepath.Glob(filepath.Join("..", folder, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatal("no files in", folder, err)
 		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			spec, ok := n.(*ast.TypeSpec)
-			if !ok {
-				return true
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
 			}
-			i, ok := spec.Type.(*ast.InterfaceType)
-			if !ok {
-				return true
-			}
-			name := spec.Name.Name
-			if i.Methods.NumFields() != 1 || len(i.Methods.List[0].Names) != 1 {
-				t.Errorf("framework.%s has other than one method", name)
+			ast.Inspect(f, func(n ast.Node) bool {
+				spec, ok := n.(*ast.TypeSpec)
+				if !ok {
+					return true
+				}
+				i, ok := spec.Type.(*ast.InterfaceType)
+				if !ok {
+					return true
+				}
+				// What the host needs of lanes is no ability of an author's type.
+				name := spec.Name.Name
+				if i.Methods.NumFields() == 1 && len(i.Methods.List[0].Names) == 1 && !strings.HasPrefix(name, "Lane") {
+					methods[name] = i.Methods.List[0].Names[0].Name
+				}
 				return false
-			}
-			if !strings.HasPrefix(name, "Lane") {
-				methods[name] = i.Methods.List[0].Names[0].Name
-			}
-			return false
-		})
+			})
+		}
 	}
 	rows, names := tableOf(t, "plugins.md", "What else it can do")
 	same(t, names, slices.Collect(maps.Keys(methods)))
