@@ -73,7 +73,7 @@ func shorten(label string, n int) string {
 func labelWidth(labels []string) float64 {
 	n := 0
 	for _, l := range labels {
-		n = max(n, len([]rune(shorten(l, 36))))
+		n = max(n, len([]rune(l)))
 	}
 	return 7 * float64(n)
 }
@@ -90,7 +90,7 @@ func DifferencesSVG(r *Result, env string) string {
 			continue
 		}
 		rows = append(rows, c)
-		labels = append(labels, shorten(c.A, 17)+" − "+shorten(c.B, 16))
+		labels = append(labels, shorten(c.A, 26)+" − "+shorten(c.B, 26))
 		for _, x := range []float64{c.Difference.Value, c.Difference.Low, c.Difference.High} {
 			if !math.IsNaN(x) {
 				low, high = min(low, x), max(high, x)
@@ -220,7 +220,11 @@ func CriticalDifferenceSVG(r *Result) string {
 	}
 	k := r.Overall.Ranks
 	n := len(k.Agents)
-	side := max(90, labelWidth(k.Agents)+50)
+	var labels []string
+	for _, agent := range k.Agents {
+		labels = append(labels, shorten(agent, 36))
+	}
+	side := max(90, labelWidth(labels)+50)
 	const plot, step, bar = 420.0, 20.0, 8.0
 	axis := 56.0
 	half := (n + 1) / 2
@@ -239,12 +243,12 @@ func CriticalDifferenceSVG(r *Result) string {
 	d.line(side, 12, side, 20, ink, 2)
 	d.line(side+cd, 12, side+cd, 20, ink, 2)
 	d.text(side+cd+8, 20, "start", fmt.Sprintf("Nemenyi's critical difference %.2f", k.CriticalDifference))
-	for i, agent := range k.Agents {
+	for i := range k.Agents {
 		at, row := x(k.Mean[i]), i
-		edge, anchor, label := side-8, "end", fmt.Sprintf("%s  %.2f", shorten(agent, 36), k.Mean[i])
+		edge, anchor, label := side-8, "end", fmt.Sprintf("%s  %.2f", labels[i], k.Mean[i])
 		if i >= half {
 			row = n - 1 - i
-			edge, anchor, label = side+plot+8, "start", fmt.Sprintf("%.2f  %s", k.Mean[i], shorten(agent, 36))
+			edge, anchor, label = side+plot+8, "start", fmt.Sprintf("%.2f  %s", k.Mean[i], labels[i])
 		}
 		y := rows + step*float64(row)
 		d.path([]float64{at, axis, at, y, edge, y}, ink, 1, 0.8, false)
@@ -272,7 +276,7 @@ func ticks(low, high float64, n int) []float64 {
 	}
 	var out []float64
 	for i := math.Ceil(low / step); i*step <= high; i++ {
-		out = append(out, i*step)
+		out = append(out, i*step+0) // no negative zero
 	}
 	return out
 }

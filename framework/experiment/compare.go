@@ -2,11 +2,14 @@ package experiment
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/result"
@@ -188,4 +191,66 @@ func (p *Plan) decide(dir string, s *compare.Sequential) ([]compare.Progress, ma
 		recorded[k.Key] = true
 	}
 	return s.Decide(summary, func(k result.Key) bool { return recorded[k] }), recorded, nil
+}
+
+// Streams says, by label, which random numbers and which task the runs in each
+// environment meet. digests are those of plugins with files of their own, by what the
+// config calls them.
+func (p *Plan) Streams(digests map[string]string) map[string]compare.Stream {
+	out := map[string]compare.Stream{}
+	for _, e := range p.Environments {
+		out[e.Name] = compare.Stream{
+			Seed: p.Config.Seed, Steps: p.Config.Steps, Discount: *p.Config.Discount,
+			Plugin: strings.Join(append([]string{e.Plugin}, e.Args...), " "), Params: canonical(e.Params), Digest: digests[e.Plugin],
+		}
+	}
+	return out
+}
+
+// canonical writes equal parameters as equal text.
+func canonical(params json.RawMessage) string {
+	var v any
+	if json.Unmarshal(params, &v) != nil || v == nil {
+		return "{}"
+	}
+	text, err := json.Marshal(v) // sorts keys
+	if err != nil {
+		return string(params)
+	}
+	return string(text)
+}
+
+// comparisonsOutput compares agents as the config declares.
+type comparisonsOutput struct{}
+
+func (comparisonsOutput) Name() string { return "comparisons" }
+func (comparisonsOutput) Doc() string {
+	return "comparisons.csv: which agent is better, if the config says how to compare"
+}
+
+func (comparisonsOutput) Write(r *Results) ([]string, error) {
+	c := r.Plan.Config.Compare
+	if c == nil {
+		return nil, nil
+	}
+	in := &compare.Input{Dir: r.Dir, Summary: r.Summary, Streams: r.Plan.Streams(nil), Metric: c.Metric}
+	var err error
+	if in.Until, err = r.Plan.Decide(r.Dir); err != nil {
+		return nil, err
+	}
+	found, err := compare.Compare([]*compare.Input{in}, compare.Options{
+		Metric: c.Metric, Pairs: c.Pairs, Alpha: c.Alpha, Correction: compare.Holm, Scores: c.Scores,
+	})
+	if err != nil { // as of an experiment that was interrupted early
+		r.Summary.Notices = append(r.Summary.Notices, fmt.Sprintf("Agents were not compared: %v.", err))
+		return nil, nil
+	}
+	const name = "comparisons.csv"
+	if err := r.write(name, func(w io.Writer) error { return compare.WriteCSV(w, found) }); err != nil {
+		return nil, err
+	}
+	if slices.Contains(r.Files, databaseFile) {
+		err = compare.WriteSQLite(filepath.Join(r.Dir, databaseFile), found)
+	}
+	return []string{name}, err
 }

@@ -25,7 +25,7 @@ type Output interface {
 // Outputs lists the outputs that a config can choose from. A new one is a type and
 // a line here.
 func Outputs() []Output {
-	return []Output{csvOutput{}, sqliteOutput{}, plotsOutput{}, reportOutput{}}
+	return []Output{csvOutput{}, sqliteOutput{}, comparisonsOutput{}, plotsOutput{}, reportOutput{}}
 }
 
 // chosenOutputs returns the outputs of the given names; all of them for no names.
@@ -127,6 +127,8 @@ func (csvOutput) Write(r *Results) ([]string, error) {
 	return files, nil
 }
 
+const databaseFile = "results.db"
+
 // sqliteOutput makes a database.
 type sqliteOutput struct{}
 
@@ -134,8 +136,7 @@ func (sqliteOutput) Name() string { return "sqlite" }
 func (sqliteOutput) Doc() string  { return "results.db: the same in SQLite, and the decisions" }
 
 func (sqliteOutput) Write(r *Results) ([]string, error) {
-	const name = "results.db"
-	return []string{name}, result.WriteSQLite(filepath.Join(r.Dir, name), r.Summary, r.WithoutCurves())
+	return []string{databaseFile}, result.WriteSQLite(filepath.Join(r.Dir, databaseFile), r.Summary, r.WithoutCurves())
 }
 
 // plotsOutput makes drawings.

@@ -194,30 +194,14 @@ func read(dir string) (*compare.Input, *experiment.Compare, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	in := &compare.Input{Dir: dir, Summary: summary, Streams: map[string]compare.Stream{}}
+	in := &compare.Input{Dir: dir, Summary: summary, Streams: plan.Streams(digests)}
 	if s := plan.Sequential(); s != nil {
 		in.Metric = s.Metric
 		if in.Until, err = plan.Decide(dir); err != nil {
 			return nil, nil, err
 		}
 	}
-	for _, env := range plan.Environments {
-		in.Streams[env.Name] = compare.Stream{
-			Seed: plan.Config.Seed, Steps: plan.Config.Steps, Discount: *plan.Config.Discount,
-			Plugin: strings.Join(append([]string{env.Plugin}, env.Args...), " "), Params: canonical(env.Params), Digest: digests[env.Plugin],
-		}
-	}
 	return in, plan.Config.Compare, nil
-}
-
-// canonical writes equal parameters as equal text.
-func canonical(params json.RawMessage) string {
-	var v any
-	if json.Unmarshal(params, &v) != nil || v == nil {
-		return "{}"
-	}
-	text, _ := json.Marshal(v) // sorts keys; what was decoded can be encoded
-	return string(text)
 }
 
 // readDigests returns the digests of the plugins that have files of their own, by

@@ -88,7 +88,7 @@ func New(app *host.App) *cobra.Command {
 func outputList() string {
 	var lines []string
 	for _, o := range experiment.Outputs() {
-		lines = append(lines, fmt.Sprintf("  %-8s %s", o.Name(), o.Doc()))
+		lines = append(lines, fmt.Sprintf("  %-11s %s", o.Name(), o.Doc()))
 	}
 	return strings.Join(lines, "\n  ")
 }
