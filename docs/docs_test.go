@@ -79,7 +79,7 @@ func documents(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(append(names, studies...), "../README.md")
+	return append(append(names, studies...), "../README.md", "../CONTRIBUTING.md")
 }
 
 func read(t *testing.T, name string) string {
