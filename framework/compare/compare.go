@@ -255,6 +255,17 @@ func (c *comparer) read(inputs []*Input) error {
 			c.values[cell{env, i}] = s
 		}
 	}
+	for _, env := range c.Environments {
+		var without []string
+		for i, a := range c.Agents {
+			if s := c.values[cell{env, i}]; s != nil && len(s.values) == 0 {
+				without = append(without, a.Label)
+			}
+		}
+		if len(without) > 0 {
+			c.skip("%s: no run of %s has a value of %s", env, shortList(without), c.Options.Metric)
+		}
+	}
 	if !slices.Contains(has, c.Options.Metric) {
 		return fmt.Errorf("no run has the metric %s; recorded are: %s", c.Options.Metric, join(has))
 	}
@@ -332,16 +343,17 @@ func (c *comparer) agent(name string) (int, error) {
 		for _, a := range c.Agents {
 			labels = append(labels, a.Label)
 		}
-		return 0, fmt.Errorf("no agent is called %q; there are: %s", name, brief100(strings.Join(labels, ", ")))
+		return 0, fmt.Errorf("no agent is called %q; there are: %s", name, shortList(labels))
 	}
 	return found, nil
 }
 
-func brief100(text string) string {
-	if len(text) > 400 {
-		return text[:397] + "…"
+// shortList names the first ten.
+func shortList(labels []string) string {
+	if n := len(labels) - 10; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(labels[:10], ", "), n)
 	}
-	return text
+	return strings.Join(labels, ", ")
 }
 
 // compare fills in Comparisons.
@@ -365,8 +377,7 @@ func (c *comparer) compare(pairs [][2]int) error {
 				continue
 			}
 			if len(x.values) == 0 || len(y.values) == 0 {
-				c.skip("%s: %s and %s are not compared, as one has no run with a value of %s", env, a.Label, b.Label, c.Options.Metric)
-				continue
+				continue // read has said so
 			}
 			cmp := Comparison{Environment: env, A: a.Label, B: b.Label, Paired: true, Tukey: math.NaN()}
 			sa, sb := a.input.Streams[env], b.input.Streams[env]

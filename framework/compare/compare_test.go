@@ -313,6 +313,23 @@ func TestOverEnvironments(t *testing.T) {
 	}
 }
 
+// Aggregates are over the environments in which all agents have values; one agent that
+// has none anywhere does not take all of them away.
+func TestIncompleteEnvironments(t *testing.T) {
+	in := several()
+	in.Summary.Meta.Agents = append(in.Summary.Meta.Agents, "never ran")
+	row := in.Summary.Row("env 2", "c", result.Reward)
+	row.Runs, row.Values = nil, nil
+	r := must(t, []*Input{in}, usual)
+	o := r.Overall
+	if !slices.Equal(o.Incomplete, []string{"env 2"}) || len(o.Scores) != 5 || len(o.Aggregates) != 3 || len(o.Ranks.Agents) != 3 || len(o.Ranks.Environments) != 6 {
+		t.Errorf("incomplete %v, %d scales, %d aggregates, ranks %+v", o.Incomplete, len(o.Scores), len(o.Aggregates), o.Ranks)
+	}
+	if want := "env 2: no run of c, never ran has a value of reward"; !slices.Contains(r.Skipped, want) {
+		t.Errorf("skipped %q, want %q", r.Skipped, want)
+	}
+}
+
 func TestModelRange(t *testing.T) {
 	low, high := 0.2, 0.7
 	task := &result.Task{Gain: &high, RandomGain: &low}

@@ -181,7 +181,7 @@ func (o *Overall) json() map[string]any {
 		}
 		improvements = append(improvements, m)
 	}
-	out := map[string]any{"scores": o.Scores, "unscored": append([]string{}, o.Unscored...), "tau": append([]float64{}, o.Tau...),
+	out := map[string]any{"scores": o.Scores, "unscored": append([]string{}, o.Unscored...), "incomplete": append([]string{}, o.Incomplete...), "tau": append([]float64{}, o.Tau...),
 		"aggregates": aggregates, "probability_of_improvement": improvements}
 	if k := o.Ranks; k != nil {
 		ranks := []map[string]any{}

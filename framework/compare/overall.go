@@ -13,9 +13,11 @@ import (
 // Overall is what is found over environments.
 type Overall struct {
 	// Scores are the scales by which environments were normalised, Unscored those
-	// without one, which the aggregates leave out.
-	Scores   map[string]Scale
-	Unscored []string
+	// without one, which the aggregates leave out, and Incomplete those in which some
+	// agent has no values, which aggregates and ranks leave out.
+	Scores     map[string]Scale
+	Unscored   []string
+	Incomplete []string
 	// Aggregates and Tau are empty unless two environments have a scale.
 	Tau          []float64
 	Aggregates   []Aggregate
@@ -77,7 +79,9 @@ func (c *comparer) overall(pairs [][2]int) {
 	o := &Overall{Scores: map[string]Scale{}}
 	var scored []string
 	for _, env := range c.Environments {
-		if s, ok := c.scale(env); ok {
+		if !c.complete(env) {
+			o.Incomplete = append(o.Incomplete, env)
+		} else if s, ok := c.scale(env); ok {
 			o.Scores[env] = s
 			scored = append(scored, env)
 		} else {
@@ -111,8 +115,7 @@ func (c *comparer) overall(pairs [][2]int) {
 		}
 		for i := range c.Agents {
 			s := scores[i]
-			if s == nil {
-				c.skip("%s has no values in some of the environments with a scale, and no aggregate over them", c.Agents[i].Label)
+			if s == nil { // nor anywhere else
 				continue
 			}
 			r := sampler(&c.Agents[i], i, scored)
@@ -151,6 +154,25 @@ func (c *comparer) overall(pairs [][2]int) {
 	}
 	o.Ranks = c.ranks(o)
 	c.Overall = o
+}
+
+// complete tells whether every agent that has values in some environment has them in
+// this one.
+func (c *comparer) complete(env string) bool {
+	for i := range c.Agents {
+		if s := c.values[cell{env, i}]; (s == nil || len(s.values) == 0) && c.present(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// present tells whether an agent has values anywhere.
+func (c *comparer) present(agent int) bool {
+	return slices.ContainsFunc(c.Environments, func(env string) bool {
+		s := c.values[cell{env, agent}]
+		return s != nil && len(s.values) > 0
+	})
 }
 
 // seeds gives every environment a seed of its own, the same for agents whose runs are
@@ -222,12 +244,18 @@ func modelRange(t *result.Task, m result.Metric, steps float64) (r Range, ok boo
 
 // ranks ranks agents by their means in the environments in which all have values.
 func (c *comparer) ranks(o *Overall) *Ranks {
-	k := len(c.Agents)
+	var agents []int
+	for i := range c.Agents {
+		if c.present(i) {
+			agents = append(agents, i)
+		}
+	}
+	k := len(agents)
 	r := &Ranks{CriticalDifference: math.NaN()}
 	var table [][]float64 // by environment, larger is better
 	for _, env := range c.Environments {
 		row := make([]float64, 0, k)
-		for i := range c.Agents {
+		for _, i := range agents {
 			if s := c.scores(i, []string{env}, o.Scores); s != nil {
 				row = append(row, stat.Mean(s[0]))
 			}
@@ -256,7 +284,7 @@ func (c *comparer) ranks(o *Overall) *Ranks {
 		return 0
 	})
 	for _, i := range order {
-		r.Agents, r.Mean = append(r.Agents, c.Agents[i].Label), append(r.Mean, f.MeanRanks[i])
+		r.Agents, r.Mean = append(r.Agents, c.Agents[agents[i]].Label), append(r.Mean, f.MeanRanks[i])
 	}
 	if len(table) < cdEnvironments || k < 3 {
 		return r

@@ -93,6 +93,9 @@ func overallText(b *strings.Builder, r *Result, o *Overall) {
 		}
 		b.WriteString("\n")
 	}
+	if len(o.Incomplete) > 0 {
+		fmt.Fprintf(b, "Left out of aggregates and ranks, as some agents have no values: %s.\n\n", strings.Join(o.Incomplete, ", "))
+	}
 	if len(o.Unscored) > 0 {
 		fmt.Fprintf(b, "Without a scale, and left out of aggregates: %s. Give one with --scores 'ENVIRONMENT=LOW,HIGH'.\n\n", strings.Join(o.Unscored, ", "))
 	}

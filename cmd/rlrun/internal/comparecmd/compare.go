@@ -56,7 +56,7 @@ DIR.
                        tukey_p, alpha, verdict, stopped, better, sentence
   skipped, notes       what was not compared; what limits the conclusions
   overall              with two environments or more: scores (low, high, source),
-                       unscored, tau, aggregates (agent, iqm, mean, median,
+                       unscored, incomplete, tau, aggregates (agent, iqm, mean, median,
                        optimality_gap, profile), probability_of_improvement (a, b,
                        environments, probability, iqm_difference), ranks
                        (environments, agents, f, p, critical_difference, cliques)`
