@@ -66,6 +66,11 @@ func familiesBoard(s *study) error {
 	}
 	b.agents = append(b.agents, ours.agents...)
 	b.steps, b.episodes = append(b.steps, ours.steps...), append(b.episodes, ours.episodes...)
+	return b.show(s)
+}
+
+// show prints the tables of a board and draws its figure.
+func (b *board) show(s *study) error {
 	order := b.order(b.steps)
 	b.print(s, order)
 	b.printEpisodes(s, order)
@@ -369,7 +374,10 @@ func (b *board) printEpisodes(s *study, order []int) {
 	s.table(head, rows)
 }
 
-// compare prints the differences of all pairs of agents, task by task.
+// shown is how many agents the table of all pairs shows.
+const shown = 10
+
+// compare prints the differences of pairs of agents, task by task.
 func (b *board) compare(s *study, order []int) {
 	type pair struct{ x, y int }
 	var pairs []pair
@@ -382,7 +390,7 @@ func (b *board) compare(s *study, order []int) {
 		}
 	}
 	adjusted := stat.Holm(ps)
-	fmt.Fprintf(s.w, "Differences of scores per step in points, row minus column, paired by task: all agents meet the same tasks and draws. An asterisk marks p < 0.05 after Holm's correction over all %d pairs.\n\n", len(pairs))
+	fmt.Fprintf(s.w, "Differences of scores per step in points, row minus column, paired by task: all agents meet the same tasks and draws. An asterisk marks p < 0.05 after Holm's correction over all %d pairs of the table above, of which those of the first %d agents are shown.\n\n", len(pairs), min(shown, len(order)))
 	cells := map[pair]string{}
 	for i, p := range pairs {
 		for sign, q := range map[float64]pair{1: p, -1: {p.y, p.x}} {
@@ -393,26 +401,27 @@ func (b *board) compare(s *study, order []int) {
 		}
 	}
 	head := []string{"agent"}
-	for _, a := range order {
+	best := order[:min(shown, len(order))]
+	for _, a := range best {
 		head = append(head, b.agents[a])
 	}
 	var rows [][]string
-	for _, x := range order {
+	for _, x := range best {
 		row := []string{b.agents[x]}
-		for _, y := range order {
+		for _, y := range best {
 			row = append(row, cells[pair{x, y}])
 		}
 		rows = append(rows, row)
 	}
 	s.table(head, rows)
-	fmt.Fprintf(s.w, "The first agent of the table and those named after the threshold, against the others: difference ± half of its 95 %% interval, p after Holm's correction.\n\n")
+	fmt.Fprintf(s.w, "The first agent against the others: difference ± half of its 95 %% interval, p after Holm's correction.\n\n")
 	rows = nil
 	for i, p := range pairs {
-		if p.x == order[0] || strings.Contains(b.agents[p.x], "threshold") || strings.Contains(b.agents[p.y], "threshold") {
-			rows = append(rows, []string{b.agents[p.x], b.agents[p.y], percent(tests[i]), fmt.Sprintf("%.2g", adjusted[i])})
+		if p.x == order[0] {
+			rows = append(rows, []string{b.agents[p.y], percent(tests[i]), fmt.Sprintf("%.2g", adjusted[i])})
 		}
 	}
-	s.table([]string{"agent", "against", "difference", "p, Holm"}, rows)
+	s.table([]string{b.agents[order[0]] + " against", "difference", "p, Holm"}, rows)
 }
 
 // minus returns the differences of two agents' scores, task by task.
