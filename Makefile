@@ -30,7 +30,7 @@ go-short:
 go-full:
 	$(python) $(GO) test -timeout 30m ./...
 
-ci: lint generate full race
+ci: lint generate full race same
 
 full: python
 	$(MAKE) --no-print-directory go-full

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -24,6 +23,7 @@ import (
 const (
 	exitFailed      = 1   // a run failed, or something outside the user's input
 	exitUsage       = 2   // bad usage or a bad config
+	exitRetry       = 75  // a shard was stopped and has runs left
 	exitInterrupted = 130 // Ctrl-C, as shells count it
 )
 
@@ -34,13 +34,13 @@ func main() {
 	os.Exit(status)
 }
 
-// interruptible returns a context that the first interrupt or SIGTERM cancels. A
-// second interrupt ends the process at once; further SIGTERMs do nothing, because
+// interruptible returns a context that the first interrupt, SIGTERM or SIGUSR1 cancels.
+// A second interrupt ends the process at once; further signals do nothing, because
 // schedulers send them to every process of a job and again through its script.
 func interruptible(parent context.Context, stderr io.Writer) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, append(stopSignals, os.Interrupt)...)
 	go func() {
 		for s := range signals {
 			switch {
@@ -89,7 +89,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func status(err error) int {
 	var u *cli.UsageError
 	var ps config.Problems
+	var retry *cli.RetryError
 	switch {
+	case errors.As(err, &retry):
+		return exitRetry
 	case errors.Is(err, cli.ErrInterrupted):
 		return exitInterrupted
 	case errors.As(err, &u), errors.As(err, &ps), errors.Is(err, framework.ErrInvalidParams):

@@ -94,6 +94,7 @@ func TestStatus(t *testing.T) {
 		{fmt.Errorf("cannot start: %w", config.Problems{{Where: "a:1", Message: "bad"}}), 2},
 		{fmt.Errorf("agent: %w", framework.ErrInvalidParams), 2},
 		{fmt.Errorf("%w: 3 runs are kept", cli.ErrInterrupted), 130},
+		{cli.Retry(fmt.Errorf("%w: 3 runs are kept", cli.ErrInterrupted)), 75},
 	} {
 		if got := status(tt.err); got != tt.want {
 			t.Errorf("%v: status %d, want %d", tt.err, got, tt.want)

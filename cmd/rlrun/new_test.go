@@ -14,6 +14,9 @@ import (
 // scripts are sessions of an author, with the true go, and with the Python that
 // RLRUN_PYTHON names, which has the SDK and pytest.
 func TestNewProjects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a project of each language; make ci does it")
+	}
 	gotool, err := exec.LookPath("go")
 	if err != nil {
 		t.Skip("no go to build with")

@@ -17,8 +17,8 @@ exploration threshold, which ties planning horizon, uncertainty and the cost of
 exploring together.
 
 Every command has --json for machines, with the keys that its help documents.
-Exit status: 0; 1 if a run failed; 2 for bad usage or a bad config; 130 if
-interrupted.`
+Exit status: 0; 1 if a run failed; 2 for bad usage or a bad config; 75 if a shard
+was stopped and has runs left; 130 if interrupted.`
 
 const overviewExample = `  rlrun run configs/quickstart.yaml
   rlrun threshold --belief beta:3,4 --against 0.6 --gamma 0.99

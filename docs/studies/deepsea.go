@@ -18,7 +18,7 @@ import (
 // at two depths or more, quantiles up to the end of the runs.
 func deepSea(s *study) error {
 	first, last := medianRanks(s.Meta.Runs)
-	fmt.Fprintf(s.w, "Dives until solved, median of %d runs with its interval of at least 95 %% (the runs of rank %d and %d); in parentheses the runs that solved it, if not all did; – if less than half did:\n\n", s.Meta.Runs, first+1, last+1)
+	fmt.Fprintf(s.w, "The table shows dives until solved: the median of %d runs with its interval of at least 95 %% (the runs of rank %d and %d). Parentheses have the number of runs that solved it, if not all did. A dash (–) means that less than half did.\n\n", s.Meta.Runs, first+1, last+1)
 	head := []string{"agent"}
 	depths := make([]int, len(s.Meta.Environments))
 	for i, env := range s.Meta.Environments {

@@ -107,7 +107,7 @@ func leaderboardCliff(s *study) error {
 	slices.SortStableFunc(entries, func(x, y entry) int {
 		return cmp.Or(cmp.Compare(min(y.runs, 1), min(x.runs, 1)), cmp.Compare(y.episodes, x.episodes))
 	})
-	fmt.Fprintf(s.w, "Return of an episode, mean over runs of %d steps, %d runs, ± half of the 95 %% interval, and in how many of them an episode ended at all, if not in all; and the score by reward of the other tables:\n\n", s.Meta.Steps, s.Meta.Runs)
+	fmt.Fprintf(s.w, "The table shows the return of an episode: the mean over runs of %d steps, %d runs, ± half of the 95 %% interval. If not all runs ended an episode, the number of runs that did is given. The last column is the score by reward of the other tables:\n\n", s.Meta.Steps, s.Meta.Runs)
 	var rows [][]string
 	for _, x := range entries {
 		rows = append(rows, x.cells)
@@ -166,7 +166,7 @@ func (s *study) ranking(agents []string, scores [][][]float64) (order []int) {
 		}
 		return 1
 	})
-	fmt.Fprintf(s.w, "Reward over the whole run of %d steps, learning included, as a share in percent of the way from uniformly random (0) to optimal (100), %d runs, ± half of the 95 %% interval; the mean rank over the tasks with its 95 %% bootstrap interval:\n\n", s.Meta.Steps, s.Meta.Runs)
+	fmt.Fprintf(s.w, "The table shows the reward over the whole run of %d steps, learning included, in percent of the way from uniformly random (0) to optimal (100): %d runs, ± half of the 95 %% interval. It also has the mean rank over the tasks with its 95 %% bootstrap interval:\n\n", s.Meta.Steps, s.Meta.Runs)
 	head := append([]string{"agent", "mean rank"}, s.Meta.Environments...)
 	var rows [][]string
 	for _, a := range order {
@@ -220,7 +220,7 @@ func (s *study) against(literature, agents []string, scores [][][]float64) {
 		}
 		rows = append(rows, row)
 	}
-	fmt.Fprintf(s.w, "The best of the literature's agents on each task, and by how many points others are above it, run by run, ± half of the 95 %% interval; ▲ and ▼ mark intervals without zero:\n\n")
+	fmt.Fprintf(s.w, "The table shows the best of the literature's agents on each task, and the paired lead of others over it in points, ± half of the 95 %% interval. ▲ and ▼ mark intervals without zero:\n\n")
 	s.table(head, rows)
 }
 

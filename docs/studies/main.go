@@ -25,29 +25,40 @@ import (
 
 // studies are what is made of the results of each experiment.
 var studies = map[string]func(*study) error{
-	"riverswim":           riverSwim,
-	"deepsea":             deepSea,
-	"deepsea-models":      deepSea,
-	"dearden":             dearden,
-	"dearden-maze":        dearden,
-	"dearden-maze-models": dearden,
-	"window":              window,
-	"window-long":         window,
-	"window-tables":       window,
-	"horizon":             horizon,
-	"horizon-mixing":      horizonMixing,
-	"leaderboard":         leaderboard,
-	"leaderboard-bounds":  leaderboard,
-	"leaderboard-new":     leaderboard,
-	"leaderboard-cliff":   leaderboardCliff,
-	"leaderboard-close":   leaderboardScores,
-	"leaderboard-models":  leaderboardScores,
-	"leaderboard-taxi":    leaderboard,
-	"leaderboard-tuned":   leaderboardTuned,
+	"riverswim":            riverSwim,
+	"deepsea":              deepSea,
+	"deepsea-models":       deepSea,
+	"dearden":              dearden,
+	"dearden-maze":         dearden,
+	"dearden-maze-models":  dearden,
+	"window":               window,
+	"window-long":          window,
+	"window-tables":        window,
+	"horizon":              horizon,
+	"horizon-mixing":       horizonMixing,
+	"families":             familiesBoard,
+	"families-short":       familiesBoard,
+	"families-long":        familiesBoard,
+	"families-development": familiesSettings,
+	"leaderboard":          leaderboard,
+	"leaderboard-bounds":   leaderboard,
+	"leaderboard-new":      leaderboard,
+	"leaderboard-cliff":    leaderboardCliff,
+	"leaderboard-close":    leaderboardScores,
+	"leaderboard-models":   leaderboardScores,
+	"leaderboard-taxi":     leaderboard,
+	"leaderboard-tuned":    leaderboardTuned,
 }
 
 func main() {
-	names := strings.Join(slices.Sorted(maps.Keys(studies)), ", ")
+	names := strings.Join(slices.Sorted(maps.Keys(studies)), ", ") + ", worth"
+	if len(os.Args) == 2 && os.Args[1] == "worth" { // it needs no experiment
+		if err := worth(); err != nil {
+			fmt.Fprintln(os.Stderr, "studies:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) != 2 || studies[os.Args[1]] == nil {
 		fmt.Fprintf(os.Stderr, "usage: go run ./docs/studies NAME   (NAME: %s)\n", names)
 		os.Exit(2)
@@ -59,16 +70,27 @@ func main() {
 }
 
 func run(name string) error {
-	cmd := exec.Command("go", "run", "./cmd/rlrun", "run", "configs/"+name+".yaml", "--resume")
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // stdout is for the page
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
-	}
-	s, err := load(name, filepath.Join("results", name), os.Stdout)
+	s, err := execute(name)
 	if err != nil {
 		return err
 	}
 	return studies[name](s)
+}
+
+// execute makes the runs of an experiment that are not there yet, and returns its
+// results.
+func execute(name string) (*study, error) {
+	args := []string{"run", "./cmd/rlrun", "run", "configs/" + name + ".yaml", "--resume"}
+	if base, short := strings.CutPrefix(name, "families-short"); short { // the same tasks and agents
+		args[3] = "configs/families" + base + ".yaml"
+		args = append(args, "--steps", "1000", "--out", filepath.Join("results", name))
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // stdout is for the page
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
+	}
+	return load(name, filepath.Join("results", name), os.Stdout)
 }
 
 // study is an experiment's results and where to put what is made of them.

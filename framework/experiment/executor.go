@@ -32,29 +32,43 @@ type Local struct {
 // Execute implements Executor. An error of preparing the output directory is an
 // *OutputError.
 func (l Local) Execute(ctx context.Context, x *Experiment) error {
-	session, err := NewSession(x.Plan, l.Command, l.Started)
+	session, err := x.session(l.Command, l.Started, l.Mixed)
 	if err != nil {
 		return err
-	}
-	session.Mixed = l.Mixed
-	for _, program := range x.Programs {
-		session.AddPlugin(program)
 	}
 	done, err := l.prepare(x, session)
 	if err != nil {
 		return &OutputError{x.Dir, err}
 	}
 	o := Options{Dir: x.Dir, Open: x.pool.open, Remote: x.remote, Done: done, Session: session, Event: l.Event}
-	if jobs := x.Plan.jobs(done); len(jobs) > 0 {
+	x.retainFirst(done, o.Shard)
+	if l.Event != nil {
+		l.Event(Event{Reused: done.count()})
+	}
+	return x.Plan.Run(ctx, o)
+}
+
+// session describes this command and the experiment's programs.
+func (x *Experiment) session(command []string, started time.Time, mixed bool) (Session, error) {
+	session, err := NewSession(x.Plan, command, started)
+	if err != nil {
+		return session, err
+	}
+	session.Mixed = mixed
+	for _, program := range x.Programs {
+		session.AddPlugin(program)
+	}
+	return session, nil
+}
+
+// retainFirst keeps the plugins open that the first job needs.
+func (x *Experiment) retainFirst(done Done, shard Shard) {
+	if jobs := x.Plan.jobs(done, shard); len(jobs) > 0 {
 		first := jobs[0].cell
 		x.pool.retain(x.Plan.Environments[first.Environment], x.Plan.Agents[first.Agent])
 	} else {
 		x.pool.retain()
 	}
-	if l.Event != nil {
-		l.Event(Event{Reused: done.count()})
-	}
-	return x.Plan.Run(ctx, o)
 }
 
 // prepare claims the output directory and says which runs are recorded in it.

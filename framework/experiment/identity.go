@@ -31,6 +31,7 @@ var ErrOtherPrograms = errors.New("made by other programs")
 type Provenance struct {
 	Session
 	Resumed []Session `json:"resumed,omitempty"`
+	Shards  int       `json:"shards,omitempty"` // that the experiment is divided into; 0: it was begun as a whole
 }
 
 // Session describes one command that makes runs: when, by which programs, on which
@@ -53,6 +54,9 @@ type Session struct {
 	ConfigSHA256 string    `json:"config_sha256"` // of what decides the records
 	// Plugins lists every plugin used.
 	Plugins []PluginProvenance `json:"plugins"`
+	// Host and Job say where a shard ran: the machine, and the scheduler's job.
+	Host string `json:"host,omitempty"`
+	Job  string `json:"job,omitempty"`
 }
 
 // PluginProvenance identifies one plugin.

@@ -21,6 +21,10 @@ type Options struct {
 	// Done says which runs are done already (Prepare returns it); they are left
 	// out.
 	Done Done
+	// Shard, if not zero, says which runs to do.
+	Shard Shard
+	// Recorded, if not nil, is told of records that are on disk. Calls may overlap.
+	Recorded func([]result.Record) error
 	// Session names the programs in records; with its zero value they name none.
 	Session Session
 	// Event, if not nil, is told of progress. Calls never overlap.
@@ -64,7 +68,7 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	jobs := p.jobs(o.Done)
+	jobs := p.jobs(o.Done, o.Shard)
 	left := 0
 	for _, j := range jobs {
 		left += len(j.runs)
@@ -91,7 +95,7 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 			worker := &worker{plan: p, open: o.Open}
 			worker.notify = func(n int) { event(Event{Cell: worker.cell, Interactions: n}) }
 			defer worker.close()
-			w := &writer{plan: p, dir: o.Dir, session: &o.Session, event: event, fail: cancel}
+			w := &writer{plan: p, dir: o.Dir, session: &o.Session, event: event, fail: cancel, recorded: o.Recorded}
 			worker.ended = func(recs ...result.Record) {
 				if err := w.add(worker.cell, recs...); err != nil {
 					cancel(err)
@@ -119,13 +123,13 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 	return context.Cause(ctx)
 }
 
-// jobs lists the runs that are left to do, cell by cell.
-func (p *Plan) jobs(done Done) []job {
+// jobs lists the runs of a shard that are left to do, cell by cell.
+func (p *Plan) jobs(done Done, shard Shard) []job {
 	var jobs []job
-	for _, c := range p.Cells() {
+	for i, c := range p.Cells() {
 		var left []int
 		for run := range p.Config.Runs {
-			if !done[result.Key{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name, Run: run}] {
+			if shard.has(i*p.Config.Runs+run) && !done[result.Key{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name, Run: run}] {
 				left = append(left, run)
 			}
 		}

@@ -18,6 +18,8 @@ type writer struct {
 	session *Session
 	event   func(Event)
 	fail    func(error) // told if a write by the timer fails
+	// recorded, if not nil, is told of records that are on disk.
+	recorded func([]result.Record) error
 
 	mu    sync.Mutex
 	cell  Cell
@@ -78,6 +80,9 @@ func (w *writer) write() error {
 	name := result.RecordsName(slugs(w.plan.Environments)[w.cell.Environment], slugs(w.plan.Agents)[w.cell.Agent],
 		w.recs[0].Run, w.recs[len(w.recs)-1].Run, w.plan.programs(w.session, w.cell))
 	err := result.WriteRecordsTo(w.plan.fileSystem(), w.dir, name, w.recs)
+	if err == nil && w.recorded != nil {
+		err = w.recorded(w.recs)
+	}
 	w.recs = w.recs[:0]
 	return err
 }

@@ -85,17 +85,13 @@ func OpenRuns(dir string) (*Runs, error) {
 }
 
 func openRuns(dir string) (*Runs, error) {
-	names, err := filepath.Glob(filepath.Join(escape(dir), runsDir, "*"+runsExt))
+	names, err := RecordFiles(dir)
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names)
 	r := &Runs{}
 	labels := map[string]string{}
 	for _, name := range names {
-		if strings.HasPrefix(filepath.Base(name), ".") {
-			continue
-		}
 		if err := r.addFile(name, labels); err != nil {
 			return nil, err
 		}
@@ -113,6 +109,17 @@ func openRuns(dir string) (*Runs, error) {
 	}
 	r.Entries = kept
 	return r, nil
+}
+
+// RecordFiles lists the files of records in dir/runs, sorted; none if the folder does
+// not exist.
+func RecordFiles(dir string) ([]string, error) {
+	names, err := filepath.Glob(filepath.Join(escape(dir), runsDir, "*"+runsExt))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(filepath.Base(name), ".") }), nil
 }
 
 // ReadKeys returns the entries of OpenRuns.

@@ -138,6 +138,16 @@ func Publish(fsys FS, path string, write func(io.Writer) error) error {
 	return named(path, err)
 }
 
+// WriteOnce is WriteFile unless there is a file at path: of several writers, on several
+// machines, one writes it. The error wraps fs.ErrExist if it was another.
+func WriteOnce(fsys FS, path string, write func(io.Writer) error) error {
+	if _, err := os.Lstat(path); err == nil {
+		return named(path, fs.ErrExist)
+	}
+	err := withTemp(fsys, path, write, func(temp string) error { return claim(fsys, temp, path) })
+	return named(path, err)
+}
+
 // claim gives a finished temporary file a free name. The error wraps fs.ErrExist if
 // the name is taken.
 func claim(fsys FS, temp, path string) error {

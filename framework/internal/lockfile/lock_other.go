@@ -13,7 +13,7 @@ const noFollow = 0
 var errHeld = errors.New("held")
 
 // lock fails: here, there are no locks of this kind.
-func lock(*os.File) error { return errors.ErrUnsupported }
+func lock(*os.File, bool) error { return errors.ErrUnsupported }
 
 func isLink(error) bool { return false }
 

@@ -16,10 +16,14 @@ const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 // errHeld means that another open file has the lock.
 var errHeld error = unix.EWOULDBLOCK
 
-// lock takes the lock on an open file. It does not wait.
-func lock(f *os.File) error {
+// lock takes the lock on an open file, shared or alone. It does not wait.
+func lock(f *os.File, shared bool) error {
+	how := unix.LOCK_EX
+	if shared {
+		how = unix.LOCK_SH
+	}
 	for {
-		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != unix.EINTR {
+		if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); err != unix.EINTR {
 			return err
 		}
 	}

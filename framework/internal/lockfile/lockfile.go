@@ -1,5 +1,5 @@
-// Package lockfile lets one process at a time use a folder: the process that holds
-// a lock on a file in it. The kernel releases the lock when the process ends,
+// Package lockfile lets one process at a time use a folder, or several that share it:
+// the processes that hold a lock on a file in it. The kernel releases the lock when the process ends,
 // however it ends; the file alone means nothing.
 //
 // The file's place may be one where others can write, so its name is not trusted:
@@ -36,7 +36,10 @@ func (e *HeldError) Error() string {
 }
 
 // Lock is a held lock.
-type Lock struct{ file *os.File } // nil where the file system has no locks
+type Lock struct {
+	file   *os.File // nil where the file system has no locks
+	shared bool
+}
 
 // maxSize bounds the content of a lock, in bytes.
 const maxSize = 1024
@@ -49,7 +52,13 @@ var content = regexp.MustCompile(`^(process \d+ on [^\n\x00]*\n)?\x00*$`)
 // and writes the holder into it. If another process holds the lock, the error is a
 // *HeldError. If something else has the file's name, the error wraps ErrForeign and
 // nothing is changed. On a file system without locks everybody gets one.
-func Take(path string) (*Lock, error) {
+func Take(path string) (*Lock, error) { return take(path, false) }
+
+// Share is Take for one of several processes that hold the lock together. The file
+// names none of them.
+func Share(path string) (*Lock, error) { return take(path, true) }
+
+func take(path string, shared bool) (*Lock, error) {
 	for {
 		f, err := open(path)
 		if err != nil {
@@ -57,7 +66,7 @@ func Take(path string) (*Lock, error) {
 		}
 		holder, err := read(f)
 		if err == nil {
-			err = lock(f)
+			err = lock(f, shared)
 		}
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
@@ -76,18 +85,21 @@ func Take(path string) (*Lock, error) {
 			continue
 		}
 		host, _ := os.Hostname()
-		if f.Truncate(0) == nil { // who holds the lock is for people
+		if f.Truncate(0) == nil && !shared { // who holds the lock is for people
 			_, _ = f.WriteAt(fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0)
 		}
-		return &Lock{f}, nil
+		return &Lock{f, shared}, nil
 	}
 }
 
 // Release removes the file, if it still has the name that it was taken by, and
-// releases the lock.
+// releases the lock. The file of a shared lock stays.
 func (l *Lock) Release() error {
 	if l.file == nil {
 		return nil
+	}
+	if l.shared {
+		return l.file.Close()
 	}
 	if runtime.GOOS == "windows" { // which removes no open file, so nor another's lock
 		err := l.file.Close()
@@ -115,7 +127,7 @@ func Adopt(f *os.File) error {
 	if holder == "" {
 		return ErrForeign
 	}
-	return lock(f)
+	return lock(f, false)
 }
 
 // open opens the file at path and makes it if there is none. It does not follow a

@@ -27,6 +27,16 @@ func Usage(err error) error { return &UsageError{err} }
 // Usagef is Usage of fmt.Errorf.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
 
+// RetryError is an error that doing the same again may mend: exit status 75, which
+// sysexits.h calls EX_TEMPFAIL.
+type RetryError struct{ err error }
+
+func (r *RetryError) Error() string { return r.err.Error() }
+func (r *RetryError) Unwrap() error { return r.err }
+
+// Retry makes a *RetryError of err.
+func Retry(err error) error { return &RetryError{err} }
+
 // Cause returns the error inside an *fs.PathError, without operation and path;
 // any other error as it is.
 func Cause(err error) error {

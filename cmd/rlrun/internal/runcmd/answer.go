@@ -109,16 +109,16 @@ func (a *answer) stopped(app *host.App, cmd *cobra.Command, why error) error {
 	if err != nil {
 		return why
 	}
-	if len(entries) == 0 {
-		return fmt.Errorf("%w: no run had ended, and nothing is kept but the config in %s", why, a.x.Dir)
-	}
 	resume := slices.DeleteFunc(slices.Clone(app.Args), func(arg string) bool { return arg == "--overwrite" || arg == "--resume" })
 	first := ""
 	if errors.Is(why, syscall.ENOSPC) {
 		first = "make room and "
 	}
-	return fmt.Errorf("%w: %d of %d runs are kept in %s; %sgo on with: rlrun %s",
-		why, len(entries), len(a.x.Plan.Cells())*a.x.Plan.Config.Runs, a.x.Dir, first, cli.ShellQuote(append(resume, "--resume")))
+	kept := "no run is"
+	if len(entries) > 0 {
+		kept = fmt.Sprintf("%d of %d runs are", len(entries), len(a.x.Plan.Cells())*a.x.Plan.Config.Runs)
+	}
+	return fmt.Errorf("%w: %s kept in %s; %sgo on with: rlrun %s", why, kept, a.x.Dir, first, cli.ShellQuote(append(resume, "--resume")))
 }
 
 // totals counts runs over environments and agents.

@@ -2,6 +2,7 @@ package runcmd
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -39,6 +40,13 @@ experiment that was interrupted.
 			r, err := write(cmd, x, false)
 			if err != nil {
 				return err
+			}
+			missing, err := missingShards(x)
+			if err != nil {
+				return err
+			}
+			if missing != "" {
+				fmt.Fprintln(cmd.ErrOrStderr(), "rlrun: "+missing)
 			}
 			a := answer{x: x, json: asJSON}
 			return a.show(cmd, r)

@@ -1,6 +1,7 @@
 package runcmd
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -34,6 +35,12 @@ The output directory (output in the config; results/NAME by default) receives
 Finished runs are never lost: interrupt with Ctrl-C, and --resume does what is
 missing (runs that failed, too). It refuses another config than the one begun, and
 other programs: a rebuilt plugin or rlrun, or another architecture (--mixed).
+--shard I/N does shard I (0 to N-1) of N, for clusters: any number of processes may
+do shards in one output directory, on any machines, at any time and more than once.
+Start a shard again until it is done; rlrun report DIR makes the outputs. Exit
+status: 0 all runs of the shard are recorded; 1 some failed; 75 stopped, runs are
+left. SIGTERM and SIGUSR1 stop it as Ctrl-C does. rlrun submit writes the script.
+
 Results depend on the config and its seed alone, not on workers, lanes,
 transport or interruptions.`
 
@@ -48,6 +55,7 @@ type runOptions struct {
 	resume, overwrite, mixed bool
 	yes, quiet, json         bool
 	lock, until              string
+	shard, scratch           string
 }
 
 // New returns the command rlrun run.
@@ -74,6 +82,8 @@ func New(app *host.App) *cobra.Command {
 	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
 	fs.BoolVar(&o.overwrite, "overwrite", false, "replace the results in an output directory; refuses a directory that holds anything that rlrun did not write")
 	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results say mixed then")
+	fs.StringVar(&o.shard, "shard", "", "do shard `I/N` only, I from 0 to N-1; implies --resume; writes records only")
+	fs.StringVar(&o.scratch, "scratch", "", "with --shard: keep records in `DIR` of this machine first, and copy them every 30 s and at the end")
 	fs.BoolVar(&o.yes, "yes", false, "run also more than 10,000 pairs of environment and agent")
 	app.ReplaceFlag(fs)
 	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" beside CONFIG or in this folder, if there is one)")
@@ -81,6 +91,7 @@ func New(app *host.App) *cobra.Command {
 	fs.BoolVar(&o.quiet, "quiet", false, "print nothing but errors")
 	cli.Must(cmd.RegisterFlagCompletionFunc("transport", host.CompleteTransport))
 	cli.Must(cmd.MarkFlagDirname("out"))
+	cli.Must(cmd.MarkFlagDirname("scratch"))
 	return cmd
 }
 
@@ -95,6 +106,10 @@ func outputList() string {
 
 func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	ctx, started := cmd.Context(), time.Now()
+	shard, err := o.checkShard(cmd)
+	if err != nil {
+		return err
+	}
 	if o.mixed && !o.resume {
 		return cli.Usagef("--mixed is for --resume: there are no runs of other programs to accept")
 	}
@@ -102,14 +117,20 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 		return cli.Usagef("--resume keeps what is in the output directory and --overwrite replaces it: give one of the two")
 	}
 	var x *experiment.Experiment
-	err := cli.Abandon(ctx, func() (err error) {
+	err = cli.Abandon(ctx, func() (err error) {
 		x, err = o.prepare(app, cmd, name)
 		return err
 	})
+	if err != nil && shard.Of > 0 && errors.Is(err, cli.ErrInterrupted) {
+		return cli.Retry(fmt.Errorf("%w: shard %s had not begun", err, shard))
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = x.Close() }() // plugins that end change no result, and the lock ends with the process
+	if shard.Of > 0 {
+		return runShard(app, cmd, x, shard, o, started)
+	}
 	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet)
 	// Runs leave little garbage in little memory: collecting it at the default
 	// pace costs a tenth of two cores' time.
@@ -163,8 +184,10 @@ func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*e
 		return nil, err
 	}
 	x := experiment.New(plan, plugins)
-	if err := experiment.CheckOutput(x.Dir, o.existing()); err != nil {
-		return nil, advise(err)
+	if o.shard == "" { // shards must not be in each other's way
+		if err := experiment.CheckOutput(x.Dir, o.existing()); err != nil {
+			return nil, advise(err)
+		}
 	}
 	if err := x.Check(cmd.Context(), file.CheckParams); err != nil {
 		_ = x.Close() // the first error tells more

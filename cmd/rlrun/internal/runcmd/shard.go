@@ -1,0 +1,140 @@
+package runcmd
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+// checkShard refuses flags that do not go with --shard.
+func (o *runOptions) checkShard(cmd *cobra.Command) (experiment.Shard, error) {
+	if o.shard == "" {
+		if o.scratch != "" {
+			return experiment.Shard{}, cli.Usagef("--scratch is for --shard")
+		}
+		return experiment.Shard{}, nil
+	}
+	shard, err := experiment.ParseShard(o.shard)
+	if err != nil {
+		return shard, cli.Usagef("--shard: %w (see %s --help)", err, cmd.CommandPath())
+	}
+	if o.overwrite {
+		return shard, cli.Usagef("--shard adds to the output directory, which --overwrite would clear for other shards; clear it before you submit shards")
+	}
+	o.resume = true
+	return shard, nil
+}
+
+// runShard does one shard of an experiment.
+func runShard(app *host.App, cmd *cobra.Command, x *experiment.Experiment, shard experiment.Shard, o runOptions, started time.Time) error {
+	if x.Plan.Sequential() != nil {
+		return cli.Usagef("--shard does not go with compare.until: decided, which looks at all runs after every block; leave it out (--set compare.until=) or run the experiment whole")
+	}
+	var status experiment.ShardStatus
+	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet)
+	p.runs = shard.Size(x.Plan)
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	err := x.Execute(cmd.Context(), experiment.Sharded{
+		Shard: shard, Command: append([]string{"rlrun"}, app.Args...), Started: started, Job: job(), Mixed: o.mixed,
+		Scratch: o.scratch, Event: p.event, Status: &status,
+		Waiting: func(holder string) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: shard %s is done by another process (%s); waiting for it\n", shard, cmp.Or(holder, "which is just starting"))
+		},
+	})
+	p.stop()
+	if err == nil && o.json {
+		err = cli.WriteJSON(cmd.OutOrStdout(), status)
+	}
+	switch {
+	case errors.Is(err, experiment.ErrShardInUse):
+		return cli.Retry(fmt.Errorf("%w; nothing was done", err))
+	case status.Of == 0 && errors.Is(err, cli.ErrInterrupted):
+		return cli.Retry(fmt.Errorf("%w: shard %s had not begun", err, shard))
+	case errors.Is(err, experiment.ErrOtherShards):
+		return cli.Usagef("%w; use the same number, or add --mixed", err)
+	case err != nil && status.Of == 0:
+		return advise(err)
+	case err != nil:
+		first := ""
+		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+			first = "make room and "
+		}
+		err = fmt.Errorf("%w: %d of %d runs of shard %s are kept in %s; %sstart the shard again", err, status.OK, status.Runs, shard, x.Dir, first)
+		if errors.Is(err, cli.ErrInterrupted) {
+			return cli.Retry(err)
+		}
+		return err
+	}
+	if !o.quiet && !o.json {
+		fmt.Fprintf(cmd.OutOrStdout(), "Shard %s: %d of %d runs are recorded in %s, %d of them found done. When all shards are: rlrun report %s\n",
+			shard, status.OK+status.Failed, status.Runs, x.Dir, status.Reused, cli.ShellQuote([]string{x.Dir}))
+	}
+	if status.Failed > 0 {
+		return fmt.Errorf("%d of %d runs of shard %s failed: see rlrun status %s", status.Failed, status.Runs, shard, cli.ShellQuote([]string{x.Dir}))
+	}
+	return nil
+}
+
+// job names the job of a scheduler that this process belongs to; empty if there is
+// none.
+func job() string {
+	env := os.Getenv
+	switch {
+	case env("SLURM_ARRAY_JOB_ID") != "":
+		return strings.TrimSpace("slurm " + env("SLURM_ARRAY_JOB_ID") + "_" + env("SLURM_ARRAY_TASK_ID") + restarted(env("SLURM_RESTART_COUNT")))
+	case env("SLURM_JOB_ID") != "":
+		return "slurm " + env("SLURM_JOB_ID") + restarted(env("SLURM_RESTART_COUNT"))
+	case env("KUBERNETES_SERVICE_HOST") != "" && env("JOB_COMPLETION_INDEX") != "":
+		return "kubernetes index " + env("JOB_COMPLETION_INDEX")
+	case env("PBS_JOBID") != "":
+		return "pbs " + env("PBS_JOBID")
+	case env("PARALLEL_SEQ") != "":
+		return "parallel " + env("PARALLEL_SEQ")
+	}
+	return ""
+}
+
+func restarted(count string) string {
+	if count == "" || count == "0" {
+		return ""
+	}
+	return ", restarted " + count + " times"
+}
+
+// missingShards says which shards lack runs; empty if none does or the experiment was
+// not divided.
+func missingShards(x *experiment.Experiment) (string, error) {
+	entries, err := result.ReadKeys(x.Dir)
+	if err != nil {
+		return "", err
+	}
+	shards, err := x.Plan.CountShards(x.Dir, entries)
+	if err != nil {
+		return "", err
+	}
+	shards = slices.DeleteFunc(shards, func(s experiment.ShardRuns) bool { return s.Missing() == 0 })
+	if len(shards) == 0 {
+		return "", nil
+	}
+	var numbers []int
+	for _, s := range shards {
+		numbers = append(numbers, s.Index)
+	}
+	dir := cli.ShellQuote([]string{x.Dir})
+	return fmt.Sprintf("%s of %d lack runs: submit them again with rlrun submit --missing %s; if a machine wrote to a folder of its own, copy that folder's runs/*.jsonl to %s/runs/",
+		cli.Plural(len(numbers), "shard ", "shards ")+experiment.Ranges(numbers), shards[0].Of, dir, dir), nil
+}

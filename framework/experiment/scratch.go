@@ -1,0 +1,115 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/internal/disk"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// scratch is a folder of this machine that takes a shard's records. They are moved to
+// the output directory now and then.
+type scratch struct {
+	plan       *Plan
+	dir        string
+	target     string // the output directory
+	every      time.Duration
+	quit       chan struct{}
+	background sync.WaitGroup
+}
+
+// errScratch: records are still in a scratch folder.
+var errScratch = errors.New("records are left in the scratch folder")
+
+// newScratch makes the folder of a shard, which is the same whenever the shard is done
+// on this machine.
+func newScratch(s *Sharded, x *Experiment, session *Session) (*scratch, error) {
+	target, err := filepath.Abs(x.Dir)
+	if err != nil {
+		return nil, err
+	}
+	name := "rlrun-" + shortDigest(target, session.ConfigSHA256, session.Program, session.Plugins) + "-" + s.Shard.file("")
+	c := &scratch{plan: x.Plan, dir: filepath.Join(s.Scratch, name), target: target, every: s.CopyEvery, quit: make(chan struct{})}
+	if c.every == 0 {
+		c.every = 30 * time.Second
+	}
+	if err := os.MkdirAll(c.dir, 0o777); err != nil {
+		return nil, fmt.Errorf("scratch folder: %w", err)
+	}
+	return c, nil
+}
+
+// recover moves what a killed process left, and adds it to what is done.
+func (c *scratch) recover(done Done) (Done, error) {
+	left, err := result.RecordFiles(c.dir)
+	if err == nil {
+		err = c.move()
+	}
+	if err != nil || len(left) == 0 {
+		return done, err
+	}
+	keys, err := result.ReadKeys(c.target)
+	for _, e := range keys {
+		done[e.Key] = e.Status == result.OK
+	}
+	return done, err
+}
+
+// start moves records every now and then.
+func (c *scratch) start() {
+	c.background.Go(func() {
+		tick := time.NewTicker(c.every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				_ = c.move() // tried again; in the end the error counts
+			case <-c.quit:
+				return
+			}
+		}
+	})
+}
+
+// stop moves the last records. It returns err, or says where records are left.
+func (c *scratch) stop(err error) error {
+	close(c.quit)
+	c.background.Wait()
+	if moveErr := c.move(); moveErr != nil {
+		return fmt.Errorf("%w: %w %s: start the shard again on this machine, or copy its runs/*.jsonl to %s", moveErr, errScratch, c.dir, filepath.Join(c.target, "runs"))
+	}
+	_ = os.RemoveAll(c.dir) // it is empty
+	return err
+}
+
+// move moves finished files of records to the output directory.
+func (c *scratch) move() error {
+	files, err := result.RecordFiles(c.dir)
+	if err != nil {
+		return err
+	}
+	for _, path := range files {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(c.target, "runs", filepath.Base(path))
+		err = disk.MkdirAll(c.plan.fileSystem(), filepath.Dir(to))
+		if err == nil {
+			err = disk.Publish(c.plan.fileSystem(), to, func(w io.Writer) error { _, err := io.Copy(w, f); return err })
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}

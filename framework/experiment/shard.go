@@ -1,0 +1,497 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/internal/disk"
+	"github.com/rlrun/rlrun/framework/internal/lockfile"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// Shard is a part of the runs of an experiment: shard Index, counted from 0, of Of.
+// The zero value is the whole experiment.
+type Shard struct{ Index, Of int }
+
+// ParseShard reads I/N, with I from 0 to N-1.
+func ParseShard(text string) (Shard, error) {
+	index, of, ok := strings.Cut(text, "/")
+	i, err1 := strconv.Atoi(index)
+	n, err2 := strconv.Atoi(of)
+	switch {
+	case !ok || err1 != nil || err2 != nil || n < 1 || i < 0:
+		return Shard{}, fmt.Errorf("a shard is I/N such as 0/50, not %q", text)
+	case i >= n:
+		return Shard{}, fmt.Errorf("there is no shard %s: shards count from 0, so the last of %d is %d/%d", text, n, n-1, n)
+	}
+	return Shard{i, n}, nil
+}
+
+// String is I/N.
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
+
+// has says whether the run of a number belongs to the shard. Runs are numbered cell by
+// cell: run r of cell c of an experiment with n runs is c·n + r. So each shard has
+// runs of every cell, and slow agents are spread.
+func (s Shard) has(number int) bool { return s.Of == 0 || number%s.Of == s.Index }
+
+// Ranges writes increasing numbers as 0-3,7, as Slurm reads them.
+func Ranges(numbers []int) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(numbers[i])
+		if j > i {
+			part += "-" + strconv.Itoa(numbers[j])
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+// Size is the number of runs of a shard of a plan.
+func (s Shard) Size(p *Plan) int {
+	all := len(p.Cells()) * p.Config.Runs
+	if s.Of == 0 {
+		return all
+	}
+	return max(0, (all-s.Index+s.Of-1)/s.Of)
+}
+
+// Names inside an output directory that shards use.
+const (
+	shardsFolder     = ".shards"
+	provenanceFolder = "provenance"
+)
+
+// file names a file of the shard.
+func (s Shard) file(ext string) string { return fmt.Sprintf("%d-of-%d%s", s.Index, s.Of, ext) }
+
+// States of a shard.
+const (
+	ShardRunning = "running"
+	ShardStopped = "stopped" // before its last run
+	ShardDone    = "done"
+)
+
+// ShardStatus says how far a shard is. It is the content of .shards/I-of-N.json, which
+// is for people: what is done is what has a record.
+type ShardStatus struct {
+	Shard          int       `json:"shard"`
+	Of             int       `json:"of"`
+	State          string    `json:"state"` // running, stopped or done
+	Runs           int       `json:"runs"`  // of the shard
+	OK             int       `json:"ok"`
+	Failed         int       `json:"failed"`
+	Reused         int       `json:"reused"` // of OK, found when the process began
+	StepsPerSecond float64   `json:"steps_per_second"`
+	Seconds        float64   `json:"seconds"`                // since the process began
+	SecondsLeft    float64   `json:"seconds_left,omitempty"` // at the rate until now
+	Updated        time.Time `json:"updated"`                // by the clock of Host
+	Host           string    `json:"host"`
+	Job            string    `json:"job,omitempty"`
+	Process        int       `json:"process"`
+}
+
+// Left is the number of runs without a record.
+func (s *ShardStatus) Left() int { return s.Runs - s.OK - s.Failed }
+
+// Sharded executes one shard of an experiment. Processes on several machines may
+// execute shards in one output directory at the same time, each as often as need be:
+// a shard does the runs that have no ok record. It makes no outputs.
+type Sharded struct {
+	Shard   Shard
+	Command []string  // the command line, for the provenance
+	Started time.Time // when it began
+	Job     string    // of a scheduler
+	// Mixed accepts runs of other programs, and another number of shards.
+	Mixed bool
+	// Scratch, if not empty, is a folder of this machine that takes the records first.
+	// They are copied into the output directory every CopyEvery, and at the end.
+	Scratch   string
+	CopyEvery time.Duration // default: 30 s
+	// Event is as in Local.
+	Event func(Event)
+	// Waiting, if not nil, is told who has the shard's lock.
+	Waiting func(holder string)
+	// Status, if not nil, receives how far the shard is.
+	Status *ShardStatus
+}
+
+// ErrShardInUse: another process does the shard.
+var ErrShardInUse = errors.New("another process does this shard")
+
+// ErrOtherShards: the experiment is divided into another number of shards.
+var ErrOtherShards = errors.New("divided into another number of shards")
+
+// lockWait is how long a shard waits for a process that does it, which may be one
+// that a scheduler is just ending.
+const lockWait = 30 * time.Second
+
+// Execute implements Executor. Errors of preparing the output directory are
+// *OutputErrors.
+func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
+	session, err := x.session(s.Command, s.Started, s.Mixed)
+	if err != nil {
+		return err
+	}
+	session.Job = s.Job
+	session.Host, _ = os.Hostname() // for people
+	if err := s.claim(ctx, x); err != nil {
+		if cause := context.Cause(ctx); cause != nil || errors.Is(err, ErrShardInUse) {
+			return err
+		}
+		return &OutputError{x.Dir, err}
+	}
+	var scratch *scratch
+	done, err := x.Plan.join(x.Dir, s.Shard, session)
+	if err == nil && s.Scratch != "" {
+		if scratch, err = newScratch(&s, x, &session); err == nil {
+			done, err = scratch.recover(done)
+		}
+	}
+	if err == nil {
+		err = writeTasks(x.Dir, x.Tasks)
+	}
+	if err != nil {
+		return &OutputError{x.Dir, err}
+	}
+	r := newShardRun(&s, x)
+	r.found(done)
+	if err := r.write(ShardRunning); err != nil {
+		return &OutputError{x.Dir, err}
+	}
+	o := Options{Dir: x.Dir, Open: x.pool.open, Remote: x.remote, Done: done, Shard: s.Shard, Session: session,
+		Recorded: r.recorded, Event: r.event}
+	if scratch != nil {
+		o.Dir = scratch.dir
+		scratch.start()
+	}
+	x.retainFirst(done, s.Shard)
+	if s.Event != nil {
+		s.Event(Event{Reused: r.status.Reused})
+	}
+	err = x.Plan.Run(ctx, o)
+	if scratch != nil {
+		err = scratch.stop(err)
+	}
+	return r.end(err)
+}
+
+// claim takes the locks of a shard: that of the output directory together with other
+// shards, its own alone. On file systems without locks everybody gets both: two
+// processes that do one shard write equal records.
+func (s Sharded) claim(ctx context.Context, x *Experiment) error {
+	free, err := lockShared(x.Dir)
+	if err != nil {
+		return err
+	}
+	x.release = free
+	if err := disk.MkdirAll(x.Plan.fileSystem(), filepath.Join(x.Dir, shardsFolder)); err != nil {
+		return err
+	}
+	path := filepath.Join(x.Dir, shardsFolder, s.Shard.file(".lock"))
+	for began := time.Now(); ; {
+		lock, err := lockfile.Take(path)
+		var held *lockfile.HeldError
+		switch {
+		case err == nil:
+			x.release = func() error { return errors.Join(lock.Release(), free()) }
+			return nil
+		case !errors.As(err, &held):
+			return err
+		case time.Since(began) > lockWait:
+			return fmt.Errorf("shard %s: %w (%s)", s.Shard, ErrShardInUse, held.Holder)
+		}
+		if s.Waiting != nil {
+			s.Waiting(held.Holder)
+			s.Waiting = nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// join prepares a shard's output directory, in which other shards may be at work. The
+// first shard writes the config and provenance.json; the others must agree with both.
+// It returns which runs are done.
+func (p *Plan) join(dir string, shard Shard, session Session) (Done, error) {
+	path := filepath.Join(dir, configFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		keys, err := result.ReadKeys(dir)
+		if err != nil {
+			return nil, err
+		}
+		text, err := p.Config.YAML()
+		if err == nil && len(keys) == 0 {
+			err = p.writeOnce(path, text)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	text, err := json.MarshalIndent(&Provenance{Session: session, Shards: shard.Of}, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if err := p.writeOnce(filepath.Join(dir, provenanceFile), append(text, '\n')); err != nil {
+		return nil, err
+	}
+	first, err := readProvenance(dir)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := result.OpenRuns(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.sameExperiment(dir, first, len(runs.Entries)); err != nil {
+		return nil, err
+	}
+	old, err := ReadConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	if old.Runs != p.Config.Runs {
+		return nil, &otherExperiment{path, "runs", strconv.Itoa(old.Runs), strconv.Itoa(p.Config.Runs)}
+	}
+	if !session.Mixed {
+		if first.Shards != 0 && first.Shards != shard.Of {
+			return nil, fmt.Errorf("%s is %w: %d, not %d", dir, ErrOtherShards, first.Shards, shard.Of)
+		}
+		if err := p.sameSession(dir, first, &session); err != nil {
+			return nil, err
+		}
+		if err := p.samePrograms(dir, first, &session, runs.Entries); err != nil {
+			return nil, err
+		}
+	}
+	if err := result.Check(p.Meta(), runs.All()); err != nil {
+		return nil, err
+	}
+	done := Done{}
+	for _, e := range runs.Entries {
+		done[e.Key] = e.Status == result.OK
+	}
+	return done, p.addProvenance(filepath.Join(dir, provenanceFolder, "shard-"+shard.file(".json")), session, shard.Of)
+}
+
+// sameSession refuses other programs than those of the session that began the
+// experiment. The error wraps ErrOtherPrograms.
+func (p *Plan) sameSession(dir string, first *Provenance, now *Session) error {
+	if first.Program != "" && first.Program != now.Program {
+		return fmt.Errorf("%s was begun and its runs are %w: %s, now %s", dir, ErrOtherPrograms, first.describe(), now.describe())
+	}
+	for _, is := range now.Plugins {
+		if was := first.plugin(is.Plugin, is.Args); was != nil && was.Program != is.Program {
+			return fmt.Errorf("%s was begun and its runs are %w: %s", dir, ErrOtherPrograms,
+				pluginDifference(Component{Plugin: is.Plugin, Args: is.Args}, was.Program, first, now))
+		}
+	}
+	return nil
+}
+
+// addProvenance adds a session to the file of a shard.
+func (p *Plan) addProvenance(path string, session Session, of int) error {
+	prov := Provenance{Session: session, Shards: of}
+	if data, err := os.ReadFile(path); err == nil {
+		var before Provenance
+		if err := json.Unmarshal(data, &before); err != nil {
+			return fmt.Errorf("%s: %w; move it away to go on without it", path, err)
+		}
+		before.Resumed = append(before.Resumed, session)
+		prov = before
+	}
+	text, err := json.MarshalIndent(&prov, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := disk.MkdirAll(p.fileSystem(), filepath.Dir(path)); err != nil {
+		return err
+	}
+	return p.writeFile(path, append(text, '\n'))
+}
+
+// lateFile is how long a file that another machine has made may be invisible or empty
+// on a network file system.
+const lateFile = 10 * time.Second
+
+// writeOnce writes a file unless there is one, and returns when it can be read.
+func (p *Plan) writeOnce(path string, data []byte) error {
+	err := disk.WriteOnce(p.fileSystem(), path, func(w io.Writer) error { _, err := w.Write(data); return err })
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		info, err := os.Stat(path)
+		if err == nil && info.Size() > 0 {
+			return nil
+		}
+		if time.Since(began) > lateFile {
+			if err == nil {
+				err = errors.New("is empty; remove it and start the shard again")
+			}
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+}
+
+// shardRun keeps account of a shard that is being done.
+type shardRun struct {
+	s *Sharded
+	x *Experiment
+
+	mu     sync.Mutex
+	status ShardStatus
+	steps  int64
+	began  time.Time
+}
+
+func newShardRun(s *Sharded, x *Experiment) *shardRun {
+	host, _ := os.Hostname() // for people
+	return &shardRun{s: s, x: x, began: time.Now(), status: ShardStatus{
+		Shard: s.Shard.Index, Of: s.Shard.Of, Runs: s.Shard.Size(x.Plan), Host: host, Job: s.Job, Process: os.Getpid(),
+	}}
+}
+
+// found counts the runs of the shard that are done already.
+func (r *shardRun) found(done Done) {
+	p := r.x.Plan
+	for i, c := range p.Cells() {
+		for run := range p.Config.Runs {
+			if r.s.Shard.has(i*p.Config.Runs+run) && done[result.Key{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name, Run: run}] {
+				r.status.Reused++
+			}
+		}
+	}
+	r.status.OK = r.status.Reused
+}
+
+func (r *shardRun) event(e Event) {
+	r.mu.Lock()
+	r.steps += int64(e.Interactions)
+	r.mu.Unlock()
+	if r.s.Event != nil {
+		r.s.Event(e)
+	}
+}
+
+// recorded takes in records that are on disk.
+func (r *shardRun) recorded(recs []result.Record) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range recs {
+		if recs[i].Status == result.OK {
+			r.status.OK++
+		} else {
+			r.status.Failed++
+		}
+	}
+	_ = r.write(ShardRunning) // for people: records alone count
+	return nil
+}
+
+// write writes the shard's status.
+func (r *shardRun) write(state string) error {
+	s := &r.status
+	s.State, s.Updated, s.Seconds = state, time.Now().UTC(), time.Since(r.began).Seconds()
+	s.StepsPerSecond = float64(r.steps) / max(s.Seconds, 1e-3)
+	s.SecondsLeft = 0
+	if left := int64(s.Runs-s.Reused)*int64(r.x.Plan.Config.Steps) - r.steps; left > 0 && r.steps > 0 {
+		s.SecondsLeft = s.Seconds * float64(left) / float64(r.steps)
+	}
+	if r.s.Status != nil {
+		*r.s.Status = *s
+	}
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return r.x.Plan.writeFile(filepath.Join(r.x.Dir, shardsFolder, r.s.Shard.file(".json")), append(text, '\n'))
+}
+
+// end writes the last status and returns err, the reason why runs are left.
+func (r *shardRun) end(err error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.status.Left() == 0 && !errors.Is(err, errScratch) {
+		_ = r.write(ShardDone)
+		return nil
+	}
+	_ = r.write(ShardStopped)
+	return err
+}
+
+// ReadShards reads what shards say of themselves, in the order of their numbers; none
+// if there is nothing. What cannot be read just now is left out.
+func ReadShards(dir string) (list []ShardStatus, err error) {
+	names, err := fs.Glob(os.DirFS(filepath.Join(dir, shardsFolder)), "*.json")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(dir, shardsFolder, name))
+		var s ShardStatus
+		if err == nil && json.Unmarshal(data, &s) == nil && s.Of > 0 {
+			list = append(list, s)
+		}
+	}
+	return list, nil
+}
+
+// ShardRuns counts the runs of a shard by what their records say.
+type ShardRuns struct {
+	Shard
+	Runs, OK, Failed int
+}
+
+// Missing is the number of runs without a record.
+func (s ShardRuns) Missing() int { return s.Runs - s.OK - s.Failed }
+
+// CountShards counts, by the records in dir, the runs of all shards that the experiment
+// was divided into; nil if it was begun as a whole.
+func (p *Plan) CountShards(dir string, entries []result.Entry) ([]ShardRuns, error) {
+	prov, err := readProvenance(dir)
+	if err != nil || prov.Shards == 0 {
+		return nil, err
+	}
+	type cell struct{ environment, agent string }
+	first := map[cell]int{} // number of its run 0
+	for i, c := range p.Cells() {
+		first[cell{p.Environments[c.Environment].Name, p.Agents[c.Agent].Name}] = i * p.Config.Runs
+	}
+	list := make([]ShardRuns, prov.Shards)
+	for i := range list {
+		list[i].Shard = Shard{i, prov.Shards}
+		list[i].Runs = list[i].Shard.Size(p)
+	}
+	for _, e := range entries {
+		n, ok := first[cell{e.Environment, e.Agent}]
+		if !ok || e.Run >= p.Config.Runs {
+			continue
+		}
+		if s := &list[(n+e.Run)%prov.Shards]; e.Status == result.OK {
+			s.OK++
+		} else {
+			s.Failed++
+		}
+	}
+	return list, nil
+}
