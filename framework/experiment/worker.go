@@ -164,13 +164,16 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) ([]resul
 	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(runs) {
 		rest := slices.Delete(slices.Clone(runs), lane.Lane, lane.Lane+1)
 		if lane.Suspected {
-			alone, ctxErr := w.runBatch(ctx, runs[lane.Lane:lane.Lane+1], 0)
-			if ctxErr != nil {
-				return nil, ctxErr
-			}
-			if alone[0].Status == result.OK {
+			outcomes, aloneErr := w.attempt(ctx, runs[lane.Lane:lane.Lane+1])
+			if aloneErr == nil {
+				alone := w.records(outcomes)
+				w.ended(alone...)
 				others, ctxErr := w.bisect(ctx, rest)
 				return append(others, alone...), ctxErr
+			}
+			w.close()
+			if cause := context.Cause(ctx); cause != nil {
+				return nil, cause
 			}
 		}
 		failed := w.failure(runs[lane.Lane], err)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +18,7 @@ from scipy import stats
 import rlrun
 from rlrun import spaces
 from rlrun._gymnasium_batches import CartPoleBatch, FunctionalBatch
+from rlrun._gymnasium_seeds import narrow, seed_bits
 from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN, Copies
 from rlrun.client import EnvironmentClient, Process
 from rlrun.environment import VectorEnvironment
@@ -103,7 +107,7 @@ def follow(bridge, name: str, kwargs: dict[str, Any], lanes: int, calls: int, bi
         if signal == CONTINUE:
             want = env.step(decode(action))[:4]
         else:
-            want = env.reset(seed=seed % 2**bits)[0], 0, False, False
+            want = env.reset(seed=narrow(seed, bits))[0], 0, False, False
         assert np.array_equal(encode(want[0]), observation)
         assert (float(want[1]), want[2], want[3]) == (reward, terminated, truncated)
         ends += terminated or truncated
@@ -214,7 +218,8 @@ def count(samples: list[list[str]]) -> np.ndarray:
         (gs.Box(-1, 1, (2, 2), np.float32), rlrun.Box(-1, 1, (2, 2), "float32")),
         (gs.Box(0, 255, (4,), np.uint8), rlrun.Box(0, 255, (4,), "uint8")),
         (gs.Box(-3, 3, (4,), np.int16), rlrun.Box(-3, 3, (4,), "float64")),
-        (gs.Tuple((gs.Discrete(2), gs.Discrete(3, start=1))), rlrun.MultiDiscrete([2, 3])),
+        (gs.Tuple((gs.Discrete(2), gs.Discrete(3, start=1))), rlrun.Discrete(6)),
+        (gs.Tuple((gs.Discrete(2**20),) * 2), rlrun.MultiDiscrete([2**20, 2**20])),
     ],
     ids=str,
 )
@@ -241,5 +246,125 @@ def test_spaces_that_are_flattened() -> None:
     assert encode({"a": np.float32([0.5, 1]), "b": 2}).tolist() == [0.5, 1, 0, 0, 1]
     with pytest.raises(rlrun.Unsupported):
         decoder(space)
-    with pytest.raises(rlrun.Unsupported, match="no space"):
+    with pytest.raises(rlrun.Unsupported, match="no space for"):
         space_of(gs.Sequence(gs.Discrete(2)))
+
+
+def test_products_are_numbered() -> None:
+    """In the order of itertools.product; on request those of MultiDiscrete, too; never more than fit a table."""
+    space = gs.Tuple((gs.Discrete(2, start=5), gs.Discrete(3, start=1)))
+    _, encode = space_of(space)
+    assert [encode(x) for x in itertools.product((5, 6), (1, 2, 3))] == list(range(6))
+    assert decoder(space)(4) == (6, 2)
+    assert space_of(space, numbered=False)[0] == rlrun.MultiDiscrete([2, 3])
+    grid = gs.MultiDiscrete([[2, 3], [4, 5]], start=[[1, 1], [1, 1]])
+    assert space_of(grid, numbered=True)[0] == rlrun.Discrete(120)
+    assert decoder(grid, numbered=True)(119).tolist() == [[2, 3], [4, 5]]
+    with pytest.raises(rlrun.InvalidParams, match="elements, more than 16777216"):
+        space_of(gs.MultiBinary(30), numbered=True)
+
+
+class Picky(gymnasium.Env[Any, Any]):
+    """Takes seeds of a few bits, as numpy's RandomState does, and draws one observation from them."""
+
+    observation_space, action_space = gs.Discrete(2**31), gs.Discrete(2)
+
+    def __init__(self, bits: int = 32, needed: int | None = None) -> None:
+        self.bits = bits
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        if seed is not None and seed >= 2**self.bits:
+            raise OverflowError(f"Python integer {seed} out of bounds")
+        return np.random.RandomState(seed % 2**32).randint(2**31), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return 0, 1.0, False, False, {}
+
+
+gymnasium.register("rlrun-tests/Picky-v3", Picky)
+
+
+@pytest.mark.parametrize("bits", [64, 32, 31])
+def test_seeds_are_narrowed_as_far_as_needed(bits: int) -> None:
+    assert seed_bits(gymnasium.make("rlrun-tests/Picky-v3", bits=bits)) == bits
+    env = GymnasiumPlugin("rlrun-tests/Picky-v3").environment(json.dumps({"bits": bits}).encode())
+    env.open(2)
+    seeds = np.array([7, 7 + 2**32], np.uint64)
+    first = env.reset(slice(None), seeds)
+    assert first.tolist() == env.reset(slice(None), seeds).tolist()
+    assert (first[0] != first[1]) == (bits < 64)  # a hash keeps seeds apart that agree in their last 32 bits
+
+
+def test_what_is_narrowed_is_told_and_stays_spread_out() -> None:
+    assert "seeds have 32 bits" in GymnasiumPlugin("rlrun-tests/Picky-v3").description.doc
+    assert "bits" not in GymnasiumPlugin("CartPole-v1").description.doc
+    assert narrow(BIG, 64) == BIG
+    assert narrow(0, 32) == 0x18CC49CA  # the last four bytes of: head -c 8 /dev/zero | b2sum -l 64
+    assert len({narrow(seed, 31) for seed in range(10_000)}) > 9_990
+    assert max(narrow(seed, 31) for seed in range(10_000)) < 2**31
+
+
+def test_wrappers() -> None:
+    """In the order that is given, around what gymnasium.make returns."""
+    plugin = GymnasiumPlugin("FrozenLake-v1")
+    assert plugin.environment(b"{}").has_model  # type: ignore[attr-defined]
+    wrappers = [
+        {"name": "gymnasium.wrappers:FlattenObservation"},
+        {"name": "TimeLimit", "kwargs": {"max_episode_steps": 2}},
+    ]
+    env = plugin.environment(json.dumps({"kwargs": {"map_name": "8x8"}, "wrappers": wrappers}).encode())
+    assert env.spec.observation == rlrun.Box(0, 1, (64,), "float64")
+    assert not env.has_model  # type: ignore[attr-defined]  the wrapper shows something else than the model's states
+    env.open(1)
+    assert env.reset(slice(None), np.uint64([1]))[0, 0] == 1
+    assert [bool(env.step(slice(None), np.int64([0])).truncated[0]) for _ in range(2)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("params", "kind", "message"),
+    [
+        ({"wrappers": [{"name": "FlatenObservation"}]}, rlrun.InvalidParams, "there are FlattenObservation"),
+        ({"wrappers": [{"name": "nowhere:W"}]}, rlrun.InvalidParams, "cannot import nowhere"),
+        ({"wrappers": [{"name": "TimeLimit"}]}, rlrun.InvalidParams, "max_episode_steps"),
+        ({"wrappers": [{"name": "TimeLimit", "args": 1}]}, rlrun.InvalidParams, "unknown key 'args'"),
+        ({"wrappers": ["TimeLimit"]}, rlrun.InvalidParams, r"wrappers\[0\] is 'TimeLimit', must be"),
+        ({"wrappers": [{"name": "NormalizeReward"}]}, rlrun.Unsupported, "would not follow from its seed"),
+        ({"import": "nowhere"}, rlrun.InvalidParams, "cannot import nowhere"),
+        ({"import": "json:registers"}, rlrun.InvalidParams, "no function registers"),
+        ({"sab": True, "kwargs": {"sab": True}}, rlrun.InvalidParams, "sab is given twice"),
+        ({"enumerate": 1}, rlrun.InvalidParams, "must be true or false"),
+        ({"no_such": 1}, rlrun.InvalidParams, "TypeError.*no_such"),
+    ],
+    ids=str,
+)
+def test_params_that_are_refused(params: dict[str, Any], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        GymnasiumPlugin("Blackjack-v1").environment(json.dumps(params).encode())
+
+
+def test_modules_that_register(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module registers by its import, by register_envs, or by a function that is named."""
+    made = "import gymnasium\ndef {}():\n gymnasium.register('{}', 'test_gymnasium:Picky')\n"
+    (tmp_path / "maker_a.py").write_text(made.format("register_envs", "MakerA/X-v1"))
+    (tmp_path / "maker_b.py").write_text(made.format("mine", "MakerB/X-v1"))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(os.path.dirname(__file__))
+    plugin = GymnasiumPlugin("MakerA/X-v1")
+    assert plugin.description.id == "gymnasium/makera.x@1"
+    assert "import" in plugin.description.doc
+    with pytest.raises(rlrun.InvalidParams, match="gymnasium:MODULE:MakerA/X-v1"):
+        plugin.environment(b"{}")
+    assert plugin.environment(b'{"import": "maker_a"}').spec.observation == rlrun.Discrete(2**31)
+    assert "32 bits" in GymnasiumPlugin("maker_b:mine:MakerB/X-v1").description.doc
+
+
+class Words(gs.Space[str]):
+    """A space of another package's own."""
+
+
+def test_the_part_that_has_no_space_is_named_with_a_cure() -> None:
+    space = gs.Dict({"image": gs.Box(0, 255, (2,), np.uint8), "mission": Words()})
+    with pytest.raises(
+        rlrun.Unsupported, match=r"test_gymnasium.Words, which is the part \['mission'\].*ImgObsWrapper"
+    ):
+        space_of(space)

@@ -20,6 +20,7 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 from gymnasium.utils.seeding import np_random
 from numpy.typing import NDArray
 
+from rlrun._gymnasium_seeds import narrow
 from rlrun.environment import Spec, TimeSteps, VectorEnvironment
 from rlrun.spaces import Array
 from rlrun.streams import Lanes
@@ -130,7 +131,7 @@ class FunctionalBatch(_Batch):
     def reset(self, lanes: Lanes, seeds: NDArray[np.uint64]) -> Array:
         """Start episodes as single copies would from these seeds."""
         keys = self._keys.copy()
-        keys[lanes] = [np.asarray(self._jax.random.PRNGKey(functional_seed(seed))) for seed in seeds.tolist()]
+        keys[lanes] = [np.asarray(self._jax.random.PRNGKey(narrow(seed, 32))) for seed in seeds.tolist()]
         now, after = self._draw(keys)
         self._keep(lanes, after, self._env.func_env.initial(rng=now))
         self._steps[lanes] = 0
@@ -170,8 +171,3 @@ class FunctionalBatch(_Batch):
             return self._jax.numpy.where(chosen.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
         self._state = self._jax.tree.map(among, state, self._state)
-
-
-def functional_seed(seed: int) -> int:
-    """Return what of a lane's seed goes into a key of JAX, which has 32 bits unless JAX is told otherwise."""
-    return seed % 2**32

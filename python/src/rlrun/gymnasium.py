@@ -1,11 +1,12 @@
 """Any environment of Gymnasium as a plugin: ``python -m rlrun.gymnasium FrozenLake-v1``.
 
 In a config it is ``plugin: gymnasium:FrozenLake-v1``, and its params are the
-arguments of ``gymnasium.make``. An id may name the module that registers it, as in
-Gymnasium: ``ale_py:ALE/Pong-v5``.
+arguments of ``gymnasium.make``, and ``wrappers``, ``import`` and ``enumerate``. An id
+may name the module that registers it, as in Gymnasium: ``ale_py:ALE/Pong-v5``.
 
 An episode is started with ``reset(seed=…)``, the lane's seed of that episode as the
-host drew it, so that it is the one that Gymnasium itself plays from that seed.
+host drew it, so that it is the one that Gymnasium itself plays from that seed; an
+environment that takes no seeds of 64 bits gets a hash of it.
 What Gymnasium has a batch of its own for, CartPole and the phys2d ones, is stepped by it,
 everything else copy by copy.
 """
@@ -13,22 +14,27 @@ everything else copy by copy.
 from __future__ import annotations
 
 import argparse
-import importlib
 import inspect
 import itertools
 import json
+import math
 import re
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any, cast
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces as gs
-from gymnasium.envs.registration import EnvSpec, load_env_creator
+from gymnasium.envs.registration import EnvSpec, load_env_creator, parse_env_id
+from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
+from numpy.typing import NDArray
 
 from rlrun import params, spaces
-from rlrun._gymnasium_batches import batch_of, functional_seed, is_functional
+from rlrun._gymnasium_batches import batch_of, is_functional
+from rlrun._gymnasium_params import SCHEMA, Settings, load, settings
+from rlrun._gymnasium_seeds import narrow, seed_bits
 from rlrun._lanes import Copies
 from rlrun._pb import plugin_pb2 as pb
 from rlrun.environment import Environment, Model, Spec, TimeStep, VectorEnvironment
@@ -36,45 +42,90 @@ from rlrun.errors import InvalidParams, Unsupported
 from rlrun.serve import check_host, serve_plugin
 from rlrun.spaces import Space
 
+MOST = 2**24
+"""How many elements a product of finite sets may have to be numbered."""
+
 
 class GymnasiumPlugin:
-    """An environment that is registered with Gymnasium."""
+    """An environment that is registered with Gymnasium, or that a module registers which its params name."""
 
     def __init__(self, env_id: str, kwargs: dict[str, Any] | None = None) -> None:
-        self.env_id, self.kwargs = env_id, kwargs or {}
-        self.registered = _registered(env_id)
-        self.text = "ansi" in getattr(_creator(self.registered), "metadata", {}).get("render_modes", [])
-        probe = self._make({})
-        try:
-            capabilities = ["model"] if model_of(probe) else []
-            if probe.render_mode == "ansi":
-                capabilities.append("render")
-            space_of(probe.observation_space)
-            space_of(probe.action_space)
-        finally:
-            probe.close()
-        where = self.registered.namespace
-        self.name = ".".join(filter(None, (where, self.registered.name)))
-        identity = f"gymnasium/{re.sub(r'[^a-z0-9_.-]', '.', self.name.lower())}@{self.registered.version or 0}"
+        self.given, self.kwargs = settings(kwargs or {}), kwargs or {}
+        module, _, self.env_id = env_id.rpartition(":")
+        if module:
+            load(module, self.env_id)
+        namespace, name, version = parse_env_id(self.env_id)
+        self.name = ".".join(filter(None, (namespace, name)))
+        doc, capabilities, schema = self._probe()
         self.description = pb.DescribeReply(
-            id=identity,
+            id=f"gymnasium/{re.sub(r'[^a-z0-9_.-]', '.', self.name.lower())}@{self._version(version)}",
             kind="environment",
-            doc=f"{self.registered.id} of Gymnasium {gymnasium.__version__}.",
-            params=json.dumps(self._schema()).encode(),
+            doc=doc,
+            params=json.dumps(schema).encode(),
             capabilities=capabilities,
         )
 
+    def _version(self, version: int | None) -> int:
+        """Return the version that Gymnasium makes where the id names none."""
+        if version is None and self._unknown() is None:
+            version = gymnasium.spec(self.env_id).version
+        return version or 0
+
+    def _unknown(self) -> gymnasium.error.Error | None:
+        """Return why the environment is not registered, None if it is."""
+        try:
+            gymnasium.spec(self.env_id)
+        except (gymnasium.error.NameNotFound, gymnasium.error.NamespaceNotFound) as e:
+            return e
+        return None
+
+    def _probe(self) -> tuple[str, list[str], dict[str, Any]]:
+        """Return what the environment is like without params: a sentence, capabilities, and the schema of params."""
+        if self._unknown():
+            doc = f"{self.env_id}, which no module has registered with Gymnasium yet: name it in the parameter import."
+            return doc, [], {"type": "object", "properties": SCHEMA, "additionalProperties": True}
+        registered = gymnasium.spec(self.env_id)
+        doc, capabilities = f"{registered.id} of Gymnasium {gymnasium.__version__}.", list[str]()
+        try:
+            env = self._make(self.given)
+        except InvalidParams as e:
+            return f"{doc} It needs parameters: {e}", [], _schema(registered, self.given.arguments)
+        try:
+            if model_of(env):
+                capabilities.append("model")
+            if env.render_mode == "ansi":
+                capabilities.append("render")
+            if (bits := self._bits(env)) < 64:
+                doc += f" Its seeds have {bits} bits, a hash of rlrun's."
+            spec_of(env, self.given.enumerate)
+        except Unsupported as e:
+            doc += f" As it is rlrun has no place for it: {e}"
+        except Exception as e:  # whatever the environment's code raises: it is told when it is opened
+            doc += f" Without parameters it cannot be reset: {type(e).__name__}: {e}"
+        finally:
+            env.close()
+        return doc, capabilities, _schema(registered, self.given.arguments)
+
+    def _bits(self, env: gymnasium.Env[Any, Any]) -> int:
+        return 32 if is_functional(env) else seed_bits(env)
+
     def environment(self, data: bytes) -> VectorEnvironment:
         """Make an environment, not opened yet."""
-        kwargs = params.decode(data)
-        first = self._make(kwargs)
-        spec = spec_of(first)
-        if batch := batch_of(self.registered, self.kwargs | kwargs, spec):
-            first.close()
+        chosen = settings(self.kwargs | params.decode(data))
+        if unknown := self._unknown():
+            raise InvalidParams(
+                f"{unknown} If a module registers it, name that as the parameter import, or write gymnasium:MODULE:"
+                f"{self.env_id}"
+            )
+        registered = gymnasium.spec(self.env_id)
+        probe = self._make(chosen)
+        try:
+            spec, model, bits = spec_of(probe, chosen.enumerate), model_of(probe), self._bits(probe)
+        finally:
+            probe.close()
+        if not chosen.wrappers and (batch := batch_of(registered, chosen.arguments, spec)):
             return batch
-        model = model_of(first)
-        made = [first]
-        copies = Copies(lambda: Bridge(made.pop() if made else self._make(kwargs), spec, model))
+        copies = Copies(lambda: Bridge(self._make(chosen), spec, model, bits, chosen.enumerate))
         copies.has_model = model is not None  # type: ignore[attr-defined]
         return copies
 
@@ -82,38 +133,42 @@ class GymnasiumPlugin:
         """Raise Unsupported."""
         raise Unsupported(f"{self.description.id} is an environment, not an agent")
 
-    def _make(self, kwargs: dict[str, Any]) -> gymnasium.Env[Any, Any]:
-        arguments = self.kwargs | kwargs
-        if self.text:
+    def _make(self, chosen: Settings) -> gymnasium.Env[Any, Any]:
+        registered, arguments = gymnasium.spec(self.env_id), chosen.arguments
+        if "ansi" in getattr(_creator(registered), "metadata", {}).get("render_modes", []):
             arguments = {"render_mode": "ansi"} | arguments
         try:
-            return gymnasium.make(self.env_id, disable_env_checker=True, **arguments)
-        except gymnasium.error.DependencyNotInstalled as e:
+            env = gymnasium.make(self.env_id, disable_env_checker=True, **arguments)
+        except (gymnasium.error.DependencyNotInstalled, ImportError) as e:
             raise Unsupported(f"{self.env_id}: {e}") from e
-        except (TypeError, ValueError, AssertionError, KeyError, gymnasium.error.Error) as e:
-            raise InvalidParams(f"{self.env_id} does not take {kwargs}: {e}") from e
+        except Exception as e:  # the constructor is others' code
+            traceback.print_exc()
+            text = f"{self.env_id} does not take {chosen.arguments}: {type(e).__name__}: {e}"
+            raise InvalidParams(text) from e
+        return chosen.wrap(env)
 
-    def _schema(self) -> dict[str, Any]:
-        """Return the schema of the entry point's arguments, as far as they can be told."""
-        properties: dict[str, Any] = {
-            "max_episode_steps": {"type": "integer", "description": "Steps after which an episode is truncated."}
-        }
-        if self.registered.max_episode_steps is not None:
-            properties["max_episode_steps"]["default"] = self.registered.max_episode_steps
-        open_ended = True
-        creator = _creator(self.registered)
-        if creator is not None:
-            arguments = inspect.signature(creator).parameters.values()
-            open_ended = any(p.kind == p.VAR_KEYWORD for p in arguments)
-            defaults = self.registered.kwargs | self.kwargs
-            for p in arguments:
-                if p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) or p.name == "render_mode":
-                    continue
-                default = defaults.get(p.name, p.default)
-                properties[p.name] = {}
-                if isinstance(default, (bool, int, float, str)):
-                    properties[p.name]["default"] = default
-        return {"type": "object", "properties": properties, "additionalProperties": open_ended}
+
+def _schema(registered: EnvSpec, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an environment's parameters: the entry point's arguments, as far as they can be told."""
+    properties: dict[str, Any] = {
+        "max_episode_steps": {"type": "integer", "description": "Steps after which an episode is truncated."}
+    }
+    if registered.max_episode_steps is not None:
+        properties["max_episode_steps"]["default"] = registered.max_episode_steps
+    open_ended = True
+    creator = _creator(registered)
+    if creator is not None:
+        arguments = inspect.signature(creator).parameters.values()
+        open_ended = any(p.kind == p.VAR_KEYWORD for p in arguments)
+        defaults = registered.kwargs | given
+        for p in arguments:
+            if p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) or p.name == "render_mode":
+                continue
+            default = defaults.get(p.name, p.default)
+            properties[p.name] = {}
+            if isinstance(default, (bool, int, float, str)):
+                properties[p.name]["default"] = default
+    return {"type": "object", "properties": properties | SCHEMA, "additionalProperties": open_ended}
 
 
 def _creator(registered: EnvSpec) -> Any:
@@ -121,23 +176,17 @@ def _creator(registered: EnvSpec) -> Any:
     return load_env_creator(entry) if isinstance(entry, str) else entry
 
 
-def _registered(env_id: str) -> EnvSpec:
-    module, colon, name = env_id.rpartition(":")
-    if colon:
-        importlib.import_module(module)
-    return gymnasium.spec(name)
-
-
 class Bridge(Environment):
     """One copy."""
 
     id = ""
 
-    def __init__(self, env: gymnasium.Env[Any, Any], spec: Spec, model: Model | None) -> None:
-        self._env, self._spec, self._model = env, spec, model
-        _, self._encode = space_of(env.observation_space)
-        self._decode = decoder(env.action_space)
-        self._seed: Callable[[int], int] = functional_seed if is_functional(env) else int
+    def __init__(
+        self, env: gymnasium.Env[Any, Any], spec: Spec, model: Model | None, bits: int, numbered: bool | None
+    ) -> None:
+        self._env, self._spec, self._model, self._bits = env, spec, model, bits
+        _, self._encode = space_of(env.observation_space, numbered)
+        self._decode = decoder(env.action_space, numbered)
 
     @property
     def spec(self) -> Spec:
@@ -146,7 +195,7 @@ class Bridge(Environment):
 
     def reset(self, seed: int) -> Any:
         """Start an episode."""
-        observation, _ = self._env.reset(seed=self._seed(seed))
+        observation, _ = self._env.reset(seed=narrow(seed, self._bits))
         return self._encode(observation)
 
     def step(self, action: Any) -> TimeStep:
@@ -169,11 +218,14 @@ class Bridge(Environment):
         self._env.close()
 
 
-def spec_of(env: gymnasium.Env[Any, Any]) -> Spec:
+def spec_of(env: gymnasium.Env[Any, Any], numbered: bool | None = None) -> Spec:
     """Describe an environment. Bounds of its rewards are known where its dynamics are."""
-    observation, _ = space_of(env.observation_space)
-    action, _ = space_of(env.action_space)
-    decoder(env.action_space)
+    try:
+        observation, _ = space_of(env.observation_space, numbered)
+        action, _ = space_of(env.action_space, numbered)
+        decoder(env.action_space, numbered)
+    except ValueError as e:  # a Box of an empty shape, say
+        raise Unsupported(f"rlrun has no such space: {e}") from e
     low, high = -np.inf, np.inf
     if table := _table(env):
         rewards = [float(r) for row in table.values() for outcomes in row.values() for p, _, r, _ in outcomes if p]
@@ -183,6 +235,11 @@ def spec_of(env: gymnasium.Env[Any, Any]) -> Spec:
 
 def _table(env: gymnasium.Env[Any, Any]) -> Any:
     """Return the table of dynamics that the toy-text environments have: P[s][a] = [(p, s', reward, ends), …]."""
+    layer: Any = env
+    while isinstance(layer, gymnasium.Wrapper):
+        if not isinstance(layer, (OrderEnforcing, PassiveEnvChecker, TimeLimit)):
+            return None  # it may change observations, rewards or ends
+        layer = layer.env
     raw: Any = env.unwrapped
     finite = isinstance(env.observation_space, gs.Discrete) and isinstance(env.action_space, gs.Discrete)
     table = getattr(raw, "P", None)
@@ -220,46 +277,101 @@ def model_of(env: gymnasium.Env[Any, Any]) -> Model | None:
     return Model(len(table), len(table[0]), transitions, rewards, starts, sorted(set(range(len(table))) - seen))
 
 
-def space_of(space: gs.Space[Any]) -> tuple[Space, Callable[[Any], Any]]:
-    """Return the space that stands for one of Gymnasium's, and how its values are written in it."""
+def space_of(space: gs.Space[Any], numbered: bool | None = None) -> tuple[Space, Callable[[Any], Any]]:
+    """Return the space that stands for one of Gymnasium's, and how its values are written in it.
+
+    numbered says whether products of finite sets become one Discrete, see SCHEMA.
+    """
+    if (sizes := _factors(space)) is not None:
+        starts, shape = _starts(space), tuple(sizes.tolist())
+        if _numbers(space, sizes, numbered):
+            return spaces.Discrete(math.prod(shape)), lambda x: int(
+                np.ravel_multi_index(tuple(np.ravel(x) - starts), shape)
+            )
+        return spaces.MultiDiscrete(shape), lambda x: np.ravel(x) - starts
     if isinstance(space, gs.Discrete):
         return spaces.Discrete(int(space.n), int(space.start)), lambda x: x
-    if isinstance(space, gs.MultiDiscrete):
-        start = np.ravel(space.start)
-        return spaces.MultiDiscrete(np.ravel(space.nvec).tolist()), lambda x: np.ravel(x) - start
-    if isinstance(space, gs.MultiBinary):
-        return spaces.MultiDiscrete([2] * int(np.prod(space.shape))), np.ravel
     if isinstance(space, gs.Box):
         name = space.dtype.name if space.dtype is not None else "float64"
         known = name if name in ("float32", "uint8") else "float64"
         box = spaces.Box(space.low, space.high, space.shape, known)  # type: ignore[arg-type]
         return box, lambda x: np.asarray(x, box.dtype)
-    if isinstance(space, gs.Tuple) and all(isinstance(s, gs.Discrete) for s in space.spaces):
-        parts = [s for s in space.spaces if isinstance(s, gs.Discrete)]
-        return (
-            spaces.MultiDiscrete([int(s.n) for s in parts]),
-            lambda x: np.array([int(v) - int(s.start) for v, s in zip(x, parts, strict=True)]),
-        )
-    if space.is_np_flattenable:
+    if _flattens(space):
         flat, encode = space_of(gs.flatten_space(space))
         return flat, lambda x: encode(gs.flatten(space, x))
-    raise Unsupported(f"rlrun has no space that stands for Gymnasium's {space}")
+    raise Unsupported(_homeless(space))
 
 
-def decoder(space: gs.Space[Any]) -> Callable[[Any], Any]:
+def decoder(space: gs.Space[Any], numbered: bool | None = None) -> Callable[[Any], Any]:
     """Return how actions are read that were written as space_of says."""
+    if (sizes := _factors(space)) is not None:
+        starts, shape = _starts(space), tuple(sizes.tolist())
+        value: Callable[[Any], Any]
+        if isinstance(space, gs.Tuple):
+            value = lambda x: tuple(np.int64(v) for v in (x + starts).tolist())  # noqa: E731
+        else:
+            value = lambda x: (x + starts).reshape(space.shape).astype(space.dtype)  # noqa: E731
+        if _numbers(space, sizes, numbered):
+            return lambda x: value(np.array(np.unravel_index(x, shape)))
+        return value
     if isinstance(space, gs.Discrete):
         return np.int64
-    if isinstance(space, gs.MultiDiscrete):
-        return lambda x: (x.reshape(space.shape) + space.start).astype(space.dtype)
-    if isinstance(space, gs.MultiBinary):
-        return lambda x: x.reshape(space.shape).astype(space.dtype)
     if isinstance(space, gs.Box):
         return lambda x: x.astype(space.dtype)
-    if isinstance(space, gs.Tuple) and all(isinstance(s, gs.Discrete) for s in space.spaces):
-        starts = [s.start for s in space.spaces if isinstance(s, gs.Discrete)]
-        return lambda x: tuple(np.int64(v + start) for v, start in zip(x.tolist(), starts, strict=True))
     raise Unsupported(f"rlrun has no space that stands for Gymnasium's {space} as one of actions")
+
+
+def _factors(space: gs.Space[Any]) -> NDArray[np.int64] | None:
+    """Return the sizes of the finite sets that a space is a product of, None if it is no such space."""
+    if isinstance(space, gs.MultiDiscrete):
+        return np.ravel(space.nvec).astype(np.int64)
+    if isinstance(space, gs.MultiBinary):
+        return np.full(int(np.prod(space.shape)), 2, np.int64)
+    if isinstance(space, gs.Tuple) and all(isinstance(s, gs.Discrete) for s in space.spaces):
+        return np.array([int(cast(Any, s).n) for s in space.spaces], np.int64)
+    return None
+
+
+def _starts(space: gs.Space[Any]) -> NDArray[np.int64]:
+    """Return the least element of each of these sets."""
+    if isinstance(space, gs.MultiDiscrete):
+        return np.ravel(space.start).astype(np.int64)
+    if isinstance(space, gs.Tuple):
+        return np.array([int(cast(Any, s).start) for s in space.spaces], np.int64)
+    return np.zeros(1, np.int64)
+
+
+def _numbers(space: gs.Space[Any], sizes: NDArray[np.int64], numbered: bool | None) -> bool:
+    """Say whether the elements of a product are numbered."""
+    count = math.prod(sizes.tolist())
+    if numbered and count > MOST:
+        raise InvalidParams(f"enumerate is true, but {space} has {count:.3g} elements, more than {MOST}")
+    return bool(numbered) or (numbered is None and isinstance(space, gs.Tuple) and count <= MOST)
+
+
+def _flattens(space: gs.Space[Any]) -> bool:
+    """Say whether a space can be flattened. Those of other packages do not know: they raise NotImplementedError."""
+    try:
+        return bool(space.is_np_flattenable)
+    except NotImplementedError:
+        return False
+
+
+def _homeless(space: gs.Space[Any], path: str = "") -> str:
+    """Say which part of a space rlrun has none for, and what to do about it."""
+    if isinstance(space, (gs.Dict, gs.Tuple)):
+        parts = space.spaces.items() if isinstance(space, gs.Dict) else enumerate(space.spaces)
+        for key, part in parts:
+            if not _flattens(part):
+                return _homeless(part, f"{path}[{key!r}]")
+    kind = type(space)
+    name = kind.__name__ if kind.__module__.startswith("gymnasium.") else f"{kind.__module__}.{kind.__name__}"
+    where = f"the part {path} of the observation" if path else "the whole of it"
+    return (
+        f"rlrun has no space for Gymnasium's {name}, which is {where}. Name a wrapper that leaves it out: "
+        "params: {wrappers: [{name: FilterObservation, kwargs: {filter_keys: [...]}}]}, or one of the environment's "
+        "package, such as minigrid.wrappers:ImgObsWrapper"
+    )
 
 
 def main() -> None:

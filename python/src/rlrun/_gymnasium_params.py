@@ -1,0 +1,149 @@
+"""Parameters of ``gymnasium:`` that are not arguments of the environment: imports, wrappers, numbering of spaces."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import inspect
+from typing import Any
+
+import gymnasium
+from gymnasium import wrappers as gw
+
+from rlrun.errors import InvalidParams, Unsupported
+
+Env = gymnasium.Env[Any, Any]
+
+_STATEFUL = {gw.NormalizeObservation, gw.NormalizeReward}
+_OURS = ("import", "wrappers", "kwargs", "enumerate")
+
+SCHEMA: dict[str, Any] = {
+    "import": {
+        "description": "Module that registers the environment, such as minatar.gym, or module:function where a "
+        "function does; a function register_envs of the module is found by itself. Several: a list.",
+        "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+    },
+    "wrappers": {
+        "description": "Wrappers around the environment, the innermost first.",
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["name"],
+            "additionalProperties": False,
+            "properties": {
+                "name": {
+                    "type": "string",
+                    "description": "A class of gymnasium.wrappers, such as FlattenObservation, or module:class, such "
+                    "as minigrid.wrappers:ImgObsWrapper.",
+                },
+                "kwargs": {"type": "object", "description": "Arguments of the wrapper's constructor."},
+            },
+        },
+    },
+    "kwargs": {
+        "description": "Arguments of gymnasium.make, as beside this key; for arguments that are named like one of "
+        f"{', '.join(_OURS)}.",
+        "type": "object",
+    },
+    "enumerate": {
+        "description": "Whether spaces that are products of finite sets are numbered, as one Discrete, for tabular "
+        "agents; the last factor runs fastest. Default: a Tuple of Discretes is, if it has at most 2^24 "
+        "elements; MultiDiscrete and MultiBinary are not.",
+        "type": "boolean",
+    },
+}
+
+
+@dataclasses.dataclass
+class Settings:
+    """What the parameters of one environment say."""
+
+    arguments: dict[str, Any]
+    wrappers: list[tuple[type[Any], dict[str, Any]]]
+    enumerate: bool | None
+
+    def wrap(self, env: Env) -> Env:
+        """Put the wrappers around an environment, which is closed if one of them fails."""
+        for wrapper, kwargs in self.wrappers:
+            try:
+                env = wrapper(env, **kwargs)
+            except Exception as e:
+                env.close()
+                text = (
+                    f"wrapper {wrapper.__name__} does not take {kwargs or 'this environment'}: {type(e).__name__}: {e}"
+                )
+                raise InvalidParams(text) from e
+        return env
+
+
+def settings(values: dict[str, Any]) -> Settings:
+    """Read parameters, and import the modules that they name, or raise InvalidParams."""
+    modules = values.get("import", [])
+    modules = [modules] if isinstance(modules, str) else modules
+    if not isinstance(modules, list) or not all(isinstance(m, str) for m in modules):
+        raise InvalidParams(f"import is {modules!r}, must be the name of a module, or a list of such")
+    for module in modules:
+        load(module)
+    arguments = {key: value for key, value in values.items() if key not in _OURS}
+    kwargs = values.get("kwargs", {})
+    if not isinstance(kwargs, dict):
+        raise InvalidParams(f"kwargs is {kwargs!r}, must be an object of arguments")
+    if twice := sorted(arguments.keys() & kwargs.keys()):
+        raise InvalidParams(f"{twice[0]} is given twice, as a parameter and in kwargs")
+    numbered = values.get("enumerate")
+    if not isinstance(numbered, (bool, type(None))):
+        raise InvalidParams(f"enumerate is {numbered!r}, must be true or false")
+    wrappers = values.get("wrappers", [])
+    if not isinstance(wrappers, list):
+        raise InvalidParams(f"wrappers is {wrappers!r}, must be a list such as [{{name: FlattenObservation}}]")
+    return Settings(arguments | kwargs, [_wrapper(i, w) for i, w in enumerate(wrappers)], numbered)
+
+
+def load(name: str, missing: str = "") -> None:
+    """Import ``module`` or call ``module:function``.
+
+    A module's register_envs is called if the environment ``missing`` is not registered after the import, and
+    always where ``missing`` is empty and Gymnasium knows no more environments than before.
+    """
+    module_name, _, function = name.partition(":")
+    before = len(gymnasium.registry)
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as e:
+        raise InvalidParams(f"cannot import {module_name}, which is to register the environment: {e}") from e
+    registers = getattr(module, function or "register_envs", None)
+    if function and not callable(registers):
+        raise InvalidParams(f"module {module_name} has no function {function}")
+    found = missing in gymnasium.registry if missing else len(gymnasium.registry) > before
+    if callable(registers) and (function or not found):
+        registers()
+
+
+def _wrapper(i: int, entry: Any) -> tuple[type[Any], dict[str, Any]]:
+    where = f"wrappers[{i}]"
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise InvalidParams(f"{where} is {entry!r}, must be such as {{name: TimeLimit, kwargs: {{…}}}}")
+    if unknown := sorted(entry.keys() - {"name", "kwargs"}):
+        raise InvalidParams(f"{where} has an unknown key {unknown[0]!r}; there are name and kwargs")
+    kwargs, name = entry.get("kwargs", {}), entry["name"]
+    if not isinstance(kwargs, dict):
+        raise InvalidParams(f"{where}.kwargs is {kwargs!r}, must be an object of arguments")
+    module_name, colon, attribute = name.rpartition(":")
+    try:
+        module = importlib.import_module(module_name) if colon else gw
+    except ImportError as e:
+        raise InvalidParams(f"{where}: cannot import {module_name}: {e}") from e
+    found = getattr(module, attribute, None)
+    if not inspect.isclass(found) or not issubclass(found, gymnasium.Wrapper):
+        names = [n for n, c in inspect.getmembers(module, inspect.isclass) if issubclass(c, gymnasium.Wrapper)]
+        close = difflib.get_close_matches(attribute, names, 3, 0.5) or names[:8]
+        raise InvalidParams(
+            f"{where}: {module.__name__} has no wrapper {attribute!r}; there are {', '.join(close) or 'none'}"
+            + ("" if colon else "; a wrapper of another package is module:class")
+        )
+    if found in _STATEFUL:
+        raise Unsupported(
+            f"{where}: {found.__name__} keeps statistics over episodes: an episode would not follow from its seed"
+        )
+    return found, kwargs
