@@ -30,6 +30,9 @@ func made(out *vector.Trajectories) (steps []string) {
 // What is rolled out in Python, in one call, is what is stepped, of copies and of
 // batches; and so is what follows.
 func TestPythonRollout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts dozens of interpreters; make ci does it")
+	}
 	python := pythonCommand(t)
 	for name, args := range map[string][]string{"copies": {"testdata/wander.py"}, "batch": {"testdata/wander.py", "batch"}} {
 		t.Run(name, func(t *testing.T) {
@@ -94,6 +97,9 @@ func (onlyRolled) Step(context.Context, *vector.Actions, *vector.TimeSteps) erro
 
 // What goes wrong in a rollout in Python is told as in one in Go.
 func TestPythonRolloutFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts dozens of interpreters; make ci does it")
+	}
 	for _, f := range []rolloutFault{
 		{"exception", "lane 2: step 3 of the rollout: RuntimeError: out of cheese", nil, 2},
 		{"error", "lane 2: step 3 of the rollout: no luck", framework.ErrInvalidAction, 2},

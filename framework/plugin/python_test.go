@@ -98,6 +98,9 @@ func TestPythonFaults(t *testing.T) {
 // The same in experiments, whose other records are those of the plugins in Go, bit for
 // bit.
 func TestPythonFaultsInAnExperiment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts dozens of interpreters; make ci does it")
+	}
 	python, undisturbed := pythonCommand(t), undisturbedRecords(t)
 	for _, e := range []experimentFault{
 		{"exception", true, []string{"step 4: lane 1: RuntimeError: out of cheese", "faulty.py"}},
