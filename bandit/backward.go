@@ -7,10 +7,10 @@ import (
 )
 
 // Plan is the Bayes-optimal way to play Bernoulli arms with independent Beta
-// priors for a given number of pulls, by backward induction over all counts of
-// successes and failures (DeGroot 1970, §12.4; Bellman 1956). There are
-// (pulls+2n choose 2n) such states for n arms: 4.6 million for two arms and 100
-// pulls, which is about as far as it goes.
+// priors for a given number of pulls. It is found by backward induction over
+// all counts of successes and failures (Bellman 1956; DeGroot 1970, §12.4).
+// There are (pulls+2n choose 2n) such states for n arms: 4.6 million for two
+// arms and 100 pulls, which is about as far as it goes.
 type Plan struct {
 	lattice
 	value float64
@@ -22,11 +22,12 @@ type Plan struct {
 // DefaultPlanBytes is the memory that NewPlan may use unless told otherwise.
 const DefaultPlanBytes = 1 << 30
 
-// NewPlan plans the given number of pulls, at least one, of two or more arms to
-// maximise the sum of g(k)·(reward k) in the horizon h; if h goes on beyond
-// them, the arm that then has the larger mean is played for the rest, and
-// ErrorBound says how far from optimal that can be. It fails if the plan would
-// take more than maxBytes of memory; 0 means DefaultPlanBytes.
+// NewPlan plans the given number of pulls, at least one, of two or more arms.
+// The plan maximises the sum of g(k)·(reward k) in the horizon h. If h is
+// longer than these pulls, the arm with the larger mean at their end is played
+// for the rest, and ErrorBound says how far from optimal that can be. It fails
+// if the plan would take more than maxBytes of memory; 0 means
+// DefaultPlanBytes.
 func NewPlan(priors []Beta, h Horizon, pulls, maxBytes int) (*Plan, error) {
 	if maxBytes == 0 {
 		maxBytes = DefaultPlanBytes
@@ -97,9 +98,10 @@ func (p *Plan) Best(counts []int) int {
 }
 
 // PolicyValue returns the exact expected weighted sum of rewards of a
-// deterministic policy on Bernoulli arms with the given priors, as NewPlan
-// does for the optimal one. choose is given the counts (as in Plan.Best, to be
-// read only) and the present means of all arms and returns an arm.
+// deterministic policy on Bernoulli arms with the given priors. (NewPlan does
+// so for the optimal policy.) The function choose gets the counts (as in
+// Plan.Best, to be read only) and the present means of all arms, and returns an
+// arm.
 func PolicyValue(priors []Beta, h Horizon, pulls int, choose func(counts []int, means []float64) int) (float64, error) {
 	l, err := newLattice(priors, h, pulls)
 	if err != nil {
@@ -205,8 +207,8 @@ func (l *lattice) rank(counts []int, t int) int {
 }
 
 // sweep goes backward over all states, values them by the arm that choose
-// picks, and returns the values of all arms in the first state. choose is given
-// the values q of the arms in the state.
+// picks, and returns the values of all arms in the first state. The function
+// choose gets the values q of the arms in the state.
 func (l *lattice) sweep(choose func(pull, rank int, counts []int, q []float64) int) []float64 {
 	arms := len(l.priors)
 	counts := make([]int, l.parts)

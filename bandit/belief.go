@@ -1,10 +1,11 @@
 // Package bandit answers one question about a multi-armed bandit: when is it
 // worth leaving the greedy arm? It holds beliefs over the unknown mean reward of
-// an arm, horizons (how later rewards are weighted), the exploration threshold
-// of Dimitrakakis, "Nearly optimal exploration-exploitation decision
-// thresholds", corrected and extended in docs/theory.md, its index forms, and
-// the exact references they are judged by (Gittins, backward induction).
-// Policies that act on these beliefs are in bandit/policy.
+// an arm, and horizons (the weights of later rewards). It computes the
+// exploration threshold of Dimitrakakis, "Nearly optimal
+// exploration-exploitation decision thresholds", corrected and extended in
+// docs/theory.md, and its index forms. It also computes exact references to
+// judge them by (Gittins, backward induction). Policies that act on these
+// beliefs are in bandit/policy.
 //
 //   - Beliefs: Population, Beta, NormalGamma, Gaussian, GammaPoisson, Particles,
 //     ShiftedExponential, Uniform, TwoPoint; any other type with the four

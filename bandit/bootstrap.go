@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// foldBelow is the scale under which the members of a population that all
-// learn alike are written out again: by then 1/scale has grown so far that
-// members are equal up to rounding unless all of them have decayed to zero.
+// foldBelow is the scale under which a population whose members all learn alike
+// is written out again. By then 1/scale is so large that members are equal up
+// to rounding, unless all of them have decayed to zero.
 const foldBelow = 0x1p-500
 
 // negligible is the size below which such a member is set to zero, long before

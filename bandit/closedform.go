@@ -59,16 +59,16 @@ func (d Gaussian) peak(known float64) peak {
 }
 
 // ThresholdExponentialPair compares arm i with arm j when both beliefs are
-// shifted exponentials and independent, for the event q_i ≥ q_j+δ with q_j
-// random, as the paper prints it: φ is then the odds of that event times δ, and
-// the lower bound and T of the comparison act as in Threshold, with q̄_j the mean
-// of j. With q_j random the bound of Lemma 1 is not valid in general
-// (docs/theory.md §1.4).
+// shifted exponentials and independent. As in the paper's print, the event is q_i
+// ≥ q_j+δ with q_j random. Then φ is the odds of that event times δ, and the
+// lower bound and T of the comparison act as in Threshold, with q̄_j the mean of
+// j. With q_j random the bound of Lemma 1 is not valid in general (docs/theory.md
+// §1.4).
 //
-// For δ ≥ d = μ_i−μ_j, p = κ e^{−β_i(δ−d)} with κ = β_j/(β_i+β_j), and φ
-// has its maximum at (1+W₀(−κe^{−1+β_i d}))/β_i if that is at least d, that is if
-// (β_i+β_j)d ≤ 1. Otherwise it lies below d, where 1−p = (1−κ)e^{−β_j(d−δ)}: with
-// w = W₀((1−κ)e^{1−β_j d}), at δ = (1−w)/β_j with p = 1−w.
+// For δ ≥ d = μ_i−μ_j, p = κ e^{−β_i(δ−d)} with κ = β_j/(β_i+β_j). The maximum of
+// φ is at (1+W₀(−κe^{−1+β_i d}))/β_i if that is at least d, that is if (β_i+β_j)d
+// ≤ 1. Otherwise it lies below d, where 1−p = (1−κ)e^{−β_j(d−δ)}: with w =
+// W₀((1−κ)e^{1−β_j d}), at δ = (1−w)/β_j with p = 1−w.
 func ThresholdExponentialPair(i, j ShiftedExponential, lowerBound float64, hold int) Thresholds {
 	c := Comparison{Known: j.Mean(), LowerBound: lowerBound, Hold: hold}
 	c.check()
@@ -87,8 +87,8 @@ func ThresholdExponentialPair(i, j ShiftedExponential, lowerBound float64, hold 
 	return k.thresholds(c)
 }
 
-// Paired is the comparison of two arms of which K samples were drawn jointly,
-// so that what is bad for one may be bad for the other: the paired form of the
+// Paired compares two arms by K samples that were drawn jointly. So a bad case
+// for one arm may also be bad for the other. It is the paired form of the
 // corrected Lemma 1 (docs/theory.md §1.4, §3.2).
 type Paired struct {
 	// Ratio takes the place of φ*/(q̄_j−b): explore exactly if ρ_T is less.

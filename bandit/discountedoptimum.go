@@ -18,8 +18,8 @@ import (
 //
 // (Whittle 1980, "Multi-armed bandits and the Gittins index", eq. 4 with no
 // reward for retiring; φ_i is the slope of the retirement value). φ_i comes from
-// backward induction over the arm's counts, cut off where γ^pulls < tol/100, and
-// is non-decreasing, so that sums over intervals bracket the integral.
+// backward induction over the arm's counts, cut off where γ^pulls < tol/100. It
+// is non-decreasing, so sums over intervals bracket the integral.
 //
 // The time is proportional to 1/tol · (ln tol / ln γ)² for each distinct prior:
 // seconds for γ = 0.99 and tol = 0.001. It fails if γ is not in [0,1), tol not in

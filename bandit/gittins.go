@@ -3,9 +3,10 @@ package bandit
 import "math"
 
 // Gittins returns the Gittins index of a Bernoulli arm with a Beta(a, b)
-// belief, a, b > 0, at discount 0 ≤ gamma < 1: the value of a known arm between
-// which and this one an optimal player is indifferent (Gittins 1979). It is
-// correct to 1e-9. GittinsSolver is faster for many states of one discount.
+// belief, a, b > 0, at discount 0 ≤ gamma < 1. This is the value of a known arm
+// at which an optimal player is indifferent between the two arms (Gittins
+// 1979). It is correct to 1e-9. GittinsSolver is faster for many states of one
+// discount.
 func Gittins(a, b, gamma float64) float64 { return NewGittinsSolver(gamma, 1e-9).Index(a, b) }
 
 // GittinsSolver computes Gittins indices of Beta-Bernoulli arms at one discount
@@ -18,10 +19,11 @@ func Gittins(a, b, gamma float64) float64 { return NewGittinsSolver(gamma, 1e-9)
 //
 // with q̄ = a/(a+b). The index is the root λ of C. The recursion is cut off at
 // some depth, and wherever q̄ is so far from λ that a change of mind is all but
-// impossible, by bounds from below (what is now better stays so) and from above
-// (the mean becomes known at once). C is convex in λ and falls with slope −1 or
-// steeper. So Newton's method from the left on the lower bound of C gives lower
-// bounds of the index, and λ + C, with the upper bound of C, an upper one.
+// impossible. Bounds take its place: from below (the arm that is better now
+// stays better) and from above (the mean becomes known at once). C is convex in
+// λ and falls with slope −1 or steeper. So Newton's method from the left on the
+// lower bound of C gives lower bounds of the index. An upper bound of the index
+// is λ + C with the upper bound of C.
 type GittinsSolver struct {
 	gamma, tol float64
 	known      map[Beta][2]float64
@@ -111,9 +113,8 @@ func (g *GittinsSolver) advantage(arm Beta, lambda float64, depth int, tol float
 	forever := 1 / (1 - g.gamma)
 	n0 := arm.A + arm.B
 	// A Beta(a,b) mean is sub-Gaussian with proxy variance 1/(4(a+b+1))
-	// (Marchal & Arbel 2017): at a distance t of q̄ from λ, E(q−λ)⁺ or
-	// E(λ−q)⁺, whichever is the small one, is below
-	// e^{−2(a+b+1)t²}/(4(a+b+1)t).
+	// (Marchal & Arbel 2017). Let t be the distance of q̄ from λ. The smaller
+	// of E(q−λ)⁺ and E(λ−q)⁺ is below e^{−2(a+b+1)t²}/(4(a+b+1)t).
 	doubt := math.Log(1 / (1e-3 * tol * (1 - g.gamma)))
 	band := func(n int) (first, last int, rest float64) {
 		size := n0 + float64(n)
@@ -171,11 +172,11 @@ func (g *GittinsSolver) advantage(arm Beta, lambda float64, depth int, tol float
 }
 
 // GittinsApproximation returns the approximation of Brezzi & Lai (2002) to the
-// Gittins index of a Beta(a, b) arm, a, b > 0, at discount 0 < gamma < 1: the
-// index of a Brownian motion with the same mean and variances. It costs a few
-// nanoseconds and suits arms with many pulls. For means between 0.01 and 0.99
-// it errs by at most 0.01 at a+b = 100, 0.002 at 300 and 0.0004 at 1000 if
-// gamma ≤ 0.99, and ten times as much at gamma = 0.999.
+// Gittins index of a Beta(a, b) arm, a, b > 0, at discount 0 < gamma < 1. It is
+// the index of a Brownian motion with the same mean and variances. It costs a
+// few nanoseconds and suits arms with many pulls. For means between 0.01 and
+// 0.99 and gamma ≤ 0.99 it errs by at most 0.01 at a+b = 100, 0.002 at 300 and
+// 0.0004 at 1000. At gamma = 0.999 it errs by ten times as much.
 func GittinsApproximation(a, b, gamma float64) float64 {
 	n := a + b
 	q := a / n
@@ -196,10 +197,9 @@ func GittinsApproximation(a, b, gamma float64) float64 {
 	return q + psi*math.Sqrt(q*(1-q)/(n+1))
 }
 
-// KnowledgeGradientIndex returns the value of a known arm between which and a
-// Beta(a, b) arm one is indifferent if a single pull may be tried before
-// settling for the better of the two for good: a lower bound of the Gittins
-// index, with k = γ/(1−γ)
+// KnowledgeGradientIndex is a lower bound of the Gittins index of a Beta(a, b)
+// arm. It is the index if the player may try a single pull, and must then keep
+// the better of the two arms for good. With k = γ/(1−γ)
 //
 //	λ = q̄ (1 + k (a+1)/(a+b+1)) / (1 + k q̄)
 //

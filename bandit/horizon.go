@@ -128,8 +128,8 @@ func (h Horizon) Tail(hold int) float64 {
 }
 
 // Share returns ρ_T = G_T/G in [0,1], the share of the total weight that the
-// first T ≥ 1 rewards carry: 1−γ^T if N = ∞, T/(N+1) undiscounted, 0 for
-// budgeted learning with budget T, 1 if T > N.
+// first T ≥ 1 rewards carry. It is 1−γ^T if N = ∞, T/(N+1) undiscounted, 0 for
+// budgeted learning with budget T, and 1 if T > N.
 func (h Horizon) Share(hold int) float64 {
 	checkHold(hold)
 	if h.head == nil && h.rewards == 0 {

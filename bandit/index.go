@@ -7,8 +7,8 @@ import (
 )
 
 // IndexKind names one of the three bounds on the value of pulling an arm T
-// times and then knowing it (docs/theory.md §1.8), each turned into an index:
-// the value of a known arm at which pulling ceases to pay (§1.9). They are
+// times and then knowing it (docs/theory.md §1.8). Each becomes an index: the
+// value of a known arm at which pulling no longer pays (§1.9). They are
 // ordered, U ≤ UPlus ≤ V.
 type IndexKind int
 
@@ -43,11 +43,11 @@ func ParseIndexKind(name string) (IndexKind, error) {
 }
 
 // Index returns the value λ of a known arm at which trying the arm with belief
-// b is just not worth it, where rho = ρ_T in [0,1] is the share of the horizon
+// b is just not worth it. Here rho = ρ_T in [0,1] is the share of the horizon
 // that the trial takes (Horizon.Share). Only U uses the lower bound on mean
 // rewards. The pairwise test of the paper explores arm i against j exactly if
-// Index(U, i, ρ, lowerBound) > q̄_j; comparing the indices of all arms also
-// respects that j is uncertain.
+// Index(U, i, ρ, lowerBound) > q̄_j. Comparing the indices of all arms also
+// takes into account that j is uncertain.
 //
 // With rho = 0 all three are the largest value that b holds possible. The
 // result is exact for a Population (and O(K)), in closed form for

@@ -49,9 +49,10 @@ func branchDistance(z float64) (x float64, ok bool) {
 	return -math.Log1p(-max(d, 0)), true
 }
 
-// LambertW0NegExp returns u = −W₀(−exp(−1−x)) in (0,1] for x ≥ 0, and 1−u, each
-// to full relative accuracy: near the branch point (x → 0) and where exp(−1−x)
-// underflows (ln u = u−1−x). It is the root u ≤ 1 of u − ln u = 1 + x.
+// LambertW0NegExp returns u = −W₀(−exp(−1−x)) in (0,1] for x ≥ 0, and 1−u. Each
+// has full relative accuracy, also near the branch point (x → 0) and where
+// exp(−1−x) underflows (ln u = u−1−x). It is the root u ≤ 1 of u − ln u = 1 +
+// x.
 func LambertW0NegExp(x float64) (u, rest float64) {
 	switch {
 	case !(x >= 0):

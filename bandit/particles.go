@@ -37,9 +37,9 @@ type ParticleOptions struct {
 }
 
 // Particles is a belief of weighted particles for any likelihood. A reward
-// multiplies the weights. When the effective sample size 1/Σw² has dropped,
-// the particles are drawn afresh by systematic resampling and jittered with
-// the shrinkage kernel of Liu & West (2001), reflected at the ends of the
+// multiplies the weights. When the effective sample size 1/Σw² has dropped, the
+// particles are drawn again by systematic resampling. Then they are jittered
+// with the shrinkage kernel of Liu & West (2001), reflected at the ends of the
 // prior's support.
 type Particles struct {
 	x          []float64 // descending

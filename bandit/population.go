@@ -13,10 +13,10 @@ import (
 //
 // Members are kept in descending order; member m (0 ≤ m < K) is the (m+1)-th
 // largest and Identity(m) says which of the original members it is. While all
-// members learn alike, an update is the same affine map of each, so that it is
-// carried as value = scale·x + shift: an update is O(1) and never changes the
-// order. The struct is one cache line; the members of the arms of one
-// NewPopulations call lie in one array.
+// members learn alike, an update is the same affine map of each. It is carried
+// as value = scale·x + shift, so it is O(1) and never changes the order. The
+// struct is one cache line; the members of the arms of one NewPopulations call
+// lie in one array.
 //
 // A copy of a Population shares its members: use Clone. Methods are not safe
 // for concurrent use.
@@ -92,9 +92,9 @@ type PopulationOptions struct {
 	Mask float64
 }
 
-// HarmonicStep is the schedule α_n = 1/(n+prior): with prior 0 the sample mean
-// of the rewards, which forgets the initial members at the first pull; with
-// prior 1 each initial member counts as one reward.
+// HarmonicStep is the schedule α_n = 1/(n+prior). With prior 0 the members
+// become the sample mean of the rewards, which forgets the initial members at
+// the first pull. With prior 1 each initial member counts as one reward.
 func HarmonicStep(prior float64) func(n int) float64 {
 	return func(n int) float64 { return 1 / (float64(n) + prior) }
 }

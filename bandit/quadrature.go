@@ -3,12 +3,12 @@ package bandit
 import "math"
 
 // integrate returns ∫ₐᵇ f by the double exponential rule of Takahasi & Mori
-// (1974), which copes with algebraic singularities at both ends. f is given the
-// distances of its argument from a and from b, each accurate even when it is
-// far below the spacing of floating point numbers around the other end. f
-// should be smooth inside; it may vary over many orders of magnitude. Halving
-// the step then squares the relative error, so that it is enough to halve it
-// until the value stands still to 1e-9 of the integral of |f|.
+// (1974), which handles algebraic singularities at both ends. It calls f with
+// the distances of its argument from a and from b, each accurate even when it
+// is far below the spacing of floating point numbers around the other end. The
+// function f should be smooth inside; it may vary over many orders of
+// magnitude. Halving the step then squares the relative error. So the step is
+// halved until the value changes by less than 1e-9 of the integral of |f|.
 func integrate(f func(left, right float64) float64, a, b float64) float64 {
 	width := b - a
 	if !(width > 0) {

@@ -54,10 +54,10 @@ type logConcave interface {
 	logConcave() bool
 }
 
-// objective is (y+extra)·ω(P(q ≥ base+y)) over y > 0 with ω increasing: either
-// the odds ω(p) = p/(1−p), as in φ, or ω(p) = p/(share+(1−share)p), as in the
-// indices; share 1 gives ω(p) = p. Only then extra may differ from zero; where
-// y+extra is negative the objective is taken for zero.
+// objective is (y+extra)·ω(P(q ≥ base+y)) over y > 0 with ω increasing. Either
+// ω(p) = p/(1−p), the odds, as in φ. Or ω(p) = p/(share+(1−share)p), as in the
+// indices; share 1 gives ω(p) = p. Only then may extra differ from zero. Where
+// y+extra is negative the objective counts as zero.
 type objective struct {
 	base, extra float64
 	odds        bool
@@ -110,9 +110,10 @@ type cell struct {
 	bound       float64
 }
 
-// searchRatio is how far, relatively, the bound of a cell may be above the best
-// value found when the branch and bound leaves it to the local search, which
-// looks for a smooth maximum; opaqueRatio is the same for beliefs that may jump.
+// searchRatio is the relative distance at which the branch and bound hands a
+// cell to the local search, which looks for a smooth maximum: the bound of the
+// cell over the best value found. opaqueRatio is the same for beliefs that may
+// jump.
 const (
 	searchRatio = 1e-3
 	opaqueRatio = 1e-6
@@ -121,14 +122,13 @@ const (
 
 // maximise returns a point where the objective is largest, to about 1e-15 of
 // its value (and y to 1e-7 of itself, or better for a belief with a density).
-// Atoms are gone through. Otherwise a branch and bound, valid for any belief,
-// rules out all but the neighbourhood of the maxima that come near the best,
-// which are then refined locally. A point at y = 0 stands for a limit. A belief of which nothing else is known and
-// that jumps there is right to 1e-6 only. Where P(q ≥ x) = 1 makes the odds
+// Atoms are tried one by one. Otherwise a branch and bound, valid for any belief, rules out all but the
+// neighbourhood of the maxima that come near the best, which are then refined locally. A point at y = 0 stands for
+// a limit. For other beliefs that jump there, the result is right to 1e-6 only. Where P(q ≥ x) = 1 makes the odds
 // infinite, value is +Inf.
 //
-// The search ends early, at any point, once a value above enough is found, and
-// returns none if the bounds show that there is no such value: pass 0 to find
+// The search ends early, at any point, once it finds a value above enough. It
+// returns none if the bounds show that there is no such value. Pass 0 to find
 // the maximum itself.
 func (o objective) maximise(d shape, enough float64) point {
 	if a, ok := d.(atomic); ok {
@@ -357,8 +357,8 @@ func (o objective) climb(d smooth, first, hi float64) point {
 }
 
 // root returns where f, positive at lo and negative at hi, changes sign, to
-// about the spacing of floating point numbers, by the method of Chandrupatla
-// (1997): inverse quadratic interpolation guarded by bisection.
+// about the spacing of floating point numbers. It uses the method of
+// Chandrupatla (1997): inverse quadratic interpolation guarded by bisection.
 func root(f func(float64) float64, lo, hi float64) float64 {
 	// a and b enclose the root, b being the newer; c is the point before.
 	a, b := hi, lo

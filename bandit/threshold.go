@@ -27,7 +27,7 @@ func (c Comparison) check() (cost float64, hold int) {
 }
 
 // ExplorationBound returns U(i,j,T,δ,b) of Lemma 1 in its corrected form
-// (docs/theory.md §1.4): a lower bound on the expected weighted return of
+// (docs/theory.md §1.4). It is a lower bound on the expected weighted return of
 // pulling arm i for T pulls and then knowing whether q_i ≥ q̄_j+δ, an event of
 // probability p:
 //
@@ -147,8 +147,8 @@ func (t Thresholds) Explore(rho float64) bool {
 }
 
 // GammaStarWithin returns the discount in [0,1] above which exploring pays with
-// n+1 rewards, n ≥ 0, and whether there is one: false, with 1, if even γ = 1
-// does not explore. With N finite ρ_T falls in γ from 1 to T/(N+1).
+// n+1 rewards, n ≥ 0, and whether there is one. If even γ = 1 does not explore,
+// it returns 1 and false. With N finite ρ_T falls in γ from 1 to T/(N+1).
 func (t Thresholds) GammaStarWithin(n int) (gamma float64, ok bool) {
 	share := func(gamma float64) float64 { return DiscountedFinite(gamma, n).Share(t.hold) }
 	switch {
@@ -256,11 +256,11 @@ func (k peak) thresholds(c Comparison) Thresholds {
 	return t
 }
 
-// BestDelta returns the δ ≥ 0 that maximises the advantage at the share
-// rho = ρ_T in [0,1], and that advantage relative to the total weight,
+// BestDelta returns the δ ≥ 0 that maximises the advantage at the share rho =
+// ρ_T in [0,1]. It also returns that advantage relative to the total weight,
 // sup_δ p(δ+ρc) − ρc with c = q̄_j−b. It is −ρc if arm i cannot be better; 0
-// stands for the limit δ → 0. With rho = 0 it is sup δp, the gain that the
-// test of U⁺ sets against the gap q̄_j−q̄_i (docs/theory.md §1.8).
+// stands for the limit δ → 0. With rho = 0 it is sup δp, the gain that the test
+// of U⁺ sets against the gap q̄_j−q̄_i (docs/theory.md §1.8).
 func BestDelta(b Belief, c Comparison, rho float64) (delta, advantage float64) {
 	cost, _ := c.check()
 	charge := rho * cost

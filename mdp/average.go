@@ -9,24 +9,24 @@ import (
 
 // SolveAverage returns a policy that maximises the long-run reward per step from
 // every state, its gain and bias. Policy iteration takes any model of up to 2000
-// states, also one whose optimal gain differs between states; relative value
-// iteration takes larger ones that are weakly communicating, else it returns a
-// MissingError. With ErrNotConverged the solution is the best so far.
+// states, even one whose optimal gain differs between states. Relative value
+// iteration takes larger ones that are weakly communicating; for others it
+// returns a MissingError. With ErrNotConverged the solution is the best so far.
 //
 // For any vector h, min(Lh−h) ≤ g* ≤ max(Lh−h), L being the undiscounted Bellman
 // operator, where the optimal gain g* is constant (Puterman 1994, Theorem
-// 8.5.5); that is the bound. Where it is not, the bound is that of the actions that
-// keep the gain (ibid., Theorem 9.1.2), gains within 1e-11 being taken for equal.
+// 8.5.5); that is the bound. Where it is not constant, the bound is that of the
+// actions that keep the gain (ibid., Theorem 9.1.2). Gains within 1e-11 count as
+// equal.
 func SolveAverage(m Model, o Options) (*Solution, error) {
 	var s AverageSolver
 	return s.Solve(m, o)
 }
 
-// AverageSolver solves average-reward models one after the other, as an agent
-// does that learns one: it keeps its memory and starts each time from the
-// previous policy, or bias, when the size is the same, so that solving a small model again
-// costs one or two policy evaluations and no allocation. The zero value is
-// ready.
+// AverageSolver solves average-reward models one after the other, for an agent that learns
+// its model. It keeps its memory. If the size is the same, it starts from the previous
+// policy or bias. So solving a small model again costs one or two policy evaluations and
+// no allocation. The zero value is ready.
 type AverageSolver struct {
 	t         *Tabular
 	sol       Solution
@@ -318,8 +318,8 @@ func (a *AverageSolver) center() {
 }
 
 // excursions solves the current policy with the given rewards by its excursions
-// from origin: the reward over the duration of a cycle is its mean per step, and
-// what a state is ahead of that until the cycle closes its value.
+// from origin. The reward of a cycle over its duration is its mean per step. The
+// value of a state is its lead over that mean until the cycle closes.
 func (a *AverageSolver) excursions(reward func(s int) float64) {
 	n := a.t.states
 	place := func(s int) int { // without origin

@@ -32,9 +32,9 @@ type MixingBand struct {
 //	|‖νPⁿ‖₁ − ‖ν̂P̂ⁿ‖₁| ≤ w(s,a) + w(s,π) + Σ_{k<n} Σ_x |ν̂P̂ᵏ(x)| w(x,π).
 //
 // Pairs that have not been seen are self-loops of the empirical model, with w = 2.
-// The counts are of single steps, not weighted. How often a pair has been tried
-// may depend on what was seen, as with an agent: w holds for every number of
-// trials at once.
+// The counts are of single steps, not weighted. The number of trials of a pair may
+// depend on what was seen, as with an agent: w holds for every number of trials at
+// once.
 func (c *Counts) MixingBand(pi Policy, o BandOptions) (*MixingBand, error) {
 	if o.Alpha == 0 {
 		o.Alpha = 0.05
@@ -113,10 +113,10 @@ func (c *Counts) MixingBand(pi Policy, o BandOptions) (*MixingBand, error) {
 const maxBand = 1_000_000
 
 // width bounds ‖P̂−P‖₁ of row i with a probability that allows for all rows and
-// all numbers of visits n, of which each has the share 1/(n(n+1)): the smaller of
-// Weissman's bound and the sum over successors of the empirical Bernstein bound
-// (Maurer & Pontil 2009, Theorem 4), which is better for rows that are nearly
-// deterministic. Each has half of the failure probability.
+// all numbers of visits n, each with the share 1/(n(n+1)). It is the smaller of
+// two bounds: Weissman's, and the sum over successors of the empirical Bernstein
+// bound (Maurer & Pontil 2009, Theorem 4). The second is better for rows that are
+// nearly deterministic. Each has half of the failure probability.
 func (c *Counts) width(i int, o BandOptions) float64 {
 	row := &c.rows[i]
 	n := row.total

@@ -139,8 +139,9 @@ func avoiding(m Model, bad func(s int) bool) []int {
 // some policy.
 func (c *Communication) Communicating() bool { return len(c.Classes) == 1 }
 
-// WeaklyCommunicating reports whether the model is communicating but for states
-// that are transient under every policy. Its optimal gain is then constant.
+// WeaklyCommunicating reports whether the model is communicating when states
+// that are transient under every policy are ignored. Its optimal gain is then
+// constant.
 func (c *Communication) WeaklyCommunicating() bool { return c.RequireWeaklyCommunicating() == nil }
 
 // RequireWeaklyCommunicating returns nil or a MissingError that shows two sets of

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Definition is what a model is made of. Everything but States, Actions and
+// Definition has the data of a model. Everything but States, Actions and
 // Transitions may be left out: rewards default to zero.
 type Definition struct {
 	Name, Description string
@@ -83,10 +83,10 @@ func (d *Definition) checkSize() error {
 	return nil
 }
 
-// NewModel builds and validates a model. Errors name the entry or the row: an
-// index out of range, a probability that is not in [0,1], a repeated entry, a
-// row that is missing or does not sum to one (within 1e-8; rows that are that
-// close are rescaled), a number that is not finite. The definition's slices are
+// NewModel builds and validates a model. Errors name the entry or the row. They
+// report an index out of range, a probability that is not in [0,1], a repeated
+// entry, a missing row, a row that does not sum to one, and a number that is
+// not finite. Rows within 1e-8 of one are rescaled. The definition's slices are
 // not kept.
 func NewModel(d Definition) (*Tabular, error) {
 	if err := d.checkSize(); err != nil {

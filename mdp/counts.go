@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Counts is what has been seen of a model: how often (s,a) led where, and the
-// rewards. Weights other than one are allowed, as the bootstrap needs them. Memory
-// is that of the distinct transitions seen.
+// Counts holds the observed transitions of a model: how often (s,a) led to each
+// state, and the rewards. Weights other than one are allowed, as the bootstrap
+// needs them. Its memory grows with the number of distinct transitions seen.
 type Counts struct {
 	states, actions int
 	rows            []countRow

@@ -8,9 +8,9 @@ import (
 // SolveDiscounted returns a policy that maximises Σ γ^t r_t, 0 ≤ γ < 1, and its
 // value. With ErrNotConverged the solution is the best so far.
 //
-// However the value v was found, the bound comes from one more Bellman backup:
-// with d = Tv − v, every V* − v lies between min d/(1−γ) and max d/(1−γ)
-// (MacQueen 1966; Puterman 1994, §6.6.3), so v, shifted to the middle, is within
+// The bound comes from one more Bellman backup, however the value v was found.
+// With d = Tv − v, every V* − v lies between min d/(1−γ) and max d/(1−γ)
+// (MacQueen 1966; Puterman 1994, §6.6.3). So v, shifted to the middle, is within
 // half of the difference.
 func SolveDiscounted(m Model, gamma float64, o Options) (*Solution, error) {
 	if err := checkDiscount(gamma); err != nil {

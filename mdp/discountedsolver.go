@@ -5,23 +5,23 @@ import (
 	"math"
 )
 
-// DiscountedSolver solves and evaluates discounted models one after the other, as
-// an agent does that learns one, by iteration to a stated residual: models and
-// policies that have changed little cost little, and large ones much less than
-// elimination does. It keeps its memory. The zero value is ready. It is not safe for
+// DiscountedSolver solves and evaluates discounted models one after the other, for
+// an agent that learns its model. It iterates to a stated residual. Models and
+// policies that have changed little cost little, and large ones cost much less than
+// elimination. It keeps its memory. The zero value is ready. It is not safe for
 // concurrent use.
 type DiscountedSolver struct {
 	linear krylov
 }
 
-// Evaluate improves v, which has one place per state and may hold anything to start
-// from, until it is the value of policy π in m, 0 ≤ γ < 1, but for residual/(1−γ) in
-// each state: residual > 0 is in units of reward per step. It returns the residual
-// that was reached, with ErrNotConverged if that is larger, as where the residual
-// asked for is below what rounding leaves.
+// Evaluate improves v, the values of policy π in m, 0 ≤ γ < 1. It has one place per
+// state and may start with any numbers. Afterwards the error is at most
+// residual/(1−γ) in each state; residual > 0 is in units of reward per step. It
+// returns the residual that was reached, with ErrNotConverged if that is larger than
+// asked, for instance because rounding allows no less.
 //
 // Each evaluation is GMRES, preconditioned by symmetric Gauss-Seidel (Saad 2003,
-// §9.3 and §10.2); the residual is half of the span of r + γPv − v, after which v is
+// §9.3 and §10.2). The residual is half of the span of r + γPv − v. Afterwards v is
 // shifted to the middle of MacQueen's (1966) bounds.
 func (d *DiscountedSolver) Evaluate(v []float64, m *Tabular, pi Deterministic, gamma, residual float64) (float64, error) {
 	if err := checkDiscount(gamma); err != nil {
@@ -41,8 +41,8 @@ func (d *DiscountedSolver) Evaluate(v []float64, m *Tabular, pi Deterministic, g
 	return half, nil
 }
 
-// Solve improves the policy π, and v, which may hold anything, until v is the
-// optimal value of m but for residual/(1−γ) in each state, and π is greedy for it: it
+// Solve improves the policy π, and v, which may start with any numbers. Afterwards v
+// is the optimal value of m up to residual/(1−γ) in each state. π is greedy for v and
 // loses at most twice that. Residual and error are as in Evaluate.
 //
 // It is policy iteration whose evaluations are no more exact than the policy is good

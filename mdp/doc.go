@@ -1,8 +1,8 @@
-// Package mdp computes with finite Markov decision processes: models,
+// Package mdp computes with finite Markov decision processes. It has models, and
 // optimal and evaluated policies under the discounted, finite-horizon, total and
-// average-reward criteria, the structure of the chains that policies induce
-// (closed classes, periods, stationary distributions, hitting times), the
-// exploration mixing time T_ε of Dimitrakakis, "Nearly optimal
+// average-reward criteria. It finds the structure of the chains that policies
+// induce: closed classes, periods, stationary distributions, hitting times. It
+// computes the exploration mixing time T_ε of Dimitrakakis, "Nearly optimal
 // exploration-exploitation decision thresholds", and posteriors over models.
 //
 // # Models
@@ -21,10 +21,10 @@
 // # What is exact
 //
 // Values come with a bound on their distance from the optimum, computed from
-// the Bellman residual of the returned value itself (Solution.Bound). Whether
-// T_ε is infinite is decided from the classes and phases of the chain, not from
-// a cap on iterations. Quantities that cannot be computed exactly at the size of
-// the problem are labelled as estimates and carry an interval.
+// the Bellman residual of the returned value itself (Solution.Bound). The
+// classes and phases of the chain decide whether T_ε is infinite, not a cap on
+// iterations. Quantities that cannot be computed exactly at the size of the
+// problem are labelled as estimates and carry an interval.
 //
 // # What is excluded
 //

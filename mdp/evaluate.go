@@ -64,11 +64,11 @@ func (c *Chain) EvaluateFinite(horizon int) []float64 {
 }
 
 // EvaluateAverage returns the gain (long-run reward per step) and the bias of
-// the chain from each state: h = lim E Σ_{t<T} (r_t − g(s_t)), in the Cesàro
-// sense when the chain is periodic (Puterman 1994, §8.2). There may be any
-// number of closed classes; the gain is constant when there is one. Chains of
-// more than 2000 states must have one; they are solved by iteration, the gain to
-// an error of 1e-9 of the largest reward.
+// the chain from each state. The bias is h = lim E Σ_{t<T} (r_t − g(s_t)), in
+// the Cesàro sense when the chain is periodic (Puterman 1994, §8.2). There may
+// be any number of closed classes; the gain is constant when there is one.
+// Chains of more than 2000 states must have one; they are solved by iteration,
+// the gain to an error of 1e-9 of the largest reward.
 func (c *Chain) EvaluateAverage() (gain, bias []float64, err error) {
 	n := c.NumStates()
 	st := c.Structure()
@@ -112,7 +112,8 @@ func (c *Chain) EvaluateAverage() (gain, bias []float64, err error) {
 			transient = append(transient, s)
 		}
 	}
-	// First the gain, the mean of that of the classes; then the bias.
+	// First comes the gain, which is the mean of the gains of the classes; then
+	// the bias.
 	for pass := range 2 {
 		red.reset(len(transient))
 		for i, s := range transient {
@@ -150,10 +151,10 @@ func (c *Chain) EvaluateAverage() (gain, bias []float64, err error) {
 	return gain, bias, nil
 }
 
-// cycle solves a closed class by its excursions from one of its states: reward
-// over duration of a cycle is the gain, which it returns, and what a state is
-// ahead of that until the cycle closes its bias, relative to the origin. place
-// is all -1 before and after.
+// cycle solves a closed class by its excursions from one of its states. It
+// returns the gain, the reward of a cycle over its duration. The bias of a
+// state is its lead over the gain until the cycle closes, relative to the
+// origin. place is all -1 before and after.
 func (c *Chain) cycle(red *reduction, class []int, origin int, place []int, bias []float64) (gain float64) {
 	n := 0
 	for _, s := range class {

@@ -19,9 +19,9 @@ func SolveFinite(m Model, horizon int) (*FiniteSolution, error) {
 	return f.Solve(m, horizon)
 }
 
-// FiniteSolver solves models over finite horizons one after the other, as an agent
-// does that plans for every episode: it keeps its memory, so that solving a Tabular
-// of the same size again does not allocate. The zero value is ready.
+// FiniteSolver solves models over finite horizons one after the other, for an agent
+// that plans for every episode. It keeps its memory, so solving a Tabular of the
+// same size again does not allocate. The zero value is ready.
 type FiniteSolver struct{ sol FiniteSolution }
 
 // Solve is SolveFinite. The solution is valid until the next call.

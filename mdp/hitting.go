@@ -140,10 +140,11 @@ func shortest(t *Tabular, target int, red *reduction) ([]float64, Deterministic,
 	}
 }
 
-// approach returns a policy that from every state steps nearer to the target,
-// counted in transitions, with the largest probability there is, and the states
-// that cannot reach it. The likeliest action keeps the policy's times from
-// overflowing where another gets there, too, but against the current.
+// approach returns a policy and the states that cannot reach the target. From
+// every state the policy steps nearer to the target, counted in transitions,
+// with the largest possible probability. Another action may also lead nearer,
+// but rarely, as against a current; the likeliest action keeps the policy's
+// times from overflowing there.
 func approach(t *Tabular, target int) (policy Deterministic, far []int) {
 	back := t.predecessors()
 	distance := make([]int, t.states)
@@ -184,8 +185,8 @@ func approach(t *Tabular, target int) (policy Deterministic, far []int) {
 }
 
 // Diameter returns the largest, over pairs of states, of the smallest expected
-// number of steps from one to the other (Jaksch, Ortner & Auer 2010, Definition
-// 1), and such a pair. The model must be communicating, else a MissingError. For
+// number of steps from one to the other, and such a pair (Jaksch, Ortner & Auer
+// 2010, Definition 1). The model must be communicating, else a MissingError. For
 // models of up to 2000 states; targets are shared between processors.
 func Diameter(m Model) (diameter float64, from, to int, err error) {
 	t := tabular(m)

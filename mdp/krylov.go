@@ -7,9 +7,9 @@ import (
 )
 
 // krylov solves (I−γP)v = r for the chain of one policy by GMRES (Saad & Schultz
-// 1986), preconditioned from both sides by the triangles of I−γP as symmetric
-// Gauss-Seidel sweeps are, in the form in which a product and its preconditioning
-// cost one pass over the rows (Eisenstat 1981). Slow modes, sets of states that are
+// 1986). It is preconditioned from both sides by the triangles of I−γP, as in
+// symmetric Gauss-Seidel sweeps. In the form of Eisenstat (1981) a product and its
+// preconditioning cost one pass over the rows. Slow modes, sets of states that are
 // hardly ever left, hold up sweeps for as long as they last, but cost this one
 // iteration each. Memory is kept between calls.
 type krylov struct {
@@ -122,12 +122,13 @@ func (k *krylov) apply(dst, x []float64) {
 	}
 }
 
-// solve improves v until r + γPv − v spans no more than 2·tolerance, then shifts it
-// to the middle of the bounds that follow (see SolveDiscounted): v is then within
-// the returned half of the span, over 1−γ. It gives up after limit restarts.
+// solve improves v until r + γPv − v spans no more than 2·tolerance. Then it shifts
+// v to the middle of the bounds that follow (see SolveDiscounted). The error of v
+// is then at most half of the span, which is returned, over 1−γ. It gives up after
+// limit restarts.
 func (k *krylov) solve(v []float64, gamma, tolerance float64, limit int) (half float64) {
-	// The largest element of the residual is about one over √n of its norm; but what
-	// GMRES makes small is scaled, and where that was not enough it goes on for longer.
+	// The largest element of the residual is about 1/√n of its norm. But GMRES reduces
+	// a scaled residual; if the result is not small enough, it continues.
 	enough := tolerance * math.Sqrt(float64(k.n)) / 4
 	for range limit {
 		lo, hi := k.residual(k.basis[0], v)

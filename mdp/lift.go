@@ -59,10 +59,11 @@ func (l *lifter) power(j int) *mat.Dense {
 	return l.powers[j]
 }
 
-// steps returns, for each group of rows of v, the smallest number n of steps
-// after which above is false of the norms ‖v_i P^n‖₁ of the group, 0 if it is
-// false at once, Never when it is not within 2^41 steps. above is monotone: once
-// false it stays so. Rows of v sum to zero; they are rid of their roundoff.
+// steps returns one number for each group of rows of v. It is the smallest
+// number n of steps after which above is false of the norms ‖v_i P^n‖₁ of the
+// group: 0 if it is false at once, Never when it is not within 2^41 steps. above
+// is monotone: once false it stays so. Rows of v sum to zero; their roundoff is
+// removed.
 func (l *lifter) steps(v *mat.Dense, groups [][]int, above func(group int, norms []float64) bool) []int {
 	balance(v)
 	rows, n := v.Dims()
@@ -123,9 +124,9 @@ func (l *lifter) steps(v *mat.Dense, groups [][]int, above func(group int, norms
 	return out
 }
 
-// balance makes the sum of each row of v zero again, at its largest entry: what
-// roundoff adds to the sum is never forgotten, and in a slow chain it would
-// shift the time at which a small norm is reached.
+// balance makes the sum of each row of v zero again, at its largest entry.
+// Roundoff in the sum would never be forgotten. In a slow chain it would shift
+// the time at which a small norm is reached.
 func balance(v *mat.Dense) {
 	rows, _ := v.Dims()
 	for i := range rows {

@@ -56,11 +56,11 @@ type Mixing struct {
 	Limit [][]float64
 	Max   int  // the largest T
 	MaxAt Pair // where
-	// Means of T over states under the stationary distribution of π, and over the
-	// actions that π does not take, the paper's "expected number" (NaN when π is
-	// randomised or there is but one action), or over all actions. +Inf if a
-	// deviation of positive weight is never forgotten. NaN when the stationary
-	// distribution is not unique; see Stationary.
+	// Means of T over states under the stationary distribution of π. The first is
+	// over the actions that π does not take, the paper's "expected number" (NaN
+	// when π is randomised or there is but one action). The second is over all
+	// actions. +Inf if a deviation of positive weight is never forgotten. NaN
+	// when the stationary distribution is not unique; see Stationary.
 	MeanNonGreedy, MeanUniform float64
 	// The first T at which the same means of the distance itself are below the
 	// threshold; 0 where the mean is NaN.
@@ -72,11 +72,11 @@ type Mixing struct {
 }
 
 // MixingTime returns the exploration mixing time of every state and action under
-// policy π. It is exact: distances are propagated step by step, from 257 steps on
-// in chains of up to 512 states by binary lifting, so that times of 1e9 are
-// found as well; infinite times are recognised by the classes and phases of the
-// chain. Memory is A·S² numbers, so S is limited to 2000; see SampleMixing.
-// ErrNotConverged comes with a result in which the times not reached are Never.
+// policy π. It is exact: distances are propagated step by step. From 257 steps
+// on, in chains of up to 512 states, binary lifting also finds times of 1e9.
+// Infinite times are recognised by the classes and phases of the chain. Memory is
+// A·S² numbers, so S is limited to 2000; see SampleMixing. ErrNotConverged comes
+// with a result in which the times not reached are Never.
 func MixingTime(m Model, pi Policy, o MixingOptions) (*Mixing, error) {
 	n, actions := m.NumStates(), m.NumActions()
 	if n > denseLimit {

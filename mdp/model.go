@@ -143,8 +143,8 @@ func (m *Tabular) Start(rng *rand.Rand) int {
 }
 
 // Step draws a successor and a reward. It takes one uniform draw for the
-// successor when the row has more than one, then one draw for the reward when it
-// is noisy (NormFloat64, or Float64 for a Bernoulli reward).
+// successor when the row has more than one. When the reward is noisy, it takes
+// one draw for it (NormFloat64, or Float64 for a Bernoulli reward).
 func (m *Tabular) Step(s, a int, rng *rand.Rand) (next int, reward float64) {
 	i := s*m.actions + a
 	k := m.start[i]
@@ -181,12 +181,12 @@ func draw(prob []float64, rng *rand.Rand) int {
 	return len(prob) - 1 // the probabilities sum to one but for rounding
 }
 
-// Restarting returns the model whose episodes follow each other without a gap:
-// a transition into a terminal state leads to the initial distribution (state 0
-// when there is none) instead, and so does every action in the terminal states,
-// which are no longer reached. The optimal gain of the result is the best reward
-// per step. It returns m itself when m has no terminal state, and an error when
-// an episode may begin in one.
+// Restarting returns the model in which episodes follow each other without a
+// gap. A transition into a terminal state leads to the initial distribution
+// instead (state 0 when there is none). So does every action in the terminal
+// states, which are no longer reached. The optimal gain of the result is the
+// best reward per step. It returns m itself when m has no terminal state, and an
+// error when an episode may begin in one.
 func (m *Tabular) Restarting() (*Tabular, error) {
 	if m.terminal == nil {
 		return m, nil

@@ -19,10 +19,10 @@ func Quantile(times []int, q float64) int {
 }
 
 // PosteriorMixing returns the largest exploration mixing time over states and
-// actions under π in each of the given models, draws of a posterior or members of
-// a bootstrap, and the q-quantile of those (docs/theory.md §2.5, item 2). Models
-// in which untried pairs lead anywhere make it too short; see
-// DirichletPrior.SeenOnly.
+// actions under π in each of the given models, and the q-quantile of these times
+// (docs/theory.md §2.5, item 2). The models are draws of a posterior or members
+// of a bootstrap. Models in which untried pairs lead anywhere make it too short;
+// see DirichletPrior.SeenOnly.
 func PosteriorMixing(models []*Tabular, pi Policy, q float64, o MixingOptions) (quantile int, times []int, err error) {
 	if len(models) == 0 || !(q > 0 && q <= 1) {
 		return 0, nil, fmt.Errorf("mdp: the %v-quantile of %d models is not defined", q, len(models))
@@ -54,9 +54,9 @@ type OnlineMixing struct {
 }
 
 // Time returns the mixing time under π, given the number of steps seen so far.
-// models is called when it has to be computed. capped says that the quantile
-// exceeds Cap, which is then what is returned: deviations last longer than the
-// agent lets them.
+// It calls models when it has to compute the time. capped says that the
+// quantile exceeds Cap; Time then returns Cap, as deviations last longer than
+// the agent lets them.
 func (e *OnlineMixing) Time(pi Deterministic, steps float64, models func() []*Tabular) (time int, capped bool, err error) {
 	if e.Cap < 1 {
 		return 0, false, fmt.Errorf("mdp: the longest mixing time %d is not at least 1", e.Cap)

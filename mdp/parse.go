@@ -262,8 +262,8 @@ func describe(t json.Token) string {
 	return s
 }
 
-// locate sets the position of a fault that NewModel found: that of the entry,
-// the first transition of the row, or the size.
+// locate sets the position of a fault that NewModel found: the entry, the first
+// transition of the row, or the size.
 func (p *parser) locate(err error) error {
 	var bad *invalid
 	if !errors.As(err, &bad) {

@@ -192,8 +192,8 @@ func (d *Dirichlet) Sample(rng *rand.Rand) *Tabular { return d.SampleInto(nil, r
 
 // SampleInto is Sample in the memory of an earlier sample, which it overwrites.
 // Successors with a probability below 1e-12 are left out. Where alpha is small against
-// 1 that is most of them, and the model is sparse; where many have not been seen, they
-// are not even drawn.
+// 1 these are most of them, and the model is sparse. Where many are unseen, they are
+// not even drawn.
 func (d *Dirichlet) SampleInto(t *Tabular, rng *rand.Rand) *Tabular {
 	return d.fill(t, func(s, a int, row *countRow, t *Tabular) {
 		t.reward = append(t.reward, d.rewards.Sample(row.reward, rng))
@@ -235,18 +235,18 @@ func (t *Tabular) normalise(first int, sum float64) {
 	t.next, t.prob = t.next[:kept], t.prob[:kept]
 }
 
-// manyUnseen is how many successors that have not been seen are many, for each one
-// that is expected to matter: where their parameters add up to one, some 28 get a
+// manyUnseen is the number of unseen successors that counts as many, for each one
+// that is expected to matter. If their parameters add up to one, some 28 get a
 // probability.
 const manyUnseen = 32
 
 // sampleSparse appends a drawn row, m of whose successors have not been seen. Together
-// these get what a successor with parameter mα would. It is shared out in size-biased
-// order: of m that are alike, the one on which a random point falls has a share
-// Beta(1+α, (m-1)α), any of them with the same chance, and the others share the rest
-// likewise (Pitman 1996, "Some developments of the Blackwell-MacQueen urn scheme"). What
-// is left goes down by a constant factor each time, so that few have been drawn when it
-// is improbable.
+// these get the probability of one successor with parameter mα. It is divided in
+// size-biased order. A random point falls on one of the m equal successors; this one has
+// a share Beta(1+α, (m-1)α), and it is any of them with the same chance. The others
+// divide the rest likewise (Pitman 1996, "Some developments of the Blackwell-MacQueen
+// urn scheme"). The rest falls by a constant factor each time, so few have been drawn
+// when it is negligible.
 func (d *Dirichlet) sampleSparse(t *Tabular, row *countRow, m int, rng *rand.Rand) {
 	if d.drawn == nil {
 		d.drawn = newScatter(d.states)

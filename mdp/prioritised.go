@@ -2,10 +2,10 @@ package mdp
 
 import "math"
 
-// prioritised backs up states in the order of a bound on how much their value
-// would change: when v(s) changes by x, that of every predecessor u of s may by
-// γ·max_a P(s|u,a)·|x| (Moore & Atkeson 1993). It stops when no state is bound to
-// change by more than the tolerance allows.
+// prioritised backs up states in the order of a bound on the change of their
+// value. When v(s) changes by x, the value of a predecessor u of s may change by
+// γ·max_a P(s|u,a)·|x| (Moore & Atkeson 1993). It stops when no bound exceeds the
+// tolerance.
 func (d *discounted) prioritised() (*Solution, error) {
 	back := d.predecessors()
 	threshold := d.tolerance * (1 - d.gamma) / 2

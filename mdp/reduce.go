@@ -1,9 +1,9 @@
 package mdp
 
-// reduction solves x = f + Qx for a substochastic matrix Q by eliminating one
+// reduction solves x = f + Qx for a substochastic matrix Q. It eliminates one
 // state after the other without subtracting probabilities, as Grassmann, Taksar
-// & Heyman (1985) do for stationary distributions: the diagonal 1−Q(k,k) is
-// computed as the probability of going elsewhere, so chains with transition
+// & Heyman (1985) do for stationary distributions. The diagonal 1−Q(k,k) is
+// computed as the probability of going elsewhere. So chains with transition
 // probabilities of 1e-12 are solved as accurately as others. From every state
 // the chain must leave with positive probability, sooner or later. Memory is
 // kept between calls.

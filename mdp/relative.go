@@ -5,15 +5,16 @@ import (
 	"math"
 )
 
-// relativeValueIteration iterates h ← h + τ(Lh−h), less its value in state 0, L
-// being the undiscounted Bellman operator, which converges whatever the periods
-// for τ < 1 where the optimal gain is constant (Puterman 1994, §8.5.4 and §8.5.5).
+// relativeValueIteration iterates h ← h + τ(Lh−h), less its value in state 0,
+// where L is the undiscounted Bellman operator. For τ < 1 it converges whatever
+// the periods, where the optimal gain is constant (Puterman 1994, §8.5.4 and
+// §8.5.5).
 //
-// Where the chain runs through long, nearly deterministic cycles that takes as
-// many sweeps as it takes to forget the phase. So each is followed by Gauss-Seidel
-// sweeps of h ← max_a (r − λ + Ph) with λ in the middle of the bounds on the gain
-// found so far: they carry values all along the cycle at once. If they do not help
-// they are left out.
+// If the chain runs through long, nearly deterministic cycles, it needs as many
+// sweeps as it takes to forget the phase. So each sweep is followed by
+// Gauss-Seidel sweeps of h ← max_a (r − λ + Ph), with λ in the middle of the
+// bounds on the gain found so far. They carry values all along the cycle at once.
+// If they do not help they are left out.
 func (a *AverageSolver) relativeValueIteration(o Options, limit int) (*Solution, error) {
 	const (
 		tau      = 0.9

@@ -14,7 +14,7 @@ type SampleOptions struct {
 	MixingOptions
 	Pairs int // number of pairs; default 256
 	// BurnIn is the number of steps after which a walk that began in the initial
-	// distribution counts as stationary; up to as many again are added at random,
+	// distribution counts as stationary. Up to as many again are added at random,
 	// so that a periodic chain is met in all its phases. Default 20,000.
 	BurnIn     int
 	Confidence float64 // of the interval, in (0,1); default 0.95
@@ -194,9 +194,9 @@ func (p *pairSampler) time(pair Pair) (t int, extrapolated bool, why *MissingErr
 	return t, false, nil
 }
 
-// step moves the vector one step on and returns its norm. Masses that no longer
-// matter, below 1e-15 of the threshold, are dropped so that the support stays
-// that of the distribution and not all that can be reached.
+// step moves the vector one step on and returns its norm. Masses below 1e-15 of
+// the threshold are dropped. So the support stays that of the distribution and
+// does not grow to all reachable states.
 func (p *pairSampler) step() float64 {
 	p.steps++
 	p.touched += len(p.now.support)

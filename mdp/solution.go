@@ -55,11 +55,11 @@ type Solution struct {
 	Policy Deterministic
 	// Value is the optimal value from each state; nil for the average criterion.
 	Value []float64
-	// Gain and Bias belong to the average criterion: the optimal reward per step
-	// from each state (constant unless the model is multichain), and what a state
-	// is ahead of that. The bias is that of the returned policy, with mean zero
-	// under its stationary distribution; after relative value iteration it is
-	// approximate and zero in state 0.
+	// Gain and Bias belong to the average criterion. The gain is the optimal
+	// reward per step from each state (constant unless the model is multichain).
+	// The bias is the lead of a state over that. The bias is that of the returned
+	// policy, with mean zero under its stationary distribution. After relative
+	// value iteration it is approximate, and zero in state 0.
 	Gain, Bias []float64
 	// Bound is a certified bound on |Value−V*| or |Gain−g*| in every state, from
 	// the Bellman residual of what is returned, roundoff included. The policy

@@ -132,9 +132,9 @@ func (sp *Spectrum) pseudo(p *mat.Dense) error {
 // secondEigenvalue returns the second largest modulus. It takes the eigenvalues
 // of P on the measures of sum zero, in coordinates that leave out one state:
 // Q(i,j) = P(i,j) − P(o,j), which are those of P without one eigenvalue 1. The
-// state o is the one that leaves most zeros, since then balancing finds exactly
-// the eigenvalues of chains with finite memory, which are zero but defective, and
-// which roundoff would otherwise spread to 1e-3.
+// state o is the one that leaves most zeros. Then balancing finds exactly the
+// eigenvalues of chains with finite memory. They are zero but defective, and
+// roundoff would otherwise spread them to 1e-3.
 func secondEigenvalue(p *mat.Dense) (float64, error) {
 	n, _ := p.Dims()
 	if n == 1 {
@@ -173,11 +173,11 @@ func secondEigenvalue(p *mat.Dense) (float64, error) {
 }
 
 // secondEigenvalueScaled is secondEigenvalue of an irreducible chain, given the
-// logarithms of its stationary distribution, by way of D^½ P D^−½, whose
-// eigenvector for 1, √μ on both sides, is taken out. In a chain that drifts one
-// way the eigenvalues of P itself move by a tenth when a single bit does; these
-// do not. Where the other way is exact, roundoff spreads these, outwards, so the
-// smaller result is the better.
+// logarithms of its stationary distribution. It uses D^½ P D^−½ and takes out
+// the eigenvector for 1, which is √μ on both sides. In a chain that drifts one
+// way the eigenvalues of P itself move by a tenth when a single bit changes;
+// these do not. Where the other way is exact, roundoff spreads these outwards,
+// so the smaller result is the better.
 func secondEigenvalueScaled(p *mat.Dense, logs []float64) (float64, error) {
 	m := scaled(p, logs)
 	for i, x := range logs {
@@ -295,10 +295,9 @@ func contraction(first, eta, loss float64, m int) int {
 }
 
 // WorstMixing returns the mixing time in the usual sense: the smallest t ≥ 0
-// such that from every state the distribution after t steps is within total
-// variation η of the stationary one. It is Never, with a MissingError, when the
-// chain has several closed classes or a periodic one. For chains of up to 512
-// states.
+// after which, from every state, the distribution is within total variation η
+// of the stationary one. It is Never, with a MissingError, when the chain has
+// several closed classes or a periodic one. For chains of up to 512 states.
 func (c *Chain) WorstMixing(eta float64) (int, error) {
 	n := c.NumStates()
 	if n > liftLimit {

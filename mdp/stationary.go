@@ -26,8 +26,8 @@ func Stationary(m Model, pi Policy) (mu []float64, residual float64, err error) 
 // Stationary returns the stationary distribution μ = μP of a chain with a
 // single closed class (else a MissingError) and the residual ‖μP−μ‖₁. Closed
 // classes of up to 2000 states are solved by elimination without subtractions
-// (Grassmann, Taksar & Heyman 1985), so that every entry, however small, is
-// accurate; larger ones by iteration, to a residual of 1e-12 or else with
+// (Grassmann, Taksar & Heyman 1985), so every entry is accurate, however small.
+// Larger ones are solved by iteration, to a residual of 1e-12 or else with
 // ErrNotConverged.
 func (c *Chain) Stationary() (mu []float64, residual float64, err error) {
 	st := c.Structure()
@@ -55,9 +55,9 @@ func (c *Chain) stationaryOf(mu []float64, class []int) error {
 }
 
 // gth eliminates the states of the class one by one, those with the longest way
-// to its first state first, so that each has a transition to a state that is
-// left, and what is divided by is no less than the smallest probability in the
-// chain. It returns the logarithms of the probabilities.
+// to its first state first. So each has a transition to a remaining state, and
+// no divisor is less than the smallest probability in the chain. It returns the
+// logarithms of the probabilities.
 func (c *Chain) gth(mu []float64, class []int) (logs []float64) {
 	n := len(class)
 	place := make(map[int32]int, n)
@@ -97,11 +97,11 @@ func (c *Chain) gth(mu []float64, class []int) (logs []float64) {
 }
 
 // gth writes the stationary distribution of the irreducible matrix p, which it
-// overwrites, into x, and into logs, unless that is nil, its logarithms, which
-// say how rare a state is even where the probability itself underflows.
+// overwrites, into x. If logs is not nil, it gets the logarithms, which show
+// how rare a state is even where the probability itself underflows.
 // Off-diagonal entries of p suffice. Weights are held as fractions with
-// exponents of their own, since in a long chain that drifts one way they range
-// further than a float64 does.
+// exponents of their own, since in a long chain that drifts one way their range
+// is larger than that of a float64.
 func gth(x, logs, p []float64) {
 	const least = 0x1p-960 // for a state that is all but left for good
 	n := len(x)

@@ -7,9 +7,9 @@ import (
 
 // SolveTotal maximises the expected sum of all rewards until a terminal state is
 // entered, without discount (a stochastic shortest path; Bertsekas & Tsitsiklis
-// 1991). The model has terminal states, one of them can be reached from
-// everywhere, and no policy may collect reward for ever without terminating:
-// otherwise the sweeps do not converge and ErrNotConverged is returned. The
+// 1991). The model must have terminal states, and one of them must be reachable
+// from everywhere. No policy may collect reward for ever without terminating.
+// Otherwise the sweeps do not converge and ErrNotConverged is returned. The
 // bound on the optimal value is +Inf, as there is none without further
 // assumptions; Residual is the largest change in a last sweep.
 func SolveTotal(m *Tabular, o Options) (*Solution, error) {

@@ -53,8 +53,8 @@ func (c *Candidate) Hold(steps int) Option {
 	return nil
 }
 
-// Repeats returns the options of which one is drawn, uniformly, whenever the last
-// has ended until the commitment is over; nil unless the candidate is of that kind.
+// Repeats returns the options of a candidate of that kind, else nil. Whenever an
+// option has ended, one of them is drawn uniformly, until the commitment is over.
 func (c *Candidate) Repeats() []Option { return c.repeats }
 
 // directed makes a candidate of a stationary policy.
@@ -78,11 +78,11 @@ func (d *distinct) add(name string, pi mdp.Deterministic) {
 	d.candidates = append(d.candidates, directed(name, pi))
 }
 
-// Reveal returns the probability that following a policy for a number of steps
-// from s takes, at least once, an action in a state that is unknown: for one
-// model, what an uninformed option's chance of revealing it amounts to if the
-// unknown pairs are what has to be seen (docs/theory.md §3.6, DeepSea). It takes
-// steps times the size of the model.
+// Reveal returns the probability that a policy, followed for a number of steps
+// from s, takes at least once an action in a state that is unknown. For one
+// model this is the chance of an uninformed option to reveal it, if the unknown
+// pairs have to be seen (docs/theory.md §3.6, DeepSea). It takes steps times the
+// size of the model.
 func Reveal(m mdp.Model, pi mdp.Policy, s, steps int, unknown func(s, a int) bool) (float64, error) {
 	n, actions := m.NumStates(), m.NumActions()
 	if s < 0 || s >= n || steps < 0 {
@@ -120,9 +120,9 @@ func Reveal(m mdp.Model, pi mdp.Policy, s, steps int, unknown func(s, a int) boo
 	return min(revealed, 1), nil
 }
 
-// ReturnDiscount returns γ_s = E γ^τ, τ being the time until π returns to s: the
-// discount per pull if deviations in s are arms that are pulled on visits of it
-// (docs/theory.md §3.2). With one state it is γ.
+// ReturnDiscount returns γ_s = E γ^τ, where τ is the time until π returns to s.
+// It is the discount per pull if deviations in s are arms that are pulled on
+// visits to s (docs/theory.md §3.2). With one state it is γ.
 func ReturnDiscount(m mdp.Model, pi mdp.Policy, s int, gamma float64) (float64, error) {
 	if s < 0 || s >= m.NumStates() {
 		return 0, fmt.Errorf("options: there is no state %d", s)

@@ -43,8 +43,8 @@ func NewCommitmentEstimator(o CommitmentConfig) *CommitmentEstimator {
 }
 
 // Commitment returns T for a greedy policy when the data are a number of steps.
-// models, draws of a belief or the plug-in model of counts, is called if the
-// estimate has to be made anew.
+// It calls models, which returns draws of a belief or the plug-in model of
+// counts, if the estimate has to be made anew.
 func (e *CommitmentEstimator) Commitment(greedy mdp.Deterministic, steps float64, models func() []*mdp.Tabular) (Commitment, error) {
 	if e.o.Fixed > 0 {
 		return Commitment{Steps: e.o.Fixed}, nil

@@ -20,9 +20,9 @@ func Decide(c DeciderConfig, p *Problem, rng *rand.Rand) (Decision, error) {
 }
 
 // Decider decides between options by one rule. Its memory grows to the largest
-// problem seen, and is kept as long as K stays the same; from then on a decision
-// allocates nothing (save with a horizon of arbitrary weights, which is shifted by
-// copying). It is not safe for concurrent use.
+// problem seen, and is kept as long as K stays the same. From then on a decision
+// allocates nothing, except with a horizon of arbitrary weights, which is shifted
+// by copying. It is not safe for concurrent use.
 type Decider struct {
 	config DeciderConfig
 	memory

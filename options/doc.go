@@ -4,20 +4,19 @@
 // # Options
 //
 // An [Option] has an initiation set, a policy and a termination condition
-// (Sutton, Precup & Singh 1999); the latter two may depend on the time since
-// its initiation, so that timeouts are options, too. [NewModel] computes what an
-// option does, exactly, from a model of its process; [SolveSMDP] plans with such
-// models.
+// (Sutton, Precup & Singh 1999). The latter two may depend on the time since its
+// initiation, so timeouts are options. [NewModel] computes what an option does,
+// exactly, from a model of its process; [SolveSMDP] plans with such models.
 //
 // # The reduction
 //
 // When is it worth leaving the greedy policy y for another option x, held for T
 // steps? The belief is a set of K equally likely models. Each option has a value
-// in each, which makes it an arm of a bandit with a population of K members, and
-// the thresholds of package bandit apply with the share of the horizon that T
-// steps are. [Reduce] makes that bandit of models, [Tables] of tables of action
-// values, and [Decide] decides; the mathematics, and what is not claimed, is in
-// docs/theory.md, Part 3.
+// in each model, which makes it an arm of a bandit with a population of K
+// members. The thresholds of package bandit then apply, with the share of the
+// horizon that T steps take. [Reduce] makes that bandit from models, [Tables]
+// makes it from tables of action values, and [Decide] decides. Part 3 of
+// docs/theory.md has the mathematics, and says what is not claimed.
 //
 // # Adding a rule or a kind of option
 //

@@ -7,9 +7,9 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// Kind is a way of making options to explore with: how they are made of models and of
-// tables, what they are worth, and how they act. Every kind is a file of its own,
-// kind_*.go, and a line in Kinds. Kinds are compared with ==.
+// Kind is a way of making options to explore with. It makes them from models and from
+// tables, gives their values, and acts. Every kind is a file of its own, kind_*.go,
+// and a line in Kinds. Kinds are compared with ==.
 type Kind interface {
 	// String returns the name of the kind in configurations, and Doc what its options do.
 	String() string

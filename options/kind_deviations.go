@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// Deviations follow the greedy policy but for one action in the present state.
+// Deviations follow the greedy policy except for one action in the present
+// state.
 var Deviations Kind = deviationsKind{}
 
 type deviationsKind struct{ plain }

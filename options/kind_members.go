@@ -4,16 +4,16 @@ import "strconv"
 
 // Members are the policies that are optimal in a member.
 //
-// With tables that value actions, members that begin alike have equal values, so that
-// one stands for all: the one with the largest lead over the greedy action in its own
-// values, which has most to gain.
+// With tables that value actions, members that begin alike have equal values, so one
+// stands for all: the member with the largest lead over the greedy action in its own
+// values, since it has most to gain.
 //
 // With tables that value policies, the first TableConfig.Evaluated members have values
 // of their own. The others are represented, for each first action a, by the member that
 // gains most over the greedy option in its own values, max_b Q_l(s,b) − E_yl(s,j). A
-// member that would begin with a, too, is taken to agree with it, and holds the option
-// to be worth its own best, Q_k(s,a), which for k = l is exact. To one that would not
-// it is worth a deviation, E_yk(s,a).
+// member that would also begin with a is assumed to agree with it. It values the option
+// at its own best, Q_k(s,a), which for k = l is exact. To any other member it is worth
+// a deviation, E_yk(s,a).
 var Members Kind = membersKind{}
 
 type membersKind struct{}

@@ -1,9 +1,9 @@
 package options
 
-// Untried is the quickest way to a pair that has never been tried: it is optimal for a
-// reward of 1 at such pairs and nothing else, the attempted exploration of E³ (Kearns &
-// Singh 2002) with pairs known after one try. It is uninformed. With tables it takes an
-// action never taken in the present state, the greedy one if there is none.
+// Untried is the quickest way to a pair that has never been tried. It is optimal for a
+// reward of 1 at such pairs and nothing else. This is the attempted exploration of E³
+// (Kearns & Singh 2002) with pairs known after one try. It is uninformed. With tables
+// it takes an action never taken in the present state, the greedy one if there is none.
 var Untried Kind = untriedKind{}
 
 type untriedKind struct{}

@@ -119,8 +119,8 @@ func (Deviation) Termination(int, int) float64 { return 0 }
 func (Deviation) Stages() int { return 1 }
 
 // Repeat is the option of repeating one action for a random number of steps n
-// with P(n) ∝ n^−exponent, 1 ≤ n ≤ longest: the zeta distribution, cut off, of
-// εz-greedy (Dabney, Ostrovski & Barreto 2021).
+// with P(n) ∝ n^−exponent, 1 ≤ n ≤ longest. This is the truncated zeta
+// distribution of εz-greedy (Dabney, Ostrovski & Barreto 2021).
 type Repeat struct {
 	action int
 	end    []float64 // end[k-1] = P(n = k | n ≥ k)

@@ -2,17 +2,17 @@ package options
 
 // Pair is an option that is aimed at one state and action: go there by the
 // cheapest way, take the action once, and be greedy again. It needs no values in K
-// models, as both sides of the threshold are known: what trying may gain, and what it
-// costs, the way back included (docs/theory.md, the paragraph on options aimed at one
-// pair). All amounts are sums of rewards over the rest of the run, discounted as the
-// agent's criterion discounts.
+// models, as both sides of the threshold are known: the possible gain of trying, and
+// its cost including the way back (docs/theory.md, the paragraph on options aimed at
+// one pair). All amounts are sums of rewards over the rest of the run, discounted as
+// the agent's criterion discounts.
 type Pair struct {
 	State, Action int // counted from 0, as in the agent's observation and action spaces
 	// Gain is E[γ^τ g], g ≥ 0 being the value of what trying the pair may show, and τ
 	// the time until it is tried.
 	Gain float64
 	// Cost is the expected sum of discounted gaps V(s) − Q(s,a) ≥ 0 from now on until
-	// the pair has been tried, that of the pair itself included.
+	// the pair has been tried, including the gap of the pair itself.
 	Cost float64
 	// Steps is the expected number of steps until the pair has been tried, at least 1.
 	Steps float64

@@ -34,8 +34,8 @@ type Problem struct {
 // NumOptions returns the number of options: arms, and pairs after them.
 func (p *Problem) NumOptions() int { return len(p.Arms) + len(p.Pairs) }
 
-// Name returns the name of option x, that of a pair being "pair" with its state and
-// action.
+// Name returns the name of option x. The name of a pair is "pair" with its state
+// and action.
 func (p *Problem) Name(x int) string {
 	if i := x - len(p.Arms); i >= 0 {
 		return p.Pairs[i].name()
@@ -106,11 +106,12 @@ type Decision struct {
 	Explore bool   // whether it is another than the greedy one
 	Hold    int    // T, steps for which it is held
 	Capped  bool   // T is shorter than its estimate asks for
-	// The best of the other options has the advantage, per unit of the horizon's
-	// weight (for RuleIndex: the lead of its index over the greedy one's), with the
-	// improvement δ hoped for and the probability P that it is at least that. An
-	// advantage that exceeds zero, by more than rounding, explores. Delta and P are
-	// zero if nothing can be better, and Advantage is zero if nothing was compared.
+	// The best of the other options, and its advantage per unit of the horizon's
+	// weight (for RuleIndex: the lead of its index over the greedy one's). Delta is
+	// the improvement δ hoped for, and P the probability that the improvement is at
+	// least δ. An advantage that exceeds zero, by more than rounding, explores.
+	// Delta and P are zero if nothing can be better, and Advantage is zero if
+	// nothing was compared.
 	//
 	// Of a pair, Delta is the gain, P is 1, and Advantage is the gain less the cost, as
 	// sums of rewards; Hold is the expected number of steps, rounded up.

@@ -27,8 +27,8 @@ type ReduceConfig struct {
 	Residual float64
 	// State is the present state, in which Deviations deviate.
 	State int
-	// Visits is what the kinds RecencyBonus and CountBonus go by; they need it. Kappa
-	// is the κ of RecencyBonus, in units of reward; default 0.001.
+	// The kinds RecencyBonus and CountBonus need Visits. Kappa is the κ of
+	// RecencyBonus, in units of reward; default 0.001.
 	Visits *Visits
 	Kappa  float64
 	// Exponent and Longest are those of Repeats; default 2, as in Dabney et al.

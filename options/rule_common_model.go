@@ -9,7 +9,7 @@ import (
 )
 
 // RuleCommonModel compares each option with the greedy one model by model: a model in
-// which one is good is often good for the other, too. It is (A) of docs/theory.md §3.2
+// which one is good is often also good for the other. It is (A) of docs/theory.md §3.2
 // for the bound U. With D_k = v_k(x) − v_k(y) and p = #{D_k ≥ δ}/K it is
 //
 //	U:  sup δp − ρ·mean((v_k(y)−b)·1{D_k < δ})

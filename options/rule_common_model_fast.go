@@ -37,7 +37,7 @@ func (c *Comparison) sorted(values []float64) []lead {
 }
 
 // ceiling bounds the advantage of option x from above without sorting its leads. By
-// Markov's inequality sup δp is at most the mean of D_k⁺. Where the supremum is
+// Markov's inequality sup δp is at most the mean of D_k⁺. If the supremum is
 // attained, at least the models with D_k ≤ 0 cost something. The result is +Inf where
 // there is no such bound.
 func (c *Comparison) ceiling(x int) float64 {

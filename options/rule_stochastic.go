@@ -3,9 +3,9 @@ package options
 import "github.com/rlrun/rlrun/bandit"
 
 // RuleStochastic draws a member for each option and compares by that: Algorithm 2 of
-// the paper. δ is the lead of the drawn member, and the advantage is
-// δp − ρ(1−p)(v̄(y)−b), or (B) of docs/theory.md §3.2 with that δ for an uninformed
-// option.
+// the paper. δ is the lead of the drawn member, and the advantage is δp −
+// ρ(1−p)(v̄(y)−b). For an uninformed option it is (B) of docs/theory.md §3.2 with
+// that δ.
 var RuleStochastic Rule = ruleStochastic{}
 
 type ruleStochastic struct{}

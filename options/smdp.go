@@ -138,9 +138,9 @@ func largestReward(models []*Model) float64 {
 	return r
 }
 
-// Gain returns the long-run reward per step of choosing, whenever an option has
-// ended, the next one with the given probabilities, whatever the state: the
-// reward of an option over its duration, both averaged over the stationary
+// Gain returns the long-run reward per step when, whenever an option has ended,
+// the next one is chosen with the given probabilities, whatever the state. It is
+// the reward of an option over its duration, both averaged over the stationary
 // distribution of the states in which options start (renewal-reward). The models
 // are of discount 1, every option of positive weight initiates everywhere, and
 // the chain of those states has a single closed class.

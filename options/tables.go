@@ -20,13 +20,13 @@ import (
 //
 // in member k, and one that begins with a random action the mean of that over a.
 // The greedy option begins with j, the option of member l, which follows
-// argmax Q_l for as long as it is held, with its action here. For k = l this is
-// the value of following l, exactly; for the others it supposes that each goes on
-// as it believes best, which is more than following l is worth to it. Directed options
-// that begin alike have equal values, so that one of them stands for all: that of the
-// kind listed first. As Q_k(s,j) supposes that what follows j is optimal for the
-// member, the leads over the greedy option come out too small. With one state they are
-// those of the bandit times 1−γ: exact for γ = 0 only.
+// argmax Q_l for as long as it is held, with its action here. For k = l this is the
+// value of following l, exactly. For the others it assumes that each follows what it
+// believes best, which is more than the value of following l. Directed options that
+// begin alike have equal values, so one of them stands for all: the one whose kind is
+// listed first. Q_k(s,j) assumes that the member is optimal after j, so the leads over
+// the greedy option come out too small. With one state they are those of the bandit
+// times 1−γ: exact for γ = 0 only.
 //
 // Values of policies, with TableConfig.Policies. The agent also learns what policies
 // are worth to each member: E_pk(s,a), the value of action a followed by policy p for
@@ -73,7 +73,7 @@ type Tables struct {
 	left      uint64     // steps for which an action is still to be repeated
 }
 
-// TableConfig says which options are made of tables.
+// TableConfig says which options to make from tables.
 type TableConfig struct {
 	// Kinds of options to explore with; default DefaultKinds.
 	Kinds []Kind
@@ -86,7 +86,7 @@ type TableConfig struct {
 	Evaluated int
 	// Kappa is the κ of RecencyBonus, in units of value.
 	Kappa float64
-	// NoVisits says that the agent keeps no Visits, so that kinds that go by them are
+	// NoVisits says that the agent keeps no Visits, so kinds that need them are
 	// refused.
 	NoVisits bool
 	// RNG is what options that act at random draw from.
@@ -169,7 +169,7 @@ func (t *Tables) EvaluatedPolicies() []TableOption {
 	return t.policies
 }
 
-// NeedsVisits reports whether a kind goes by the agent's visits.
+// NeedsVisits reports whether a kind needs the agent's visits.
 func (t *Tables) NeedsVisits() bool { return t.visits }
 
 // NeedPolicies says that the policies of the first n options of the kind are to be
@@ -189,7 +189,7 @@ func (t *Tables) NeedUniform() {
 	}
 }
 
-// NeedVisits says that kind k goes by visits.
+// NeedVisits says that kind k needs visits.
 func (t *Tables) NeedVisits(k Kind) error {
 	if t.NoVisits {
 		return fmt.Errorf("the agent counts no states, which options of kind %s need", k.String())

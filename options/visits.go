@@ -7,8 +7,8 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// Visits remembers how often and when the pairs of a process were tried, which
-// is what bonuses for exploring are made of.
+// Visits records how often and when the pairs of a process were tried. Bonuses
+// for exploring are computed from it.
 type Visits struct {
 	states, actions int
 	now             int
@@ -31,7 +31,7 @@ func (v *Visits) Forget() {
 	clear(v.last)
 }
 
-// Update takes in that action a was taken in s.
+// Update records that action a was taken in s.
 func (v *Visits) Update(s, a int) {
 	v.now++
 	v.count[s*v.actions+a]++

@@ -40,8 +40,8 @@ type pair struct {
 const maxValues, maxSurprises = 8, 64
 
 // NewBelief returns an empty belief about a task with so many actions and rewards
-// between low and high, which are finite. low = high means that no reward is known to
-// differ.
+// between low and high, both finite. low = high means that no two rewards are known
+// to differ.
 func NewBelief(actions int, low, high float64) *Belief {
 	b := &Belief{actions: actions, low: low, scale: high - low, successors: newMixture(2), rewards: newMixture(0)}
 	if b.scale <= 0 {
@@ -70,8 +70,8 @@ func (b *Belief) AddState() int {
 	return s
 }
 
-// learn takes in that action a in state s was paid reward and led to next. It tells
-// whether that is a successor or a reward that the pair had not shown.
+// learn records that action a in state s was paid reward and led to next. It
+// reports whether the pair had not shown this successor, or this reward, before.
 func (b *Belief) learn(s, a int, reward float64, next int) bool {
 	r := (reward - b.low) / b.scale
 	p := &b.pairs[s*b.actions+a]

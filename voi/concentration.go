@@ -56,7 +56,7 @@ func (m *mixture) predict(l *likelihood, n float64) float64 {
 }
 
 // ahead returns the probability q that k more outcomes of a pair with n ≥ 1 have a new
-// one among them, and what predict returns after k that have none.
+// one among them. It also returns the result of predict after k outcomes with none.
 func (m *mixture) ahead(l *likelihood, n, k float64) (q, after float64) {
 	sum, none, p := 0.0, 0.0, 0.0
 	for g, a := range m.alpha {

@@ -44,8 +44,8 @@ func (e *explorer) push(states []int32) {
 	}
 }
 
-// target finds the ways of the largest rate, which is the advantage by expected step
-// (Smith 1956), for state s: λ is moved until no way from there has a larger one
+// target finds the ways of the largest rate for state s. The rate is the advantage
+// by expected step (Smith 1956). λ is moved until no way from s has a larger one
 // (Dinkelbach 1967). It returns the state whose prize is pursued from s on, or −1 if
 // none is worth its way.
 func (e *explorer) target(s int, prize []float64) int {

@@ -2,9 +2,9 @@ package voi
 
 import "math"
 
-// Planner decides, step by step, what to do in a task of which a Belief is all that is
-// known: it is greedy for the posterior mean, and goes to try a pair where what that
-// may gain exceeds what it costs.
+// Planner decides, step by step, what to do in a task of which only a Belief is known.
+// It is greedy for the posterior mean. It goes to try a pair where the possible gain
+// exceeds the cost.
 type Planner struct {
 	b     *Belief
 	rule  Rule
@@ -48,7 +48,7 @@ func (p *Planner) AddState() int {
 	return p.b.AddState()
 }
 
-// Learn takes in that action a in state s was paid reward and led to next.
+// Learn records that action a in state s was paid reward and led to next.
 func (p *Planner) Learn(s, a int, reward float64, next int) {
 	isNew := p.b.learn(s, a, reward, next)
 	p.resize()
@@ -75,7 +75,7 @@ func (p *Planner) spoil(s int) {
 }
 
 // Action returns the action to take in state s, and whether it is taken to explore.
-// horizon is the number of steps that are left of the run, or 1/(1−γ), at least 1.
+// horizon is the number of steps left in the run, or 1/(1−γ), at least 1.
 func (p *Planner) Action(s int, horizon float64) (action int, explores bool) {
 	p.resize()
 	if p.due || p.pending > 0 || horizon < 0.9*p.planned || horizon > p.planned {

@@ -66,8 +66,8 @@ func (c *pairCase) improvement(gamma float64, x row, record float64) float64 {
 }
 
 // appraise writes the prizes of the pairs of state s: max over k of the gain of k tries
-// by k, less the gap. worth is what arriving at s was worth when it was last
-// appraised, 0 if it was not; appraise returns what it is worth now.
+// by k, less the gap. worth is the value of arriving at s when it was last appraised, 0
+// if it was not. appraise returns the present value.
 func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
 	m := a.m
 	actions, gamma := m.b.actions, m.gamma
@@ -192,8 +192,8 @@ func (a *appraiser) tally(c *pairCase, sum, weight *float64) {
 	}
 }
 
-// lean computes in which direction, and how far, what tries show may move the row of a
-// pair from its mean: along the covariance of the row with what it is worth.
+// lean computes the direction and distance in which tries may move the row of a pair
+// from its mean: along the covariance of the row with its value.
 func (a *appraiser) lean(c *pairCase, p *pair, w *ways, worth float64) {
 	c.tilt = row{}
 	gamma := a.m.gamma

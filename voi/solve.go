@@ -180,7 +180,7 @@ func (m *meanModel) evaluate() {
 	}
 }
 
-// apply writes x − γ P x into y, P being that of the policy.
+// apply writes x − γ P x into y, where P is the matrix of the policy.
 func (m *meanModel) apply(y, x []float64) {
 	global := m.globalMean(x)
 	for s := range y {

@@ -19,8 +19,8 @@ const accuracy = 3e-3
 
 // find computes the ways to a state that are worth most if arriving is worth prize. With
 // greedy they use the policy's actions alone, which cost nothing. Ways found before are
-// swept twice, new ones are found from the state backwards; both may be short of the
-// best, which makes for a lower bound of what arriving is worth.
+// swept twice, and new ones are found from the state backwards. Both may be short of the
+// best, so they give a lower bound of the value of arriving.
 func (x *wayfinder) find(w *ways, m *meanModel, to int, prize float64, greedy bool) {
 	b, states := m.b, len(m.v)
 	known := len(w.f)
@@ -97,7 +97,7 @@ func (w *ways) improve(m *meanModel, s int, prize float64, greedy bool) (f, c fl
 	return f, c
 }
 
-// push queues states, but for one.
+// push queues all states except one.
 func (x *wayfinder) push(states []int32, but int) {
 	for _, u := range states {
 		if !x.queued[u] && int(u) != but {

@@ -37,7 +37,7 @@ type BeliefSpec struct {
 	Likelihood string `json:"likelihood,omitempty" jsonschema:"enum=bernoulli,enum=normal" jsonschema_description:"Likelihood of rewards for particles. Default: bernoulli if rewards are in [0,1], else normal; a choice of ours."`
 }
 
-// beliefKind is what there is to know about one kind of belief.
+// beliefKind describes one kind of belief.
 type beliefKind struct {
 	name      string // in configurations
 	conjugate bool   // one more reward is expected to be worth something in closed form

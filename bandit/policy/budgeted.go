@@ -96,9 +96,9 @@ func gainAfter(d bandit.Beta, pulls int, x float64) float64 {
 }
 
 // planned follows the Bayes-optimal plan for Bernoulli arms with Beta priors
-// over a finite number of pulls, found by backward induction (bandit.Plan), and
-// takes the arm with the largest mean thereafter. A reward r strictly between 0
-// and 1 counts as a success with probability r, which keeps its mean
+// over a finite number of pulls, found by backward induction (bandit.Plan).
+// Afterwards it takes the arm with the largest mean. A reward r strictly
+// between 0 and 1 counts as a success with probability r, which keeps its mean
 // (Agrawal & Goyal 2012).
 type planned struct {
 	ranked

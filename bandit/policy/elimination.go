@@ -8,15 +8,15 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// e3 is E³ (Kearns & Singh 2002) where all there is to know are the arms: it
-// goes round them, balanced wandering, until each is known, and takes the one
-// with the largest mean reward from then on. The arms count as known after
-// (H·n/ε)⁴ pulls each, H being the horizon, which is never.
+// e3 is E³ (Kearns & Singh 2002) for a task that consists of arms only. It
+// pulls them in turn (balanced wandering) until each is known. From then on it
+// takes the arm with the largest mean reward. An arm counts as known after
+// (H·n/ε)⁴ pulls, where H is the horizon. In practice that never happens.
 //
-// The program that the paper's curve stems from converted that number to an
-// integer that it overflows to a negative one, so that it never wandered: known
-// is zero then, and optimism, the mean of an arm before its first pull, makes it
-// explore.
+// The program behind the paper's curve converted that number to an integer. The
+// integer overflowed to a negative number, so the program never wandered. Here
+// known is then zero, and only optimism, the mean of an arm before its first
+// pull, makes it explore.
 type e3 struct {
 	tally
 	known float64
@@ -46,9 +46,10 @@ func (e *e3) Update(arm int, reward float64, _ *rand.Rand) {
 // Greedy returns the arm with the largest mean reward.
 func (e *e3) Greedy() int { return e.order.first() }
 
-// elimination is what the algorithms of Even-Dar, Mannor & Mansour (2006) have
-// in common: rounds, in each of which every remaining arm is pulled a number of
-// times and some are dropped, until one is left. Rewards are scaled to [0,1].
+// elimination is the common part of the algorithms of Even-Dar, Mannor &
+// Mansour (2006). They work in rounds. In each round every remaining arm is
+// pulled a number of times and some arms are dropped, until one is left.
+// Rewards are scaled to [0,1].
 type elimination struct {
 	low, width float64
 	left       []int // in ascending order
@@ -114,10 +115,10 @@ func (e *elimination) best() int {
 	return best
 }
 
-// successiveElimination drops, after t pulls of each remaining arm, those whose
-// mean reward lies 2α_t or more below the largest, α_t = √(ln(5nt²/δ)/t)
-// (theirs for unknown means, with c = 5). With probability 1−δ the best arm survives. With an
-// accuracy ε it stops, with an arm ε-close to the best, once 2α_t ≤ ε.
+// successiveElimination drops, after t pulls of each remaining arm, the arms whose mean
+// reward lies 2α_t or more below the largest. α_t = √(ln(5nt²/δ)/t) is theirs for unknown
+// means, with c = 5. With probability 1−δ the best arm survives. With an accuracy ε it stops,
+// with an arm ε-close to the best, once 2α_t ≤ ε.
 type successiveElimination struct {
 	elimination
 	arms              float64
@@ -147,9 +148,9 @@ func (s *successiveElimination) Update(arm int, reward float64, _ *rand.Rand) {
 }
 
 // medianElimination pulls each remaining arm ⌈(4/ε²)·ln(3/δ)⌉ times and drops the
-// worse half, round by round with ε ← ¾ε and δ ← δ/2, starting from a quarter of
-// the accuracy and half of the failure probability. With probability 1−δ the
-// last arm is ε-close to the best.
+// worse half, round by round with ε ← ¾ε and δ ← δ/2. It starts from a quarter of
+// the accuracy and half of the failure probability. With probability 1−δ the last
+// arm is ε-close to the best.
 type medianElimination struct {
 	elimination
 	accuracy, failure float64   // ε, δ of this round

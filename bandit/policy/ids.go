@@ -18,10 +18,10 @@ import (
 // v_i = Var(E[q_i | A*]) measures how much arm i tells about A*. Some minimiser
 // has at most two arms.
 //
-// Arms are independent, each with a finite set of equally likely values: the
-// members of its population, for which the result is exact, or samples of any
-// other belief, drawn afresh whenever the belief changes. A step takes time
-// proportional to n²(M+1) for n arms of M values.
+// Arms are independent, and each has a finite set of equally likely values. For
+// a population these are its members, and the result is exact. For any other
+// belief they are samples, drawn again whenever the belief changes. A step
+// takes time proportional to n²(M+1) for n arms of M values.
 type ids struct {
 	beliefs
 	m      int
@@ -151,7 +151,7 @@ func (s *ids) SelectArm(rng *rand.Rand) int {
 }
 
 // minimise returns arms i, j and the probability p of i in the best mixture of
-// two. Where no arm informs that is the one of least regret.
+// two. If no arm gives information, it returns the arm of least regret.
 func (s *ids) minimise() (i, j int, p float64) {
 	least := 0
 	for a, d := range s.regret {

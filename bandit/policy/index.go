@@ -10,7 +10,8 @@ import (
 )
 
 // index selects the arm with the largest index λ^U, λ⁺ or λ^V (docs/theory.md
-// §1.9). Unlike Algorithm 1 this respects that the greedy arm is uncertain, too.
+// §1.9). Unlike Algorithm 1 this takes into account that the greedy arm is
+// uncertain.
 //
 // An index depends on its arm and on ρ. With a finite horizon ρ grows with time
 // and all indices fall, so that an old one is a bound: only the largest needs to
@@ -119,11 +120,11 @@ func (g *gittins) Update(arm int, reward float64, rng *rand.Rand) {
 	g.indices.set(arm, g.table.index(g.betas[arm]))
 }
 
-// knowledgeGradient selects argmax_i q̄_i + w·ν_i, where ν_i is by how much the
-// largest mean is expected to grow with one reward of arm i and w is the weight
-// of all later rewards in units of the next one's (Ryzhov, Powell & Frazier
-// 2012): γ/(1−γ), or the number of pulls left. It takes one more pull for the
-// last one that informs. A step takes time proportional to the number of arms.
+// knowledgeGradient selects argmax_i q̄_i + w·ν_i (Ryzhov, Powell & Frazier
+// 2012). ν_i is the expected growth of the largest mean by one reward of arm i.
+// w is the weight of all later rewards in units of the next one's: γ/(1−γ), or
+// the number of pulls left. It assumes that only one more pull gives
+// information. A step takes time proportional to the number of arms.
 type knowledgeGradient struct {
 	ranked
 	clock

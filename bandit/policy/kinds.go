@@ -8,7 +8,7 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// kind is what there is to know about one kind of policy.
+// kind describes one kind of policy.
 type kind struct {
 	name    string   // in configurations
 	fields  string   // of Spec that it uses
@@ -44,7 +44,7 @@ var kinds = []kind{
 	backwardInductionKind,
 }
 
-// boundedHorizon are the fields of policies that go by the exploration threshold.
+// boundedHorizon has the fields of policies that use the exploration threshold.
 const boundedHorizon = "gamma horizon hold lower_bound"
 
 // Kinds of beliefs that policies work with, the default first; never written to.

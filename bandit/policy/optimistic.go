@@ -9,12 +9,13 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// optimistic is Algorithm 1 of the paper for any belief: explore arm i instead
-// of the greedy arm j if the advantage of that is positive for some δ > 0. Of
-// several such arms it selects the one with the largest advantage or, with
-// byGamma, the one with the smallest γ*, that is the largest φ*; these orders
-// differ. In place of the paper's bound U the advantage may be that of U⁺ or V
-// (docs/theory.md §1.8). With p = P(q_i ≥ q̄_j+δ), per unit of G,
+// optimistic is Algorithm 1 of the paper for any belief: it explores arm i
+// instead of the greedy arm j if the advantage of exploring is positive for
+// some δ > 0. Of several such arms it selects the one with the largest
+// advantage or, with byGamma, the one with the smallest γ*, that is the largest
+// φ*; these orders differ. In place of the paper's bound U the advantage may be
+// that of U⁺ or V (docs/theory.md §1.8). With p = P(q_i ≥ q̄_j+δ), per unit of
+// G,
 //
 //	U:  sup δp − (1−p)ρ(q̄_j−b)
 //	U⁺: (1−ρ) sup δp − ρ(q̄_j−q̄_i)
@@ -88,7 +89,8 @@ func (b *beliefs) margin(size float64) float64 {
 	return 1e-8 * size // others are found to relative 1e-9
 }
 
-// advantage returns that of an arm over the greedy one, whose mean is q.
+// advantage returns the advantage of an arm over the greedy one, whose mean is
+// q.
 func (o *optimistic) advantage(arm int, q float64) float64 {
 	b := o.learners[arm]
 	if o.kind == bandit.U {

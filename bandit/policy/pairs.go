@@ -122,10 +122,11 @@ func (o *optimisticPairs) Update(arm int, reward float64, rng *rand.Rand) {
 
 // stochasticPairs is Algorithm 2 on populations compared in any way, arm by arm.
 //
-// With program set it selects as a published program of the paper's author does:
-// arms are tried in order, and one is accepted if u_i − u_j, in units of g(0),
-// exceeds a bar that is q̄_j at first and, by a slip, the number of the arm
-// accepted last thereafter. So it is mostly the first that passes.
+// With program set it selects like a published program of the paper's author.
+// Arms are tried in order, and one is accepted if u_i − u_j, in units of g(0),
+// exceeds a bar. The bar is q̄_j at first. Later, by a slip, it is the number of
+// the arm that was accepted last. So the first arm that passes is mostly
+// selected.
 type stochasticPairs struct {
 	ranked
 	clock

@@ -1,12 +1,12 @@
-// Package policy holds the ways of choosing the arms of a bandit that rlrun
-// compares: the optimistic rules of the paper and their index forms, the classic
+// Package policy holds the policies for bandits that rlrun compares. They are
+// the optimistic rules of the paper and their index forms, the classic
 // heuristics, upper confidence bounds, and the exact references for small
 // problems. Most work with any belief of package bandit; New says which do not.
 //
-// One arm changes a step. What a policy needs of all arms is therefore
-// maintained, not recomputed, and arms that cannot be selected are not looked
-// at. None of this changes what is selected: each policy selects arms with the
-// distribution that its plain definition, stated with it, gives.
+// One arm changes a step. So data over all arms are maintained, not recomputed,
+// and arms that cannot be selected are not looked at. None of this changes the
+// selection: each policy selects arms with the distribution of its plain
+// definition, which its comment states.
 //
 // Ties go to the arm with the lowest number, and greedy wins ties against
 // exploring, unless a policy says otherwise.
@@ -34,8 +34,8 @@ type Policy interface {
 // Greedier is a Policy that knows which arm it holds best on average, so that
 // one can tell whether a selection was exploratory.
 type Greedier interface {
-	// Greedy returns the arm with the largest mean. Policies that do not go
-	// by means take time proportional to the number of arms for it.
+	// Greedy returns the arm with the largest mean. Policies that do not use
+	// means take time proportional to the number of arms for it.
 	Greedy() int
 }
 

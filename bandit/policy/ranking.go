@@ -82,9 +82,9 @@ func (r *ranking) set(arm int, key float64) {
 	r.places[arm] = int32(i)
 }
 
-// tuner follows the mean of what it observes, by which a policy may tune how it
-// searches, never what it finds. It goes by blocks so that acting on a change,
-// which costs a look at every arm, costs little a step.
+// tuner follows the mean of its observations. A policy may use it to tune its
+// search, but never to change the result. It works in blocks: acting on a
+// change costs a look at every arm, so blocks keep the cost of a step small.
 type tuner struct {
 	value       float64
 	sum         float64

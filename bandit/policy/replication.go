@@ -7,8 +7,9 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// What a published program of the paper's author does, by a slip, in place of what the
-// paper says. It is here for configs/paper-variants.yaml, which replicates its curves.
+// This file has the slips of a published program of the paper's author, where it
+// differs from the paper. It is here for configs/paper-variants.yaml, which replicates
+// its curves.
 
 var e3OverflowKind = kind{"e3-overflow", "", nil, buildE3Overflow}
 

@@ -46,8 +46,8 @@ type Task struct {
 	Low, High float64 // the range of rewards; ±Inf if unbounded
 }
 
-// Check returns an error unless the reward is finite and in range. What does not
-// pass must not reach Policy.Update.
+// Check returns an error unless the reward is finite and in range. A reward that
+// fails must not reach Policy.Update.
 func (t Task) Check(reward float64) error {
 	if reward >= t.Low && reward <= t.High && !math.IsInf(reward, 0) {
 		return nil
@@ -57,8 +57,9 @@ func (t Task) Check(reward float64) error {
 
 func (t Task) bounded() bool { return !math.IsInf(t.Low, 0) && !math.IsInf(t.High, 0) }
 
-// Maker makes policies of one specification. What they can share, such as a plan
-// found by backward induction, is computed once. It is safe for concurrent use.
+// Maker makes policies of one specification. Data that they can share, such as a
+// plan found by backward induction, are computed once. It is safe for concurrent
+// use.
 type Maker struct {
 	beliefs func(rng *rand.Rand) (beliefs, []bandit.Beta)
 	policy  func(b beliefs, betas []bandit.Beta) Policy
@@ -197,8 +198,8 @@ func choice(field, name string, allowed ...string) (int, error) {
 	return 0, fmt.Errorf("%s is %q, must be %s", field, name, strings.Join(allowed, " or "))
 }
 
-// within returns what p points to, or a default, if it is in [low,high]. Where
-// the bounds themselves are not allowed, open says so.
+// within returns what p points to, or a default, if it is in [low,high]. If the
+// bounds themselves are not allowed, open says so.
 func within(field string, p *float64, value, low, high float64, open bool) (float64, error) {
 	x := or(p, value)
 	if x >= low && x <= high && !(open && (x == low || x == high)) && !math.IsInf(x, 0) {
@@ -260,7 +261,7 @@ func (d *builder) lower() (float64, error) {
 	return b, nil
 }
 
-// width returns that of the range of rewards, for kinds that scale them.
+// width returns the width of the range of rewards, for kinds that scale them.
 func (d *builder) width() (float64, error) {
 	w := d.task.High - d.task.Low
 	if !d.task.bounded() || !(w > 0) || math.IsInf(w, 0) {

@@ -58,10 +58,10 @@ func advantage(delta, p, cost float64) float64 { return delta*p - (1-p)*cost }
 //
 //	A_i = p(x−b) − c(ρ+(1−ρ)p) ≤ (d_i ρ′ − cρ) + p(d_i(1−ρ′) − c(1−ρ)),
 //
-// which is largest at p = 1/K or at p = 1 and grows with d_i: the search ends
-// where that falls below the best score so far. This holds for any ρ′; at
-// ρ′ = ρ the arms that may score above zero are those with λ^U_i(ρ) > q̄_j, and
-// a ρ′ above ρ puts those that may win first.
+// which is largest at p = 1/K or at p = 1 and grows with d_i. The search ends
+// where that falls below the best score so far. This holds for any ρ′. At ρ′ =
+// ρ the arms that may score above zero are those with λ^U_i(ρ) > q̄_j. A ρ′
+// above ρ puts the arms that may win first.
 type stochasticPopulation struct {
 	ranked
 	clock

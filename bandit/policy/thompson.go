@@ -79,10 +79,11 @@ func place(p *bandit.Population, member int) int {
 	return m
 }
 
-// thompsonPopulation is Thompson sampling on populations: arms are visited in
-// descending order of their largest member, until that of the next cannot beat
-// what was drawn. The visit of an arm that draws its largest member is the
-// last, so that on average at most K arms are visited, however many there are.
+// thompsonPopulation is Thompson sampling on populations. Arms are visited in
+// descending order of their largest member, until the largest member of the
+// next arm cannot beat the best draw. The visit of an arm that draws its
+// largest member is the last. So on average at most K arms are visited, however
+// many there are.
 type thompsonPopulation struct {
 	beliefs
 	tops    ranking // by largest member
@@ -121,17 +122,17 @@ func (t *thompsonPopulation) Update(arm int, reward float64, rng *rand.Rand) {
 
 // thompsonBeta is Thompson sampling on Beta beliefs. An arm is sampled only if
 // it may beat the best sample x so far. Right of its mode a Beta(a,b) density f
-// with a, b ≥ 1 is log-concave, so that beyond x it lies under the exponential
-// f(x)·exp(−s(y−x)) with −s the slope of ln f at x: a candidate y > x is drawn
-// with probability f(x)/s and accepted with probability f(y)/(f(x)e^{−s(y−x)}).
-// So the arm takes any value y > x with exactly its density, and how far it
-// stays below x does not matter.
+// with a, b ≥ 1 is log-concave. So beyond x it lies under the exponential
+// f(x)·exp(−s(y−x)), where −s is the slope of ln f at x. A candidate y > x is
+// drawn with probability f(x)/s and accepted with probability
+// f(y)/(f(x)e^{−s(y−x)}). So the arm takes any value y > x with exactly its
+// density, and how far it stays below x does not matter.
 //
 // Most arms are not even looked at. Each has a reach beyond which f(x)/s is below
-// a small probability, and the arms are kept in the order of their reach. Of those
-// that do not reach x a coin of that probability picks some, by one random number
-// for the whole way to the next one, and what is picked has the rest of its f(x)/s
-// to pass.
+// a small probability, and the arms are kept in the order of their reach. For the
+// arms that do not reach x, a coin of that probability is tossed: one random
+// number gives the distance to the next arm that the coin picks. A picked arm must
+// still pass the rest of its f(x)/s.
 type thompsonBeta struct {
 	betas   []bandit.Beta
 	means   ranking
@@ -212,9 +213,8 @@ func (t *thompsonBeta) SelectArm(rng *rand.Rand) int {
 	}
 }
 
-// beats reports whether an arm's value exceeds x, and if so sets x to the value;
-// lnPicked is the logarithm of the probability with which the arm has been picked to
-// be asked.
+// beats reports whether an arm's value exceeds x, and if so sets x to the value.
+// lnPicked is the logarithm of the probability with which the arm was picked.
 func (t *thompsonBeta) beats(arm int32, x *abscissa, lnPicked float64, rng *rand.Rand) bool {
 	d := t.betas[arm]
 	slope := x.slope(d)
@@ -255,9 +255,9 @@ func (t *thompsonBeta) beats(arm int32, x *abscissa, lnPicked float64, rng *rand
 	return true
 }
 
-// samples is beats by sampling. An arm that has not failed yet, b = 1, as all have at
-// first under a uniform prior, has P(q ≤ y) = y^a: −a·ln q is a standard exponential
-// variate.
+// samples is beats by sampling. An arm that has not failed yet has b = 1, as all have
+// at first under a uniform prior. Then P(q ≤ y) = y^a: −a·ln q is a standard
+// exponential variate.
 func (t *thompsonBeta) samples(d bandit.Beta, x *abscissa, rng *rand.Rand) bool {
 	if d.B == 1 {
 		lnY := -rng.ExpFloat64() / d.A

@@ -10,16 +10,17 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// rising selects the arm with the largest index where the indices of arms that
-// are not pulled rise with time. For a block of steps it keeps what they will be
-// at the end of the block, which bounds what they are: only arms whose bound
-// beats the best present index are looked at. A block is a few times √n steps,
-// over which the bounds of n arms hardly rise, but a look at all costs little.
+// rising selects the arm with the largest index if the indices of unpulled arms
+// rise with time. For a block of steps it keeps their values at the end of the
+// block. These are upper bounds, so only arms whose bound beats the best present
+// index are looked at. A block is a few times √n steps, over which the bounds of
+// n arms hardly rise, but a look at all costs little.
 type rising struct {
-	// index returns that of an arm at a level. It must not fall as the level
-	// grows, up to a relative error of slack.
+	// index returns the index of an arm at a level. It must not fall as the
+	// level grows, up to a relative error of slack.
 	index func(arm int, level float64) float64
-	// level returns that of the time when the given number of rewards are in.
+	// level returns the level at the time when the given number of rewards are
+	// in.
 	level  func(rewards float64) float64
 	slack  float64
 	n      int
@@ -106,7 +107,8 @@ func (w *wander) next(pulls []int) (arm, lap int) {
 	return w.arm, w.lap
 }
 
-// upperConfidence pulls each arm once, then goes by an index made of the tally.
+// upperConfidence pulls each arm once. Then it uses an index computed from the
+// tally.
 type upperConfidence struct {
 	rising
 	tally
@@ -126,9 +128,9 @@ func (u *upperConfidence) Update(arm int, reward float64, _ *rand.Rand) {
 	u.learned(arm)
 }
 
-// newUCB1 is UCB1 (Auer, Cesa-Bianchi & Fischer 2002): mean + width·√(c·ln t/n_i)
-// with t rewards so far, n_i of them of arm i, and the width of the range of
-// rewards. Their c is 2.
+// newUCB1 is UCB1 (Auer, Cesa-Bianchi & Fischer 2002): mean + width·√(c·ln
+// t/n_i). There are t rewards so far, n_i of them of arm i, and width is that of
+// the range of rewards. Their c is 2.
 func newUCB1(n int, width, c float64) *upperConfidence {
 	u := &upperConfidence{tally: newTally(n, 0)}
 	level := func(rewards float64) float64 { return width * math.Sqrt(c*math.Log(rewards)) }
@@ -138,11 +140,11 @@ func newUCB1(n int, width, c float64) *upperConfidence {
 	return u
 }
 
-// newKLUCB is KL-UCB for Bernoulli rewards (Garivier & Cappé 2011): the largest
-// q with n_i·d(mean, q) ≤ ln t + c·ln ln t in the t-th step, d the relative
-// entropy of Bernoulli distributions. It holds for any rewards in [0,1], to
-// which low and width scale those of the task. c = 3 is what their proof needs,
-// c = 0 what they recommend.
+// newKLUCB is KL-UCB for Bernoulli rewards (Garivier & Cappé 2011). In the t-th
+// step the index is the largest q with n_i·d(mean, q) ≤ ln t + c·ln ln t, where
+// d is the relative entropy of Bernoulli distributions. It holds for any
+// rewards in [0,1]; low and width scale those of the task. Their proof needs c
+// = 3, and they recommend c = 0.
 func newKLUCB(n int, low, width, c float64) *upperConfidence {
 	u := &upperConfidence{tally: newTally(n, 0)}
 	level := func(rewards float64) float64 {
@@ -189,9 +191,9 @@ func bernoulliBound(p, x float64) float64 {
 	return 1 - rest
 }
 
-// bayesUCB selects the arm whose belief has the largest quantile of level
-// 1 − 1/(t·(ln N)^c) in the t-th step, N being the horizon if finite (Kaufmann,
-// Cappé & Garivier 2012, who prove c ≥ 5 and recommend c = 0).
+// bayesUCB selects the arm whose belief has the largest quantile of level 1 −
+// 1/(t·(ln N)^c) in the t-th step, where N is the horizon if finite. Kaufmann,
+// Cappé & Garivier (2012) prove c ≥ 5 and recommend c = 0.
 type bayesUCB struct {
 	rising
 	beliefs
@@ -232,8 +234,8 @@ func upperQuantile(b bandit.Learner, tail float64) float64 {
 	return searchQuantile(b, tail)
 }
 
-// searchQuantile returns the smallest x with P(q ≥ x) ≤ tail, up to rounding, of a
-// belief of which no more is known.
+// searchQuantile returns the smallest x with P(q ≥ x) ≤ tail, up to rounding, for
+// any belief.
 func searchQuantile(b bandit.Belief, tail float64) float64 {
 	if tail >= 1 {
 		return math.Inf(-1)

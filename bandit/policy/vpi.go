@@ -13,10 +13,10 @@ import (
 //
 //	VPI_i = E(q_i − q̄_j)⁺ for i ≠ j,   VPI_j = E(q̄_s − q_j)⁺.
 //
-// Arms i ≠ j are visited in descending order of ℓ_i, the root in ℓ of
-// q̄_i + E(q_i−ℓ)⁺ = ℓ + η, where η ≥ 0 is any number; for η = 0 it is the index
-// λ^V_i(½) of docs/theory.md §1.9. As the left side falls no faster than −ℓ,
-// q̄_i + E(q_i−q̄_j)⁺ ≤ η + ℓ_i + (ℓ_i−q̄_j)⁺, so that the search ends where this
+// Arms i ≠ j are visited in descending order of ℓ_i, the root in ℓ of q̄_i +
+// E(q_i−ℓ)⁺ = ℓ + η. Here η ≥ 0 is any number; for η = 0 the root is the index
+// λ^V_i(½) of docs/theory.md §1.9. The left side falls no faster than −ℓ. Hence
+// q̄_i + E(q_i−q̄_j)⁺ ≤ η + ℓ_i + (ℓ_i−q̄_j)⁺, and the search ends where this
 // falls below the best score so far.
 type vpi struct {
 	ranked

@@ -1,6 +1,6 @@
 // Package catalog defines the standard tasks of the reinforcement learning
-// literature as finite models, exactly: several of them circulate in variants
-// that share a name but not their numbers, so each function says whose it is.
+// literature as exact finite models. Several of them exist in variants with the
+// same name and different numbers, so each function names its source.
 // Environments are made from the same definitions. Like mdp, the package is
 // mathematics only.
 package catalog
@@ -39,11 +39,11 @@ func task(m *mdp.Tabular, err error, actions ...string) (*Task, error) {
 	return &Task{Model: m, Actions: actions}, nil
 }
 
-// RiverSwim is the chain of n ≥ 2 states with a current to the left in the
-// numbers of Osband's TabulaRL: swimming right succeeds with probability 0.35 (0.6
-// in state 0), drifts back with 0.05 (0.4 in the last state) and stays put
-// otherwise; left always succeeds. Rewards: 0.005 for left in state 0, 1 for
-// right in the last. Episodes start in state 0 and do not end.
+// RiverSwim is the chain of n ≥ 2 states with a current to the left, in the
+// numbers of Osband's TabulaRL. Swimming right succeeds with probability 0.35 (0.6
+// in state 0), drifts back with 0.05 (0.4 in the last state) and stays otherwise.
+// Left always succeeds. Rewards: 0.005 for left in state 0, 1 for right in the
+// last. Episodes start in state 0 and do not end.
 func RiverSwim(n int) (*Task, error) {
 	if n < 2 {
 		return nil, fmt.Errorf("catalog: RiverSwim has at least 2 states, not %d", n)
@@ -73,11 +73,11 @@ func RiverSwim(n int) (*Task, error) {
 	return task(m, err, leftRight...)
 }
 
-// RiverSwimStrehl is RiverSwim in the numbers of Strehl & Littman (2004, 2008):
-// right succeeds with probability 0.3, drifts back with 0.1 (0.7 in the last
-// state); the rewards, 5 for staying in state 0 by swimming left and 10000 for
-// staying in the last by swimming right, are paid for the transition. Episodes
-// start in state 1 or 2, n ≥ 3, and do not end.
+// RiverSwimStrehl is RiverSwim in the numbers of Strehl & Littman (2004, 2008).
+// Right succeeds with probability 0.3 and drifts back with 0.1 (0.7 in the last
+// state). Rewards are paid for the transition: 5 for staying in state 0 by
+// swimming left, 10000 for staying in the last state by swimming right.
+// Episodes start in state 1 or 2, n ≥ 3, and do not end.
 func RiverSwimStrehl(n int) (*Task, error) {
 	if n < 3 {
 		return nil, fmt.Errorf("catalog: RiverSwim of Strehl & Littman has at least 3 states, not %d", n)
@@ -133,9 +133,9 @@ func SixArms() (*Task, error) {
 }
 
 // Chain is the chain of n ≥ 2 states, usually 5, of Dearden, Friedman & Russell
-// (1998) and Strens (2000): forward pays 10 in the last state and nothing before,
-// back leads to state 0 and pays 2, and with probability 0.2 the other action
-// takes place, with its reward.
+// (1998) and Strens (2000). Forward pays 10 in the last state and nothing before.
+// Back leads to state 0 and pays 2. With probability 0.2 the other action takes
+// place, with its reward.
 func Chain(n int) (*Task, error) {
 	const slip = 0.2
 	if n < 2 {
@@ -156,9 +156,9 @@ func Chain(n int) (*Task, error) {
 }
 
 // DoubleLoop is the deterministic task of Watkins (1989) with two loops of five
-// steps from state 0: round 1, 2, 3, 4, whatever the actions, for a reward of 1,
-// or round 5, 6, 7, 8 by action b throughout (a leads back to 0) for a reward of
-// 2, which both actions collect in state 8.
+// steps from state 0. The loop 1, 2, 3, 4 needs no particular actions and pays
+// 1. The loop 5, 6, 7, 8 needs action b throughout (a leads back to 0) and pays
+// 2; both actions collect this reward in state 8.
 func DoubleLoop() (*Task, error) {
 	m, err := mdp.Generate(mdp.Definition{Name: "DoubleLoop", Description: "Double loop (Watkins 1989; Dearden, Friedman & Russell 1998)",
 		States: 9, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}},

@@ -9,10 +9,10 @@ import (
 )
 
 // Garnet is a random model (Archibald, McKinnon & Thomas 1995; Bhatnagar et al.
-// 2009): every (s,a) has branching distinct successors, a uniformly random set,
-// whose probabilities are the gaps between branching−1 uniform cut points of
-// [0,1], and a standard normal reward. The same arguments give the same model
-// (math/rand/v2's PCG seeded with seed and 0).
+// 2009). Every (s,a) has branching distinct successors, a uniformly random set,
+// and a standard normal reward. The successors' probabilities are the gaps
+// between branching−1 uniform cut points of [0,1]. The same arguments give the
+// same model (math/rand/v2's PCG seeded with seed and 0).
 func Garnet(states, actions, branching int, seed uint64) (*Task, error) {
 	if states < 1 || actions < 1 || branching < 1 || branching > states {
 		return nil, fmt.Errorf("catalog: no Garnet has %d states, %d actions and branching %d", states, actions, branching)

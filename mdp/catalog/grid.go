@@ -190,10 +190,10 @@ func GridWorld(g Grid) (*Task, error) {
 }
 
 // FourRooms is the task of Sutton, Precup & Singh (1999): 104 cells, row by row,
-// in four rooms; an action moves in its direction with probability 2/3 and in
-// each other with 1/9. Episodes start in cell (1,1) and end with reward 1 on
-// entering the goal in (7,9). In the continuing variant any action in the goal
-// pays 1 and leads to the start.
+// in four rooms. An action moves in its direction with probability 2/3 and in
+// each other direction with 1/9. Episodes start in cell (1,1) and end with
+// reward 1 on entering the goal in (7,9). In the continuing variant any action
+// in the goal pays 1 and leads to the start.
 func FourRooms(continuing bool) (*Task, error) {
 	f, err := read([]string{
 		"wwwwwwwwwwwww",

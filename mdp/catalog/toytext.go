@@ -26,10 +26,10 @@ func FrozenLakeMap(size int) ([]string, error) {
 }
 
 // FrozenLake is Gymnasium's FrozenLake-v1 on a map of S(tart), F(rozen), H(ole)
-// and G(oal) cells: a move goes where intended with probability success (1/3 on
-// Gymnasium's slippery ice) and to each side with half the rest. Entering H or G
-// ends the episode, G pays 1. Episodes are cut off after 100 steps, or 200 when
-// there are more than 16 cells.
+// and G(oal) cells. A move goes in the intended direction with probability
+// success (1/3 on Gymnasium's slippery ice) and to each side with half the rest.
+// Entering H or G ends the episode, G pays 1. Episodes are cut off after 100
+// steps, or 200 when there are more than 16 cells.
 func FrozenLake(rows []string, success float64) (*Task, error) {
 	f, err := read(rows)
 	if err != nil {
@@ -73,7 +73,7 @@ func FrozenLake(rows []string, success float64) (*Task, error) {
 }
 
 // CliffWalking is Gymnasium's CliffWalking-v1 (Sutton & Barto 2018, Example 6.6):
-// 4 × 12 cells, −1 a step; stepping into the cliff between start and goal costs
+// 4 × 12 cells, −1 a step. Stepping into the cliff between start and goal costs
 // 100 instead and leads to the start without ending the episode. The cliff's own
 // cells are never entered.
 func CliffWalking() (*Task, error) {
