@@ -3,12 +3,15 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/compactcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/comparecmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/exportcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/mdpcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/plugincmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/runcmd"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/statuscmd"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/submitcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/thresholdcmd"
 )
 
@@ -28,6 +31,9 @@ var commands = []struct {
 }{
 	{"experiments", runcmd.New, true},
 	{"experiments", runcmd.NewReport, false},
+	{"experiments", submitcmd.New, false},
+	{"experiments", statuscmd.New, false},
+	{"experiments", compactcmd.New, true},
 	{"experiments", comparecmd.New, false},
 	{"experiments", exportcmd.New, false},
 	{"questions", thresholdcmd.New, false},

@@ -138,3 +138,10 @@ func missingShards(x *experiment.Experiment) (string, error) {
 	return fmt.Sprintf("%s of %d lack runs: submit them again with rlrun submit --missing %s; if a machine wrote to a folder of its own, copy that folder's runs/*.jsonl to %s/runs/",
 		cli.Plural(len(numbers), "shard ", "shards ")+experiment.Ranges(numbers), shards[0].Of, dir, dir), nil
 }
+
+// Check reads a config and checks the whole of it, for commands that have its runs
+// made elsewhere.
+func Check(app *host.App, cmd *cobra.Command, name, lock string) (*experiment.Experiment, error) {
+	o := runOptions{shard: "-", lock: lock, yes: true}
+	return o.prepare(app, cmd, name)
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# A real Slurm of three nodes on this machine, and an experiment of 20 shards on it: a
+# task is requeued, a node dies, a task is cancelled and its shard submitted again. The
+# report has the same bytes as one process makes. Two minutes at most.
+#   .ci/slurm.sh RLRUN
+# It needs root, and slurm-wlm and munge of Debian, which it installs by apt. Where it
+# cannot, it says so and succeeds. Everything else is in a temporary folder.
+set -euo pipefail
+rlrun=$(readlink -f "$1")
+
+skip() { echo "skipped: $*"; exit 0; }
+
+[ "$(id -u)" = 0 ] || skip "Slurm's daemons need root"
+for tool in sbatch slurmctld slurmd munged; do
+  command -v "$tool" >/dev/null && continue
+  command -v apt-get >/dev/null || skip "there is no $tool and no apt-get"
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurm-wlm munge; } >/dev/null 2>&1 ||
+    skip "slurm-wlm and munge cannot be installed"
+done
+
+S=$(mktemp -d)
+chmod 755 "$S"
+export SLURM_CONF=$S/slurm.conf
+host=$(hostname -s)
+
+down() {
+  scancel --user=root 2>/dev/null || true
+  for pid in "$S"/slurmd.*.pid "$S/slurmctld.pid" "$S/munged.pid"; do
+    if [ -s "$pid" ]; then kill "$(cat "$pid")" 2>/dev/null || true; fi
+  done
+  sleep 1
+  rm -rf "$S"
+}
+trap down EXIT
+die() {
+  echo "$*"
+  squeue -a 2>/dev/null || true
+  sinfo -N 2>/dev/null || true
+  tail -n 20 "$S"/*.log "$S"/out/submit/*.log 2>/dev/null || true
+  exit 1
+}
+
+mkdir "$S/state" "$S"/spool.n{1,2,3}
+cat >"$S/slurm.conf" <<CONF
+ClusterName=tiny
+SlurmctldHost=$host(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=$S/munge.socket.2
+CredType=cred/munge
+SlurmctldPort=16817
+StateSaveLocation=$S/state
+SlurmdSpoolDir=$S/spool.%n
+SlurmctldPidFile=$S/slurmctld.pid
+SlurmdPidFile=$S/slurmd.%n.pid
+SlurmctldLogFile=$S/slurmctld.log
+SlurmdLogFile=$S/slurmd.%n.log
+# no systemd, no cgroup plugin, no accounting
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+SwitchType=switch/none
+MpiDefault=none
+ReturnToService=2
+KillWait=5
+MinJobAge=600
+SlurmdTimeout=10
+JobRequeue=1
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+NodeName=n[1-3] NodeHostname=$host NodeAddr=127.0.0.1 Port=[17001-17003] CPUs=2 RealMemory=2000 State=UNKNOWN
+PartitionName=main Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP
+CONF
+(umask 077; head -c 1024 /dev/urandom >"$S/munge.key")
+munged --force --key-file="$S/munge.key" --socket="$S/munge.socket.2" --pid-file="$S/munged.pid" \
+  --log-file="$S/munged.log" --seed-file="$S/munged.seed" 2>/dev/null
+slurmctld -c
+for n in n1 n2 n3; do slurmd -N "$n"; done
+
+# until SECONDS WHAT COMMAND...: waits for the command to succeed
+until_true() {
+  local most=$1 what=$2
+  shift 2
+  for _ in $(seq $((most * 5))); do
+    if "$@" 2>/dev/null; then return; fi
+    sleep 0.2
+  done
+  die "not in $most s: $what"
+}
+nodes_up() { [ "$(sinfo -h -N -t idle -o %N | wc -l)" = 3 ]; }
+until_true 30 "three nodes are up" nodes_up
+
+cat >"$S/exp.yaml" <<CONF
+runs: 100
+steps: 8000
+lanes: 1
+record: {points: 20}
+outputs: [csv]
+environments:
+  - plugin: bernoulli-bandit
+    params: {arms: 16}
+agents:
+  - name: greedy
+    plugin: bandit
+    params: {policy: {kind: greedy}}
+  - name: bayes-ucb
+    plugin: bandit
+    params: {policy: {kind: bayes-ucb}}
+CONF
+
+echo "one process, for comparison"
+time "$rlrun" run "$S/exp.yaml" --out "$S/one" --quiet
+echo "20 tasks on 6 cores"
+out=$S/out
+"$rlrun" submit "$S/exp.yaml" --to slurm --tasks 20 --cpus 1 --time 10m --slurm mem=100 --out "$out"
+array=$(squeue -h -o %F | sort -n | head -n 1)
+running() { squeue -h -t running -o %i -j "$array" | grep -q .; }
+until_true 30 "a task runs" running
+
+# The first shard is put back into the queue, the last is cancelled before it begins.
+task=$(squeue -h -t running -o %i -j "$array" | head -n 1)
+echo "requeue $task, cancel ${array}_19"
+scontrol requeue "$task" || true
+scancel "${array}_19"
+
+# A node dies: its daemon, and the shards on it.
+echo "node n3 dies with: $(squeue -h -w n3 -t running -o %i | xargs)"
+on_n3=$(squeue -h -w n3 -t running -o %K)
+kill -9 "$(cat "$S/slurmd.n3.pid")"
+for shard in $on_n3; do
+  status=$out/.shards/$shard-of-20.json
+  if [ -s "$status" ]; then kill -9 "$(grep '"process"' "$status" | tr -dc 0-9)" 2>/dev/null || true; fi
+done
+
+# Shards that lost their task are submitted again until none lacks runs.
+complete() { [ "$("$rlrun" status "$out" --json | grep -m1 '"missing"' | tr -dc 0-9)" = 0 ]; }
+queue_idle() { [ -z "$(squeue -h -t running,pending,completing -o '%i %r' | grep -v BeginTime)" ]; }
+for attempt in 1 2 3; do
+  until_true 60 "the queue is empty" queue_idle
+  if complete; then break; fi
+  echo "submit again ($attempt):"
+  "$rlrun" status "$out" | tail -n 4
+  "$rlrun" submit --missing "$out"
+done
+complete || die "runs are missing"
+"$rlrun" report "$out" >/dev/null
+for f in curves.csv summary.csv; do
+  cmp "$S/one/$f" "$out/$f" || die "$f differs"
+  echo "same $f"
+done

@@ -1,0 +1,62 @@
+// Package compactcmd is the command rlrun compact.
+package compactcmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+// New returns the command rlrun compact.
+func New(*host.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "compact DIR",
+		Short: "Pack the records of an experiment into few files",
+		Long: `Pack the records in an output directory into few files, for quotas of files: one
+for each environment, agent and program, and 10,000 runs. The records, and so all
+results, stay as they are. It refuses a directory in which runs are being made; an
+interruption loses nothing.
+
+--json:
+  before, after        number of files of records`,
+		Example: "  rlrun compact results/quickstart",
+		Args:    cli.Arguments(1, "an output directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := args[0]
+			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+				return cli.Usagef("there is no output directory %s", dir)
+			}
+			release, err := experiment.Lock(dir)
+			if errors.Is(err, experiment.ErrInUse) {
+				return cli.Usagef("%w: wait for it", err)
+			}
+			if err != nil {
+				return err
+			}
+			before, after, err := result.Compact(dir)
+			if err := errors.Join(err, release()); err != nil {
+				return err
+			}
+			w := cmd.OutOrStdout()
+			if asJSON {
+				return cli.WriteJSON(w, map[string]int{"before": before, "after": after})
+			}
+			_, err = fmt.Fprintf(w, "%d %s of records, before %d\n", after, cli.Plural(after, "file", "files"), before)
+			return err
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

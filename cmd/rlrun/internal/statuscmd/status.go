@@ -1,0 +1,279 @@
+// Package statuscmd is the command rlrun status.
+package statuscmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+// interval is the time between two looks of --watch.
+const interval = 2 * time.Second
+
+// New returns the command rlrun status.
+func New(*host.App) *cobra.Command {
+	var asJSON, watch bool
+	cmd := &cobra.Command{
+		Use:   "status DIR",
+		Short: "Show how far an experiment and its shards are",
+		Long: `Show how far an experiment is: the runs of every environment and agent, the shards
+that lack runs, and the last words of runs that failed. It reads files only, also
+while runs are being made, and on any machine that sees the directory. Records
+say what is done. Rates and times are those that shards reported last, by the
+clocks of their machines.
+
+--watch shows it every 2 seconds until nothing is missing.
+
+--json:
+  output               the directory
+  runs, ok, failed, missing   planned, and how they ended
+  cells                environment, agent, runs, ok, failed, missing
+  shards               shard, of, runs, ok, failed, missing, and of what the shard
+                       reported: state (running, stopped, done; absent if it has
+                       not begun), steps_per_second, seconds, seconds_left,
+                       updated, host, job
+  failures             environment, agent, run, error: the last words of the first
+                       10 runs that failed`,
+		Example: "  rlrun status results/quickstart --watch",
+		Args:    cli.Arguments(1, "an output directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w := cmd.OutOrStdout()
+			for {
+				s, err := read(args[0])
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					err = cli.WriteJSON(w, s)
+				} else {
+					err = s.print(w)
+				}
+				if err != nil || !watch || s.Missing == 0 {
+					return err
+				}
+				if err := pause(cmd.Context()); err != nil {
+					return err
+				}
+				if !asJSON {
+					fmt.Fprintln(w)
+				}
+			}
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	cmd.Flags().BoolVar(&watch, "watch", false, "show it every 2 seconds until nothing is missing")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(interval):
+		return nil
+	}
+}
+
+// status is the answer.
+type status struct {
+	Output   string           `json:"output"`
+	Runs     int              `json:"runs"`
+	OK       int              `json:"ok"`
+	Failed   int              `json:"failed"`
+	Missing  int              `json:"missing"`
+	Cells    []cell           `json:"cells"`
+	Shards   []shard          `json:"shards"`
+	Failures []result.Failure `json:"failures"`
+	Notices  []string         `json:"notices,omitempty"`
+}
+
+type cell struct {
+	Environment string `json:"environment"`
+	Agent       string `json:"agent"`
+	Runs        int    `json:"runs"`
+	OK          int    `json:"ok"`
+	Failed      int    `json:"failed"`
+	Missing     int    `json:"missing"`
+}
+
+type shard struct {
+	Shard          int        `json:"shard"`
+	Of             int        `json:"of"`
+	Runs           int        `json:"runs"`
+	OK             int        `json:"ok"`
+	Failed         int        `json:"failed"`
+	Missing        int        `json:"missing"`
+	State          string     `json:"state,omitempty"`
+	StepsPerSecond float64    `json:"steps_per_second,omitempty"`
+	Seconds        float64    `json:"seconds,omitempty"`
+	SecondsLeft    float64    `json:"seconds_left,omitempty"`
+	Updated        *time.Time `json:"updated,omitempty"`
+	Host           string     `json:"host,omitempty"`
+	Job            string     `json:"job,omitempty"`
+}
+
+func read(dir string) (*status, error) {
+	plan, err := experiment.OpenPlan(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, statErr := os.Stat(filepath.Join(dir, "submit")); statErr == nil {
+			return nil, cli.Usagef("%s was submitted, and no shard has begun yet", dir)
+		}
+		return nil, cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	runs, err := result.OpenRuns(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &status{Output: dir, Shards: []shard{}, Failures: []result.Failure{}, Notices: runs.Notices}
+	if err := s.count(plan, runs); err != nil {
+		return nil, err
+	}
+	if err := s.shards(plan, dir, runs.Entries); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// mostFailures is the number of failed runs whose last words are shown.
+const mostFailures = 10
+
+// count counts runs by environment and agent.
+func (s *status) count(plan *experiment.Plan, runs *result.Runs) error {
+	type labels struct{ environment, agent string }
+	at := map[labels]int{}
+	for _, c := range plan.Cells() {
+		e, a := plan.Environments[c.Environment].Name, plan.Agents[c.Agent].Name
+		at[labels{e, a}] = len(s.Cells)
+		s.Cells = append(s.Cells, cell{Environment: e, Agent: a, Runs: plan.Config.Runs})
+	}
+	failed := &result.Runs{}
+	for _, e := range runs.Entries {
+		i, ok := at[labels{e.Environment, e.Agent}]
+		switch {
+		case !ok || e.Run >= plan.Config.Runs:
+		case e.Status == result.OK:
+			s.Cells[i].OK++
+		default:
+			s.Cells[i].Failed++
+			if len(failed.Entries) < mostFailures {
+				failed.Entries = append(failed.Entries, e)
+			}
+		}
+	}
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		c.Missing = c.Runs - c.OK - c.Failed
+		s.Runs, s.OK, s.Failed, s.Missing = s.Runs+c.Runs, s.OK+c.OK, s.Failed+c.Failed, s.Missing+c.Missing
+	}
+	for r, err := range failed.WithoutCurves() {
+		if err != nil {
+			return err
+		}
+		s.Failures = append(s.Failures, result.Failure{Key: r.Key(), Steps: r.Steps, Error: r.Error})
+	}
+	return nil
+}
+
+func (s *status) shards(plan *experiment.Plan, dir string, entries []result.Entry) error {
+	counts, err := plan.CountShards(dir, entries)
+	if err != nil {
+		return err
+	}
+	reported, err := experiment.ReadShards(dir)
+	if err != nil {
+		return err
+	}
+	said := map[experiment.Shard]*experiment.ShardStatus{}
+	for i := range reported {
+		said[experiment.Shard{Index: reported[i].Shard, Of: reported[i].Of}] = &reported[i]
+	}
+	for _, c := range counts {
+		row := shard{Shard: c.Index, Of: c.Of, Runs: c.Runs, OK: c.OK, Failed: c.Failed, Missing: c.Missing()}
+		if r := said[c.Shard]; r != nil {
+			row.State, row.StepsPerSecond, row.Seconds, row.SecondsLeft = r.State, r.StepsPerSecond, r.Seconds, r.SecondsLeft
+			row.Updated, row.Host, row.Job = &r.Updated, r.Host, r.Job
+		}
+		s.Shards = append(s.Shards, row)
+	}
+	return nil
+}
+
+// mostShards is the number of shards that are shown by themselves.
+const mostShards = 20
+
+func (s *status) print(w io.Writer) error {
+	rows := [][]string{{"environment", "agent", "ok", "failed", "missing"}}
+	for _, c := range s.Cells {
+		rows = append(rows, []string{c.Environment, c.Agent, fmt.Sprint(c.OK), fmt.Sprint(c.Failed), fmt.Sprint(c.Missing)})
+	}
+	fmt.Fprint(w, cli.Columns(rows))
+	if len(s.Shards) > 0 {
+		s.printShards(w)
+	}
+	for _, f := range s.Failures {
+		words := strings.Split(strings.TrimSpace(f.Error), "\n")
+		fmt.Fprintf(w, "\nrun %d of %s in %s failed: %s\n", f.Run, f.Agent, f.Environment, words[0])
+		if last := words[len(words)-1]; len(words) > 1 {
+			fmt.Fprintf(w, "  %s\n", strings.TrimSpace(last))
+		}
+	}
+	for _, n := range s.Notices {
+		fmt.Fprintln(w, n)
+	}
+	_, err := fmt.Fprintf(w, "\n%d of %d runs recorded, %d failed, %d missing\n", s.OK+s.Failed, s.Runs, s.Failed, s.Missing)
+	return err
+}
+
+// printShards shows the shards that lack runs.
+func (s *status) printShards(w io.Writer) {
+	var idle []int // neither running nor stopped
+	rows := [][]string{{"shard", "state", "recorded", "failed", "rate", "left", "reported", "where"}}
+	hidden := 0
+	for _, h := range s.Shards {
+		switch {
+		case h.Missing == 0:
+		case h.State == "":
+			idle = append(idle, h.Shard)
+		case len(rows) > mostShards:
+			hidden++
+		default:
+			left := "-"
+			if h.SecondsLeft > 0 && h.State == experiment.ShardRunning {
+				left = cli.Clock(time.Duration(h.SecondsLeft * float64(time.Second)))
+			}
+			ago := max(0, time.Since(*h.Updated)) // clocks differ
+			rows = append(rows, []string{fmt.Sprintf("%d/%d", h.Shard, h.Of), h.State, fmt.Sprintf("%d of %d", h.OK+h.Failed, h.Runs), fmt.Sprint(h.Failed),
+				cli.Rate(h.StepsPerSecond), left, cli.Clock(ago) + " ago", strings.TrimSpace(h.Host + " " + h.Job)})
+		}
+	}
+	if len(rows) > 1 {
+		fmt.Fprintln(w)
+		fmt.Fprint(w, cli.Columns(rows))
+	}
+	if hidden > 0 {
+		fmt.Fprintf(w, "  and %d more that lack runs\n", hidden)
+	}
+	if len(idle) > 0 {
+		fmt.Fprintf(w, "\n%s of %d %s not begun\n", cli.Plural(len(idle), "shard ", "shards ")+experiment.Ranges(idle), s.Shards[0].Of, cli.Plural(len(idle), "has", "have"))
+	}
+}

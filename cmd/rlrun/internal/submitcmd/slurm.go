@@ -1,0 +1,112 @@
+package submitcmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+)
+
+// slurm submits a job array, and a job for the report that depends on it.
+type slurm struct{}
+
+var slurmKey = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+// ownKeys are options of sbatch that rlrun sets.
+var ownKeys = []string{"array", "output", "signal", "requeue", "no-requeue", "open-mode", "cpus-per-task", "time", "dependency", "parsable", "wrap", "chdir"}
+
+func (slurm) check(s *submission) error {
+	for _, option := range s.Slurm {
+		key, value, _ := strings.Cut(option, "=")
+		switch {
+		case !slurmKey.MatchString(key) || strings.ContainsAny(value, "\n\r"):
+			return cli.Usagef("--slurm takes an option of sbatch as KEY=VALUE, such as partition=cpu, not %q", option)
+		case slices.Contains(ownKeys, key):
+			return cli.Usagef("--slurm %s: rlrun sets --%s itself (see --tasks, --cpus, --time)", key, key)
+		}
+	}
+	return nil
+}
+
+// directive is a line of #SBATCH. Slurm reads quotes as a shell does.
+func directive(key, value string) string {
+	if value == "" {
+		return "#SBATCH --" + key + "\n"
+	}
+	return "#SBATCH --" + key + "=" + quote(value) + "\n"
+}
+
+func (slurm) files(s *submission) []file {
+	var options strings.Builder
+	for _, option := range s.Slurm {
+		key, value, _ := strings.Cut(option, "=")
+		options.WriteString(directive(key, value))
+	}
+	head := func(name, log string) string {
+		// In names of logs Slurm reads % and \.
+		path := strings.ReplaceAll(s.path(""), "%", "%%")
+		return "#!/bin/bash\n" + directive("job-name", name) + directive("output", path+"/"+log) + directive("open-mode", "append") + options.String()
+	}
+	limit := ""
+	if s.Time > 0 {
+		limit = directive("time", slurmTime(s.Time))
+	}
+	shards := head("rlrun-"+s.Name, "shard-%a.log") +
+		directive("array", s.shards) +
+		directive("cpus-per-task", fmt.Sprint(s.Cpus)) +
+		limit +
+		"#SBATCH --requeue\n" +
+		fmt.Sprintf("#SBATCH --signal=B:TERM@%d\n", int(s.limit().Seconds())) +
+		"# exec: the signal reaches rlrun itself. The number of shards is written out, as\n" +
+		"# SLURM_ARRAY_TASK_COUNT is that of one submission.\n" +
+		"cd " + quote(s.Folder) + " || exit 1\n" +
+		"exec " + s.run(fmt.Sprintf(`"$SLURM_ARRAY_TASK_ID/%d"`, s.Tasks), `"$SLURM_CPUS_PER_TASK"`) + "\n"
+	merge := head("rlrun-"+s.Name+"-report", "report.log") +
+		"exec " + s.report() + "\n"
+	return []file{{"shards.sh", shards}, {"report.sh", merge}}
+}
+
+// slurmTime writes hours:minutes:seconds.
+func slurmTime(d time.Duration) string {
+	seconds := int(d.Seconds())
+	return fmt.Sprintf("%02d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
+}
+
+func (slurm) submit(ctx context.Context, s *submission, _, stderr io.Writer) (jobs, watch []string, err error) {
+	array, err := sbatch(ctx, stderr, s.path("shards.sh"))
+	if err != nil {
+		return nil, nil, err
+	}
+	jobs = append(jobs, array)
+	// afterany: after one task that failed, afterok would never be satisfied.
+	report, err := sbatch(ctx, stderr, "--dependency=afterany:"+array, s.path("report.sh"))
+	if err != nil {
+		return jobs, nil, fmt.Errorf("the array is job %s, but its report was not submitted: %w", array, err)
+	}
+	return append(jobs, report), []string{"squeue -j " + array + "," + report, "tail -f " + quote(s.path("")) + "/shard-*.log"}, nil
+}
+
+// sbatch submits a script and returns the job's number.
+func sbatch(ctx context.Context, stderr io.Writer, args ...string) (string, error) {
+	var out, said bytes.Buffer
+	cmd := exec.CommandContext(ctx, "sbatch", append([]string{"--parsable"}, args...)...)
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", cli.Usagef("there is no sbatch on this machine: call rlrun submit on a login node of the cluster")
+	}
+	if err != nil {
+		return "", fmt.Errorf("sbatch: %s (%w)", strings.Join(strings.Fields(said.String()), " "), err)
+	}
+	_, _ = stderr.Write(said.Bytes())                             // warnings
+	id, _, _ := strings.Cut(strings.TrimSpace(out.String()), ";") // ID;CLUSTER
+	return id, nil
+}

@@ -1,0 +1,444 @@
+// Package submitcmd is the command rlrun submit.
+package submitcmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/runcmd"
+)
+
+const help = `Have an experiment's runs made by a scheduler: N shards (rlrun run --shard) in one
+output directory that all machines see, and then the report.
+
+  --to slurm        a job array, and a job that makes the report when it has ended
+  --to kubernetes   an indexed Job and a Job for the report; needs --image, and a
+                    claim that many pods can write to (--claim)
+  --to parallel     GNU parallel on this machine, or over ssh on those of --hosts
+
+Scripts and manifests go to DIR/submit, with the config as it is now: a later
+change of the config's file changes nothing. They are plain; --print shows them
+and does nothing else. Without --tasks there are as many as take ten minutes or
+more each, by a short measurement here, at most 200.
+
+--missing DIR submits again the shards that lack runs, as the experiment was
+submitted; flags that are given replace what they were.
+
+--json:
+  output, to, tasks    the directory; the scheduler; N
+  shards               that were submitted, such as 0-3,7
+  files                that were written, in DIR/submit
+  jobs                 identifiers that the scheduler gave; empty if none
+  watch                commands that show how far it is`
+
+// submission is what a user asked for. It is kept in DIR/submit for --missing.
+type submission struct {
+	To      string        `json:"to"`
+	Name    string        `json:"name"`
+	Tasks   int           `json:"tasks"`
+	Cpus    int           `json:"cpus"`
+	Time    time.Duration `json:"time,omitempty"`
+	Dir     string        `json:"dir"`    // output directory, absolute
+	Folder  string        `json:"folder"` // where rlrun submit was called: relative paths of plugins begin here
+	Rlrun   string        `json:"rlrun"`
+	Lock    string        `json:"lock,omitempty"`
+	Scratch string        `json:"scratch,omitempty"`
+	Slurm   []string      `json:"slurm,omitempty"`
+	Hosts   string        `json:"hosts,omitempty"`
+	Image   string        `json:"image,omitempty"`
+	Claim   string        `json:"claim,omitempty"`
+	Mixed   bool          `json:"mixed,omitempty"`
+
+	config string // text of the resolved config
+	shards string // of Tasks to submit, such as 0-3,7
+}
+
+// file is one that a target writes into DIR/submit.
+type file struct {
+	name string
+	text string
+}
+
+// target is a way to have shards done.
+type target interface {
+	// check refuses a submission that cannot work, by its flags.
+	check(s *submission) error
+	files(s *submission) []file
+	// submit hands the files over, and returns identifiers of jobs and commands to
+	// watch them.
+	submit(ctx context.Context, s *submission, out, stderr io.Writer) (jobs, watch []string, err error)
+}
+
+// targets are the schedulers that are known. A new one is a type and a line here.
+var targets = map[string]target{"slurm": slurm{}, "kubernetes": kubernetes{}, "parallel": parallel{}}
+
+// New returns the command rlrun submit.
+func New(app *host.App) *cobra.Command {
+	var s submission
+	var missing string
+	var onlyPrint, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "submit CONFIG --to slurm|kubernetes|parallel",
+		Short: "Have an experiment made by a cluster",
+		Long:  help,
+		Example: `  rlrun submit exp.yaml --to slurm --tasks 50 --cpus 4 --time 2h --slurm partition=cpu
+  rlrun submit exp.yaml --to slurm --print
+  rlrun submit --missing results/exp
+  rlrun submit exp.yaml --to parallel --hosts hosts.txt`,
+		Args: cli.Arguments(0, "a config file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var err error
+			switch {
+			case missing != "" && len(args) > 0:
+				return cli.Usagef("--missing takes the config of the first submission: leave out %s", args[0])
+			case missing != "":
+				err = s.again(cmd, missing)
+			case len(args) == 0:
+				return cli.Usagef("%s needs a config file, or --missing DIR (see %[1]s --help)", cmd.CommandPath())
+			default:
+				err = s.first(app, cmd, args[0])
+			}
+			if err != nil {
+				return err
+			}
+			if s.shards == "" {
+				return s.nothing(cmd, asJSON)
+			}
+			t := targets[s.To]
+			if err := t.check(&s); err != nil {
+				return err
+			}
+			if onlyPrint {
+				for _, f := range t.files(&s) {
+					fmt.Fprintf(cmd.OutOrStdout(), "# %s\n%s\n", filepath.Join(s.Dir, "submit", f.name), f.text)
+				}
+				return nil
+			}
+			return s.do(cmd, t, missing != "", asJSON)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&s.To, "to", "", "`SCHEDULER`: slurm, kubernetes or parallel")
+	fs.IntVar(&s.Tasks, "tasks", 0, "number of shards (default by a measurement)")
+	fs.IntVar(&s.Cpus, "cpus", 1, "cores of a task, and its workers")
+	fs.DurationVar(&s.Time, "time", 0, "limit on a task, a `TIME` such as 2h (default the scheduler's)")
+	fs.StringArrayVar(&s.Slurm, "slurm", nil, "option of sbatch, `KEY=VALUE` such as partition=cpu; may be repeated")
+	fs.StringVar(&s.Hosts, "hosts", "", "for parallel: `FILE` of machines to reach by ssh, one a line (parallel --sshloginfile)")
+	fs.StringVar(&s.Image, "image", "", "for kubernetes: container `IMAGE` with rlrun and the plugins")
+	fs.StringVar(&s.Claim, "claim", "rlrun", "for kubernetes: persistent volume `CLAIM` for results, ReadWriteMany")
+	fs.StringVar(&s.Scratch, "scratch", "", "folder `DIR` of each machine that takes records first (rlrun run --scratch)")
+	fs.StringVar(&s.Rlrun, "rlrun", "", "`PROGRAM` to run on the machines (default this one)")
+	fs.BoolVar(&s.Mixed, "mixed", false, "accept runs of other programs (rlrun run --mixed)")
+	fs.BoolVar(&onlyPrint, "print", false, "print the scripts; write and submit nothing")
+	fs.StringVar(&missing, "missing", "", "submit the shards of `DIR` that lack runs again")
+	fs.StringVar(&s.Lock, "lock", "", "lock `FILE` that plugins must agree with (default as rlrun run)")
+	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	config.Flags(fs)
+	cli.Must(cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions([]string{"slurm", "kubernetes", "parallel"}, cobra.ShellCompDirectiveNoFileComp)))
+	cli.Must(cmd.MarkFlagDirname("missing"))
+	return cmd
+}
+
+// checkFlags checks what all targets need.
+func (s *submission) checkFlags() error {
+	switch {
+	case s.To == "":
+		return cli.Usagef("rlrun submit needs --to: slurm, kubernetes or parallel")
+	case targets[s.To] == nil:
+		return cli.Usagef("--to must be slurm, kubernetes or parallel, not %q%s", s.To, cli.Suggest(s.To, []string{"slurm", "kubernetes", "parallel"}, ""))
+	case s.Tasks < 0:
+		return cli.Usagef("--tasks must be positive, not %d", s.Tasks)
+	case s.Cpus < 1:
+		return cli.Usagef("--cpus must be positive, not %d", s.Cpus)
+	case s.Time < 0 || s.Time > 0 && s.Time < time.Minute:
+		return cli.Usagef("--time must be a minute or more, not %v", s.Time)
+	}
+	return nil
+}
+
+// first prepares the submission of a config.
+func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err error) {
+	if err := s.checkFlags(); err != nil {
+		return err
+	}
+	x, err := runcmd.Check(app, cmd, name, s.Lock)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = x.Close() }() // plugins that end change nothing
+	if x.Plan.Sequential() != nil {
+		return cli.Usagef("compare.until: decided looks at all runs after every block and cannot be divided into shards; leave it out or use rlrun run")
+	}
+	if s.Dir, err = filepath.Abs(x.Dir); err != nil {
+		return err
+	}
+	if s.Folder, err = os.Getwd(); err != nil {
+		return err
+	}
+	if s.Rlrun == "" {
+		if s.Rlrun, err = os.Executable(); err != nil {
+			return err
+		}
+	}
+	if s.Lock == "" && name != "-" {
+		if beside := filepath.Join(filepath.Dir(name), host.LockName); exists(beside) {
+			s.Lock = beside
+		}
+	}
+	if s.Lock != "" {
+		if s.Lock, err = filepath.Abs(s.Lock); err != nil {
+			return err
+		}
+	}
+	s.Name = result.Slug(x.Plan.Config.Name)
+	if err := s.setTasks(cmd, x); err != nil {
+		return err
+	}
+	s.shards = experiment.Ranges(count(s.Tasks))
+	resolved := x.Plan.Config
+	resolved.Output = s.Dir
+	if s.To == "kubernetes" {
+		resolved.Output = s.inClaim()
+	}
+	text, err := resolved.YAML()
+	s.config = string(text)
+	return err
+}
+
+// Default numbers of tasks: each takes taskTime or longer.
+const (
+	taskTime  = 10 * time.Minute
+	mostTasks = 200
+)
+
+// setTasks chooses the number of tasks, and warns if a run does not fit one.
+func (s *submission) setTasks(cmd *cobra.Command, x *experiment.Experiment) error {
+	all := len(x.Plan.Cells()) * x.Plan.Config.Runs
+	given := s.Tasks > 0
+	if given && s.Time == 0 {
+		s.Tasks = min(s.Tasks, all)
+		return nil
+	}
+	run, longest, err := x.MeasureRuns(cmd.Context())
+	if err != nil {
+		return err
+	}
+	work := run * time.Duration(x.Plan.Config.Runs) / time.Duration(s.Cpus)
+	if !given {
+		s.Tasks = int(min(max(work/taskTime, 1), mostTasks))
+		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: about %s of work for a task of %d %s by a short measurement here: %d %s (--tasks)\n", cli.Clock(work), s.Cpus, cli.Plural(s.Cpus, "core", "cores"), s.Tasks, cli.Plural(s.Tasks, "task", "tasks"))
+	}
+	s.Tasks = min(s.Tasks, all)
+	if s.Time > 0 && longest > s.Time {
+		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: a run takes about %s by a short measurement here, and --time is %s: a run that is stopped begins anew\n", cli.Clock(longest), cli.Clock(s.Time))
+	}
+	return nil
+}
+
+func count(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Files of DIR/submit that every target has.
+const (
+	configName     = "config.yaml"
+	submissionName = "submission.json"
+)
+
+// path names a file in DIR/submit.
+func (s *submission) path(name string) string { return filepath.Join(s.Dir, "submit", name) }
+
+// again prepares a submission of the shards of dir that lack runs.
+func (s *submission) again(cmd *cobra.Command, dir string) error {
+	before := *s
+	path := filepath.Join(dir, "submit", submissionName)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Usagef("%s holds no submit/%s: name the output directory of an experiment that rlrun submit submitted", dir, submissionName)
+	}
+	if err != nil {
+		return err
+	}
+	var old submission
+	if err := json.Unmarshal(data, &old); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	*s = old
+	changed := cmd.Flags().Changed
+	for flag, set := range map[string]func(){
+		"to": func() { s.To = before.To }, "cpus": func() { s.Cpus = before.Cpus }, "time": func() { s.Time = before.Time },
+		"slurm": func() { s.Slurm = before.Slurm }, "hosts": func() { s.Hosts = before.Hosts }, "image": func() { s.Image = before.Image },
+		"claim": func() { s.Claim = before.Claim }, "scratch": func() { s.Scratch = before.Scratch },
+		"rlrun": func() { s.Rlrun = before.Rlrun }, "lock": func() { s.Lock = before.Lock }, "mixed": func() { s.Mixed = before.Mixed },
+	} {
+		if changed(flag) {
+			set()
+		}
+	}
+	if changed("tasks") && before.Tasks != old.Tasks {
+		return cli.Usagef("%s was submitted as %d tasks: --missing keeps this number", dir, old.Tasks)
+	}
+	if err := s.checkFlags(); err != nil {
+		return err
+	}
+	if s.Dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(s.path(configName))
+	if err != nil {
+		return err
+	}
+	s.config = string(text)
+	list, err := lacking(dir, s.Tasks)
+	s.shards = experiment.Ranges(list)
+	return err
+}
+
+// lacking lists the shards without a record for every run; all if none has begun.
+func lacking(dir string, tasks int) (list []int, err error) {
+	plan, err := experiment.OpenPlan(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return count(tasks), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	entries, err := result.ReadKeys(dir)
+	if err != nil {
+		return nil, err
+	}
+	shards, err := plan.CountShards(dir, entries)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range shards {
+		if s.OK < s.Runs { // failed runs are tried again
+			list = append(list, s.Index)
+		}
+	}
+	return list, nil
+}
+
+func (s *submission) nothing(cmd *cobra.Command, asJSON bool) error {
+	w := cmd.OutOrStdout()
+	if asJSON {
+		return cli.WriteJSON(w, s.answer(nil, nil, nil))
+	}
+	_, err := fmt.Fprintf(w, "All runs of %s are recorded: rlrun report %s\n", s.Dir, quote(s.Dir))
+	return err
+}
+
+// answer is that of --json.
+func (s *submission) answer(files, jobs, watch []string) map[string]any {
+	return map[string]any{"output": s.Dir, "to": s.To, "tasks": s.Tasks, "shards": s.shards,
+		"files": append([]string{}, files...), "jobs": append([]string{}, jobs...), "watch": append([]string{}, watch...)}
+}
+
+// do writes the files and submits them. Of two first submissions at once, one does.
+func (s *submission) do(cmd *cobra.Command, t target, again, asJSON bool) error {
+	if err := os.MkdirAll(filepath.Join(s.Dir, "submit"), 0o777); err != nil {
+		return cli.Usagef("cannot write to %s: %w; choose another output directory with --out", s.Dir, cli.Cause(err))
+	}
+	record, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	if !again {
+		f, err := os.OpenFile(s.path(submissionName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			return cli.Usagef("%s was submitted already; submit what it lacks with rlrun submit --missing %s, or choose another output directory with --out", s.Dir, quote(s.Dir))
+		}
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(append(record, '\n'))
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	var names []string
+	files := append(t.files(s), file{configName, s.config})
+	if again {
+		files = files[:len(files)-1]
+	}
+	for _, f := range files {
+		names = append(names, f.name)
+		if err := os.WriteFile(s.path(f.name), []byte(f.text), 0o755); err != nil {
+			return fmt.Errorf("writing %s: %w", s.path(f.name), cli.Cause(err))
+		}
+	}
+	w := cmd.OutOrStdout()
+	if asJSON { // what a scheduler says must not mix with it
+		w = cmd.ErrOrStderr()
+	}
+	jobs, watch, err := t.submit(cmd.Context(), s, w, cmd.ErrOrStderr())
+	if err != nil {
+		if !again && len(jobs) == 0 {
+			_ = os.Remove(s.path(submissionName)) // nothing was submitted
+		}
+		return fmt.Errorf("%w; what would be submitted is in %s", err, filepath.Join(s.Dir, "submit"))
+	}
+	watch = append([]string{"rlrun status " + quote(s.Dir) + " --watch"}, watch...)
+	slices.Sort(names)
+	if asJSON {
+		return cli.WriteJSON(cmd.OutOrStdout(), s.answer(names, jobs, watch))
+	}
+	fmt.Fprintf(w, "Submitted shards %s of %d to %s", s.shards, s.Tasks, s.To)
+	if len(jobs) > 0 {
+		fmt.Fprintf(w, " (jobs %s)", strings.Join(jobs, ", "))
+	}
+	_, err = fmt.Fprintf(w, ". Watch:\n  %s\n", strings.Join(watch, "\n  "))
+	return err
+}
+
+func quote(words ...string) string { return cli.ShellQuote(words) }
+
+// run is the command line of a shard. The words shard and workers are the shell's.
+func (s *submission) run(shard, workers string) string {
+	words := []string{s.Rlrun, "run", s.path(configName), "--out", s.Dir}
+	for _, f := range []struct{ flag, value string }{{"--lock", s.Lock}, {"--scratch", s.Scratch}} {
+		if f.value != "" {
+			words = append(words, f.flag, f.value)
+		}
+	}
+	if s.Mixed {
+		words = append(words, "--mixed")
+	}
+	return quote(words...) + " --quiet --shard " + shard + " --workers " + workers
+}
+
+// report is the command line of the merge.
+func (s *submission) report() string { return quote(s.Rlrun, "report", s.Dir) }
+
+// limit is the time before the end of a task at which it is told to stop.
+func (s *submission) limit() time.Duration {
+	return min(2*time.Minute, cmp.Or(s.Time, time.Hour)/4)
+}

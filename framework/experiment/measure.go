@@ -1,0 +1,63 @@
+package experiment
+
+import (
+	"context"
+	"time"
+)
+
+// measuredCells is the most cells that MeasureRuns looks at.
+const measuredCells = 40
+
+// MeasureRuns estimates, by short runs that leave no record, the time that one core
+// needs for one run of every cell together, and the longest time that a run may take
+// among the runs it shares a batch with.
+func (x *Experiment) MeasureRuns(ctx context.Context) (all, longest time.Duration, err error) {
+	cells := x.Plan.Cells()
+	stride := (len(cells) + measuredCells - 1) / measuredCells
+	measured := 0
+	for i := 0; i < len(cells); i += stride {
+		lanes, took, err := x.measureCell(ctx, cells[i])
+		if err != nil {
+			return 0, 0, err
+		}
+		measured++
+		all += took / time.Duration(lanes)
+		longest = max(longest, took)
+	}
+	return all * time.Duration(len(cells)) / time.Duration(measured), longest, nil
+}
+
+// measureCell returns the time that a batch of full length takes. Its runs become
+// longer until they take long enough to be measured.
+func (x *Experiment) measureCell(ctx context.Context, c Cell) (lanes int, took time.Duration, err error) {
+	const enough = 150 * time.Millisecond
+	lanes = lanesInProcess
+	if x.remote(x.Plan.Environments[c.Environment]) || x.remote(x.Plan.Agents[c.Agent]) {
+		lanes = 64
+	}
+	lanes = min(lanes, x.Plan.Config.Runs)
+	runs := make([]int, lanes)
+	for i := range runs {
+		runs[i] = i
+	}
+	full := x.Plan.Config.Steps
+	for steps := min(1000, full); ; steps = min(8*steps, full) {
+		short := *x.Plan
+		short.Config.Steps, short.Grid = steps, []int{steps}
+		w := &worker{plan: &short, open: x.pool.open, cell: c, notify: func(int) {}}
+		if _, err := w.instances(ctx, lanes); err != nil {
+			w.close()
+			return 0, 0, err
+		}
+		began := time.Now()
+		_, err := w.attempt(ctx, runs)
+		took = time.Since(began)
+		w.close()
+		if err != nil {
+			return 0, 0, err
+		}
+		if took >= enough || steps == full {
+			return lanes, time.Duration(float64(took) * float64(full) / float64(steps)), nil
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package result
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// Packing keeps every record that counts, byte for byte, also if a packing before was
+// interrupted after it had written its files and had removed only some of the others.
+func TestCompact(t *testing.T) {
+	dir := t.TempDir()
+	programs := Programs{"aa", "aa", "aa"}
+	for run := range 6 {
+		for _, agent := range []string{"a", "b"} {
+			rec := Record{Environment: "e", Agent: agent, Run: run, Status: OK, Steps: 3, Curves: map[Metric][]float64{Reward: {float64(run)}}}
+			if run == 0 { // failed first
+				failed := Record{Environment: "e", Agent: agent, Run: run, Status: Failed, Error: "x"}
+				if err := WriteRecords(dir, RecordsName("e", agent, run, run, programs), []Record{failed}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := WriteRecords(dir, RecordsName("e", agent, run, run, programs), []Record{rec}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	read := func() (lines []string) {
+		for r, err := range ReadRecords(dir) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Programs != programs {
+				t.Errorf("programs are %v", r.Programs)
+			}
+			lines = append(lines, string(r.appendLine(nil)))
+		}
+		return lines
+	}
+	before, files := read(), 0
+	half, err := RecordFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := map[string][]byte{} // what an interrupted packing would have left
+	for _, path := range half[:3] {
+		if kept[path], err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if _, files, err = Compact(dir); err != nil || files != 2 {
+			t.Fatal(files, err)
+		}
+		if !slices.Equal(read(), before) {
+			t.Fatal("records differ")
+		}
+		for path, data := range kept {
+			if err := os.WriteFile(filepath.Join(dir, "runs", "left-"+filepath.Base(path)), data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(read(), before) {
+			t.Fatal("records differ with files that are left")
+		}
+	}
+}
