@@ -157,7 +157,7 @@ func TestSingleLanes(t *testing.T) {
 				open := func() vector.Agent {
 					a, err := p.OpenAgent(t.Context(), json.RawMessage(params[d.ID]), e.Spec(), 3)
 					if host != nil && err == nil {
-						if able, ok := a.(vector.OptionAgent); ok {
+						if able := a.Abilities().Options; able != nil {
 							a, err = explore.New(t.Context(), able, e.Spec(), 3, *host)
 						} else {
 							err = framework.ErrUnsupported
@@ -188,7 +188,7 @@ func TestSingleLanes(t *testing.T) {
 				if e.Abilities().PlayLane == nil {
 					t.Errorf("%s cannot be stepped by single lanes", env.name)
 				}
-				if _, able := a.(vector.LaneAgent); !able {
+				if a.Abilities().Lane == nil {
 					t.Errorf("%s, host %d, cannot be stepped by single lanes", d.ID, k)
 				}
 				single, together := play(e, a), play(vector.WithAbilities(e, vector.EnvironmentAbilities{Models: e.Abilities().Models}), open())
@@ -223,7 +223,7 @@ func TestSingleLanesDoNotAllocate(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tt.host != nil {
-			if a, err = explore.New(t.Context(), a.(vector.OptionAgent), e.Spec(), 2, *tt.host); err != nil {
+			if a, err = explore.New(t.Context(), a.Abilities().Options, e.Spec(), 2, *tt.host); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -81,7 +81,7 @@ func newHost(t *testing.T, agent vector.Agent, spec framework.Spec, lane int, se
 	h.in.Signals[lane], h.in.Seeds[lane] = vector.NewRun, seed
 	if kinds != nil {
 		h.problems = make([]options.Problem, 2)
-		if err := agent.(vector.OptionAgent).Offer(t.Context(), kinds); err != nil {
+		if err := agent.Abilities().Options.Offer(t.Context(), kinds); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,7 +109,7 @@ func (h *host) step(t *testing.T) {
 		h.deciding = false
 		choices := []int{-1, -1}
 		choices[i] = h.rng.IntN(len(h.problems[i].Arms))
-		if err := h.agent.(vector.OptionAgent).Choose(t.Context(), choices, &h.actions); err != nil {
+		if err := h.agent.Abilities().Options.Choose(t.Context(), choices, &h.actions); err != nil {
 			t.Fatal(err)
 		}
 		h.acted()
@@ -126,7 +126,7 @@ func (h *host) step(t *testing.T) {
 	epochs[i] = h.problems != nil && (!goesOn && h.log == nil || h.rng.IntN(4) == 0) && !h.in.Terminated[i] && !h.in.Truncated[i]
 	var err error
 	if h.problems != nil {
-		err = h.agent.(vector.OptionAgent).StepOptions(t.Context(), h.in, epochs, &h.actions, h.problems)
+		err = h.agent.Abilities().Options.StepOptions(t.Context(), h.in, epochs, &h.actions, h.problems)
 	} else {
 		err = h.agent.Step(t.Context(), h.in, &h.actions)
 	}
@@ -271,7 +271,7 @@ func TestStatesOfOthers(t *testing.T) {
 		})
 	}
 	refuse(t, openAgent(t, bundled("psrl"), `{"alpha":0.5}`, finite), states["psrl"], "another agent's parameters")
-	offered := openAgent(t, bundled("bootstrap-q"), ``, finite).(vector.OptionAgent)
+	offered := openAgent(t, bundled("bootstrap-q"), ``, finite).Abilities().Options
 	if err := offered.Offer(t.Context(), []options.Kind{options.Uniform}); err != nil {
 		t.Fatal(err)
 	}

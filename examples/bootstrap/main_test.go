@@ -105,7 +105,7 @@ func explored(t *testing.T, p vector.Plugin, runs ...int) []string {
 		t.Fatal(err)
 	}
 	const steps = 1000
-	host, err := explore.New(t.Context(), agent.(vector.OptionAgent), env.Spec(), len(runs), explore.Config{
+	host, err := explore.New(t.Context(), agent.Abilities().Options, env.Spec(), len(runs), explore.Config{
 		Decider: options.DeciderConfig{Rule: options.RuleCommonModel, Horizon: bandit.Discounted(0.9)}, Log: steps,
 	})
 	if err != nil {
@@ -189,7 +189,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			host, err := explore.New(t.Context(), lanes.(vector.OptionAgent), spec, 1, explore.Config{Decider: tt.rule})
+			host, err := explore.New(t.Context(), lanes.Abilities().Options, spec, 1, explore.Config{Decider: tt.rule})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -214,8 +214,8 @@ func (p *Plan) OpenAgent(ctx context.Context, plugin vector.Plugin, c Component,
 	if err != nil {
 		return fail(err)
 	}
-	able, ok := agent.(vector.OptionAgent)
-	if !ok {
+	able := agent.Abilities().Options
+	if able == nil {
 		return fail(fmt.Errorf("%s offers no options to choose from; remove exploration, and it explores in its own way: %w", c.Plugin, framework.ErrUnsupported))
 	}
 	explorer, err := explore.New(ctx, able, spec, lanes, o)

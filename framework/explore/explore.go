@@ -97,7 +97,8 @@ func ParseEstimator(name string) (Estimator, error) {
 }
 
 // Agent is an option agent whose exploration the host decides. Exploration and
-// Decisions serve package loop. It is a vector.LaneAgent if the option agent is.
+// Decisions serve package loop. Its lanes can be stepped alone if the option agent's
+// can.
 type Agent interface {
 	vector.Agent
 	// Exploration returns how many of the actions in the lane's run an option other
@@ -173,7 +174,7 @@ func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lan
 	if err := agent.Offer(ctx, c.Kinds); err != nil {
 		return nil, err
 	}
-	if single, ok := agent.(vector.LaneAgent); ok {
+	if single := agent.Abilities().Lane; single != nil {
 		return newLaneExplorer(a, single, spec), nil
 	}
 	return a, nil
@@ -259,6 +260,10 @@ func (a *explorer) prepare(spec framework.Spec) error {
 
 // fixed is the estimator of a window that stays as it is.
 const fixed Estimator = -1
+
+// Abilities implements vector.Agent. It cannot be saved: what it follows belongs to the
+// agent's program.
+func (a *explorer) Abilities() vector.AgentAbilities { return vector.AgentAbilities{} }
 
 // Step implements vector.Agent. A lane in evaluation follows the option in
 // force; the host learns and decides nothing.

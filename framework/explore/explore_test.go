@@ -475,6 +475,7 @@ func TestLowerBoundWhereEpisodesEnd(t *testing.T) {
 type quiet struct{}
 
 func (quiet) Step(context.Context, *vector.Feedback, *space.Column) error { return nil }
+func (quiet) Abilities() vector.AgentAbilities                            { return vector.AgentAbilities{} }
 func (quiet) Close() error                                                { return nil }
 func (quiet) Offer(context.Context, []options.Kind) error                 { return nil }
 func (quiet) Choose(context.Context, []int, *space.Column) error          { return nil }

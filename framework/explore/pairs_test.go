@@ -71,7 +71,7 @@ func TestPairsAreTried(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Decider.Horizon = bandit.Finite(199)
-		return New(t.Context(), lanes.(vector.OptionAgent), spec, 2, c)
+		return New(t.Context(), lanes.Abilities().Options, spec, 2, c)
 	}
 	play := func(p options.Pair, c Config) []loop.Outcome {
 		agent, err := open(p, c)

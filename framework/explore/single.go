@@ -20,6 +20,13 @@ func newLaneExplorer(a *explorer, single vector.LaneAgent, spec framework.Spec) 
 	return &laneExplorer{a, single, vector.NewFeedback(spec, len(a.lanes)), space.NewColumn(spec.Action, len(a.lanes))}
 }
 
+// Abilities implements vector.Agent.
+func (a *laneExplorer) Abilities() vector.AgentAbilities {
+	able := a.explorer.Abilities()
+	able.Lane = a
+	return able
+}
+
 // StepLane implements vector.LaneAgent.
 func (a *laneExplorer) StepLane(i int, observation int64, reward float64) (action int64, err error) {
 	l := &a.lanes[i]

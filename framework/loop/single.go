@@ -19,7 +19,7 @@ type single struct {
 // newSingle returns nil if they are not able to.
 func newSingle(b *Batch) *single {
 	play := b.Environment.Abilities().PlayLane
-	a, _ := b.Agent.(vector.LaneAgent)
+	a := b.Agent.Abilities().Lane
 	if play == nil || a == nil {
 		return nil
 	}

@@ -114,6 +114,8 @@ func (d *drifters) Step(ctx context.Context, in *vector.Feedback, actions *space
 	return nil
 }
 
+func (d *drifters) Abilities() vector.AgentAbilities { return vector.AgentAbilities{Lane: d} }
+
 func (d *drifters) StepLane(lane int, observation int64, reward float64) (int64, error) {
 	if d.failAt--; d.failAt == 0 {
 		return 0, &vector.LaneError{Lane: lane, Err: errors.New("at a loss")}

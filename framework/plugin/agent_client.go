@@ -22,12 +22,12 @@ type agentClient struct {
 	request pb.AgentRequest
 	reply   pb.AgentReply
 	scratch space.Column // for batches with idle lanes
+	options *optionPart  // nil if the agent has none
 }
 
 var _ vector.Agent = (*agentClient)(nil)
 
-// newAgentClient returns the client of an opened agent, an optionClient if it has
-// options.
+// newAgentClient returns the client of an opened agent.
 func newAgentClient(p *Process, instance uint64, spec framework.Spec, lanes int, options bool) (vector.Agent, error) {
 	s, err := p.open(instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
 		return p.wire.StepAgent(ctx, o...)
@@ -38,7 +38,7 @@ func newAgentClient(p *Process, instance uint64, spec framework.Spec, lanes int,
 	c := &agentClient{session: s, spec: spec, scratch: space.NewColumn(spec.Action, lanes)}
 	c.request.Instance = instance
 	if options {
-		return newOptionClient(c, lanes), nil
+		c.options = &optionPart{acting: vector.Feedback{Signals: make([]vector.Signal, lanes)}}
 	}
 	return c, nil
 }
@@ -94,6 +94,16 @@ func (c *agentClient) receive(in *vector.Feedback, actions *space.Column) error 
 		}
 	}
 	return nil
+}
+
+// Abilities implements vector.Agent. Whether the plugin saves and loads is known when
+// it is asked.
+func (c *agentClient) Abilities() vector.AgentAbilities {
+	a := vector.AgentAbilities{Save: c.save, Load: c.load}
+	if c.options != nil {
+		a.Options = c
+	}
+	return a
 }
 
 // Close implements vector.Agent.

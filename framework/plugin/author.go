@@ -144,7 +144,7 @@ func drawable(env vector.Environment) bool {
 // batch to find that out.
 //
 // An agent may also be a vector.AgentBatcher, an Optioner, a Saver and Loader, or an
-// io.Closer; a batch may be a vector.OptionAgent, or a LaneSaver and LaneLoader. One is made
+// io.Closer; what a batch can do besides is in its vector.AgentAbilities. One is made
 // with the defaults for a few kinds of environments to see what it can do.
 func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spec Spec, seed uint64) (A, error)) vector.Plugin {
 	open := func(p P, spec Spec, lanes int) (vector.Agent, error) {
@@ -184,7 +184,7 @@ func usual() []Spec {
 
 // abilities starts a lane to see what an agent can do, and closes it.
 func abilities(agent vector.Agent, spec Spec) (list []string) {
-	if _, ok := agent.(vector.OptionAgent); ok {
+	if agent.Abilities().Options != nil {
 		list = append(list, "options")
 	}
 	in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)

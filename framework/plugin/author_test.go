@@ -211,8 +211,13 @@ func (h hesitant) Options(context.Context, plugin.Value, []options.Kind) (plugin
 type optionBatch struct{ *chance }
 
 func (optionBatch) BatchAgent(int) (vector.Agent, error) {
-	return struct{ vector.OptionAgent }{}, nil
+	return choosing{}, nil
 }
+
+// choosing is an agent that has options, by its abilities.
+type choosing struct{ vector.OptionAgent }
+
+func (c choosing) Abilities() vector.AgentAbilities { return vector.AgentAbilities{Options: c} }
 
 func TestNewAgent(t *testing.T) {
 	spec := framework.Spec{ID: "test/one@1", Observation: plugin.Discrete{N: 2}, Action: plugin.Discrete{N: 3, Start: 1}, RewardHigh: 1}

@@ -425,4 +425,6 @@ func (m *modulo) Step(_ context.Context, in *vector.Feedback, actions *space.Col
 	return nil
 }
 
+func (m *modulo) Abilities() vector.AgentAbilities { return vector.AgentAbilities{} }
+
 func (m *modulo) Close() error { return nil }

@@ -15,67 +15,61 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// optionClient is an option agent in another process. What it answers has been
-// checked.
-type optionClient struct {
-	*agentClient
+// optionPart is what a client of an agent with options needs besides.
+type optionPart struct {
 	acting    vector.Feedback // with the lanes that have an epoch idle
 	decisions fromproto.Decisions
 	choose    pb.AgentRequest
 }
 
-var _ vector.OptionAgent = (*optionClient)(nil)
-
-func newOptionClient(c *agentClient, lanes int) *optionClient {
-	return &optionClient{agentClient: c, acting: vector.Feedback{Signals: make([]vector.Signal, lanes)}}
-}
+var _ vector.OptionAgent = (*agentClient)(nil)
 
 // Offer implements vector.OptionAgent.
-func (c *optionClient) Offer(ctx context.Context, kinds []options.Kind) error {
+func (c *agentClient) Offer(ctx context.Context, kinds []options.Kind) error {
 	s := c.session
 	_, err := optional(ctx, s, s.process.wire.Offer, &pb.OfferRequest{Instance: s.instance, Kinds: toproto.Kinds(kinds)})
 	return err
 }
 
 // StepOptions implements vector.OptionAgent.
-func (c *optionClient) StepOptions(ctx context.Context, in *vector.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+func (c *agentClient) StepOptions(ctx context.Context, in *vector.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
 	if err := c.send(ctx, in, epochs); err != nil {
 		return err
 	}
-	if err := c.decisions.Problems(problems, epochs, &c.reply); err != nil {
+	if err := c.options.decisions.Problems(problems, epochs, &c.reply); err != nil {
 		return c.session.fail(fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err))
 	}
 	if !slices.Contains(epochs, true) {
 		return c.receive(in, actions)
 	}
-	c.acting.TimeSteps = in.TimeSteps
-	copy(c.acting.Signals, in.Signals)
+	c.options.acting.TimeSteps = in.TimeSteps
+	copy(c.options.acting.Signals, in.Signals)
 	for i, epoch := range epochs {
 		if epoch {
-			c.acting.Signals[i] = vector.Idle
+			c.options.acting.Signals[i] = vector.Idle
 		}
 	}
-	return c.receive(&c.acting, actions)
+	return c.receive(&c.options.acting, actions)
 }
 
 // Choose implements vector.OptionAgent.
-func (c *optionClient) Choose(ctx context.Context, choices []int, actions *space.Column) error {
+func (c *agentClient) Choose(ctx context.Context, choices []int, actions *space.Column) error {
 	for i, choice := range choices {
-		c.acting.Signals[i] = vector.Idle
+		c.options.acting.Signals[i] = vector.Idle
 		if choice >= 0 {
-			c.acting.Signals[i] = vector.NewEpisode // what counts is that its action is used
+			c.options.acting.Signals[i] = vector.NewEpisode // what counts is that its action is used
 		}
 	}
-	c.choose.Choices = toproto.Int32s(c.choose.Choices[:0], choices)
-	c.choose.Step = c.session.next()
-	if err := c.session.exchange(ctx, &c.choose, &c.reply); err != nil {
+	c.options.choose.Choices = toproto.Int32s(c.options.choose.Choices[:0], choices)
+	c.options.choose.Step = c.session.next()
+	if err := c.session.exchange(ctx, &c.options.choose, &c.reply); err != nil {
 		return err
 	}
-	return c.receive(&c.acting, actions)
+	return c.receive(&c.options.acting, actions)
 }
 
 // GreedyPolicy implements vector.OptionAgent.
-func (c *optionClient) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
+func (c *agentClient) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
 	s := c.session
 	if err := s.lane(lane); err != nil {
 		return dst, err

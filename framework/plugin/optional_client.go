@@ -16,11 +16,6 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-var (
-	_ vector.LaneSaver  = (*agentClient)(nil)
-	_ vector.LaneLoader = (*agentClient)(nil)
-)
-
 func (c *environmentClient) render(ctx context.Context, lane int) (string, error) {
 	if err := c.session.lane(lane); err != nil {
 		return "", err
@@ -66,8 +61,7 @@ func (c *environmentClient) rollOut(ctx context.Context, in *vector.Rollout, out
 	return err
 }
 
-// SaveLane implements vector.LaneSaver.
-func (c *agentClient) SaveLane(ctx context.Context, lane int) ([]byte, error) {
+func (c *agentClient) save(ctx context.Context, lane int) ([]byte, error) {
 	if err := c.session.lane(lane); err != nil {
 		return nil, err
 	}
@@ -76,8 +70,7 @@ func (c *agentClient) SaveLane(ctx context.Context, lane int) ([]byte, error) {
 	return reply.GetState(), err
 }
 
-// LoadLane implements vector.LaneLoader.
-func (c *agentClient) LoadLane(ctx context.Context, lane int, state []byte) error {
+func (c *agentClient) load(ctx context.Context, lane int, state []byte) error {
 	if err := c.session.lane(lane); err != nil {
 		return err
 	}

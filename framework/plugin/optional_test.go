@@ -31,11 +31,15 @@ func (d drawn) render(_ context.Context, lane int) (string, error) {
 // stored is modulo that can be saved.
 type stored struct{ *modulo }
 
-func (s stored) SaveLane(_ context.Context, lane int) ([]byte, error) {
+func (s stored) Abilities() vector.AgentAbilities {
+	return vector.AgentAbilities{Save: s.save, Load: s.load}
+}
+
+func (s stored) save(_ context.Context, lane int) ([]byte, error) {
 	return []byte{byte(s.steps[lane])}, nil
 }
 
-func (s stored) LoadLane(_ context.Context, lane int, state []byte) error {
+func (s stored) load(_ context.Context, lane int, state []byte) error {
 	if len(state) != 1 {
 		return &vector.LaneError{Lane: lane, Err: fmt.Errorf("a state of %d bytes", len(state))}
 	}

@@ -39,8 +39,8 @@ func explored(t *testing.T, p vector.Plugin, runs []int, o explore.Config) ([]st
 	if err != nil {
 		t.Fatal(err)
 	}
-	able, ok := agent.(vector.OptionAgent)
-	if !ok {
+	able := agent.Abilities().Options
+	if able == nil {
 		t.Fatalf("a %T has no options", agent)
 	}
 	explorer, err := explore.New(t.Context(), able, optionSpec, len(runs), o)
@@ -107,7 +107,7 @@ func TestAgentsWithoutOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := agent.(vector.OptionAgent); ok {
+	if agent.Abilities().Options != nil {
 		t.Errorf("a %T has options", agent)
 	}
 	var logs []string
@@ -145,6 +145,8 @@ type broken struct {
 	greedy []int
 	offer  error
 }
+
+func (b *broken) Abilities() vector.AgentAbilities { return vector.AgentAbilities{Options: b} }
 
 func (b *broken) Offer(ctx context.Context, kinds []options.Kind) error {
 	return errors.Join(b.offer, b.Tables.Offer(ctx, kinds))

@@ -146,8 +146,8 @@ func (p *Process) OpenEnvironment(ctx context.Context, params json.RawMessage, l
 	return newEnvironmentClient(p, reply.Instance, spec, lanes, reply.Models)
 }
 
-// OpenAgent implements vector.Plugin. The agent is a vector.OptionAgent if
-// the one in the process is.
+// OpenAgent implements vector.Plugin. The agent has options if the one
+// in the process has them.
 func (p *Process) OpenAgent(ctx context.Context, params json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
 	if lanes < 1 {
 		return nil, p.failure(0, fmt.Errorf("%d lanes; must be at least 1", lanes))

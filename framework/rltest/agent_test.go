@@ -161,6 +161,9 @@ func newLearners(bug string, spec framework.Spec, lanes int) *learners {
 	return &learners{Agent: agent, bug: bug, spec: spec, memory: make([]int64, lanes)}
 }
 
+// Abilities hides those of the lanes within.
+func (l *learners) Abilities() vector.AgentAbilities { return vector.AgentAbilities{} }
+
 func (l *learners) Close() error {
 	if l.bug == "cannot close" {
 		return errors.New("stuck")

@@ -32,6 +32,8 @@ type wandering struct {
 	rngs    []*rand.Rand
 }
 
+func (w *wandering) Abilities() vector.AgentAbilities { return vector.AgentAbilities{} }
+
 func (w *wandering) Step(_ context.Context, in *vector.Feedback, actions *space.Column) error {
 	for i, s := range in.Signals {
 		if s == vector.Idle {

@@ -35,7 +35,7 @@ func (c *agentCheck) options() (has bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	_, has = agent.(vector.OptionAgent)
+	has = agent.Abilities().Options != nil
 	if err := agent.Close(); err != nil || !has {
 		return has, err
 	}
@@ -88,8 +88,8 @@ func (c *agentCheck) offered(n int, kinds []options.Kind) (vector.OptionAgent, e
 	if err != nil {
 		return nil, err
 	}
-	able, ok := agent.(vector.OptionAgent)
-	if !ok {
+	able := agent.Abilities().Options
+	if able == nil {
 		return nil, fmt.Errorf("lanes opened later, %d of them, have no options", n)
 	}
 	if err := able.Offer(c.ctx, kinds); err != nil {

@@ -31,6 +31,8 @@ func newChooser(bug string, spec framework.Spec, lanes int) (vector.Agent, error
 // made counts calls of all choosers that draw from it.
 var made int
 
+func (c *chooser) Abilities() vector.AgentAbilities { return vector.AgentAbilities{Options: c} }
+
 func (c *chooser) Offer(ctx context.Context, kinds []options.Kind) error {
 	switch c.bug {
 	case "refuses without a word":

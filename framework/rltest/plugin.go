@@ -116,7 +116,7 @@ func capableAgent(c *agentCheck, d *vector.Description) error {
 	if err != nil {
 		return nil // CheckVectorAgent says so
 	}
-	_, has := agent.(vector.OptionAgent)
+	has := agent.Abilities().Options != nil
 	if err := agent.Close(); err != nil {
 		return nil
 	}

@@ -2,6 +2,7 @@ package vector
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -35,10 +36,45 @@ type Agent interface {
 	// episode ended (Terminated or Truncated) the lane learns and its action is
 	// not used.
 	Step(ctx context.Context, in *Feedback, actions *space.Column) error
+	// Abilities returns what the agent can do besides. It does not change.
+	Abilities() AgentAbilities
 	Close() error
 }
 
-// LaneAgent is a Agent, for space.Discrete observations and actions, whose
+// AgentAbilities are the optional abilities of an Agent. A field is nil where the
+// ability is absent.
+type AgentAbilities struct {
+	// Options is the agent, where the host may decide when it explores.
+	Options OptionAgent
+	// Lane is the agent, where its lanes can be stepped alone.
+	Lane LaneAgent
+	// Save returns everything that the behavior of a lane depends on, as
+	// framework.Saver.Save does. The lane's run has begun. The error wraps
+	// framework.ErrUnsupported where the agent cannot be saved.
+	Save func(ctx context.Context, lane int) ([]byte, error)
+	// Load makes a lane go on from a saved state, as framework.Loader.Load does. The
+	// lane need not have begun a run. It does not keep the slice state. The error
+	// wraps framework.ErrUnsupported where the agent cannot be loaded.
+	Load func(ctx context.Context, lane int, state []byte) error
+}
+
+// Save stores a lane of agent. The error wraps framework.ErrUnsupported if agent cannot.
+func Save(ctx context.Context, agent Agent, lane int) ([]byte, error) {
+	if f := agent.Abilities().Save; f != nil {
+		return f(ctx, lane)
+	}
+	return nil, fmt.Errorf("the agent cannot be saved: %w", framework.ErrUnsupported)
+}
+
+// Load restores a lane of agent. The error wraps framework.ErrUnsupported if agent cannot.
+func Load(ctx context.Context, agent Agent, lane int, state []byte) error {
+	if f := agent.Abilities().Load; f != nil {
+		return f(ctx, lane, state)
+	}
+	return fmt.Errorf("the agent cannot be loaded: %w", framework.ErrUnsupported)
+}
+
+// LaneAgent is an Agent, for space.Discrete observations and actions, whose
 // lanes can also be stepped alone; see LaneEnvironment.
 type LaneAgent interface {
 	Agent

@@ -13,7 +13,8 @@ import (
 // option until the host decides again. An agent that is only ever stepped by
 // Step explores in its own way, if it has one, and is greedy otherwise.
 //
-// VectorizeAgent makes an OptionAgent of single agents that are Optioners.
+// VectorizeAgent makes one of single agents that are Optioners. AgentAbilities.Options
+// says whether an agent is one.
 type OptionAgent interface {
 	Agent
 	// Offer says which kinds of options the agent is to choose from; the greedy

@@ -25,8 +25,8 @@ type Description struct {
 	// Params is the JSON schema of the parameters, with defaults and documentation.
 	Params json.RawMessage `json:"params"`
 	// Capabilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models)
-	// and "render" (EnvironmentAbilities.Render), of agents "checkpoint" (LaneSaver and
-	// LaneLoader) and "options" (OptionAgent).
+	// and "render" (EnvironmentAbilities.Render), of agents "checkpoint" (AgentAbilities.Save
+	// and Load) and "options" (AgentAbilities.Options).
 	Capabilities []string `json:"capabilities,omitempty"`
 	// Breaks names the laws of agents (framework/rltest) that the agent breaks by
 	// design, each with the reason.

@@ -73,15 +73,12 @@ func (s sharded) OpenAgent(ctx context.Context, params json.RawMessage, spec fra
 	if err != nil {
 		return nil, errors.Join(err, closeAll(a.parts))
 	}
-	o := &shardedOptionAgent{shardedAgent: a}
 	for _, part := range a.parts {
-		able, ok := part.(OptionAgent)
-		if !ok {
-			return a, nil
+		if able := part.Abilities().Options; able != nil {
+			a.options = append(a.options, able)
 		}
-		o.able = append(o.able, able)
 	}
-	return o, nil
+	return a, nil
 }
 
 // shards says which lanes are whose: part k has from[k] to from[k+1]−1.
@@ -238,7 +235,26 @@ func (e *shardedEnvironment) models(ctx context.Context) ([]*mdp.Tabular, error)
 
 type shardedAgent struct {
 	shards
-	parts []Agent
+	parts   []Agent
+	options []OptionAgent // of the parts that are able to
+}
+
+// Abilities implements Agent: those that all parts have.
+func (a *shardedAgent) Abilities() AgentAbilities {
+	all := AgentAbilities{Save: a.save, Load: a.load}
+	if len(a.options) == len(a.parts) {
+		all.Options = a
+	}
+	for _, part := range a.parts {
+		able := part.Abilities()
+		if able.Save == nil {
+			all.Save = nil
+		}
+		if able.Load == nil {
+			all.Load = nil
+		}
+	}
+	return all
 }
 
 // slice returns what some lanes receive, in the same memory.
@@ -254,8 +270,7 @@ func (a *shardedAgent) Step(ctx context.Context, in *Feedback, actions *space.Co
 	})
 }
 
-// SaveLane implements LaneSaver.
-func (a *shardedAgent) SaveLane(ctx context.Context, lane int) ([]byte, error) {
+func (a *shardedAgent) save(ctx context.Context, lane int) ([]byte, error) {
 	k, local, err := a.owner(lane)
 	if err != nil {
 		return nil, err
@@ -263,8 +278,7 @@ func (a *shardedAgent) SaveLane(ctx context.Context, lane int) ([]byte, error) {
 	return Save(ctx, a.parts[k], local)
 }
 
-// LoadLane implements LaneLoader.
-func (a *shardedAgent) LoadLane(ctx context.Context, lane int, state []byte) error {
+func (a *shardedAgent) load(ctx context.Context, lane int, state []byte) error {
 	k, local, err := a.owner(lane)
 	if err != nil {
 		return err
@@ -275,37 +289,32 @@ func (a *shardedAgent) LoadLane(ctx context.Context, lane int, state []byte) err
 // Close implements Agent.
 func (a *shardedAgent) Close() error { return closeAll(a.parts) }
 
-type shardedOptionAgent struct {
-	*shardedAgent
-	able []OptionAgent
-}
-
 // Offer implements OptionAgent.
-func (a *shardedOptionAgent) Offer(ctx context.Context, kinds []options.Kind) error {
-	return a.each(func(k, _, _ int) error { return a.able[k].Offer(ctx, kinds) })
+func (a *shardedAgent) Offer(ctx context.Context, kinds []options.Kind) error {
+	return a.each(func(k, _, _ int) error { return a.options[k].Offer(ctx, kinds) })
 }
 
 // StepOptions implements OptionAgent.
-func (a *shardedOptionAgent) StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+func (a *shardedAgent) StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
 	return a.each(func(k, from, to int) error {
 		some, selected := in.slice(from, to), actions.Slice(from, to)
-		return a.able[k].StepOptions(ctx, &some, epochs[from:to:to], &selected, problems[from:to:to])
+		return a.options[k].StepOptions(ctx, &some, epochs[from:to:to], &selected, problems[from:to:to])
 	})
 }
 
 // Choose implements OptionAgent.
-func (a *shardedOptionAgent) Choose(ctx context.Context, choices []int, actions *space.Column) error {
+func (a *shardedAgent) Choose(ctx context.Context, choices []int, actions *space.Column) error {
 	return a.each(func(k, from, to int) error {
 		selected := actions.Slice(from, to)
-		return a.able[k].Choose(ctx, choices[from:to:to], &selected)
+		return a.options[k].Choose(ctx, choices[from:to:to], &selected)
 	})
 }
 
 // GreedyPolicy implements OptionAgent.
-func (a *shardedOptionAgent) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
+func (a *shardedAgent) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
 	k, local, err := a.owner(lane)
 	if err != nil {
 		return dst, err
 	}
-	return a.able[k].GreedyPolicy(ctx, local, dst)
+	return a.options[k].GreedyPolicy(ctx, local, dst)
 }

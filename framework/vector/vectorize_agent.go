@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/options"
 )
 
 // VectorizeAgent lifts single agents to lanes. newAgent is called at the start
@@ -31,11 +32,7 @@ func VectorizeAgent(newAgent func(seed uint64) (framework.Agent, error), spec fr
 	if err := closeCopy(probe); err != nil {
 		return nil, err
 	}
-	v := &vectorAgent{newAgent: newAgent, spec: spec, lanes: make([]agentLane, lanes)}
-	if _, ok := probe.(framework.Optioner); ok {
-		return &optionLanes{vectorAgent: v}, nil
-	}
-	return v, nil
+	return &vectorAgent{newAgent: newAgent, spec: spec, lanes: make([]agentLane, lanes), probe: probe}, nil
 }
 
 type agentLane struct {
@@ -57,6 +54,22 @@ type vectorAgent struct {
 	newAgent func(seed uint64) (framework.Agent, error)
 	spec     framework.Spec
 	lanes    []agentLane
+	probe    framework.Agent // a closed one, which tells the abilities
+	kinds    []options.Kind  // of options, that the host wants besides the greedy one
+}
+
+// Abilities implements Agent.
+func (v *vectorAgent) Abilities() (a AgentAbilities) {
+	if _, ok := v.probe.(framework.Optioner); ok {
+		a.Options = v
+	}
+	if _, ok := v.probe.(framework.Saver); ok {
+		a.Save = v.save
+	}
+	if _, ok := v.probe.(framework.Loader); ok {
+		a.Load = v.load
+	}
+	return a
 }
 
 func (v *vectorAgent) Step(ctx context.Context, in *Feedback, actions *space.Column) error {
@@ -133,9 +146,9 @@ func (v *vectorAgent) Close() error {
 	return errors.Join(errs...)
 }
 
-// SaveLane implements LaneSaver: the lane's last observation and action,
+// save returns the lane's last observation and action,
 // then what its agent saves.
-func (v *vectorAgent) SaveLane(ctx context.Context, lane int) (state []byte, err error) {
+func (v *vectorAgent) save(ctx context.Context, lane int) (state []byte, err error) {
 	l, err := v.begun(lane)
 	if err != nil {
 		return nil, err
@@ -168,8 +181,8 @@ type laneState struct {
 	Observation, Action space.Value
 }
 
-// LoadLane implements LaneLoader.
-func (v *vectorAgent) LoadLane(ctx context.Context, lane int, state []byte) error {
+// load restores what save returned.
+func (v *vectorAgent) load(ctx context.Context, lane int, state []byte) error {
 	if lane >= 0 && lane < len(v.lanes) && v.lanes[lane].agent == nil { // before the first run
 		a, err := v.newAgent(0)
 		if err != nil {

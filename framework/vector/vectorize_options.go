@@ -12,16 +12,12 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// optionLanes are lanes of agents that are Optioners.
-type optionLanes struct {
-	*vectorAgent
-	kinds []options.Kind
-}
+// Lanes of agents that are Optioners.
 
-var _ OptionAgent = (*optionLanes)(nil)
+var _ OptionAgent = (*vectorAgent)(nil)
 
 // Offer implements OptionAgent: it asks a fresh agent for such options.
-func (v *optionLanes) Offer(ctx context.Context, kinds []options.Kind) error {
+func (v *vectorAgent) Offer(ctx context.Context, kinds []options.Kind) error {
 	v.kinds = slices.DeleteFunc(slices.Clone(kinds), func(k options.Kind) bool { return k == options.Greedy })
 	return Guard(func() error {
 		agent, err := v.newAgent(0)
@@ -34,7 +30,7 @@ func (v *optionLanes) Offer(ctx context.Context, kinds []options.Kind) error {
 }
 
 // StepOptions implements OptionAgent.
-func (v *optionLanes) StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
+func (v *vectorAgent) StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {
 	return eachLane(ctx, len(v.lanes), func(i int) error {
 		if acts, err := v.learn(ctx, i, in); err != nil || !acts {
 			return err
@@ -51,7 +47,7 @@ func (v *optionLanes) StepOptions(ctx context.Context, in *Feedback, epochs []bo
 }
 
 // ask returns an agent's options.
-func (v *optionLanes) ask(ctx context.Context, agent framework.Agent, observation space.Value) (framework.Candidates, error) {
+func (v *vectorAgent) ask(ctx context.Context, agent framework.Agent, observation space.Value) (framework.Candidates, error) {
 	able, ok := agent.(framework.Optioner)
 	if !ok {
 		return framework.Candidates{}, fmt.Errorf("a %T has no options, other than the agents before it: %w", agent, framework.ErrUnsupported)
@@ -75,7 +71,7 @@ func (v *optionLanes) ask(ctx context.Context, agent framework.Agent, observatio
 }
 
 // Choose implements OptionAgent.
-func (v *optionLanes) Choose(ctx context.Context, choices []int, actions *space.Column) error {
+func (v *vectorAgent) Choose(ctx context.Context, choices []int, actions *space.Column) error {
 	return eachLane(ctx, len(choices), func(i int) error {
 		choice, lane := choices[i], &v.lanes[i]
 		switch {
@@ -91,7 +87,7 @@ func (v *optionLanes) Choose(ctx context.Context, choices []int, actions *space.
 
 // GreedyPolicy implements OptionAgent: it asks the policy of the lane's last greedy
 // option.
-func (v *optionLanes) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
+func (v *vectorAgent) GreedyPolicy(ctx context.Context, lane int, dst []int) ([]int, error) {
 	observations, ok := v.spec.Observation.(space.Discrete)
 	actions, ok2 := v.spec.Action.(space.Discrete)
 	switch {

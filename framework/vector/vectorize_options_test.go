@@ -72,8 +72,8 @@ func tornLanes(t *testing.T, spec framework.Spec, lanes int, spoil func(*framewo
 	if err != nil {
 		t.Fatal(err)
 	}
-	able, ok := agent.(OptionAgent)
-	if !ok {
+	able := agent.Abilities().Options
+	if able == nil {
 		t.Fatalf("a %T has no options", agent)
 	}
 	if err := able.Offer(t.Context(), []options.Kind{options.Greedy, options.Members}); err != nil {
@@ -189,7 +189,7 @@ func TestOptionerRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := plain.(OptionAgent); ok {
+	if plain.Abilities().Options != nil {
 		t.Error("lanes of agents without options have options")
 	}
 }

@@ -128,6 +128,11 @@ func (a *agent) Step(_ context.Context, in *vector.Feedback, actions *space.Colu
 	return nil
 }
 
+// Abilities implements vector.Agent.
+func (a *agent) Abilities() vector.AgentAbilities {
+	return vector.AgentAbilities{Lane: a, Save: a.save, Load: a.load}
+}
+
 // StepLane implements vector.LaneAgent.
 func (a *agent) StepLane(i int, _ int64, reward float64) (action int64, err error) {
 	l := &a.lanes[i]
@@ -154,8 +159,7 @@ func (a *agent) start(s uint64) lane {
 	return l
 }
 
-// SaveLane implements vector.LaneSaver.
-func (a *agent) SaveLane(_ context.Context, i int) ([]byte, error) {
+func (a *agent) save(_ context.Context, i int) ([]byte, error) {
 	if err := snapshot.Lane(i, len(a.lanes)); err != nil {
 		return nil, err
 	}
@@ -166,9 +170,9 @@ func (a *agent) SaveLane(_ context.Context, i int) ([]byte, error) {
 	return a.of.Save(&a.lanes[i], &fresh)
 }
 
-// LoadLane implements vector.LaneLoader. After an error the lane is as it
+// load restores what save returned. After an error the lane is as it
 // was.
-func (a *agent) LoadLane(_ context.Context, i int, state []byte) error {
+func (a *agent) load(_ context.Context, i int, state []byte) error {
 	if err := snapshot.Lane(i, len(a.lanes)); err != nil {
 		return err
 	}

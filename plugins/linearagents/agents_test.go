@@ -156,7 +156,7 @@ func TestUnsuitable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		host := a.(vector.OptionAgent)
+		host := a.Abilities().Options
 		if err := host.Offer(t.Context(), []options.Kind{tt.kind}); !errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.kind, err)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
-	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 )
 
@@ -108,7 +107,7 @@ func TestThresholdExplores(t *testing.T) {
 	}
 	returns := func(score options.Rule) (list []float64) {
 		e, a := pair(t, "cartpole", ``, "bootstrap-linear", params, runs)
-		host, err := explore.New(t.Context(), a.(vector.OptionAgent), e.Spec(), runs, explore.Config{
+		host, err := explore.New(t.Context(), a.Abilities().Options, e.Spec(), runs, explore.Config{
 			Decider: options.DeciderConfig{Horizon: bandit.Discounted(0.99), Rule: score, Bound: bandit.U}, LowerBound: &zero,
 		})
 		if err != nil {

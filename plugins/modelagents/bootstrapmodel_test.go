@@ -34,7 +34,7 @@ func newBootstrapModel(t testing.TB, params string, states, actions int, kinds [
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.(vector.OptionAgent).Offer(t.Context(), kinds); err != nil {
+	if err := a.Abilities().Options.Offer(t.Context(), kinds); err != nil {
 		t.Fatal(err)
 	}
 	x := lanes.Learners[int](a)[0].(*bootstrapModel)
@@ -264,7 +264,7 @@ func trainedHosted(t *testing.T, env, envParams, params string) (*bootstrapModel
 		t.Fatal(err)
 	}
 	x := lanes.Learners[int](a)[0].(*bootstrapModel)
-	uniform := uniformAgent{a.(vector.OptionAgent)}
+	uniform := uniformAgent{a.Abilities().Options}
 	host, err := explore.New(t.Context(), uniform, e.Spec(), 1, explore.Config{
 		Decider: options.DeciderConfig{Rule: options.RuleNever}, Kinds: []options.Kind{options.Uniform}, Commitment: options.CommitmentConfig{Fixed: 20},
 	})

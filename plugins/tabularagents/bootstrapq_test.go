@@ -18,7 +18,6 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
-	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
@@ -305,7 +304,7 @@ func newBootstrapQ(t testing.TB, params string, spec framework.Spec, states, act
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.(vector.OptionAgent).Offer(context.Background(), kinds); err != nil {
+	if err := a.Abilities().Options.Offer(context.Background(), kinds); err != nil {
 		t.Fatal(err)
 	}
 	return lanes.Learners[int](a)[0].(*bootstrapQ)
@@ -422,7 +421,7 @@ func TestBootstrapQRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.(vector.OptionAgent).Offer(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
+	if err := a.Abilities().Options.Offer(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("options without a discount: %v", err)
 	}
 	wide := agenttest.Finite

@@ -15,7 +15,6 @@ import (
 	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
-	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 	"github.com/rlrun/rlrun/options"
@@ -224,7 +223,7 @@ func TestEvaluationIsNotTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.(vector.OptionAgent).Offer(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
+	if err := a.Abilities().Options.Offer(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("tables of 2^32 values: %v", err)
 	}
 }

@@ -74,6 +74,9 @@ func New(spec framework.Spec, lanes int) (*Tables, error) {
 	return &Tables{states: int(o.N), actions: int(a.N), start: o.Start, first: a.Start, lanes: make([]lane, lanes)}, nil
 }
 
+// Abilities implements vector.Agent.
+func (t *Tables) Abilities() vector.AgentAbilities { return vector.AgentAbilities{Options: t} }
+
 // Offer implements vector.OptionAgent.
 func (t *Tables) Offer(_ context.Context, kinds []options.Kind) error {
 	for _, k := range kinds {

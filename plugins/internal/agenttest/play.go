@@ -51,7 +51,7 @@ func (plugins Plugins) PlayHosted(t testing.TB, env, envParams, agent, agentPara
 	}
 	defer a.Close()
 	if host != nil {
-		if a, err = explore.New(context.Background(), a.(vector.OptionAgent), e.Spec(), n, *host); err != nil {
+		if a, err = explore.New(context.Background(), a.Abilities().Options, e.Spec(), n, *host); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -38,7 +38,7 @@ func newDriver(t *testing.T, name, params string, runs []uint64, kinds []options
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &driver{agent: a.(vector.OptionAgent), in: vector.NewFeedback(agenttest.Finite, n), actions: space.NewColumn(agenttest.Finite.Action, n),
+	d := &driver{agent: a.Abilities().Options, in: vector.NewFeedback(agenttest.Finite, n), actions: space.NewColumn(agenttest.Finite.Action, n),
 		epochs: make([]bool, n), problems: make([]options.Problem, n), choices: make([]int, n), ended: make([]bool, n), log: make([][]int64, n)}
 	if err := d.agent.Offer(t.Context(), kinds); err != nil {
 		t.Fatal(err)
@@ -199,9 +199,9 @@ func TestOptionLanesRefuse(t *testing.T) {
 				t.Fatal(err)
 			}
 			fresh.in.Signals[0] = vector.NewRun
-			lane("no offer", none.(vector.OptionAgent).StepOptions(ctx, fresh.in, fresh.epochs, &fresh.actions, fresh.problems), 0, framework.ErrUnsupported)
+			lane("no offer", none.Abilities().Options.StepOptions(ctx, fresh.in, fresh.epochs, &fresh.actions, fresh.problems), 0, framework.ErrUnsupported)
 			for _, bad := range [][]options.Kind{{nil}, {options.Members, options.Members}} {
-				if err := none.(vector.OptionAgent).Offer(ctx, bad); !errors.Is(err, framework.ErrUnsupported) {
+				if err := none.Abilities().Options.Offer(ctx, bad); !errors.Is(err, framework.ErrUnsupported) {
 					t.Errorf("an offer of %v: %v", bad, err)
 				}
 			}

@@ -12,14 +12,13 @@ import (
 // fits lanes of the same agent with the same parameters, for tasks alike, and with
 // the same options.
 
-// SaveLane implements vector.LaneSaver.
-func (l *lanes[O]) SaveLane(_ context.Context, i int) ([]byte, error) {
+func (l *lanes[O]) saveLane(_ context.Context, i int) ([]byte, error) {
 	return l.save(i, l.of, l.fresh)
 }
 
-// LoadLane implements vector.LaneLoader. After an error the lane is as it
+// loadLane restores what saveLane returned. After an error the lane is as it
 // was.
-func (l *lanes[O]) LoadLane(_ context.Context, i int, state []byte) error {
+func (l *lanes[O]) loadLane(_ context.Context, i int, state []byte) error {
 	return l.load(i, state, l.of, l.fresh)
 }
 
@@ -59,13 +58,11 @@ func (l *lanes[O]) fresh() (*lane[O], error) {
 	return &lane[O]{learner: x}, nil
 }
 
-// SaveLane implements vector.LaneSaver.
-func (l *optionLanes[O]) SaveLane(_ context.Context, i int) ([]byte, error) {
+func (l *optionLanes[O]) saveLane(_ context.Context, i int) ([]byte, error) {
 	return l.save(i, l.of(), l.fresh)
 }
 
-// LoadLane implements vector.LaneLoader.
-func (l *optionLanes[O]) LoadLane(_ context.Context, i int, state []byte) error {
+func (l *optionLanes[O]) loadLane(_ context.Context, i int, state []byte) error {
 	if err := l.load(i, state, l.of(), l.fresh); err != nil {
 		return err
 	}

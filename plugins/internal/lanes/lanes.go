@@ -166,6 +166,11 @@ func (l *lanes[O]) step(signals []vector.Signal, in *vector.Feedback, actions *s
 	return nil
 }
 
+// Abilities implements vector.Agent.
+func (l *lanes[O]) Abilities() vector.AgentAbilities {
+	return vector.AgentAbilities{Lane: l, Save: l.saveLane, Load: l.loadLane}
+}
+
 // StepLane implements vector.LaneAgent.
 func (l *lanes[O]) StepLane(i int, observation int64, reward float64) (action int64, err error) {
 	x := &l.lanes[i]

@@ -54,7 +54,7 @@ func clerks(t *testing.T) vector.OptionAgent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.(vector.OptionAgent)
+	return a.Abilities().Options
 }
 
 // call is what lane 1 of a clerk is sent, and what comes of it.

@@ -64,6 +64,11 @@ type optionLanes[O any] struct {
 
 var _ vector.OptionAgent = (*optionLanes[int])(nil)
 
+// Abilities implements vector.Agent.
+func (l *optionLanes[O]) Abilities() vector.AgentAbilities {
+	return vector.AgentAbilities{Options: l, Lane: l, Save: l.saveLane, Load: l.loadLane}
+}
+
 // Offer implements vector.OptionAgent.
 func (l *optionLanes[O]) Offer(_ context.Context, kinds []options.Kind) error {
 	for i, x := range l.learners {

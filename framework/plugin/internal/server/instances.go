@@ -116,7 +116,7 @@ func newAgentInstance(agent vector.Agent, spec framework.Spec, lanes int) *agent
 	a := &agentInstance{
 		agent: agent, in: vector.NewFeedback(spec, lanes), actions: space.NewColumn(spec.Action, lanes),
 	}
-	if able, ok := agent.(vector.OptionAgent); ok {
+	if able := agent.Abilities().Options; able != nil {
 		a.options = newOptionPart(able, lanes)
 	}
 	return a

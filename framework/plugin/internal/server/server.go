@@ -153,7 +153,7 @@ func (s *Server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.Ope
 		if err != nil {
 			return err
 		}
-		_, reply.Options = agent.(vector.OptionAgent)
+		reply.Options = agent.Abilities().Options != nil
 		reply.Instance = s.add(newAgentInstance(agent, spec, lanes))
 		return nil
 	})
