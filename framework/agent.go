@@ -27,10 +27,10 @@ type Transition struct {
 	Terminated, Truncated bool // see TimeStep
 }
 
-// Optioner is an Agent whose exploration the host may decide: it says what there is
-// to choose from, and what it believes of that; the host chooses, and the lane
-// follows the chosen policy until the next decision. VectorizeAgent makes an
-// OptionAgent of it. Left alone it acts by SelectAction.
+// Optioner is an Agent whose exploration the host may decide. It names its options
+// and its beliefs about them. The host chooses, and the lane follows the chosen
+// policy until the next decision. VectorizeAgent makes an OptionAgent of it.
+// Without such a host it acts by SelectAction.
 type Optioner interface {
 	// Options describes the decision that the agent faces at an observation: the
 	// greedy option and those of the kinds that the host wants besides. Its error

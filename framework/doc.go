@@ -1,7 +1,7 @@
-// Package framework is the contract for authors of environments and agents: one
-// copy of a task (Environment), one learner (Agent), the description of a task
-// (Spec), the optional abilities of both, and the errors that they return. It has
-// no other names.
+// Package framework is the contract for authors of environments and agents. It
+// has one copy of a task (Environment), one learner (Agent), the description of a
+// task (Spec), the optional abilities of both, and the errors that they return.
+// It has no other names.
 //
 // The host steps many copies together. Package framework/vector has the batched
 // contract: lanes, signals, columns, and plugins as the host opens them. Authors

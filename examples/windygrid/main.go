@@ -1,6 +1,6 @@
 // Command windygrid is an environment for rlrun, the windy gridworld of Sutton &
-// Barto (2018, Example 6.5 and Exercises 6.9 and 6.10): it shows what the author
-// of an environment writes, a model and a picture included.
+// Barto (2018, Example 6.5 and Exercises 6.9 and 6.10). It shows all that the
+// author of an environment writes, including a model and a picture.
 package main
 
 import (
@@ -60,7 +60,8 @@ func (g *grid) gusts(cell int) []int {
 	return []int{0}
 }
 
-// next returns where a move leads; the wind is that of the cell it starts from.
+// next returns where a move leads. The wind of the cell where the move starts
+// applies.
 func next(cell, action, gust int) int {
 	row, column := cell/columns, cell%columns
 	row += moves[action][0] - wind[column] - gust

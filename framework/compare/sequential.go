@@ -10,8 +10,9 @@ import (
 )
 
 // Sequential compares agents of one experiment while it runs: after every block of
-// runs it tests the pairs that are open, and says which runs are still needed. What it
-// says is a function of the records in the order of blocks, whoever made them when.
+// runs it tests the pairs that are open, and says which runs are still needed. Its
+// answer is a function of the records in the order of blocks, whoever made them and
+// when.
 type Sequential struct {
 	Metric       result.Metric
 	Pairs        string // first or all
@@ -141,8 +142,8 @@ func (s *Sequential) Decide(summary *result.Summary, recorded func(result.Key) b
 }
 
 // Needed returns the number of runs that each agent needs next in an environment, by
-// label, 0 where all its comparisons are decided: to the end of the block after those
-// that its open comparisons have.
+// label. It is 0 if all comparisons of the agent are decided. Otherwise it reaches
+// the end of the next block of its open comparisons.
 func (s *Sequential) Needed(progress []Progress) map[result.Key]int {
 	out := map[result.Key]int{}
 	for i := range progress {

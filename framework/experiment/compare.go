@@ -101,8 +101,9 @@ func (p *Plan) Sequential() *compare.Sequential {
 	return s
 }
 
-// sameComparison refuses to change the test that stops an experiment, or the number of
-// runs that it planned, once it has looked at records of dir: its level would not hold.
+// sameComparison refuses to change the test that stops an experiment, or the planned
+// number of runs, once the test has looked at records of dir: its level would no longer
+// hold.
 func (p *Plan) sameComparison(dir string, old Config) error {
 	if old.Compare == nil && p.Config.Compare == nil {
 		return nil
@@ -194,8 +195,8 @@ func (p *Plan) decide(dir string, s *compare.Sequential) ([]compare.Progress, ma
 }
 
 // Streams says, by label, which random numbers and which task the runs in each
-// environment meet. digests are those of plugins with files of their own, by what the
-// config calls them.
+// environment meet. digests are those of plugins with files of their own, by their
+// names in the config.
 func (p *Plan) Streams(digests map[string]string) map[string]compare.Stream {
 	out := map[string]compare.Stream{}
 	for _, e := range p.Environments {

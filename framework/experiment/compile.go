@@ -147,8 +147,8 @@ func (p *Plan) Cells() []Cell {
 	return cells
 }
 
-// expand turns components with sweeps into one component a combination of
-// values, and makes sure that labels are distinct. origins holds, for each of them,
+// expand turns a component with sweeps into one component for each combination of
+// values, and makes sure that labels are distinct. origins holds, for each result,
 // the index in list of the component that it is a variant of.
 func expand(key string, list []Component) (out []Component, origins []int, err error) {
 	if len(list) == 0 {
@@ -233,9 +233,9 @@ func (c Component) sweep() ([]Component, error) {
 // holes are the places of swept values in a name.
 var holes = regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_.]*\}`)
 
-// longestSlug is how long the names of environment and agent may be together in a
-// file's name: 255 bytes are allowed, and run numbers, programs and a temporary suffix
-// take up to 90.
+// longestSlug is the largest length of the names of environment and agent together in
+// a file's name. 255 bytes are allowed, and run numbers, programs and a temporary
+// suffix take up to 90.
 const longestSlug = 160
 
 // checkNames refuses names that make the names of files too long.

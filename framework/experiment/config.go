@@ -1,7 +1,7 @@
-// Package experiment turns a config into a plan and runs the plan: which runs
-// there are, who does them, what happens when a plugin fails, and which files
-// come of it. Reading configs from files and flags is cmd/rlrun's work; curves
-// are loop's, statistics result's.
+// Package experiment turns a config into a plan and executes the plan. It
+// decides which runs there are and who executes them, handles plugins that
+// fail, and writes the files. Reading configs from files and flags is
+// cmd/rlrun's work; curves are loop's, statistics result's.
 package experiment
 
 import (
@@ -101,9 +101,10 @@ type Recording struct {
 	Points int `json:"points,omitempty" jsonschema:"minimum=1,maximum=1000000,default=200"`
 	// Metrics to record. Default: all that the environment can give.
 	Metrics []result.Metric `json:"metrics,omitempty" jsonschema:"enum=reward,enum=cumulative_reward,enum=discounted_return,enum=regret,enum=optimal_action,enum=episode_return,enum=exploration_share,enum=mixing_time"`
-	// Decisions is how many decisions are kept of each run of an agent with
-	// exploration: all up to that many, then every second one, every fourth, and
-	// so on, so that never fewer than half as many are. Default: 200.
+	// Decisions is the number of decisions that are kept of each run of an agent
+	// with exploration: all up to that many, then every second one, every
+	// fourth, and so on. So never fewer than half as many are kept. Default:
+	// 200.
 	Decisions *int `json:"decisions,omitempty" jsonschema:"minimum=0,maximum=100000000,default=200"`
 }
 

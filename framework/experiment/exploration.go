@@ -58,7 +58,7 @@ type Horizon struct {
 // time, the number of steps after which a deviation from the greedy policy is
 // forgotten.
 type Window struct {
-	// Estimator is how it is estimated: counts (from the model of the transitions
+	// Estimator is the way of estimating: counts (from the model of the transitions
 	// seen), autocorrelation (from how long rewards and observations stay
 	// correlated) or auto (counts where observations and actions are discrete, else
 	// autocorrelation). Default: auto.

@@ -14,11 +14,12 @@ import (
 // lockFile is there while somebody writes to an output directory.
 const lockFile = ".rlrun.lock"
 
-// Lock makes sure that nobody else writes to an output directory, which it makes
-// if need be, until release is called or the process ends. It removes temporary
-// files that a process left there when it was killed. If another process holds
-// the lock, the error wraps ErrInUse and names it. If the lock's name belongs to
-// another file, or to a link, the error says so, and nothing is changed.
+// Lock makes the output directory if it does not exist. Then it makes sure that
+// no other process writes to it until release is called or the process ends. It
+// removes temporary files that a process left there when it was killed. If
+// another process holds the lock, the error wraps ErrInUse and names it. If the
+// lock's name belongs to another file, or to a link, the error says so, and
+// nothing is changed.
 func Lock(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err

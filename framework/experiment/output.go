@@ -115,10 +115,10 @@ func (e *otherExperiment) Error() string {
 
 func (e *otherExperiment) Unwrap() error { return ErrOtherExperiment }
 
-// sameExperiment refuses to add runs to those of another experiment. What cannot
-// change a record may differ: workers, lanes, transport, processes, limits,
-// report, output, and the number of runs. A directory with records must have its
-// config, which must have the seed that the provenance says.
+// sameExperiment refuses to add runs to those of another experiment. Settings
+// that cannot change a record may differ: workers, lanes, transport, processes,
+// limits, report, output, and the number of runs. A directory with records must
+// have its config, which must have the seed that the provenance says.
 func (p *Plan) sameExperiment(dir string, prov *Provenance, records int) error {
 	path := filepath.Join(dir, configFile)
 	old, err := ReadConfig(path)

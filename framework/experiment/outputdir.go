@@ -127,9 +127,10 @@ func matchOurs(name string) (patterns []string, known bool) {
 	return nil, false
 }
 
-// clearOutput removes all that rlrun wrote to an output directory, of which the
-// caller holds the lock; the config goes last, so that what is left of an interrupted
-// removal can still be told. Nothing is removed if anything there is not rlrun's.
+// clearOutput removes all that rlrun wrote to an output directory. The caller holds
+// the directory's lock. The config is removed last, so that the rest of an
+// interrupted removal can still be recognised. Nothing is removed if anything there
+// is not rlrun's.
 func clearOutput(dir string) error {
 	entries, err := outputEntries(dir)
 	if err == nil {
@@ -157,7 +158,7 @@ type OutputError struct {
 	Err error
 }
 
-// Error is that of the cause.
+// Error returns the error of the cause.
 func (e *OutputError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.

@@ -111,8 +111,8 @@ type ShardStatus struct {
 func (s *ShardStatus) Left() int { return s.Runs - s.OK - s.Failed }
 
 // Sharded executes one shard of an experiment. Processes on several machines may
-// execute shards in one output directory at the same time, each as often as need be:
-// a shard does the runs that have no ok record. It makes no outputs.
+// execute shards in one output directory at the same time, each several times if
+// needed: a shard does the runs that have no ok record. It makes no outputs.
 type Sharded struct {
 	Shard   Shard
 	Command []string  // the command line, for the provenance
@@ -192,9 +192,9 @@ func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
 	return r.end(err)
 }
 
-// claim takes the locks of a shard: that of the output directory together with other
-// shards, its own alone. On file systems without locks everybody gets both: two
-// processes that do one shard write equal records.
+// claim takes the locks of a shard: the lock of the output directory together with
+// other shards, its own lock alone. On file systems without locks every process gets
+// both: two processes that do one shard write equal records.
 func (s Sharded) claim(ctx context.Context, x *Experiment) error {
 	free, err := lockShared(x.Dir)
 	if err != nil {
@@ -439,8 +439,9 @@ func (r *shardRun) end(err error) error {
 	return err
 }
 
-// ReadShards reads what shards say of themselves, in the order of their numbers; none
-// if there is nothing. What cannot be read just now is left out.
+// ReadShards reads the status of all shards, in the order of their numbers. It
+// returns none if there are no shards. A status that cannot be read at the moment is
+// left out.
 func ReadShards(dir string) (list []ShardStatus, err error) {
 	names, err := fs.Glob(os.DirFS(filepath.Join(dir, shardsFolder)), "*.json")
 	if err != nil {

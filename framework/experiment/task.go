@@ -18,16 +18,16 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// The largest models of which a description holds the optimum and mixing times,
-// and the diameter: a second each.
+// These are the largest models for which a description holds the optimum and
+// mixing times, and the diameter. Each takes about a second.
 const (
 	solvedStates   = 500
 	diameterStates = 200
 )
 
-// DescribeTask returns what is known of a task with several states whose model
-// the environment, opened with two lanes, tells; nil if it does not, if the model
-// has one state, or if it differs between runs.
+// DescribeTask returns the known properties of a task with several states. The
+// environment, opened with two lanes, must give its model. DescribeTask returns
+// nil if it does not, if the model has one state, or if it differs between runs.
 func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, error) {
 	read := env.Abilities().Models
 	if read == nil {

@@ -136,11 +136,11 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 
 // runBatch does runs and returns a record for each. A batch that fails is replayed on
 // fresh plugins, as often as retries says; because lanes never interact, the
-// replay meets the same draws. If it fails still, the lane the error names is
+// replay meets the same draws. If it fails again, the lane that the error names is
 // recorded as failed and the others are done without it. A lane that is merely
-// suspected must fail alone, too. If it does not, or no lane is named, the batch is
-// halved until the runs to blame stand alone. The error is the context's, and then
-// nothing is lost but the runs in hand.
+// suspected must first fail alone. If it does not, or no lane is named, the batch is
+// halved until each run that fails stands alone. The error is the context's. Then
+// only the runs in progress are lost.
 func (w *worker) runBatch(ctx context.Context, runs []int, retries int) ([]result.Record, error) {
 	outcomes, err := w.attempt(ctx, runs)
 	if err == nil {

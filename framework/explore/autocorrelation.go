@@ -10,8 +10,8 @@ import (
 )
 
 // rarely is the share of greedy steps below which the correlations are those of all
-// steps: a lane that always explores would else never learn how long to, and that
-// it decides anew at every step may be why it always does.
+// steps. Otherwise a lane that always explores would never learn for how long to
+// explore. It may explore always just because it decides again at every step.
 const rarely = 0.1
 
 // patience is the number of steps before that is told.
@@ -93,10 +93,10 @@ func means[T float32 | float64 | uint8](dst []float64, x []T) {
 
 // mixing returns the time after which correlations have fallen below the
 // threshold η: the longest of the reward's and of those of the observation's
-// features. If a correlation falls like φ^k, its integrated time is
-// τ = 1 + 2Σφ^k = (1+φ)/(1−φ) (Sokal 1997, §2), and what is returned is the first
-// T ≥ 1 with φ^T < η, for the φ that τ gives. It is a diagnostic, not a bound:
-// what neither the reward nor the observation shows, it misses.
+// features. If a correlation falls like φ^k, its integrated time is τ = 1 + 2Σφ^k
+// = (1+φ)/(1−φ) (Sokal 1997, §2). mixing returns the first T ≥ 1 with φ^T < η,
+// for the φ that follows from τ. It is a diagnostic, not a bound: it misses what
+// neither the reward nor the observation shows.
 func (s *series) mixing(o mdp.MixingOptions) int {
 	eta := o.Eta
 	if eta == 0 {
@@ -115,9 +115,9 @@ func (s *series) mixing(o mdp.MixingOptions) int {
 
 // integrated returns the integrated autocorrelation time of a column, at least 1.
 // The sum over lags ends by the rule of the initial monotone sequence (Geyer 1992,
-// §3.3): sums of two neighbouring autocovariances are positive and fall in a
-// reversible chain, so that what breaks this is noise. It ends at the latest where
-// less than a tenth of the data have such a lag.
+// §3.3): in a reversible chain sums of two neighbouring autocovariances are
+// positive and fall, so any other sum is noise. It ends at the latest at the lag
+// that less than a tenth of the data have.
 func (s *series) integrated(column int) float64 {
 	width, n := 1+s.features(), len(s.stretch)
 	x := make([]float64, n)

@@ -54,9 +54,9 @@ func (f *finite) check(policy []int) error {
 	return nil
 }
 
-// counts are how often transitions have been seen: a hash table with linear
-// probing, which a step costs a few nanoseconds and which is as large as what has
-// been seen.
+// counts holds how often each transition was seen. It is a hash table with linear
+// probing. A step costs a few nanoseconds, and the table grows with the number of
+// distinct transitions.
 type counts struct {
 	slots []slot // a power of two, at most half of them in use
 	shift uint   // 64 − log₂ len(slots)
@@ -131,8 +131,9 @@ type weighed struct {
 const exactStates = 256
 
 // mixing returns the q-quantile of the exploration mixing times of the greedy
-// policy in the model of what has been seen (docs/theory.md §2.5): over the states
-// visited, weighted by their visits, and the actions that are not greedy there.
+// policy in the model of the transitions seen (docs/theory.md §2.5). It is taken
+// over the states visited, weighted by their visits, and the actions that are not
+// greedy there.
 func (f *finite) mixing(c *counts, greedy []int, q float64, o mdp.MixingOptions, w *scratch) (int, error) {
 	w.collect(f, c)
 	m, policy, err := w.model(f, greedy)
@@ -209,11 +210,11 @@ func (w *scratch) collect(f *finite, c *counts) {
 }
 
 // model returns the model of what has been collected, and the greedy policy in it.
-// Transitions to states that were never left are not in it. A pair without any is
-// taken to lead where the other actions led in its state, in the same proportions,
-// and if they did not lead anywhere, nowhere. That it led nowhere in any case would
-// be a state that cannot be left wherever the greedy action was not tried yet, and
-// a deviation to it would never be forgotten.
+// Transitions to states that were never left are not in it. A pair without
+// transitions is assumed to lead where the other actions of its state led, in the
+// same proportions. If they led nowhere, it leads nowhere. If it always led
+// nowhere, a state whose greedy action was not tried yet would be a state that
+// cannot be left. A deviation to it would never be forgotten.
 func (w *scratch) model(f *finite, greedy []int) (*mdp.Tabular, mdp.Deterministic, error) {
 	policy := make(mdp.Deterministic, len(w.states))
 	rest := w.seen

@@ -1,16 +1,15 @@
 // Package explore lets the host decide when an agent explores. It wraps a
-// vector.OptionAgent, which describes at every decision epoch the bandit that
-// its beliefs make of its options, into a plain vector.Agent: per lane it
-// keeps the time, estimates for how long a deviation from the greedy policy
-// matters, decides by a rule of package options, and commits the lane to the
-// chosen option until the next epoch (docs/theory.md §3.4).
+// vector.OptionAgent into a plain vector.Agent. At every decision epoch the
+// option agent describes the bandit over its options. For each lane the package
+// estimates for how long a deviation from the greedy policy matters, and
+// decides by a rule of package options. Then it commits the lane to the chosen
+// option until the next epoch (docs/theory.md §3.4).
 //
 // An epoch is the start of an episode, and the end of the window for which the
-// last choice was held. The window is estimated anew when the data have doubled,
-// for while it is estimated from a few steps, it may be very long. If that falls
-// into a window, the greedy option is up for decision at once, and another one as
-// soon as it has been held for as long as the new estimate says. What a lane does depends on its run alone: on the agent,
-// its observations and rewards, and the seed of the run.
+// last choice was held. The window is estimated again when the data have doubled, since an early estimate may be far too
+// long. If that happens within a window, the greedy option is decided on again at once. Another option is held for at
+// least as long as the new estimate says. The behaviour of a lane depends on its run alone: on the agent, its
+// observations and rewards, and the seed of the run.
 package explore
 
 import (
@@ -30,8 +29,8 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// Config says how the host explores. The zero value is useful but for its horizon,
-// which counts the next reward only.
+// Config says how the host explores. The zero value is useful, except that its
+// horizon counts only the next reward.
 type Config struct {
 	// Decider decides. Its LowerBound is ignored; see below. Its default Rule is RuleGain
 	// if Kinds are Pairs, else RuleMean.
@@ -46,19 +45,19 @@ type Config struct {
 	// Estimator is how the exploration mixing time is estimated. It does not count
 	// if Commitment.Fixed is set.
 	Estimator Estimator
-	// Commitment turns the estimate into the time for which an option is held, and for
-	// which exploring is charged. Its Quantile is not used: that is over models, of
-	// which there is one here. For RuleGain, which needs no estimate, the default is
-	// Fixed 1: the greedy option is up for decision at every step, a pair when it has
-	// been tried or its expected steps have passed.
+	// Commitment turns the estimate into the window, the time for which an option is
+	// held and which exploring costs. Its Quantile is not used: it is over models, and
+	// here there is only one. For RuleGain, which needs no estimate, the default is
+	// Fixed 1. Then the greedy option is decided on at every step, and a pair when it
+	// has been tried or its expected steps have passed.
 	Commitment options.CommitmentConfig
 	// Quantile, in (0,1], of the mixing times of states and actions, a state
 	// weighted by its visits; used by Counts. Default 0.9: the few visits to the
-	// edge of what is known, of which little is, do not count.
+	// edge of the known states, where little is known, do not count.
 	Quantile float64
-	// Log is how many decisions of a run are kept: all up to that many, and then
-	// every second one, every fourth, and so on, so that never fewer than half as
-	// many are; 0 for none.
+	// Log is the number of decisions of a run that are kept: all up to that many,
+	// then every second one, every fourth, and so on. So never fewer than half as
+	// many are kept. 0 keeps none.
 	Log int
 }
 
@@ -101,9 +100,9 @@ func ParseEstimator(name string) (Estimator, error) {
 // can.
 type Agent interface {
 	vector.Agent
-	// Exploration returns how many of the actions in the lane's run an option other
-	// than the greedy one selected, and T, the number of steps for which options are
-	// held at present.
+	// Exploration returns the number of actions in the lane's run that an option
+	// other than the greedy one selected. It also returns T, the number of steps for
+	// which options are held at present.
 	Exploration(lane int) (explored, hold int)
 	// Decisions returns the log of the lane's run. The slice belongs to the caller
 	// once the run is over.
@@ -437,8 +436,8 @@ func (a *explorer) aim(p *options.Problem, option int) (int, error) {
 	return x.State*a.finite.actions + x.Action, nil
 }
 
-// shorten estimates commitments anew in the midst of which data have doubled, and ends
-// them accordingly; no sooner than after the action that has just been selected.
+// shorten re-estimates commitments within which the data have doubled, and ends them
+// accordingly, but not before the action that was just selected.
 func (a *explorer) shorten(ctx context.Context, in *vector.Feedback) error {
 	for i, s := range in.Signals {
 		l := &a.lanes[i]

@@ -13,8 +13,8 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// Batch is a group of runs that are stepped together, one a lane. What a run
-// yields does not depend on the others in its batch.
+// Batch is a group of runs that are stepped together, one a lane. The results
+// of a run do not depend on the others in its batch.
 type Batch struct {
 	Environment vector.Environment
 	Agent       vector.Agent
@@ -39,17 +39,17 @@ type Outcome struct {
 	Decisions []result.Decision
 }
 
-// pace says at which calls to look at the context and to report progress: rarely
-// enough to cost nothing, and a fraction of a second apart also where a call takes
-// milliseconds.
+// pace says at which calls to look at the context and to report progress. That is
+// rarely enough to cost nothing, and a fraction of a second apart also if a call
+// takes milliseconds.
 type pace struct {
 	next, every int
 	last        time.Time
 }
 
-// looked says that call is one of them. To the next it is as many calls as from the
-// last, or twice as many, at most 1,024, if they took no time to speak of, or half as
-// many if they took long.
+// looked says that call is one of them. The number of calls to the next one is as
+// many as from the last. It doubles, up to 1,024, if they took almost no time, and
+// halves if they took long.
 func (p *pace) looked(call int, now time.Time) {
 	switch took := now.Sub(p.last); {
 	case took < 20*time.Millisecond:
@@ -61,9 +61,9 @@ func (p *pace) looked(call int, now time.Time) {
 }
 
 // Run steps the batch until every lane has made its interactions, and returns an
-// outcome a lane. Where both can step lanes by themselves, that is how it steps them. An
-// error of environment or agent is returned with the number of calls made, or of the
-// steps of the lane; it wraps a *vector.LaneError where one lane is to blame. A
+// outcome a lane. If environment and agent can both step lanes by themselves, Run uses
+// that. An error of environment or agent is returned with the number of calls made, or
+// of the steps of the lane. It wraps a *vector.LaneError if one lane caused it. A
 // cancelled context ends the batch with its cause and no outcome.
 func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 	n := len(b.Runs)

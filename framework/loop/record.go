@@ -108,7 +108,7 @@ func (r *recorder) nextAt(point int) int {
 const negligible = 1e-290
 
 // step adds one step to every lane that made one. special says that some lane
-// wants more: it began or ended an episode, or reached a grid point or the end.
+// needs more: it began or ended an episode, or reached a grid point or the end.
 func (r *recorder) step(in *vector.Actions, out *vector.Feedback) (stepped int, special bool) {
 	n := len(in.Signals)
 	hot, rewards, terminated, truncated := r.hot[:n], out.Rewards[:n], out.Terminated[:n], out.Truncated[:n]
@@ -135,8 +135,8 @@ func (r *recorder) step(in *vector.Actions, out *vector.Feedback) (stepped int, 
 	return stepped, special
 }
 
-// stretch adds steps of one lane, none of which but the last may be at a grid point or
-// end an episode. The sums stay in registers meanwhile.
+// stretch adds steps of one lane. Only the last of them may be at a grid point or end
+// an episode. The sums stay in registers meanwhile.
 func (r *recorder) stretch(lane int, actions []int64, rewards []float64) {
 	l, gaps := &r.hot[lane], r.laneGaps(lane)
 	s, c := l.sums, l.choices

@@ -56,9 +56,9 @@ func (x *single) step(r *recorder, actions *vector.Actions, feedback *vector.Fee
 // stretch is up to how many steps are made before they are added up.
 const stretch = 64
 
-// lane makes n steps of lane i, fewer if its episode ends, and returns how many. What
-// the last one yielded is left in the columns, and for the caller to record if it ends
-// the run or an episode.
+// lane makes n steps of lane i, fewer if its episode ends, and returns how many. The
+// result of the last step is left in the columns. The caller records it if it ends the
+// run or an episode.
 func (x *single) lane(r *recorder, i, n, call int, actions *vector.Actions, feedback *vector.Feedback) (made int, err error) {
 	last := vector.LaneStep{Observation: feedback.Observations.Int64[i], Reward: feedback.Rewards[i]}
 	l := &r.hot[i]

@@ -1,6 +1,6 @@
-// Package params is how a plugin written in Go declares its parameters: a struct
-// with JSON tags, from which the schema of the plugin's description is made and
-// into which a config's params are read.
+// Package params declares the parameters of a plugin written in Go as a struct
+// with JSON tags. The schema of the plugin's description is made from the
+// struct, and a config's params are read into it.
 package params
 
 import (
@@ -16,10 +16,10 @@ import (
 )
 
 // Schema returns the JSON schema of the struct that defaults points to.
-// Documentation comes from the tag jsonschema_description, ranges and choices
-// from the tag jsonschema (github.com/invopop/jsonschema), default values from
-// what defaults holds or, where that is left out of JSON, from the tag. Every
-// field is optional unless tagged jsonschema:"required"; unknown keys are refused.
+// Documentation comes from the tag jsonschema_description, ranges and choices from
+// the tag jsonschema (github.com/invopop/jsonschema). Default values come from
+// defaults or, for fields that are left out of JSON, from the tag. Every field is
+// optional unless tagged jsonschema:"required"; unknown keys are refused.
 func Schema(defaults any) json.RawMessage {
 	r := jsonschema.Reflector{ExpandedStruct: true, DoNotReference: true, RequiredFromJSONSchemaTags: true, Anonymous: true}
 	schema := r.Reflect(defaults)

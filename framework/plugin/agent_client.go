@@ -15,7 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// agentClient is an agent in another process. What it answers has been checked.
+// agentClient is an agent in another process. Its answers have been checked.
 type agentClient struct {
 	session *session
 	spec    framework.Spec
@@ -51,8 +51,7 @@ func (c *agentClient) Step(ctx context.Context, in *vector.Feedback, actions *sp
 	return c.receive(in, actions)
 }
 
-// send makes a step. Lanes with an epoch, of which there may be none, select no
-// action.
+// send makes a step. Lanes with an epoch select no action. There may be none.
 func (c *agentClient) send(ctx context.Context, in *vector.Feedback, epochs []bool) error {
 	m := &c.request
 	m.Signals = toproto.Signals(m.Signals[:0], in.Signals)

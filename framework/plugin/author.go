@@ -62,10 +62,10 @@ func ServeAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, s
 // NewEnvironment makes a plugin of an environment.
 //
 // id is namespace/name@version, doc a sentence for people. P is a struct whose
-// fields are the parameters, as package framework/params says; defaults holds
-// their default values. newEnv makes a copy of the environment; its error wraps
-// ErrInvalidParams where parameters do not fit each other. A spec that leaves its
-// ID empty gets id.
+// fields are the parameters, as package framework/params describes, and defaults
+// holds their default values. newEnv makes a copy of the environment. Its error
+// wraps ErrInvalidParams if parameters do not fit each other. A spec that leaves
+// its ID empty gets id.
 //
 // An environment may also be a vector.Batcher, KnownModel or Renderer, and an
 // io.Closer; its batch may have all abilities of a vector.Environment. It is made once with the defaults to
@@ -169,8 +169,8 @@ func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spe
 	}
 }
 
-// usual returns environments for one of which most agents are. Zero is an
-// observation of all of them.
+// usual returns a few environments. Most agents accept at least one of them.
+// Zero is an observation of all of them.
 func usual() []Spec {
 	box := Box{Shape: []int{2}, Low: []float64{-1}, High: []float64{1}}
 	return []Spec{

@@ -4,10 +4,10 @@
 //   - The author's side: main calls ServeEnvironment or ServeAgent with what makes
 //     one copy, or Serve with any vector.Plugin.
 //   - The host's side: Search finds an executable by name, Launch starts it, and
-//     the Process it returns is a vector.Plugin whose environments and agents
-//     cannot be told from local ones, except that they may fail: with an Error
-//     that names the plugin, the step, the lane where one is to blame, and what
-//     the process last wrote to its stderr.
+//     the Process it returns is a vector.Plugin. Its environments and agents
+//     behave like local ones, except that they may fail with an Error. The Error
+//     names the plugin, the step, the lane if one caused it, and the last lines
+//     that the process wrote to its stderr.
 //   - Loopback joins both sides in one process, for tests.
 //
 // The protocol is plugin.proto: unary calls for control, one bidirectional stream

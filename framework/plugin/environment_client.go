@@ -15,8 +15,8 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// environmentClient is an environment in another process. What it answers has
-// been checked.
+// environmentClient is an environment in another process. Its answers have been
+// checked.
 type environmentClient struct {
 	session *session
 	spec    framework.Spec
@@ -107,8 +107,8 @@ func (c *environmentClient) scatter(signals []vector.Signal, out *vector.TimeSte
 // Close implements vector.Environment.
 func (c *environmentClient) Close() error { return c.session.close() }
 
-// Abilities implements vector.Environment. Whether the plugin renders and rolls out is
-// known when it is asked.
+// Abilities implements vector.Environment. The abilities to render and to roll out
+// become known when they are first used.
 func (c *environmentClient) Abilities() vector.EnvironmentAbilities {
 	a := vector.EnvironmentAbilities{Render: c.render, RollOut: c.rollOut}
 	if c.known {

@@ -19,10 +19,11 @@ var (
 )
 
 // Error is a failed call of a plugin in a process of its own. It wraps ErrDied,
-// ErrTimeout or ErrProtocol, or what the environment or agent itself reported: a
-// *vector.LaneError where a lane is to blame, or suspected because the process
-// was in it when it died or hung, a *vector.LanesError where a step fails or the
-// process does and no lane can be named; a sentinel of framework where one fits.
+// ErrTimeout or ErrProtocol, or the error that the environment or agent itself
+// reported. That is a *vector.LaneError if a lane caused it, or is suspected
+// because the process worked on it when it died or hung. It is a
+// *vector.LanesError if a step or the process fails and no lane can be named. It
+// is a sentinel of framework where one fits.
 type Error struct {
 	Plugin string   // as LaunchOptions.Name
 	Step   int      // number of the step call that failed, from 1; 0 in any other call

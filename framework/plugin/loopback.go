@@ -18,8 +18,8 @@ import (
 )
 
 // Loopback returns p as seen through the seam: every call goes over a real gRPC
-// connection, but within this process. It is meant for tests: what passes
-// directly must pass here, too. The caller closes the process.
+// connection, but within this process. It is meant for tests: a plugin that
+// passes them directly must also pass them here. The caller closes the process.
 func Loopback(p vector.Plugin) (*Process, error) {
 	folder, err := socketdir.Make()
 	if err != nil {

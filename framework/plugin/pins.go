@@ -17,12 +17,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Pins says which files plugins are made of, by digest: the content of a lock
-// file. A plugin's files are its executable and every argument that names a file,
-// such as the script that an interpreter runs. Of a plugin in Python, the modules
-// of the project and the versions of the packages that it imports before it opens
-// anything are pinned too (Process.Sources). What other programs load in turn is
-// not pinned.
+// Pins holds the digests of the files of plugins: the content of a lock file. A
+// plugin's files are its executable and every argument that names a file, such as
+// the script that an interpreter runs. Of a plugin in Python, the modules of the
+// project and the versions of the packages that it imports before it opens
+// anything are pinned too (Process.Sources). Files that other programs load later
+// are not pinned.
 type Pins struct {
 	// Version of the format: 1.
 	Version int `yaml:"version" json:"version"`
@@ -69,9 +69,9 @@ func (p *Pins) Encode(w io.Writer) error {
 	return errors.Join(enc.Encode(p), enc.Close())
 }
 
-// Pin takes up what a plugin is made of now, in place of what was known of it.
-// sources is what its process says (Process.Sources); reference and args are as
-// Resolve's, which found f.
+// Pin records the present files of a plugin in place of the former ones.
+// sources is what its process reports (Process.Sources). reference and args are
+// the arguments of Resolve, which found f.
 func (p *Pins) Pin(f Found, sources map[string]string, reference string, args ...string) error {
 	digests, err := f.Digests()
 	if err != nil {
@@ -149,9 +149,9 @@ func commandLine(reference string, args []string) string {
 	return strings.Join(append([]string{reference}, args...), " ")
 }
 
-// Digests returns the SHA-256 digests of a plugin's files, by name: that of the
-// executable without its folders, that of an argument as it is given. A bundled
-// plugin has none.
+// Digests returns the SHA-256 digests of a plugin's files, by name. The
+// executable's name has no folders; an argument's name is the argument as
+// given. A bundled plugin has none.
 func (f Found) Digests() (map[string]string, error) {
 	digests := map[string]string{}
 	if f.Bundled {

@@ -33,7 +33,7 @@ type session struct {
 	closed   bool
 
 	// The caller's context is followed from its first step until another one
-	// takes its place, so that a step costs nothing where it stays the same.
+	// takes its place. So a step costs nothing if the context stays the same.
 	// following counts contexts; active is that count during a step, else 0.
 	done      <-chan struct{}
 	unfollow  func() bool

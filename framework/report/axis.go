@@ -35,8 +35,8 @@ func niceStep(x float64) float64 {
 }
 
 // logTicks labels powers of ten, at most about eight of them, and a whole number
-// at the end if it is far enough from the last one; it marks the multiples of
-// powers where there is room.
+// at the end if it is far enough from the last one. It marks the multiples of
+// powers if they have room.
 func logTicks(lo, hi float64) []plot.Tick {
 	first, last := int(math.Floor(math.Log10(lo)+1e-9)), int(math.Ceil(math.Log10(hi)-1e-9))
 	every := (last-first)/8 + 1

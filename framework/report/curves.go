@@ -14,8 +14,9 @@ type Options struct {
 	Agents []string // default: all
 	Labels []string // of Agents in the legend; default: their own
 	// Smooth is the number of grid points in the moving average of a metric that
-	// is not cumulative; 0 and 1 are none. The band is that of the points
-	// averaged, so it is no narrower than the average's own.
+	// is not cumulative; 0 and 1 are none. The band is the mean of the bands of
+	// the averaged points. So it is no narrower than the band of the average
+	// itself.
 	Smooth int
 	// LogX forces a logarithmic or linear axis of steps; nil means the one on
 	// which the recording grid is even.

@@ -32,7 +32,7 @@ type Figure struct {
 	Levels []Level
 }
 
-// Line is one curve. X increases. Where Y is NaN the line has a gap. Low and
+// Line is one curve. X increases. A NaN in Y is a gap in the line. Low and
 // High, of the length of X or empty, bound its band.
 type Line struct {
 	Label        string
@@ -69,7 +69,7 @@ func (f *Figure) WriteSVG(w io.Writer) error {
 	if _, err := c.WriteTo(&buf); err != nil {
 		return err
 	}
-	// Where the font is not installed, one of the same widths.
+	// If the font is not installed, a font of the same widths is used.
 	out := bytes.ReplaceAll(buf.Bytes(), []byte("font-family:Liberation Sans;"),
 		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
 	_, err = w.Write(out)
@@ -254,9 +254,9 @@ func (f *Figure) plot() *plot.Plot {
 	return p
 }
 
-// ranges are those of the lines and levels; bands count, but to at most the
-// lines' own height on either side, so that a wide band at the start does not
-// flatten everything else.
+// ranges are those of the lines and levels. A band counts at most to the lines'
+// own height on either side, so that a wide band at the start does not flatten
+// the rest.
 func (f *Figure) ranges() (x0, x1, y0, y1 float64) {
 	x0, x1, y0, y1 = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	low, high := y0, y1

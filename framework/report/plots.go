@@ -10,8 +10,8 @@ import (
 
 // WritePlots draws each metric of each environment into dir/plots as
 // <environment>-<metric>.svg and .png, and returns the paths of the files in
-// dir. metrics chooses among the metrics, nil means all; one that no agent has a
-// value of is left out. Of opts only Smooth and LogX count.
+// dir. metrics selects the metrics; nil means all. A metric without values of
+// any agent is left out. Of opts only Smooth and LogX count.
 func WritePlots(dir string, s *result.Summary, metrics []result.Metric, opts Options) ([]string, error) {
 	folder := filepath.Join(dir, "plots")
 	if err := os.MkdirAll(folder, 0o777); err != nil {

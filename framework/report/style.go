@@ -21,8 +21,8 @@ var palette = [...]color.NRGBA{
 	{0x00, 0x00, 0x00, 0xFF}, // black
 }
 
-// dashes differ from line to line and with the palette repeat only after 28
-// lines, so that lines are told apart without colour, too.
+// dashes differ from line to line. With the palette they repeat only after 28
+// lines, so lines can also be told apart without colour.
 var dashes = [...][]float64{nil, {7, 2.5}, {7, 2.5, 1.5, 2.5}, {2, 2}}
 
 // lineStyle is the colour and the dash of the i-th line of a figure.

@@ -14,7 +14,7 @@ type task struct {
 	Mean                              string
 }
 
-// newTasks returns the rows of the environments of which something is known.
+// newTasks returns the rows of the environments with known properties.
 func newTasks(m result.Meta) (rows []task) {
 	number := func(x *float64) string {
 		if x == nil {

@@ -11,9 +11,9 @@ import (
 )
 
 // WriteCurvesCSV writes one line for every point of every curve: environment,
-// agent, step, runs, metric, mean, stderr, ci_low, ci_high. What cannot be told
-// is NaN. Points at which no run has a value are left out. If the summary is mixed,
-// a last column "programs" says so.
+// agent, step, runs, metric, mean, stderr, ci_low, ci_high. Unknown values are NaN.
+// Points at which no run has a value are left out. If the summary is mixed, a last
+// column "programs" says so.
 func WriteCurvesCSV(w io.Writer, s *Summary) error {
 	c := newTable(w, s, "environment", "agent", "step", "runs", "metric", "mean", "stderr", "ci_low", "ci_high")
 	for i := range s.Curves {

@@ -15,9 +15,9 @@ type Definition struct {
 	Cumulative bool
 }
 
-// FinalReward is the mean reward of the last tenth of a run: of the windows that
-// begin at or after 9/10 of its steps, or of the last window if there is none.
-// It has no curve; only summaries hold it.
+// FinalReward is the mean reward of the last tenth of a run. It is computed from
+// the windows that begin at or after 9/10 of its steps, or from the last window
+// if there are none. It has no curve; only summaries hold it.
 const FinalReward Metric = "final_reward"
 
 // Metrics lists the known metrics in the order in which they are shown.

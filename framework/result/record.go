@@ -66,11 +66,11 @@ const (
 	Reward           Metric = "reward"            // mean reward of steps t'+1..t
 	CumulativeReward Metric = "cumulative_reward" // sum of rewards of steps 1..t; made from Reward where a record lacks it
 	DiscountedReturn Metric = "discounted_return" // Σ_{k<t} γ^k r_{k+1}, γ the experiment's discount
-	// Regret is, where the model is known, the sum over steps 1..t of the optimal
-	// expected reward minus that of the action taken, for tasks with one state; and
-	// t times the optimal reward per step minus the rewards of steps 1..t for
-	// continuing tasks with several (Jaksch, Ortner & Auer 2010), which may be
-	// negative.
+	// Regret exists if the model is known. For tasks with one state it is the sum
+	// over steps 1..t of the optimal expected reward minus that of the action
+	// taken. For continuing tasks with several states it is t times the optimal
+	// reward per step minus the rewards of steps 1..t (Jaksch, Ortner & Auer 2010),
+	// which may be negative.
 	Regret Metric = "regret"
 	// OptimalAction is the share of steps t'+1..t whose action was optimal,
 	// where the model is known.

@@ -10,7 +10,7 @@ type Task struct {
 	Gain       *float64 `json:"gain,omitempty"`        // optimal reward per step, episodes following each other
 	RandomGain *float64 `json:"random_gain,omitempty"` // reward per step of uniformly random actions
 	Diameter   *float64 `json:"diameter,omitempty"`    // most expected steps that the fastest way between two states takes
-	// Structure is that of the optimal policy's chain: "ergodic"; or "irreducible"
+	// Structure describes the optimal policy's chain: "ergodic"; or "irreducible"
 	// or "unichain", with a period above 1; or "2 closed classes".
 	Structure string `json:"structure,omitempty"`
 	// Mixing is the exploration mixing time of the optimal policy.

@@ -43,9 +43,10 @@ func WriteRecordsTo(fsys disk.FS, dir, name string, recs []Record) error {
 	})
 }
 
-// WriteFile writes a file so that its path holds either what it held before or
-// all that write wrote: through a temporary file beside it, whose name begins
-// with a dot and ends in .tmp, synced and then renamed. The writer is buffered.
+// WriteFile writes a file so that its path holds either the old content or all
+// that write wrote. It writes a temporary file beside it, whose name begins
+// with a dot and ends in .tmp, syncs it and then renames it. The writer is
+// buffered.
 func WriteFile(path string, write func(io.Writer) error) error {
 	return disk.WriteFile(disk.OS{}, path, write)
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// CheckAgent checks an agent as its author writes it, and the lanes that
-// vector.VectorizeAgent makes of it, on environments as spec describes them.
-// newAgent makes a fresh one at every call. The result is nil or every broken
-// rule: see Broken.
+// CheckAgent checks an agent in the form in which its author writes it, and the
+// lanes that vector.VectorizeAgent makes of it. The environments are those that
+// spec describes. newAgent makes a fresh agent at every call. The result is nil
+// or every broken rule: see Broken.
 func CheckAgent(ctx context.Context, newAgent func(seed uint64) (framework.Agent, error), spec framework.Spec) error {
 	if err := spec.Validate(); err != nil {
 		return fmt.Errorf("rltest: %w", err)

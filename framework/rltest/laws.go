@@ -38,9 +38,9 @@ const (
 	// It is tried in tasks that continue: where episodes end, it changes the task.
 	ShiftedRewards Rule = "shifted-rewards"
 	// ContinuingForm: an agent earns the same per step if ends of episodes are not
-	// shown and the last step leads to the next start. Agents for which an end is
-	// worth nothing break it: they maximise the reward of an episode, not that of a
-	// step.
+	// shown and the last step leads to the next start. Agents that give the end of
+	// an episode the value 0 break it: they maximise the reward of an episode, not
+	// that of a step.
 	ContinuingForm Rule = "continuing-form"
 )
 
@@ -60,10 +60,10 @@ const (
 
 // CheckLaws plays an agent in small finite tasks and in other views of them, with
 // the same draws, and compares rewards run by run: 24 runs of 300 steps each. The
-// result is nil or every law that the agent breaks but does not declare in its
-// description, and every law that it declares without a reason or that is none: see
-// Broken. The error wraps framework.ErrUnsupported if the agent is for none of the
-// tasks.
+// result is nil or a list of broken rules (see Broken). It has every law that the
+// agent breaks but does not declare in its description, every law declared without
+// a reason, and every declared name that is no law. The error wraps
+// framework.ErrUnsupported if the agent accepts none of the tasks.
 func CheckLaws(ctx context.Context, p vector.Plugin, params json.RawMessage) error {
 	d, err := p.Describe(ctx)
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 var pluginID = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*@[0-9A-Za-z.+-]+$`)
 
 // CheckPlugin checks a plugin's description and the lanes that it opens with the
-// given parameters. An agent is checked on environments as specs describe them,
-// or, without specs, on Specs: on all those that it does not refuse with an error
-// wrapping framework.ErrUnsupported, of which there must be one. The result is
-// nil or every broken rule: see Broken.
+// given parameters. An agent is checked on all environments that specs describe
+// (without specs: Specs), except those that it refuses with an error wrapping
+// framework.ErrUnsupported. It must accept at least one. The result is nil or
+// every broken rule: see Broken.
 func CheckPlugin(ctx context.Context, p vector.Plugin, params json.RawMessage, specs ...framework.Spec) error {
 	d, err := p.Describe(ctx)
 	if err != nil {

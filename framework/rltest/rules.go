@@ -64,7 +64,7 @@ const (
 	// actions as the action space and expected rewards within the spec's bounds.
 	ModelFits Rule = "model-fits"
 	// RenderChangesNothing: an environment that can be rendered is drawn as text,
-	// and goes on as if nobody had looked.
+	// and the drawing does not change what follows.
 	RenderChangesNothing Rule = "render-changes-nothing"
 	// RolloutIsSteps: an environment with the ability RollOut
 	// yields what it yields step by step, bit for bit.
@@ -72,7 +72,7 @@ const (
 )
 
 // The rules of agents. Works, InputUnchanged, FillsColumns, IdleUntouched and
-// LanesIndependent hold for them, too.
+// LanesIndependent also hold for them.
 const (
 	// ActionInSpace: every action that is used is in the action space.
 	ActionInSpace Rule = "action-in-space"
@@ -94,7 +94,7 @@ const (
 )
 
 // The rules of agents with options, vector.OptionAgent. Works, InputUnchanged,
-// FillsColumns, LanesIndependent and NewRunForgets hold for their decisions, too.
+// FillsColumns, LanesIndependent and NewRunForgets also hold for their decisions.
 const (
 	// ProblemSound: every decision that a lane faces passes options.Problem.Check.
 	ProblemSound Rule = "problem-sound"

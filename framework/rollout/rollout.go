@@ -1,6 +1,6 @@
-// Package rollout learns about an environment whose model nobody tells: it follows
-// a policy in many runs at once and counts what leads where. It imports the
-// contract, its seeds, and mdp.
+// Package rollout learns about an environment with an unknown model. It follows a
+// policy in many runs at once and counts the transitions. It imports the contract,
+// its seeds, and mdp.
 package rollout
 
 import (
@@ -27,13 +27,14 @@ type Options struct {
 // Sample is what was seen of an environment in which episodes follow each other:
 // what ends one leads to the start of the next.
 type Sample struct {
-	// Counts has the steps of all runs. The last one of a run counts as the end of an
-	// episode if it leads where no step was seen to leave, or did end one: it leads to
-	// where the run began. So every observation that is reached is left.
+	// Counts has the steps of all runs. The last step of a run counts as the end of an
+	// episode if it did end one, or if no step was seen to leave its next observation.
+	// Then it leads to where the run began. So every observation that is reached is
+	// also left.
 	Counts *mdp.Counts
-	// Rewards is the mean reward per step of each run, and Visits[i][s] the share of
-	// run i's steps that were taken in observation s, both over the later half of the
-	// run. NaN in a run that took no step there.
+	// Rewards is the mean reward per step of each run. Visits[i][s] is the share of
+	// run i's steps that were taken in observation s. Both are over the later half of
+	// the run. NaN in a run that took no step there.
 	Rewards []float64
 	Visits  [][]float64
 	Steps   int // taken in all; starts of episodes are none

@@ -1,8 +1,8 @@
-// Package seed says which random numbers belong to whom. Every stream of an
+// Package seed derives all random numbers of an experiment. Every stream of an
 // experiment is a pure function of (root seed, environment id, run, purpose,
-// counter), computed by the counter-based generator Philox4x64-10 (Salmon,
-// Moraes, Dror & Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3"), so
-// no stream depends on how many lanes, workers or processes took part.
+// counter). It is computed by the counter-based generator Philox4x64-10
+// (Salmon, Moraes, Dror & Shaw 2011, "Parallel random numbers: as easy as 1, 2,
+// 3"). So no stream depends on the number of lanes, workers or processes.
 //
 // The agent is not in the key: all agents of an experiment meet the same draws
 // of the same run (common random numbers), and differences between them are
@@ -58,10 +58,10 @@ func Stream(seed uint64, purpose Purpose) *rand.Rand {
 // gamma is the odd number that SplitMix64 counts by.
 const gamma = 0x9E3779B97F4A7C15
 
-// Draw returns number k of a stream of actions, from 0, uniform on [0,1): the
-// upper 53 bits of output k of SplitMix64 seeded with stream (Steele, Lea & Flood
-// 2014, "Fast splittable pseudorandom number generators"). Any language makes the
-// same numbers of it in four lines.
+// Draw returns number k of a stream of actions, from 0, uniform on [0,1). It is
+// the upper 53 bits of output k of SplitMix64 seeded with stream (Steele, Lea &
+// Flood 2014, "Fast splittable pseudorandom number generators"). Any language can
+// compute the same numbers in four lines.
 func Draw(stream uint64, k int) float64 {
 	z := stream + (uint64(k)+1)*gamma
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9

@@ -69,8 +69,8 @@ func (c *Column) AppendBytes(dst []byte) []byte {
 	}
 }
 
-// SetBytes fills the column from data as written by AppendBytes. The length
-// must be exactly that of the column.
+// SetBytes fills the column from data as written by AppendBytes. The data must
+// have exactly the length of the column.
 func (c *Column) SetBytes(data []byte) error {
 	if want := c.Lanes() * c.Width * c.Type.Size(); len(data) != want {
 		return fmt.Errorf("column of %d bytes, want %d (%d lanes of %d %v)", len(data), want, c.Lanes(), c.Width, c.Type)

@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 )
 
-// Sample draws a value of s: uniform over a Discrete or MultiDiscrete space; for
-// each element of a Box uniform between its bounds, exponential beyond a single
-// bound, standard normal without bounds, as Gymnasium does. The value's slices
-// are new. It requires a valid space.
+// Sample draws a value of s, as Gymnasium does. It is uniform over a Discrete or
+// MultiDiscrete space. An element of a Box is uniform between its bounds,
+// exponential beyond a single bound, and standard normal without bounds. The
+// value's slices are new. It requires a valid space.
 func Sample(s Space, rng *rand.Rand) Value {
 	switch s := s.(type) {
 	case Discrete:

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// IQM is the interquartile mean: the mean of what remains of all values when a
+// IQM is the interquartile mean: the mean of the values that remain when a
 // quarter of them, rounded down, is removed at either end (Agarwal et al. 2021,
 // section 4). NaN of no values.
 func IQM(s Scores) float64 {
@@ -83,8 +83,8 @@ func AverageProfile(s Scores, taus []float64) []float64 {
 }
 
 // ProbabilityOfImprovement is the mean over environments of P(X > Y) + P(X = Y)/2,
-// X and Y being any two runs of the two agents (Agarwal et al. 2021, section 4.3;
-// Mann & Whitney 1947). Both agents have the same environments.
+// where X and Y are any two runs of the two agents (Agarwal et al. 2021, section
+// 4.3; Mann & Whitney 1947). Both agents have the same environments.
 func ProbabilityOfImprovement(x, y Scores) float64 {
 	sum := 0.0
 	for e := range x {
@@ -118,11 +118,11 @@ func win(difference float64) float64 {
 	return 0
 }
 
-// Sensitivity is how much an agent gains if its parameters are tuned for each
-// environment by itself rather than once for all of them: the mean over environments
-// of the best score, minus the best mean score over environments (Adkins, Bowling &
-// White 2024). scores[h][e] is the score of setting h in environment e, normalised so
-// that environments can be averaged. Never negative.
+// Sensitivity is the gain of an agent from tuning its parameters for each environment
+// by itself rather than once for all of them. It is the mean over environments of the
+// best score, minus the best mean score over environments (Adkins, Bowling & White
+// 2024). scores[h][e] is the score of setting h in environment e, normalised so that
+// environments can be averaged. Never negative.
 //
 // The best of noisy means is too high. Choose settings on one half of the runs and
 // evaluate them on the other: chosen is the first half, scores the second (Patterson

@@ -15,8 +15,8 @@ type Interval struct{ Value, Low, High float64 }
 
 // Resampler makes percentile bootstrap intervals (Efron 1979). Each sample draws,
 // within every environment, as many runs as there are, with replacement. Environments
-// are drawn independently, agents jointly: in an environment in which two agents have
-// the same number of runs, a sample holds the same runs of both, so that intervals of
+// are drawn independently, agents jointly. If two agents have the same number of runs
+// in an environment, a sample holds the same runs of both. So intervals of
 // differences make use of common random numbers.
 //
 // A Resampler is not safe for concurrent use.

@@ -1,7 +1,8 @@
-// Package stat holds the statistics that rlrun draws conclusions with: aggregate
-// scores and their bootstrap intervals (Agarwal et al. 2021), tests for paired and
-// unpaired runs, corrections for several tests, ranks over environments (Demšar
-// 2006), and a sequential test that stops when a comparison is decided.
+// Package stat holds the statistics behind rlrun's conclusions: aggregate scores
+// and their bootstrap intervals (Agarwal et al. 2021), tests for paired and
+// unpaired runs, and corrections for several tests. It also has ranks over
+// environments (Demšar 2006), and a sequential test that stops when a comparison
+// is decided.
 //
 // It knows nothing of experiments or files and imports gonum only. docs/statistics.md
 // says when rlrun uses which. Functions that draw random numbers take their seed, so

@@ -15,9 +15,9 @@ func Holm(p []float64) []float64 {
 	return out
 }
 
-// BenjaminiHochberg adjusts p values so that comparing each with α keeps the expected
-// share of false rejections among all at most α, for independent or positively
-// dependent tests (Benjamini & Hochberg 1995).
+// BenjaminiHochberg adjusts p values for independent or positively dependent tests
+// (Benjamini & Hochberg 1995). If each is compared with α, the expected share of
+// false rejections among all rejections is at most α.
 func BenjaminiHochberg(p []float64) []float64 {
 	order := ascending(p)
 	out := make([]float64, len(p))

@@ -70,8 +70,9 @@ func Friedman(scores [][]float64) FriedmanTest {
 	return t
 }
 
-// NemenyiQ is the critical value q_α of the Nemenyi test for k agents: that of the
-// studentised range with infinite degrees of freedom, over √2 (Demšar 2006, table 5).
+// NemenyiQ is the critical value q_α of the Nemenyi test for k agents: the critical
+// value of the studentised range with infinite degrees of freedom, over √2 (Demšar
+// 2006, table 5).
 func NemenyiQ(k int, alpha float64) float64 {
 	return StudentizedRangeQuantile(1-alpha, k, math.Inf(1)) / math.Sqrt2
 }
@@ -84,9 +85,9 @@ func NemenyiCD(k, n int, alpha float64) float64 {
 	return NemenyiQ(k, alpha) * math.Sqrt(float64(k*(k+1))/(6*float64(n)))
 }
 
-// Wilcoxon is the signed rank test of paired differences (Wilcoxon 1945): w is the
-// smaller of the two rank sums, p two-sided and exact for the ranks as they are, ties
-// among them included. Differences of zero are left out. p is 1 if none is left.
+// Wilcoxon is the signed rank test of paired differences (Wilcoxon 1945). w is the
+// smaller of the two rank sums. p is two-sided and exact for the given ranks,
+// including ties. Differences of zero are left out. p is 1 if none is left.
 func Wilcoxon(d []float64) (w, p float64) {
 	var size []float64
 	var positive []bool
@@ -129,10 +130,10 @@ func Wilcoxon(d []float64) (w, p float64) {
 	return float64(smaller) / 2, min(1, 2*p)
 }
 
-// Cliques groups agents of which no two differ: maximal ranges, in the order of mean
-// ranks, within which differs is false for every pair. order lists agents from best
-// to worst; a clique is a pair of positions in it, the last included. Ranges of one
-// agent are left out.
+// Cliques groups agents that do not differ. It returns the maximal ranges, in the
+// order of mean ranks, within which differs is false for every pair. order lists
+// agents from best to worst; a clique is a pair of positions in it, the last
+// included. Ranges of one agent are left out.
 func Cliques(order []int, differs func(a, b int) bool) [][2]int {
 	var out [][2]int
 	for first := range order {

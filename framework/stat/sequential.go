@@ -86,11 +86,11 @@ func (v Verdict) Runs() int {
 	return v.Looks[len(v.Looks)-1].Runs
 }
 
-// Test looks at the blocks in turn until it decides. blocks[k] holds the differences
-// of block k, fewer than planned where pairs are missing; blocks that are not there yet
-// are absent. Random sign vectors, of tests with more than 20 planned runs, come from
-// seed. The verdict is a function of the blocks and the seed: looking again with more
-// blocks repeats the earlier looks.
+// Test looks at the blocks in turn until it decides. blocks[k] holds the differences of
+// block k, fewer than planned if pairs are missing. Blocks that do not exist yet are
+// absent. Random sign vectors, of tests with more than 20 planned runs, come from seed.
+// The verdict is a function of the blocks and the seed: looking again with more blocks
+// repeats the earlier looks.
 func (d Design) Test(blocks [][]float64, seed uint64) Verdict {
 	looks := d.Looks()
 	blocks = blocks[:min(len(blocks), looks)]

@@ -15,7 +15,7 @@ const manyValues = 10_000
 // cut greatest values, and the interval of the given level by Tukey & McLaughlin
 // (1963). The interval is Student's, with n-2cut-1 degrees of freedom and the
 // standard error s_w √n / (n-2cut). s_w is the standard deviation of the winsorized
-// sample: each of the cut values is replaced by the nearest one that remains. At
+// sample, in which the nearest remaining value replaces each of the cut values. At
 // least two values must remain.
 func TrimmedInterval(ascending []float64, cut int, level float64) Interval {
 	n := len(ascending)

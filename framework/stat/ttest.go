@@ -7,8 +7,8 @@ import (
 )
 
 // TTest is the result of a t test of a difference of means: the statistic, its
-// degrees of freedom, the two-sided p value, the difference and its interval. What too
-// few values cannot tell is NaN.
+// degrees of freedom, the two-sided p value, the difference and its interval. Numbers
+// that need more values than there are are NaN.
 type TTest struct {
 	T, DF, P float64
 	Interval

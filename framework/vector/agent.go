@@ -8,9 +8,9 @@ import (
 	"github.com/rlrun/rlrun/framework/space"
 )
 
-// Feedback is what an agent receives: one entry a lane in every slice. Where
-// Signals is Continue it is the outcome of the action the agent selected last;
-// where it is NewEpisode or NewRun only the observation counts.
+// Feedback is what an agent receives: one entry a lane in every slice. If the
+// signal is Continue, it is the outcome of the action that the agent selected
+// last. If it is NewEpisode or NewRun, only the observation counts.
 type Feedback struct {
 	Signals []Signal
 	// Seeds holds, where Signals is NewRun, the seed of the agent's random
@@ -32,9 +32,9 @@ func NewFeedback(spec framework.Spec, lanes int) *Feedback {
 // concurrent use.
 type Agent interface {
 	// Step lets every lane learn from the outcome of its last action, then
-	// select the next one into actions, whose slices the caller owns. Where an
-	// episode ended (Terminated or Truncated) the lane learns and its action is
-	// not used.
+	// select the next one into actions, whose slices the caller owns. If an
+	// episode ended (Terminated or Truncated), the lane learns and its action
+	// is not used.
 	Step(ctx context.Context, in *Feedback, actions *space.Column) error
 	// Abilities returns what the agent can do besides. It does not change.
 	Abilities() AgentAbilities
@@ -79,7 +79,7 @@ func Load(ctx context.Context, agent Agent, lane int, state []byte) error {
 type LaneAgent interface {
 	Agent
 	// StepLane is Step for one lane, whose signal is Continue and whose episode
-	// goes on, and not a call for any other: the lane learns that its last action
-	// was paid reward and led to observation, and selects the next.
+	// goes on. It does not touch other lanes. The lane learns that its last
+	// action was paid reward and led to observation, and selects the next.
 	StepLane(lane int, observation int64, reward float64) (action int64, err error)
 }

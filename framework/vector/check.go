@@ -8,10 +8,10 @@ import (
 )
 
 // Check reports the first answer of an environment that breaks the contract, as
-// a *LaneError wrapping ErrInvalidAnswer: a reward that is not finite, an
-// observation outside its space, a first time step with a reward or a flag, the
-// end of an episode in an environment that has none. It requires columns of the
-// right length.
+// a *LaneError wrapping ErrInvalidAnswer. Such an answer is a reward that is
+// not finite, an observation outside its space, a first time step with a reward
+// or a flag, or the end of an episode in an environment that has none. It
+// requires columns of the right length.
 func (t *TimeSteps) Check(spec *framework.Spec, signals []Signal) error {
 	discrete, fast := spec.Observation.(space.Discrete)
 	for i, s := range signals {

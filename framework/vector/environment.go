@@ -19,8 +19,8 @@ const (
 	// Continue is an ordinary step.
 	Continue
 	// NewEpisode starts the next episode of the lane's run. The environment
-	// ignores the action, draws the initial state from the lane's seed and
-	// answers with reward 0 and both flags false; the agent learns nothing from
+	// ignores the action, draws the initial state from the lane's seed, and
+	// answers with reward 0 and both flags false. The agent learns nothing from
 	// this call and acts on its observation.
 	NewEpisode
 	// NewRun is NewEpisode, and the lane belongs to another run from now on: an

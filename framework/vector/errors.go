@@ -10,9 +10,9 @@ import (
 type LaneError struct {
 	Lane int
 	Err  error
-	// Suspected says that the process with all lanes died or hung while it was in
-	// this one, and that nothing else speaks against the lane: what another left
-	// behind, or how much all of them need together, may be to blame as well.
+	// Suspected says that the process with all lanes died or hung while it worked
+	// on this lane. There is no other evidence against the lane. Another lane, or
+	// the memory that all of them need together, may also be the cause.
 	Suspected bool
 }
 
@@ -26,14 +26,14 @@ func (e *LaneError) Unwrap() error { return e.Err }
 // LaneEnvironment.
 type AgentError struct{ Err error }
 
-// Error is that of the agent.
+// Error returns the error of the agent.
 func (e *AgentError) Error() string { return fmt.Sprintf("agent: %v", e.Err) }
 
 // Unwrap returns the agent's error.
 func (e *AgentError) Unwrap() error { return e.Err }
 
-// LanesError says that a batch failed where nobody can tell in which of its lanes:
-// lanes From to To−1 were in the call.
+// LanesError says that a batch failed and that no single lane can be named. Lanes
+// From to To−1 were in the call.
 type LanesError struct {
 	From, To int
 	Err      error

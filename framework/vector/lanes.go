@@ -2,11 +2,11 @@ package vector
 
 import "context"
 
-// NoteLanes returns a context for the calls of a Environment or Agent:
-// those that step their lanes one after the other note in *at where they are. It is
-// the number of a lane plus 1 while that lane's code runs, 0 otherwise. If *at is
-// memory shared with another process, that knows which lane ended or stopped this
-// one. Vectorize and VectorizeAgent do it. A nil at is for nobody.
+// NoteLanes returns a context for the calls of an Environment or Agent. Lanes that
+// are stepped one after the other note the current one in *at. It is the number of
+// a lane plus 1 while that lane's code runs, 0 otherwise. If *at is memory shared
+// with another process, that process knows which lane ended or stopped this one.
+// Vectorize and VectorizeAgent do it. If at is nil, nothing is noted.
 func NoteLanes(ctx context.Context, at *uint32) context.Context {
 	if at == nil {
 		return ctx

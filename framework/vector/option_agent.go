@@ -7,9 +7,9 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// OptionAgent is an Agent whose exploration the host may take over: it
+// OptionAgent is an Agent whose exploration the host may take over. It
 // describes the bandit over options that the reduction makes of a lane's state
-// (docs/theory.md §3.4), the host decides, and the agent follows the chosen
+// (docs/theory.md §3.4). The host decides, and the agent follows the chosen
 // option until the host decides again. An agent that is only ever stepped by
 // Step explores in its own way, if it has one, and is greedy otherwise.
 //
@@ -22,18 +22,17 @@ type OptionAgent interface {
 	// host that means to decide. Its error wraps ErrUnsupported for a kind that
 	// the agent cannot make in its environment.
 	Offer(ctx context.Context, kinds []options.Kind) error
-	// StepOptions is Step, but for the lanes where epochs is true: such a lane
-	// learns, selects no action, and describes the decision it faces in its
-	// entry of problems. The host supplies the terms of the problem that are its
-	// own: Step, Hold, ExplorationCost and Capped. The slices of a problem belong to the
-	// agent and are valid until the next call. Lanes that are idle, or whose
-	// episode just ended, have no epoch.
+	// StepOptions is Step, except for the lanes where epochs is true. Such a lane
+	// learns, selects no action, and describes its decision in its entry of problems.
+	// The host supplies the terms of the problem that are its own: Step, Hold,
+	// ExplorationCost and Capped. The slices of a problem belong to the agent and are
+	// valid until the next call. Lanes that are idle, or whose episode just ended, have
+	// no epoch.
 	StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error
-	// Choose ends the epochs of the last StepOptions: a lane with an entry ≥ 0 in
-	// choices follows that option (an index of its problem's Arms and, after them, Pairs) from now on,
-	// and selects its action by it. Other lanes are left alone. The greedy option is
-	// greedy for what the lane knows by then, at every step; others should stay what
-	// they were when they were chosen.
+	// Choose ends the epochs of the last StepOptions. A lane with an entry ≥ 0 in choices follows that
+	// option from now on (an index of its problem's Arms and, after them, Pairs), and selects its
+	// action by it. Other lanes are left alone. At every step the greedy option uses all that the lane
+	// has learned. Others should stay as they were when they were chosen.
 	Choose(ctx context.Context, choices []int, actions *space.Column) error
 	// GreedyPolicy returns the greedy action of a lane in every observation of a
 	// Discrete space, counted from 0 like the actions, into dst, which is grown as

@@ -12,9 +12,9 @@ import (
 )
 
 // Rollout asks for many steps of every lane under a policy that is a table, in one
-// call. What comes of it is what Steps calls of Environment.Step would give,
-// bit for bit: the actions are drawn from streams of their own, of which the
-// environment's draws know nothing.
+// call. The result equals that of Steps calls of Environment.Step, bit for bit.
+// The actions are drawn from streams of their own, which do not touch the
+// environment's draws.
 type Rollout struct {
 	// Steps is the number of steps, T ≥ 1. Starting an episode is one of them.
 	Steps int
@@ -174,9 +174,9 @@ func (r *roller) prepare(t int, out *Trajectories) (any bool) {
 	return any
 }
 
-// keep stores what step t yielded. An observation outside its space has no row in
-// the policy: whoever asked for the rollout finds it with Trajectories.Check, but
-// the lane must stop here.
+// keep stores the result of step t. An observation outside its space has no row
+// in the policy, so the lane must stop here. The caller of the rollout finds the
+// fault with Trajectories.Check.
 func (r *roller) keep(t int, out *Trajectories) {
 	rows := int64(len(r.cumulative) / r.actions)
 	for i, signal := range r.in.Signals {

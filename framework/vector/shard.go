@@ -33,8 +33,8 @@ type sharded []Plugin
 // Describe implements Plugin.
 func (s sharded) Describe(ctx context.Context) (Description, error) { return s[0].Describe(ctx) }
 
-// OpenEnvironment implements Plugin. Where there are fewer lanes than plugins
-// some of these hold none.
+// OpenEnvironment implements Plugin. If there are fewer lanes than plugins,
+// some plugins hold none.
 func (s sharded) OpenEnvironment(ctx context.Context, params json.RawMessage, lanes int) (Environment, error) {
 	if lanes < 1 {
 		return s[0].OpenEnvironment(ctx, params, lanes) // which says what is wrong

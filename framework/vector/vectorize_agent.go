@@ -12,12 +12,12 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// VectorizeAgent lifts single agents to lanes. newAgent is called at the start
-// of every run with the seed of the agent's random streams, and once here to see
-// what the agent can do; a panic in one lane becomes an error that names the lane.
-// Lanes have the optional abilities of the agents: see AgentBatcher, Optioner,
-// Saver and Loader. An agent that is an io.Closer is closed when its lane's next run
-// begins, or with the lanes.
+// VectorizeAgent lifts single agents to lanes. newAgent is called at the start of
+// every run with the seed of the agent's random streams. It is also called once
+// here, to find the agent's abilities. A panic in one lane becomes an error that
+// names the lane. Lanes have the optional abilities of the agents: see AgentBatcher,
+// Optioner, Saver and Loader. An agent that is an io.Closer is closed when its
+// lane's next run begins, or with the lanes.
 func VectorizeAgent(newAgent func(seed uint64) (framework.Agent, error), spec framework.Spec, lanes int) (Agent, error) {
 	if lanes < 1 {
 		return nil, fmt.Errorf("%d lanes; must be at least 1", lanes)

@@ -31,7 +31,7 @@ type state [4]float64
 
 // dynamics is one task. Randomness comes from rng alone.
 type dynamics interface {
-	// spec describes the task, but for its id.
+	// spec describes the task, except for its id.
 	spec() framework.Spec
 	// start draws the first state of an episode.
 	start(x *state, rng *rand.Rand)

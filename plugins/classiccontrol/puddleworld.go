@@ -16,11 +16,11 @@ type puddleWorldParams struct {
 }
 
 // PuddleWorld returns the square with two puddles of Sutton (1996) as a plugin. The
-// state is a point of [0,1]²; the actions move it by 0.05 up, down, right and left,
+// state is a point of [0,1]². The actions move it by 0.05 up, down, right and left,
 // with normal noise of deviation 0.01 on both coordinates, but not out of the
 // square. An episode starts at a uniformly random point outside the goal, which is
-// the corner x + y ≥ 1.9. A step costs 1, and 400 times the depth in each puddle
-// where it leads; the puddles are what is within 0.1 of the segments from (0.1,
+// the corner x + y ≥ 1.9. A step costs 1, and 400 times the depth of its end in
+// each puddle. The puddles are all points within 0.1 of the segments from (0.1,
 // 0.75) to (0.45, 0.75) and from (0.45, 0.4) to (0.45, 0.8).
 //
 // The paper leaves open how large the goal is, what is paid where the puddles

@@ -12,8 +12,8 @@ func lowBandit(rng *rand.Rand) (*catalog.Task, error) {
 	return arms(between(rng, 8, 16), func() float64 { return skewed(rng, 14) })
 }
 
-// manyArms is a Bernoulli bandit of which a short run can try each arm only a few
-// times.
+// manyArms is a Bernoulli bandit with many arms: a short run can try each of them
+// only a few times.
 func manyArms(rng *rand.Rand) (*catalog.Task, error) {
 	return arms(between(rng, 30, 60), func() float64 { return uniform(rng, 0, 0.8) })
 }

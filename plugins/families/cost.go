@@ -10,8 +10,8 @@ import (
 // cost is a stochastic shortest path (Bertsekas & Tsitsiklis 1991): every step
 // costs 0.5 to 1.5 until the end is reached. One action of a state leads forward,
 // two lead somewhere behind or just ahead, and all slip to a random place with
-// probability 0.25. What is best per step is not what is best per episode: a cheap
-// place to wait costs least per step.
+// probability 0.25. The best policy per step differs from the best policy per
+// episode: a cheap place to wait costs least per step.
 func cost(rng *rand.Rand) (*catalog.Task, error) {
 	const actions = 3
 	end := between(rng, 12, 20)

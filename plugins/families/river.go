@@ -7,8 +7,8 @@ import (
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
 
-// river is a chain after RiverSwim (Strehl & Littman 2004): moving left always
-// succeeds and pays a little at the left end; moving right succeeds rarely, drifts
+// river is a chain after RiverSwim (Strehl & Littman 2004). Moving left always
+// succeeds and pays a little at the left end. Moving right succeeds rarely, drifts
 // back sometimes, and pays 1 at the right end.
 func river(rng *rand.Rand) (*catalog.Task, error) {
 	n, up, back, small := between(rng, 6, 12), uniform(rng, 0.3, 0.4), uniform(rng, 0.03, 0.08), uniform(rng, 0.005, 0.02)

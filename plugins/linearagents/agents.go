@@ -1,12 +1,12 @@
-// Package linearagents is agents for observations that are numbers: values are
-// linear in the features of tile coding (plugins/internal/tiles), learned by
-// semi-gradient methods (Sutton & Barto 2018, ch. 10 and 12).
+// Package linearagents has the agents for observations that are numbers. Values
+// are linear in the features of tile coding (plugins/internal/tiles), and are
+// learned by semi-gradient methods (Sutton & Barto 2018, ch. 10 and 12).
 //
-// All refuse, with an error wrapping framework.ErrUnsupported, environments whose
-// observations are not a framework/space.Box with finite bounds, unless the
-// parameters low and high supply them, or whose actions are not Discrete. All
-// bootstrap from the last observation of a truncated episode, and with zero where
-// it terminated. After the start of a run nothing is allocated.
+// All need a framework/space.Box with finite bounds for observations (or bounds
+// from the parameters low and high), and Discrete actions. They refuse other
+// environments with an error wrapping framework.ErrUnsupported. All bootstrap
+// from the last observation of a truncated episode, and with zero where it
+// terminated. After the start of a run nothing is allocated.
 package linearagents
 
 import (

@@ -18,7 +18,7 @@ type bootstrapParams struct {
 // observations and bootstrap their data online (Dimitrakakis 2006; Osband et al.
 // 2016) as a plugin. Each begins with its own draw of a prior and learns from steps
 // with random weights by the semi-gradient (Sutton & Barto 2018, §10.1, with the
-// maximum of §6.5 in the target): every weight of the n features active in s and of
+// maximum of §6.5 in the target). Every weight of the n features active in s and of
 // action a moves by
 //
 //	(α/n) w_k (r + γ max_b Q_k(s',b) − Q_k(s,a)),
@@ -145,8 +145,8 @@ func (x *bootstrap) Means() []float64 {
 	return x.scratch
 }
 
-// Visits implements options.TableAgent: there are none, and options that go by them
-// are refused.
+// Visits implements options.TableAgent. There are no visits, and options that need
+// them are refused.
 func (x *bootstrap) Visits() (*options.Visits, int) { return nil, 0 }
 
 func (x *bootstrap) Offer(kinds []options.Kind) error {

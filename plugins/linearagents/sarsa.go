@@ -17,8 +17,8 @@ type sarsaParams struct {
 }
 
 // SARSA returns semi-gradient SARSA(λ) with binary features (Sutton & Barto 2018,
-// §10.1 and the box of §12.7) as a plugin: with δ = r + γ Q(s',a') − Q(s,a), where
-// a' is the action selected next, every weight moves by α δ times its trace, and
+// §10.1 and the box of §12.7) as a plugin. Let δ = r + γ Q(s',a') − Q(s,a), where
+// a' is the action selected next. Every weight moves by α δ times its trace, and
 // traces fade by γλ. It values the policy that it follows, exploration included.
 // The next action is selected before the weights move. At a truncation a' is
 // selected, but not taken. Traces below 1e-3 are gone.

@@ -1,6 +1,6 @@
-// Package modelagents is the agents for finite tasks that learn a model and plan
-// with it, each a plugin, and those that hold several models for a host to explore
-// by. They take an observation for a Markov state.
+// Package modelagents has the agents for finite tasks that learn a model and plan
+// with it, each a plugin. It also has those that hold several models, by which a
+// host explores. They assume that an observation is a Markov state.
 //
 // All refuse, with an error wrapping framework.ErrUnsupported, environments whose
 // observations or actions are not framework/space.Discrete, and those with more

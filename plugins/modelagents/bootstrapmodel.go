@@ -195,7 +195,7 @@ func (x *bootstrapModel) Begin(s int) int {
 	return x.Act(s)
 }
 
-// arrive takes in that an action is to be taken in s.
+// arrive records that an action is to be taken in s.
 func (x *bootstrapModel) arrive(s int) {
 	x.terminals.Remove(s)
 	if !x.within {

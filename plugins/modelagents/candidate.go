@@ -45,7 +45,7 @@ func (x *candidateFollower) action(s int) int {
 	return x.execution.SelectAction(s, x.scratch, x.rng)
 }
 
-// advance takes in that the last action led to next.
+// advance records that the last action led to next.
 func (x *candidateFollower) advance(r float64, next int) {
 	if x.policy == nil && x.execution.Step(r, next, x.rng) && x.repeats != nil {
 		x.draw(next)

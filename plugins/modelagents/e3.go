@@ -19,13 +19,13 @@ type e3Params struct {
 
 // E3 returns E³, explicit explore or exploit (Kearns & Singh 2002), as a plugin. In
 // states that are not known it takes the action taken least often there: balanced
-// wandering. In known ones it holds, for T steps or until an unknown state is
-// entered, one of two policies: if an unknown state can be reached in that time with
-// a chance of at least escape, the one that makes that chance largest, else the one
-// that is best in the model of the known states, outside of which every step pays
-// the smallest reward. By the paper's explore-or-exploit lemma the
-// second is then nearly best; so the form implemented is the one that need not know
-// the optimal return.
+// wandering. In known ones it holds one of two policies for T steps, or until it
+// enters an unknown state. If it can reach an unknown state in that time with a
+// chance of at least escape, it takes the policy with the largest such chance.
+// Otherwise it takes the best policy in the model of the known states, outside of
+// which every step pays the smallest reward. By the paper's explore-or-exploit lemma
+// the second is then nearly best. This form of the algorithm does not need the
+// optimal return.
 //
 // Plans are made when a state becomes known or the visits to a pair of known states
 // have doubled (the latter is ours). E³ assumes that observations are Markov states,

@@ -20,7 +20,7 @@ type mbieParams struct {
 //
 //	Q(s,a) = r̂(s,a) + β/√n(s,a) + γ Σ_u p̂(u|s,a) max_b Q(u,b),
 //
-// where pairs that were never tried have the largest return there can be, which no
+// where pairs that were never tried have the largest possible return, which no
 // other may exceed (the latter is ours; it leaves Q optimistic). It assumes that
 // rewards are bounded. The solution is kept up to date to a residual of 1e-3 of the
 // range of rewards.

@@ -24,18 +24,18 @@ type optimisticParams struct {
 //
 //	Q(s,a) = (n q̂ + w E)/(n + w) + ν (β R/√n + ρ ḡ/n),   q̂ = r̂(s,a) + γ Σ_u p̂(u|s,a) max_b Q(u,b),
 //
-// n being the tries of (s,a) and R the range of rewards. A pair never tried has the
-// value E, the best there can be: the largest reward for ever in tasks that go on;
-// in tasks that end the largest reward once, or the best return of an episode so
-// far if that is more, and what follows.
+// Here n is the number of tries of (s,a), and R the range of rewards. A pair never
+// tried has the largest possible value E. In continuing tasks this is the largest
+// reward for ever. In tasks that end it is the largest reward once, or the best
+// return of an episode so far if that is more, and then the value of what follows.
 //
 //   - w is a number of made up steps that led to a state never visited, as good as
 //     E: the Garden of Eden of Szita & Lőrincz (2008). Its size is learned from how
 //     often such states have been found, less for an action that has found fewer than
 //     its share, and 0 when all have been visited.
-//   - β R/√n is the bonus of MBIE-EB (Strehl & Littman 2008). ρ ḡ/n, where ḡ is the
-//     mean reward so far as a distance from the nearer bound, makes up for a first
-//     try that misled.
+//   - β R/√n is the bonus of MBIE-EB (Strehl & Littman 2008). ρ ḡ/n corrects a
+//     first try that misled; ḡ is the mean reward so far, as a distance from the
+//     nearer bound.
 //   - ν is the share of pairs with more than one outcome among those tried twice:
 //     where nothing is random, one try tells all.
 //
@@ -46,7 +46,8 @@ func OptimisticModel() vector.Plugin {
 		optimisticParams{Gamma: 0.99, Criterion: "run"},
 		func(p optimisticParams, t finite.Task) (func() modelbased.Design, error) {
 			follows := p.Criterion == "run" && !t.Spec.Continuing
-			// What trying again may cost: the steps that count, shared by the pairs.
+			// The affordable cost of trying again: the steps that count, shared by
+			// the pairs.
 			share := 1 / (1 - p.Gamma) / float64(t.States*t.Actions)
 			unseen, retry, beta := min(max(1, 20*share), 50), 0.5*max(1, share), 0.03
 			if follows {
@@ -210,7 +211,8 @@ func (u *discoveryModel) share(action int) float64 {
 	return min(1, (priorShape+own.found)/(priorShape+u.all.found*own.exposed/u.all.exposed))
 }
 
-// visit takes in that a state was visited. It tells whether that was the last.
+// visit records that a state was visited. It reports whether that was the last
+// one.
 func (u *discoveryModel) visit(s int) bool {
 	if u.visited[s] {
 		return false
@@ -220,8 +222,8 @@ func (u *discoveryModel) visit(s int) bool {
 	return u.left == 0
 }
 
-// step takes in a step of a pair of an action that was tried before times, of which it
-// had one outcome only or not, before and after.
+// step records a step of a pair. Its action was tried before times. The flags say
+// whether the pair had only one outcome, before and after the step.
 func (u *discoveryModel) step(action int, before float64, wasNoisy, isNoisy bool, r float64, next int) {
 	u.steps++
 	u.earned += r
@@ -242,7 +244,7 @@ func (u *discoveryModel) step(action int, before float64, wasNoisy, isNoisy bool
 	}
 }
 
-// end takes in that an episode ended. It tells whether E has grown.
+// end records that an episode ended. It reports whether E has grown.
 func (u *discoveryModel) end() bool {
 	best := u.best
 	if u.ends {

@@ -10,8 +10,8 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
-// posterior is a belief over models of which samples are drawn: independent Dirichlet
-// rows and mean rewards.
+// posterior is a belief over models, from which samples are drawn: independent
+// Dirichlet rows and mean rewards.
 type posterior struct {
 	alpha   float64 // of each successor
 	rewards normalReward

@@ -33,7 +33,7 @@ const maxAverage = 2000
 // for an episode, repeat. Rows of transition probabilities are independent
 // Dirichlet, mean rewards of pairs independent normal with normal noise of known
 // precision. It assumes that observations are Markov states, and that termination
-// is a property of the state entered: a state in which an episode ended is worth
+// is a property of the entered state: a state in which an episode ended is worth
 // nothing until an action is taken in it. A truncated step teaches like any other.
 func PSRL() vector.Plugin {
 	return psrlPlugin("rlrun/psrl@1",

@@ -16,12 +16,13 @@ type rmaxParams struct {
 	Bounds
 }
 
-// RMAX returns R-MAX (Brafman & Tennenholtz 2002) as a plugin: the best policy of a
-// model in which what is known leads where it was seen to lead, and all else to
-// where every step pays the largest reward (nothing in tasks that end and whose
-// rewards are all losses). It plans when a pair becomes known, from the last solution
-// on. It assumes that observations are Markov states, that the largest reward is
-// known, and of termination what PSRL does. A truncated step teaches like any other.
+// RMAX returns R-MAX (Brafman & Tennenholtz 2002) as a plugin. It follows the best
+// policy of an optimistic model. There, known pairs have the transitions seen. All
+// other pairs lead to a state where every step pays the largest reward (nothing in
+// tasks that end and whose rewards are all losses). It plans when a pair becomes
+// known, from the last solution on. It assumes that observations are Markov states,
+// that the largest reward is known, and the same as PSRL about termination. A
+// truncated step teaches like any other.
 func RMAX() vector.Plugin {
 	return modelbased.Plugin("rlrun/r-max@1",
 		"R-MAX (Brafman & Tennenholtz 2002): the best policy of a model in which all that is not known pays the largest reward for ever.",

@@ -38,11 +38,12 @@ func checkHorizon(horizon int, t finite.Task) error {
 }
 
 // UCBVI returns upper confidence bound value iteration (Azar, Osband & Munos 2017)
-// as a plugin, in the simplified form of Osband's TabulaRL: at the start of episode
-// k, backward induction on the expected model, in which (s,a) with h steps to go
-// is paid c(n_r) + (h−1) c(n_p) on top, c(n) = scaling √(2 ln(2+k)/n), where n_r is
-// the precision of the mean reward and n_p the sum of the Dirichlet parameters.
-// The bonuses suit rewards in [0,1]. It assumes what PSRL assumes of the task.
+// as a plugin, in the simplified form of Osband's TabulaRL. At the start of episode
+// k it does backward induction on the expected model. There (s,a) with h steps to
+// go is paid a bonus of c(n_r) + (h−1) c(n_p), with c(n) = scaling √(2 ln(2+k)/n).
+// n_r is the precision of the mean reward, and n_p the sum of the Dirichlet
+// parameters. The bonuses suit rewards in [0,1]. It makes the same assumptions
+// about the task as PSRL.
 func UCBVI() vector.Plugin {
 	return bonusPlugin("rlrun/ucbvi@1",
 		"UCBVI (Azar, Osband & Munos 2017) as simplified in TabulaRL: the best policy of the expected model with upper confidence bonuses.",

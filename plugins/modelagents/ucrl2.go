@@ -15,13 +15,14 @@ type ucrl2Params struct {
 	Bounds
 }
 
-// UCRL2 returns UCRL2 (Jaksch, Ortner & Auer 2010) as a plugin: the best policy of
-// the most rewarding model that the data allow, found by extended value iteration,
-// and kept until the visits to some pair have doubled. It assumes that
-// observations are Markov states, that rewards are bounded and, for its guarantee
-// and reward per step, that every state can be reached from every other. An episode
-// that terminates then goes on in the state in which the next begins; with a horizon
-// termination is what it is for PSRL. A truncated step teaches like any other.
+// UCRL2 returns UCRL2 (Jaksch, Ortner & Auer 2010) as a plugin. It follows the best
+// policy of the most rewarding model that the data allow, found by extended value
+// iteration. It plans again when the visits to some pair have doubled. It assumes
+// that observations are Markov states, that rewards are bounded and, for its
+// guarantee and reward per step, that every state can be reached from every other.
+// An episode that terminates then continues in the state in which the next one
+// begins. With a horizon, termination means the same as for PSRL. A truncated step
+// teaches like any other.
 func UCRL2() vector.Plugin {
 	return modelbased.Plugin("rlrun/ucrl2@1",
 		"UCRL2 (Jaksch, Ortner & Auer 2010): the best policy of the best model within confidence sets.",

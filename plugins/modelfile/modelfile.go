@@ -1,5 +1,5 @@
-// Package modelfile makes environments of files: finite models in the JSON format
-// of mdp.ParseModel, which rlrun mdp reads, too.
+// Package modelfile makes environments from files: finite models in the JSON
+// format of mdp.ParseModel, which rlrun mdp also reads.
 package modelfile
 
 import (

@@ -34,7 +34,7 @@ type lane struct {
 }
 
 // New returns lanes of an environment that walks the model of a task. Episodes of
-// limit steps are truncated; 0 is for no limit. The environment continues if it has
+// limit steps are truncated; 0 means no limit. The environment continues if it has
 // neither a limit nor a terminal state, and its bounds are those of its rewards.
 func New(id string, t *catalog.Task, limit, n int) vector.Environment {
 	low, high := t.Model.RewardBounds()

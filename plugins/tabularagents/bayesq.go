@@ -24,9 +24,9 @@ type bayesQParams struct {
 }
 
 // BayesianQ returns Bayesian Q-learning (Dearden, Friedman & Russell 1998) as a
-// plugin. The discounted return after action a in state s is taken for normal with
-// unknown mean μ and precision τ, the belief about them for normal-gamma, and
-// those of different pairs for independent. It assumes that observations are
+// plugin. The discounted return after action a in state s is assumed to be normal
+// with unknown mean μ and precision τ. The belief about them is normal-gamma, and
+// the beliefs of different pairs are independent. It assumes that observations are
 // Markov states.
 func BayesianQ() vector.Plugin {
 	return finite.Plugin("rlrun/bayesian-q@1",
@@ -142,8 +142,8 @@ func (x *bayesQ) End(r float64, next int, terminated bool) {
 	x.learn(r, next)
 }
 
-// learn takes in that the last action was paid r and led to next, from where the
-// action of the largest mean is taken to follow.
+// learn records that the last action was paid r and led to next. It assumes that
+// the action of the largest mean follows there.
 func (x *bayesQ) learn(r float64, next int) {
 	b := &x.beliefs[x.last]
 	if x.p.Gamma == 0 {
@@ -164,10 +164,10 @@ func (x *bayesQ) learn(r float64, next int) {
 	}
 }
 
-// vpi writes the myopic value of perfect information about each action: what one
-// expects to gain by learning its value exactly, E(μ_a − m)⁺ with m the mean of the
-// best action or, of that one itself, E(m₂ − μ_a)⁺ with m₂ the second best mean
-// (Dearden, Friedman & Russell 1998, §4.2).
+// vpi writes the myopic value of perfect information about each action (Dearden,
+// Friedman & Russell 1998, §4.2). This is the expected gain from learning its value
+// exactly: E(μ_a − m)⁺, with m the mean of the best action. For the best action
+// itself it is E(m₂ − μ_a)⁺, with m₂ the second best mean.
 func vpi(dst []float64, beliefs []bandit.NormalGamma) {
 	best, second := 0, -1
 	for a := 1; a < len(beliefs); a++ {

@@ -13,9 +13,9 @@ import (
 // values have a variance. Dearden, Friedman & Russell (1998) ask for 1+ε.
 const leastAlpha = 1.01
 
-// momentUpdate is the belief after a return r + γR of which the first two moments
-// are known instead of itself (Dearden, Friedman & Russell 1998, §5.1). R is a
-// return as the belief next predicts it: of mean μ and variance (λ+1)β/(λ(α−1)).
+// momentUpdate is the belief after a return r + γR if only the first two moments
+// of R are known (Dearden, Friedman & Russell 1998, §5.1). R is a return as the
+// belief next predicts it: of mean μ and variance (λ+1)β/(λ(α−1)).
 func momentUpdate(b, next bandit.NormalGamma, r, gamma float64) bandit.NormalGamma {
 	variance := (next.Lambda + 1) / next.Lambda * next.Beta / (next.Alpha - 1)
 	b.Update(r+gamma*next.Mu, nil)
@@ -23,16 +23,16 @@ func momentUpdate(b, next bandit.NormalGamma, r, gamma float64) bandit.NormalGam
 	return b
 }
 
-// mixtureUpdate is the normal-gamma belief closest, in Kullback-Leibler divergence
-// from it, to the average of the beliefs after a return r + γx over x as the
-// belief next predicts it (Dearden, Friedman & Russell 1998, §5.2): with the
-// averages Eτ, Eμτ, Eμ²τ and E log τ,
+// mixtureUpdate averages the beliefs after a return r + γx over x as the belief
+// next predicts it. It returns the normal-gamma belief closest to that average in
+// Kullback-Leibler divergence from it (Dearden, Friedman & Russell 1998, §5.2).
+// With the averages Eτ, Eμτ, Eμ²τ and E log τ,
 //
 //	μ₀ = Eμτ/Eτ,  1/λ = Eμ²τ − μ₀²Eτ,  log α − ψ(α) = log Eτ − E log τ,  β = α/Eτ.
 //
 // After a return y the belief has μ₀(y) = μ₀ + e/(λ+1), with e = y−μ₀, λ+1, α+½
-// and β(y) = β + λe²/(2(λ+1)), so that all is averages of functions of 1/β(y),
-// e/β(y), e²/β(y) and log β(y).
+// and β(y) = β + λe²/(2(λ+1)). So only averages of functions of 1/β(y), e/β(y),
+// e²/β(y) and log β(y) are needed.
 func mixtureUpdate(b, next bandit.NormalGamma, r, gamma float64) bandit.NormalGamma {
 	nu := 2 * next.Alpha
 	scale := gamma * math.Sqrt(next.Beta*(next.Lambda+1)/(next.Alpha*next.Lambda))
@@ -50,9 +50,9 @@ func mixtureUpdate(b, next bandit.NormalGamma, r, gamma float64) bandit.NormalGa
 	return out
 }
 
-// mixture integrates over e = at + width·sinh t, where e is Student's t with ν
-// degrees of freedom and the density of t falls like cosh⁻ᵛ t, by the trapezoidal
-// rule. Its error falls like exp(−2πd/step), d being the distance from the real axis
+// mixture integrates by the trapezoidal rule over t in e = at + width·sinh t. Here e
+// is Student's t with ν degrees of freedom, and the density of t falls like cosh⁻ᵛ
+// t. Its error falls like exp(−2πd/step), where d is the distance from the real axis
 // of the poles, where β(y) = 0 (Trefethen & Weideman 2014). A first step of at most
 // d/2 sees them; it is halved, which squares the error, until that changes less than
 // 1e-5 of anything.

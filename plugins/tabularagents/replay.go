@@ -13,8 +13,8 @@ import (
 //
 // over the steps i that began with (s,a): randomised value iteration in a table (Osband,
 // Van Roy, Russo & Wen 2019), by prioritised sweeping (Moore & Atkeson 1993). Steps to the
-// same state are kept as one. Memory is that of the distinct transitions seen, for every
-// member.
+// same state are kept as one. The memory grows with the number of distinct transitions
+// seen, for every member.
 type replay struct {
 	*ensemble
 	prior  []float64    // parallel to q
@@ -99,9 +99,10 @@ func (y *replay) follow(m int) {
 	y.member, y.steps = m, 0
 }
 
-// solve solves the equations of member m. They are those of a model in which the weight
-// of the prior is a probability to end, for a reward of the prior; so is that of states
-// in which nothing has been tried. Where the solver fails, the values of before remain.
+// solve solves the equations of member m. They are the equations of a model in which
+// the weight of the prior is a probability to end with a reward of the prior. The same
+// holds for states in which nothing has been tried. Where the solver fails, the values
+// of before remain.
 func (y *replay) solve(m int) {
 	k, end := y.Members, len(y.seen)
 	model, err := mdp.GenerateInto(&y.model, mdp.Definition{States: end + 1, Actions: y.actions}, func(s, a int, row *mdp.Row) {
@@ -167,8 +168,8 @@ func (y *replay) solve(m int) {
 	}
 }
 
-// learn takes in a step from pair i to next, -1 for an end, and makes backups: for the
-// member that is followed or, where none is, for one member after the other.
+// learn records a step from pair i to next, -1 for an end, and makes backups: for the
+// member that is followed or, if none is, for one member after the other.
 func (y *replay) learn(i int, r float64, next, followed int) {
 	weights := y.sizes(i, followed)
 	k := len(weights)

@@ -18,12 +18,13 @@ type sarsaParams struct {
 const negligibleTrace = 1e-6
 
 // SARSA returns tabular SARSA(λ) (Rummery & Niranjan 1994; Sutton & Barto 2018,
-// §12.7) as a plugin: with δ = r + γ Q(s',a') − Q(s,a), where a' is the action
-// selected next, every Q moves by α δ times its trace, and traces fade by γλ. It
+// §12.7) as a plugin. Let δ = r + γ Q(s',a') − Q(s,a), where a' is the action
+// selected next. Every Q moves by α δ times its trace, and traces fade by γλ. It
 // values the policy that it follows, exploration included. It assumes that
 // observations are Markov states. The next action is selected before the values
 // move. At a truncation a' is selected, but not taken. With harmonic step sizes,
-// that of the pair visited last counts for all traces; traces below 1e-6 are gone.
+// the step size of the pair visited last counts for all traces. Traces below 1e-6
+// are dropped.
 func SARSA() vector.Plugin {
 	return finite.Plugin("rlrun/sarsa@1",
 		"Tabular SARSA(λ) (Rummery & Niranjan 1994) with replacing or accumulating traces, and the exploration of q-learning.",

@@ -22,12 +22,12 @@ type params struct {
 // defaultGamma counts where the number of steps of a run is not known.
 const defaultGamma = 0.99
 
-// Plugin returns the agent. It is greedy for the posterior mean of a model, and goes to
-// try a pair of a state and action where what that may gain over the steps that are
-// left exceeds the discounted sum of gaps on the way there and back (condition (T)
-// of docs/theory.md §3.8). The prior is learned from the pairs tried; no parameter is
-// tuned. It takes observations for Markov states. After a terminal state the next
-// episode follows; a truncated step teaches like any other. Rewards outside their
+// Plugin returns the agent. It is greedy for the posterior mean of a model. It goes to
+// try a pair of a state and action if the possible gain over the steps that are left
+// exceeds the discounted sum of gaps on the way there and back (condition (T) of
+// docs/theory.md §3.8). The prior is learned from the pairs tried; no parameter is
+// tuned. It assumes that observations are Markov states. After a terminal state the
+// next episode follows; a truncated step teaches like any other. Rewards outside their
 // bounds are taken as they are.
 func Plugin() vector.Plugin {
 	p := finite.Plugin("rlrun/threshold-model@1",

@@ -4,8 +4,8 @@
 // with its file and line, its key, and what is allowed there.
 //
 // viper layers the host's settings. It never sees the parameters of plugins,
-// whose keys it would lower-case and split at dots: these go from the YAML tree
-// to the plugin as they are written, numbers digit for digit.
+// because it would lower-case their keys and split them at dots. These go from
+// the YAML tree to the plugin as they are written, numbers digit for digit.
 package config
 
 import (
@@ -263,9 +263,9 @@ func (f *File) collect(err error, problems *Problems) error {
 	return err
 }
 
-// fieldProblem points at the path of an error. What a plugin says about its
-// parameters is a text that may begin with a key, as in "prior.low is 2": then that
-// key is pointed at.
+// fieldProblem points at the path of an error. A plugin's message about its
+// parameters may begin with a key, as in "prior.low is 2". Then the problem points
+// at that key.
 func (f *File) fieldProblem(e *experiment.FieldError) *Problem {
 	path, message := segments(e.Path), e.Err.Error()
 	for _, kind := range []error{framework.ErrInvalidParams, framework.ErrUnsupported} {

@@ -42,8 +42,8 @@ func Flags(fs *pflag.FlagSet) {
 }
 
 // apply lets flags and environment variables override the document: --set and
-// the flags win over variables, these over the file. viper does the layering;
-// the values stay what was written, for the schema to judge.
+// the flags override variables, and these override the file. viper does the
+// layering. The values stay as they were written, and the schema checks them.
 func (d *document) apply(fs *pflag.FlagSet) error {
 	var problems Problems
 	sets := fs.Lookup("set").Value.(pflag.SliceValue).GetSlice() // GetStringArray loses an empty one

@@ -31,8 +31,8 @@ func variants(sweep map[string][]json.RawMessage) []variant {
 	return out
 }
 
-// splitSweep divides a sweep into that of the plugin's parameters and that of the
-// exploration.
+// splitSweep divides a sweep into one over the plugin's parameters and one over
+// the exploration.
 func splitSweep(sweep map[string][]json.RawMessage) (params, exploration map[string][]json.RawMessage) {
 	params, exploration = map[string][]json.RawMessage{}, map[string][]json.RawMessage{}
 	for key, values := range sweep {
@@ -45,8 +45,8 @@ func splitSweep(sweep map[string][]json.RawMessage) (params, exploration map[str
 	return params, exploration
 }
 
-// checkExploration validates the swept keys of explorations. What is written under
-// exploration itself is validated with the rest of the document.
+// checkExploration validates the swept keys of explorations. Keys under
+// exploration itself are validated with the rest of the document.
 func (f *File) checkExploration() (Problems, error) {
 	var problems Problems
 	for i, c := range f.Agents {

@@ -64,8 +64,8 @@ func (v *validator) validate(d *document, value []byte, relocate func([]string) 
 	return problems, nil
 }
 
-// leaves returns the failures to tell of. Of alternatives none of which fits,
-// those of the alternative that was most likely meant.
+// leaves returns the failures to report. If no alternative fits, these are the
+// failures of the alternative that was most likely meant.
 func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	if len(e.Causes) == 0 {
 		return []*jsonschema.ValidationError{e}
@@ -89,9 +89,9 @@ func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 
 const misfitType = 1000
 
-// misfit says how far an alternative is from what was written: a value of
-// another type, or one that the alternative fixes to another (the tag of a
-// variant), means that it was not meant at all.
+// misfit says how far an alternative is from the written value. A value of
+// another type means that the alternative was not meant at all. So does a value
+// that the alternative fixes differently (the tag of a variant).
 func misfit(parent, e *jsonschema.ValidationError) int {
 	total := 0
 	for _, leaf := range leaves(e) {

@@ -2,9 +2,9 @@
 // the processes that hold a lock on a file in it. The kernel releases the lock when the process ends,
 // however it ends; the file alone means nothing.
 //
-// The file's place may be one where others can write, so its name is not trusted:
-// a symbolic link is not followed, a pipe is not waited for, and a file that does
-// not hold what a lock of rlrun holds is neither written nor removed.
+// Others may be able to write where the file is, so its name is not trusted. A
+// symbolic link is not followed, and a pipe is not waited for. A file without the
+// content of rlrun's locks is neither written nor removed.
 package lockfile
 
 import (

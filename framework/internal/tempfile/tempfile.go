@@ -1,8 +1,8 @@
 // Package tempfile makes the files that are written in full before they are renamed
 // to the file that they replace, and removes those that a killed process left.
 //
-// The output folder may be one where others have files, so a left file must prove
-// that it is rlrun's: its name, .NAME.rlrun-R-C.tmp, ends with random digits R and
+// Other programs may have files in the output folder, so a left file must prove
+// that it is rlrun's. Its name, .NAME.rlrun-R-C.tmp, ends with random digits R and
 // a checksum C of the rest. No other program makes such a name.
 package tempfile
 
@@ -54,7 +54,7 @@ func Ours(name string) bool {
 }
 
 // RemoveLeft removes the files that Create made in a folder and in the folders in
-// it, if nobody has written to them for ten minutes. It follows no link.
+// it, if no process has written to them for ten minutes. It follows no link.
 func RemoveLeft(dir string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

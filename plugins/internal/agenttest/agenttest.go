@@ -38,8 +38,8 @@ func (plugins Plugins) Find(t testing.TB, name string) vector.Plugin {
 	return nil
 }
 
-// Every calls f with every agent and each of its variants, parameters by name, of
-// which there has to be one.
+// Every calls f with every agent and each of its variants, parameters by name.
+// There must be at least one.
 func Every(t *testing.T, agents []vector.Plugin, variants map[string][]string, f func(t *testing.T, p vector.Plugin, params string)) {
 	t.Helper()
 	for _, p := range agents {

@@ -44,10 +44,10 @@ type Kind[O any] struct {
 	Number func(lane int, observation int64) (O, error)
 }
 
-// Plugin makes a plugin of an agent whose parameters are a P. defaults holds their
-// default values. build checks the parameters for an environment, whose actions are
-// discrete, so many; an error that does not wrap framework.ErrUnsupported is put
-// down to the parameters.
+// Plugin makes a plugin of an agent with parameters of type P. defaults holds their
+// default values. build checks the parameters for an environment with so many
+// discrete actions. If its error does not wrap framework.ErrUnsupported, the
+// parameters are at fault.
 func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework.Spec, actions int64) (Kind[O], error)) *vector.AgentPlugin {
 	return &vector.AgentPlugin{
 		Description: vector.Description{ID: id, Kind: vector.KindAgent, Doc: doc, Params: params.Schema(&defaults), Capabilities: []string{"checkpoint"}},

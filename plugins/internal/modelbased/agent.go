@@ -57,7 +57,7 @@ type Incremental interface {
 	Outdated() bool
 }
 
-// Design is what an agent is made of. Every lane has values of its own.
+// Design has the parts of an agent. Every lane has values of its own.
 type Design struct {
 	Construction Construction
 	Planner      Planner
@@ -195,7 +195,7 @@ func (x *Agent) Learn(r float64, next int) {
 	}
 }
 
-// changed takes in that a state has become terminal, or is not.
+// changed records that a state has become terminal, or is no longer.
 func (x *Agent) changed(s int) {
 	x.Trigger.due = x.Trigger.due || x.Trigger.Terminals
 	if x.incremental != nil {

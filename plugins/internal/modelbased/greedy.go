@@ -78,8 +78,8 @@ func (p *Greedy) Plan(int) {
 	}
 }
 
-// backup computes the values of a state's actions and returns by how much that of the
-// state changed.
+// backup computes the values of a state's actions and returns the change of the
+// state's value.
 func (p *Greedy) backup(s int) float64 {
 	old := p.Value[s]
 	if p.x.Terminals.Is[s] {

@@ -80,9 +80,8 @@ const maxSweeps = 10_000
 
 // Extended is a Planner for the reward per step by extended value iteration (Jaksch,
 // Ortner & Auer 2010, §3.1), which goes on from the values of the last plan. It ends when the
-// span of the last change is at most the tolerance. Where every pair may lead to the
-// best state it converges whatever the periods (ibid., Theorem 7). A plan breaks ties
-// at random.
+// span of the last change is at most the tolerance. If every pair may lead to the best state,
+// it converges whatever the periods (ibid., Theorem 7). A plan breaks ties at random.
 type Extended struct {
 	Model     Backups
 	Tolerance func() float64

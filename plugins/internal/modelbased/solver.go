@@ -11,7 +11,7 @@ import (
 // Models is a Construction of models that can be solved.
 type Models interface {
 	Construction
-	// Models returns the models of a plan in state s, of which the one of the largest
+	// Models returns the models of a plan in state s. The model with the largest
 	// value there is followed. Action a of a model is the task's action a mod A.
 	Models() []mdp.Model
 }

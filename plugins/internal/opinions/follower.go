@@ -65,7 +65,7 @@ func (x *Follower) Begin() {
 	}
 }
 
-// Advance takes in that a step was made, within an episode.
+// Advance records that a step was made within an episode.
 func (x *Follower) Advance() {
 	if x.geometric && x.thompson && !x.hosted && x.rng.Float64() >= x.discount {
 		x.draw()

@@ -1,6 +1,6 @@
-// Package opinions is what the agents that hold K opinions of the values of actions
-// have in common, tables or functions: how they explore by them when left alone, and
-// how they follow the options that a host chooses by them.
+// Package opinions is the common part of the agents with an ensemble: K estimates of
+// the values of actions, as tables or functions. It has the ways in which they
+// explore by themselves, and the options that they follow for a host.
 package opinions
 
 import "github.com/rlrun/rlrun/plugins/internal/lanes"

@@ -1,9 +1,10 @@
-// Package snapshot stores what an agent has become and lets another one of its kind
-// go on from there, bit for bit, whatever it is made of: tables, beliefs and solvers
-// of other packages, random streams, pending decisions. It goes through memory, so
-// that nothing can be forgotten, and compares the agent with a fresh one:
+// Package snapshot stores the state of an agent. Another agent of the same kind can
+// continue from it, bit for bit. The state may include tables, beliefs and solvers
+// of other packages, random streams, and pending decisions. It goes through memory,
+// so that nothing can be forgotten, and compares the agent with a fresh one.
 //
-//   - What both lead to is shared by all, such as parameters, and is not stored.
+//   - Values that both point to, such as parameters, are shared by all and are
+//     not stored.
 //   - Functions are those of the fresh one, nil where it has none.
 //   - Fields with the tag snapshot:"-" are scratch, and stay the fresh one's.
 //   - Pointers, slices and maps that were the same are the same afterwards.

@@ -1,5 +1,5 @@
-// Package tiles is tile coding: a point of a box is described by the tiles that it
-// falls in, one of each of several grids that are displaced against each other
+// Package tiles is tile coding. A point of a box is described by the tiles that
+// contain it, one of each of several grids that are displaced against each other
 // (Albus 1981, CMAC; Sutton & Barto 2018, §9.5.4). A function that is linear in
 // these features generalises over a tile's width and resolves a tile's width over
 // the number of grids.
@@ -25,9 +25,9 @@ type Coder struct {
 
 // New returns a coder of tilings grids, each with tiles tiles along every dimension
 // of the box [low, high], and one more that the displacement makes room for. Grid t
-// is displaced along dimension i by t(2i+1)/tilings tiles, modulo 1: the asymmetric
-// displacement of Miller & Glanz (1996), which wants at least 4 grids a dimension,
-// and a power of two.
+// is displaced along dimension i by t(2i+1)/tilings tiles, modulo 1. This is the
+// asymmetric displacement of Miller & Glanz (1996). It needs at least 4 grids a
+// dimension, and a power of two.
 //
 // Features are numbered densely if there are at most memory of them. Otherwise they
 // share memory numbers by hashing (Sutton & Barto 2018, §9.5.4), and memory must be

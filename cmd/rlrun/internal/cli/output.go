@@ -13,10 +13,10 @@ import (
 	"golang.org/x/term"
 )
 
-// Output is the standard output or the standard error. What it writes is Printable:
-// names and texts of plugins and of other people's results cannot command the
-// terminal. It remembers its first error, so that no command has to look: a full disk
-// does not go unnoticed.
+// Output is the standard output or the standard error. Its output is Printable: names
+// and texts of plugins and of other people's results cannot command the terminal. It
+// remembers its first error, so commands need not check every write, and a full disk
+// is noticed.
 type Output struct {
 	W   io.Writer
 	Err error // the first error, nil if there was none

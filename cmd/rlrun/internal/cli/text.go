@@ -134,10 +134,10 @@ func Columns(rows [][]string) string {
 // colours are the escape sequences that only change how text looks.
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// Printable replaces what a terminal would obey or that would change how its
-// neighbours are shown: control characters, and Unicode's format characters such as
-// those that reverse the direction of text. Line breaks and tabs stay; colours are
-// removed.
+// Printable replaces characters that a terminal would obey, or that would change
+// how their neighbours are shown. These are control characters, and Unicode's
+// format characters such as those that reverse the direction of text. Line breaks
+// and tabs stay; colours are removed.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if hidden(r) {

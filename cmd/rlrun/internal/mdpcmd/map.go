@@ -101,10 +101,10 @@ var (
 	inkNever = color.RGBA{0xd5, 0x5e, 0x00, 0xff}
 )
 
-// heat goes from dark blue over green to yellow, its luminance in proportion to
-// the value (Moreland 2016), so that readers with any colour vision, and prints
-// in grey, keep the order. The colours in between are those of matplotlib's
-// viridis (Smith & van der Walt 2015).
+// heat goes from dark blue over green to yellow. Its luminance is in proportion
+// to the value (Moreland 2016), so the order is visible to readers with any
+// colour vision, and in grey prints. The colours in between are those of
+// matplotlib's viridis (Smith & van der Walt 2015).
 func heat(low, high float64) palette.ColorMap {
 	m, err := moreland.NewLuminance([]color.Color{
 		color.RGBA{0x44, 0x01, 0x54, 0xff}, color.RGBA{0x3b, 0x52, 0x8b, 0xff}, color.RGBA{0x21, 0x91, 0x8c, 0xff},

@@ -296,7 +296,7 @@ func (q *comparison) horizonAxis() horizonAxis {
 	return a
 }
 
-// decades marks 1, 10, 100, … of which the axis shows the logarithm, and the
+// decades marks 1, 10, 100, … on an axis that shows logarithms, and the
 // multiples between them without a label.
 func decades(right float64, label func(float64) string) plot.Ticker {
 	var ticks plot.ConstantTicks

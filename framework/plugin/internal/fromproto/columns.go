@@ -10,7 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// Column fills dst, whose length must be that of the data.
+// Column fills dst. The length of dst must be the number of values in the data.
 func Column(dst *space.Column, data []byte) error {
 	if dst.Type == space.Int64 {
 		return setInts(dst.Int64, data)

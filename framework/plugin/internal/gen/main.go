@@ -1,7 +1,7 @@
 // Command gen generates the Go code of plugin.proto into internal/proto. It
 // compiles the schema itself (bufbuild/protocompile) and feeds it to the two
-// generators that go.mod pins as tools, so that neither protoc nor a network is
-// needed and the output depends on go.mod alone. Run it with go generate.
+// generators that go.mod pins as tools. So it needs neither protoc nor a
+// network, and the output depends on go.mod alone. Run it with go generate.
 package main
 
 import (

@@ -1,6 +1,7 @@
-// Package lanefile is memory that a host shares with a plugin's process, in which that
-// says where it is: a process that dies or hangs leaves the number of the lane that it
-// was in. docs/protocol.md describes the file. It imports the operating system alone.
+// Package lanefile is memory that a host shares with a plugin's process. The process
+// writes its current lane there, so a process that dies or hangs leaves the number of
+// that lane. docs/protocol.md describes the file. It imports the operating system
+// alone.
 package lanefile
 
 import (
@@ -37,9 +38,9 @@ func Create(dir string) (*File, error) {
 // Path returns the file's path.
 func (f *File) Path() string { return f.f.Name() }
 
-// Lane returns the lane that the instance with a handle is in. It returns false if it
-// is in none that it has, and also if another instance is in a lane: then nobody
-// knows which of them is to blame for what happens to the process.
+// Lane returns the lane that the instance with a handle is in. It returns false if
+// the instance is in none of its lanes. It also returns false if another instance is
+// in a lane: then either of them may have caused the fault of the process.
 func (f *File) Lane(handle uint64, lanes int) (lane int, ok bool) {
 	if f == nil {
 		return 0, false

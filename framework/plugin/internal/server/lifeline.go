@@ -17,9 +17,10 @@ const (
 	farewell = time.Second
 )
 
-// Lifeline ends the plugin's process when the host is gone: when the last
-// connection closes, which the kernel does for a host killed with -9, or when
-// the parent process changes, which covers a host that died before it connected.
+// Lifeline ends the plugin's process when the host is gone. That is when the
+// last connection closes, which the kernel does for a host killed with -9. It is
+// also when the parent process changes, which covers a host that died before it
+// connected.
 type Lifeline struct {
 	stderr *os.File // before go-plugin replaced it
 
@@ -44,9 +45,9 @@ func NewLifeline() *Lifeline {
 }
 
 // HandleConn counts connections. With the first one it points standard output
-// and standard error at the process's own standard error: go-plugin has pointed
+// and standard error at the process's own standard error. go-plugin has pointed
 // them at pipes that it forwards over gRPC, which would lose a dying process's
-// last words.
+// last output.
 func (l *Lifeline) HandleConn(_ context.Context, s stats.ConnStats) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

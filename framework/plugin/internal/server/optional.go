@@ -74,8 +74,8 @@ func (s *Server) Load(ctx context.Context, m *pb.LoadRequest) (*pb.LoadReply, er
 	return &reply, err
 }
 
-// inLane calls the author's code for a lane of an instance, whose lock is mu. What goes
-// wrong in it is answered in band; the other error is a gRPC status.
+// inLane calls the author's code for a lane of an instance, whose lock is mu. Errors of
+// that code are answered in band; the other error is a gRPC status.
 func inLane(mu *sync.Mutex, lane uint32, lanes int, f func(lane int) error) (*pb.Error, error) {
 	if int64(lane) >= int64(lanes) {
 		return nil, status.Errorf(codes.InvalidArgument, "lane %d of %d", lane, lanes)

@@ -1,4 +1,4 @@
-// Package server is the plugin's side of the seam: it answers the calls of
+// Package server is the plugin's side of the connection. It answers the calls of
 // plugin.proto with a vector.Plugin and the instances that have been opened, and
 // ends the process when its host is gone. It imports framework and its contract
 // packages, go-plugin, gRPC and the internal packages that encode and decode.

@@ -2,13 +2,14 @@
 //
 // A folder is made in a private base of the user: rlrun in $XDG_RUNTIME_DIR, else
 // rlrun-UID in the folder for temporary files. The base is used only if it is a
-// folder, no link, that belongs to this user and that only this user can enter, in
-// a folder where nobody else can replace it. Otherwise, and on systems without
-// owners of files, every folder is a fresh one with a random name.
+// folder, not a link, that belongs to this user and that only this user can enter.
+// It must lie in a folder where no other user can replace it. Otherwise, and on
+// systems without owners of files, every folder is a fresh one with a random name.
 //
 // A host that is killed while a plugin starts leaves its folder behind. The next
-// host removes it: in its own base alone, only folders with a lock of rlrun that
-// no process holds, and only the files in them that rlrun and its plugins make.
+// host removes it. It looks in its own base alone, and there only at folders
+// with a lock of rlrun that no process holds. It removes only files that rlrun
+// and its plugins make.
 package socketdir
 
 // Names of files in a folder.

@@ -136,7 +136,7 @@ func privateFolder(path string) (*os.File, error) {
 }
 
 // openFolder opens a folder in an open one, by name; errors call it path. It follows
-// no link and waits for nobody.
+// no link and never waits.
 func openFolder(parent int, name, path string) (*os.File, error) {
 	fd, err := unix.Openat(parent, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

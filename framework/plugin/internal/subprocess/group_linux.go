@@ -37,9 +37,9 @@ func newGroup(limit int64) (*group, error) {
 	return makeGroup(parent, limit)
 }
 
-// groupParent returns the folder in which groups can be made: that of the host's
-// group, so that what bounds the host also bounds its plugins. self says in which
-// groups this process is (cgroups(7)).
+// groupParent returns the folder in which groups can be made. This is the folder
+// of the host's group, so the host's bounds also bound its plugins. self says in
+// which groups this process is (cgroups(7)).
 func groupParent(mount, self string) (string, error) {
 	text, err := os.ReadFile(self)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// group is a control group, of which there are none.
+// group is a control group. This system has none.
 type group struct{}
 
 func newGroup(int64) (*group, error) { return nil, errors.New("there are no control groups") }

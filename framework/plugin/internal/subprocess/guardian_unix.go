@@ -10,9 +10,9 @@ import (
 )
 
 // guardian is a shell that waits for the end of the host. If the host dies before
-// it dismisses the guardian, the guardian kills what is left of one plugin: the
-// control group, the process group and, on Linux, every process that carries the
-// plugin's mark in its environment.
+// it dismisses the guardian, the guardian kills the remaining processes of one
+// plugin. They are found by the control group, the process group and, on Linux,
+// the plugin's mark in their environment.
 type guardian struct {
 	cmd  *exec.Cmd
 	host io.WriteCloser // the kernel closes it when the host dies

@@ -27,9 +27,9 @@ const pipeDelay = time.Second
 const markVariable = "RLRUN_PROCESS"
 
 // Subprocess is a plugin's process. go-plugin starts it, reads the handshake from
-// it and forwards its log through it. Unlike go-plugin's own runner it kills what
-// the plugin has started, too, also if the host is killed, waits for no pipe that a grandchild holds open, never
-// stops reading standard output, and accepts a handshake after other output.
+// it and forwards its log through it. Unlike go-plugin's own runner it also kills the processes that the plugin
+// has started, even if the host is killed. It waits for no pipe that a grandchild holds open, never stops
+// reading standard output, and accepts a handshake after other output.
 type Subprocess struct {
 	cmd            *exec.Cmd
 	stdout, stderr *io.PipeReader // what go-plugin reads: the handshake alone, and everything
@@ -211,8 +211,8 @@ func (s *Subprocess) HostToPlugin(network, address string) (string, string, erro
 }
 
 // handshakeFilter is a plugin's standard output. It passes on the handshake, the
-// one line meant for go-plugin, even where other output stands before it on the
-// same line; all the rest, of any length, at any time, is noise.
+// one line meant for go-plugin, even if other output stands before it on the
+// same line. It drops all other output, of any length, at any time.
 type handshakeFilter struct {
 	line    *io.PipeWriter
 	noise   io.Writer

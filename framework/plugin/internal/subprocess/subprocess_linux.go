@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// setProcessAttributes gives the plugin a process group of its own, so that the
-// terminal's interrupt does not reach it and that it can be killed with its
-// children, and has the kernel kill it when its host dies.
+// setProcessAttributes gives the plugin a process group of its own. So the
+// terminal's interrupt does not reach it, and it can be killed with its
+// children. The kernel also kills it when its host dies.
 func setProcessAttributes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -16,10 +16,10 @@ func Column(dst []byte, c *space.Column) []byte {
 	return c.AppendBytes(dst)
 }
 
-// appendInts appends a byte that says how many bytes an integer takes, 1, 2, 4 or
-// 8, as few as hold every one of xs, then xs as packed little-endian two's
-// complement. Columns of states and arms are mostly of one byte each then, an eighth
-// of what is encrypted and copied four times (go test -bench Integers
+// appendInts appends a byte with the number of bytes of an integer: 1, 2, 4 or 8, as
+// few as hold every one of xs. Then it appends xs as packed little-endian two's
+// complement. So columns of states and arms mostly take one byte each, an eighth of
+// the bytes that are encrypted and copied four times (go test -bench Integers
 // ./framework/plugin/internal/fromproto).
 func appendInts(dst []byte, xs []int64) []byte {
 	n := len(dst) + 1

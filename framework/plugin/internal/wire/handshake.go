@@ -24,8 +24,8 @@ func Handshake() goplugin.HandshakeConfig {
 	}
 }
 
-// Versions returns the versions of the protocol, of which there is one, and what
-// serves them; server is nil on the host's side.
+// Versions returns the versions of the protocol (there is one) and their
+// servers. server is nil on the host's side.
 func Versions(version int, server pb.PluginServer) map[int]goplugin.PluginSet {
 	return map[int]goplugin.PluginSet{
 		version: {Name: &service{server: server}},
