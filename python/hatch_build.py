@@ -15,7 +15,7 @@ class Binary(BuildHookInterface):
 
     PLUGIN_NAME = "custom"
 
-    def initialize(self, version, build_data):  # noqa: ARG002
+    def initialize(self, version, build_data):
         """Name the program and the platform."""
         binary = os.environ.get("RLRUN_BINARY")
         if not binary:
