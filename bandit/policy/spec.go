@@ -15,28 +15,28 @@ import (
 // Spec says which policy to make. Fields left out have the defaults that their
 // descriptions give; a field that the kind does not use must be left out.
 type Spec struct {
-	Kind string `json:"kind" jsonschema:"required" jsonschema_description:"How arms are selected. optimistic and optimistic-stochastic are Algorithms 1 and 2 of the paper."`
+	Kind string `json:"kind" jsonschema:"required" jsonschema_description:"The way arms are selected. optimistic and optimistic-stochastic are Algorithms 1 and 2 of the paper."`
 
 	Gamma      *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of the horizon. Default 0.99, the largest of the paper, or 1 if horizon is given. 1 needs a horizon."`
 	Horizon    *int     `json:"horizon,omitempty" jsonschema:"minimum=1,maximum=1000000000000" jsonschema_description:"Number of pulls that count. Default: infinitely many, as in the paper's experiments, which discount."`
 	Hold       *int     `json:"hold,omitempty" jsonschema:"minimum=1,default=1" jsonschema_description:"T, the number of pulls that an exploration is taken to last; default of the paper."`
 	LowerBound *float64 `json:"lower_bound,omitempty" jsonschema_description:"b, below which no mean reward can lie. Default: the least reward of the task, as in the paper, where it is 0."`
 
-	Score   string `json:"score,omitempty" jsonschema:"enum=U,enum=U+,enum=V" jsonschema_description:"The bound that optimistic and index go by. Default U for optimistic, the paper's, and V for index, a choice of ours."`
+	Score   string `json:"score,omitempty" jsonschema:"enum=U,enum=U+,enum=V" jsonschema_description:"The bound that optimistic and index use. Default U for optimistic, the paper's, and V for index, a choice of ours."`
 	Order   string `json:"order,omitempty" jsonschema:"enum=advantage,enum=gamma,default=advantage" jsonschema_description:"Which of several arms worth exploring optimistic takes: the one with the largest advantage sup U, or with the smallest gamma*. The paper has two arms; the default is a choice of ours."`
 	Compare string `json:"compare,omitempty" jsonschema:"enum=mean,enum=pairs,enum=all-pairs,default=mean" jsonschema_description:"What P(q_i >= q_j + delta) compares a population with: the mean of arm j, its members one to one, or all pairs of members. Default: the mean, which the paper's lemma needs (docs/theory.md 1.4)."`
 	Draw    string `json:"draw,omitempty" jsonschema:"enum=per-arm,enum=common,default=per-arm" jsonschema_description:"Whether each arm draws its own population member, or one number k is drawn for all arms. The paper leaves it open; the default is a choice of ours."`
-	Choice  string `json:"choice,omitempty" jsonschema:"enum=argmax,enum=program,default=argmax" jsonschema_description:"How optimistic-stochastic chooses: the largest u_i, default of the paper, or as a published program of its author does, which by a slip takes mostly the first arm that passes."`
+	Choice  string `json:"choice,omitempty" jsonschema:"enum=argmax,enum=program,default=argmax" jsonschema_description:"How optimistic-stochastic chooses: the largest u_i, default of the paper, or as a published program of its author does, which by a slip mostly takes the first arm that passes."`
 
 	Epsilon     *float64 `json:"epsilon,omitempty" jsonschema:"minimum=0,maximum=1,default=0.01" jsonschema_description:"Probability with which epsilon-greedy takes an arm at random; default of the paper."`
 	Temperature *float64 `json:"temperature,omitempty" jsonschema:"exclusiveMinimum=0,default=0.1" jsonschema_description:"Temperature of softmax, in units of reward; a choice of ours, to be set for the task."`
 	Decay       *float64 `json:"decay,omitempty" jsonschema:"minimum=0,default=0" jsonschema_description:"Decay of epsilon or temperature, which are divided by 1 + decay*t after t rewards. Default: constant, as in Sutton & Barto (2018, §2.2)."`
 
 	Confidence *float64 `json:"confidence,omitempty" jsonschema:"minimum=0" jsonschema_description:"c of the upper confidence bounds: sqrt(c ln t/n) of ucb1 (default 2; Auer, Cesa-Bianchi & Fischer 2002), ln t + c ln ln t of kl-ucb (default 0, as Garivier & Cappé 2011 recommend), quantile 1 - 1/(t (ln horizon)^c) of bayes-ucb (default 0, as Kaufmann, Cappé & Garivier 2012 recommend; needs a horizon otherwise)."`
-	Accuracy   *float64 `json:"accuracy,omitempty" jsonschema:"exclusiveMinimum=0,default=0.1" jsonschema_description:"epsilon of e3, whose arms are known after (H*arms/epsilon)^4 pulls each, H being the sum of the horizon's weights; and of the eliminations: how close to the best arm is good enough, as a share of the range of rewards. The default is a choice of ours; successive-elimination stops there only if it is given."`
+	Accuracy   *float64 `json:"accuracy,omitempty" jsonschema:"exclusiveMinimum=0,default=0.1" jsonschema_description:"epsilon of e3, whose arms are known after (H*arms/epsilon)^4 pulls each, where H is the sum of the horizon's weights. Of the eliminations: the accepted distance from the best arm, as a share of the range of rewards. The default is a choice of ours; successive-elimination stops there only if it is given."`
 	Failure    *float64 `json:"failure,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.05" jsonschema_description:"delta of the eliminations: the probability with which they may fail; a choice of ours."`
 	Budget     *int     `json:"budget,omitempty" jsonschema:"minimum=1" jsonschema_description:"Pulls after which budgeted commits to an arm. Required by it; there is no default."`
-	Allocation string   `json:"allocation,omitempty" jsonschema:"enum=round-robin,enum=biased-robin,enum=lookahead,enum=vpi,default=round-robin" jsonschema_description:"How budgeted spends its pulls: in turn; staying with an arm while it succeeds; on the arm on which all that are left would be worth most; on the arm with the largest value of perfect information (Madani, Lizotte & Greiner 2004; the last is ours). Default: round-robin, a choice of ours."`
+	Allocation string   `json:"allocation,omitempty" jsonschema:"enum=round-robin,enum=biased-robin,enum=lookahead,enum=vpi,default=round-robin" jsonschema_description:"How budgeted spends its pulls: in turn; staying with an arm while it succeeds; on the arm on which all remaining pulls would be worth most; on the arm with the largest value of perfect information (Madani, Lizotte & Greiner 2004; the last is ours). Default: round-robin, a choice of ours."`
 	Samples    *int     `json:"samples,omitempty" jsonschema:"minimum=2,maximum=1000000,default=256" jsonschema_description:"Number of values by which ids represents a belief that is not a population; a choice of ours."`
 }
 

@@ -11,12 +11,12 @@ import (
 
 const overview = `rlrun answers when it is worth exploring.
 
-It runs experiments of reinforcement-learning agents in environments, both of
-which may be plugins in any language, and keeps every run; and it works out the
-exploration threshold, which ties planning horizon, uncertainty and the cost of
-exploring together.
+It runs experiments of reinforcement-learning agents in environments, and keeps
+every run. Agents and environments may be plugins in any language. It also computes
+the exploration threshold, which links planning horizon, uncertainty and the cost of
+exploring.
 
-Every command has --json for machines, with the keys that its help documents.
+Every command has --json, which prints JSON with the keys that its help documents.
 Exit status: 0; 1 if a run failed; 2 for bad usage or a bad config; 75 if a shard
 was stopped and has runs left; 130 if interrupted.`
 

@@ -1,6 +1,6 @@
 package vector
 
-// What the author of an Environment or Agent may implement besides. Vectorize,
+// These are the optional abilities of an Environment or Agent. Vectorize,
 // VectorizeAgent and the plugin seam pass each ability on.
 
 // Batcher is an Environment that knows a faster way to step many copies of

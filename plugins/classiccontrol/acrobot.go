@@ -12,7 +12,7 @@ import (
 
 type acrobotParams struct {
 	Limit
-	Dynamics    string  `json:"dynamics,omitempty" jsonschema:"enum=book,enum=nips" jsonschema_description:"book: the equations of Sutton & Barto. nips: those printed in Sutton (1996), which lack a term; his results were made with the former. Gymnasium calls it book_or_nips; its default."`
+	Dynamics    string  `json:"dynamics,omitempty" jsonschema:"enum=book,enum=nips" jsonschema_description:"book: the equations of Sutton & Barto. nips: the equations printed in Sutton (1996), which lack a term. The results of that paper were made with the equations of the book. Gymnasium calls it book_or_nips; its default."`
 	TorqueNoise float64 `json:"torque_noise" jsonschema:"minimum=0" jsonschema_description:"Largest disturbance of the torque, uniform, in N m; default of Gymnasium."`
 }
 

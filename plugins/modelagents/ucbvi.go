@@ -14,7 +14,7 @@ import (
 // bonusParams are the parameters of agents that plan with the expected model and
 // a bonus for what is uncertain.
 type bonusParams struct {
-	Horizon int     `json:"horizon" jsonschema:"minimum=1" jsonschema_description:"H, steps to plan for, with a policy that depends on the steps left: the length of an episode. Where one is longer, or never ends, the agent plans anew every so many steps. Default: that of RiverSwim in Osband's TabulaRL."`
+	Horizon int     `json:"horizon" jsonschema:"minimum=1" jsonschema_description:"H, steps to plan for, with a policy that depends on the steps left: the length of an episode. If an episode is longer, or never ends, the agent plans again every so many steps. Default: that of RiverSwim in Osband's TabulaRL."`
 	Scaling float64 `json:"scaling" jsonschema:"minimum=0" jsonschema_description:"Factor of every bonus; default of TabulaRL. Smaller ones explore less than the theory asks for, and often do better."`
 	Epsilon float64 `json:"epsilon" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Probability of a uniformly random action; default of TabulaRL. With scaling 0 and 0.1 here, this is TabulaRL's ε-greedy."`
 	Alpha   float64 `json:"alpha" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior Dirichlet parameter of each successor; default of TabulaRL."`

@@ -15,7 +15,7 @@ type Values struct {
 	Power    float64 `json:"power,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"Of schedule harmonic. Default: 1, which is 1/n; a choice of ours within (1/2,1], where steps add up to infinity and their squares do not, as Watkins & Dayan (1992) need. Powers below 1, such as 0.77, learn much faster (Even-Dar & Mansour 2003)."`
 	Initial  float64 `json:"initial" jsonschema_description:"Initial value of every state and action; default as in Sutton & Barto (2018, Example 8.1). One that is too high explores: optimistic start (Sutton & Barto 2018, §2.6)."`
 	// Optimistic starts from the largest possible value.
-	Optimistic bool `json:"optimistic" jsonschema_description:"Start from the largest return there can be, in place of initial (Even-Dar & Mansour 2001). The environment has to state a bound, and gamma has to be below 1. By default initial holds, as in Sutton & Barto (2018, Example 8.1)."`
+	Optimistic bool `json:"optimistic" jsonschema_description:"Start from the largest possible return, in place of initial (Even-Dar & Mansour 2001). The environment has to state a bound, and gamma has to be below 1. By default initial holds, as in Sutton & Barto (2018, Example 8.1)."`
 }
 
 func defaultValues() Values {

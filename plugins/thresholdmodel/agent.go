@@ -13,8 +13,8 @@ import (
 
 // params are the parameters of the agent.
 type params struct {
-	Rule       string   `json:"rule" jsonschema:"enum=sup,enum=mean" jsonschema_description:"What trying a pair gains: sup is the largest δ·P(D ≥ δ), the threshold of the paper; mean is E D⁺, the value of information. The default is that of the paper. D is by how much what is shown improves the rest of the run."`
-	Gamma      *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount: what is learned counts for 1/(1-gamma) steps. The default, a choice of ours, counts the steps that are left of the run, or 100 if the host does not say how many there are."`
+	Rule       string   `json:"rule" jsonschema:"enum=sup,enum=mean" jsonschema_description:"Gain of trying a pair: sup is the largest δ·P(D ≥ δ), the threshold of the paper; mean is E D⁺, the value of information. The default follows the paper. D is the improvement of the rest of the run by the outcomes of the tries."`
+	Gamma      *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount: knowledge counts for 1/(1-gamma) steps. The default, a choice of ours, counts the steps that are left of the run, or 100 if the host does not give their number."`
 	RewardLow  *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: the environment's."`
 	RewardHigh *float64 `json:"reward_high,omitempty" jsonschema_description:"Largest reward. Default: the environment's."`
 }

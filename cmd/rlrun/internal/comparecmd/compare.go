@@ -28,8 +28,8 @@ import (
 const help = `Compare agents and say which is better, with a corrected test for every pair.
 
 DIR is an output directory of rlrun run; several may be given, and agents are
-then called DIR:AGENT. Runs are paired where root seed, steps, discount and the
-environment's plugin, parameters and digest agree; otherwise it says why not.
+then called DIR:AGENT. Runs are paired if root seed, steps, discount and the
+environment's plugin, parameters and digest agree; otherwise the reason is printed.
 
 In each environment: the difference with its bootstrap interval, the share of
 runs won, the p value of the sign-flip test (Welch's test where runs are not

@@ -32,7 +32,7 @@ type modelless struct {
 }
 
 func (e *modelless) Error() string {
-	return e.name + ` does not tell its model: rlrun mdp mixing can do without, by estimates; rlrun plugin inspect shows who has the capability "model"`
+	return e.name + ` has no known model: use rlrun mdp mixing, which can estimate without one; rlrun plugin inspect shows whether an environment has the capability "model"`
 }
 
 // estimate is what rollouts say of a policy in an environment without a model.
@@ -86,10 +86,10 @@ func (f *mdpFlags) estimate(cmd *cobra.Command, m *modelless, o mdp.MixingOption
 	observation, ok := spec.Observation.(space.Discrete)
 	action, discrete := spec.Action.(space.Discrete)
 	if !ok || !discrete {
-		return nil, cli.Usagef("%s does not tell its model, and without one mixing times can be estimated only where observations and actions are discrete", m.name)
+		return nil, cli.Usagef("%s has no known model, and without one mixing times can be estimated only where observations and actions are discrete", m.name)
 	}
 	if observation.N > exactStates || action.N > exactStates {
-		return nil, cli.Usagef("%s does not tell its model, and its %d observations and %d actions are too many to count: at most %d", m.name, observation.N, action.N, exactStates)
+		return nil, cli.Usagef("%s has no known model, and its %d observations and %d actions are too many to count: at most %d", m.name, observation.N, action.N, exactStates)
 	}
 	e := &estimate{name: m.name, policyName: f.policy, states: int(observation.N), actions: int(action.N), runs: estimateRuns, steps: steps}
 	if err := e.choose(cmd, f.policy); err != nil {

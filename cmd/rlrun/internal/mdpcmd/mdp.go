@@ -22,9 +22,9 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/plotting"
 )
 
-const mdpHelp = `Compute with a finite Markov decision process whose model is known: --env NAME,
-an environment that tells its model (rlrun plugin inspect NAME says which
-parameters --param sets; rlrun mdp mixing can do without), or --model FILE, JSON:
+const mdpHelp = `Compute with a finite Markov decision process of known model: --env NAME,
+an environment with a known model (rlrun plugin inspect NAME lists the parameters
+for --param; rlrun mdp mixing needs no model), or --model FILE, JSON:
 
   {"S": 2, "A": 2,
    "transitions": [[0,0,1,1], [0,1,0,0.25], [0,1,1,0.75], [1,0,0,1], [1,1,1,1]],
@@ -34,13 +34,13 @@ with entries [s,a,s',p] and [s,a,r], and optionally "initial" [[s,p], …],
 "terminal" [s, …], "successor_rewards" [[s,a,s',r], …], "name", "description".
 
 The criterion is the average reward per step for ever, unless --gamma or
---horizon is given. For the average, episodes follow each other: what leads to a
-terminal state leads to the start of the next episode. --restart asks for that
-with --gamma or --horizon, too, and --restart=false against it.
+--horizon is given. For the average, episodes follow each other: a transition into a
+terminal state leads to the start of the next episode. --restart does the same with
+--gamma or --horizon, and --restart=false turns it off.
 
 --policy is optimal (by the criterion), uniform, the name or number of an action
 to take everywhere, or a file: a list with the action of every state, a list of
-lists with every action's probability, or what rlrun mdp solve --json prints.`
+lists with every action's probability, or the output of rlrun mdp solve --json.`
 
 const mdpKeys = `
   model {name, description, states, actions, action_names, transitions,
@@ -111,7 +111,7 @@ func (f *mdpFlags) addSource(app *host.App, cmd *cobra.Command) {
 }
 
 func (f *mdpFlags) addOutput(cmd *cobra.Command, plot string) {
-	cmd.Flags().BoolVar(&f.json, "json", false, "for machines")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	if plot != "" {
 		cmd.Flags().StringVar(&f.plot, "plot", "", plot)
 	}
@@ -268,7 +268,7 @@ func (p *process) open(ctx context.Context, app *host.App, name string, params [
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if len(models) != 1 || models[0] == nil {
-		return cli.Usagef("%s does not tell its model with these parameters", name)
+		return cli.Usagef("%s has no known model with these parameters", name)
 	}
 	p.label, p.model = name, models[0]
 	if t, ok := env.(interface{ Task() *catalog.Task }); ok {

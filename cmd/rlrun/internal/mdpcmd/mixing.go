@@ -17,8 +17,8 @@ import (
 )
 
 const mixingHelp = `The exploration mixing time T_ε of a policy (docs/theory.md, §2.1; docs/mixing.md):
-how many steps after having taken action a once in state s, instead of following
-the policy, that is forgotten. With P the policy's chain and Δ the total variation
+the number of steps after which one action a in state s, taken instead of following
+the policy, is forgotten. With P the policy's chain and Δ the total variation
 between the two distributions over states,
 
   Δ_T(s,a) = ½‖(P(·|s,a) − P(s,·)) P^(T−1)‖₁,   T_ε(s,a) = first T ≥ 1 with Δ_T < η.
@@ -31,12 +31,11 @@ interval.
 --plot draws d_T over T for each action, in the state where its T_ε is largest,
 and for tasks on a grid the largest T_ε of each cell.
 
-An environment that does not tell its model, but has discrete observations and
-actions, is rolled out: T_ε is that of what was counted, with intervals that hold
-for all states and actions at once with 95% if observations are states, and the
-policy's reward and visits come with Student's over 64 runs. The policy is
-uniform unless another is given; actions that it does not take are tried in runs
-of their own.
+An environment without a known model, but with discrete observations and actions,
+is rolled out. T_ε is computed from the counted transitions. If observations are
+states, its intervals hold for all states and actions at once with 95%. The policy's
+reward and visits have Student's intervals over 64 runs. The policy is uniform
+unless another is given. Actions that it does not take are tried in separate runs.
 
 Model, criterion and policy: rlrun mdp --help.
 
@@ -64,7 +63,7 @@ Model, criterion and policy: rlrun mdp --help.
   estimate {environment, observations, actions, runs, steps, seen, intervals {max,
             mean, mean_all}, T_low, T_high, reward, visits}   without a model; then
                        model, of_mean, limit and the keys from infinite to sample
-                       are null, and T is null where nothing was seen`
+                       are null, and T is null for unseen pairs`
 
 // forgetting is the exploration mixing time of a policy, and what belongs to it.
 type forgetting struct {
@@ -86,7 +85,7 @@ func newMixing(app *host.App) *cobra.Command {
 	var root uint64
 	cmd := &cobra.Command{
 		Use:   "mixing (--model FILE | --env NAME) [--tv η | --epsilon ε]",
-		Short: "How long a single deviation from the policy is felt",
+		Short: "The steps after which one deviation from the policy is forgotten",
 		Long:  mixingHelp,
 		Example: `  rlrun mdp mixing --env riverswim --plot mixing.svg
   rlrun mdp mixing --env deepsea --param size=5 --policy right

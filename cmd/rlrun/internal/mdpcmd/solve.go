@@ -18,11 +18,11 @@ import (
 const solveHelp = `Solve a finite model: the optimal policy by the criterion with its value, or the
 value of a given policy.
 
-For the average: the gain (reward per step for ever), and the bias, what starting
-in a state is worth beyond that. Otherwise: the value of each state.
+For the average: the gain (reward per step for ever), and the bias (the extra value
+of starting in a state). Otherwise: the value of each state.
 
---plot draws, for tasks on a grid, the value and the policy, and how often each
-cell is visited; for others both over the states.
+--plot draws the value, the policy, and the visits to each cell for tasks on a grid.
+For other tasks it draws value and visits over the states.
 
 Model, criterion and policy: rlrun mdp --help.
 

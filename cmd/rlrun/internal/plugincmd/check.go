@@ -85,7 +85,7 @@ of {lanes, ns_per_step}).`,
 	fs.StringVar(&transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
 	app.TimeoutFlag(fs)
 	app.ReplaceFlag(fs)
-	fs.BoolVar(&asJSON, "json", false, "for machines")
+	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	cli.Must(cmd.RegisterFlagCompletionFunc("transport", host.CompleteTransport))
 	return cmd
 }

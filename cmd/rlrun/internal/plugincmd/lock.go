@@ -27,7 +27,7 @@ func newLock(app *host.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "lock [PLUGIN | CONFIG.yaml]...",
-		Short: "Pin what plugins are made of, so that a changed one is refused",
+		Short: "Pin the files of plugins, so that a changed plugin is refused",
 		Long: `Write the SHA-256 digests of plugins into a lock file, rlrun.lock.yaml. A PLUGIN
 is named as in a config, with its arguments in the same word; a CONFIG.yaml
 stands for all plugins that it names. Without arguments it is the programs that
@@ -36,13 +36,13 @@ lock file stay as they are.
 
 Pinned are the executable and every argument that names a file, such as the
 script that an interpreter runs; of a plugin in Python also the modules of its
-project and the versions of the packages that it imports when it starts. What
-other programs load in turn is not pinned, and bundled plugins need no pin.
+project and the versions of the packages that it imports when it starts. Files that
+other programs load later are not pinned, and bundled plugins need no pin.
 
 rlrun run looks for the lock file beside its config, then in this folder, and
-refuses a plugin that is not in it or not as it says, by name and digest. --dev
-NAME=PATH of all commands that start plugins puts one under development in
-another's place, and leaves the lock file alone.
+refuses a plugin that is not in it or has another digest. All commands that start
+plugins have --dev NAME=PATH, which uses a plugin under development in place of NAME
+and leaves the lock file alone.
 
 --json: {version, plugins}; plugins maps a command line to the digests of its
 files, by name.`,
@@ -74,7 +74,7 @@ files, by name.`,
 		ValidArgsFunction: app.CompletePlugin,
 	}
 	cmd.Flags().StringVar(&file, "file", host.LockName, "the lock `FILE`")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

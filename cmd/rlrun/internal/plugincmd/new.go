@@ -36,12 +36,12 @@ func newNew(app *host.App) *cobra.Command {
 		Use:   "new NAME",
 		Short: "Begin an environment or agent of your own",
 		Long: `Write a project into the folder NAME: an environment or an agent that builds, has
-tests, and keeps every rule as it stands, to be changed into your own. NAME is of
-lower-case letters, digits and hyphens; the folder must not exist.
+tests, and keeps every rule. Change it into your own. NAME consists of lower-case
+letters, digits and hyphens; the folder must not exist.
 
-Go projects ask for the release of rlrun that this is. --replace DIR makes them,
-and Python projects, use a checkout of rlrun; it is the default where this rlrun
-was built from one.
+Go projects require the release of this rlrun. With --replace DIR they, and Python
+projects, use a checkout of rlrun. This is the default if this rlrun was built from
+a checkout.
 
 --json: folder, files, plugin (how a config in the folder names it), next (the
 commands to try there).`,
@@ -83,7 +83,7 @@ commands to try there).`,
 	fs.StringVar(&language, "lang", string(scaffold.Go), "what it is written in, `LANG` being go or python")
 	fs.StringVar(&namespace, "namespace", "me", "first part of its id, `NS`/NAME@VERSION")
 	fs.StringVar(&replace, "replace", "", "use the checkout of rlrun in `DIR`")
-	fs.BoolVar(&asJSON, "json", false, "for machines")
+	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	cli.Must(cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]string{"environment", "agent"}, cobra.ShellCompDirectiveNoFileComp)))
 	cli.Must(cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions([]string{"go", "python"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd

@@ -40,8 +40,8 @@ func newList(app *host.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the plugins that can be named",
-		Long: `List the bundled plugins, and the executables that a name stands for. These are
-not started: rlrun plugin inspect NAME says what one is.
+		Long: `List the bundled plugins, and the executables with a plugin's name. The executables
+are not started: rlrun plugin inspect NAME describes one.
 
 --json: a list of {name, bundled, command, args, dev, id, kind, doc}; command and
 args are of executables only, id, kind and doc of bundled plugins only, dev is
@@ -80,7 +80,7 @@ true of what --dev puts in the plugin's place.`,
 		},
 	}
 	app.ReplaceFlag(cmd.Flags())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -136,7 +136,7 @@ func newInspect(app *host.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect NAME [-- ARGS...]",
 		Short: "Print what a plugin says of itself, and its parameters",
-		Long: `Print what a plugin says of itself: its id, whether it is an environment or an
+		Long: `Print the description of a plugin: its id, whether it is an environment or an
 agent, its optional capabilities, and its parameters with ranges and defaults.
 
 --json: {id, kind, doc, params, capabilities}; params is a JSON schema.`,
@@ -160,7 +160,7 @@ agent, its optional capabilities, and its parameters with ranges and defaults.
 		ValidArgsFunction: app.CompletePlugin,
 	}
 	app.ReplaceFlag(cmd.Flags())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

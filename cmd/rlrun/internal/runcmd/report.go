@@ -20,9 +20,8 @@ func NewReport(*host.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Make tables, plots and the report page again from the records",
-		Long: `Make everything in an output directory that follows from its records again, as
-outputs in its config says; and print the table. It also serves for an
-experiment that was interrupted.
+		Long: `Make the outputs in an output directory again from its records, as outputs in its
+config says, and print the table. This also works for an interrupted experiment.
 ` + outcomeKeys,
 		Example: "  rlrun report results/quickstart",
 		Args:    cli.Arguments(1, "an output directory"),

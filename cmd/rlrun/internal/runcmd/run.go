@@ -20,8 +20,8 @@ import (
 const runHelp = `Run an experiment: environments × agents × runs × steps.
 
 CONFIG is a YAML file ("-" reads standard input); rlrun schema describes its
-keys. The whole of it, with the parameters of all plugins, is checked before
-anything runs. Flags win over environment variables, these over the file:
+keys. All of it, with the parameters of all plugins, is checked before anything
+runs. Flags override environment variables, and these override the file:
 
   --set PATH=VALUE sets any key: --set agents.0.params.gamma=0.9. Elements of
   lists count from 0, the value is YAML, a key with dots goes in double quotes.
@@ -32,9 +32,9 @@ The output directory (output in the config; results/NAME by default) receives
   and what outputs in the config names, by default all:
   %s
 
-Finished runs are never lost: interrupt with Ctrl-C, and --resume does what is
-missing (runs that failed, too). It refuses another config than the one begun, and
-other programs: a rebuilt plugin or rlrun, or another architecture (--mixed).
+Finished runs are never lost: interrupt with Ctrl-C, and --resume does the missing
+and the failed runs. It refuses a changed config and changed programs: a rebuilt
+plugin or rlrun, or another architecture (--mixed).
 --shard I/N does shard I (0 to N-1) of N, for clusters: any number of processes may
 do shards in one output directory, on any machines, at any time and more than once.
 Start a shard again until it is done; rlrun report DIR makes the outputs. Exit
@@ -84,7 +84,7 @@ func New(app *host.App) *cobra.Command {
 	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results say mixed then")
 	fs.StringVar(&o.shard, "shard", "", "do shard `I/N` only, I from 0 to N-1; implies --resume; writes records only")
 	fs.StringVar(&o.scratch, "scratch", "", "with --shard: keep records in `DIR` of this machine first, and copy them every 30 s and at the end")
-	fs.BoolVar(&o.yes, "yes", false, "run also more than 10,000 pairs of environment and agent")
+	fs.BoolVar(&o.yes, "yes", false, "allow more than 10,000 pairs of environment and agent")
 	app.ReplaceFlag(fs)
 	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" beside CONFIG or in this folder, if there is one)")
 	fs.BoolVar(&o.json, "json", false, "print JSON")

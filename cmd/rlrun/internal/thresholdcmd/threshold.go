@@ -12,8 +12,8 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 )
 
-const thresholdHelp = `Say whether an uncertain arm is worth exploring against a greedy arm whose mean
-reward is taken as known, and what it would take.
+const thresholdHelp = `Say whether an uncertain arm is worth exploring against a greedy arm with a known
+mean reward, and which horizon exploring needs.
 
 The arm's unknown mean q is believed to follow --belief; --against is the mean
 of the greedy arm. Exploring means --hold pulls of the uncertain arm, which may
@@ -45,11 +45,11 @@ const thresholdKeys = `
   rho                  the share of the horizon that exploring takes
   gamma_star_within    with --gamma and --horizon: the least discount within N
   U {delta, p, value, greedy, advantage}   the bound of Lemma 1 at δ*, beside G·Q
-  index {U, U+, V}     the value of a known arm at which trying this one ceases to pay
+  index {U, U+, V}     the value of a known arm at which trying this one no longer pays
   gittins              for beta with --gamma alone, up to γ = 0.9995; else null
   explore              the decision
   reason               the decision in words
-  notes                what to mind, such as a lower bound that the belief denies`
+  notes                warnings, such as a lower bound that the belief contradicts`
 
 // comparison is the question and its answer.
 type comparison struct {
@@ -140,7 +140,7 @@ func New(*host.App) *cobra.Command {
 	cli.CountVar(fs, &horizon, "horizon", 0, "rewards 0 to `N` count")
 	fs.IntVar(&hold, "hold", 1, "pulls `T` that an exploration takes")
 	fs.Float64Var(&lower, "lower-bound", 0, "least value `B` that the mean of an arm can have")
-	fs.BoolVar(&asJSON, "json", false, "for machines")
+	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	fs.StringVar(&plot, "plot", "", "draw U over δ, and the decision over horizon × uncertainty, to `FILE` (.svg, .png, .pdf)")
 	return cmd
 }
