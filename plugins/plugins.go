@@ -15,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/plugins/linearagents"
 	"github.com/rlrun/rlrun/plugins/modelagents"
 	"github.com/rlrun/rlrun/plugins/modelfile"
+	"github.com/rlrun/rlrun/plugins/randomagent"
 	"github.com/rlrun/rlrun/plugins/tabular"
 	"github.com/rlrun/rlrun/plugins/tabularagents"
 	"github.com/rlrun/rlrun/plugins/thresholdmodel"
@@ -29,5 +30,6 @@ func All() []vector.Plugin {
 		families.Plugin(),
 		modelfile.Plugin(),
 		thresholdmodel.Plugin(),
+		randomagent.Plugin(),
 	}, tabular.Plugins(), classiccontrol.Plugins(), tabularagents.Plugins(), modelagents.Plugins(), linearagents.Plugins())
 }

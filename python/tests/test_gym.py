@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import gymnasium
 import numpy as np
 import pytest
 from conftest import EXAMPLES, ROOT
@@ -231,3 +233,48 @@ def test_what_goes_wrong_is_said(program) -> None:
         process.call(process.stub.Rollout, pb.RolloutRequest())
     process.close()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_bundled_environments_are_registered(program) -> None:
+    """All but those that cannot be made without parameters, which are named here."""
+    listed = json.loads(subprocess.run([program, "plugin", "list", "--json"], capture_output=True, check=True).stdout)
+    names = {e["name"] for e in listed if e.get("bundled") and e["kind"] == "environment"}
+    assert names - set(rlrun.gym.ENVIRONMENTS.values()) == {"model"}
+    env = gymnasium.make("rlrun/RiverSwim-v0", states=8, render_mode="ansi")
+    assert (env.spec.id, env.observation_space.n) == ("rlrun/RiverSwim-v0", 8)
+    direct = rlrun.gym.make("riverswim", states=8)
+    again = direct.spec.make()
+    for e in (env, direct, again):
+        assert e.reset(seed=1)[0] == 0
+    actions = [1, 1, 0, 1] * 10
+    assert (
+        [env.step(a)[:2] for a in actions]
+        == [direct.step(a)[:2] for a in actions]
+        == [again.step(a)[:2] for a in actions]
+    )
+    vector = gymnasium.make_vec("rlrun/DeepSea-v0", 3, vectorization_mode="vector_entry_point", size=4)
+    assert vector.reset(seed=1)[0].shape == (3,)
+    for e in (env, direct, again, vector):
+        e.close()
+
+
+def test_gymnasium_through_rlrun() -> None:
+    """The very episode of Gymnasium, from the seed that the run's seed leads to."""
+    env = rlrun.gym.make("gymnasium:CartPole-v1", max_episode_steps=7)
+    assert env.spec.id == "gymnasium/cartpole-v1"
+    env.reset(seed=3)
+    assert [env.step(k % 2)[3] for k in range(7)] == [False] * 6 + [True]
+    env.close()
+
+
+@pytest.mark.slow
+def test_stable_baselines_trains_on_ours(program) -> None:
+    """DQN as it comes finds the better of two arms."""
+    sb3 = pytest.importorskip("stable_baselines3")
+    pytest.importorskip("torch").set_num_threads(1)
+    env = gymnasium.make("rlrun/BernoulliBandit-v0", means=[0.05, 0.95])
+    agent = sb3.DQN("MlpPolicy", env, seed=1, learning_starts=32, train_freq=1, learning_rate=1e-2)
+    agent.learn(150)
+    observation, _ = env.reset(seed=5)
+    assert agent.predict(observation, deterministic=True)[0] == 1
+    env.close()

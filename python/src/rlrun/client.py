@@ -8,6 +8,7 @@ import queue
 import re
 import shutil
 import subprocess
+import sys
 import sysconfig
 import threading
 import time
@@ -54,11 +55,15 @@ def command(plugin: str | Sequence[str]) -> list[str]:
     """Return the command that starts a plugin.
 
     A name is one that ``rlrun plugin list`` shows. A path, recognised by a slash,
-    or a list is a command of its own. The program rlrun is the one that ``RLRUN``
+    or a list is a command of its own; ``gymnasium:ID`` is an environment of
+    Gymnasium. The program rlrun is the one that ``RLRUN``
     names, else the one of this Python's environment, else the one in the path.
     """
     if not isinstance(plugin, str):
         return list(plugin)
+    if plugin.startswith("gymnasium:"):
+        python = os.environ.get("RLRUN_PYTHON") or sys.executable
+        return [python, "-m", "rlrun.gymnasium", plugin.removeprefix("gymnasium:")]
     if "/" in plugin:
         return [plugin]
     rlrun = program()
@@ -116,7 +121,9 @@ class Process:
         try:
             line = lines.get(timeout=START_TIMEOUT)
         except queue.Empty:
-            raise self._failure(f"no answer within {START_TIMEOUT:g} s of its start") from None
+            raise self._failure(
+                f"no answer within {START_TIMEOUT:g} s of its start (rlrun.client.START_TIMEOUT)"
+            ) from None
         if line is None:
             status = self._process.wait()
             raise self._failure(f"the process ended before it answered (exit status {status})")

@@ -1,4 +1,7 @@
-"""rlrun's environments in Gymnasium: ``rlrun.gym.make("riverswim")``.
+"""rlrun's environments in Gymnasium: ``rlrun.gym.make("riverswim")``, ``gymnasium.make("rlrun/RiverSwim-v0")``.
+
+The import of this module registers the bundled ones with Gymnasium, whose ids may
+name it, too: ``gymnasium.make("rlrun.gym:rlrun/RiverSwim-v0")``.
 
 A plugin runs in a process of its own, as it does under rlrun: a bundled one by the
 program rlrun (in the path, or named by the variable ``RLRUN``), any other by its
@@ -7,6 +10,7 @@ own. ``reset(seed=…)`` fixes a run: the seeds of its episodes follow from it.
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +18,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces as gs
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -23,15 +28,66 @@ from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN
 from rlrun.client import Process
 from rlrun.spaces import Array, Space
 
+ENVIRONMENTS = {
+    "BernoulliBandit": "bernoulli-bandit",
+    "GaussianBandit": "gaussian-bandit",
+    "Family": "family",
+    "RiverSwim": "riverswim",
+    "RiverSwimStrehl": "riverswim-strehl",
+    "SixArms": "sixarms",
+    "Chain": "chain",
+    "DoubleLoop": "doubleloop",
+    "Maze": "maze",
+    "DeepSea": "deepsea",
+    "FourRooms": "fourrooms",
+    "FrozenLake": "frozenlake",
+    "Taxi": "taxi",
+    "CliffWalking": "cliffwalking",
+    "Garnet": "garnet",
+    "GridWorld": "gridworld",
+    "MountainCar": "mountaincar",
+    "CartPole": "cartpole",
+    "Acrobot": "acrobot",
+    "PuddleWorld": "puddleworld",
+}
+"""The bundled environments that need no parameter: rlrun/NAME-v0 in Gymnasium, and the plugin's name."""
+
 
 def make(plugin: str | Sequence[str], **params: Any) -> RlrunEnv:
-    """Start a plugin and return its environment. params are the plugin's parameters."""
-    return RlrunEnv(plugin, params)
+    """Start a plugin and return its environment. params are the plugin's parameters.
+
+    A plugin ``gymnasium:ID`` is an environment of Gymnasium as rlrun steps it.
+    """
+    return RlrunEnv(plugin, **params)
 
 
 def make_vec(plugin: str | Sequence[str], num_envs: int, **params: Any) -> RlrunVectorEnv:
     """Start a plugin and return lanes of its environment, which are started anew the step after their end."""
-    return RlrunVectorEnv(plugin, num_envs, params)
+    return RlrunVectorEnv(plugin, num_envs, **params)
+
+
+def _register() -> None:
+    """Register the bundled environments, whose programs start when they are made."""
+    for name, plugin in ENVIRONMENTS.items():
+        gymnasium.register(
+            f"rlrun/{name}-v0",
+            entry_point="rlrun.gym:RlrunEnv",
+            vector_entry_point="rlrun.gym:RlrunVectorEnv",
+            kwargs={"plugin": plugin},
+        )
+
+
+def _spec(plugin: str | Sequence[str], params: dict[str, Any], described: str) -> EnvSpec:
+    """Return from what an environment can be made again. described is the plugin's id, namespace/name@version."""
+    name = next((name for name, known in ENVIRONMENTS.items() if known == plugin), None)
+    program, _, version = described.partition("@")
+    derived = f"{re.sub(r'[^A-Za-z0-9_/-]', '-', program)}-v{version if version.isdecimal() else 0}"
+    return EnvSpec(
+        id=f"rlrun/{name}-v0" if name else derived,
+        entry_point="rlrun.gym:RlrunEnv",
+        vector_entry_point="rlrun.gym:RlrunVectorEnv",
+        kwargs={"plugin": plugin} | params,
+    )
 
 
 def gymnasium_space(space: Space) -> gs.Space[Any]:
@@ -56,6 +112,7 @@ class _Lanes:
             raise
         self.spec = self.client.spec
         self.text = "render" in process.description.capabilities
+        self.made = _spec(plugin, params, process.description.id)
         self.actions = spaces.zeros(self.spec.action, lanes)
         self.finalizer = weakref.finalize(self, self.client.close)
 
@@ -68,12 +125,15 @@ def _episode(rng: np.random.Generator) -> Any:
 class RlrunEnv(gymnasium.Env[Any, Any]):
     """One lane of a plugin's environment."""
 
-    def __init__(self, plugin: str | Sequence[str], params: dict[str, Any]) -> None:
+    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012  as Gymnasium declares it
+
+    def __init__(self, plugin: str | Sequence[str], render_mode: str | None = "ansi", **params: Any) -> None:
         self._lanes = _Lanes(plugin, 1, params)
         spec = self._lanes.spec
         self.observation_space, self.action_space = gymnasium_space(spec.observation), gymnasium_space(spec.action)
+        self.spec = self._lanes.made
         self.metadata = {"render_modes": ["ansi"] if self._lanes.text else []}
-        self.render_mode = "ansi" if self._lanes.text else None
+        self.render_mode = render_mode if self._lanes.text else None
         self._begun = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -116,9 +176,17 @@ class RlrunEnv(gymnasium.Env[Any, Any]):
 class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
     """Lanes of a plugin's environment, stepped in one message."""
 
-    def __init__(self, plugin: str | Sequence[str], num_envs: int, params: dict[str, Any]) -> None:
+    metadata: dict[str, Any] = {  # noqa: RUF012  as Gymnasium declares it
+        "render_modes": ["ansi"],
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(
+        self, plugin: str | Sequence[str], num_envs: int, render_mode: str | None = "ansi", **params: Any
+    ) -> None:
         self._lanes = _Lanes(plugin, num_envs, params)
         self.num_envs = num_envs
+        self.spec = self._lanes.made
         spec = self._lanes.spec
         self.single_observation_space = gymnasium_space(spec.observation)
         self.single_action_space = gymnasium_space(spec.action)
@@ -128,7 +196,7 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
             "render_modes": ["ansi"] if self._lanes.text else [],
             "autoreset_mode": AutoresetMode.NEXT_STEP,
         }
-        self.render_mode = "ansi" if self._lanes.text else None
+        self.render_mode = render_mode if self._lanes.text else None
         self._ended = np.zeros(num_envs, np.bool_)
         self._observations = spaces.zeros(spec.observation, num_envs)
         self._rngs: list[np.random.Generator | None] = [None] * num_envs  # of a lane's run; None before the first
@@ -188,3 +256,6 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
     def close_extras(self, **kwargs: Any) -> None:
         """End the plugin's process."""
         self._lanes.finalizer()
+
+
+_register()

@@ -1,0 +1,126 @@
+"""Plays environments that others wrote in rlrun, and prints what happened to each as a table.
+
+    RLRUN=rlrun python python/nightly/environments.py [PACKAGE...]
+
+Every package is installed into a virtual environment of its own, with rlrun[gymnasium]; then its environment is checked
+(``rlrun plugin check``) and a bundled agent is trained in it for 500 steps (``rlrun run``). Without PACKAGE: all.
+With --here the packages of this Python are taken, and nothing is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SOURCE = Path(__file__).resolve().parents[1]
+MINUTES = 10
+
+
+@dataclass
+class Case:
+    """An environment of a package, and the agent that is to learn in it."""
+
+    package: str
+    env: str
+    agent: str
+    params: dict[str, Any] = field(default_factory=dict)
+
+
+FLAT = {"wrappers": [{"name": "FlattenObservation"}]}
+CASES = [
+    Case("gymnasium[toy-text]", "Blackjack-v1", "q-learning"),
+    Case(
+        "minigrid",
+        "minigrid:MiniGrid-Empty-5x5-v0",
+        "sarsa-linear",
+        {"wrappers": [{"name": "minigrid.wrappers:ImgObsWrapper"}, {"name": "FlattenObservation"}]},
+    ),
+    Case("minatar", "MinAtar/Breakout-v1", "sarsa-linear", {"import": "minatar.gym"} | FLAT),
+    Case("shimmy[bsuite]", "shimmy:bsuite/catch-v0", "sarsa-linear", FLAT),
+    Case("gymnasium[box2d]", "LunarLander-v3", "sarsa-linear"),
+    Case("gymnasium[mujoco]", "InvertedPendulum-v5", "sarsa-linear"),
+    Case("ale-py", "ale_py:ALE/Breakout-v5", "sarsa-linear", {"obs_type": "ram"}),
+    Case("highway-env", "highway_env:highway-v0", "sarsa-linear", FLAT),
+    Case("gymnasium-robotics", "gymnasium_robotics:PointMaze_UMaze-v3", "sarsa-linear"),
+    Case("gymnasium[jax]", "phys2d/CartPole-v1", "sarsa-linear"),
+]
+
+
+def main() -> None:
+    """Try the packages that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE")
+    parser.add_argument("--here", action="store_true", help="take the packages of this Python")
+    arguments = parser.parse_args()
+    print("| package | environment | `plugin check` | 500 steps |\n|---|---|---|---|")
+    failed = False
+    for case in CASES:
+        if arguments.packages and case.package not in arguments.packages:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            checked, trained, ok = attempt(case, Path(folder), arguments.here)
+        failed = failed or not ok
+        print(f"| {case.package} | `{case.env}` | {checked} | {trained} |", flush=True)
+    sys.exit(failed)
+
+
+def attempt(case: Case, folder: Path, here: bool) -> tuple[str, str, bool]:
+    """Return how the check and the training went, and whether neither broke other than by a refusal."""
+    python = sys.executable
+    if not here:
+        python = str(folder / "venv" / "bin" / "python")
+        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+        install = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", f"{SOURCE}[gymnasium]"]
+        done = subprocess.run([*install, case.package], capture_output=True, text=True, check=False)
+        if done.returncode:
+            return "cannot be installed", last(done.stderr), False
+    environ = dict(os.environ) | {"RLRUN_PYTHON": python}
+    rlrun = os.environ.get("RLRUN", "rlrun")
+
+    def call(*words: str) -> tuple[int, str]:
+        try:
+            done = subprocess.run(
+                [rlrun, *words],
+                env=environ,
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=60 * MINUTES,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired:
+            return 1, f"not done within {MINUTES} minutes"
+        return done.returncode, done.stderr or done.stdout
+
+    given = [f"--param={key}={json.dumps(value)}" for key, value in case.params.items()]
+    status, text = call("plugin", "check", f"gymnasium:{case.env}", *given)
+    checked = "keeps every rule" if status == 0 else last(text)
+    config = {
+        "runs": 1,
+        "steps": 500,
+        "environments": [{"name": "it", "plugin": f"gymnasium:{case.env}", "params": case.params}],
+        "agents": [{"plugin": case.agent}],
+    }
+    (folder / "try.yaml").write_text(json.dumps(config))
+    trains, text = call("run", "try.yaml")
+    refused = trains != 0 and "it is for observations" in text
+    return checked, f"{case.agent} trains" if trains == 0 else last(text), status == 0 and (trains == 0 or refused)
+
+
+def last(text: str) -> str:
+    """Return the last line that rlrun wrote, else the last of all, as a cell of a table."""
+    lines = text.strip().splitlines() or ["nothing"]
+    lines = [line for line in lines if line.startswith("rlrun: ")] or lines
+    return lines[-1].removeprefix("rlrun: ").replace("|", "\\|")[:240]
+
+
+if __name__ == "__main__":
+    main()
