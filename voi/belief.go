@@ -53,6 +53,9 @@ func NewBelief(actions int, low, high float64) *Belief {
 // States returns the number of states visited.
 func (b *Belief) States() int { return len(b.near) }
 
+// Tried returns the number of pairs of a state and an action that have been tried.
+func (b *Belief) Tried() int { return int(b.tried) }
+
 // AddState adds a state and returns its number: states are counted from 0.
 func (b *Belief) AddState() int {
 	s := len(b.near)

@@ -134,6 +134,7 @@ const NotDecided = "not decided"
 type Result struct {
 	Options       Options
 	LowerIsBetter bool
+	Definition    result.Definition // of the metric
 	Agents        []Agent
 	Environments  []string
 	// Comparisons are in the order of environments, then of pairs.
@@ -158,10 +159,29 @@ func LowerIsBetter(m result.Metric) (lower, ok bool) {
 	return m == result.Regret, true
 }
 
+// direction is LowerIsBetter, for metrics that plugins have declared as well.
+func direction(inputs []*Input, m result.Metric) (lower, ok bool) {
+	for _, in := range inputs {
+		if d, declared := in.Summary.Meta.Declared[m]; declared {
+			return d.LowerIsBetter, d.LowerIsBetter || d.HigherIsBetter
+		}
+	}
+	return LowerIsBetter(m)
+}
+
+func define(inputs []*Input, m result.Metric) result.Definition {
+	for _, in := range inputs {
+		if d, declared := in.Summary.Meta.Declared[m]; declared {
+			return d
+		}
+	}
+	return result.Define(m)
+}
+
 // Compare compares agents. Its errors are the user's: a metric without values, labels
 // that name no agent, runs that cannot be compared.
 func Compare(inputs []*Input, o Options) (*Result, error) {
-	lower, ok := LowerIsBetter(o.Metric)
+	lower, ok := direction(inputs, o.Metric)
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("%s is neither better nor worse when it is larger; choose another metric", o.Metric)
@@ -170,7 +190,7 @@ func Compare(inputs []*Input, o Options) (*Result, error) {
 	case o.Correction != Holm && o.Correction != BenjaminiHochberg:
 		return nil, fmt.Errorf("the correction must be holm or bh, not %q", o.Correction)
 	}
-	c := &comparer{Result: Result{Options: o, LowerIsBetter: lower, Agents: Agents(inputs)}, values: map[cell]*sample{}}
+	c := &comparer{Result: Result{Options: o, LowerIsBetter: lower, Definition: define(inputs, o.Metric), Agents: Agents(inputs)}, values: map[cell]*sample{}}
 	if err := c.read(inputs); err != nil {
 		return nil, err
 	}

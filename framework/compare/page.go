@@ -5,8 +5,6 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
-
-	"github.com/rlrun/rlrun/framework/result"
 )
 
 //go:embed page.html.tmpl
@@ -43,7 +41,7 @@ const sentences = 20
 // WriteHTML writes a page of the comparisons: one file that loads nothing else. Equal
 // input gives equal bytes.
 func WriteHTML(w io.Writer, r *Result) error {
-	def := result.Define(r.Options.Metric)
+	def := r.Definition
 	v := &view{Result: r, Title: def.Title, Text: def.Text, Method: Method(r), Header: comparisonHeader(r),
 		// The drawings escape every label.
 		Profile: template.HTML(ProfileSVG(r)), CD: template.HTML(CriticalDifferenceSVG(r)), Ranks: RankSentence(r)}

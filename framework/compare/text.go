@@ -11,7 +11,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 )
 
@@ -28,7 +27,7 @@ func WriteTable(w io.Writer, r *Result) error {
 		if len(rows) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "%s: %s%s\n%s\n\n", env, result.Define(r.Options.Metric).Title, direction,
+		fmt.Fprintf(&b, "%s: %s%s\n%s\n\n", env, r.Definition.Title, direction,
 			render(append([]string{"A", "B"}, comparisonHeader(r)...), rows, 2))
 	}
 	if o := r.Overall; o != nil {

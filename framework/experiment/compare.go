@@ -63,6 +63,9 @@ func (p *Plan) compare() error {
 	if _, ok := compare.LowerIsBetter(c.Metric); !ok {
 		return At(fmt.Errorf("%s is neither better nor worse when it is larger; choose another metric", c.Metric), "compare", "metric")
 	}
+	if c.Metric.OfPlugin() && c.Until != "" {
+		return At(fmt.Errorf("until %s needs a metric of rlrun's own, and %s is a plugin's", c.Until, c.Metric), "compare", "metric")
+	}
 	recorded := p.Config.Record.Metrics
 	if slices.Contains(result.Metrics(), c.Metric) && !slices.Contains(recorded, c.Metric) && !slices.Contains(recorded, recordedAs(c.Metric)) {
 		return At(fmt.Errorf("%s is not recorded; add %s to record.metrics", c.Metric, recordedAs(c.Metric)), "compare", "metric")

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -84,7 +85,7 @@ func (l Local) prepare(x *Experiment, session Session) (done Done, err error) {
 	if done, err = x.Plan.Prepare(x.Dir, l.Existing == Resume, session); err != nil {
 		return nil, err
 	}
-	return done, writeTasks(x.Dir, x.Tasks)
+	return done, errors.Join(writeTasks(x.Dir, x.Tasks), writeDeclared(x.Dir, x.Declared))
 }
 
 // remote says whether a component runs in a process of its own.

@@ -22,6 +22,8 @@ type Experiment struct {
 	// label. Check fills in both.
 	Programs []PluginProvenance
 	Tasks    map[string]result.Task
+	// Declared are the metrics of the plugins' own. Check fills it in.
+	Declared Declared
 
 	plugins Plugins
 	pool    *pool
@@ -205,6 +207,9 @@ func (x *Experiment) openEnvironment(ctx context.Context, c Component) (spec fra
 	if err != nil {
 		return spec, err
 	}
+	if err := x.Declared.add(result.EnvironmentMetrics, env.Abilities().Measures); err != nil {
+		return spec, errors.Join(err, env.Close())
+	}
 	return env.Spec(), env.Close()
 }
 
@@ -217,7 +222,7 @@ func (x *Experiment) openAgent(ctx context.Context, c Component, spec framework.
 	if err != nil {
 		return err
 	}
-	return agent.Close()
+	return errors.Join(x.Declared.add(result.AgentMetrics, agent.Abilities().Measures), agent.Close())
 }
 
 // identify finds out which programs the plugins are.

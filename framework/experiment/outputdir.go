@@ -78,7 +78,7 @@ func outputEntries(dir string) ([]fs.DirEntry, error) {
 // ours are the patterns of what rlrun writes into an output directory. A folder has
 // the patterns of the files in it; a file has none.
 var ours = map[string][]string{
-	configFile: nil, provenanceFile: nil, tasksFile: nil,
+	configFile: nil, provenanceFile: nil, tasksFile: nil, metricsFile: nil,
 	"curves.csv": nil, "summary.csv": nil, "decisions.csv": nil, "comparisons.csv": nil, "results.db": nil, ReportFile: nil,
 	shardsFolder: {"*.json", "*.lock", ".*.tmp"}, provenanceFolder: {"*.json", ".*.tmp"}, "submit": {"*"},
 	"runs": {"*.jsonl", ".*.tmp"}, "plots": {"*.svg", "*.png", ".*.tmp"}, ".*.tmp": nil,

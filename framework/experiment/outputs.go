@@ -62,6 +62,9 @@ func (x *Experiment) Write(outputs ...Output) (*Results, error) {
 	if err := ReadTasks(x.Dir, &meta); err != nil {
 		return nil, err
 	}
+	if err := readDeclared(x.Dir, &meta); err != nil {
+		return nil, err
+	}
 	runs, err := result.OpenRuns(x.Dir)
 	if err != nil {
 		return nil, err

@@ -165,7 +165,7 @@ func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
 		}
 	}
 	if err == nil {
-		err = writeTasks(x.Dir, x.Tasks)
+		err = errors.Join(writeTasks(x.Dir, x.Tasks), writeDeclared(x.Dir, x.Declared))
 	}
 	if err != nil {
 		return &OutputError{x.Dir, err}

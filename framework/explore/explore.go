@@ -262,7 +262,9 @@ const fixed Estimator = -1
 
 // Abilities implements vector.Agent. It cannot be saved: what it follows belongs to the
 // agent's program.
-func (a *explorer) Abilities() vector.AgentAbilities { return vector.AgentAbilities{} }
+func (a *explorer) Abilities() vector.AgentAbilities {
+	return vector.AgentAbilities{Measures: a.agent.Abilities().Measures}
+}
 
 // Step implements vector.Agent. A lane in evaluation follows the option in
 // force; the host learns and decides nothing.

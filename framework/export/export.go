@@ -200,7 +200,7 @@ func writeLaTeX(folder string, s *Source) ([]string, error) {
 			metrics := s.Summary.MetricsOf(env, false)
 			fmt.Fprintf(w, "\n%% %s, %d steps\n\\begin{tabular}{lr%s}\n\\toprule\nagent & runs", env, s.Summary.Meta.Steps, strings.Repeat("r", len(metrics)))
 			for _, m := range metrics {
-				fmt.Fprintf(w, " & %s", result.LaTeX(result.Define(m).Title))
+				fmt.Fprintf(w, " & %s", result.LaTeX(s.Summary.Meta.Define(m).Title))
 			}
 			fmt.Fprintln(w, ` \\`+"\n"+`\midrule`)
 			for _, agent := range s.Summary.Meta.Agents {

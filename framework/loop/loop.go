@@ -94,7 +94,7 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 		calls, stepped, special := 1, 0, true
 		var err error
 		if single != nil && goOn(actions.Signals, feedback.Signals) {
-			calls, stepped, err = single.step(rec, actions, feedback, call, looks.next-call)
+			calls, stepped, err = single.step(ctx, rec, actions, feedback, call, looks.next-call)
 		} else {
 			stepped, special, err = b.together(ctx, rec, actions, feedback, call)
 		}
@@ -125,6 +125,9 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 			case vector.NewEpisode, vector.NewRun:
 				actions.Signals[i] = vector.Continue
 			}
+		}
+		if err := rec.measure(ctx); err != nil {
+			return nil, fmt.Errorf("call %d: %w", call, err)
 		}
 	}
 	if b.Progress != nil {

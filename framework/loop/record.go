@@ -37,6 +37,8 @@ type recorder struct {
 	arms     int
 	first    int64 // smallest action
 	discount float64
+	meters   []meter
+	due      []int // lanes at a grid point, to be measured
 }
 
 // running is what every step of a lane changes: one cache line.
@@ -82,6 +84,7 @@ type curve struct {
 func newRecorder(b *Batch) *recorder {
 	r := &recorder{batch: b, hot: make([]running, len(b.Runs)), lanes: make([]laneRecord, len(b.Runs)), discount: b.Discount}
 	r.explorer, _ = b.Agent.(Explorer)
+	r.meters = newMeters(b)
 	if d, ok := b.Environment.Spec().Action.(space.Discrete); ok {
 		r.first = d.Start
 	}
@@ -308,6 +311,9 @@ func (r *recorder) flush(i int) {
 		}
 		c.points = append(c.points, x)
 	}
+	if len(r.meters) > 0 {
+		r.due = append(r.due, i)
+	}
 	h.sums.window, h.choices.optimal, l.returns, l.ended = 0, 0, 0, 0
 	l.windowAt = h.steps
 	l.point++
@@ -325,6 +331,9 @@ func (r *recorder) outcomes() []Outcome {
 			if slices.ContainsFunc(c.points, func(x float64) bool { return !math.IsNaN(x) }) {
 				o.Curves[c.metric] = c.points
 			}
+		}
+		for k := range r.meters {
+			r.meters[k].addTo(o.Curves, i)
 		}
 		if r.explorer != nil {
 			o.Decisions = r.explorer.Decisions(i)

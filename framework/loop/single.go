@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -39,12 +40,12 @@ func goOn(actions, feedback []vector.Signal) bool {
 // step makes up to most steps of every lane that is not idle, fewer where its run or
 // episode ends first. The columns are left as by calls for all lanes. It returns how
 // many of these it would have taken, from call on, and the sum of the lanes' steps.
-func (x *single) step(r *recorder, actions *vector.Actions, feedback *vector.Feedback, call, most int) (calls, sum int, err error) {
+func (x *single) step(ctx context.Context, r *recorder, actions *vector.Actions, feedback *vector.Feedback, call, most int) (calls, sum int, err error) {
 	for i, s := range actions.Signals {
 		if s != vector.Continue {
 			continue
 		}
-		n, err := x.lane(r, i, min(most, r.batch.Steps-r.hot[i].steps), call, actions, feedback)
+		n, err := x.lane(ctx, r, i, min(most, r.batch.Steps-r.hot[i].steps), call, actions, feedback)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -59,7 +60,7 @@ const stretch = 64
 // lane makes n steps of lane i, fewer if its episode ends, and returns how many. The
 // result of the last step is left in the columns. The caller records it if it ends the
 // run or an episode.
-func (x *single) lane(r *recorder, i, n, call int, actions *vector.Actions, feedback *vector.Feedback) (made int, err error) {
+func (x *single) lane(ctx context.Context, r *recorder, i, n, call int, actions *vector.Actions, feedback *vector.Feedback) (made int, err error) {
 	last := vector.LaneStep{Observation: feedback.Observations.Int64[i], Reward: feedback.Rewards[i]}
 	l := &r.hot[i]
 	for made < n && !last.Terminated && !last.Truncated {
@@ -73,6 +74,9 @@ func (x *single) lane(r *recorder, i, n, call int, actions *vector.Actions, feed
 		actions.Actions.Int64[i] = x.actions[k-1]
 		if l.steps == l.nextAt && !last.Terminated && !last.Truncated {
 			r.flush(i)
+			if err := r.measure(ctx); err != nil {
+				return made, fmt.Errorf("call %d: %w", call+made, err)
+			}
 		}
 	}
 	feedback.Observations.Int64[i], feedback.Rewards[i] = last.Observation, last.Reward

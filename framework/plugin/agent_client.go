@@ -17,25 +17,26 @@ import (
 
 // agentClient is an agent in another process. Its answers have been checked.
 type agentClient struct {
-	session *session
-	spec    framework.Spec
-	request pb.AgentRequest
-	reply   pb.AgentReply
-	scratch space.Column // for batches with idle lanes
-	options *optionPart  // nil if the agent has none
+	session  *session
+	spec     framework.Spec
+	request  pb.AgentRequest
+	reply    pb.AgentReply
+	scratch  space.Column // for batches with idle lanes
+	measures *vector.Measures
+	options  *optionPart // nil if the agent has none
 }
 
 var _ vector.Agent = (*agentClient)(nil)
 
 // newAgentClient returns the client of an opened agent.
-func newAgentClient(p *Process, instance uint64, spec framework.Spec, lanes int, options bool) (vector.Agent, error) {
+func newAgentClient(p *Process, instance uint64, spec framework.Spec, lanes int, options bool, metrics []framework.Metric) (vector.Agent, error) {
 	s, err := p.open(instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
 		return p.wire.StepAgent(ctx, o...)
 	})
 	if err != nil {
 		return nil, err
 	}
-	c := &agentClient{session: s, spec: spec, scratch: space.NewColumn(spec.Action, lanes)}
+	c := &agentClient{session: s, spec: spec, scratch: space.NewColumn(spec.Action, lanes), measures: s.measures(metrics)}
 	c.request.Instance = instance
 	if options {
 		c.options = &optionPart{acting: vector.Feedback{Signals: make([]vector.Signal, lanes)}}
@@ -98,7 +99,7 @@ func (c *agentClient) receive(in *vector.Feedback, actions *space.Column) error 
 // Abilities implements vector.Agent. Whether the plugin saves and loads is known when
 // it is asked.
 func (c *agentClient) Abilities() vector.AgentAbilities {
-	a := vector.AgentAbilities{Save: c.save, Load: c.load}
+	a := vector.AgentAbilities{Save: c.save, Load: c.load, Measures: c.measures}
 	if c.options != nil {
 		a.Options = c
 	}

@@ -27,6 +27,8 @@ type (
 	// Policy is how one is followed.
 	Candidates = framework.Candidates
 	Policy     = framework.Policy
+	// Metric is one of the metrics of a framework.Measurer.
+	Metric = framework.Metric
 	// Value is an observation or an action.
 	Value = space.Value
 	// Discrete, MultiDiscrete and Box are the spaces.

@@ -18,12 +18,13 @@ import (
 // environmentClient is an environment in another process. Its answers have been
 // checked.
 type environmentClient struct {
-	session *session
-	spec    framework.Spec
-	known   bool // the environment has models
-	request pb.EnvironmentRequest
-	reply   pb.EnvironmentReply
-	scratch vector.TimeSteps // for batches with idle lanes
+	session  *session
+	spec     framework.Spec
+	known    bool // the environment has models
+	request  pb.EnvironmentRequest
+	reply    pb.EnvironmentReply
+	scratch  vector.TimeSteps // for batches with idle lanes
+	measures *vector.Measures
 	// unrolled is why the plugin makes no rollouts, once that is known.
 	unrolled error
 }
@@ -33,7 +34,7 @@ var _ vector.Environment = (*environmentClient)(nil)
 // replySlack is what a reply may be larger than its columns: an error's text.
 const replySlack = 1 << 20
 
-func newEnvironmentClient(p *Process, instance uint64, spec framework.Spec, lanes int, models bool) (vector.Environment, error) {
+func newEnvironmentClient(p *Process, instance uint64, spec framework.Spec, lanes int, models bool, metrics []framework.Metric) (vector.Environment, error) {
 	most := grpc.MaxCallRecvMsgSize(replySlack + lanes*(8*spec.Observation.Width()+8+1+1))
 	s, err := p.open(instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
 		return p.wire.StepEnvironment(ctx, append(o, most)...)
@@ -41,7 +42,7 @@ func newEnvironmentClient(p *Process, instance uint64, spec framework.Spec, lane
 	if err != nil {
 		return nil, err
 	}
-	c := &environmentClient{session: s, spec: spec, known: models, scratch: vector.NewTimeSteps(spec, lanes)}
+	c := &environmentClient{session: s, spec: spec, known: models, scratch: vector.NewTimeSteps(spec, lanes), measures: s.measures(metrics)}
 	c.request.Instance = instance
 	return c, nil
 }
@@ -110,7 +111,7 @@ func (c *environmentClient) Close() error { return c.session.close() }
 // Abilities implements vector.Environment. The abilities to render and to roll out
 // become known when they are first used.
 func (c *environmentClient) Abilities() vector.EnvironmentAbilities {
-	a := vector.EnvironmentAbilities{Render: c.render, RollOut: c.rollOut}
+	a := vector.EnvironmentAbilities{Render: c.render, RollOut: c.rollOut, Measures: c.measures}
 	if c.known {
 		a.Models = c.models
 	}

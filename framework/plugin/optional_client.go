@@ -79,6 +79,27 @@ func (c *agentClient) load(ctx context.Context, lane int, state []byte) error {
 	return err
 }
 
+// measures are the metrics that an opened instance declared; nil if it has none.
+func (s *session) measures(metrics []framework.Metric) *vector.Measures {
+	if len(metrics) == 0 {
+		return nil
+	}
+	return &vector.Measures{Metrics: metrics, Read: func(ctx context.Context, lanes []int, dst []float64) error {
+		request := &pb.MeasureRequest{Instance: s.instance, Lanes: make([]uint32, len(lanes))}
+		for k, lane := range lanes {
+			request.Lanes[k] = uint32(lane)
+		}
+		reply, err := ask(ctx, s, s.process.wire.Measure, request)
+		if err != nil {
+			return err
+		}
+		if err := fromproto.Measured(dst, reply.Values); err != nil {
+			return s.fail(fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err))
+		}
+		return nil
+	}}
+}
+
 // lane checks a lane's number.
 func (s *session) lane(i int) error {
 	if i < 0 || i >= s.lanes {

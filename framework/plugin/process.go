@@ -143,7 +143,11 @@ func (p *Process) OpenEnvironment(ctx context.Context, params json.RawMessage, l
 	if err != nil {
 		return nil, p.failure(0, fmt.Errorf("%w: spec: %w", ErrProtocol, err))
 	}
-	return newEnvironmentClient(p, reply.Instance, spec, lanes, reply.Models)
+	metrics, err := fromproto.Metrics(reply.Metrics)
+	if err != nil {
+		return nil, p.failure(0, fmt.Errorf("%w: %w", ErrProtocol, err))
+	}
+	return newEnvironmentClient(p, reply.Instance, spec, lanes, reply.Models, metrics)
 }
 
 // OpenAgent implements vector.Plugin. The agent has options if the one
@@ -160,7 +164,11 @@ func (p *Process) OpenAgent(ctx context.Context, params json.RawMessage, spec fr
 	if err != nil {
 		return nil, err
 	}
-	return newAgentClient(p, reply.Instance, spec, lanes, reply.Options)
+	metrics, err := fromproto.Metrics(reply.Metrics)
+	if err != nil {
+		return nil, p.failure(0, fmt.Errorf("%w: %w", ErrProtocol, err))
+	}
+	return newAgentClient(p, reply.Instance, spec, lanes, reply.Options, metrics)
 }
 
 // reply is any answer that can carry an error.

@@ -29,7 +29,7 @@ const maxPoints = 300
 // NewFigure draws one metric of the agents in one environment: the means over
 // runs with their 95 % bands. It fails where there is nothing to draw.
 func NewFigure(s *result.Summary, environment string, m result.Metric, opts Options) (*Figure, error) {
-	def := result.Define(m)
+	def := s.Meta.Define(m)
 	agents := opts.Agents
 	if agents == nil {
 		agents = s.Meta.Agents
@@ -59,7 +59,7 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Opti
 			}
 			c = &result.Curve{} // keeps the colours of the others
 		}
-		f.Lines = append(f.Lines, newLine(label, c, opts.Smooth, maxPoints))
+		f.Lines = append(f.Lines, newLine(label, c, def.Cumulative, opts.Smooth, maxPoints))
 	}
 	if best, ok := s.Meta.Optimum[environment]; ok && m == result.Reward {
 		f.Levels = append(f.Levels, Level{"optimum", best})
@@ -70,7 +70,7 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Opti
 	return f, nil
 }
 
-func newLine(label string, c *result.Curve, smooth, limit int) Line {
+func newLine(label string, c *result.Curve, cumulative bool, smooth, limit int) Line {
 	n := len(c.Steps)
 	l := Line{Label: label, X: make([]float64, n),
 		Y: slices.Clone(c.Mean), Low: slices.Clone(c.Low), High: slices.Clone(c.High)}
@@ -81,7 +81,6 @@ func newLine(label string, c *result.Curve, smooth, limit int) Line {
 		widths[i] = float64(step - prev)
 		prev = step
 	}
-	cumulative := result.Define(c.Metric).Cumulative
 	for _, ys := range []*[]float64{&l.Y, &l.Low, &l.High} {
 		if !cumulative {
 			*ys = movingAverage(*ys, widths, smooth)

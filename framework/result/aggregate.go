@@ -233,11 +233,28 @@ func (a *aggregator) addCurve(s *sample, run int, m Metric, curve []float64) {
 	for i, x := range curve {
 		points[i].add(x)
 	}
-	if Define(m).Cumulative {
+	switch d := a.meta.Define(m); {
+	case d.Cumulative:
 		s.set(run, m, curve[len(curve)-1])
-	} else {
+	case d.Summed:
+		s.set(run, m, sumOf(curve))
+	default:
 		s.set(run, m, a.windowMean(curve, 0))
 	}
+}
+
+// sumOf adds the values up; NaN if there is none.
+func sumOf(curve []float64) float64 {
+	sum, some := 0.0, false
+	for _, x := range curve {
+		if !math.IsNaN(x) {
+			sum, some = sum+x, true
+		}
+	}
+	if !some {
+		return math.NaN()
+	}
+	return sum
 }
 
 // set stores a run's value of a metric; NaN is none.

@@ -26,8 +26,10 @@ type Meta struct {
 	// Recorded are the metrics that records may hold, besides those of plugins, whose
 	// names have a dot; nil: any.
 	Recorded []Metric `json:"-"`
-	Runs     int      `json:"runs"` // planned, of each agent in each environment
-	Seed     uint64   `json:"seed"` // root seed; also seeds the bootstrap
+	// Declared defines the metrics of plugins.
+	Declared map[Metric]Definition `json:"-"`
+	Runs     int                   `json:"runs"` // planned, of each agent in each environment
+	Seed     uint64                `json:"seed"` // root seed; also seeds the bootstrap
 	// Optimum is the optimal mean reward per step of environments where it is
 	// known, by label; plots draw it as a line.
 	Optimum map[string]float64 `json:"optimum,omitempty"`

@@ -13,6 +13,30 @@ type Definition struct {
 	// Cumulative metrics are summarised by their last value, the others by
 	// their mean over all steps.
 	Cumulative bool
+	// Summed metrics are summarised by the sum of their values.
+	Summed bool
+	// LowerIsBetter and HigherIsBetter are set for metrics of plugins that declare it.
+	LowerIsBetter, HigherIsBetter bool
+}
+
+// The sides that have metrics of their own: the first part of such a metric's name.
+const (
+	EnvironmentMetrics = "environment"
+	AgentMetrics       = "agent"
+)
+
+// MetricOf names the curve of a metric of an environment's or agent's own.
+func MetricOf(side, name string) Metric { return Metric(side + "." + name) }
+
+// OfPlugin says whether a metric is of an environment's or agent's own.
+func (m Metric) OfPlugin() bool { return strings.Contains(string(m), ".") }
+
+// Define is function Define, for metrics that plugins have declared as well.
+func (m *Meta) Define(x Metric) Definition {
+	if d, ok := m.Declared[x]; ok {
+		return d
+	}
+	return Define(x)
 }
 
 // FinalReward is the mean reward of the last tenth of a run. It is computed from

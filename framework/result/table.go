@@ -48,8 +48,15 @@ func WriteTable(w io.Writer, s *Summary, width int) error {
 func fitTable(s *Summary, env string, width int) string {
 	has := s.MetricsOf(env, false)
 	ms := slices.DeleteFunc(slices.Clone(columns[:]), func(m Metric) bool { return !slices.Contains(has, m) })
+	var own []Metric
+	for _, m := range has {
+		if m.OfPlugin() {
+			own = append(own, m)
+		}
+	}
+	ms = append(ms, own...)
 	out := render(s, env, ms)
-	for _, drop := range dispensable {
+	for _, drop := range slices.Concat(own, dispensable[:]) {
 		if width <= 0 || text.LongestLineLen(out) <= width {
 			break
 		}
@@ -83,7 +90,7 @@ func render(s *Summary, env string, ms []Metric) string {
 		cols = append(cols, count("missing", func(c *Count) int { return c.Missing }))
 	}
 	for _, m := range ms {
-		cols = append(cols, column{Define(m).Title, func(agent string) string {
+		cols = append(cols, column{s.Meta.Define(m).Title, func(agent string) string {
 			if r := s.Row(env, agent, m); r != nil {
 				return r.Estimate.String()
 			}

@@ -48,6 +48,8 @@ type AgentAbilities struct {
 	Options OptionAgent
 	// Lane is the agent, where its lanes can be stepped alone.
 	Lane LaneAgent
+	// Measures are the agent's metrics of its own.
+	Measures *Measures
 	// Save returns everything that the behavior of a lane depends on, as
 	// framework.Saver.Save does. The lane's run has begun. The error wraps
 	// framework.ErrUnsupported where the agent cannot be saved.

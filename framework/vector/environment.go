@@ -97,6 +97,8 @@ type EnvironmentAbilities struct {
 	// Render is framework.Renderer.Render of a lane that has been started. Its error
 	// wraps framework.ErrUnsupported where there is nothing to see.
 	Render func(ctx context.Context, lane int) (string, error)
+	// Measures are the environment's metrics of its own.
+	Measures *Measures
 	// RollOut makes a rollout in the environment's own way: because it is in another
 	// process, or because that is faster. It fills out, whose slices the caller owns
 	// and which has the right lengths. Entries of idle lanes, and those after a lane

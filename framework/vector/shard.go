@@ -183,6 +183,7 @@ func (e *shardedEnvironment) Step(ctx context.Context, in *Actions, out *TimeSte
 // Abilities implements Environment: those that all parts have.
 func (e *shardedEnvironment) Abilities() EnvironmentAbilities {
 	all := EnvironmentAbilities{Models: e.models, Render: e.render, RollOut: e.rollOut}
+	all.Measures = e.measures(func(part int) *Measures { return e.parts[part].Abilities().Measures })
 	for _, part := range e.parts {
 		able := part.Abilities()
 		if able.Models == nil {
@@ -245,6 +246,7 @@ func (a *shardedAgent) Abilities() AgentAbilities {
 	if len(a.options) == len(a.parts) {
 		all.Options = a
 	}
+	all.Measures = a.measures(func(part int) *Measures { return a.parts[part].Abilities().Measures })
 	for _, part := range a.parts {
 		able := part.Abilities()
 		if able.Save == nil {

@@ -82,6 +82,7 @@ func (v *vectorEnvironment) Abilities() (a EnvironmentAbilities) {
 	if _, ok := v.envs[0].(framework.Renderer); ok {
 		a.Render = v.render
 	}
+	a.Measures = measuresOf(v.envs[0], func(lane int) any { return v.envs[lane] })
 	return a
 }
 

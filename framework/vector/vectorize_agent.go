@@ -69,6 +69,7 @@ func (v *vectorAgent) Abilities() (a AgentAbilities) {
 	if _, ok := v.probe.(framework.Loader); ok {
 		a.Load = v.load
 	}
+	a.Measures = measuresOf(v.probe, func(lane int) any { return v.lanes[lane].agent })
 	return a
 }
 

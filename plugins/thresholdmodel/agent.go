@@ -5,6 +5,7 @@ package thresholdmodel
 import (
 	"math"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
@@ -84,6 +85,7 @@ type agent struct {
 	horizon   float64 // if steps is 0
 	steps     int     // of a run
 
+	belief        *voi.Belief
 	planner       *voi.Planner
 	number        []int32 // by observation: the planner's number of the state plus 1, 0 if never visited
 	taken         int     // steps of this run
@@ -94,7 +96,8 @@ type agent struct {
 
 // Start implements finite.Learner. The agent draws nothing: the seed does not count.
 func (x *agent) Start(uint64) {
-	x.planner = voi.NewPlanner(voi.NewBelief(x.actions, x.low, x.high), x.rule)
+	x.belief = voi.NewBelief(x.actions, x.low, x.high)
+	x.planner = voi.NewPlanner(x.belief, x.rule)
 	clear(x.number)
 	x.taken, x.ended = 0, false
 }
@@ -125,6 +128,19 @@ func (x *agent) End(r float64, o int, terminated bool) {
 		return
 	}
 	x.planner.Learn(x.state, x.action, r, x.visit(o))
+}
+
+// Metrics implements lanes.Measurer.
+func (x *agent) Metrics() []framework.Metric {
+	return []framework.Metric{
+		{Name: "states", Doc: "States that the agent has met.", Total: framework.Last},
+		{Name: "tried_pairs", Doc: "Pairs of a state and an action that the agent has tried.", Total: framework.Last},
+	}
+}
+
+// Measure implements lanes.Measurer.
+func (x *agent) Measure(dst []float64) {
+	dst[0], dst[1] = float64(x.belief.States()), float64(x.belief.Tried())
 }
 
 // Act implements finite.Learner.

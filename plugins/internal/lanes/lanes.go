@@ -32,6 +32,12 @@ type Learner[O any] interface {
 	End(r float64, o O, terminated bool)
 }
 
+// Measurer is a Learner with metrics of its own; see framework.Measurer.
+type Measurer interface {
+	Metrics() []framework.Metric
+	Measure(dst []float64)
+}
+
 // Kind is a learner for an environment.
 type Kind[O any] struct {
 	// New makes a lane.
@@ -168,7 +174,21 @@ func (l *lanes[O]) step(signals []vector.Signal, in *vector.Feedback, actions *s
 
 // Abilities implements vector.Agent.
 func (l *lanes[O]) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Lane: l, Save: l.saveLane, Load: l.loadLane}
+	return vector.AgentAbilities{Lane: l, Save: l.saveLane, Load: l.loadLane, Measures: l.measures()}
+}
+
+func (l *lanes[O]) measures() *vector.Measures {
+	m, ok := l.lanes[0].learner.(Measurer)
+	if !ok {
+		return nil
+	}
+	metrics := m.Metrics()
+	return &vector.Measures{Metrics: metrics, Read: func(_ context.Context, lanes []int, dst []float64) error {
+		for k, lane := range lanes {
+			l.lanes[lane].learner.(Measurer).Measure(dst[k*len(metrics) : (k+1)*len(metrics)])
+		}
+		return nil
+	}}
 }
 
 // StepLane implements vector.LaneAgent.

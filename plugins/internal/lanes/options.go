@@ -66,7 +66,7 @@ var _ vector.OptionAgent = (*optionLanes[int])(nil)
 
 // Abilities implements vector.Agent.
 func (l *optionLanes[O]) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Options: l, Lane: l, Save: l.saveLane, Load: l.loadLane}
+	return vector.AgentAbilities{Options: l, Lane: l, Save: l.saveLane, Load: l.loadLane, Measures: l.measures()}
 }
 
 // Offer implements vector.OptionAgent.

@@ -35,7 +35,7 @@ The names are the literature's (Sutton & Barto; Gymnasium).
 """
 
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
-from rlrun.environment import Environment, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
+from rlrun.environment import Environment, Metric, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
 from rlrun.errors import Error, InvalidAction, InvalidAnswer, InvalidParams, NeedsReset, Unsupported
 from rlrun.options import OptionAgent, Problem, Problems, VectorOptionAgent
 from rlrun.params import param
@@ -55,6 +55,7 @@ __all__ = [
     "InvalidAnswer",
     "InvalidParams",
     "Lanes",
+    "Metric",
     "Model",
     "MultiDiscrete",
     "NeedsReset",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ from rlrun import _decisions, spaces
 from rlrun._decisions import Decisions
 from rlrun._notes import Note
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
-from rlrun.environment import Environment, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
+from rlrun.environment import Environment, Metric, Model, Spec, TimeStep, TimeSteps, VectorEnvironment
 from rlrun.errors import Error, InvalidAction, InvalidAnswer, NeedsReset, Unsupported, blame
 from rlrun.options import OptionAgent, Problem, VectorOptionAgent
 from rlrun.spaces import Array, Discrete
@@ -104,6 +104,10 @@ class EnvironmentLanes:
             self._live[lanes] = ~ended
         return TimeSteps(observations, rewards, terminated, truncated)
 
+    def measure(self, lane: int) -> list[float]:
+        """Return the values of a lane's metrics."""
+        return _measured(self.env.metrics, self.env.measure(lane), lane)
+
     def models(self) -> tuple[list[Model], list[int]]:
         """Return the distinct models, and which of them every lane has."""
         distinct: list[Model] = []
@@ -124,6 +128,13 @@ class EnvironmentLanes:
     def close(self) -> None:
         """Free what the environment holds."""
         self.env.close()
+
+
+def _measured(metrics: Sequence[Metric], values: Mapping[str, float], lane: int) -> list[float]:
+    unknown = set(values) - {m.name for m in metrics}
+    if unknown:
+        raise InvalidAnswer(f"measure returned {sorted(unknown)}, which metrics does not declare", lane=lane)
+    return [float(values.get(m.name, np.nan)) for m in metrics]
 
 
 def _numbers(values: Any, n: int, dtype: np.dtype[Any], name: str) -> Array:
@@ -199,6 +210,17 @@ class Copies(OneByOne, VectorEnvironment):
     def model(self, lane: int) -> Model:
         """Return a lane's model."""
         return self._copies[lane].model()
+
+    @property
+    def metrics(self) -> Sequence[Metric]:  # type: ignore[override]
+        """What the copies declare."""
+        return self._copies[0].metrics
+
+    def measure(self, lane: int) -> Mapping[str, float]:
+        """Return the values of a lane's metrics."""
+        with self.noting() as note:
+            note[0] = lane + 1
+            return self._copies[lane].measure()
 
     def render(self, lane: int) -> str:
         """Draw a lane."""
@@ -282,6 +304,10 @@ class AgentLanes:
         else:
             self._observations = self._observations.copy()
             self._observations[lanes] = observations
+
+    def measure(self, lane: int) -> list[float]:
+        """Return the values of a lane's metrics."""
+        return _measured(self.agent.metrics, self.agent.measure(lane), lane)
 
     def save(self, lane: int) -> bytes:
         """Return a lane's last observation and action, then what its agent saves."""
@@ -408,6 +434,7 @@ class AgentCopies(OneByOne, VectorAgent):
         self._copies: list[Agent | None] = [None] * lanes
         spare, self._spare = self._spare, None
         assert spare is not None
+        self.metrics = spare.metrics
         try:
             spare.begin(spec, 0)
         finally:
@@ -450,6 +477,12 @@ class AgentCopies(OneByOne, VectorAgent):
                     truncated[k],
                 )
                 self._copy(lane).update(transition)
+
+    def measure(self, lane: int) -> Mapping[str, float]:
+        """Return the values of a lane's metrics."""
+        with self.noting() as note:
+            note[0] = lane + 1
+            return self._copy(lane).measure()
 
     def save(self, lane: int) -> bytes:
         """Save a lane's copy."""

@@ -202,7 +202,9 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             models = getattr(env, "has_model", "model" in self._plugin.description.capabilities)
             handle = self._add(_EnvironmentInstance(env, spec, request.lanes, models))
             self._note(handle, env)
-            return pb.OpenEnvironmentReply(instance=handle, spec=spec.to_proto(), models=models)
+            return pb.OpenEnvironmentReply(
+                instance=handle, spec=spec.to_proto(), models=models, metrics=[m.to_proto() for m in env.metrics]
+            )
         except BaseException as e:
             return pb.OpenEnvironmentReply(error=failure(e))
 
@@ -215,7 +217,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             options = isinstance(instance.lanes, OptionLanes)
             handle = self._add(instance)
             self._note(handle, agent)
-            return pb.OpenAgentReply(instance=handle, options=options)
+            return pb.OpenAgentReply(instance=handle, options=options, metrics=[m.to_proto() for m in agent.metrics])
         except BaseException as e:
             return pb.OpenAgentReply(error=failure(e))
 
@@ -254,6 +256,21 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             return instance.models()
         except BaseException as e:
             return pb.ModelsReply(error=failure(e))
+
+    def Measure(self, request: pb.MeasureRequest, context: grpc.ServicerContext) -> pb.MeasureReply:  # noqa: N802
+        """Return the values of metrics."""
+        with self._lock:
+            instance = self._instances.get(request.instance)
+        if instance is None:
+            context.abort(grpc.StatusCode.NOT_FOUND, f"no instance has the handle {request.instance}")
+        assert instance is not None
+        which = [_lane(lane, instance.lanes.lanes, context) for lane in request.lanes]
+        try:
+            with instance.lock:
+                values = [x for lane in which for x in instance.lanes.measure(lane)]
+            return pb.MeasureReply(values=np.array(values, "<f8").tobytes())
+        except BaseException as e:
+            return pb.MeasureReply(error=failure(e))
 
     def Render(self, request: pb.RenderRequest, context: grpc.ServicerContext) -> pb.RenderReply:  # noqa: N802
         """Draw a lane of an environment."""

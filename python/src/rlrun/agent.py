@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -62,6 +63,13 @@ class Agent(_Described, ABC):
     def update(self, transition: Transition) -> None:
         """Learn from a step. It is not called while the host evaluates the agent."""
 
+    def measure(self) -> Mapping[str, float]:
+        """Return the current values of metrics, by name.
+
+        It is called where rlrun records, and changes nothing that later actions depend on.
+        """
+        raise NotImplementedError
+
     checkpoints: ClassVar[bool] = True
     """Whether the agent can be saved. Say False if what it holds can be neither pickled nor saved otherwise."""
 
@@ -103,6 +111,10 @@ class VectorAgent(_Described, ABC):
     @abstractmethod
     def update(self, lanes: Lanes, transitions: Transitions) -> None:
         """Learn from a step of each of these lanes. It is not called while the host evaluates the agent."""
+
+    def measure(self, lane: int) -> Mapping[str, float]:
+        """Return the current values of a lane's metrics, by name."""
+        raise NotImplementedError
 
     def save(self, lane: int) -> bytes:
         """Return all that a lane's behaviour depends on. Agents that can be saved override this and load."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +86,27 @@ class TimeSteps(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Metric:
+    """A metric of an environment's or agent's own, which rlrun records as environment.NAME or agent.NAME.
+
+    ``name`` consists of lower-case letters, digits and underscores, a letter first.
+    ``better`` is "higher", "lower" or empty. ``total`` says how the values of a run
+    are summed up: empty for the mean over steps, "last" for the last value, "sum"
+    for the sum, where each value is what came since the last call of measure.
+    """
+
+    name: str
+    unit: str = ""
+    doc: str = ""
+    better: Literal["", "higher", "lower"] = ""
+    total: Literal["", "last", "sum"] = ""
+
+    def to_proto(self) -> pb.Metric:
+        """Return the metric as a message."""
+        return pb.Metric(name=self.name, unit=self.unit, doc=self.doc, better=self.better, total=self.total)
+
+
+@dataclass(frozen=True)
 class Model:
     """A finite MDP: what the host needs to compute the optimum and the regret.
 
@@ -132,6 +153,9 @@ class _Described:
     id: ClassVar[str]
     """namespace/name@version, in lower case. Another version has other random numbers."""
 
+    metrics: Sequence[Metric] = ()
+    """Metrics of its own. A class that has some overrides measure."""
+
 
 class Environment(_Described, ABC):
     """One copy of a task. The SDK makes lanes of it, and keeps the order of calls.
@@ -162,6 +186,13 @@ class Environment(_Described, ABC):
 
     def model(self) -> Model:
         """Return the task's model. Environments that know theirs override this."""
+        raise NotImplementedError
+
+    def measure(self) -> Mapping[str, float]:
+        """Return the current values of metrics, by name.
+
+        It is called where rlrun records, and changes nothing that later steps depend on.
+        """
         raise NotImplementedError
 
     def render(self) -> str:
@@ -201,6 +232,10 @@ class VectorEnvironment(_Described, ABC):
 
     def model(self, lane: int) -> Model:
         """Return a lane's model. Lanes with the same model should share the object."""
+        raise NotImplementedError
+
+    def measure(self, lane: int) -> Mapping[str, float]:
+        """Return the current values of a lane's metrics, by name."""
         raise NotImplementedError
 
     def render(self, lane: int) -> str:

@@ -783,6 +783,7 @@ type OpenEnvironmentReply struct {
 	Spec          *Spec                  `protobuf:"bytes,2,opt,name=spec,proto3" json:"spec,omitempty"`
 	Models        bool                   `protobuf:"varint,3,opt,name=models,proto3" json:"models,omitempty"` // the call Models can be made
 	Error         *Error                 `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
+	Metrics       []*Metric              `protobuf:"bytes,5,rep,name=metrics,proto3" json:"metrics,omitempty"` // of the environment's own: what Measure returns
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -845,6 +846,198 @@ func (x *OpenEnvironmentReply) GetError() *Error {
 	return nil
 }
 
+func (x *OpenEnvironmentReply) GetMetrics() []*Metric {
+	if x != nil {
+		return x.Metrics
+	}
+	return nil
+}
+
+// Metric is a metric of an environment's or agent's own. The host records it.
+type Metric struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Name   string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`     // lower-case letters, digits and underscores, a letter first
+	Unit   string                 `protobuf:"bytes,2,opt,name=unit,proto3" json:"unit,omitempty"`     // such as "reward"; empty if there is none
+	Doc    string                 `protobuf:"bytes,3,opt,name=doc,proto3" json:"doc,omitempty"`       // a sentence for people
+	Better string                 `protobuf:"bytes,4,opt,name=better,proto3" json:"better,omitempty"` // "higher" or "lower"; empty: neither
+	// How the values of a run are summed up: "last", the last one; "sum", their sum, each
+	// being what came since the last call; empty: their mean.
+	Total         string `protobuf:"bytes,5,opt,name=total,proto3" json:"total,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Metric) Reset() {
+	*x = Metric{}
+	mi := &file_plugin_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Metric) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Metric) ProtoMessage() {}
+
+func (x *Metric) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Metric.ProtoReflect.Descriptor instead.
+func (*Metric) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Metric) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Metric) GetUnit() string {
+	if x != nil {
+		return x.Unit
+	}
+	return ""
+}
+
+func (x *Metric) GetDoc() string {
+	if x != nil {
+		return x.Doc
+	}
+	return ""
+}
+
+func (x *Metric) GetBetter() string {
+	if x != nil {
+		return x.Better
+	}
+	return ""
+}
+
+func (x *Metric) GetTotal() string {
+	if x != nil {
+		return x.Total
+	}
+	return ""
+}
+
+type MeasureRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	Lanes         []uint32               `protobuf:"varint,2,rep,packed,name=lanes,proto3" json:"lanes,omitempty"` // increasing; they have been stepped
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MeasureRequest) Reset() {
+	*x = MeasureRequest{}
+	mi := &file_plugin_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MeasureRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MeasureRequest) ProtoMessage() {}
+
+func (x *MeasureRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MeasureRequest.ProtoReflect.Descriptor instead.
+func (*MeasureRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *MeasureRequest) GetInstance() uint64 {
+	if x != nil {
+		return x.Instance
+	}
+	return 0
+}
+
+func (x *MeasureRequest) GetLanes() []uint32 {
+	if x != nil {
+		return x.Lanes
+	}
+	return nil
+}
+
+type MeasureReply struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One float64 a metric of the first lane asked for, then of the second, and so on;
+	// NaN where there is no value.
+	Values        []byte `protobuf:"bytes,1,opt,name=values,proto3" json:"values,omitempty"`
+	Error         *Error `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MeasureReply) Reset() {
+	*x = MeasureReply{}
+	mi := &file_plugin_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MeasureReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MeasureReply) ProtoMessage() {}
+
+func (x *MeasureReply) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MeasureReply.ProtoReflect.Descriptor instead.
+func (*MeasureReply) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *MeasureReply) GetValues() []byte {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *MeasureReply) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
 type OpenAgentRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Params        []byte                 `protobuf:"bytes,1,opt,name=params,proto3" json:"params,omitempty"`
@@ -856,7 +1049,7 @@ type OpenAgentRequest struct {
 
 func (x *OpenAgentRequest) Reset() {
 	*x = OpenAgentRequest{}
-	mi := &file_plugin_proto_msgTypes[10]
+	mi := &file_plugin_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -868,7 +1061,7 @@ func (x *OpenAgentRequest) String() string {
 func (*OpenAgentRequest) ProtoMessage() {}
 
 func (x *OpenAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[10]
+	mi := &file_plugin_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -881,7 +1074,7 @@ func (x *OpenAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenAgentRequest.ProtoReflect.Descriptor instead.
 func (*OpenAgentRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{10}
+	return file_plugin_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *OpenAgentRequest) GetParams() []byte {
@@ -910,13 +1103,14 @@ type OpenAgentReply struct {
 	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
 	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
 	Options       bool                   `protobuf:"varint,3,opt,name=options,proto3" json:"options,omitempty"` // Offer and GreedyPolicy can be called, epochs and choices sent
+	Metrics       []*Metric              `protobuf:"bytes,4,rep,name=metrics,proto3" json:"metrics,omitempty"`  // of the agent's own: what Measure returns
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *OpenAgentReply) Reset() {
 	*x = OpenAgentReply{}
-	mi := &file_plugin_proto_msgTypes[11]
+	mi := &file_plugin_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -928,7 +1122,7 @@ func (x *OpenAgentReply) String() string {
 func (*OpenAgentReply) ProtoMessage() {}
 
 func (x *OpenAgentReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[11]
+	mi := &file_plugin_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -941,7 +1135,7 @@ func (x *OpenAgentReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenAgentReply.ProtoReflect.Descriptor instead.
 func (*OpenAgentReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{11}
+	return file_plugin_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *OpenAgentReply) GetInstance() uint64 {
@@ -963,6 +1157,13 @@ func (x *OpenAgentReply) GetOptions() bool {
 		return x.Options
 	}
 	return false
+}
+
+func (x *OpenAgentReply) GetMetrics() []*Metric {
+	if x != nil {
+		return x.Metrics
+	}
+	return nil
 }
 
 // EnvironmentRequest asks for one step of every lane.
@@ -989,7 +1190,7 @@ type EnvironmentRequest struct {
 
 func (x *EnvironmentRequest) Reset() {
 	*x = EnvironmentRequest{}
-	mi := &file_plugin_proto_msgTypes[12]
+	mi := &file_plugin_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1001,7 +1202,7 @@ func (x *EnvironmentRequest) String() string {
 func (*EnvironmentRequest) ProtoMessage() {}
 
 func (x *EnvironmentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[12]
+	mi := &file_plugin_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1014,7 +1215,7 @@ func (x *EnvironmentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EnvironmentRequest.ProtoReflect.Descriptor instead.
 func (*EnvironmentRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{12}
+	return file_plugin_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *EnvironmentRequest) GetInstance() uint64 {
@@ -1069,7 +1270,7 @@ type EnvironmentReply struct {
 
 func (x *EnvironmentReply) Reset() {
 	*x = EnvironmentReply{}
-	mi := &file_plugin_proto_msgTypes[13]
+	mi := &file_plugin_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1081,7 +1282,7 @@ func (x *EnvironmentReply) String() string {
 func (*EnvironmentReply) ProtoMessage() {}
 
 func (x *EnvironmentReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[13]
+	mi := &file_plugin_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1094,7 +1295,7 @@ func (x *EnvironmentReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EnvironmentReply.ProtoReflect.Descriptor instead.
 func (*EnvironmentReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{13}
+	return file_plugin_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *EnvironmentReply) GetObservations() []byte {
@@ -1173,7 +1374,7 @@ type AgentRequest struct {
 
 func (x *AgentRequest) Reset() {
 	*x = AgentRequest{}
-	mi := &file_plugin_proto_msgTypes[14]
+	mi := &file_plugin_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1185,7 +1386,7 @@ func (x *AgentRequest) String() string {
 func (*AgentRequest) ProtoMessage() {}
 
 func (x *AgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[14]
+	mi := &file_plugin_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1198,7 +1399,7 @@ func (x *AgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentRequest.ProtoReflect.Descriptor instead.
 func (*AgentRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{14}
+	return file_plugin_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AgentRequest) GetInstance() uint64 {
@@ -1307,7 +1508,7 @@ type AgentReply struct {
 
 func (x *AgentReply) Reset() {
 	*x = AgentReply{}
-	mi := &file_plugin_proto_msgTypes[15]
+	mi := &file_plugin_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1319,7 +1520,7 @@ func (x *AgentReply) String() string {
 func (*AgentReply) ProtoMessage() {}
 
 func (x *AgentReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[15]
+	mi := &file_plugin_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1332,7 +1533,7 @@ func (x *AgentReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentReply.ProtoReflect.Descriptor instead.
 func (*AgentReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{15}
+	return file_plugin_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *AgentReply) GetActions() []byte {
@@ -1435,7 +1636,7 @@ type ModelsRequest struct {
 
 func (x *ModelsRequest) Reset() {
 	*x = ModelsRequest{}
-	mi := &file_plugin_proto_msgTypes[16]
+	mi := &file_plugin_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1447,7 +1648,7 @@ func (x *ModelsRequest) String() string {
 func (*ModelsRequest) ProtoMessage() {}
 
 func (x *ModelsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[16]
+	mi := &file_plugin_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1460,7 +1661,7 @@ func (x *ModelsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelsRequest.ProtoReflect.Descriptor instead.
 func (*ModelsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{16}
+	return file_plugin_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ModelsRequest) GetInstance() uint64 {
@@ -1484,7 +1685,7 @@ type ModelsReply struct {
 
 func (x *ModelsReply) Reset() {
 	*x = ModelsReply{}
-	mi := &file_plugin_proto_msgTypes[17]
+	mi := &file_plugin_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1496,7 +1697,7 @@ func (x *ModelsReply) String() string {
 func (*ModelsReply) ProtoMessage() {}
 
 func (x *ModelsReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[17]
+	mi := &file_plugin_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1509,7 +1710,7 @@ func (x *ModelsReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelsReply.ProtoReflect.Descriptor instead.
 func (*ModelsReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{17}
+	return file_plugin_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ModelsReply) GetModels() [][]byte {
@@ -1542,7 +1743,7 @@ type CloseRequest struct {
 
 func (x *CloseRequest) Reset() {
 	*x = CloseRequest{}
-	mi := &file_plugin_proto_msgTypes[18]
+	mi := &file_plugin_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1554,7 +1755,7 @@ func (x *CloseRequest) String() string {
 func (*CloseRequest) ProtoMessage() {}
 
 func (x *CloseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[18]
+	mi := &file_plugin_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1567,7 +1768,7 @@ func (x *CloseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseRequest.ProtoReflect.Descriptor instead.
 func (*CloseRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{18}
+	return file_plugin_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CloseRequest) GetInstance() uint64 {
@@ -1586,7 +1787,7 @@ type CloseReply struct {
 
 func (x *CloseReply) Reset() {
 	*x = CloseReply{}
-	mi := &file_plugin_proto_msgTypes[19]
+	mi := &file_plugin_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1598,7 +1799,7 @@ func (x *CloseReply) String() string {
 func (*CloseReply) ProtoMessage() {}
 
 func (x *CloseReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[19]
+	mi := &file_plugin_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1611,7 +1812,7 @@ func (x *CloseReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseReply.ProtoReflect.Descriptor instead.
 func (*CloseReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{19}
+	return file_plugin_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CloseReply) GetError() *Error {
@@ -1631,7 +1832,7 @@ type RenderRequest struct {
 
 func (x *RenderRequest) Reset() {
 	*x = RenderRequest{}
-	mi := &file_plugin_proto_msgTypes[20]
+	mi := &file_plugin_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1643,7 +1844,7 @@ func (x *RenderRequest) String() string {
 func (*RenderRequest) ProtoMessage() {}
 
 func (x *RenderRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[20]
+	mi := &file_plugin_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1656,7 +1857,7 @@ func (x *RenderRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenderRequest.ProtoReflect.Descriptor instead.
 func (*RenderRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{20}
+	return file_plugin_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RenderRequest) GetInstance() uint64 {
@@ -1683,7 +1884,7 @@ type RenderReply struct {
 
 func (x *RenderReply) Reset() {
 	*x = RenderReply{}
-	mi := &file_plugin_proto_msgTypes[21]
+	mi := &file_plugin_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1695,7 +1896,7 @@ func (x *RenderReply) String() string {
 func (*RenderReply) ProtoMessage() {}
 
 func (x *RenderReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[21]
+	mi := &file_plugin_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1708,7 +1909,7 @@ func (x *RenderReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenderReply.ProtoReflect.Descriptor instead.
 func (*RenderReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{21}
+	return file_plugin_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RenderReply) GetText() string {
@@ -1757,7 +1958,7 @@ type RolloutRequest struct {
 
 func (x *RolloutRequest) Reset() {
 	*x = RolloutRequest{}
-	mi := &file_plugin_proto_msgTypes[22]
+	mi := &file_plugin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1769,7 +1970,7 @@ func (x *RolloutRequest) String() string {
 func (*RolloutRequest) ProtoMessage() {}
 
 func (x *RolloutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[22]
+	mi := &file_plugin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1782,7 +1983,7 @@ func (x *RolloutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RolloutRequest.ProtoReflect.Descriptor instead.
 func (*RolloutRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{22}
+	return file_plugin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *RolloutRequest) GetInstance() uint64 {
@@ -1859,7 +2060,7 @@ type RolloutReply struct {
 
 func (x *RolloutReply) Reset() {
 	*x = RolloutReply{}
-	mi := &file_plugin_proto_msgTypes[23]
+	mi := &file_plugin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1871,7 +2072,7 @@ func (x *RolloutReply) String() string {
 func (*RolloutReply) ProtoMessage() {}
 
 func (x *RolloutReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[23]
+	mi := &file_plugin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1884,7 +2085,7 @@ func (x *RolloutReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RolloutReply.ProtoReflect.Descriptor instead.
 func (*RolloutReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{23}
+	return file_plugin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RolloutReply) GetSignals() []byte {
@@ -1946,7 +2147,7 @@ type SaveRequest struct {
 
 func (x *SaveRequest) Reset() {
 	*x = SaveRequest{}
-	mi := &file_plugin_proto_msgTypes[24]
+	mi := &file_plugin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1958,7 +2159,7 @@ func (x *SaveRequest) String() string {
 func (*SaveRequest) ProtoMessage() {}
 
 func (x *SaveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[24]
+	mi := &file_plugin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1971,7 +2172,7 @@ func (x *SaveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveRequest.ProtoReflect.Descriptor instead.
 func (*SaveRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{24}
+	return file_plugin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SaveRequest) GetInstance() uint64 {
@@ -1999,7 +2200,7 @@ type SaveReply struct {
 
 func (x *SaveReply) Reset() {
 	*x = SaveReply{}
-	mi := &file_plugin_proto_msgTypes[25]
+	mi := &file_plugin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2011,7 +2212,7 @@ func (x *SaveReply) String() string {
 func (*SaveReply) ProtoMessage() {}
 
 func (x *SaveReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[25]
+	mi := &file_plugin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2024,7 +2225,7 @@ func (x *SaveReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveReply.ProtoReflect.Descriptor instead.
 func (*SaveReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{25}
+	return file_plugin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SaveReply) GetState() []byte {
@@ -2052,7 +2253,7 @@ type LoadRequest struct {
 
 func (x *LoadRequest) Reset() {
 	*x = LoadRequest{}
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2064,7 +2265,7 @@ func (x *LoadRequest) String() string {
 func (*LoadRequest) ProtoMessage() {}
 
 func (x *LoadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2077,7 +2278,7 @@ func (x *LoadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadRequest.ProtoReflect.Descriptor instead.
 func (*LoadRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{26}
+	return file_plugin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *LoadRequest) GetInstance() uint64 {
@@ -2110,7 +2311,7 @@ type LoadReply struct {
 
 func (x *LoadReply) Reset() {
 	*x = LoadReply{}
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2122,7 +2323,7 @@ func (x *LoadReply) String() string {
 func (*LoadReply) ProtoMessage() {}
 
 func (x *LoadReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2135,7 +2336,7 @@ func (x *LoadReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadReply.ProtoReflect.Descriptor instead.
 func (*LoadReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{27}
+	return file_plugin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *LoadReply) GetError() *Error {
@@ -2155,7 +2356,7 @@ type OfferRequest struct {
 
 func (x *OfferRequest) Reset() {
 	*x = OfferRequest{}
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2167,7 +2368,7 @@ func (x *OfferRequest) String() string {
 func (*OfferRequest) ProtoMessage() {}
 
 func (x *OfferRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2180,7 +2381,7 @@ func (x *OfferRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferRequest.ProtoReflect.Descriptor instead.
 func (*OfferRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{28}
+	return file_plugin_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *OfferRequest) GetInstance() uint64 {
@@ -2206,7 +2407,7 @@ type OfferReply struct {
 
 func (x *OfferReply) Reset() {
 	*x = OfferReply{}
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2218,7 +2419,7 @@ func (x *OfferReply) String() string {
 func (*OfferReply) ProtoMessage() {}
 
 func (x *OfferReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2231,7 +2432,7 @@ func (x *OfferReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferReply.ProtoReflect.Descriptor instead.
 func (*OfferReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{29}
+	return file_plugin_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *OfferReply) GetError() *Error {
@@ -2251,7 +2452,7 @@ type GreedyPolicyRequest struct {
 
 func (x *GreedyPolicyRequest) Reset() {
 	*x = GreedyPolicyRequest{}
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2263,7 +2464,7 @@ func (x *GreedyPolicyRequest) String() string {
 func (*GreedyPolicyRequest) ProtoMessage() {}
 
 func (x *GreedyPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2276,7 +2477,7 @@ func (x *GreedyPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GreedyPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GreedyPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{30}
+	return file_plugin_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GreedyPolicyRequest) GetInstance() uint64 {
@@ -2305,7 +2506,7 @@ type GreedyPolicyReply struct {
 
 func (x *GreedyPolicyReply) Reset() {
 	*x = GreedyPolicyReply{}
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2317,7 +2518,7 @@ func (x *GreedyPolicyReply) String() string {
 func (*GreedyPolicyReply) ProtoMessage() {}
 
 func (x *GreedyPolicyReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2330,7 +2531,7 @@ func (x *GreedyPolicyReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GreedyPolicyReply.ProtoReflect.Descriptor instead.
 func (*GreedyPolicyReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{31}
+	return file_plugin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GreedyPolicyReply) GetActions() []byte {
@@ -2402,20 +2603,34 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05dtype\x18\x04 \x01(\x0e2\x16.rlrun.plugin.v1.DTypeR\x05dtype\"F\n" +
 	"\x16OpenEnvironmentRequest\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\x12\x14\n" +
-	"\x05lanes\x18\x02 \x01(\rR\x05lanes\"\xa3\x01\n" +
+	"\x05lanes\x18\x02 \x01(\rR\x05lanes\"\xd6\x01\n" +
 	"\x14OpenEnvironmentReply\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12)\n" +
 	"\x04spec\x18\x02 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\x12\x16\n" +
 	"\x06models\x18\x03 \x01(\bR\x06models\x12,\n" +
-	"\x05error\x18\x04 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"k\n" +
+	"\x05error\x18\x04 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x121\n" +
+	"\ametrics\x18\x05 \x03(\v2\x17.rlrun.plugin.v1.MetricR\ametrics\"p\n" +
+	"\x06Metric\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04unit\x18\x02 \x01(\tR\x04unit\x12\x10\n" +
+	"\x03doc\x18\x03 \x01(\tR\x03doc\x12\x16\n" +
+	"\x06better\x18\x04 \x01(\tR\x06better\x12\x14\n" +
+	"\x05total\x18\x05 \x01(\tR\x05total\"B\n" +
+	"\x0eMeasureRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x14\n" +
+	"\x05lanes\x18\x02 \x03(\rR\x05lanes\"T\n" +
+	"\fMeasureReply\x12\x16\n" +
+	"\x06values\x18\x01 \x01(\fR\x06values\x12,\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"k\n" +
 	"\x10OpenAgentRequest\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\x12\x14\n" +
 	"\x05lanes\x18\x02 \x01(\rR\x05lanes\x12)\n" +
-	"\x04spec\x18\x03 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\"t\n" +
+	"\x04spec\x18\x03 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\"\xa7\x01\n" +
 	"\x0eOpenAgentReply\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12,\n" +
 	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12\x18\n" +
-	"\aoptions\x18\x03 \x01(\bR\aoptions\"\x8e\x01\n" +
+	"\aoptions\x18\x03 \x01(\bR\aoptions\x121\n" +
+	"\ametrics\x18\x04 \x03(\v2\x17.rlrun.plugin.v1.MetricR\ametrics\"\x8e\x01\n" +
 	"\x12EnvironmentRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x18\n" +
 	"\asignals\x18\x02 \x01(\fR\asignals\x12\x14\n" +
@@ -2533,7 +2748,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x11DTYPE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rDTYPE_FLOAT64\x10\x01\x12\x11\n" +
 	"\rDTYPE_FLOAT32\x10\x02\x12\x0f\n" +
-	"\vDTYPE_UINT8\x10\x032\xf9\a\n" +
+	"\vDTYPE_UINT8\x10\x032\xc4\b\n" +
 	"\x06Plugin\x12L\n" +
 	"\bDescribe\x12 .rlrun.plugin.v1.DescribeRequest\x1a\x1e.rlrun.plugin.v1.DescribeReply\x12a\n" +
 	"\x0fOpenEnvironment\x12'.rlrun.plugin.v1.OpenEnvironmentRequest\x1a%.rlrun.plugin.v1.OpenEnvironmentReply\x12O\n" +
@@ -2546,7 +2761,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04Save\x12\x1c.rlrun.plugin.v1.SaveRequest\x1a\x1a.rlrun.plugin.v1.SaveReply\x12@\n" +
 	"\x04Load\x12\x1c.rlrun.plugin.v1.LoadRequest\x1a\x1a.rlrun.plugin.v1.LoadReply\x12C\n" +
 	"\x05Offer\x12\x1d.rlrun.plugin.v1.OfferRequest\x1a\x1b.rlrun.plugin.v1.OfferReply\x12X\n" +
-	"\fGreedyPolicy\x12$.rlrun.plugin.v1.GreedyPolicyRequest\x1a\".rlrun.plugin.v1.GreedyPolicyReply\x12C\n" +
+	"\fGreedyPolicy\x12$.rlrun.plugin.v1.GreedyPolicyRequest\x1a\".rlrun.plugin.v1.GreedyPolicyReply\x12I\n" +
+	"\aMeasure\x12\x1f.rlrun.plugin.v1.MeasureRequest\x1a\x1d.rlrun.plugin.v1.MeasureReply\x12C\n" +
 	"\x05Close\x12\x1d.rlrun.plugin.v1.CloseRequest\x1a\x1b.rlrun.plugin.v1.CloseReplyBAZ?github.com/rlrun/rlrun/framework/plugin/internal/proto;pluginpbb\x06proto3"
 
 var (
@@ -2562,7 +2778,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_plugin_proto_goTypes = []any{
 	(Code)(0),                      // 0: rlrun.plugin.v1.Code
 	(DType)(0),                     // 1: rlrun.plugin.v1.DType
@@ -2576,35 +2792,38 @@ var file_plugin_proto_goTypes = []any{
 	(*Box)(nil),                    // 9: rlrun.plugin.v1.Box
 	(*OpenEnvironmentRequest)(nil), // 10: rlrun.plugin.v1.OpenEnvironmentRequest
 	(*OpenEnvironmentReply)(nil),   // 11: rlrun.plugin.v1.OpenEnvironmentReply
-	(*OpenAgentRequest)(nil),       // 12: rlrun.plugin.v1.OpenAgentRequest
-	(*OpenAgentReply)(nil),         // 13: rlrun.plugin.v1.OpenAgentReply
-	(*EnvironmentRequest)(nil),     // 14: rlrun.plugin.v1.EnvironmentRequest
-	(*EnvironmentReply)(nil),       // 15: rlrun.plugin.v1.EnvironmentReply
-	(*AgentRequest)(nil),           // 16: rlrun.plugin.v1.AgentRequest
-	(*AgentReply)(nil),             // 17: rlrun.plugin.v1.AgentReply
-	(*ModelsRequest)(nil),          // 18: rlrun.plugin.v1.ModelsRequest
-	(*ModelsReply)(nil),            // 19: rlrun.plugin.v1.ModelsReply
-	(*CloseRequest)(nil),           // 20: rlrun.plugin.v1.CloseRequest
-	(*CloseReply)(nil),             // 21: rlrun.plugin.v1.CloseReply
-	(*RenderRequest)(nil),          // 22: rlrun.plugin.v1.RenderRequest
-	(*RenderReply)(nil),            // 23: rlrun.plugin.v1.RenderReply
-	(*RolloutRequest)(nil),         // 24: rlrun.plugin.v1.RolloutRequest
-	(*RolloutReply)(nil),           // 25: rlrun.plugin.v1.RolloutReply
-	(*SaveRequest)(nil),            // 26: rlrun.plugin.v1.SaveRequest
-	(*SaveReply)(nil),              // 27: rlrun.plugin.v1.SaveReply
-	(*LoadRequest)(nil),            // 28: rlrun.plugin.v1.LoadRequest
-	(*LoadReply)(nil),              // 29: rlrun.plugin.v1.LoadReply
-	(*OfferRequest)(nil),           // 30: rlrun.plugin.v1.OfferRequest
-	(*OfferReply)(nil),             // 31: rlrun.plugin.v1.OfferReply
-	(*GreedyPolicyRequest)(nil),    // 32: rlrun.plugin.v1.GreedyPolicyRequest
-	(*GreedyPolicyReply)(nil),      // 33: rlrun.plugin.v1.GreedyPolicyReply
-	nil,                            // 34: rlrun.plugin.v1.DescribeReply.SourcesEntry
-	nil,                            // 35: rlrun.plugin.v1.DescribeReply.BreaksEntry
+	(*Metric)(nil),                 // 12: rlrun.plugin.v1.Metric
+	(*MeasureRequest)(nil),         // 13: rlrun.plugin.v1.MeasureRequest
+	(*MeasureReply)(nil),           // 14: rlrun.plugin.v1.MeasureReply
+	(*OpenAgentRequest)(nil),       // 15: rlrun.plugin.v1.OpenAgentRequest
+	(*OpenAgentReply)(nil),         // 16: rlrun.plugin.v1.OpenAgentReply
+	(*EnvironmentRequest)(nil),     // 17: rlrun.plugin.v1.EnvironmentRequest
+	(*EnvironmentReply)(nil),       // 18: rlrun.plugin.v1.EnvironmentReply
+	(*AgentRequest)(nil),           // 19: rlrun.plugin.v1.AgentRequest
+	(*AgentReply)(nil),             // 20: rlrun.plugin.v1.AgentReply
+	(*ModelsRequest)(nil),          // 21: rlrun.plugin.v1.ModelsRequest
+	(*ModelsReply)(nil),            // 22: rlrun.plugin.v1.ModelsReply
+	(*CloseRequest)(nil),           // 23: rlrun.plugin.v1.CloseRequest
+	(*CloseReply)(nil),             // 24: rlrun.plugin.v1.CloseReply
+	(*RenderRequest)(nil),          // 25: rlrun.plugin.v1.RenderRequest
+	(*RenderReply)(nil),            // 26: rlrun.plugin.v1.RenderReply
+	(*RolloutRequest)(nil),         // 27: rlrun.plugin.v1.RolloutRequest
+	(*RolloutReply)(nil),           // 28: rlrun.plugin.v1.RolloutReply
+	(*SaveRequest)(nil),            // 29: rlrun.plugin.v1.SaveRequest
+	(*SaveReply)(nil),              // 30: rlrun.plugin.v1.SaveReply
+	(*LoadRequest)(nil),            // 31: rlrun.plugin.v1.LoadRequest
+	(*LoadReply)(nil),              // 32: rlrun.plugin.v1.LoadReply
+	(*OfferRequest)(nil),           // 33: rlrun.plugin.v1.OfferRequest
+	(*OfferReply)(nil),             // 34: rlrun.plugin.v1.OfferReply
+	(*GreedyPolicyRequest)(nil),    // 35: rlrun.plugin.v1.GreedyPolicyRequest
+	(*GreedyPolicyReply)(nil),      // 36: rlrun.plugin.v1.GreedyPolicyReply
+	nil,                            // 37: rlrun.plugin.v1.DescribeReply.SourcesEntry
+	nil,                            // 38: rlrun.plugin.v1.DescribeReply.BreaksEntry
 }
 var file_plugin_proto_depIdxs = []int32{
 	0,  // 0: rlrun.plugin.v1.Error.code:type_name -> rlrun.plugin.v1.Code
-	34, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
-	35, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
+	37, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
+	38, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
 	6,  // 3: rlrun.plugin.v1.Spec.observation:type_name -> rlrun.plugin.v1.Space
 	6,  // 4: rlrun.plugin.v1.Spec.action:type_name -> rlrun.plugin.v1.Space
 	7,  // 5: rlrun.plugin.v1.Space.discrete:type_name -> rlrun.plugin.v1.Discrete
@@ -2613,49 +2832,54 @@ var file_plugin_proto_depIdxs = []int32{
 	1,  // 8: rlrun.plugin.v1.Box.dtype:type_name -> rlrun.plugin.v1.DType
 	5,  // 9: rlrun.plugin.v1.OpenEnvironmentReply.spec:type_name -> rlrun.plugin.v1.Spec
 	2,  // 10: rlrun.plugin.v1.OpenEnvironmentReply.error:type_name -> rlrun.plugin.v1.Error
-	5,  // 11: rlrun.plugin.v1.OpenAgentRequest.spec:type_name -> rlrun.plugin.v1.Spec
-	2,  // 12: rlrun.plugin.v1.OpenAgentReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 13: rlrun.plugin.v1.EnvironmentReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 14: rlrun.plugin.v1.AgentReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 15: rlrun.plugin.v1.ModelsReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 16: rlrun.plugin.v1.CloseReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 17: rlrun.plugin.v1.RenderReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 18: rlrun.plugin.v1.RolloutReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 19: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 20: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 21: rlrun.plugin.v1.OfferReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 22: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
-	3,  // 23: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
-	10, // 24: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
-	12, // 25: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
-	14, // 26: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
-	16, // 27: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
-	18, // 28: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
-	22, // 29: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
-	24, // 30: rlrun.plugin.v1.Plugin.Rollout:input_type -> rlrun.plugin.v1.RolloutRequest
-	26, // 31: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
-	28, // 32: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
-	30, // 33: rlrun.plugin.v1.Plugin.Offer:input_type -> rlrun.plugin.v1.OfferRequest
-	32, // 34: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
-	20, // 35: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
-	4,  // 36: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
-	11, // 37: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
-	13, // 38: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
-	15, // 39: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
-	17, // 40: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
-	19, // 41: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
-	23, // 42: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
-	25, // 43: rlrun.plugin.v1.Plugin.Rollout:output_type -> rlrun.plugin.v1.RolloutReply
-	27, // 44: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
-	29, // 45: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
-	31, // 46: rlrun.plugin.v1.Plugin.Offer:output_type -> rlrun.plugin.v1.OfferReply
-	33, // 47: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
-	21, // 48: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
-	36, // [36:49] is the sub-list for method output_type
-	23, // [23:36] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	12, // 11: rlrun.plugin.v1.OpenEnvironmentReply.metrics:type_name -> rlrun.plugin.v1.Metric
+	2,  // 12: rlrun.plugin.v1.MeasureReply.error:type_name -> rlrun.plugin.v1.Error
+	5,  // 13: rlrun.plugin.v1.OpenAgentRequest.spec:type_name -> rlrun.plugin.v1.Spec
+	2,  // 14: rlrun.plugin.v1.OpenAgentReply.error:type_name -> rlrun.plugin.v1.Error
+	12, // 15: rlrun.plugin.v1.OpenAgentReply.metrics:type_name -> rlrun.plugin.v1.Metric
+	2,  // 16: rlrun.plugin.v1.EnvironmentReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 17: rlrun.plugin.v1.AgentReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 18: rlrun.plugin.v1.ModelsReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 19: rlrun.plugin.v1.CloseReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 20: rlrun.plugin.v1.RenderReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 21: rlrun.plugin.v1.RolloutReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 22: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 23: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 24: rlrun.plugin.v1.OfferReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 25: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
+	3,  // 26: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
+	10, // 27: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
+	15, // 28: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
+	17, // 29: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
+	19, // 30: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
+	21, // 31: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
+	25, // 32: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
+	27, // 33: rlrun.plugin.v1.Plugin.Rollout:input_type -> rlrun.plugin.v1.RolloutRequest
+	29, // 34: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
+	31, // 35: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
+	33, // 36: rlrun.plugin.v1.Plugin.Offer:input_type -> rlrun.plugin.v1.OfferRequest
+	35, // 37: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
+	13, // 38: rlrun.plugin.v1.Plugin.Measure:input_type -> rlrun.plugin.v1.MeasureRequest
+	23, // 39: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
+	4,  // 40: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
+	11, // 41: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
+	16, // 42: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
+	18, // 43: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
+	20, // 44: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
+	22, // 45: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
+	26, // 46: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
+	28, // 47: rlrun.plugin.v1.Plugin.Rollout:output_type -> rlrun.plugin.v1.RolloutReply
+	30, // 48: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
+	32, // 49: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
+	34, // 50: rlrun.plugin.v1.Plugin.Offer:output_type -> rlrun.plugin.v1.OfferReply
+	36, // 51: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
+	14, // 52: rlrun.plugin.v1.Plugin.Measure:output_type -> rlrun.plugin.v1.MeasureReply
+	24, // 53: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
+	40, // [40:54] is the sub-list for method output_type
+	26, // [26:40] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -2675,7 +2899,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   34,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -43,6 +43,7 @@ const (
 	Plugin_Load_FullMethodName            = "/rlrun.plugin.v1.Plugin/Load"
 	Plugin_Offer_FullMethodName           = "/rlrun.plugin.v1.Plugin/Offer"
 	Plugin_GreedyPolicy_FullMethodName    = "/rlrun.plugin.v1.Plugin/GreedyPolicy"
+	Plugin_Measure_FullMethodName         = "/rlrun.plugin.v1.Plugin/Measure"
 	Plugin_Close_FullMethodName           = "/rlrun.plugin.v1.Plugin/Close"
 )
 
@@ -81,6 +82,10 @@ type PluginClient interface {
 	Offer(ctx context.Context, in *OfferRequest, opts ...grpc.CallOption) (*OfferReply, error)
 	// GreedyPolicy returns what a lane of an option agent holds best.
 	GreedyPolicy(ctx context.Context, in *GreedyPolicyRequest, opts ...grpc.CallOption) (*GreedyPolicyReply, error)
+	// Measure returns the current values of the metrics that the answer to opening
+	// declared, of some lanes. It changes nothing that later steps depend on. A plugin
+	// without metrics need not implement it.
+	Measure(ctx context.Context, in *MeasureRequest, opts ...grpc.CallOption) (*MeasureReply, error)
 	// Close ends an instance.
 	Close(ctx context.Context, in *CloseRequest, opts ...grpc.CallOption) (*CloseReply, error)
 }
@@ -219,6 +224,16 @@ func (c *pluginClient) GreedyPolicy(ctx context.Context, in *GreedyPolicyRequest
 	return out, nil
 }
 
+func (c *pluginClient) Measure(ctx context.Context, in *MeasureRequest, opts ...grpc.CallOption) (*MeasureReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MeasureReply)
+	err := c.cc.Invoke(ctx, Plugin_Measure_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *pluginClient) Close(ctx context.Context, in *CloseRequest, opts ...grpc.CallOption) (*CloseReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CloseReply)
@@ -264,6 +279,10 @@ type PluginServer interface {
 	Offer(context.Context, *OfferRequest) (*OfferReply, error)
 	// GreedyPolicy returns what a lane of an option agent holds best.
 	GreedyPolicy(context.Context, *GreedyPolicyRequest) (*GreedyPolicyReply, error)
+	// Measure returns the current values of the metrics that the answer to opening
+	// declared, of some lanes. It changes nothing that later steps depend on. A plugin
+	// without metrics need not implement it.
+	Measure(context.Context, *MeasureRequest) (*MeasureReply, error)
 	// Close ends an instance.
 	Close(context.Context, *CloseRequest) (*CloseReply, error)
 	mustEmbedUnimplementedPluginServer()
@@ -311,6 +330,9 @@ func (UnimplementedPluginServer) Offer(context.Context, *OfferRequest) (*OfferRe
 }
 func (UnimplementedPluginServer) GreedyPolicy(context.Context, *GreedyPolicyRequest) (*GreedyPolicyReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method GreedyPolicy not implemented")
+}
+func (UnimplementedPluginServer) Measure(context.Context, *MeasureRequest) (*MeasureReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Measure not implemented")
 }
 func (UnimplementedPluginServer) Close(context.Context, *CloseRequest) (*CloseReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Close not implemented")
@@ -530,6 +552,24 @@ func _Plugin_GreedyPolicy_Handler(srv interface{}, ctx context.Context, dec func
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Plugin_Measure_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MeasureRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PluginServer).Measure(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Plugin_Measure_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PluginServer).Measure(ctx, req.(*MeasureRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Plugin_Close_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CloseRequest)
 	if err := dec(in); err != nil {
@@ -594,6 +634,10 @@ var Plugin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GreedyPolicy",
 			Handler:    _Plugin_GreedyPolicy_Handler,
+		},
+		{
+			MethodName: "Measure",
+			Handler:    _Plugin_Measure_Handler,
 		},
 		{
 			MethodName: "Close",

@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/fromproto"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
+	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
@@ -83,4 +84,39 @@ func inLane(mu *sync.Mutex, lane uint32, lanes int, f func(lane int) error) (*pb
 	mu.Lock()
 	defer mu.Unlock()
 	return toproto.Error(run(func() error { return f(int(lane)) })), nil
+}
+
+// Measure implements pb.PluginServer.
+func (s *Server) Measure(ctx context.Context, m *pb.MeasureRequest) (*pb.MeasureReply, error) {
+	s.mu.Lock()
+	i := s.instances[m.Instance]
+	s.mu.Unlock()
+	var mu *sync.Mutex
+	var measures *vector.Measures
+	lanes := 0
+	switch x := i.(type) {
+	case *environmentInstance:
+		mu, measures, lanes = &x.mu, x.env.Abilities().Measures, len(x.in.Signals)
+	case *agentInstance:
+		mu, measures, lanes = &x.mu, x.agent.Abilities().Measures, len(x.in.Signals)
+	default:
+		return nil, status.Errorf(codes.NotFound, "no instance has the handle %d", m.Instance)
+	}
+	if measures == nil {
+		return nil, status.Error(codes.InvalidArgument, "the instance has no metrics")
+	}
+	which := make([]int, len(m.Lanes))
+	for k, lane := range m.Lanes {
+		if uint64(lane) >= uint64(lanes) || k > 0 && lane <= m.Lanes[k-1] {
+			return nil, status.Errorf(codes.InvalidArgument, "lanes %v of %d; they must increase", m.Lanes, lanes)
+		}
+		which[k] = int(lane)
+	}
+	values := make([]float64, len(which)*len(measures.Metrics))
+	mu.Lock()
+	defer mu.Unlock()
+	if err := run(func() error { return measures.Read(s.noting(ctx, m.Instance), which, values) }); err != nil {
+		return &pb.MeasureReply{Error: toproto.Error(err)}, nil
+	}
+	return &pb.MeasureReply{Values: space.AppendNumbers(nil, values)}, nil
 }

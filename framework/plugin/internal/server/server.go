@@ -129,7 +129,8 @@ func (s *Server) OpenEnvironment(ctx context.Context, m *pb.OpenEnvironmentReque
 		if reply.Spec, err = toproto.Spec(spec); err != nil {
 			return errors.Join(err, env.Close())
 		}
-		reply.Models = env.Abilities().Models != nil
+		able := env.Abilities()
+		reply.Models, reply.Metrics = able.Models != nil, toproto.Metrics(able.Measures)
 		reply.Instance = s.add(newEnvironmentInstance(env, lanes))
 		return nil
 	})
@@ -153,7 +154,8 @@ func (s *Server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.Ope
 		if err != nil {
 			return err
 		}
-		reply.Options = agent.Abilities().Options != nil
+		able := agent.Abilities()
+		reply.Options, reply.Metrics = able.Options != nil, toproto.Metrics(able.Measures)
 		reply.Instance = s.add(newAgentInstance(agent, spec, lanes))
 		return nil
 	})

@@ -144,16 +144,48 @@ class OpenEnvironmentRequest(_message.Message):
     def __init__(self, params: _Optional[bytes] = ..., lanes: _Optional[int] = ...) -> None: ...
 
 class OpenEnvironmentReply(_message.Message):
-    __slots__ = ("instance", "spec", "models", "error")
+    __slots__ = ("instance", "spec", "models", "error", "metrics")
     INSTANCE_FIELD_NUMBER: _ClassVar[int]
     SPEC_FIELD_NUMBER: _ClassVar[int]
     MODELS_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
+    METRICS_FIELD_NUMBER: _ClassVar[int]
     instance: int
     spec: Spec
     models: bool
     error: Error
-    def __init__(self, instance: _Optional[int] = ..., spec: _Optional[_Union[Spec, _Mapping]] = ..., models: bool = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+    metrics: _containers.RepeatedCompositeFieldContainer[Metric]
+    def __init__(self, instance: _Optional[int] = ..., spec: _Optional[_Union[Spec, _Mapping]] = ..., models: bool = ..., error: _Optional[_Union[Error, _Mapping]] = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ...) -> None: ...
+
+class Metric(_message.Message):
+    __slots__ = ("name", "unit", "doc", "better", "total")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    UNIT_FIELD_NUMBER: _ClassVar[int]
+    DOC_FIELD_NUMBER: _ClassVar[int]
+    BETTER_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    unit: str
+    doc: str
+    better: str
+    total: str
+    def __init__(self, name: _Optional[str] = ..., unit: _Optional[str] = ..., doc: _Optional[str] = ..., better: _Optional[str] = ..., total: _Optional[str] = ...) -> None: ...
+
+class MeasureRequest(_message.Message):
+    __slots__ = ("instance", "lanes")
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    instance: int
+    lanes: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, instance: _Optional[int] = ..., lanes: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class MeasureReply(_message.Message):
+    __slots__ = ("values", "error")
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    values: bytes
+    error: Error
+    def __init__(self, values: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
 
 class OpenAgentRequest(_message.Message):
     __slots__ = ("params", "lanes", "spec")
@@ -166,14 +198,16 @@ class OpenAgentRequest(_message.Message):
     def __init__(self, params: _Optional[bytes] = ..., lanes: _Optional[int] = ..., spec: _Optional[_Union[Spec, _Mapping]] = ...) -> None: ...
 
 class OpenAgentReply(_message.Message):
-    __slots__ = ("instance", "error", "options")
+    __slots__ = ("instance", "error", "options", "metrics")
     INSTANCE_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    METRICS_FIELD_NUMBER: _ClassVar[int]
     instance: int
     error: Error
     options: bool
-    def __init__(self, instance: _Optional[int] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., options: bool = ...) -> None: ...
+    metrics: _containers.RepeatedCompositeFieldContainer[Metric]
+    def __init__(self, instance: _Optional[int] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., options: bool = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ...) -> None: ...
 
 class EnvironmentRequest(_message.Message):
     __slots__ = ("instance", "signals", "seeds", "actions", "step")

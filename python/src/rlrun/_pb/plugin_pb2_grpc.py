@@ -94,6 +94,11 @@ class PluginStub(object):
                 request_serializer=rlrun_dot___pb_dot_plugin__pb2.GreedyPolicyRequest.SerializeToString,
                 response_deserializer=rlrun_dot___pb_dot_plugin__pb2.GreedyPolicyReply.FromString,
                 _registered_method=True)
+        self.Measure = channel.unary_unary(
+                '/rlrun.plugin.v1.Plugin/Measure',
+                request_serializer=rlrun_dot___pb_dot_plugin__pb2.MeasureRequest.SerializeToString,
+                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.MeasureReply.FromString,
+                _registered_method=True)
         self.Close = channel.unary_unary(
                 '/rlrun.plugin.v1.Plugin/Close',
                 request_serializer=rlrun_dot___pb_dot_plugin__pb2.CloseRequest.SerializeToString,
@@ -195,6 +200,15 @@ class PluginServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Measure(self, request, context):
+        """Measure returns the current values of the metrics that the answer to opening
+        declared, of some lanes. It changes nothing that later steps depend on. A plugin
+        without metrics need not implement it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Close(self, request, context):
         """Close ends an instance.
         """
@@ -264,6 +278,11 @@ def add_PluginServicer_to_server(servicer, server):
                     servicer.GreedyPolicy,
                     request_deserializer=rlrun_dot___pb_dot_plugin__pb2.GreedyPolicyRequest.FromString,
                     response_serializer=rlrun_dot___pb_dot_plugin__pb2.GreedyPolicyReply.SerializeToString,
+            ),
+            'Measure': grpc.unary_unary_rpc_method_handler(
+                    servicer.Measure,
+                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.MeasureRequest.FromString,
+                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.MeasureReply.SerializeToString,
             ),
             'Close': grpc.unary_unary_rpc_method_handler(
                     servicer.Close,
@@ -595,6 +614,33 @@ class Plugin(object):
             '/rlrun.plugin.v1.Plugin/GreedyPolicy',
             rlrun_dot___pb_dot_plugin__pb2.GreedyPolicyRequest.SerializeToString,
             rlrun_dot___pb_dot_plugin__pb2.GreedyPolicyReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Measure(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rlrun.plugin.v1.Plugin/Measure',
+            rlrun_dot___pb_dot_plugin__pb2.MeasureRequest.SerializeToString,
+            rlrun_dot___pb_dot_plugin__pb2.MeasureReply.FromString,
             options,
             channel_credentials,
             insecure,

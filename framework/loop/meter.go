@@ -1,0 +1,70 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+// meter reads the metrics of an environment's or agent's own into curves.
+type meter struct {
+	side     string // "environment" or "agent"
+	measures *vector.Measures
+	values   []float64
+	curves   [][]float64 // those of lane 0, then those of lane 1, …
+}
+
+// newMeters returns the meters of a batch: none if there is nothing to read.
+func newMeters(b *Batch) (meters []meter) {
+	for _, x := range []meter{
+		{side: result.EnvironmentMetrics, measures: b.Environment.Abilities().Measures},
+		{side: result.AgentMetrics, measures: b.Agent.Abilities().Measures},
+	} {
+		if x.measures != nil {
+			x.curves = make([][]float64, len(b.Runs)*len(x.measures.Metrics))
+			meters = append(meters, x)
+		}
+	}
+	return meters
+}
+
+// measure adds a point to the curves of the lanes that have reached a grid point since
+// the last call.
+func (r *recorder) measure(ctx context.Context) error {
+	if len(r.due) == 0 {
+		return nil
+	}
+	for i := range r.meters {
+		x := &r.meters[i]
+		n := len(x.measures.Metrics)
+		x.values = append(x.values[:0], make([]float64, len(r.due)*n)...)
+		if err := x.measures.Read(ctx, r.due, x.values); err != nil {
+			return fmt.Errorf("%s, metrics: %w", x.side, err)
+		}
+		for k, lane := range r.due {
+			for m := range n {
+				at := lane*n + m
+				x.curves[at] = append(x.curves[at], x.values[k*n+m])
+			}
+		}
+	}
+	r.due = r.due[:0]
+	return nil
+}
+
+// addTo adds the curves of a lane that ever had a value.
+func (x *meter) addTo(curves map[result.Metric][]float64, lane int) {
+	n := len(x.measures.Metrics)
+	for m, metric := range x.measures.Metrics {
+		points := x.curves[lane*n+m]
+		for _, v := range points {
+			if !math.IsNaN(v) && !math.IsInf(v, 0) {
+				curves[result.MetricOf(x.side, metric.Name)] = points
+				break
+			}
+		}
+	}
+}

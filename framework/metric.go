@@ -1,0 +1,72 @@
+package framework
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+)
+
+// Measurer is an Environment or Agent with metrics of its own, such as a loss or the
+// fuel that was burnt. Implementing it is optional. The host records the metrics at
+// its grid points, as curves agent.NAME or environment.NAME.
+type Measurer interface {
+	// Metrics returns the metrics. All copies have the same, and they do not change.
+	Metrics() []Metric
+	// Measure writes the current value of every metric into dst, in the order of
+	// Metrics; NaN where there is none. It is called at grid points only, and changes
+	// nothing that later actions or time steps depend on.
+	Measure(ctx context.Context, dst []float64) error
+}
+
+// Metric describes a metric of an environment's or agent's own.
+type Metric struct {
+	// Name consists of lower-case letters, digits and underscores; a letter is first.
+	Name string `json:"name"`
+	// Unit of the values, such as "reward"; empty if there is none.
+	Unit string `json:"unit,omitempty"`
+	// Doc is a sentence for people.
+	Doc    string    `json:"doc,omitempty"`
+	Better Direction `json:"better,omitempty"`
+	Total  Total     `json:"total,omitempty"`
+}
+
+// Direction says which values of a metric are better.
+type Direction string
+
+// The directions. The zero value is Neither.
+const (
+	Neither Direction = ""
+	Higher  Direction = "higher"
+	Lower   Direction = "lower"
+)
+
+// Total says how the values of a run are summed up as one.
+type Total string
+
+// The totals. The zero value is Mean.
+const (
+	Mean Total = ""     // the mean over the steps; a value stands for the steps since the last grid point
+	Last Total = "last" // the last value
+	Sum  Total = "sum"  // the sum of the values; each is what came since the last call of Measure
+)
+
+var metricName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// CheckMetrics reports what is wrong with the metrics of a Measurer.
+func CheckMetrics(metrics []Metric) error {
+	seen := map[string]bool{}
+	for _, m := range metrics {
+		switch {
+		case !metricName.MatchString(m.Name):
+			return fmt.Errorf("metric %q: a name consists of lower-case letters, digits and underscores, a letter first", m.Name)
+		case seen[m.Name]:
+			return fmt.Errorf("metric %q is declared twice", m.Name)
+		case m.Better != Neither && m.Better != Higher && m.Better != Lower:
+			return fmt.Errorf("metric %q: better is %q, must be %q, %q or empty", m.Name, m.Better, Higher, Lower)
+		case m.Total != Mean && m.Total != Last && m.Total != Sum:
+			return fmt.Errorf("metric %q: total is %q, must be %q, %q or empty for the mean", m.Name, m.Total, Last, Sum)
+		}
+		seen[m.Name] = true
+	}
+	return nil
+}

@@ -1,0 +1,27 @@
+package fromproto
+
+import (
+	"github.com/rlrun/rlrun/framework"
+	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+// Metrics decodes declarations and checks them.
+func Metrics(list []*pb.Metric) (out []framework.Metric, err error) {
+	for _, m := range list {
+		out = append(out, framework.Metric{
+			Name: m.GetName(), Unit: m.GetUnit(), Doc: m.GetDoc(),
+			Better: framework.Direction(m.GetBetter()), Total: framework.Total(m.GetTotal()),
+		})
+	}
+	return out, framework.CheckMetrics(out)
+}
+
+// Measured decodes the values of metrics.
+func Measured(dst []float64, data []byte) error {
+	if err := length("values of metrics", data, 8*len(dst)); err != nil {
+		return err
+	}
+	space.SetNumbers(dst, data)
+	return nil
+}

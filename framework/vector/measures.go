@@ -1,0 +1,72 @@
+package vector
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
+)
+
+// Measures are the metrics of an Environment's or Agent's own.
+type Measures struct {
+	Metrics []framework.Metric
+	// Read writes the current values of some lanes into dst, which has an entry for
+	// every metric of the first lane, then of the second, and so on. The lanes have
+	// been stepped; their numbers increase. See framework.Measurer.Measure.
+	Read func(ctx context.Context, lanes []int, dst []float64) error
+}
+
+// measuresOf are the measures of lanes of single copies; nil if these have none. probe
+// is one of the copies.
+func measuresOf(probe any, copyOf func(lane int) any) *Measures {
+	m, ok := probe.(framework.Measurer)
+	if !ok {
+		return nil
+	}
+	metrics := m.Metrics()
+	if len(metrics) == 0 {
+		return nil
+	}
+	return &Measures{metrics, func(ctx context.Context, lanes []int, dst []float64) error {
+		for k, lane := range lanes {
+			one, ok := copyOf(lane).(framework.Measurer)
+			if !ok {
+				return &LaneError{Lane: lane, Err: fmt.Errorf("the copy has no metrics, other than the first: %w", framework.ErrUnsupported)}
+			}
+			values := dst[k*len(metrics) : (k+1)*len(metrics)]
+			if err := Guard(func() error { return one.Measure(ctx, values) }); err != nil {
+				return &LaneError{Lane: lane, Err: err}
+			}
+		}
+		return nil
+	}}
+}
+
+// measures are those of shards that all have some; nil if one has none.
+func (s *shards) measures(of func(part int) *Measures) *Measures {
+	parts := make([]*Measures, len(s.from)-1)
+	for k := range parts {
+		if parts[k] = of(k); parts[k] == nil {
+			return nil
+		}
+	}
+	metrics := parts[0].Metrics
+	return &Measures{metrics, func(ctx context.Context, lanes []int, dst []float64) error {
+		return s.each(func(k, from, to int) error {
+			first, local := -1, []int{}
+			for i, lane := range lanes {
+				if lane < from || lane >= to {
+					continue
+				}
+				if first < 0 {
+					first = i
+				}
+				local = append(local, lane-from)
+			}
+			if len(local) == 0 {
+				return nil
+			}
+			return parts[k].Read(ctx, local, dst[first*len(metrics):(first+len(local))*len(metrics)])
+		})
+	}}
+}
