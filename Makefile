@@ -4,6 +4,7 @@
 # make bench  the benchmarks behind docs/performance.md
 # make fuzz   every fuzz target for FUZZTIME (ten minutes)
 # make wheel  wheels that carry the program, for pip (PLATFORMS="linux/amd64" for some)
+# make image  a container image of rlrun (IMAGE=NAME), with docker, podman or neither
 # make generate-python  the generated code of the Python package
 
 GO ?= go
@@ -16,7 +17,7 @@ python = RLRUN_PYTHON=$(wildcard $(CURDIR)/python/.venv/bin/python)
 # Packages with goroutines of their own: the race detector looks at these.
 concurrent = ./framework/... ./cmd/...
 
-.PHONY: test ci lint generate full race same bench fuzz wheel python generate-python
+.PHONY: test ci lint generate full race same bench fuzz wheel image python generate-python
 
 test: python
 	$(MAKE) --no-print-directory go-short
@@ -54,7 +55,7 @@ same:
 	$(GO) test . -run TestSame -count=1 -timeout=30m -same.all $(if $(UPDATE),-same.update)
 
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./bandit/... ./framework/... ./plugins/...
+	$(GO) test -run '^$$' -bench . -benchmem ./bandit/... ./framework/... ./plugins/... ./cmd/rlrun
 
 fuzz:
 	@$(GO) list ./... | while read -r package; do \
@@ -74,3 +75,6 @@ generate-python:
 
 wheel:
 	./python/wheels.sh $(PLATFORMS)
+
+image:
+	./image.sh $(IMAGE)
