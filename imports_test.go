@@ -14,7 +14,7 @@ import (
 const module = "github.com/rlrun/rlrun/"
 
 // load returns the imports of every package of the module, by path without the
-// module's; with tests, those of its tests, too.
+// module's. With tests it includes the imports of its tests.
 func load(t *testing.T, tests bool) map[string][]string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()

@@ -101,7 +101,7 @@ func TestLatticeRanks(t *testing.T) {
 	}
 }
 
-// Discounted over many pulls, two arms of which one is known: the Gittins index
+// Discounted over many pulls, with one of two arms known, the Gittins index
 // says which to pull first.
 func TestPlanAgreesWithGittins(t *testing.T) {
 	const gamma, sure = 0.8, 1e9

@@ -312,8 +312,8 @@ func TestCloneIsIndependent(t *testing.T) {
 	checkConsistent(t, c)
 }
 
-// A population that has learned and is reset is a new one, to the bit, in how it
-// learns on, too.
+// A population that has learned and is reset is a new one, to the bit, and also
+// learns like a new one.
 func TestResetIsANewPopulation(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		k := rapid.IntRange(1, 40).Draw(rt, "k")
@@ -424,7 +424,7 @@ func TestUpdatesAndDrawsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// What would not fit in memory is refused before it is asked for.
+// Sizes that would not fit in memory are refused before any allocation.
 func TestTooManyMembers(t *testing.T) {
 	if _, err := NewPopulations(1<<14, 1<<14, Uniform{0, 1}, PopulationOptions{}, rand.New(rand.NewPCG(1, 1))); err == nil {
 		t.Error("2^28 members were not refused")

@@ -63,7 +63,7 @@ func TestThresholdsAgreeWithExplore(t *testing.T) {
 		if got.GammaStar > 1e-6 && got.GammaStar < 1-1e-9 {
 			d := 1e-7 * min(1, (1-got.GammaStar)*1e3)
 			edge := got.ShareStar - Discounted(got.GammaStar+d).Share(c.Hold)
-			// Where many γ have the same ρ to rounding there is no edge to see.
+			// If many γ have the same ρ to rounding, no edge is visible.
 			if edge < 1e-12*got.ShareStar {
 				return
 			}

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// What the shims are told by environment variables.
+// Environment variables configure the shims.
 const (
 	binVariable  = "DOCS_BIN"  // the folder they are in
 	rootVariable = "DOCS_ROOT" // that of the source

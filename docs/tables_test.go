@@ -173,8 +173,8 @@ func TestConfigTable(t *testing.T) {
 	}
 }
 
-// What the author of a plugin in Go may implement besides is one method each, and all
-// of it is in the table. What lanes may implement is the SDK's, but for rollouts.
+// The optional abilities of a plugin in Go are one method each, and the table has all
+// of them. The abilities of lanes belong to the SDK, except rollouts.
 func TestOptionalTable(t *testing.T) {
 	methods := map[string]string{"io.Closer": "Close"}
 	for _, folder := range []string{"framework", filepath.Join("framework", "vector")} {
@@ -196,7 +196,8 @@ func TestOptionalTable(t *testing.T) {
 				if !ok {
 					return true
 				}
-				// What the host needs of lanes is no ability of an author's type.
+				// The requirements of the host on lanes are no abilities of an
+				// author's type.
 				name := spec.Name.Name
 				if i.Methods.NumFields() == 1 && len(i.Methods.List[0].Names) == 1 && !strings.HasPrefix(name, "Lane") {
 					methods[name] = i.Methods.List[0].Names[0].Name

@@ -13,8 +13,8 @@ import (
 )
 
 // Iteration and elimination agree within the residual that was asked for, whatever
-// is started from: for random models, of which some have sets of states that are
-// hardly ever left.
+// the start: for random models, some with sets of states that are hardly ever
+// left.
 func TestDiscountedSolverAgreesWithElimination(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, actions := rapid.IntRange(1, 60).Draw(t, "states"), rapid.IntRange(1, 3).Draw(t, "actions")

@@ -115,7 +115,7 @@ func ExampleDirichlet() {
 	// 6950 steps, 0.43 a step; 0.43 is optimal
 }
 
-// What holds of any chain is told with the states that make it so.
+// Properties of any chain are reported with the states that cause them.
 func ExampleChain_Structure() {
 	task, err := catalog.DoubleLoop()
 	if err != nil {

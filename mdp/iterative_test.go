@@ -26,7 +26,7 @@ func walk(t *testing.T, n int, jump float64, seed uint64) *Chain {
 	return c
 }
 
-// What large chains are solved by agrees with the direct solution of small ones.
+// The solvers of large chains agree with the direct solution of small ones.
 func TestIterationAgainstElimination(t *testing.T) {
 	for seed := range uint64(4) {
 		for _, jump := range []float64{0, 0.01, 0.5} {

@@ -32,8 +32,8 @@ func primitives(m mdp.Model) []Option {
 	return options
 }
 
-// With the primitive options, planning is value iteration, whatever other options
-// there are: they are made of primitive ones. Without them it finds no more.
+// With the primitive options, planning is value iteration. Other options change
+// nothing, since they consist of primitive ones. Without them it finds no more.
 func TestPlanningWithPrimitives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := garnet(t)

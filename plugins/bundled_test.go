@@ -243,8 +243,8 @@ func TestSingleLanesDoNotAllocate(t *testing.T) {
 }
 
 // All agents of an experiment meet the same arms and, pulling the same arm at the
-// same step of a run, the same rewards: two agents that act alike have equal
-// records but for their labels.
+// same step of a run, the same rewards. So two agents that act alike have equal
+// records, except for their labels.
 func TestAgentsMeetTheSameDraws(t *testing.T) {
 	p, err := experiment.Compile(experiment.Config{
 		Name: "common", Runs: 3, Steps: 200,

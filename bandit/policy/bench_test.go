@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// benchmark is a policy of benchmarks and the belief that it goes by.
+// benchmark is a policy of benchmarks and its belief.
 type benchmark struct {
 	name   string
 	spec   Spec

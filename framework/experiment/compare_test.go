@@ -196,7 +196,7 @@ func TestResumeKeepsTheComparison(t *testing.T) {
 	if _, err := plan(t, until).Prepare(dir, true, Session{}); err != nil {
 		t.Errorf("unchanged: %v", err)
 	}
-	// Results that were there to see were looked at, too.
+	// Results that already existed were also looked at.
 	plain := t.TempDir()
 	do(t, plan(t, func(c *Config) { until(c); c.Compare = nil }), plain, false, withAlways(opener(nil)))
 	if _, err := plan(t, until).Prepare(plain, true, Session{}); !errors.Is(err, ErrOtherExperiment) {

@@ -175,8 +175,8 @@ func (m *machine) crash(yield func(files map[string]string, folders []string)) {
 }
 
 // A power cut at any point of an experiment leaves an output directory that can be
-// read and resumed. The records in the end are the same. What was not synced may be
-// lost or reordered: the model of Pillai et al. (2014, ALICE) and Mohan et al. (2018,
+// read and resumed. The records in the end are the same. Unsynced data may be lost or
+// reordered: the model of Pillai et al. (2014, ALICE) and Mohan et al. (2018,
 // CrashMonkey).
 func TestPowerCut(t *testing.T) {
 	small := func(t *testing.T, runs int) *Plan {

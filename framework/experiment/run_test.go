@@ -271,8 +271,8 @@ func TestSuspectIsTriedAlone(t *testing.T) {
 	}
 }
 
-// Where the lanes together are too much, whichever of them a process was in when it
-// died, no run fails.
+// If the lanes together are too much, no run fails, whichever lane a process was in
+// when it died.
 func TestTooManyLanes(t *testing.T) {
 	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
 	for _, most := range []int{1, 2, 3, 5} {
@@ -288,8 +288,9 @@ func TestTooManyLanes(t *testing.T) {
 	}
 }
 
-// A failed batch is tried again as often as the limits say, those of a component
-// before those of the experiment, of two components the greater.
+// A failed batch is tried again as often as the limits say. Limits of a
+// component override those of the experiment; of two components the greater
+// counts.
 func TestRestarts(t *testing.T) {
 	count := func(n int) *int { return &n }
 	for _, tt := range []struct {

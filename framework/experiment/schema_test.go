@@ -28,7 +28,7 @@ func generate(t *testing.T) []byte {
 	s := r.Reflect(&Config{})
 	s.ID = "https://rlrun.github.io/schema/experiment.json"
 	s.Title = "rlrun experiment"
-	// What registries list is not repeated in tags.
+	// Names in registries are not repeated in tags.
 	outputs := property(t, s, "Config", "outputs")
 	for _, o := range Outputs() {
 		outputs.Items.Enum = append(outputs.Items.Enum, o.Name())

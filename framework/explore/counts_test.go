@@ -121,8 +121,8 @@ func TestMixingIsThatOfTheModel(t *testing.T) {
 	})
 }
 
-// What has been seen of a chain's lower end only must not pass for two places that
-// cannot be left: the greedy action, untried in 1, leads where the other one led.
+// Data of a chain's lower end only must not look like two places that cannot be
+// left. The greedy action, untried in 1, leads where the other one led.
 func TestUntriedActionsForget(t *testing.T) {
 	f := finite{states: 6, actions: 2}
 	var c counts

@@ -24,9 +24,9 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// river is a chain of states 2, 3, …: action 5 goes down, action 6 goes up most of
-// the time, reaching the upper end pays, and an episode ends there at times, by
-// termination, or anywhere, by truncation.
+// river is a chain of states 2, 3, …. Action 5 goes down, and action 6 goes up
+// most of the time. Reaching the upper end pays. An episode ends there at times,
+// by termination, or anywhere, by truncation.
 type river struct {
 	length int64
 	rng    *rand.Rand
@@ -333,8 +333,8 @@ func TestNeverActsGreedily(t *testing.T) {
 	}
 }
 
-// Steps in evaluation are no part of the run: what follows is as if they had not
-// been, but for the agent's place.
+// Steps in evaluation are no part of the run: the run continues as if they had
+// not been made, except for the agent's place.
 func TestEvaluationDecidesNothing(t *testing.T) {
 	spec := (&river{length: 6}).Spec()
 	var logs []string
@@ -455,8 +455,8 @@ func TestAlwaysExploringEstimatesTheWindow(t *testing.T) {
 	}
 }
 
-// Where episodes end nothing is earned afterwards, so that a least reward above 0
-// is no bound; where none ends it is.
+// If episodes end, nothing is earned afterwards, so a least reward above 0 is no
+// bound; if none ends, it is.
 func TestLowerBoundWhereEpisodesEnd(t *testing.T) {
 	spec := framework.Spec{ID: "test/pays@1", Observation: space.Discrete{N: 2}, Action: space.Discrete{N: 2}, RewardLow: 1, RewardHigh: 2}
 	for continuing, want := range map[bool]float64{false: 0, true: 1} {

@@ -15,8 +15,9 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// scout goes down the river but for one pair: to go up in state 2, counted from 0. It
-// offers that for as long as it has tried it less than times, and says that it pays.
+// scout goes down the river except for one pair: to go up in state 2, counted from 0.
+// It offers that for as long as it has tried it less than times, and says that it
+// pays.
 type scout struct {
 	times int
 	tried int
@@ -56,8 +57,8 @@ func (a *scout) Options(_ context.Context, _ space.Value, kinds []options.Kind) 
 	return c, nil
 }
 
-// A lane goes for a pair whose gain exceeds its cost until it has tried it, and
-// decides again then: it tries the pair as often as it pays, and is greedy from then on.
+// A lane goes for a pair whose gain exceeds its cost until it has tried it, and decides
+// again then. It tries the pair as often as that pays, and is greedy from then on.
 func TestPairsAreTried(t *testing.T) {
 	spec := (&river{length: 6}).Spec()
 	pair := options.Pair{State: 2, Action: 1, Gain: 3, Cost: 1, Steps: 4.5}

@@ -13,7 +13,7 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// ferry goes to and fro between two banks, or waits, by the model it is made of.
+// ferry goes to and fro between two banks, or waits, as its model says.
 type ferry struct {
 	model      *mdp.Tabular
 	continuing bool
@@ -92,8 +92,8 @@ func regretOf(t *testing.T, d mdp.Definition, continuing bool) []float64 {
 }
 
 // The regret of a continuing task with several states is counted against its
-// optimal reward per step: here 2, for waiting where crossing pays 3 but there is
-// nothing to be had on the way back.
+// optimal reward per step. Here that is 2, for waiting: crossing pays 3, but the
+// way back pays nothing.
 func TestRegretOfSeveralStates(t *testing.T) {
 	d := mdp.Definition{
 		States: 2, Actions: 2,

@@ -85,7 +85,7 @@ func children(t *testing.T, file string) map[string]int {
 	return list
 }
 
-// If the host is killed, everything that its plugin has started ends, too: with and
+// If the host is killed, everything that its plugin has started also ends: with and
 // without a limit of memory, and if the whole process group of the host is killed.
 func TestHostIsKilled(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -52,8 +52,8 @@ func (c *counter) Step(_ context.Context, a space.Value) (framework.TimeStep, er
 	return ts, nil
 }
 
-// openAgentCopies opens modulo as lanes of single copies, of which the first ones are
-// made lane after lane.
+// openAgentCopies opens modulo as lanes of single copies. The first ones are made
+// lane after lane.
 func openAgentCopies(f faults, spec framework.Spec, lanes int) (vector.Agent, error) {
 	lane := -2 // one is made to see what it can do
 	return vector.VectorizeAgent(func(seed uint64) (framework.Agent, error) {
@@ -89,8 +89,8 @@ func halted(pid int) bool {
 	return err != nil || strings.HasPrefix(state, "T") || strings.HasPrefix(state, "Z")
 }
 
-// A lane is named if it is the one that the process was in, whatever call it was; not
-// if the process ended between calls, and not one that does not exist.
+// The named lane is the one that the process was in, whatever the call. No lane is
+// named if the process ended between calls, or if the lane does not exist.
 func TestLaneOfTheDead(t *testing.T) {
 	lane := func(t *testing.T, err error) int {
 		t.Helper()

@@ -23,8 +23,8 @@ import (
 
 const faultyID = "test/faulty@1"
 
-// run is the run in which a fault strikes. Where a lane can be named it is not the
-// first of its batch; elsewhere it is, so that it is also the first of a process when
+// run is the run in which a fault strikes. If a lane can be named, it is not the
+// first of its batch. Otherwise it is, so that it is also the first of a process when
 // it is done alone.
 func (f *faults) run() int {
 	if f.Copies || f.Fault == "lie" {
@@ -33,9 +33,9 @@ func (f *faults) run() int {
 	return 2
 }
 
-// perform runs an experiment of 4 runs, 2 lanes at a time, in which a fault of
-// environment or agent strikes a run at its third step, and returns its records.
-// The other part is in this process.
+// perform runs an experiment of 4 runs, 2 lanes at a time, and returns its
+// records. A fault of environment or agent strikes a run at its third step. The
+// other part is in this process.
 func perform(t *testing.T, part string, f faults, o plugin.LaunchOptions) map[result.Key]result.Record {
 	t.Helper()
 	f.Step = struck - 1
@@ -174,10 +174,10 @@ func (e experimentFault) test(t *testing.T, part string, f faults, o plugin.Laun
 }
 
 // Every fault of a plugin's process that strikes once is replayed: nothing shows
-// in the records. One that strikes always fails its own run, with an error that
-// says where and why and what the process last wrote; the records of all other
-// runs are those of an undisturbed experiment, bit for bit. The error names the lane:
-// where nobody can tell which it was, the one of the run that failed alone.
+// in the records. A permanent fault fails its own run, with an error that says where
+// and why, and what the process last wrote. The records of all other runs are those
+// of an undisturbed experiment, bit for bit. The error names the lane. If none is
+// known, it is the lane of the run that failed alone.
 func TestFaultsInAnExperiment(t *testing.T) {
 	undisturbed := undisturbedRecords(t)
 	for _, e := range []experimentFault{

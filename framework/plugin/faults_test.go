@@ -139,8 +139,8 @@ func (f stepFault) options() plugin.LaunchOptions {
 }
 
 // Every fault ends the step with an error that names the plugin, the step, the
-// lane, or all where none can be told, and shows what the process last wrote. Where lanes are
-// copies, the lane is named even if the process is no more.
+// lane, or all where none can be told, and shows what the process last wrote. If lanes are
+// copies, the lane is named even if the process is gone.
 func TestFaults(t *testing.T) {
 	const lane = 2
 	for _, f := range []stepFault{
@@ -238,7 +238,7 @@ func TestKilledBySomebody(t *testing.T) {
 	}
 }
 
-// What a plugin's children hold counts, too.
+// Memory of a plugin's children also counts.
 func TestMemoryOfChildren(t *testing.T) {
 	o := plugin.LaunchOptions{Name: "faulty", Command: "/bin/sh", Args: []string{"-c", `"$0" serve-environment; exit 0`, os.Args[0]}, Memory: 200 << 20}
 	p, err := plugin.Launch(t.Context(), o)

@@ -242,8 +242,8 @@ func names(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// What a host leaves behind that is killed while a plugin starts, the next start
-// removes; what belongs to a host that lives, or to somebody else, it does not.
+// The next start removes the leftovers of a host that was killed while a plugin
+// started. It does not remove files of a living host or of another user.
 func TestStaleFolders(t *testing.T) {
 	dir := temporary(t)
 	starting := func() *exec.Cmd {

@@ -151,10 +151,9 @@ func proceed(signals []vector.Signal) {
 	}
 }
 
-// faults says how the environment and agent of the tests misbehave: in which
-// lane (−1: none) or in lanes whose run begins with one of the given seeds, at
-// which step after the lane's episode or run began, and how. testdata/faulty.py knows
-// most of it.
+// faults says how the environment and agent of the tests misbehave, and at which step
+// after the lane's episode or run began. It names the lane (−1: none), or the seeds
+// of the runs that fail. testdata/faulty.py knows most of it.
 type faults struct {
 	Fault string   `json:"fault"`
 	Lane  int      `json:"lane"`

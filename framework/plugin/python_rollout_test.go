@@ -95,7 +95,7 @@ func (onlyRolled) Step(context.Context, *vector.Actions, *vector.TimeSteps) erro
 	return errors.New("it is stepped")
 }
 
-// What goes wrong in a rollout in Python is told as in one in Go.
+// Errors of a rollout in Python are reported like those in Go.
 func TestPythonRolloutFails(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts dozens of interpreters; make ci does it")

@@ -14,7 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 )
 
-// pythonCommand returns the interpreter that has the package rlrun. Where none
+// pythonCommand returns the interpreter that has the package rlrun. If none
 // has, tests that need it are skipped, unless RLRUN_PYTHON names one.
 func pythonCommand(t testing.TB) string {
 	t.Helper()
@@ -50,8 +50,8 @@ func launchPython(t testing.TB, o plugin.LaunchOptions, script ...string) *plugi
 
 const faultyPython = "testdata/faulty.py"
 
-// What goes wrong in Python is told as what goes wrong in Go: with the plugin,
-// the step, the lane, and what the process wrote last.
+// Errors in Python are reported like errors in Go: with the plugin, the step,
+// the lane, and the last output of the process.
 func TestPythonFaults(t *testing.T) {
 	const lane = 2
 	for _, f := range []stepFault{

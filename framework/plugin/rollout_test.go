@@ -42,8 +42,8 @@ func rolloutOf(spec framework.Spec, lanes, steps, episodes int) *vector.Rollout 
 	return in
 }
 
-// What is rolled out is what is stepped, through whatever: one process, several,
-// and a plugin that does not know the call.
+// Rolled-out steps equal single steps, with one process, several, and a plugin
+// that does not know the call.
 func TestRollout(t *testing.T) {
 	ways := []vector.Plugin{
 		faultyEnvironment(), shards(t, 2, "serve-environment"),
@@ -143,7 +143,7 @@ func (f rolloutFault) test(t *testing.T, launch func(*testing.T, plugin.LaunchOp
 	})
 }
 
-// What goes wrong in a rollout is told as in a step, and the instance ends.
+// Errors of a rollout are reported like those of a step, and the instance ends.
 func TestRolloutFails(t *testing.T) {
 	for _, f := range []rolloutFault{
 		{"nan", "lane 2: step 3 of the rollout: invalid answer: reward is NaN", framework.ErrInvalidAnswer, 2},

@@ -98,8 +98,8 @@ func anySpace(t *rapid.T, name string) space.Space {
 	}
 }
 
-// play runs agent and environment against each other with drawn signals, but for
-// a new episode where one ended, and returns every column of every step, bit for
+// play runs agent and environment against each other with drawn signals, and a
+// new episode after each end. It returns every column of every step, bit for
 // bit.
 func play(ctx context.Context, envs, agents vector.Plugin, signals [][]vector.Signal) ([]byte, error) {
 	lanes := len(signals[0])

@@ -78,8 +78,8 @@ func TestShardedOptions(t *testing.T) {
 	}
 }
 
-// What a plugin can do besides, its shards can do, too; an error names the lane
-// by its number among all, and again the same at the next call.
+// Shards have all abilities of their plugin. An error names the lane by its
+// number among all, and again the same at the next call.
 func TestShardAbilities(t *testing.T) {
 	p := shards(t, 3, "serve-environment")
 	open := func(lanes int, f faults) vector.Environment {

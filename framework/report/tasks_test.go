@@ -7,8 +7,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// The page has a table of the environments of which something is known, and only
-// then.
+// The page has a table of the environments with known properties, and only then.
 func TestPageOfKnownTasks(t *testing.T) {
 	s := demo(t, []string{"a"}, 100, 10, 3, false)
 	if file := page(t, s, Page{}); strings.Contains(file, "tasks-title") {

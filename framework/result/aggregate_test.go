@@ -19,8 +19,8 @@ func smallMeta() Meta {
 	return Meta{Name: "small", Steps: 20, Grid: []int{1, 4, 10, 18, 20}, Environments: []string{"e", "f"}, Agents: []string{"b", "a"}, Runs: 4, Seed: 3}
 }
 
-// smallRecords are complete but for run 2 of a in f, which failed, and run 3 of
-// a in f, which is missing.
+// smallRecords are complete except for two runs of a in f: run 2 failed, and
+// run 3 is missing.
 func smallRecords() []Record {
 	rng := rand.New(rand.NewPCG(9, 9))
 	var recs []Record

@@ -100,7 +100,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	})
 }
 
-// What the fast encoder writes is what encoding/json would, for finite values.
+// For finite values the fast encoder writes the same as encoding/json.
 func TestNumbersAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := anyNumber().Filter(func(x float64) bool { return !math.IsNaN(x) }).Draw(t, "x")

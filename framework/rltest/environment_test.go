@@ -18,8 +18,8 @@ import (
 
 // corridor is a correct environment: a walk along cells 0 to 5 that ends at cell
 // 5 and is cut short after 20 steps. Its observation is the cell and a random
-// number; of its action [direction, pace] the pace is right but for noise. A bug
-// breaks one rule.
+// number. Its action [direction, pace] moves it by pace cells and costs half of
+// the pace. A bug breaks one rule.
 type corridor struct {
 	bug         string
 	rng         *rand.Rand

@@ -101,7 +101,7 @@ func TestLawsFindFaults(t *testing.T) {
 	}
 }
 
-// What is declared is a law, and has a reason.
+// Every declared name is a law, and has a reason.
 func TestDeclarationsOfLaws(t *testing.T) {
 	for law, reason := range map[string]string{"gravity": "by design", string(ScaledRewards): ""} {
 		if got := Broken(CheckLaws(t.Context(), wanderer(map[string]string{law: reason}, nil), nil)); !slices.Equal(got, []Rule{Described}) {

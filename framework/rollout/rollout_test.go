@@ -85,7 +85,7 @@ func open(t *testing.T, lanes int) vector.Environment {
 }
 
 // Frequencies, rewards and visits are those of the model, within 5 standard errors
-// (a false alarm in 50,000 seeds for all of them together), and the band for the
+// (a false alarm in 50,000 seeds for all of them together). The band for the
 // mixing times, which may fail once in 20 seeds, holds the true ones.
 func TestTake(t *testing.T) {
 	const lanes, steps = 32, 4096
@@ -158,7 +158,7 @@ func TestTake(t *testing.T) {
 }
 
 // It is the same through another process, whatever the number of lanes: run 3 is
-// run 3. Every observation that is reached is left, in short runs, too.
+// run 3. Every observation that is reached is left, even in short runs.
 func TestTakeIsOfRuns(t *testing.T) {
 	take := func(env vector.Environment, lanes, first, steps int) *rollout.Sample {
 		s, err := rollout.Take(t.Context(), env, lanes, mdp.Constant(5, 1), rollout.Options{Root: 7, First: first, Steps: steps})

@@ -37,7 +37,7 @@ func TestNumbersOfFourBytes(t *testing.T) {
 	}
 }
 
-// What a big-endian machine does on top of the copy.
+// The additional work of a big-endian machine after the copy.
 func TestSwap(t *testing.T) {
 	data := []byte{1, 2, 3, 4, 5, 6, 7, 8}
 	swap(data, 4)

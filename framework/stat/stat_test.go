@@ -108,7 +108,7 @@ func TestSignFlipDrawsSigns(t *testing.T) {
 	}
 }
 
-// The random version of Permutation agrees with the exact one, too.
+// The random version of Permutation also agrees with the exact one.
 func TestPermutationDraws(t *testing.T) {
 	x, y := make([]float64, 14), make([]float64, 14) // 40 million allocations
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// By hand: 1 to 8 without two values at either end leave 3, 4, 5, 6; winsorized,
-// the sample is 3 3 3 4 5 6 6 6, whose variance is 14/7; so the standard error is
+// By hand: 1 to 8 without two values at either end leave 3, 4, 5, 6. Winsorized,
+// the sample is 3 3 3 4 5 6 6 6, whose variance is 14/7. So the standard error is
 // √2 √8 / 4 = 1, and t with 3 degrees of freedom 3.182446.
 func TestTrimmedIntervalByHand(t *testing.T) {
 	got := TrimmedInterval([]float64{1, 2, 3, 4, 5, 6, 7, 8}, 2, 0.95)
@@ -17,9 +17,9 @@ func TestTrimmedIntervalByHand(t *testing.T) {
 	}
 }
 
-// Of many values, also of a skewed distribution, it is the bootstrap's interval up
-// to the bootstrap's own randomness: 2,000 resamples tell a bound with a standard
-// error of about 0.06 standard errors of the mean.
+// For many values, even of a skewed distribution, it equals the bootstrap's
+// interval up to the bootstrap's own randomness: 2,000 resamples give a bound a
+// standard error of about 0.06 standard errors of the mean.
 func TestTrimmedIntervalIsTheBootstraps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	xs := make([]float64, manyValues)
@@ -35,9 +35,10 @@ func TestTrimmedIntervalIsTheBootstraps(t *testing.T) {
 	}
 }
 
-// The interval covers the interquartile mean of a skewed distribution, here the
-// integral of the quantile function of Exp(1) between the quartiles, twice, as
-// often as it says: 1,000 samples tell 95 % up to 2.1 % with probability 0.998.
+// The interval covers the interquartile mean of a skewed distribution as often
+// as it says. Here that mean is twice the integral of the quantile function of
+// Exp(1) between the quartiles. 1,000 samples show 95 % up to 2.1 % with
+// probability 0.998.
 func TestTrimmedIntervalCovers(t *testing.T) {
 	// ∫ -ln(1-p) dp = (1-p) ln(1-p) + p
 	antiderivative := func(p float64) float64 { return (1-p)*math.Log1p(-p) + p }

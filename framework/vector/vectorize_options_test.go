@@ -58,7 +58,7 @@ func (a *torn) Options(_ context.Context, o space.Value, kinds []options.Kind) (
 func (a *torn) Save(context.Context) ([]byte, error)       { return []byte{byte(a.greedy)}, nil }
 func (a *torn) Load(_ context.Context, state []byte) error { a.greedy = int64(state[0]); return nil }
 
-// tornLanes are lanes of torn agents, the last one of which may be spoiled.
+// tornLanes are lanes of torn agents. The last one may be spoiled.
 func tornLanes(t *testing.T, spec framework.Spec, lanes int, spoil func(*framework.Candidates) error) (OptionAgent, *[]*torn) {
 	t.Helper()
 	var made []*torn
@@ -89,8 +89,9 @@ func fourActions() framework.Spec {
 	return spec
 }
 
-// A lane acts by itself until an option is chosen, follows that from then on, what
-// it learns of itself included, and is on its own again in the next run.
+// A lane acts by itself until an option is chosen. It follows the option from then
+// on, including what the option learns itself, and is on its own again in the next
+// run.
 func TestOptionerFollowsTheChoice(t *testing.T) {
 	agent, made := tornLanes(t, fourActions(), 2, nil)
 	in, actions := NewFeedback(fourActions(), 2), space.NewColumn(fourActions().Action, 2)
@@ -194,8 +195,8 @@ func TestOptionerRefuses(t *testing.T) {
 	}
 }
 
-// The greedy policy is that of the last decision's greedy option, as the agent is
-// now.
+// The greedy policy is the greedy option of the last decision, with the agent's
+// present values.
 func TestOptionerGreedyPolicy(t *testing.T) {
 	spec := fourActions()
 	spec.Observation = space.Discrete{N: 3, Start: 5}
@@ -242,8 +243,8 @@ func TestOptionerGreedyPolicy(t *testing.T) {
 	}
 }
 
-// What an option does is known to the agent's program alone, so that a lane that
-// follows one is not saved; before and after it is.
+// Only the agent's program knows the policy of an option, so a lane is not saved
+// while it follows one; before and after it is.
 func TestOptionerIsNotSavedWithinAnOption(t *testing.T) {
 	agent, made := tornLanes(t, fourActions(), 1, nil)
 	in, actions := NewFeedback(fourActions(), 1), space.NewColumn(fourActions().Action, 1)

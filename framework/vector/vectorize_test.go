@@ -171,7 +171,7 @@ func TestVectorizeAgent(t *testing.T) {
 }
 
 // An agent is closed when its run is over: when the next begins in its lane, or with
-// the lanes. The one that was looked at is, too.
+// the lanes. The one that was looked at is also closed.
 func TestVectorizeAgentCloses(t *testing.T) {
 	stuck, locked := errors.New("stuck"), errors.New("locked")
 	var made []*scripted

@@ -154,8 +154,8 @@ func TestStepsFollowTheModel(t *testing.T) {
 }
 
 // bsuite quotes the return of always going right, 0.99 or (1−1/N)^(N−1) − 0.01.
-// Where moves fail that is not quite the optimum: who has left the diagonal has no
-// more use for the moves' cost.
+// If moves fail, that is not quite the optimum: a diver who has left the diagonal
+// gains nothing from the moves' cost.
 func TestDeepSeaReturns(t *testing.T) {
 	for _, c := range []struct {
 		n    int
@@ -343,7 +343,7 @@ func TestTaskFacts(t *testing.T) {
 		t.Errorf("Taxi has %d states and %d starts", taxi.NumStates(), len(states))
 	}
 	// At TabulaRL's episodes of 20 steps, 20 states are too many: drifting left pays
-	// all there is to have.
+	// the whole optimum.
 	river := must(RiverSwim(20)).Model
 	v, first, err := mdp.SolveHorizon(river, 20)
 	if err != nil || first[0] != 0 || math.Abs(v[0]-0.1) > 1e-12 {

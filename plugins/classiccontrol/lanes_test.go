@@ -22,7 +22,7 @@ func open(t testing.TB, p vector.Plugin, params string) *lanes {
 	return env.(*lanes)
 }
 
-// Every task conforms, and with its defaults through the seam, too.
+// Every task conforms, also through the seam with its defaults.
 func TestConform(t *testing.T) {
 	for _, p := range Plugins() {
 		d, _ := p.Describe(t.Context())

@@ -129,7 +129,7 @@ func TestWrongParameters(t *testing.T) {
 	})
 }
 
-// What suits another environment or host is not wrong in itself.
+// Parameters for another environment or host are not wrong in themselves.
 func TestUnsuitable(t *testing.T) {
 	endless := boxed
 	endless.Continuing = true

@@ -132,8 +132,8 @@ func TestFaceAndFollow(t *testing.T) {
 	}
 }
 
-// Left alone, it follows a member for an episode; or draws anew at random; or goes
-// by the mean.
+// By itself it follows a member for an episode, or draws again at random, or uses
+// the mean.
 func TestBehaviours(t *testing.T) {
 	for _, tt := range []struct {
 		params   string

@@ -85,7 +85,7 @@ func TestTakeRefusesASecondName(t *testing.T) {
 	}
 }
 
-// What a killed process or a power cut leaves in a lock is in nobody's way.
+// A lock left by a killed process or a power cut does no harm.
 func TestTakeAcceptsLeftLocks(t *testing.T) {
 	for _, text := range []string{"", "process 1 on ada\n", "\x00\x00\x00", "process 1 on \n", "process 12 on ada\n\x00"} {
 		path := filepath.Join(t.TempDir(), "lock")

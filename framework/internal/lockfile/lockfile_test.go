@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A lock is refused, naming its holder, until the holder lets go or dies; what a
-// dead holder left behind is in nobody's way.
+// A lock is refused, naming its holder, until the holder releases it or dies. A
+// lock left by a dead holder does no harm.
 func TestTake(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	if err := os.WriteFile(path, []byte("process 1 on mars\n"), 0o600); err != nil {

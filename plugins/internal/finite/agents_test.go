@@ -78,7 +78,7 @@ func every(t *testing.T, f func(t *testing.T, p vector.Plugin, params string)) {
 	agenttest.Every(t, agents(), variants, f)
 }
 
-// Every variant conforms, and the first of each agent through the seam, too.
+// Every variant conforms, and the first of each agent also through the seam.
 func TestConform(t *testing.T) {
 	every(t, func(t *testing.T, p vector.Plugin, params string) {
 		t.Parallel()
@@ -180,7 +180,7 @@ var wrong = []agenttest.Wrong{
 
 func TestWrongParameters(t *testing.T) { agenttest.Refuse(t, agents(), agenttest.Finite, wrong) }
 
-// What suits another environment is not wrong in itself.
+// Parameters for another environment are not wrong in themselves.
 func TestUnsuitableEnvironments(t *testing.T) {
 	endless, unbounded := agenttest.Finite, agenttest.Finite
 	endless.Continuing = true

@@ -9,7 +9,7 @@ import (
 	"github.com/rlrun/rlrun/plugins/tabularagents"
 )
 
-// agents returns all agents for finite tasks, and plugins their environments, too.
+// agents returns all agents for finite tasks, and plugins also their environments.
 func agents() agenttest.Plugins {
 	return slices.Concat(tabularagents.Plugins(), modelagents.Plugins())
 }

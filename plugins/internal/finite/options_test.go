@@ -99,8 +99,8 @@ func (d *driver) step(t *testing.T) {
 // everyKind is every kind of option.
 var everyKind = []options.Kind{options.Members, options.Constants, options.Uniform, options.RecencyBonus, options.CountBonus, options.Deviations, options.Repeats}
 
-// What a lane does depends on its run alone, whichever lanes are beside it and
-// whenever they decide; a new run forgets the one before.
+// The behaviour of a lane depends on its run alone, whichever lanes are beside
+// it and whenever they decide. A new run forgets the one before.
 func TestOptionLanesAreIndependent(t *testing.T) {
 	for _, name := range optionAgents {
 		for _, params := range variants[name] {

@@ -95,7 +95,8 @@ func grown(t *rapid.T) *agent {
 
 var of = Of{{"agent", "a"}, {"task", "t"}}
 
-// What is loaded is what was saved, with what was equal equal, and goes its own way.
+// The loaded value equals the saved one, keeps shared references shared, and changes
+// independently.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := grown(t), newAgent()
@@ -202,7 +203,7 @@ func TestOfAnother(t *testing.T) {
 	}
 }
 
-// What cannot be stored is said when it is saved.
+// A value that cannot be stored is reported when it is saved.
 func TestUnknown(t *testing.T) {
 	for _, v := range []any{&struct{ m map[float64]int }{map[float64]int{1: 1}}, &struct{ c chan int }{}, &struct{ x any }{5}} {
 		if _, err := of.Save(v, reflect.New(reflect.TypeOf(v).Elem()).Interface()); err == nil {

@@ -107,7 +107,8 @@ func TestProgressOnNarrowedTerminal(t *testing.T) {
 	}
 }
 
-// What takes long is told, what does not is not, and nothing after its end.
+// Slow work is reported, fast work is not, and nothing is reported after its
+// end.
 func TestAnnounce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for took, want := range map[time.Duration]string{999 * time.Millisecond: "", 1001 * time.Millisecond: "at work\n"} {

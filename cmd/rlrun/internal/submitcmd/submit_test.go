@@ -94,7 +94,7 @@ func TestKubernetesSchema(t *testing.T) {
 	}
 }
 
-// What sbatch would not understand is refused.
+// Values that sbatch would not understand are refused.
 func TestSlurmOptions(t *testing.T) {
 	for option, ok := range map[string]bool{
 		"partition=cpu": true, "exclusive": true, "mem-per-cpu=2G": true, "array=0-3": false, "signal=TERM": false, "Partition=x": false, "a\nb=c": false, "a=b\nc": false, "": false,

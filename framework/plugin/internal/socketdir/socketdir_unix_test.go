@@ -109,8 +109,8 @@ func made(t *testing.T) string {
 	return f.Path
 }
 
-// Whatever somebody puts into the folder for temporary files, under names that
-// rlrun uses or has used, is left alone, and is in nobody's way.
+// Foreign files in the folder for temporary files, under names that rlrun uses
+// or has used, are left alone and do no harm.
 func TestStrangersInTheTemporaryFolder(t *testing.T) {
 	old := time.Now().Add(-time.Hour)
 	for name, attack := range map[string]func(dir, base, victim string) error{
@@ -180,7 +180,7 @@ func stale(base, _ string) error {
 	return first(os.Mkdir(dir, 0o777), os.WriteFile(filepath.Join(dir, "lock"), []byte("process 1 on ada\n"), 0o666))
 }
 
-// In the base itself, too, only what a dead host has left is removed.
+// Even in the base itself only the leftovers of a dead host are removed.
 func TestStrangersInTheBase(t *testing.T) {
 	sub := func(base string) string { return filepath.Join(base, "123") }
 	file := func(base, name string) string { return filepath.Join(sub(base), name) }
@@ -240,8 +240,8 @@ func TestStrangersInTheBase(t *testing.T) {
 	}
 }
 
-// The folder of a host that was killed is removed by the next one; that of a host
-// that lives is not.
+// The next host removes the folder of a killed host, but not that of a living
+// one.
 func TestStaleFolders(t *testing.T) {
 	_, base, _ := temporary(t)
 	hold := func() (*exec.Cmd, string) {

@@ -161,8 +161,8 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// What leaves the process group is still in the control group, and ends with the
-// plugin.
+// A process that leaves the process group is still in the control group, and
+// ends with the plugin.
 func TestGroupCatchesDaemons(t *testing.T) {
 	needGroups(t)
 	s, lines := begin(64<<20, nil, "daemon")
@@ -185,7 +185,7 @@ func TestGroupCatchesDaemons(t *testing.T) {
 	t.Error("it lives on")
 }
 
-// Where the process cannot be started in its group it is started nevertheless, and
+// If the process cannot be started in its group, it is started nevertheless, and
 // the host keeps the limit.
 func TestGroupIsRefused(t *testing.T) {
 	s := New(exec.Command(os.Args[0], "hog"), NewTail(10))
