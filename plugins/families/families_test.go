@@ -107,13 +107,14 @@ func TestParametersNameATask(t *testing.T) {
 					}
 					return string(data) + fmt.Sprint(task.Actions)
 				}
-				if text() != text() {
+				first, second := text(), text()
+				if first != second {
 					t.Errorf("%+v is two tasks", p)
 				}
-				if other, again := seen[text()]; again {
+				if other, again := seen[first]; again {
 					t.Errorf("%+v is %+v", p, other)
 				}
-				seen[text()] = p
+				seen[first] = p
 			}
 		}
 	}
