@@ -51,7 +51,7 @@ type Tables struct {
 	uniform  int           // the number of the policy of random actions; 0 if none
 	visits   bool          // a kind goes by visits
 
-	agent     TableAgent // of the present call
+	agent     TableAgent `snapshot:"-"` // of the present call
 	kind      int        // the kind whose options are added, its place in Kinds; -1 for Greedy
 	values    []float64  // (1−γ)Q_k(s,a) at a*K+k, then their means over a
 	e         []float64  // E_pk(s,a) at (a*P+p)*K+k

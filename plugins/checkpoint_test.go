@@ -237,6 +237,9 @@ func TestStatesOfOthers(t *testing.T) {
 	states := map[string][]byte{}
 	hosts := map[string]*host{}
 	for _, name := range agents(t, "") {
+		if name == "random" { // saved as agents of authors are: its state says nothing of what it is of
+			continue
+		}
 		spec, params := taskOf(name)
 		h := newHost(t, openAgent(t, bundled(name), params, spec), spec, 0, 5, nil).steps(t, 20)
 		state, err := vector.Save(t.Context(), h.agent, 0)

@@ -12,10 +12,14 @@ import (
 
 // known returns a type that may be found where the fresh agent has none, by name.
 func known(name string) reflect.Type {
-	for _, of := range []reflect.Type{
+	types := []reflect.Type{
 		reflect.TypeFor[mdp.Deterministic](), reflect.TypeFor[mdp.Uniform](),
 		reflect.TypeFor[options.Markov](), reflect.TypeFor[options.Deviation](), reflect.TypeFor[*options.Repeat](),
-	} {
+	}
+	for _, kind := range options.Kinds {
+		types = append(types, reflect.TypeOf(kind))
+	}
+	for _, of := range types {
 		if of.String() == name {
 			return of
 		}
