@@ -15,7 +15,7 @@ FUZZTIME ?= 10m
 python = RLRUN_PYTHON=$(wildcard $(CURDIR)/python/.venv/bin/python)
 
 # Packages with goroutines of their own: the race detector looks at these.
-concurrent = ./framework/...
+concurrent = ./framework/... ./cmd/...
 
 .PHONY: test ci lint generate full race same bench fuzz wheel image python generate-python
 
