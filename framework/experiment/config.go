@@ -130,6 +130,9 @@ type Limits struct {
 	// Restarts is how often runs that a plugin failed are tried again, on a fresh
 	// process, before the ones to blame are looked for. Default: 1.
 	Restarts *int `json:"restarts,omitempty" jsonschema:"minimum=0,maximum=1000,default=1"`
+	// GiveUp is the number of runs of one agent in one environment that may fail alike
+	// in a row before its other runs are given up. 0: never. Default: 5.
+	GiveUp *int `json:"give_up,omitempty" jsonschema:"minimum=0,maximum=1000000,default=5"`
 }
 
 // Over returns the limits of l, and where it has none those of base. l may be nil.
@@ -139,7 +142,7 @@ func (l *Limits) Over(base Limits) Limits {
 	}
 	return Limits{
 		Start: cmp.Or(l.Start, base.Start), Call: cmp.Or(l.Call, base.Call),
-		Memory: cmp.Or(l.Memory, base.Memory), Restarts: cmp.Or(l.Restarts, base.Restarts),
+		Memory: cmp.Or(l.Memory, base.Memory), Restarts: cmp.Or(l.Restarts, base.Restarts), GiveUp: cmp.Or(l.GiveUp, base.GiveUp),
 	}
 }
 
@@ -151,6 +154,26 @@ func (p *Plan) restarts(c Cell) int {
 		n := 1
 		if given := comp.Limits.Over(p.Config.Limits).Restarts; given != nil {
 			n = *given
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// defaultGiveUp is Limits.GiveUp where a config has none.
+const defaultGiveUp = 5
+
+// giveUpAfter is how many runs of a cell may fail alike in a row; 0 for any number. Of
+// environment and agent the more patient counts.
+func (p *Plan) giveUpAfter(c Cell) int {
+	most := 0
+	for _, comp := range []Component{p.Environments[c.Environment], p.Agents[c.Agent]} {
+		n := defaultGiveUp
+		if given := comp.Limits.Over(p.Config.Limits).GiveUp; given != nil {
+			n = *given
+		}
+		if n == 0 {
+			return 0
 		}
 		most = max(most, n)
 	}

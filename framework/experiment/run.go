@@ -29,6 +29,8 @@ type Options struct {
 	Session Session
 	// Event, if not nil, is told of progress. Calls never overlap.
 	Event func(Event)
+
+	failures *failures
 }
 
 // Event is a piece of progress.
@@ -37,7 +39,7 @@ type Event struct {
 	// Interactions made since the last event of the cell; negative when a batch
 	// failed and will be replayed.
 	Interactions int
-	// Runs and Failed count runs that ended since the last event of the cell.
+	// Runs counts runs that ended, and Failed those of them that failed or were given up, since the last event of the cell.
 	Runs, Failed int
 	// Reused counts runs that were recorded before the first event.
 	Reused int
@@ -57,6 +59,7 @@ type job struct {
 // that had ended is on disk. A failed run is a record, not an error. If the config
 // says until: decided, runs that no open comparison needs are not made.
 func (p *Plan) Run(ctx context.Context, o Options) error {
+	o.failures = newFailures(p)
 	if s := p.Sequential(); s != nil {
 		return p.runUntil(ctx, o, s)
 	}
@@ -92,7 +95,7 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			worker := &worker{plan: p, open: o.Open}
+			worker := &worker{plan: p, open: o.Open, failures: o.failures}
 			worker.notify = func(n int) { event(Event{Cell: worker.cell, Interactions: n}) }
 			defer worker.close()
 			w := &writer{plan: p, dir: o.Dir, session: &o.Session, event: event, fail: cancel, recorded: o.Recorded}
@@ -108,7 +111,7 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 				}
 				worker.at(j.cell)
 				began := time.Now()
-				if _, err := worker.runBatch(ctx, j.runs, p.restarts(j.cell)); err != nil {
+				if err := worker.runBatch(ctx, j.runs, p.restarts(j.cell)); err != nil {
 					cancel(err)
 					break
 				}

@@ -20,14 +20,16 @@ type Opener func(ctx context.Context, c Component) (p vector.Plugin, close func(
 // and lanes of them when they are needed, keeps them from batch to batch, and opens
 // them anew after a failure.
 type worker struct {
-	plan   *Plan
-	open   Opener
-	cell   Cell
-	env    *opened
-	agent  *opened
-	lanes  *instances
-	notify func(interactions int)
-	ended  func(...result.Record) // told of every run that ended, at once
+	plan  *Plan
+	open  Opener
+	cell  Cell
+	env   *opened
+	agent *opened
+	lanes *instances
+	// failures of all workers
+	failures *failures
+	notify   func(interactions int)
+	ended    func(...result.Record) // told of every run that ended, at once
 }
 
 // instances are lanes of an environment and an agent. What they learn of a task
@@ -134,31 +136,33 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 	return outcomes, nil
 }
 
-// runBatch does runs and returns a record for each. A batch that fails is replayed on
+// runBatch does runs; ended is told of each. A batch that fails is replayed on
 // fresh plugins, as often as retries says; because lanes never interact, the
 // replay meets the same draws. If it fails again, the lane that the error names is
 // recorded as failed and the others are done without it. A lane that is merely
 // suspected must first fail alone. If it does not, or no lane is named, the batch is
-// halved until each run that fails stands alone. The error is the context's. Then
-// only the runs in progress are lost.
-func (w *worker) runBatch(ctx context.Context, runs []int, retries int) ([]result.Record, error) {
+// halved until each run that fails stands alone. Runs of a cell that is given up are
+// recorded as such. The error is the context's. Then only the runs in progress are lost.
+func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
+	if why := w.failures.reason(w.cell); why != "" {
+		w.abandon(runs, why)
+		return nil
+	}
 	outcomes, err := w.attempt(ctx, runs)
 	if err == nil {
-		recs := w.records(outcomes)
-		w.ended(recs...)
-		return recs, nil
+		w.succeed(outcomes)
+		return nil
 	}
 	w.close()
 	if cause := context.Cause(ctx); cause != nil {
-		return nil, cause
+		return cause
 	}
 	if retries > 0 {
 		return w.runBatch(ctx, runs, retries-1)
 	}
 	if len(runs) == 1 {
-		failed := w.failure(runs[0], err)
-		w.ended(failed)
-		return []result.Record{failed}, nil
+		w.fail(runs[0], err)
+		return nil
 	}
 	var lane *vector.LaneError
 	if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(runs) {
@@ -166,35 +170,64 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) ([]resul
 		if lane.Suspected {
 			outcomes, aloneErr := w.attempt(ctx, runs[lane.Lane:lane.Lane+1])
 			if aloneErr == nil {
-				alone := w.records(outcomes)
-				w.ended(alone...)
-				others, ctxErr := w.bisect(ctx, rest)
-				return append(others, alone...), ctxErr
+				w.succeed(outcomes)
+				return w.bisect(ctx, rest)
 			}
 			w.close()
 			if cause := context.Cause(ctx); cause != nil {
-				return nil, cause
+				return cause
 			}
 		}
-		failed := w.failure(runs[lane.Lane], err)
-		w.ended(failed)
-		others, ctxErr := w.runBatch(ctx, rest, w.plan.restarts(w.cell))
-		return append(others, failed), ctxErr
+		w.fail(runs[lane.Lane], err)
+		return w.runRest(ctx, rest)
 	}
 	return w.bisect(ctx, runs)
 }
 
+// runRest does the other runs of a batch of which one has failed. They are done one by
+// one until a run ends well. So a cell in which no run can end well is soon given up,
+// and a cell in which some runs fail is not.
+func (w *worker) runRest(ctx context.Context, runs []int) error {
+	for len(runs) > 1 && w.failures.probing(w.cell) && w.failures.reason(w.cell) == "" {
+		if err := w.runBatch(ctx, runs[:1], w.plan.restarts(w.cell)); err != nil {
+			return err
+		}
+		runs = runs[1:]
+	}
+	return w.runBatch(ctx, runs, w.plan.restarts(w.cell))
+}
+
 // bisect does the halves of a batch that failed, each once.
-func (w *worker) bisect(ctx context.Context, runs []int) ([]result.Record, error) {
+func (w *worker) bisect(ctx context.Context, runs []int) error {
 	if len(runs) == 1 {
 		return w.runBatch(ctx, runs, 0)
 	}
-	left, err := w.runBatch(ctx, runs[:len(runs)/2], 0)
-	if err != nil {
-		return nil, err
+	if err := w.runBatch(ctx, runs[:len(runs)/2], 0); err != nil {
+		return err
 	}
-	right, err := w.runBatch(ctx, runs[len(runs)/2:], 0)
-	return append(left, right...), err
+	return w.runBatch(ctx, runs[len(runs)/2:], 0)
+}
+
+func (w *worker) succeed(outcomes []loop.Outcome) {
+	w.failures.ended(w.cell)
+	w.ended(w.records(outcomes)...)
+}
+
+func (w *worker) fail(run int, err error) {
+	r := w.record(run)
+	r.Status, r.Error = result.Failed, err.Error()
+	w.failures.add(w.cell, r.Error)
+	w.ended(r)
+}
+
+// abandon records runs of a cell that is given up.
+func (w *worker) abandon(runs []int, why string) {
+	recs := make([]result.Record, len(runs))
+	for i, run := range runs {
+		recs[i] = w.record(run)
+		recs[i].Status, recs[i].Error = result.GivenUp, why
+	}
+	w.ended(recs...)
 }
 
 func (w *worker) records(outcomes []loop.Outcome) []result.Record {
@@ -213,10 +246,4 @@ func (w *worker) record(run int) result.Record {
 		Agent:       w.plan.Agents[w.cell.Agent].Name,
 		Run:         run,
 	}
-}
-
-func (w *worker) failure(run int, err error) result.Record {
-	r := w.record(run)
-	r.Status, r.Error = result.Failed, err.Error()
-	return r
 }

@@ -53,7 +53,7 @@ func (w *writer) add(c Cell, recs ...result.Record) error {
 	}
 	e := Event{Cell: c, Runs: len(recs)}
 	for i := range recs {
-		if recs[i].Status == result.Failed {
+		if recs[i].Status != result.OK {
 			e.Failed++
 		}
 	}

@@ -277,3 +277,74 @@ func TestDeathAtAnyStep(t *testing.T) {
 		})
 	}
 }
+
+// A plugin that hangs or fails in every lane costs a few time-outs, however many runs
+// the experiment has: after five runs that failed alike the others are given up.
+func TestBrokenInEveryLane(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for time-outs")
+	}
+	const runs = 300
+	for _, tt := range []struct {
+		fault, want string
+		copies      bool
+	}{
+		{"loop", "no answer within 300ms", true},
+		{"loop", "no answer within 300ms", false},
+		{"error", "no luck", false},
+		{"exit", "the process died (exit status 3)", true},
+	} {
+		t.Run(fmt.Sprintf("%s/copies=%t", tt.fault, tt.copies), func(t *testing.T) {
+			t.Parallel()
+			f := faults{Fault: tt.fault, Copies: tt.copies, Lane: -1, ID: faultyID, Step: 2}
+			for run := range runs {
+				f.Seeds = append(f.Seeds, seed.NewSource(1, faultyID).Seed(run, seed.Environment, 0))
+			}
+			params, err := json.Marshal(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := experiment.Compile(experiment.Config{
+				Runs: runs, Steps: 12, Workers: 1,
+				Environments: []experiment.Component{{Name: "e", Plugin: "environment", Params: params}},
+				Agents:       []experiment.Component{{Name: "a", Plugin: "agent", Params: json.RawMessage(`{"lane": -1}`)}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			launches, dir := 0, t.TempDir()
+			open := func(ctx context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
+				if c.Plugin == "agent" {
+					return faultyAgent(), func() error { return nil }, nil
+				}
+				launches++
+				p, err := plugin.Launch(ctx, plugin.LaunchOptions{Name: "faulty", Command: os.Args[0], Args: []string{"serve-environment"},
+					CallTimeout: 300 * time.Millisecond, Env: []string{"GORACE=atexit_sleep_ms=0"}})
+				if err != nil {
+					return nil, nil, err
+				}
+				return p, p.Close, nil
+			}
+			done, err := p.Prepare(dir, false, experiment.Session{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			remote := func(c experiment.Component) bool { return c.Plugin == "environment" }
+			if err := p.Run(t.Context(), experiment.Options{Dir: dir, Open: open, Remote: remote, Done: done}); err != nil {
+				t.Fatal(err)
+			}
+			statuses := map[result.Status]int{}
+			for r, err := range result.ReadRecords(dir) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if statuses[r.Status]++; !strings.Contains(r.Error, tt.want) {
+					t.Errorf("run %d: %q, want %q in it", r.Run, r.Error, tt.want)
+				}
+			}
+			if statuses[result.Failed] != 5 || statuses[result.GivenUp] != runs-5 || launches > 25 {
+				t.Errorf("statuses %v after %d launches, want 5 failed and all others given up after at most 25", statuses, launches)
+			}
+		})
+	}
+}

@@ -55,13 +55,15 @@ func WriteHTML(w io.Writer, s *result.Summary, page Page) error {
 	}
 	v := &view{
 		Page: page, Meta: s.Meta, Mixed: s.Mixed, Notices: s.Notices, Tables: newTables(s, page.Metrics), Tasks: newTasks(s.Meta), Choices: newChoices(s),
-		Failures: s.Failures[:min(len(s.Failures), maxFailures)], Failed: len(s.Failures),
-		Data: template.JS(data), // json.Marshal escapes what could end the script
-		CSS:  template.CSS(pageCSS), PlotCSS: template.CSS(plotCSS),
+		Failures: s.Failures[:min(len(s.Failures), maxFailures)],
+		Data:     template.JS(data), // json.Marshal escapes what could end the script
+		CSS:      template.CSS(pageCSS), PlotCSS: template.CSS(plotCSS),
 		JS: template.JS(pageJS), PlotJS: template.JS(licensed(plotJS)),
 	}
 	for _, c := range s.Counts {
 		v.Missing += c.Missing
+		v.Failed += c.Failed
+		v.GivenUp += c.GivenUp
 		v.Planned += c.OK + c.Failed + c.Missing
 	}
 	seen := map[result.Metric]bool{}
@@ -104,6 +106,7 @@ type view struct {
 	Definitions              []definition
 	Failures                 []result.Failure
 	Failed, Missing, Planned int
+	GivenUp                  int // of Failed
 	Data, JS, PlotJS         template.JS
 	CSS, PlotCSS             template.CSS
 }

@@ -265,6 +265,7 @@ func TestPageOfUnfinishedExperiments(t *testing.T) {
 
 func TestManyFailuresAreCut(t *testing.T) {
 	s := demo(t, []string{"a", "b"}, 10, 5, 4, false)
+	s.Counts[0].Failed += 250
 	for run := range 250 {
 		s.Failures = append(s.Failures, result.Failure{Key: result.Key{Environment: "e", Agent: "a", Run: 1000 + run}, Error: "no"})
 	}

@@ -81,10 +81,10 @@ type cell struct{ environment, agent string }
 
 // sample holds one agent's results in one environment.
 type sample struct {
-	ok, failed int
-	outcomes   map[Metric]*outcomes
-	curves     map[Metric][]moments // one a grid point
-	choices    Choices
+	ok, failed, givenUp int
+	outcomes            map[Metric]*outcomes
+	curves              map[Metric][]moments // one a grid point
+	choices             Choices
 }
 
 // outcomes are the values of those runs that have one.
@@ -140,13 +140,18 @@ func (a *aggregator) accept(rec *Record) (*sample, error) {
 	} else {
 		s.failed++
 	}
+	if rec.Status == GivenUp {
+		s.givenUp++
+	}
 	return s, nil
 }
 
 func (a *aggregator) add(s *sample, rec *Record) {
 	c := cell{rec.Environment, rec.Agent}
 	if rec.Status != OK {
-		a.failures[c] = append(a.failures[c], Failure{rec.Key(), rec.Steps, rec.Error})
+		if s.givenUp <= 1 || rec.Status == Failed { // one stands for all that were given up
+			a.failures[c] = append(a.failures[c], Failure{rec.Key(), rec.Steps, rec.Error})
+		}
 		return
 	}
 	a.mixture.add(&a.meta, c, rec.Programs)
@@ -299,7 +304,7 @@ func (a *aggregator) summary() *Summary {
 	for _, env := range a.meta.Environments {
 		for i, agent := range a.meta.Agents {
 			s := a.samples[cell{env, agent}]
-			out.Counts = append(out.Counts, Count{env, agent, s.ok, s.failed, max(0, a.meta.Runs-s.ok-s.failed)})
+			out.Counts = append(out.Counts, Count{env, agent, s.ok, s.failed, max(0, a.meta.Runs-s.ok-s.failed), s.givenUp})
 			out.Failures = append(out.Failures, a.failures[cell{env, agent}]...)
 			if s.choices.Kept > 0 {
 				out.Choices = append(out.Choices, s.choices.done())

@@ -69,7 +69,8 @@ type Runs struct {
 // that are not finished are ignored.
 //
 // A run may have failed records beside one that is ok, as when failed runs were
-// tried again: the ok one counts, of failed ones the first by file name. Equal ok
+// tried again: the ok one counts, of failed ones the first by file name. A run that was
+// given up counts as that if it has no other record. Equal ok
 // records of a run count as one; of unequal ones the error wraps
 // ErrNotDeterministic and names both. A last line without a line feed that is not a
 // whole record was cut off, by a power cut or in a copy. It is left out with a
@@ -162,15 +163,10 @@ func sameRun(a, b *Entry) error {
 		a.Run, a.Agent, a.Environment, why, a.at, b.at, ErrNotDeterministic)
 }
 
-// compareEntries orders by key, ok records first, then by place.
+// compareEntries orders by key, then ok before failed before given up, then by place.
 func compareEntries(a, b Entry) int {
-	bad := func(e Entry) int {
-		if e.Status == OK {
-			return 0
-		}
-		return 1
-	}
-	return cmp.Or(compareKeys(a.Key, b.Key), bad(a)-bad(b), strings.Compare(a.at.file, b.at.file), a.at.line-b.at.line)
+	rank := func(e Entry) int { return slices.Index([]Status{OK, Failed, GivenUp}, e.Status) }
+	return cmp.Or(compareKeys(a.Key, b.Key), rank(a)-rank(b), strings.Compare(a.at.file, b.at.file), a.at.line-b.at.line)
 }
 
 func compareKeys(a, b Key) int {
@@ -254,6 +250,8 @@ func (e *Entry) parse(line []byte) error {
 		e.Status = OK
 	case Failed:
 		e.Status = Failed
+	case GivenUp:
+		e.Status = GivenUp
 	default:
 		return fmt.Errorf("status is %q", e.Status)
 	}

@@ -15,10 +15,13 @@ import (
 // Status says how a run ended.
 type Status string
 
-// The two ends of a run. A run that was interrupted leaves no record.
+// The ends of a run. A run that was interrupted leaves no record.
 const (
 	OK     Status = "ok"
 	Failed Status = "failed"
+	// GivenUp: the run was not made, because too many runs of its environment and
+	// agent had failed alike.
+	GivenUp Status = "given_up"
 )
 
 // Record is one finished run: one line of runs/*.jsonl. It depends on the config,
@@ -29,7 +32,7 @@ type Record struct {
 	Agent       string `json:"agent"`       // label in the experiment
 	Run         int    `json:"run"`         // index, from 0
 	Status      Status `json:"status"`
-	Error       string `json:"error,omitempty"` // why a failed run failed: plugin, lane, step, stderr tail
+	Error       string `json:"error,omitempty"` // why a run failed (plugin, call, lane, stderr tail) or was given up
 	Steps       int    `json:"steps"`           // interactions with the environment
 	Episodes    int    `json:"episodes"`        // episodes that ended within the run
 	// Programs made the run. The name of the record's file tells them, so that equal

@@ -198,7 +198,7 @@ func (in *inserter) close() error {
 
 func (in *inserter) record(r *Record) {
 	in.row("runs", r.Environment, r.Agent, r.Run, string(r.Status), r.Steps, r.Episodes, r.Programs.String())
-	if r.Status == Failed {
+	if r.Status != OK {
 		in.row("failures", r.Environment, r.Agent, r.Run, r.Steps, r.Error)
 	}
 	for i := range r.Decisions {

@@ -28,9 +28,11 @@ type Count struct {
 	OK          int    `json:"ok"`
 	Failed      int    `json:"failed"`
 	Missing     int    `json:"missing"`
+	GivenUp     int    `json:"given_up,omitempty"` // of Failed, those that were not made
 }
 
-// Failure is a run that failed.
+// Failure is a run that failed, or the first run that was given up of an agent in an
+// environment.
 type Failure struct {
 	Key
 	Steps int    `json:"steps"`

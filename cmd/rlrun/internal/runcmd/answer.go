@@ -61,8 +61,11 @@ func (a *answer) show(cmd *cobra.Command, r *experiment.Results) error {
 		}
 	}
 	if a.reused != nil && t.Failed > 0 {
-		f := r.Summary.Failures[0]
-		return fmt.Errorf("%d of %d runs failed, the first (run %d of %s in %s): %s", t.Failed, t.OK+t.Failed+t.Missing, f.Run, f.Agent, f.Environment, f.Error)
+		f, givenUp := r.Summary.Failures[0], ""
+		if t.GivenUp > 0 {
+			givenUp = fmt.Sprintf(" (%d of them were given up and not made)", t.GivenUp)
+		}
+		return fmt.Errorf("%d of %d runs failed%s, the first (run %d of %s in %s): %s", t.Failed, t.OK+t.Failed+t.Missing, givenUp, f.Run, f.Agent, f.Environment, f.Error)
 	}
 	return nil
 }
@@ -127,6 +130,7 @@ func totals(s *result.Summary) (t result.Count) {
 		t.OK += c.OK
 		t.Failed += c.Failed
 		t.Missing += c.Missing
+		t.GivenUp += c.GivenUp
 	}
 	return t
 }
@@ -139,6 +143,7 @@ type outcome struct {
 	OK          int              `json:"ok"`
 	Failed      int              `json:"failed"`
 	Missing     int              `json:"missing"`
+	GivenUp     int              `json:"given_up,omitempty"`
 	Reused      *int             `json:"reused,omitempty"`
 	Seconds     *float64         `json:"seconds,omitempty"`
 	Interrupted bool             `json:"interrupted,omitempty"`
@@ -165,6 +170,8 @@ const outcomeKeys = `
 --json:
   name, output         of the experiment; the directory of its results
   runs, ok, failed, missing   planned, and how they ended
+  given_up             of failed, those that were not made because runs before them
+                       failed alike (limits.give_up); absent if there are none
   mixed                which programs differ between runs, after --mixed; otherwise
                        absent
   notices              sentences about records that were left out; absent if none
@@ -174,7 +181,8 @@ const outcomeKeys = `
                        agent, metric, n, failed, mean, stderr, ci_low, ci_high,
                        iqm, iqm_ci_low, iqm_ci_high, difference (to the first
                        agent, run by run: n, mean, stderr, ci_low, ci_high)
-  failures             environment, agent, run, steps, error
+  failures             environment, agent, run, steps, error; of runs that were
+                       given up the first of each environment and agent
   until                with compare.until, what the test that stops says of each
                        pair: environment, a, b, decision (larger, smaller: a minus
                        b; open, undecided), better, runs it rests on, dropped`
@@ -183,7 +191,7 @@ func (a *answer) outcome(r *experiment.Results) outcome {
 	t := totals(r.Summary)
 	out := outcome{
 		Name: r.Summary.Meta.Name, Output: r.Dir, Runs: t.OK + t.Failed + t.Missing,
-		OK: t.OK, Failed: t.Failed, Missing: t.Missing, Mixed: r.Summary.Mixed, Notices: r.Summary.Notices, Files: r.Files,
+		OK: t.OK, Failed: t.Failed, Missing: t.Missing, GivenUp: t.GivenUp, Mixed: r.Summary.Mixed, Notices: r.Summary.Notices, Files: r.Files,
 		Summary: append([]result.Row{}, r.Summary.Rows...), Failures: append([]result.Failure{}, r.Summary.Failures...),
 	}
 	if a.reused != nil {

@@ -42,6 +42,8 @@ clocks of their machines.
   output               the directory
   runs, ok, failed, missing   planned, and how they ended
   cells                environment, agent, runs, ok, failed, missing
+  given_up             of failed, those that were not made because runs before them
+                       failed alike (limits.give_up); also in cells; absent if 0
   shards               shard, of, runs, ok, failed, missing, and of what the shard
                        reported: state (running, stopped, done; absent if it has
                        not begun), steps_per_second, seconds, seconds_left,
@@ -98,6 +100,7 @@ type status struct {
 	OK       int              `json:"ok"`
 	Failed   int              `json:"failed"`
 	Missing  int              `json:"missing"`
+	GivenUp  int              `json:"given_up,omitempty"`
 	Cells    []cell           `json:"cells"`
 	Shards   []shard          `json:"shards"`
 	Failures []result.Failure `json:"failures"`
@@ -111,6 +114,7 @@ type cell struct {
 	OK          int    `json:"ok"`
 	Failed      int    `json:"failed"`
 	Missing     int    `json:"missing"`
+	GivenUp     int    `json:"given_up,omitempty"`
 }
 
 type shard struct {
@@ -175,7 +179,10 @@ func (s *status) count(plan *experiment.Plan, runs *result.Runs) error {
 			s.Cells[i].OK++
 		default:
 			s.Cells[i].Failed++
-			if len(failed.Entries) < mostFailures {
+			if e.Status == result.GivenUp {
+				s.Cells[i].GivenUp++
+			}
+			if len(failed.Entries) < mostFailures && s.Cells[i].GivenUp <= 1 {
 				failed.Entries = append(failed.Entries, e)
 			}
 		}
@@ -184,6 +191,7 @@ func (s *status) count(plan *experiment.Plan, runs *result.Runs) error {
 		c := &s.Cells[i]
 		c.Missing = c.Runs - c.OK - c.Failed
 		s.Runs, s.OK, s.Failed, s.Missing = s.Runs+c.Runs, s.OK+c.OK, s.Failed+c.Failed, s.Missing+c.Missing
+		s.GivenUp += c.GivenUp
 	}
 	for r, err := range failed.WithoutCurves() {
 		if err != nil {
@@ -240,7 +248,11 @@ func (s *status) print(w io.Writer) error {
 	for _, n := range s.Notices {
 		fmt.Fprintln(w, n)
 	}
-	_, err := fmt.Fprintf(w, "\n%d of %d runs recorded, %d failed, %d missing\n", s.OK+s.Failed, s.Runs, s.Failed, s.Missing)
+	givenUp := ""
+	if s.GivenUp > 0 {
+		givenUp = fmt.Sprintf(" (%d of them given up)", s.GivenUp)
+	}
+	_, err := fmt.Fprintf(w, "\n%d of %d runs recorded, %d failed%s, %d missing\n", s.OK+s.Failed, s.Runs, s.Failed, givenUp, s.Missing)
 	return err
 }
 
