@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/stat"
@@ -133,8 +134,8 @@ const NotDecided = "not decided"
 // Result is what a comparison found.
 type Result struct {
 	Options       Options
+	Definition    *metric.Definition // of Options.Metric
 	LowerIsBetter bool
-	Definition    result.Definition // of the metric
 	Agents        []Agent
 	Environments  []string
 	// Comparisons are in the order of environments, then of pairs.
@@ -150,49 +151,39 @@ type Result struct {
 // independent.
 var ErrDependent = fmt.Errorf("runs with the same root seed that do not meet the same draws are neither paired nor independent; give one experiment another seed, or compare them as if independent with --unpaired")
 
-// LowerIsBetter tells the direction of a metric; ok is false if it has none.
-func LowerIsBetter(m result.Metric) (lower, ok bool) {
-	switch m {
-	case result.ExplorationShare, result.MixingTime:
-		return false, false
+// CheckMetric refuses a metric of which neither smaller nor larger values are better.
+func CheckMetric(d *metric.Definition) error {
+	if d.Better == metric.Neither {
+		return fmt.Errorf("%s is neither better nor worse when it is larger; choose another metric", d.Name)
 	}
-	return m == result.Regret, true
+	return nil
 }
 
-// direction is LowerIsBetter, for metrics that plugins have declared as well.
-func direction(inputs []*Input, m result.Metric) (lower, ok bool) {
+// define returns the definition of a metric by the first input that declares it.
+func define(inputs []*Input, m result.Metric) *metric.Definition {
+	var declared []metric.Definition
 	for _, in := range inputs {
-		if d, declared := in.Summary.Meta.Declared[m]; declared {
-			return d.LowerIsBetter, d.LowerIsBetter || d.HigherIsBetter
-		}
+		declared = append(declared, in.Summary.Meta.Definitions...)
 	}
-	return LowerIsBetter(m)
-}
-
-func define(inputs []*Input, m result.Metric) result.Definition {
-	for _, in := range inputs {
-		if d, declared := in.Summary.Meta.Declared[m]; declared {
-			return d
-		}
-	}
-	return result.Define(m)
+	return metric.Define(m, declared...)
 }
 
 // Compare compares agents. Its errors are the user's: a metric without values, labels
 // that name no agent, runs that cannot be compared.
 func Compare(inputs []*Input, o Options) (*Result, error) {
-	lower, ok := direction(inputs, o.Metric)
+	c := &comparer{Result: Result{Options: o, Definition: define(inputs, o.Metric), Agents: Agents(inputs)}, values: map[cell]*sample{}}
+	c.LowerIsBetter = c.Definition.Better == metric.Lower
+	if err := c.read(inputs); err != nil {
+		return nil, err
+	}
+	if err := CheckMetric(c.Definition); err != nil {
+		return nil, err
+	}
 	switch {
-	case !ok:
-		return nil, fmt.Errorf("%s is neither better nor worse when it is larger; choose another metric", o.Metric)
 	case !(o.Alpha > 0 && o.Alpha < 1):
 		return nil, fmt.Errorf("alpha must be in (0,1), not %v", o.Alpha)
 	case o.Correction != Holm && o.Correction != BenjaminiHochberg:
 		return nil, fmt.Errorf("the correction must be holm or bh, not %q", o.Correction)
-	}
-	c := &comparer{Result: Result{Options: o, LowerIsBetter: lower, Definition: define(inputs, o.Metric), Agents: Agents(inputs)}, values: map[cell]*sample{}}
-	if err := c.read(inputs); err != nil {
-		return nil, err
 	}
 	pairs, err := c.pairs()
 	if err != nil {
@@ -287,17 +278,9 @@ func (c *comparer) read(inputs []*Input) error {
 		}
 	}
 	if !slices.Contains(has, c.Options.Metric) {
-		return fmt.Errorf("no run has the metric %s; recorded are: %s", c.Options.Metric, join(has))
+		return fmt.Errorf("no run has the metric %s; recorded are: %s", c.Options.Metric, metric.Names(has))
 	}
 	return nil
-}
-
-func join(ms []result.Metric) string {
-	var names []string
-	for _, m := range ms {
-		names = append(names, string(m))
-	}
-	return strings.Join(names, ", ")
 }
 
 // pairs resolves Options.Pairs to indices of agents, A and B.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
 )
@@ -336,14 +337,14 @@ func TestModelRange(t *testing.T) {
 	for m, want := range map[result.Metric]Range{
 		result.Reward: {0.2, 0.7}, result.FinalReward: {0.2, 0.7}, result.CumulativeReward: {20, 70}, result.Regret: {50, 0},
 	} {
-		if r, ok := modelRange(task, m, 100); !ok || math.Abs(r.Low-want.Low) > 1e-12 || math.Abs(r.High-want.High) > 1e-12 {
+		if r, ok := modelRange(task, metric.Define(m), 100); !ok || math.Abs(r.Low-want.Low) > 1e-12 || math.Abs(r.High-want.High) > 1e-12 {
 			t.Errorf("%s: %v, want %v", m, r, want)
 		}
 	}
-	if _, ok := modelRange(task, result.EpisodeReturn, 100); ok {
+	if _, ok := modelRange(task, metric.Define(result.EpisodeReturn), 100); ok {
 		t.Error("returns of episodes have a scale")
 	}
-	if _, ok := modelRange(&result.Task{Gain: &low, RandomGain: &low}, result.Reward, 100); ok {
+	if _, ok := modelRange(&result.Task{Gain: &low, RandomGain: &low}, metric.Define(result.Reward), 100); ok {
 		t.Error("a scale from a value to the same")
 	}
 }

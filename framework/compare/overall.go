@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/stat"
@@ -216,7 +217,7 @@ func (c *comparer) scale(env string) (Scale, bool) {
 	for i := range c.Agents {
 		meta := &c.Agents[i].input.Summary.Meta
 		if t, ok := meta.Tasks[env]; ok {
-			if r, ok := modelRange(&t, c.Options.Metric, float64(meta.Steps)); ok {
+			if r, ok := modelRange(&t, c.Definition, float64(meta.Steps)); ok {
 				return Scale{r, "model"}, true
 			}
 		}
@@ -226,20 +227,12 @@ func (c *comparer) scale(env string) (Scale, bool) {
 
 // modelRange is from the uniformly random policy to the optimal one, by their rewards
 // per step.
-func modelRange(t *result.Task, m result.Metric, steps float64) (r Range, ok bool) {
-	if t.Gain == nil || t.RandomGain == nil || !(*t.Gain > *t.RandomGain) {
+func modelRange(t *result.Task, d *metric.Definition, steps float64) (r Range, ok bool) {
+	if d.Scale == nil || t.Gain == nil || t.RandomGain == nil || !(*t.Gain > *t.RandomGain) {
 		return r, false
 	}
 	low, high := *t.RandomGain, *t.Gain
-	switch m {
-	case result.Reward, result.FinalReward:
-		return Range{low, high}, true
-	case result.CumulativeReward:
-		return Range{low * steps, high * steps}, true
-	case result.Regret:
-		return Range{(high - low) * steps, 0}, true
-	}
-	return r, false
+	return Range{d.Scale(low, high, steps), d.Scale(high, high, steps)}, true
 }
 
 // ranks ranks agents by their means in the environments in which all have values.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/stat"
@@ -73,10 +74,12 @@ func (s *Sequential) design() stat.Design {
 
 // Check refuses a test that can never decide, and names the least number of runs.
 func (s *Sequential) Check() error {
-	_, directed := LowerIsBetter(s.Metric)
+	if !s.Metric.OfPlugin() { // its plugin is not known yet
+		if err := CheckMetric(metric.Define(s.Metric)); err != nil {
+			return err
+		}
+	}
 	switch {
-	case !directed:
-		return fmt.Errorf("%s is neither better nor worse when it is larger; choose another metric", s.Metric)
 	case len(s.Agents) < 2:
 		return fmt.Errorf("a comparison needs two agents")
 	case s.Pairs != "first" && s.Pairs != "all":
@@ -90,7 +93,7 @@ func (s *Sequential) Check() error {
 // Decide looks at what is recorded. recorded tells which runs have a record, ok or
 // failed; values are those of the summary.
 func (s *Sequential) Decide(summary *result.Summary, recorded func(result.Key) bool) []Progress {
-	lower, _ := LowerIsBetter(s.Metric)
+	lower := summary.Meta.Define(s.Metric).Better == metric.Lower
 	design := s.design()
 	var out []Progress
 	for _, env := range s.Environments {

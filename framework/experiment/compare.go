@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -60,15 +61,17 @@ func (p *Plan) compare() error {
 	if c.Block == 0 {
 		c.Block = 20
 	}
-	if _, ok := compare.LowerIsBetter(c.Metric); !ok {
-		return At(fmt.Errorf("%s is neither better nor worse when it is larger; choose another metric", c.Metric), "compare", "metric")
+	if !c.Metric.OfPlugin() { // Check knows its definition
+		if err := compare.CheckMetric(metric.Define(c.Metric)); err != nil {
+			return At(err, "compare", "metric")
+		}
 	}
 	if c.Metric.OfPlugin() && c.Until != "" {
 		return At(fmt.Errorf("until %s needs a metric of rlrun's own, and %s is a plugin's", c.Until, c.Metric), "compare", "metric")
 	}
 	recorded := p.Config.Record.Metrics
-	if slices.Contains(result.Metrics(), c.Metric) && !slices.Contains(recorded, c.Metric) && !slices.Contains(recorded, recordedAs(c.Metric)) {
-		return At(fmt.Errorf("%s is not recorded; add %s to record.metrics", c.Metric, recordedAs(c.Metric)), "compare", "metric")
+	if slices.Contains(result.Metrics(), c.Metric) && !slices.Contains(recorded, c.Metric) && !slices.Contains(recorded, c.Metric.RecordedAs()) {
+		return At(fmt.Errorf("%s is not recorded; add %s to record.metrics", c.Metric, c.Metric.RecordedAs()), "compare", "metric")
 	}
 	for name, r := range c.Scores {
 		if !slices.ContainsFunc(p.Environments, func(e Component) bool { return e.Name == name }) {
@@ -82,14 +85,6 @@ func (p *Plan) compare() error {
 		return nil
 	}
 	return At(p.Sequential().Check(), "compare")
-}
-
-// recordedAs is the metric in records that a metric is made from.
-func recordedAs(m result.Metric) result.Metric {
-	if m == result.FinalReward || m == result.CumulativeReward {
-		return result.Reward
-	}
-	return m
 }
 
 // Sequential returns the test that stops the experiment; nil if all runs are made.
@@ -181,7 +176,7 @@ func (p *Plan) Decide(dir string) ([]compare.Progress, error) {
 // decide returns also which runs have a record.
 func (p *Plan) decide(dir string, s *compare.Sequential) ([]compare.Progress, map[result.Key]bool, error) {
 	meta := p.Meta()
-	meta.Metrics = []result.Metric{recordedAs(s.Metric)}
+	meta.Metrics = []result.Metric{s.Metric.RecordedAs()}
 	summary, err := result.Aggregate(meta, result.ReadRecords(dir))
 	if err != nil {
 		return nil, nil, err

@@ -207,3 +207,24 @@ func TestResumeKeepsTheComparison(t *testing.T) {
 		t.Errorf("more runs: %v", err)
 	}
 }
+
+// A config that names a metric of a plugin which no plugin declares is refused before
+// anything runs, and so is a name that is no metric at all.
+func TestUndeclaredMetric(t *testing.T) {
+	c := comparing(Compare{})
+	c.Report.Metrics = []result.Metric{"reward", "rewards"}
+	var field *FieldError
+	if _, err := Compile(c); !errors.As(err, &field) || !strings.HasPrefix(field.Error(), "report.metrics[1]") {
+		t.Errorf("%v", err)
+	}
+	for _, change := range []func(*Config){
+		func(c *Config) { c.Report.Metrics = []result.Metric{"environment.fuel"} },
+		func(c *Config) { c.Compare = &Compare{Metric: "agent.loss"} },
+	} {
+		x := New(plan(t, change), opening(opener(nil)))
+		if err := x.Check(t.Context(), nil); !errors.As(err, &field) || !strings.Contains(err.Error(), "declares") {
+			t.Errorf("%v", err)
+		}
+		x.Close()
+	}
+}

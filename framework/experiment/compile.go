@@ -12,6 +12,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -32,13 +33,6 @@ type Plan struct {
 // Cell is one environment × agent pair of a plan.
 type Cell struct {
 	Environment, Agent int // indices into the plan
-}
-
-// DefaultMetrics is what is recorded unless told otherwise; a metric that an
-// environment cannot give is left out of its records.
-var defaultMetrics = [...]result.Metric{
-	result.Reward, result.DiscountedReturn, result.Regret, result.OptimalAction, result.EpisodeReturn,
-	result.ExplorationShare, result.MixingTime,
 }
 
 // Compile fills in the defaults of a config, expands its sweeps and checks what
@@ -67,11 +61,17 @@ func Compile(cfg Config) (*Plan, error) {
 		cfg.Output = "results/" + result.Slug(cfg.Name)
 	}
 	if len(cfg.Record.Metrics) == 0 {
-		cfg.Record.Metrics = defaultMetrics[:]
+		// A metric that an environment cannot give is left out of its records.
+		cfg.Record.Metrics = metric.Select(func(d *metric.Definition) bool { return d.Default })
 	}
 	if cfg.Record.Decisions == nil {
 		most := 200
 		cfg.Record.Decisions = &most
+	}
+	for i, m := range cfg.Report.Metrics {
+		if known := result.Metrics(); !m.OfPlugin() && !slices.Contains(known, m) {
+			return nil, At(fmt.Errorf("%.80q is none of %s, and no metric of a plugin (agent.NAME, environment.NAME)", m, metric.Names(known)), "report", "metrics", i)
+		}
 	}
 	p := &Plan{Config: cfg}
 	var err error

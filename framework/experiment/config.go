@@ -99,8 +99,9 @@ type Recording struct {
 	Every int `json:"every,omitempty" jsonschema:"minimum=1,default=10"`
 	// Points is the number of grid points with grid: log. Default: 200.
 	Points int `json:"points,omitempty" jsonschema:"minimum=1,maximum=1000000,default=200"`
-	// Metrics to record. Default: all that the environment can give.
-	Metrics []result.Metric `json:"metrics,omitempty" jsonschema:"enum=reward,enum=cumulative_reward,enum=discounted_return,enum=regret,enum=optimal_action,enum=episode_return,enum=exploration_share,enum=mixing_time"`
+	// Metrics to record. Default: all that the environment can give. Metrics that
+	// plugins declare are recorded besides.
+	Metrics []result.Metric `json:"metrics,omitempty"`
 	// Decisions is the number of decisions that are kept of each run of an agent
 	// with exploration: all up to that many, then every second one, every
 	// fourth, and so on. So never fewer than half as many are kept. Default:
@@ -188,8 +189,9 @@ type Report struct {
 	// Axis is the axis of steps in plots: log or linear. Default: as the grid is
 	// spaced.
 	Axis string `json:"axis,omitempty" jsonschema:"enum=log,enum=linear"`
-	// Metrics to draw. Default: all that were recorded.
-	Metrics []result.Metric `json:"metrics,omitempty" jsonschema:"enum=reward,enum=cumulative_reward,enum=discounted_return,enum=regret,enum=optimal_action,enum=episode_return,enum=exploration_share,enum=mixing_time"`
+	// Metrics to draw; agent.NAME and environment.NAME are those that plugins declare.
+	// Default: all that were recorded.
+	Metrics []result.Metric `json:"metrics,omitempty"`
 }
 
 // Variants returns how many environments and agents the sweeps of a config make. It

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
 )
@@ -75,23 +76,28 @@ func readDeclared(dir string, meta *result.Meta) error {
 	if err := json.Unmarshal(data, &d); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	meta.Declared = map[result.Metric]result.Definition{}
-	for _, x := range d.Environment {
-		meta.Declared[result.MetricOf(result.EnvironmentMetrics, x.Name)] = definition(result.EnvironmentMetrics, x)
-	}
-	for _, x := range d.Agent {
-		meta.Declared[result.MetricOf(result.AgentMetrics, x.Name)] = definition(result.AgentMetrics, x)
-	}
+	meta.Definitions = d.definitions()
 	return nil
 }
 
+// definitions are those of all metrics, by the names that records have.
+func (d *Declared) definitions() (list []metric.Definition) {
+	for _, x := range d.Environment {
+		list = append(list, definition(result.EnvironmentMetrics, x))
+	}
+	for _, x := range d.Agent {
+		list = append(list, definition(result.AgentMetrics, x))
+	}
+	return list
+}
+
 // definition is what statistics and figures need to know of a metric.
-func definition(side string, x framework.Metric) result.Definition {
+func definition(side string, x framework.Metric) metric.Definition {
 	title := side + " " + strings.ReplaceAll(x.Name, "_", " ")
-	d := result.Definition{
-		Title: title, Axis: title, Text: cmp.Or(x.Doc, "A metric of the "+side+"'s own."),
-		Cumulative: x.Total == framework.Last, Summed: x.Total == framework.Sum,
-		LowerIsBetter: x.Better == framework.Lower, HigherIsBetter: x.Better == framework.Higher,
+	d := metric.Definition{
+		Name: result.MetricOf(side, x.Name), Title: title, Axis: title, Unit: x.Unit,
+		Text:   cmp.Or(x.Doc, "A metric of the "+side+"'s own."),
+		Better: metric.Better(x.Better), Value: metric.Value(x.Total),
 	}
 	if x.Unit != "" {
 		d.Axis += " (" + x.Unit + ")"

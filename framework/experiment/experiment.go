@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
 )
@@ -68,6 +70,9 @@ func (x *Experiment) Check(ctx context.Context, params ParamsCheck) error {
 	err := x.checkComponents(ctx, params)
 	if err == nil {
 		err = x.checkPairs(ctx)
+	}
+	if err == nil {
+		err = x.checkMetrics()
 	}
 	if err == nil {
 		err = x.identify(ctx)
@@ -144,6 +149,31 @@ func (x *Experiment) checkComponent(ctx context.Context, kind vector.Kind, c Com
 		return nil, fieldErrorf("plugin", "%s is %s, not %s", c.Plugin, cmp.Or(article[d.Kind], string(d.Kind)), article[kind])
 	}
 	return d.Params, nil
+}
+
+// checkMetrics refuses metrics of plugins that the config names and no plugin
+// declares, and a comparison by one that has no direction.
+func (x *Experiment) checkMetrics() error {
+	var found problems
+	definitions := x.Declared.definitions()
+	declared := func(m result.Metric, path ...any) {
+		known := slices.ContainsFunc(definitions, func(d metric.Definition) bool { return d.Name == m })
+		if m.OfPlugin() && !known {
+			found.list = append(found.list, At(fmt.Errorf("no plugin of the experiment declares the metric %s", m), path...))
+		}
+	}
+	for i, m := range x.Plan.Config.Report.Metrics {
+		declared(m, "report", "metrics", i)
+	}
+	if c := x.Plan.Config.Compare; c != nil {
+		declared(c.Metric, "compare", "metric")
+		if len(found.list) == 0 {
+			if err := compare.CheckMetric(metric.Define(c.Metric, definitions...)); err != nil {
+				found.list = append(found.list, At(err, "compare", "metric"))
+			}
+		}
+	}
+	return found.err()
 }
 
 // startError is an error of a program that the config names. It is not the config

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -234,6 +235,11 @@ func (c Config) essence() map[string]any {
 	var m map[string]any
 	if json.Unmarshal(data, &m) != nil {
 		return nil
+	}
+	if record, ok := m["record"].(map[string]any); ok {
+		if metrics, ok := record["metrics"].([]any); ok { // their order changes no record
+			slices.SortFunc(metrics, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		}
 	}
 	for _, key := range []string{"environments", "agents"} {
 		list, _ := m[key].([]any)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/invopop/jsonschema"
+
+	"github.com/rlrun/rlrun/framework/metric"
 )
 
 var update = flag.Bool("update", false, "write schema.json instead of comparing with it")
@@ -34,6 +36,12 @@ func generate(t *testing.T) []byte {
 		outputs.Items.Enum = append(outputs.Items.Enum, o.Name())
 		outputs.Description += fmt.Sprintf(" %s makes %s.", o.Name(), o.Doc())
 	}
+	recorded := property(t, s, "Recording", "metrics").Items
+	for _, m := range metric.Select(func(d *metric.Definition) bool { return d.At != nil }) {
+		recorded.Enum = append(recorded.Enum, m)
+	}
+	drawn := property(t, s, "Report", "metrics").Items
+	drawn.Examples = recorded.Enum // not all: plugins declare metrics
 	out, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ type Batch struct {
 	Steps       int             // interactions a run, at least 1
 	Grid        []int           // increasing step numbers in [1, Steps] at which curves get a point
 	Discount    float64         // γ of result.DiscountedReturn, in [0,1]
-	Metrics     []result.Metric // what to record
+	Metrics     []result.Metric // of the host, to record; those of plugins are recorded besides
 	// Progress, if not nil, is told now and then how many interactions all lanes
 	// together have made since it was last called.
 	Progress func(interactions int)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -38,7 +39,8 @@ type recorder struct {
 	first    int64 // smallest action
 	discount float64
 	meters   []meter
-	due      []int // lanes at a grid point, to be measured
+	due      []int         // lanes at a grid point, to be measured
+	window   metric.Window // of the lane whose grid point is recorded
 }
 
 // running is what every step of a lane changes: one cache line.
@@ -78,6 +80,7 @@ type laneRecord struct {
 
 type curve struct {
 	metric result.Metric
+	at     func(*metric.Window) float64
 	points []float64
 }
 
@@ -91,12 +94,19 @@ func newRecorder(b *Batch) *recorder {
 	for i := range r.lanes {
 		r.hot[i].sums.weight, r.lanes[i].gain = 1, math.NaN()
 		for _, m := range b.Metrics {
-			r.lanes[i].curves = append(r.lanes[i].curves, curve{m, make([]float64, 0, len(b.Grid))})
+			at := metric.Define(m).At
+			if at == nil {
+				at = never
+			}
+			r.lanes[i].curves = append(r.lanes[i].curves, curve{m, at, make([]float64, 0, len(b.Grid))})
 		}
 		r.hot[i].nextAt = r.nextAt(0)
 	}
 	return r
 }
+
+// never is the value of a metric that no recorder makes.
+func never(*metric.Window) float64 { return math.NaN() }
 
 // nextAt returns the step number of a grid point, or of the run's end after the
 // last one.
@@ -199,7 +209,7 @@ func (r *recorder) endEpisode(i int) {
 // learnModels asks the environment for its models, if it knows them and a
 // metric needs them.
 func (r *recorder) learnModels(ctx context.Context, env vector.Environment) error {
-	needs := slices.Contains(r.batch.Metrics, result.Regret) || slices.Contains(r.batch.Metrics, result.OptimalAction)
+	needs := slices.ContainsFunc(r.batch.Metrics, func(m result.Metric) bool { return metric.Define(m).Model })
 	read := env.Abilities().Models
 	if !needs || read == nil {
 		return nil
@@ -272,44 +282,25 @@ func (r *recorder) flush(i int) {
 	if l.point == len(r.batch.Grid) {
 		return
 	}
-	width := float64(h.steps - l.windowAt)
 	l.cumulative += h.sums.window
-	share, hold := math.NaN(), math.NaN()
+	w := &r.window
+	*w = metric.Window{
+		Step: h.steps, Width: float64(h.steps - l.windowAt),
+		Reward: h.sums.window, Total: l.cumulative, Discounted: h.sums.discounted,
+		Episodes: l.ended, Returns: l.returns,
+		Gaps: math.NaN(), Optimal: math.NaN(), Gain: l.gain, Explored: math.NaN(), Hold: math.NaN(),
+	}
+	if l.modeled {
+		w.Gaps, w.Optimal = h.choices.regret, float64(h.choices.optimal)
+	}
 	if r.explorer != nil {
-		explored, steps := r.explorer.Exploration(i)
-		share, hold = float64(explored-l.explored)/width, float64(steps)
+		explored, hold := r.explorer.Exploration(i)
+		w.Explored, w.Hold = float64(explored-l.explored), float64(hold)
 		l.explored = explored
 	}
 	for k := range l.curves {
 		c := &l.curves[k]
-		x := math.NaN()
-		switch c.metric {
-		case result.Reward:
-			x = h.sums.window / width
-		case result.CumulativeReward:
-			x = l.cumulative
-		case result.DiscountedReturn:
-			x = h.sums.discounted
-		case result.Regret:
-			if l.modeled {
-				x = h.choices.regret
-			} else {
-				x = float64(h.steps)*l.gain - l.cumulative
-			}
-		case result.OptimalAction:
-			if l.modeled {
-				x = float64(h.choices.optimal) / width
-			}
-		case result.ExplorationShare:
-			x = share
-		case result.MixingTime:
-			x = hold
-		case result.EpisodeReturn:
-			if l.ended > 0 {
-				x = l.returns / float64(l.ended)
-			}
-		}
-		c.points = append(c.points, x)
+		c.points = append(c.points, c.at(w))
 	}
 	if len(r.meters) > 0 {
 		r.due = append(r.due, i)

@@ -59,7 +59,7 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Opti
 			}
 			c = &result.Curve{} // keeps the colours of the others
 		}
-		f.Lines = append(f.Lines, newLine(label, c, def.Cumulative, opts.Smooth, maxPoints))
+		f.Lines = append(f.Lines, newLine(label, c, def.Cumulative(), opts.Smooth, maxPoints))
 	}
 	if best, ok := s.Meta.Optimum[environment]; ok && m == result.Reward {
 		f.Levels = append(f.Levels, Level{"optimum", best})

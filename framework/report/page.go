@@ -71,7 +71,7 @@ func WriteHTML(w io.Writer, s *result.Summary, page Page) error {
 		for _, m := range chosen(s.MetricsOf(env, false), page.Metrics) {
 			if !seen[m] {
 				seen[m] = true
-				v.Definitions = append(v.Definitions, newDefinition(&s.Meta, m))
+				v.Definitions = append(v.Definitions, newDefinition(s, m))
 			}
 		}
 	}
@@ -117,8 +117,8 @@ type definition struct {
 	Text   string
 }
 
-func newDefinition(meta *result.Meta, m result.Metric) definition {
-	def := meta.Define(m)
+func newDefinition(s *result.Summary, m result.Metric) definition {
+	def := s.Meta.Define(m)
 	return definition{m, strings.ToUpper(def.Title[:1]) + def.Title[1:], def.Text}
 }
 
@@ -166,7 +166,7 @@ func newChartData(s *result.Summary, page Page) *chartData {
 	for _, env := range s.Meta.Environments {
 		e := chartEnvironment{Name: env}
 		for _, m := range chosen(s.MetricsOf(env, true), page.Metrics) {
-			def := newDefinition(&s.Meta, m)
+			def := newDefinition(s, m)
 			cm := chartMetric{ID: m, Title: def.Title, Axis: s.Meta.Define(m).Axis, Text: def.Text}
 			if best, ok := s.Meta.Optimum[env]; ok && m == result.Reward {
 				x := result.Number(best)
@@ -178,7 +178,7 @@ func newChartData(s *result.Summary, page Page) *chartData {
 					cm.Lines = append(cm.Lines, nil)
 					continue
 				}
-				l := newLine(agent, c, s.Meta.Define(m).Cumulative, page.Smooth, maxPoints)
+				l := newLine(agent, c, s.Meta.Define(m).Cumulative(), page.Smooth, maxPoints)
 				cm.Lines = append(cm.Lines, &chartLine{short(l.Y), short(l.Low), short(l.High)})
 				if d.Steps == nil {
 					for _, x := range l.X {

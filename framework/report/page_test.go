@@ -83,7 +83,7 @@ func TestPageIsDeterministicAndWhole(t *testing.T) {
 	for _, want := range []string{
 		"ε-greedy", "Thompson", "bernoulli-bandit, 16 arms", "gaussian-bandit", "name: demo", "go1.26", "rlrun run x.yaml",
 		"2 of 24 runs failed", "plugin &#34;demo&#34;, lane 3, step 17", "An invented experiment.",
-		"Difference to ε-greedy", result.Define(result.Regret).Text, "Permission is hereby granted",
+		"Difference to ε-greedy", new(result.Meta).Define(result.Regret).Text, "Permission is hereby granted",
 	} {
 		if !strings.Contains(file, want) {
 			t.Errorf("%q is not on the page", want)

@@ -45,7 +45,7 @@ func newTables(s *result.Summary, metrics []result.Metric) []resultTable {
 		t := resultTable{Environment: env}
 		ms := chosen(s.MetricsOf(env, false), metrics)
 		for _, m := range ms {
-			t.Metrics = append(t.Metrics, newDefinition(&s.Meta, m))
+			t.Metrics = append(t.Metrics, newDefinition(s, m))
 		}
 		for i, agent := range s.Meta.Agents {
 			row := tableRow{Agent: agent}

@@ -8,10 +8,10 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/stat"
 )
@@ -55,26 +55,6 @@ func Check(meta Meta, records iter.Seq2[Record, error]) error {
 	return nil
 }
 
-// order is the order in which metrics are shown.
-func (m *Meta) order() []Metric {
-	if len(m.Metrics) == 0 {
-		return Metrics()
-	}
-	var order []Metric
-	for _, x := range m.Metrics {
-		order = append(order, x)
-		if x != Reward {
-			continue
-		}
-		for _, made := range []Metric{FinalReward, CumulativeReward} { // from Reward
-			if !slices.Contains(m.Metrics, made) {
-				order = append(order, made)
-			}
-		}
-	}
-	return order
-}
-
 func (m *Meta) wants(x Metric) bool { return len(m.Metrics) == 0 || slices.Contains(m.order(), x) }
 
 type cell struct{ environment, agent string }
@@ -99,13 +79,16 @@ type aggregator struct {
 	samples  map[cell]*sample
 	last     map[cell]int
 	failures map[cell][]Failure
-	derived  []float64
-	t        quantiles
-	mixture  mixture
+	// derivations define the metrics that are made from others.
+	derivations []metric.Definition
+	derived     []float64
+	t           quantiles
+	mixture     mixture
 }
 
 func newAggregator(meta Meta) (*aggregator, error) {
-	a := &aggregator{meta: meta, samples: map[cell]*sample{}, last: map[cell]int{}, failures: map[cell][]Failure{}}
+	a := &aggregator{meta: meta, samples: map[cell]*sample{}, last: map[cell]int{}, failures: map[cell][]Failure{},
+		derivations: slices.DeleteFunc(metric.Builtin(), func(d metric.Definition) bool { return d.From == "" })}
 	prev := 0
 	for _, step := range meta.Grid {
 		if step <= prev {
@@ -161,16 +144,15 @@ func (a *aggregator) add(s *sample, rec *Record) {
 	for i := range rec.Decisions {
 		s.choices.add(&rec.Decisions[i])
 	}
-	if reward, ok := rec.Curves[Reward]; ok {
-		s.set(rec.Run, FinalReward, a.windowMean(reward, a.tail()))
-		if _, ok := rec.Curves[CumulativeReward]; !ok {
-			a.derived = a.derived[:0]
-			sum := 0.0
-			for i, r := range reward {
-				sum += r * a.widths[i]
-				a.derived = append(a.derived, sum)
-			}
-			a.addCurve(s, rec.Run, CumulativeReward, a.derived)
+	for _, d := range a.derivations {
+		curve, ok := rec.Curves[d.From]
+		switch _, recorded := rec.Curves[d.Name]; {
+		case !ok || recorded:
+		case d.Derive == nil:
+			s.set(rec.Run, d.Name, a.value(&d, curve))
+		default:
+			a.derived = d.Derive(a.derived[:0], curve, a.widths)
+			a.addCurve(s, rec.Run, d.Name, a.derived)
 		}
 	}
 }
@@ -206,13 +188,13 @@ func (a *aggregator) checkOK(s *sample, rec *Record) error {
 		if len(curve) != len(a.meta.Grid) {
 			return fmt.Errorf("curve %s has %d values, the recording grid %d", m, len(curve), len(a.meta.Grid))
 		}
-		if len(a.meta.Recorded) > 0 && !slices.Contains(a.meta.Recorded, m) && !strings.Contains(string(m), ".") {
+		if len(a.meta.Recorded) > 0 && !slices.Contains(a.meta.Recorded, m) && !m.OfPlugin() {
 			return fmt.Errorf("curve %s: the experiment does not record it", m)
 		}
 	}
 	// Every run has these. Another curve may be absent from some runs: no episode may
 	// end in a run, and a model may have no optimal gain.
-	for _, m := range []Metric{Reward, CumulativeReward, DiscountedReturn} {
+	for _, m := range metric.Select(func(d *metric.Definition) bool { return d.Always }) {
 		if slices.Contains(a.meta.Recorded, m) && rec.Curves[m] == nil {
 			return fmt.Errorf("curve %s is missing", m)
 		}
@@ -238,26 +220,33 @@ func (a *aggregator) addCurve(s *sample, run int, m Metric, curve []float64) {
 	for i, x := range curve {
 		points[i].add(x)
 	}
-	switch d := a.meta.Define(m); {
-	case d.Cumulative:
-		s.set(run, m, curve[len(curve)-1])
-	case d.Summed:
-		s.set(run, m, sumOf(curve))
-	default:
-		s.set(run, m, a.windowMean(curve, 0))
-	}
+	s.set(run, m, a.value(a.meta.Define(m), curve))
 }
 
-// sumOf adds the values up; NaN if there is none.
-func sumOf(curve []float64) float64 {
-	sum, some := 0.0, false
-	for _, x := range curve {
-		if !math.IsNaN(x) {
-			sum, some = sum+x, true
-		}
+// value is a run's one value of a metric, by its curve.
+func (a *aggregator) value(d *metric.Definition, curve []float64) float64 {
+	switch d.Value {
+	case metric.Last:
+		return curve[len(curve)-1]
+	case metric.Tail:
+		return a.windowMean(curve, a.tail())
+	case metric.Sum:
+		return total(curve)
 	}
-	if !some {
-		return math.NaN()
+	return a.windowMean(curve, 0)
+}
+
+// total adds up the values that are there; NaN if none is.
+func total(curve []float64) float64 {
+	sum := math.NaN()
+	for _, x := range curve {
+		switch {
+		case math.IsNaN(x):
+		case math.IsNaN(sum):
+			sum = x
+		default:
+			sum += x
+		}
 	}
 	return sum
 }

@@ -1,5 +1,7 @@
 package result
 
+import "github.com/rlrun/rlrun/framework/metric"
+
 // Meta is what the records of an experiment do not say themselves. The
 // experiment engine makes it from the config.
 type Meta struct {
@@ -26,10 +28,10 @@ type Meta struct {
 	// Recorded are the metrics that records may hold, besides those of plugins, whose
 	// names have a dot; nil: any.
 	Recorded []Metric `json:"-"`
-	// Declared defines the metrics of plugins.
-	Declared map[Metric]Definition `json:"-"`
-	Runs     int                   `json:"runs"` // planned, of each agent in each environment
-	Seed     uint64                `json:"seed"` // root seed; also seeds the bootstrap
+	// Definitions are those of the metrics that plugins declared.
+	Definitions []metric.Definition `json:"definitions,omitempty"`
+	Runs        int                 `json:"runs"` // planned, of each agent in each environment
+	Seed        uint64              `json:"seed"` // root seed; also seeds the bootstrap
 	// Optimum is the optimal mean reward per step of environments where it is
 	// known, by label; plots draw it as a line.
 	Optimum map[string]float64 `json:"optimum,omitempty"`

@@ -61,32 +61,6 @@ type Decision struct {
 	Advantage float64 `json:"advantage"` // of exploring over exploiting; > 0 explores
 }
 
-// Metric names a curve.
-type Metric string
-
-// The metrics. At grid point t, the previous grid point being t' (0 at first):
-const (
-	Reward           Metric = "reward"            // mean reward of steps t'+1..t
-	CumulativeReward Metric = "cumulative_reward" // sum of rewards of steps 1..t; made from Reward where a record lacks it
-	DiscountedReturn Metric = "discounted_return" // Σ_{k<t} γ^k r_{k+1}, γ the experiment's discount
-	// Regret exists if the model is known. For tasks with one state it is the sum
-	// over steps 1..t of the optimal expected reward minus that of the action
-	// taken. For continuing tasks with several states it is t times the optimal
-	// reward per step minus the rewards of steps 1..t (Jaksch, Ortner & Auer 2010),
-	// which may be negative.
-	Regret Metric = "regret"
-	// OptimalAction is the share of steps t'+1..t whose action was optimal,
-	// where the model is known.
-	OptimalAction Metric = "optimal_action"
-	// ExplorationShare is, of an agent whose exploration the host decides, the share
-	// of steps t'+1..t whose action an option other than the greedy one selected.
-	ExplorationShare Metric = "exploration_share"
-	// MixingTime is the number of steps for which such an agent holds an option at
-	// step t: the estimate of the exploration mixing time, within its bounds.
-	MixingTime    Metric = "mixing_time"
-	EpisodeReturn Metric = "episode_return" // mean undiscounted return of episodes that ended in steps t'+1..t; NaN (null) if none
-)
-
 // Key names the run.
 func (r *Record) Key() Key { return Key{r.Environment, r.Agent, r.Run} }
 

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -9,13 +10,37 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/rlrun/rlrun/framework/metric"
 )
 
-// columns are the metrics of the terminal table, from left to right.
-var columns = [...]Metric{FinalReward, Reward, CumulativeReward, DiscountedReturn, EpisodeReturn, Regret, OptimalAction}
+// columns returns the metrics of the terminal table, from left to right: those that
+// have no curve, then the others as they are shown, then those of plugins.
+func columns(s *Summary, env string) []Metric {
+	ms := slices.DeleteFunc(s.MetricsOf(env, false), func(m Metric) bool { return keep(m) == 0 })
+	slices.SortStableFunc(ms, func(a, b Metric) int { return tablePlace(a) - tablePlace(b) })
+	return ms
+}
 
-// dispensable are the columns left out, in this order, where a table is too wide.
-var dispensable = [...]Metric{Reward, DiscountedReturn, OptimalAction, EpisodeReturn, FinalReward, CumulativeReward}
+// tablePlace says in which part of the table a metric stands.
+func tablePlace(m Metric) int {
+	switch d := metric.Define(m); {
+	case m.OfPlugin():
+		return 2 * len(Metrics())
+	case d.From != "" && d.Derive == nil:
+		return -1
+	default:
+		return slices.Index(Metrics(), m)
+	}
+}
+
+// keep is a metric's rank: columns of low rank are left out first.
+func keep(m Metric) float64 {
+	if m.OfPlugin() {
+		return 0.5
+	}
+	return float64(metric.Define(m).Keep)
+}
 
 // WriteTable writes a table an environment: agents, how many of their runs are
 // ok, and each metric as mean ± half of its 95 % interval. The last column is
@@ -46,21 +71,11 @@ func WriteTable(w io.Writer, s *Summary, width int) error {
 }
 
 func fitTable(s *Summary, env string, width int) string {
-	has := s.MetricsOf(env, false)
-	ms := slices.DeleteFunc(slices.Clone(columns[:]), func(m Metric) bool { return !slices.Contains(has, m) })
-	var own []Metric
-	for _, m := range has {
-		if m.OfPlugin() {
-			own = append(own, m)
-		}
-	}
-	ms = append(ms, own...)
+	ms := columns(s, env)
 	out := render(s, env, ms)
-	for _, drop := range slices.Concat(own, dispensable[:]) {
-		if width <= 0 || text.LongestLineLen(out) <= width {
-			break
-		}
-		ms = slices.DeleteFunc(ms, func(m Metric) bool { return m == drop })
+	for len(ms) > 1 && width > 0 && text.LongestLineLen(out) > width {
+		least := slices.MinFunc(ms, func(a, b Metric) int { return cmp.Compare(keep(a), keep(b)) })
+		ms = slices.DeleteFunc(ms, func(m Metric) bool { return m == least })
 		out = render(s, env, ms)
 	}
 	return out

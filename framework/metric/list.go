@@ -1,0 +1,109 @@
+package metric
+
+import "math"
+
+// The host's metrics. At grid point t, the previous one being t' (0 at first):
+const (
+	Reward           Name = "reward"            // mean reward of steps t'+1..t
+	FinalReward      Name = "final_reward"      // mean reward of the last tenth of a run; it has no curve
+	CumulativeReward Name = "cumulative_reward" // sum of rewards of steps 1..t
+	DiscountedReturn Name = "discounted_return" // Σ_{k<t} γ^k r_{k+1}, γ the experiment's discount
+	EpisodeReturn    Name = "episode_return"    // mean undiscounted return of episodes that ended in steps t'+1..t
+	// Regret exists if the model is known. For tasks with one state it is the sum
+	// over steps 1..t of the optimal expected reward minus that of the action
+	// taken. For continuing tasks with several states it is t times the optimal
+	// reward per step minus the rewards of steps 1..t (Jaksch, Ortner & Auer 2010),
+	// which may be negative.
+	Regret Name = "regret"
+	// OptimalAction is the share of steps t'+1..t whose action was optimal,
+	// where the model is known.
+	OptimalAction Name = "optimal_action"
+	// ExplorationShare is, of an agent whose exploration the host decides, the share
+	// of steps t'+1..t whose action an option other than the greedy one selected.
+	ExplorationShare Name = "exploration_share"
+	// MixingTime is the number of steps for which such an agent holds an option at
+	// step t: the estimate of the exploration mixing time, within its bounds.
+	MixingTime Name = "mixing_time"
+)
+
+// builtin lists the host's metrics in the order in which they are shown.
+var builtin = [...]Definition{
+	{
+		Name: Reward, Title: "mean reward", Axis: "mean reward per step (window mean)", Unit: "reward",
+		Text:   "Mean reward of the steps since the previous recorded step; in summaries, of all steps.",
+		Better: Higher, Value: Mean, Always: true, Default: true, Keep: 1,
+		At:    func(w *Window) float64 { return w.Reward / w.Width },
+		Scale: func(gain, _, _ float64) float64 { return gain },
+	},
+	{
+		Name: FinalReward, Title: "final reward", Axis: "mean reward per step", Unit: "reward",
+		Text:   "Mean reward of the last tenth of the run.",
+		Better: Higher, Value: Tail, Keep: 5, From: Reward,
+		Scale: func(gain, _, _ float64) float64 { return gain },
+	},
+	{
+		Name: CumulativeReward, Title: "cumulative reward", Axis: "cumulative reward (sum over steps)", Unit: "reward",
+		Text:   "Sum of all rewards from the first step on.",
+		Better: Higher, Value: Last, Always: true, Keep: 6,
+		At:   func(w *Window) float64 { return w.Total },
+		From: Reward, Derive: accumulate,
+		Scale: func(gain, _, steps float64) float64 { return gain * steps },
+	},
+	{
+		Name: DiscountedReturn, Title: "discounted return", Axis: "discounted return (discounted sum)", Unit: "reward",
+		Text:   "Sum of all rewards from the first step on, the k-th later one weighted by the k-th power of the discount.",
+		Better: Higher, Value: Last, Always: true, Default: true, Keep: 2,
+		At: func(w *Window) float64 { return w.Discounted },
+	},
+	{
+		Name: EpisodeReturn, Title: "episode return", Axis: "return per episode (window mean)", Unit: "reward",
+		Text:   "Mean undiscounted return of the episodes that ended since the previous recorded step.",
+		Better: Higher, Value: Mean, Default: true, Keep: 4,
+		At: func(w *Window) float64 {
+			if w.Episodes == 0 {
+				return math.NaN()
+			}
+			return w.Returns / float64(w.Episodes)
+		},
+	},
+	{
+		Name: Regret, Title: "regret", Axis: "regret (reward forgone)", Unit: "reward",
+		Text:   "Sum over all steps of the optimal expected reward minus the expected reward of the action taken; in tasks with several states, the steps times the optimal reward per step minus the rewards had.",
+		Better: Lower, Value: Last, Model: true, Default: true, Keep: 7,
+		At: func(w *Window) float64 {
+			if !math.IsNaN(w.Gaps) {
+				return w.Gaps
+			}
+			return float64(float64(w.Step)*w.Gain) - w.Total
+		},
+		Scale: func(gain, optimal, steps float64) float64 { return (optimal - gain) * steps },
+	},
+	{
+		Name: OptimalAction, Title: "optimal actions", Axis: "share of optimal actions (window mean)",
+		Text:   "Share of the steps since the previous recorded step at which the action was optimal; in summaries, of all steps.",
+		Better: Higher, Value: Mean, Model: true, Default: true, Keep: 3,
+		At: func(w *Window) float64 { return w.Optimal / w.Width },
+	},
+	{
+		Name: ExplorationShare, Title: "exploration share", Axis: "share of exploratory steps (window mean)",
+		Text:  "Share of the steps since the previous recorded step at which an option other than the greedy one was in force; in summaries, of all steps.",
+		Value: Mean, Default: true,
+		At: func(w *Window) float64 { return w.Explored / w.Width },
+	},
+	{
+		Name: MixingTime, Title: "mixing time", Axis: "steps for which an option is held", Unit: "steps",
+		Text:  "Estimate of the exploration mixing time, within its bounds: the number of steps for which an option is held; in summaries, its mean over the run.",
+		Value: Mean, Default: true,
+		At: func(w *Window) float64 { return w.Hold },
+	},
+}
+
+// accumulate turns window means into their running sum over steps.
+func accumulate(dst, curve, widths []float64) []float64 {
+	sum := 0.0
+	for i, x := range curve {
+		sum += float64(x * widths[i])
+		dst = append(dst, sum)
+	}
+	return dst
+}

@@ -1,0 +1,140 @@
+// Package metric defines the metrics of runs: what each means, how a recorder
+// computes it, and how a run is summed up in one value. To add one, add its
+// definition to builtin (list.go). Plugins declare metrics of their own
+// (framework.Metric), whose names begin with "agent." or "environment.".
+package metric
+
+import (
+	"slices"
+	"strings"
+)
+
+// Name names a metric, and the curve of it in a record.
+type Name string
+
+// Better says which values of a metric are better.
+type Better string
+
+// The zero value: neither is better, so the metric ranks no agents.
+const (
+	Neither Better = ""
+	Higher  Better = "higher"
+	Lower   Better = "lower"
+)
+
+// Value says how the curve of a run becomes its one value.
+type Value string
+
+// The zero value is Mean.
+const (
+	Mean Value = "mean" // over all steps; windows count by their steps
+	Tail Value = "tail" // mean of the windows that begin in the last tenth of the steps, or of the last one
+	Last Value = "last" // at the last grid point
+	Sum  Value = "sum"  // of the curve's points
+)
+
+// Definition says what a metric means, for axes, tables, legends and comparisons.
+type Definition struct {
+	Name  Name   `json:"name"`
+	Title string `json:"title"`          // "cumulative reward"
+	Axis  string `json:"axis,omitempty"` // "mean reward per step (window mean)"; default: title and unit
+	Text  string `json:"text,omitempty"` // one sentence
+	Unit  string `json:"unit,omitempty"` // of one value: "reward", "steps"; empty: none
+	// Better and Value say how values are compared and how runs are summed up.
+	Better Better `json:"better,omitempty"`
+	Value  Value  `json:"value,omitempty"`
+
+	// At returns the point of the curve at a grid point, NaN if there is none. Nil: no
+	// recorder makes the metric.
+	At func(*Window) float64 `json:"-"`
+	// Model: At needs the model of the environment.
+	Model bool `json:"-"`
+	// Always: every run has the curve if it is recorded. Default: it is recorded unless
+	// a config chooses otherwise.
+	Always  bool `json:"-"`
+	Default bool `json:"-"`
+	// From is the metric whose curve the metric is made from, for records that lack it;
+	// empty: none. Derive appends the curve to dst; widths are the steps of the windows.
+	// Nil: the metric has no curve, and Value applies to that of From.
+	From   Name                                         `json:"-"`
+	Derive func(dst, curve, widths []float64) []float64 `json:"-"`
+	// Keep is the metric's rank in the table of a terminal: columns of low rank are left
+	// out first where the table is too wide. 0: never a column.
+	Keep int `json:"-"`
+	// Scale returns the run's value of two policies from their rewards per step, over
+	// so many steps; nil: they do not tell it.
+	Scale func(gain, optimal, steps float64) float64 `json:"-"`
+}
+
+// Cumulative reports whether the curve adds up over the run.
+func (d *Definition) Cumulative() bool { return d.Value == Last }
+
+// Window is what a recorder knows at a grid point of a run. The window is the steps
+// since the previous grid point.
+type Window struct {
+	Step       int     // number of the step
+	Width      float64 // steps of the window
+	Reward     float64 // sum of rewards in the window
+	Total      float64 // sum of all rewards
+	Discounted float64 // discounted sum of all rewards
+	Episodes   int     // that ended in the window
+	Returns    float64 // sum of their undiscounted returns
+	// Gaps is the sum, over all steps, of the optimal expected reward minus that of the
+	// action, and Optimal the number of optimal actions in the window. NaN unless the
+	// model is known and has one state.
+	Gaps, Optimal float64
+	Gain          float64 // optimal reward per step of a known model with several states, else NaN
+	// Explored is the number of exploratory actions in the window, and Hold for how many
+	// steps an option is held. NaN unless the host decides the exploration.
+	Explored, Hold float64
+}
+
+// Builtin returns the definitions of the host's metrics in the order in which they
+// are shown. The slice belongs to the caller.
+func Builtin() []Definition { return slices.Clone(builtin[:]) }
+
+// Select returns the names of the host's metrics that a function accepts.
+func Select(accept func(*Definition) bool) (names []Name) {
+	for i := range builtin {
+		if accept(&builtin[i]) {
+			names = append(names, builtin[i].Name)
+		}
+	}
+	return names
+}
+
+// Define returns the definition of a metric of the host or, if it is none, among
+// those that plugins declared; else one made from its name, of which nothing is known.
+func Define(n Name, declared ...Definition) *Definition {
+	for _, list := range [][]Definition{builtin[:], declared} {
+		if i := slices.IndexFunc(list, func(d Definition) bool { return d.Name == n }); i >= 0 {
+			return &list[i]
+		}
+	}
+	title := strings.ReplaceAll(string(n), "_", " ")
+	return &Definition{Name: n, Title: title, Axis: title, Text: "A metric that a plugin recorded."}
+}
+
+// Names joins names with commas.
+func Names(list []Name) string {
+	var b strings.Builder
+	for i, n := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(n))
+	}
+	return b.String()
+}
+
+// OfPlugin reports whether a plugin declares the metric: its name has a dot.
+func (n Name) OfPlugin() bool { return strings.Contains(string(n), ".") }
+
+// RecordedAs returns the metric that records hold in place of one that can be made
+// from it.
+func (n Name) RecordedAs() Name {
+	if from := Define(n).From; from != "" {
+		return from
+	}
+	return n
+}
