@@ -56,10 +56,11 @@ func TestImportsPointDown(t *testing.T) {
 		{"mdp", nil},
 		{"voi", nil},
 		{"options", []string{"bandit", "mdp"}},
-		{"framework", []string{"options", "bandit", "mdp"}},
+		{"internal", nil},
+		{"framework", []string{"options", "bandit", "mdp", "internal"}},
 		{"plugins", []string{"framework", "options", "bandit", "mdp", "voi"}},
 		{"examples", []string{"framework", "options", "bandit", "mdp"}},
-		{"cmd", []string{"plugins", "framework", "options", "bandit", "mdp", "voi"}},
+		{"cmd", []string{"plugins", "framework", "options", "bandit", "mdp", "voi", "internal"}},
 	}
 	packages := load(t, false)
 	for _, rule := range may {

@@ -146,20 +146,6 @@ func TestEnvironmentTable(t *testing.T) {
 	same(t, names, ids)
 }
 
-func TestMetricTable(t *testing.T) {
-	rows, _ := table(t, "Recording")
-	var metrics, known []string
-	for _, row := range rows {
-		if len(row) == 3 { // the table of grids has two columns
-			metrics = append(metrics, strings.Trim(row[0], " `"))
-		}
-	}
-	for _, m := range result.Metrics() {
-		known = append(known, string(m))
-	}
-	same(t, metrics, known)
-}
-
 // Every key of a config is in one of the tables of its section.
 func TestConfigTable(t *testing.T) {
 	_, names := table(t, "The config")

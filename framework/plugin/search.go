@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/rlrun/rlrun/internal/spelling"
 )
 
 // prefix begins the name of every plugin's executable on the search path.
@@ -131,11 +133,15 @@ func (f Found) Explain(err error) error {
 
 // missing says where a plugin was looked for and what there is instead.
 func (s Search) missing(name string) error {
-	var similar []string
+	var names, similar []string
 	for _, f := range s.List() {
-		if distance(name, f.Name) <= max(2, len(name)/4) || strings.Contains(f.Name, name) {
+		names = append(names, f.Name)
+		if strings.Contains(f.Name, name) {
 			similar = append(similar, f.Name)
 		}
+	}
+	if near := spelling.Closest(name, names); near != "" {
+		similar = []string{near}
 	}
 	hint := "bundled are " + strings.Join(s.Bundled, ", ")
 	if len(similar) > 0 {
@@ -208,25 +214,4 @@ func executable(path string) error {
 		return fmt.Errorf("%s is not executable (chmod +x it)", path)
 	}
 	return nil
-}
-
-// distance is Levenshtein's: the least number of insertions, deletions and
-// substitutions of bytes that turn a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

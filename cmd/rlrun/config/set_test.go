@@ -65,13 +65,3 @@ func TestSetProblems(t *testing.T) {
 		}
 	}
 }
-
-func TestClosest(t *testing.T) {
-	for _, tt := range []struct{ word, want string }{
-		{"membrs", "members"}, {"Gama", "gamma"}, {"A", "a"}, {"k", ""}, {"sd", ""}, {"ab", "a"}, {"", ""},
-	} {
-		if got := Closest(tt.word, []string{"a", "members", "gamma"}); got != tt.want {
-			t.Errorf("%q: %q, want %q", tt.word, got, tt.want)
-		}
-	}
-}

@@ -18,6 +18,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/rlrun/rlrun/internal/spelling"
 )
 
 // validator is a compiled JSON schema, with its source for messages.
@@ -155,7 +157,7 @@ func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate
 		}
 		hint := ""
 		if word, ok := k.Got.(string); ok {
-			if c := Closest(word, words); c != "" {
+			if c := spelling.Closest(word, words); c != "" {
 				hint = fmt.Sprintf("; did you mean %s?", c)
 			}
 		}
@@ -203,7 +205,7 @@ func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate
 }
 
 func suggest(name string, known []string) string {
-	if c := Closest(name, known); c != "" {
+	if c := spelling.Closest(name, known); c != "" {
 		return fmt.Sprintf("; did you mean %s?", c)
 	}
 	if len(known) == 0 {

@@ -10,13 +10,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/internal/spelling"
 )
 
 // Suggest returns "; did you mean …?" with the candidate closest to name after
 // prefix, or "" if none is close.
 func Suggest(name string, candidates []string, prefix string) string {
-	if c := config.Closest(name, candidates); c != "" {
+	if c := spelling.Closest(name, candidates); c != "" {
 		return "; did you mean " + prefix + c + "?"
 	}
 	return ""

@@ -9,7 +9,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/internal/spelling"
 	"github.com/rlrun/rlrun/mdp"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -22,7 +22,7 @@ func readPolicy(name string, states int, actions []string) (mdp.Policy, error) {
 	if err != nil {
 		words := append([]string{"optimal", "uniform"}, actions...)
 		hint := ""
-		if c := config.Closest(name, words); c != "" {
+		if c := spelling.Closest(name, words); c != "" {
 			hint = "; did you mean " + c + "?"
 		}
 		return nil, cli.Usagef("--policy %w; it is neither optimal, uniform nor an action (%s)%s", err, strings.Join(first(actions, 8), ", "), hint)

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/rlrun/rlrun/bandit"
-	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/internal/spelling"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
@@ -149,7 +149,7 @@ func parseBelief(text string) (*belief, error) {
 	i := slices.Index(names, strings.ReplaceAll(name, "_", "-"))
 	if i < 0 {
 		hint := "one of " + strings.Join(names, ", ")
-		if c := config.Closest(name, names); c != "" {
+		if c := spelling.Closest(name, names); c != "" {
 			hint = "did you mean " + c + "?"
 		}
 		return nil, cli.Usagef("--belief %s: unknown kind %q; %s", text, name, hint)
