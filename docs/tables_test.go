@@ -15,7 +15,6 @@ import (
 
 	"github.com/rlrun/rlrun/bandit/policy"
 	"github.com/rlrun/rlrun/framework/experiment"
-	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins"
