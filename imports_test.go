@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -145,6 +147,27 @@ func TestLibrariesInTheirPlace(t *testing.T) {
 	for path, imports := range load(t, true) {
 		if within(path, "framework") && slices.ContainsFunc(imports, func(i string) bool { return within(i, module+"plugins") }) {
 			t.Errorf("a test in %s imports plugins", path)
+		}
+	}
+}
+
+// Every package that a program may import shows how in a runnable Example. The others
+// that are not internal are the program, its plugins, and what only experiments need.
+func TestExamples(t *testing.T) {
+	without := []string{"bandit/bandittest", "cmd", "docs", "examples", "framework/explore", "mdp/mdptest", "plugins"}
+	for path := range load(t, false) {
+		if within(path, without...) || strings.Contains(path+"/", "internal/") || path+"/" == module {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(path, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(files, func(name string) bool {
+			src, err := os.ReadFile(name)
+			return err == nil && strings.Contains(string(src), "\nfunc Example")
+		}) {
+			t.Errorf("%s has no Example", path)
 		}
 	}
 }

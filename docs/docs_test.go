@@ -13,8 +13,8 @@
 //	yaml     must be YAML. If its first line is a comment that names a file
 //	         ("# first.yaml") it becomes that file; a whole config is also run,
 //	         for a step.
-//	go       is the body of an Example of some package, word for word, or a file
-//	         that gofmt leaves alone.
+//	go       is the body of an Example of some package, or functions of its
+//	         example_test.go, word for word, or a file that gofmt leaves alone.
 //	python   is run, where there is a Python with the packages of python's tests
 //	         (python/test.sh install makes one). If its first line is a comment that names a file
 //	         ("# walk.py") it becomes that file instead.
@@ -265,8 +265,15 @@ func (d *document) goCode(b block) error {
 		}
 		return err
 	}
-	if d.bodies[b.text] == "" {
-		return fmt.Errorf("is not the body of an Example:\n%s", b.text)
+	if _, ok := d.bodies[b.text]; ok {
+		return nil
+	}
+	for rest := b.text; rest != ""; {
+		f, after, _ := strings.Cut(rest, "\n}\n")
+		if _, ok := d.bodies[f+"\n}\n"]; !ok {
+			return fmt.Errorf("is neither the body of an Example nor functions beside one:\n%s", b.text)
+		}
+		rest = strings.TrimPrefix(after, "\n")
 	}
 	return nil
 }
@@ -301,7 +308,8 @@ func matches(want, printed string) bool {
 	return regexp.MustCompile(`^` + pattern.String() + `$`).MatchString(printed)
 }
 
-// exampleBodies returns the bodies of all Examples, without their indentation.
+// exampleBodies returns the bodies of all Examples, without their indentation, and the
+// other functions of their files, with their names.
 func exampleBodies(t *testing.T) map[string]string {
 	t.Helper()
 	bodies := map[string]string{}
@@ -317,7 +325,11 @@ func exampleBodies(t *testing.T) map[string]string {
 		}
 		for _, decl := range file.Decls {
 			f, ok := decl.(*ast.FuncDecl)
-			if !ok || !strings.HasPrefix(f.Name.Name, "Example") {
+			if !ok {
+				continue
+			}
+			if !strings.HasPrefix(f.Name.Name, "Example") {
+				bodies[src[fset.Position(f.Pos()).Offset:fset.Position(f.End()).Offset]+"\n"] = f.Name.Name
 				continue
 			}
 			body := src[fset.Position(f.Body.Lbrace).Offset+2 : fset.Position(f.Body.Rbrace).Offset]

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/transitions"
 	"github.com/rlrun/rlrun/framework/result"
-	"github.com/rlrun/rlrun/framework/rollout"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
@@ -147,8 +147,8 @@ func (e *estimate) choose(cmd *cobra.Command, name string) (err error) {
 	return err
 }
 
-func (e *estimate) take(ctx context.Context, env vector.Environment, pi mdp.Policy, root uint64, first int) (*rollout.Sample, error) {
-	s, err := rollout.Take(ctx, env, estimateRuns, pi, rollout.Options{Root: root, First: first, Steps: e.steps})
+func (e *estimate) take(ctx context.Context, env vector.Environment, pi mdp.Policy, root uint64, first int) (*transitions.Sample, error) {
+	s, err := transitions.Collect(ctx, env, estimateRuns, pi, transitions.Config{Root: root, First: first, Steps: e.steps})
 	if err == nil {
 		e.taken += s.Steps
 	}
@@ -156,7 +156,7 @@ func (e *estimate) take(ctx context.Context, env vector.Environment, pi mdp.Poli
 }
 
 // judge works out what the counts, and the runs of the policy itself, say.
-func (e *estimate) judge(own *rollout.Sample, counts *mdp.Counts, o mdp.MixingOptions) error {
+func (e *estimate) judge(own *transitions.Sample, counts *mdp.Counts, o mdp.MixingOptions) error {
 	var err error
 	if e.band, err = counts.MixingBand(e.policy, mdp.BandOptions{MixingOptions: o}); err != nil {
 		return refused(err)

@@ -1,7 +1,7 @@
-// Package rollout learns about an environment with an unknown model. It follows a
+// Package transitions learns about an environment with an unknown model. It follows a
 // policy in many runs at once and counts the transitions. It imports the contract,
 // its seeds, and mdp.
-package rollout
+package transitions
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 // chunk is how many steps are asked for in one call.
 const chunk = 256
 
-// Options say how to look at an environment.
-type Options struct {
+// Config says how to look at an environment.
+type Config struct {
 	Root  uint64 // root seed, as of an experiment
 	First int    // number of the first run; lane i is run First+i and meets its draws
 	Steps int    // of every run, starts of episodes included; at least 1
@@ -55,10 +55,10 @@ type run struct {
 	episode uint64      // number of the next
 }
 
-// Take follows a policy in every lane of env, which have not been stepped. The
+// Collect follows a policy in every lane of env, which have not been stepped. The
 // policy and what is counted number observations and actions from 0. The error
 // wraps framework.ErrUnsupported where these are not Discrete.
-func Take(ctx context.Context, env vector.Environment, lanes int, pi mdp.Policy, o Options) (*Sample, error) {
+func Collect(ctx context.Context, env vector.Environment, lanes int, pi mdp.Policy, o Config) (*Sample, error) {
 	spec := env.Spec()
 	observation, ok := spec.Observation.(space.Discrete)
 	action, discrete := spec.Action.(space.Discrete)
@@ -73,7 +73,7 @@ func Take(ctx context.Context, env vector.Environment, lanes int, pi mdp.Policy,
 	if err != nil {
 		return nil, err
 	}
-	t := &taker{
+	t := &collector{
 		observation: observation, action: action, options: o, seeds: seed.NewSource(o.Root, spec.ID), runs: make([]run, lanes),
 		sample: &Sample{Counts: counts, Rewards: make([]float64, lanes), Visits: make([][]float64, lanes)},
 		taken:  make([]float64, lanes),
@@ -114,9 +114,9 @@ func Take(ctx context.Context, env vector.Environment, lanes int, pi mdp.Policy,
 	return t.sample, nil
 }
 
-type taker struct {
+type collector struct {
 	observation, action space.Discrete
-	options             Options
+	options             Config
 	seeds               seed.Source
 	runs                []run
 	sample              *Sample
@@ -124,7 +124,7 @@ type taker struct {
 }
 
 // seed gives every lane as many seeds as it can need.
-func (t *taker) seed(in *vector.Rollout) {
+func (t *collector) seed(in *vector.Rollout) {
 	in.Seeds = in.Seeds[:0]
 	for i := range t.runs {
 		for k := range in.Episodes {
@@ -134,7 +134,7 @@ func (t *taker) seed(in *vector.Rollout) {
 }
 
 // see takes in step k of run i, entry e of what was rolled out.
-func (t *taker) see(i, k int, out *vector.Trajectories, e int) {
+func (t *collector) see(i, k int, out *vector.Trajectories, e int) {
 	r, next := &t.runs[i], int(out.Observations.Int64[e]-t.observation.Start)
 	if out.Signals[e] != vector.Continue {
 		if r.episode == 0 {
@@ -162,10 +162,10 @@ func (t *taker) see(i, k int, out *vector.Trajectories, e int) {
 	*r.last, r.at, r.ending = step, next, out.Terminated[e] || out.Truncated[e]
 }
 
-func (t *taker) count(x *transition) { t.sample.Counts.Update(x.s, x.a, x.reward, x.next) }
+func (t *collector) count(x *transition) { t.sample.Counts.Update(x.s, x.a, x.reward, x.next) }
 
 // finish counts the last steps and makes means of sums.
-func (t *taker) finish() {
+func (t *collector) finish() {
 	left := make([]bool, t.observation.N) // observations that a step leaves
 	for s := range left {
 		for a := range int(t.action.N) {

@@ -1,4 +1,4 @@
-package rollout_test
+package transitions_test
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/transitions"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
-	"github.com/rlrun/rlrun/framework/rollout"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
@@ -90,7 +90,7 @@ func open(t *testing.T, lanes int) vector.Environment {
 func TestTake(t *testing.T) {
 	const lanes, steps = 32, 4096
 	pi := mdp.Uniform{}
-	got, err := rollout.Take(t.Context(), open(t, lanes), lanes, pi, rollout.Options{Root: 1, Steps: steps})
+	got, err := transitions.Collect(t.Context(), open(t, lanes), lanes, pi, transitions.Config{Root: 1, Steps: steps})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,8 +160,8 @@ func TestTake(t *testing.T) {
 // It is the same through another process, whatever the number of lanes: run 3 is
 // run 3. Every observation that is reached is left, even in short runs.
 func TestTakeIsOfRuns(t *testing.T) {
-	take := func(env vector.Environment, lanes, first, steps int) *rollout.Sample {
-		s, err := rollout.Take(t.Context(), env, lanes, mdp.Constant(5, 1), rollout.Options{Root: 7, First: first, Steps: steps})
+	take := func(env vector.Environment, lanes, first, steps int) *transitions.Sample {
+		s, err := transitions.Collect(t.Context(), env, lanes, mdp.Constant(5, 1), transitions.Config{Root: 7, First: first, Steps: steps})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,14 +199,14 @@ func TestTakeIsOfRuns(t *testing.T) {
 }
 
 func TestTakeRefuses(t *testing.T) {
-	if _, err := rollout.Take(t.Context(), open(t, 2), 2, mdp.Uniform{}, rollout.Options{}); err == nil {
+	if _, err := transitions.Collect(t.Context(), open(t, 2), 2, mdp.Uniform{}, transitions.Config{}); err == nil {
 		t.Error("no steps are no error")
 	}
 	env, err := vector.Vectorize(func() (framework.Environment, error) { return boxed{}, nil }, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rollout.Take(t.Context(), env, 1, mdp.Uniform{}, rollout.Options{Steps: 1}); !errors.Is(err, framework.ErrUnsupported) {
+	if _, err := transitions.Collect(t.Context(), env, 1, mdp.Uniform{}, transitions.Config{Steps: 1}); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }
