@@ -62,8 +62,8 @@ func (p *pace) looked(call int, now time.Time) {
 
 // Run steps the batch until every lane has made its interactions, and returns an
 // outcome a lane. If environment and agent can both step lanes by themselves, Run uses
-// that. An error of environment or agent is returned with the number of calls made, or
-// of the steps of the lane. It wraps a *vector.LaneError if one lane caused it. A
+// that. An error of environment or agent is returned with the number of the call, from
+// 1. The first call begins the runs, and every other makes a step or begins an episode. It wraps a *vector.LaneError if one lane caused it. A
 // cancelled context ends the batch with its cause and no outcome.
 func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 	n := len(b.Runs)
@@ -141,11 +141,11 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 func (b *Batch) together(ctx context.Context, rec *recorder, actions *vector.Actions, feedback *vector.Feedback, call int) (stepped int, special bool, err error) {
 	if call > 0 {
 		if err := b.Agent.Step(ctx, feedback, &actions.Actions); err != nil {
-			return 0, false, fmt.Errorf("agent, call %d: %w", call, err)
+			return 0, false, fmt.Errorf("agent, call %d: %w", call+1, err)
 		}
 	}
 	if err := b.Environment.Step(ctx, actions, &feedback.TimeSteps); err != nil {
-		return 0, false, fmt.Errorf("environment, call %d: %w", call, err)
+		return 0, false, fmt.Errorf("environment, call %d: %w", call+1, err)
 	}
 	if call == 0 {
 		if err := rec.learnModels(ctx, b.Environment); err != nil {

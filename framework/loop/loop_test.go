@@ -196,7 +196,7 @@ func TestRunNamesTheFailingLane(t *testing.T) {
 	if !errors.As(err, &lane) || lane.Lane != 1 {
 		t.Fatalf("got %v, want an error that names lane 1", err)
 	}
-	if want := "environment, call 1: lane 1: out of order"; err.Error() != want {
+	if want := "environment, call 2: lane 1: out of order"; err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
 }

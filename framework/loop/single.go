@@ -88,7 +88,7 @@ func (x *single) lane(ctx context.Context, r *recorder, i, n, call int, actions 
 func blame(err error, call int) error {
 	var agent *vector.AgentError
 	if errors.As(err, &agent) {
-		return fmt.Errorf("agent, call %d: %w", call, agent.Err)
+		return fmt.Errorf("agent, call %d: %w", call+1, agent.Err)
 	}
-	return fmt.Errorf("environment, call %d: %w", call, err)
+	return fmt.Errorf("environment, call %d: %w", call+1, err)
 }

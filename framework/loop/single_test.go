@@ -190,8 +190,8 @@ func TestSingleLaneFails(t *testing.T) {
 		want  string
 	}{
 		// The first step of an episode is made together.
-		{func(w *walks, _ *drifters) { w.walks[1].failAt = 2 }, "environment, call 2: lane 1: out of order"},
-		{func(_ *walks, d *drifters) { d.failAt = 1 }, "agent, call 2: lane 0: at a loss"},
+		{func(w *walks, _ *drifters) { w.walks[1].failAt = 2 }, "environment, call 3: lane 1: out of order"},
+		{func(_ *walks, d *drifters) { d.failAt = 1 }, "agent, call 3: lane 0: at a loss"},
 	} {
 		b, w, d := laneBatch(t, []int{4, 5}, 100, nil)
 		tt.spoil(w, d)

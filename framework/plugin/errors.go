@@ -26,19 +26,17 @@ var (
 // is a sentinel of framework where one fits.
 type Error struct {
 	Plugin string   // as LaunchOptions.Name
-	Step   int      // number of the step call that failed, from 1; 0 in any other call
+	Step   int      // number of the instance's step call that failed, from 1; 0 in any other call
 	Err    error    // what went wrong
 	Stderr []string // what the process last wrote to its standard error
 }
 
 // Error says what went wrong in one line; what the process wrote follows,
-// indented, a line each.
+// indented, a line each. Step is left out: callers count calls, too, and know what a
+// call was for.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "plugin %s: ", e.Plugin)
-	if e.Step > 0 {
-		fmt.Fprintf(&b, "step %d: ", e.Step)
-	}
 	fmt.Fprint(&b, e.Err)
 	if len(e.Stderr) > 0 {
 		b.WriteString("; its standard error ended:")

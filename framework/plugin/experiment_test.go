@@ -181,35 +181,35 @@ func (e experimentFault) test(t *testing.T, part string, f faults, o plugin.Laun
 func TestFaultsInAnExperiment(t *testing.T) {
 	undisturbed := undisturbedRecords(t)
 	for _, e := range []experimentFault{
-		{"panic", false, []string{"step 4: lane 0: panic: out of cheese", "strike"}},
-		{"error", false, []string{"step 4: lane ", "no luck"}},
-		{"crash", true, []string{"step 4: lane 0: the process died (exit status 2)", "panic: in a goroutine of its own"}},
-		{"exit", false, []string{"step 4: lane 0: the process died (exit status 3)", "I give up"}},
-		{"kill", false, []string{"step 4: lane 0: the process died (signal: killed, ", "goodbye"}},
+		{"panic", false, []string{"lane 0: panic: out of cheese", "strike"}},
+		{"error", false, []string{"lane ", "no luck"}},
+		{"crash", true, []string{"lane 0: the process died (exit status 2)", "panic: in a goroutine of its own"}},
+		{"exit", false, []string{"lane 0: the process died (exit status 3)", "I give up"}},
+		{"kill", false, []string{"lane 0: the process died (signal: killed, ", "goodbye"}},
 		{"lie", false, []string{"the process died (exit status 3)"}},
-		{"nonsense", true, []string{"step 4: lane 0: the process died (exit status 3)"}},
-		{"copies: panic", true, []string{"step 4: lane 1: panic: out of cheese", "strike"}},
-		{"copies: crash", false, []string{"step 4: lane 1: the process died (exit status 2)", "panic: in a goroutine of its own"}},
-		{"copies: exit", true, []string{"step 4: lane 1: the process died (exit status 3)", "I give up"}},
-		{"copies: kill", false, []string{"step 4: lane 1: the process died (signal: killed, ", "goodbye"}},
-		{"copies: loop", true, []string{"step 4: lane 1: no answer within 1s"}},
-		{"copies: stop", false, []string{"step 4: lane 1: no answer within 1s"}},
-		{"copies: hog", true, []string{"step 4: lane 1: the process died (killed: ", "memory, its limit is 200 MiB", "still hungry"}},
-		{"loop", false, []string{"step 4: lane 0: no answer within 1s"}},
-		{"stop", true, []string{"step 4: lane 0: no answer within 1s"}},
-		{"hog", false, []string{"step 4: lane 0: the process died (killed: ", "memory, its limit is 200 MiB", "still hungry"}},
-		{"nan", false, []string{"step 4: lane ", "reward is NaN", "here it comes"}},
-		{"inf", false, []string{"step 4: lane ", "reward is +Inf", "here it comes"}},
-		{"outside", true, []string{"step 4: lane ", "not in discrete", "here it comes"}},
-		{"short", true, []string{"step 4: lane 0: invalid answer: ", "column of ", "here it comes"}},
-		{"wrong lane", true, []string{"step 4: lane 0: ", "it blames lane 1000 of", "here it comes"}},
-		{"duplicate", true, []string{"step 5: lane 0: protocol error: the reply is to step 4", "here it comes"}},
-		{"old step", false, []string{"step 4: lane 0: protocol error: the reply is to step 3", "here it comes"}},
-		{"early close", false, []string{"step 4: lane 0: protocol error: the plugin ended the stream", "here it comes"}},
-		{"status", false, []string{"step 4: lane 0: protocol error: ResourceExhausted: enough for today", "here it comes"}},
-		{"garbage", false, []string{"step 4: lane 0: protocol error: ", "failed to unmarshal", "here it comes"}},
-		{"empty", false, []string{"step 4: lane 0: protocol error: the reply is to step 0", "here it comes"}},
-		{"huge", false, []string{"step 4: lane 0: protocol error: ResourceExhausted: ", "larger than max", "here it comes"}},
+		{"nonsense", true, []string{"lane 0: the process died (exit status 3)"}},
+		{"copies: panic", true, []string{"lane 1: panic: out of cheese", "strike"}},
+		{"copies: crash", false, []string{"lane 1: the process died (exit status 2)", "panic: in a goroutine of its own"}},
+		{"copies: exit", true, []string{"lane 1: the process died (exit status 3)", "I give up"}},
+		{"copies: kill", false, []string{"lane 1: the process died (signal: killed, ", "goodbye"}},
+		{"copies: loop", true, []string{"lane 1: no answer within 1s"}},
+		{"copies: stop", false, []string{"lane 1: no answer within 1s"}},
+		{"copies: hog", true, []string{"lane 1: the process died (killed: ", "memory, its limit is 200 MiB", "still hungry"}},
+		{"loop", false, []string{"lane 0: no answer within 1s"}},
+		{"stop", true, []string{"lane 0: no answer within 1s"}},
+		{"hog", false, []string{"lane 0: the process died (killed: ", "memory, its limit is 200 MiB", "still hungry"}},
+		{"nan", false, []string{"lane ", "reward is NaN", "here it comes"}},
+		{"inf", false, []string{"lane ", "reward is +Inf", "here it comes"}},
+		{"outside", true, []string{"lane ", "not in discrete", "here it comes"}},
+		{"short", true, []string{"lane 0: invalid answer: ", "column of ", "here it comes"}},
+		{"wrong lane", true, []string{"lane 0: ", "it blames lane 1000 of", "here it comes"}},
+		{"duplicate", true, []string{"lane 0: protocol error: the reply is to step 4", "here it comes"}},
+		{"old step", false, []string{"lane 0: protocol error: the reply is to step 3", "here it comes"}},
+		{"early close", false, []string{"lane 0: protocol error: the plugin ended the stream", "here it comes"}},
+		{"status", false, []string{"lane 0: protocol error: ResourceExhausted: enough for today", "here it comes"}},
+		{"garbage", false, []string{"lane 0: protocol error: ", "failed to unmarshal", "here it comes"}},
+		{"empty", false, []string{"lane 0: protocol error: the reply is to step 0", "here it comes"}},
+		{"huge", false, []string{"lane 0: protocol error: ResourceExhausted: ", "larger than max", "here it comes"}},
 		{"noise", true, nil},
 		{"stdout", false, nil},
 		{"flood", false, nil},
@@ -250,8 +250,8 @@ func undisturbedRecords(t *testing.T) map[string]map[bool]map[result.Key]string 
 func TestDeathAtAnyStep(t *testing.T) {
 	undisturbed := undisturbedRecords(t)
 	where := map[bool]*regexp.Regexp{
-		false: regexp.MustCompile(`, call \d+: plugin faulty: step \d+: `),
-		true:  regexp.MustCompile(`, call \d+: plugin faulty: step \d+: lane \d: `),
+		false: regexp.MustCompile(`, call \d+: plugin faulty: `),
+		true:  regexp.MustCompile(`, call \d+: plugin faulty: lane \d: `),
 	}
 	rng := rand.New(rand.NewPCG(1, 0))
 	for k := range 12 {
@@ -265,7 +265,7 @@ func TestDeathAtAnyStep(t *testing.T) {
 			t.Parallel()
 			got := performIn(t, part, run, faults{Fault: fault, Step: step, Copies: copies}, plugin.LaunchOptions{})
 			bad := result.Key{Environment: "e", Agent: "a", Run: run}
-			if got[bad].Status != result.Failed || !where[copies].MatchString(got[bad].Error) || part == "environment" && !strings.Contains(got[bad].Error, fmt.Sprintf(", call %d: ", step)) {
+			if got[bad].Status != result.Failed || !where[copies].MatchString(got[bad].Error) || part == "environment" && !strings.Contains(got[bad].Error, fmt.Sprintf(", call %d: ", step+1)) {
 				t.Errorf("got %v: %s", got[bad].Status, got[bad].Error)
 			}
 			text := lines(got)

@@ -111,7 +111,7 @@ func (f stepFault) test(t *testing.T, p *plugin.Process, step func(t *testing.T,
 	if f.lane < 0 {
 		blamed = "lanes 0 to 3"
 	}
-	for _, part := range []string{fmt.Sprintf("plugin faulty: step %d: %s: ", struck, blamed), f.text} {
+	for _, part := range []string{fmt.Sprintf("plugin faulty: %s: ", blamed), f.text} {
 		if !strings.Contains(first, part) {
 			t.Errorf("no %q in the first line", part)
 		}

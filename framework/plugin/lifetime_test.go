@@ -156,7 +156,7 @@ func TestCancelledStep(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(100*time.Millisecond, func() { cancel(errors.New("interrupted")) })
-	if err := env.Step(ctx, in, &out); err == nil || !strings.Contains(err.Error(), "step 4: interrupted") {
+	if err := env.Step(ctx, in, &out); err == nil || !strings.Contains(err.Error(), "plugin faulty: interrupted") {
 		t.Errorf("got %v", err)
 	}
 	if err := env.Close(); err != nil {

@@ -103,10 +103,10 @@ func TestPythonFaultsInAnExperiment(t *testing.T) {
 	}
 	python, undisturbed := pythonCommand(t), undisturbedRecords(t)
 	for _, e := range []experimentFault{
-		{"exception", true, []string{"step 4: lane 1: RuntimeError: out of cheese", "faulty.py"}},
-		{"exit", true, []string{"step 4: lane 1: the process died (exit status 3)", "I give up"}},
-		{"loop", false, []string{"step 4: lane 1: no answer within 1s"}},
-		{"nan", false, []string{"step 4: lane 1: ", "reward is NaN"}},
+		{"exception", true, []string{"lane 1: RuntimeError: out of cheese", "faulty.py"}},
+		{"exit", true, []string{"lane 1: the process died (exit status 3)", "I give up"}},
+		{"loop", false, []string{"lane 1: no answer within 1s"}},
+		{"nan", false, []string{"lane 1: ", "reward is NaN"}},
 		{"none", true, nil},
 	} {
 		for part, records := range undisturbed {

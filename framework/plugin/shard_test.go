@@ -126,14 +126,14 @@ func TestShardAbilities(t *testing.T) {
 		for range 2 {
 			err := step(env, 10)
 			var l *vector.LaneError
-			if !errors.As(err, &l) || l.Lane != lane || !strings.Contains(err.Error(), fmt.Sprintf("plugin faulty: step 4: lane %d: no luck", lane)) {
+			if !errors.As(err, &l) || l.Lane != lane || !strings.Contains(err.Error(), fmt.Sprintf("plugin faulty: lane %d: no luck", lane)) {
 				t.Errorf("lane %d: got %v", lane, err)
 			}
 		}
 	}
 	crash := open(10, faults{Fault: "exit", Seeds: []uint64{7}})
 	for range 2 { // lane 7 is one of the last of three processes
-		if err := step(crash, 10); !errors.Is(err, plugin.ErrDied) || !strings.Contains(err.Error(), "step 4: lanes 6 to 9: the process died") {
+		if err := step(crash, 10); !errors.Is(err, plugin.ErrDied) || !strings.Contains(err.Error(), "lanes 6 to 9: the process died") {
 			t.Errorf("a process that dies: got %v", err)
 		}
 	}

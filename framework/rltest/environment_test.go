@@ -100,6 +100,9 @@ func (e *corridor) Step(_ context.Context, a space.Value) (framework.TimeStep, e
 	}
 	e.cell = min(max(e.cell+int(pace)*int(2*d-1), 0), 5)
 	ts := framework.TimeStep{Observation: e.observe(), Reward: -float64(pace) / 2, Terminated: e.cell == 5, Truncated: e.steps == 20}
+	if e.bug == "pays too much" && e.steps == 7 {
+		ts.Reward = 1.5
+	}
 	if e.bug == "pays NaN" && e.steps == 7 {
 		ts.Reward = math.NaN()
 	}
@@ -153,6 +156,7 @@ var brokenEnvironments = map[string][]Rule{
 	"spec changes":                 {SpecConstant},
 	"leaves its space":             {ObservationInSpace},
 	"pays NaN":                     {FiniteReward},
+	"pays too much":                {RewardInBounds},
 	"ignores its seed":             {SameSeedSameEpisode},
 	"remembers where it was":       {SameSeedSameEpisode},
 	"starts without a reset":       {NeedsResetFirst},

@@ -28,6 +28,8 @@ const (
 	ObservationInSpace Rule = "observation-in-space"
 	// FiniteReward: no reward is NaN or infinite.
 	FiniteReward Rule = "finite-reward"
+	// RewardInBounds: every reward is within the bounds that the spec declares.
+	RewardInBounds Rule = "reward-in-bounds"
 	// SameSeedSameEpisode: seed and actions determine an episode, whatever the
 	// environment was used for before.
 	SameSeedSameEpisode Rule = "same-seed-same-episode"

@@ -44,7 +44,7 @@ func CheckVectorEnvironment(ctx context.Context, open func(lanes int) (vector.En
 // vectorRules are the rules that are tried of lanes with a given spec.
 func vectorRules(spec *framework.Spec) []Rule {
 	rules := []Rule{
-		Works, SpecValid, SpecConstant, ObservationInSpace, FiniteReward, SameSeedSameEpisode, NeedsResetFirst,
+		Works, SpecValid, SpecConstant, ObservationInSpace, FiniteReward, RewardInBounds, SameSeedSameEpisode, NeedsResetFirst,
 		NeedsResetAfter, InvalidAction, ReturnsOwnSlices, InputUnchanged, NewEpisodeIsClean, FillsColumns,
 		IdleUntouched, LanesIndependent, NamesLane,
 	}
@@ -286,6 +286,13 @@ func (c *vectorCheck) judge(signal vector.Signal, out *vector.TimeSteps, i int) 
 		err = fmt.Errorf("lane %d: reward %v", i, r)
 	}
 	c.try(FiniteReward, err)
+	if low, high := vector.RewardLimits(&c.spec); signal == vector.Continue {
+		err = nil
+		if r < low || r > high {
+			err = fmt.Errorf("lane %d: reward %v, the spec's bounds are [%v, %v]", i, r, c.spec.RewardLow, c.spec.RewardHigh)
+		}
+		c.try(RewardInBounds, err)
+	}
 	c.try(ObservationInSpace, c.spec.Observation.Check(&out.Observations, i))
 	if c.spec.Continuing {
 		err = nil

@@ -2,6 +2,7 @@ package vector
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -9,11 +10,12 @@ import (
 
 // Check reports the first answer of an environment that breaks the contract, as
 // a *LaneError wrapping ErrInvalidAnswer. Such an answer is a reward that is
-// not finite, an observation outside its space, a first time step with a reward
+// not finite or outside the spec's bounds (up to rounding), an observation outside its space, a first time step with a reward
 // or a flag, or the end of an episode in an environment that has none. It
 // requires columns of the right length.
 func (t *TimeSteps) Check(spec *framework.Spec, signals []Signal) error {
 	discrete, fast := spec.Observation.(space.Discrete)
+	low, high := RewardLimits(spec)
 	for i, s := range signals {
 		if s == Idle {
 			continue
@@ -24,6 +26,8 @@ func (t *TimeSteps) Check(spec *framework.Spec, signals []Signal) error {
 			return invalid(i, "reward is %v, must be finite", r)
 		case s != Continue && (r != 0 || ended):
 			return invalid(i, "a new episode with reward %v, terminated %v, truncated %v; must be 0, false, false", r, t.Terminated[i], t.Truncated[i])
+		case s == Continue && !(low <= r && r <= high):
+			return invalid(i, "reward is %v, outside the bounds [%v, %v] that the environment declares", r, spec.RewardLow, spec.RewardHigh)
 		case ended && spec.Continuing:
 			return invalid(i, "the episode ended, but the environment says that none does")
 		}
@@ -35,6 +39,26 @@ func (t *TimeSteps) Check(spec *framework.Spec, signals []Signal) error {
 		}
 	}
 	return nil
+}
+
+// rounding is how far, relative to the larger bound, a reward may be outside its bounds.
+// It allows for rewards that are computed in float32.
+const rounding = 1e-6
+
+// RewardLimits returns the bounds of a spec's rewards with room for rounding; infinite if
+// it declares none.
+func RewardLimits(spec *framework.Spec) (low, high float64) {
+	low, high = spec.RewardLow, spec.RewardHigh
+	if low == 0 && high == 0 {
+		return math.Inf(-1), math.Inf(1)
+	}
+	scale := 0.0
+	for _, bound := range []float64{low, high} {
+		if !math.IsInf(bound, 0) {
+			scale = max(scale, math.Abs(bound))
+		}
+	}
+	return low - rounding*scale, high + rounding*scale
 }
 
 // CheckActions reports the first action of an agent that is not in the action

@@ -54,7 +54,18 @@ func TestTimeStepsCheck(t *testing.T) {
 		{"the end of an episode", Continue, func(o *TimeSteps, _ *framework.Spec) { o.Terminated[1], o.Truncated[1] = true, true }, ""},
 		{"NaN", Continue, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1] = math.NaN() }, "reward is NaN"},
 		{"infinite", Continue, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1] = math.Inf(-1) }, "reward is -Inf"},
-		{"the largest reward", Continue, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1] = math.MaxFloat64 }, ""},
+		{"the largest reward", Continue, func(o *TimeSteps, s *framework.Spec) { o.Rewards[1], s.RewardHigh = math.MaxFloat64, math.Inf(1) }, ""},
+		{"the smallest reward", Continue, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1] = -math.MaxFloat64 }, ""},
+		{"above the bounds", Continue, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1] = 1.001 }, "reward is 1.001, outside the bounds [-Inf, 1]"},
+		{"below the bounds", Continue, func(o *TimeSteps, s *framework.Spec) { o.Rewards[1], s.RewardLow = -0.25, 0 }, "reward is -0.25, outside the bounds [0, 1]"},
+		{"a bound in float32", Continue, func(o *TimeSteps, s *framework.Spec) { o.Rewards[1], s.RewardHigh = float64(float32(0.1)), 0.1 }, ""},
+		{"the sum of ten tenths", Continue, func(o *TimeSteps, _ *framework.Spec) {
+			for range 10 {
+				o.Rewards[1] += 0.1000000000000001
+			}
+		}, ""},
+		{"no bounds are declared", Continue, func(o *TimeSteps, s *framework.Spec) { o.Rewards[1], s.RewardLow, s.RewardHigh = 7, 0, 0 }, ""},
+		{"an idle lane outside", Idle, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1] = 2 }, ""},
 		{"outside", Continue, func(o *TimeSteps, _ *framework.Spec) { o.Observations.Float64[1] = 2 }, "observation: element 0 is 2"},
 		{"idle", Idle, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1], o.Observations.Float64[1] = math.NaN(), 9 }, ""},
 		{"a first step with a reward", NewRun, func(o *TimeSteps, _ *framework.Spec) { o.Rewards[1] = 1 }, "a new episode with reward 1"},

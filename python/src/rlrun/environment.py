@@ -22,7 +22,8 @@ class Spec:
     """What an environment is like. It does not change.
 
     ``reward_low`` and ``reward_high`` bound every reward, not only the expected ones;
-    infinite where no bound is known. ``continuing`` says that no episode ever ends.
+    infinite where no bound is known; if both are 0, none is declared. ``continuing``
+    says that no episode ever ends.
     ``id`` is filled in from the environment's class. ``steps`` is the number of steps
     of a run, over all its episodes, in the spec that an agent gets; 0 if it is not
     known. Environments leave it 0.
