@@ -4,6 +4,7 @@
 # make bench  the benchmarks behind docs/performance.md
 # make fuzz   every fuzz target for FUZZTIME (ten minutes)
 # make wheel  wheels that carry the program, for pip (PLATFORMS="linux/amd64" for some)
+# make dist   archives of the program for every platform, with checksums and completions
 # make image  a container image of rlrun (IMAGE=NAME), with docker, podman or neither
 # make generate-python  the generated code of the Python package
 
@@ -17,7 +18,7 @@ python = RLRUN_PYTHON=$(wildcard $(CURDIR)/python/.venv/bin/python)
 # Packages with goroutines of their own: the race detector looks at these.
 concurrent = ./framework/... ./cmd/...
 
-.PHONY: test ci lint generate full race same bench fuzz wheel image python generate-python
+.PHONY: test ci lint generate full race same bench fuzz wheel dist image python generate-python
 
 test: python
 	$(MAKE) --no-print-directory go-short
@@ -75,6 +76,11 @@ generate-python:
 
 wheel:
 	./python/wheels.sh $(PLATFORMS)
+
+# GoReleaser is run by its version, not as a tool of go.mod: its 300 modules would be
+# everybody's.
+dist:
+	$(GO) run github.com/goreleaser/goreleaser/v2@v2.14.0 release --snapshot --clean
 
 image:
 	./image.sh $(IMAGE)

@@ -44,9 +44,13 @@ func (f *faulty) Step(context.Context, space.Value) (framework.TimeStep, error) 
 	return framework.TimeStep{Observation: space.Value{}, Reward: 1}, nil
 }
 
-// serveFaulty is the main of a plugin's process.
+// serveFaulty is the main of a plugin's process. Its argument is what it requires.
 func serveFaulty() {
-	plugin.Serve(&vector.EnvironmentPlugin{
+	var requires string
+	if len(os.Args) > 1 {
+		requires = os.Args[1]
+	}
+	plugin.Serve(plugin.Requires(requires, &vector.EnvironmentPlugin{
 		Description: vector.Description{
 			ID: "test/faulty@1", Kind: vector.KindEnvironment, Doc: "Fails now and then.",
 			Params: json.RawMessage(`{"type": "object", "properties": {"dies": {"type": "boolean"}}, "additionalProperties": false}`),
@@ -62,5 +66,5 @@ func serveFaulty() {
 			}
 			return vector.Vectorize(func() (framework.Environment, error) { return &faulty{dies: p.Dies}, nil }, lanes)
 		},
-	})
+	}))
 }

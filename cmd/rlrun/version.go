@@ -5,16 +5,19 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/framework/plugin"
 )
 
 // build is what the binary knows of itself.
 type build struct {
 	Version  string `json:"version"`
+	Release  string `json:"release"` // what requirements of plugins are compared with
 	Revision string `json:"revision,omitempty"`
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
@@ -22,7 +25,7 @@ type build struct {
 }
 
 func readBuild() build {
-	b := build{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: "(devel)", Release: plugin.Release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -39,18 +42,29 @@ func readBuild() build {
 	return b
 }
 
-// String returns version, Go and platform in a line.
-func (b build) String() string { return fmt.Sprintf("%s (%s, %s)", b.Version, b.Go, b.Platform) }
+// String returns version, Go, platform and, where it is known, the commit in a line.
+func (b build) String() string {
+	about := []string{b.Go, b.Platform}
+	if b.Revision != "" {
+		about = append(about, "commit "+b.Revision)
+	}
+	if b.Modified {
+		about = append(about, "modified")
+	}
+	return fmt.Sprintf("%s (%s)", b.Version, strings.Join(about, ", "))
+}
 
 func newVersion(*host.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long: `Print the version of rlrun, the Go that built it and the platform.
+		Long: `Print the version of rlrun, the Go that built it, the platform and the commit that it
+was built from, if that is known.
 
---json: version, revision (of the source, if known), modified (whether the
-source differed from that revision), go, platform.`,
+--json: version, release (the version that requirements of plugins are compared
+with), revision (the commit, if known), modified (whether the source differed from
+that commit), go, platform.`,
 		Example: "  rlrun version\n  rlrun version --json",
 		Args:    cli.Arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -119,7 +119,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 		Logger:           o.Logger,
 		GRPCDialOptions:  wire.DialOptions(),
 	})
-	ctx, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, fmt.Errorf("%w within %v of its start", ErrTimeout, o.StartTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, fmt.Errorf("%w within %v of its start; limits.start allows more", ErrTimeout, o.StartTimeout))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = sub.Kill(ctx) })
 	p, err := connect(ctx, o, client, sub, t)
@@ -128,6 +128,13 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	}
 	if err == nil && o.Memory > 0 {
 		o.Logger.Debug("memory is limited", "by", sub.MemoryLimit())
+	}
+	if err == nil {
+		if refused := checkRequires(p.description.Requires, Release); refused != nil {
+			lanes.Close()
+			client.Kill()
+			return fail(refused)
+		}
 	}
 	if err == nil && stop() {
 		p.lanes = lanes

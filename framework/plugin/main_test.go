@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 		case "serve-environment":
 			plugin.Serve(faultyEnvironment())
 			return
+		case "serve-requiring":
+			plugin.Serve(plugin.Requires(os.Args[2], faultyEnvironment()))
+			return
 		case "serve-agent":
 			plugin.Serve(faultyAgent())
 			return

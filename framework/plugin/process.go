@@ -192,7 +192,7 @@ func call[Q, R any](ctx context.Context, p *Process, rpc func(context.Context, Q
 
 // timeout gives the process up.
 func (p *Process) timeout() {
-	p.end(fmt.Errorf("%w within %v", ErrTimeout, p.callTimeout))
+	p.end(fmt.Errorf("%w within %v; limits.call allows more", ErrTimeout, p.callTimeout))
 }
 
 // pipeLag is how long what a process wrote before it answered may need to come

@@ -14,8 +14,8 @@ import (
 	"github.com/rlrun/rlrun/internal/spelling"
 )
 
-// prefix begins the name of every plugin's executable on the search path.
-const prefix = "rlrun-plugin-"
+// Prefix begins the name of every plugin's executable on the search path.
+const Prefix = "rlrun-plugin-"
 
 // bridge begins a reference to an environment of Gymnasium: gymnasium:ID.
 const bridge = "gymnasium:"
@@ -45,13 +45,21 @@ type Found struct {
 // those of $PATH. getenv is os.Getenv.
 func DefaultFolders(getenv func(string) string) []string {
 	folders := filepath.SplitList(getenv("RLRUN_PLUGIN_PATH"))
-	if data := getenv("XDG_DATA_HOME"); data != "" {
-		folders = append(folders, filepath.Join(data, "rlrun", "plugins"))
-	} else if home := getenv("HOME"); home != "" {
-		folders = append(folders, filepath.Join(home, ".local", "share", "rlrun", "plugins"))
-	}
+	folders = append(folders, UserFolder(getenv))
 	folders = append(folders, filepath.SplitList(getenv("PATH"))...)
 	return slices.DeleteFunc(folders, func(f string) bool { return f == "" })
+}
+
+// UserFolder returns the folder of plugins that belongs to the user, rlrun/plugins in
+// the user's data folder ($XDG_DATA_HOME, ~/.local/share); "" if neither is known.
+func UserFolder(getenv func(string) string) string {
+	if data := getenv("XDG_DATA_HOME"); data != "" {
+		return filepath.Join(data, "rlrun", "plugins")
+	}
+	if home := getenv("HOME"); home != "" {
+		return filepath.Join(home, ".local", "share", "rlrun", "plugins")
+	}
+	return ""
 }
 
 // Resolve finds what a config's reference to a plugin stands for:
@@ -94,11 +102,11 @@ func (s Search) Resolve(reference string, args ...string) (Found, error) {
 		if err := executable(path); err != nil {
 			return found, fmt.Errorf("plugin %s: %w", reference, err)
 		}
-		found.Name, found.Command = strings.TrimPrefix(filepath.Base(path), prefix), path
+		found.Name, found.Command = strings.TrimPrefix(filepath.Base(path), Prefix), path
 		return found, nil
 	}
 	for _, folder := range s.Folders {
-		path := filepath.Join(folder, prefix+reference)
+		path := filepath.Join(folder, Prefix+reference)
 		if executable(path) == nil {
 			found.Command = path
 			return found, nil
@@ -150,7 +158,7 @@ func (s Search) missing(name string) error {
 		hint = "none is bundled"
 	}
 	return fmt.Errorf("no plugin %q: it is not bundled, and there is no executable %s%s in %s; %s",
-		name, prefix, name, where(s.Folders), hint)
+		name, Prefix, name, where(s.Folders), hint)
 }
 
 // where lists folders, in brief.
@@ -181,7 +189,7 @@ func (s Search) List() []Found {
 			continue // $PATH may name folders that do not exist
 		}
 		for _, e := range entries {
-			name, ok := strings.CutPrefix(e.Name(), prefix)
+			name, ok := strings.CutPrefix(e.Name(), Prefix)
 			path := filepath.Join(folder, e.Name())
 			if !ok || name == "" || seen[name] || executable(path) != nil {
 				continue

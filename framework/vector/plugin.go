@@ -31,6 +31,9 @@ type Description struct {
 	// Breaks names the laws of agents (framework/rltest) that the agent breaks by
 	// design, each with the reason.
 	Breaks map[string]string `json:"breaks,omitempty"`
+	// Requires is the oldest rlrun that the plugin works with, "rlrun >= 0.2.0"; any if
+	// empty.
+	Requires string `json:"requires,omitempty"`
 }
 
 // Plugin provides environments or agents. Local plugins (EnvironmentPlugin,

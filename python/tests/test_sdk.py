@@ -187,6 +187,19 @@ def test_description() -> None:
     assert p["inner"]["properties"]["depth"] == {"type": "integer", "default": 3}
 
 
+def test_requirements_are_described() -> None:
+    class Newer(Sample):
+        requires = "rlrun >= 0.2"
+
+    class Wrong(Sample):
+        requires = "0.2"
+
+    assert ClassPlugin(Newer).description.requires == "rlrun >= 0.2"
+    assert ClassPlugin(Sample).description.requires == ""
+    with pytest.raises(TypeError, match=r'Wrong.requires is .0\.2.; it must read "rlrun >= 0\.2\.0"'):
+        ClassPlugin(Wrong)
+
+
 def test_params_are_read() -> None:
     got = params.build(
         Sample, b'{"size": 3.0, "rate": 1, "kind": "b", "sizes": [4], "limit": 7, "inner": {"depth": 1}}'

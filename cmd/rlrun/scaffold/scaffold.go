@@ -18,6 +18,9 @@ import (
 	"strings"
 	"text/template"
 
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
@@ -49,6 +52,26 @@ func (Project) Go() string { return "1.26" }
 
 // Module is the name of the Python module.
 func (p Project) Module() string { return "rlrun_plugin_" + strings.ReplaceAll(p.Name, "-", "_") }
+
+// PythonRequirement is the Python package of the project's rlrun, as pip wants it. A
+// commit between releases stands for the release before it.
+func (p Project) PythonRequirement() string {
+	if p.Replace != "" {
+		return "rlrun @ " + p.PythonURL()
+	}
+	version := p.Version
+	if module.IsPseudoVersion(version) {
+		version, _ = module.PseudoVersionBase(version)
+	}
+	release := strings.TrimSuffix(semver.Canonical(version), semver.Prerelease(version))
+	switch {
+	case release == "":
+		return "rlrun"
+	case semver.Prerelease(version) != "":
+		return "rlrun>=" + release[1:] + ".dev0"
+	}
+	return "rlrun>=" + release[1:]
+}
 
 // PythonURL is where pip finds the SDK in the checkout.
 func (p Project) PythonURL() string {

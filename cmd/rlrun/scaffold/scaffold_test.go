@@ -61,6 +61,23 @@ func TestReplacePaths(t *testing.T) {
 	}
 }
 
+// A Python project asks for the release that it was made by, or the one before a commit.
+func TestPythonRequirement(t *testing.T) {
+	for version, want := range map[string]string{
+		"v0.3.1":                               "rlrun>=0.3.1",
+		"v0.3.2-0.20261123221409-6d87875aa111": "rlrun>=0.3.1",
+		"v0.0.0-20261123221409-6d87875aa111":   "rlrun",
+		"v1.0.0-rc.1":                          "rlrun>=1.0.0.dev0",
+	} {
+		if got := (Project{Version: version}).PythonRequirement(); got != want {
+			t.Errorf("%s: %s, want %s", version, got, want)
+		}
+	}
+	if got := (Project{Version: "v0.0.0", Replace: "/src"}).PythonRequirement(); got != "rlrun @ file:///src/python" {
+		t.Errorf("a checkout: %s", got)
+	}
+}
+
 func TestValidate(t *testing.T) {
 	good := Project{Name: "grid-2", Namespace: "me", Kind: vector.KindAgent, Language: Go}
 	if err := good.Validate(); err != nil {

@@ -20,6 +20,7 @@ import grpc
 import numpy as np
 from numpy.typing import NDArray
 
+import rlrun
 from rlrun import _goplugin, _socket, errors, spaces
 from rlrun._lanes import CONTINUE, NEW_EPISODE, NEW_RUN
 from rlrun._pb import goplugin_pb2, plugin_pb2_grpc
@@ -170,6 +171,10 @@ class Process:
         )(goplugin_pb2.Empty())
         threading.Thread(target=self._drain, args=(self._stdio,), daemon=True).start()
         self.description: pb.DescribeReply = self.call(self.stub.Describe, pb.DescribeRequest())
+        newest = [int(part) for part in rlrun.__version__.split(".")]
+        oldest = [int(part) for part in re.findall(r"\d+", self.description.requires)]
+        if oldest > newest:
+            raise self._failure(f"it requires {self.description.requires}, this is rlrun {rlrun.__version__}")
 
     def _drain(self, stream: Iterator[Any]) -> None:
         try:

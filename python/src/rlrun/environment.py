@@ -154,6 +154,9 @@ class _Described:
     id: ClassVar[str]
     """namespace/name@version, in lower case. Another version has other random numbers."""
 
+    requires: ClassVar[str] = ""
+    """The oldest rlrun that it works with, ``"rlrun >= 0.2.0"``. An older one refuses it. Empty: any."""
+
     metrics: Sequence[Metric] = ()
     """Metrics of its own. A class that has some overrides measure."""
 

@@ -34,6 +34,7 @@ THREADS = 4096
 """How many streams can be open at once: each holds a thread for life."""
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*@[0-9A-Za-z.+-]+")
+_REQUIRES = re.compile(r"(rlrun\s*>=\s*\d+(\.\d+){0,2})?")
 
 Kind = type[Environment] | type[VectorEnvironment] | type[Agent] | type[VectorAgent]
 
@@ -49,6 +50,8 @@ class ClassPlugin:
             raise TypeError(
                 f'{cls.__name__}.id is {identity!r}; it must read namespace/name@version in lower case, "me/walk@1"'
             )
+        if not _REQUIRES.fullmatch(cls.requires):
+            raise TypeError(f'{cls.__name__}.requires is {cls.requires!r}; it must read "rlrun >= 0.2.0"')
         self.cls = cls
         environment = issubclass(cls, (Environment, VectorEnvironment))
         doc = inspect.cleandoc(cls.__doc__ or "")
@@ -58,6 +61,7 @@ class ClassPlugin:
             doc=" ".join(doc.split("\n\n")[0].split()) or cls.__name__,
             params=json.dumps(params.schema(cls)).encode(),
             capabilities=_capabilities(cls),
+            requires=cls.requires,
         )
 
     def environment(self, data: bytes) -> VectorEnvironment:

@@ -213,12 +213,12 @@ _DTYPES = {"float64": pb.DTYPE_FLOAT64, "float32": pb.DTYPE_FLOAT32, "uint8": pb
 def to_proto(space: Space) -> pb.Space:
     """Return a space as a message."""
     if isinstance(space, Discrete):
-        return pb.Space(discrete=pb.Discrete(n=space.n, start=space.start))
+        return pb.Space(discrete=pb.DiscreteSpace(n=space.n, start=space.start))
     if isinstance(space, MultiDiscrete):
-        return pb.Space(multi_discrete=pb.MultiDiscrete(nvec=space.nvec))
+        return pb.Space(multi_discrete=pb.MultiDiscreteSpace(nvec=space.nvec))
     if isinstance(space, Box):
         low, high = (_brief(b) for b in (space.low, space.high))
-        return pb.Space(box=pb.Box(low=low, high=high, shape=space.shape, dtype=_DTYPES[space.dtype.name]))
+        return pb.Space(box=pb.BoxSpace(low=low, high=high, shape=space.shape, dtype=_DTYPES[space.dtype.name]))
     raise TypeError(f"{space!r} is no space; must be rlrun.Discrete, rlrun.MultiDiscrete or rlrun.Box")
 
 

@@ -22,6 +22,9 @@ func printDescription(w io.Writer, d vector.Description) error {
 	if len(d.Capabilities) > 0 {
 		fmt.Fprintf(w, "Capabilities: %s\n", strings.Join(d.Capabilities, ", "))
 	}
+	if d.Requires != "" {
+		fmt.Fprintf(w, "Requires: %s\n", d.Requires)
+	}
 	if len(d.Breaks) > 0 {
 		fmt.Fprintln(w, "Breaks by design (laws of agents, docs/agents.md):")
 		for _, law := range slices.Sorted(maps.Keys(d.Breaks)) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/mod/semver"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/scaffold"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -39,9 +40,9 @@ func newNew(app *host.App) *cobra.Command {
 tests, and keeps every rule. Change it into your own. NAME consists of lower-case
 letters, digits and hyphens; the folder must not exist.
 
-Go projects require the release of this rlrun. With --replace DIR they, and Python
-projects, use a checkout of rlrun. This is the default if this rlrun was built from
-a checkout.
+Projects require the version of this rlrun. With --replace DIR they use a checkout of
+rlrun. This is the default if this rlrun was built from a checkout that is still
+there.
 
 --json: folder, files, plugin (how a config in the folder names it), next (the
 commands to try there).`,
@@ -138,14 +139,23 @@ func source(replace string) (version, checkout string, err error) {
 		}
 		return "v0.0.0", dir, nil
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Sum != "" { // from a release
+	info, ok := debug.ReadBuildInfo()
+	if ok && info.Main.Sum != "" { // of go install
 		return info.Main.Version, "", nil
 	}
 	_, file, _, _ := runtime.Caller(0)
 	if dir := filepath.Join(file, "../../../../.."); filepath.IsAbs(dir) && isSource(dir) {
 		return "v0.0.0", dir, nil
 	}
+	if ok && published(info.Main.Version) { // of a wheel or an archive
+		return info.Main.Version, "", nil
+	}
 	return "", "", errors.New("this rlrun is no release, and the checkout it was built from is not here: name one with --replace DIR")
+}
+
+// published reports whether a version names a commit, as tags and pseudo-versions do.
+func published(version string) bool {
+	return semver.IsValid(version) && !strings.HasSuffix(version, "+dirty")
 }
 
 // isSource reports whether dir is the top of a checkout of rlrun.

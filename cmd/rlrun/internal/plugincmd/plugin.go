@@ -32,7 +32,7 @@ command such as "python grid.py". gymnasium:ID is an environment of Gymnasium,
 if python3, or the interpreter that $RLRUN_PYTHON names, has the package rlrun.`,
 		Example: "  rlrun plugin list\n  rlrun plugin inspect bernoulli-bandit",
 	}
-	return cli.Group(cmd, newList(app), newInspect(app), newCheck(app), newPlay(app), newNew(app), newLock(app), newServe(app))
+	return cli.Group(cmd, newList(app), newInspect(app), newCheck(app), newPlay(app), newNew(app), newInstall(app), newLock(app), newServe(app))
 }
 
 func newList(app *host.App) *cobra.Command {
@@ -139,7 +139,7 @@ func newInspect(app *host.App) *cobra.Command {
 		Long: `Print the description of a plugin: its id, whether it is an environment or an
 agent, its optional capabilities, and its parameters with ranges and defaults.
 
---json: {id, kind, doc, params, capabilities}; params is a JSON schema.`,
+--json: {id, kind, doc, params, capabilities, requires}; params is a JSON schema.`,
 		Example: "  rlrun plugin inspect bernoulli-bandit\n  rlrun plugin inspect python -- grid.py\n  rlrun plugin inspect ./rlrun-plugin-grid --json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

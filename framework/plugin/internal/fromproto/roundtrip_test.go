@@ -178,8 +178,8 @@ func TestSpec(t *testing.T) {
 }
 
 func TestSpecIsValidated(t *testing.T) {
-	discrete := &pb.Space{Kind: &pb.Space_Discrete{Discrete: &pb.Discrete{N: 2}}}
-	box := func(b *pb.Box) *pb.Space { return &pb.Space{Kind: &pb.Space_Box{Box: b}} }
+	discrete := &pb.Space{Kind: &pb.Space_Discrete{Discrete: &pb.DiscreteSpace{N: 2}}}
+	box := func(b *pb.BoxSpace) *pb.Space { return &pb.Space{Kind: &pb.Space_Box{Box: b}} }
 	for _, tt := range []struct {
 		name string
 		spec *pb.Spec
@@ -189,9 +189,9 @@ func TestSpecIsValidated(t *testing.T) {
 		{"no id", &pb.Spec{Observation: discrete, Action: discrete}, "id"},
 		{"no action space", &pb.Spec{Id: "a", Observation: discrete}, "action space: missing"},
 		{"empty space", &pb.Spec{Id: "a", Observation: &pb.Space{Kind: &pb.Space_Discrete{}}, Action: discrete}, "n = 0"},
-		{"no dtype", &pb.Spec{Id: "a", Observation: box(&pb.Box{Low: []float64{0}, High: []float64{1}}), Action: discrete}, "element type"},
-		{"no bounds", &pb.Spec{Id: "a", Observation: box(&pb.Box{Dtype: pb.DType_DTYPE_UINT8}), Action: discrete}, "low"},
-		{"vast shape", &pb.Spec{Id: "a", Observation: box(&pb.Box{Dtype: pb.DType_DTYPE_UINT8, Low: []float64{0}, High: []float64{1}, Shape: []int64{1 << 40, 1 << 40}}), Action: discrete}, "more than"},
+		{"no dtype", &pb.Spec{Id: "a", Observation: box(&pb.BoxSpace{Low: []float64{0}, High: []float64{1}}), Action: discrete}, "element type"},
+		{"no bounds", &pb.Spec{Id: "a", Observation: box(&pb.BoxSpace{Dtype: pb.DType_DTYPE_UINT8}), Action: discrete}, "low"},
+		{"vast shape", &pb.Spec{Id: "a", Observation: box(&pb.BoxSpace{Dtype: pb.DType_DTYPE_UINT8, Low: []float64{0}, High: []float64{1}, Shape: []int64{1 << 40, 1 << 40}}), Action: discrete}, "more than"},
 		{"reward bounds", &pb.Spec{Id: "a", Observation: discrete, Action: discrete, RewardLow: 1}, "reward bounds"},
 		{"reward bound NaN", &pb.Spec{Id: "a", Observation: discrete, Action: discrete, RewardHigh: math.NaN()}, "reward bounds"},
 	} {

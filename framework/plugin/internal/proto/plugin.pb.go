@@ -273,7 +273,10 @@ type DescribeReply struct {
 	Sources map[string]string `protobuf:"bytes,6,rep,name=sources,proto3" json:"sources,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The laws of agents (framework/rltest) that the agent breaks by design, each with
 	// the reason.
-	Breaks        map[string]string `protobuf:"bytes,7,rep,name=breaks,proto3" json:"breaks,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Breaks map[string]string `protobuf:"bytes,7,rep,name=breaks,proto3" json:"breaks,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The oldest rlrun that the plugin works with, "rlrun >= 0.2.0". An older host refuses
+	// the plugin. Empty: any.
+	Requires      string `protobuf:"bytes,8,opt,name=requires,proto3" json:"requires,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -355,6 +358,13 @@ func (x *DescribeReply) GetBreaks() map[string]string {
 		return x.Breaks
 	}
 	return nil
+}
+
+func (x *DescribeReply) GetRequires() string {
+	if x != nil {
+		return x.Requires
+	}
+	return ""
 }
 
 // Spec describes an environment. It does not change.
@@ -456,7 +466,8 @@ func (x *Spec) GetSteps() uint64 {
 	return 0
 }
 
-// Space is a set of values; names and semantics are Gymnasium's.
+// Space is a set of values; names and semantics are Gymnasium's. The names of its
+// messages end in Space, because Box and the like are words of many languages.
 type Space struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Kind:
@@ -506,7 +517,7 @@ func (x *Space) GetKind() isSpace_Kind {
 	return nil
 }
 
-func (x *Space) GetDiscrete() *Discrete {
+func (x *Space) GetDiscrete() *DiscreteSpace {
 	if x != nil {
 		if x, ok := x.Kind.(*Space_Discrete); ok {
 			return x.Discrete
@@ -515,7 +526,7 @@ func (x *Space) GetDiscrete() *Discrete {
 	return nil
 }
 
-func (x *Space) GetMultiDiscrete() *MultiDiscrete {
+func (x *Space) GetMultiDiscrete() *MultiDiscreteSpace {
 	if x != nil {
 		if x, ok := x.Kind.(*Space_MultiDiscrete); ok {
 			return x.MultiDiscrete
@@ -524,7 +535,7 @@ func (x *Space) GetMultiDiscrete() *MultiDiscrete {
 	return nil
 }
 
-func (x *Space) GetBox() *Box {
+func (x *Space) GetBox() *BoxSpace {
 	if x != nil {
 		if x, ok := x.Kind.(*Space_Box); ok {
 			return x.Box
@@ -538,15 +549,15 @@ type isSpace_Kind interface {
 }
 
 type Space_Discrete struct {
-	Discrete *Discrete `protobuf:"bytes,1,opt,name=discrete,proto3,oneof"`
+	Discrete *DiscreteSpace `protobuf:"bytes,1,opt,name=discrete,proto3,oneof"`
 }
 
 type Space_MultiDiscrete struct {
-	MultiDiscrete *MultiDiscrete `protobuf:"bytes,2,opt,name=multi_discrete,json=multiDiscrete,proto3,oneof"`
+	MultiDiscrete *MultiDiscreteSpace `protobuf:"bytes,2,opt,name=multi_discrete,json=multiDiscrete,proto3,oneof"`
 }
 
 type Space_Box struct {
-	Box *Box `protobuf:"bytes,3,opt,name=box,proto3,oneof"`
+	Box *BoxSpace `protobuf:"bytes,3,opt,name=box,proto3,oneof"`
 }
 
 func (*Space_Discrete) isSpace_Kind() {}
@@ -555,8 +566,8 @@ func (*Space_MultiDiscrete) isSpace_Kind() {}
 
 func (*Space_Box) isSpace_Kind() {}
 
-// Discrete is the set {start, …, start+n−1}: one integer a lane in a column.
-type Discrete struct {
+// DiscreteSpace is the set {start, …, start+n−1}: one integer a lane in a column.
+type DiscreteSpace struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	N             int64                  `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
 	Start         int64                  `protobuf:"varint,2,opt,name=start,proto3" json:"start,omitempty"`
@@ -564,20 +575,20 @@ type Discrete struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Discrete) Reset() {
-	*x = Discrete{}
+func (x *DiscreteSpace) Reset() {
+	*x = DiscreteSpace{}
 	mi := &file_plugin_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Discrete) String() string {
+func (x *DiscreteSpace) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Discrete) ProtoMessage() {}
+func (*DiscreteSpace) ProtoMessage() {}
 
-func (x *Discrete) ProtoReflect() protoreflect.Message {
+func (x *DiscreteSpace) ProtoReflect() protoreflect.Message {
 	mi := &file_plugin_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -589,48 +600,48 @@ func (x *Discrete) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Discrete.ProtoReflect.Descriptor instead.
-func (*Discrete) Descriptor() ([]byte, []int) {
+// Deprecated: Use DiscreteSpace.ProtoReflect.Descriptor instead.
+func (*DiscreteSpace) Descriptor() ([]byte, []int) {
 	return file_plugin_proto_rawDescGZIP(), []int{5}
 }
 
-func (x *Discrete) GetN() int64 {
+func (x *DiscreteSpace) GetN() int64 {
 	if x != nil {
 		return x.N
 	}
 	return 0
 }
 
-func (x *Discrete) GetStart() int64 {
+func (x *DiscreteSpace) GetStart() int64 {
 	if x != nil {
 		return x.Start
 	}
 	return 0
 }
 
-// MultiDiscrete is the product of the sets {0, …, nvec[i]−1}: as many integers
+// MultiDiscreteSpace is the product of the sets {0, …, nvec[i]−1}: as many integers
 // a lane as nvec has entries.
-type MultiDiscrete struct {
+type MultiDiscreteSpace struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Nvec          []int64                `protobuf:"varint,1,rep,packed,name=nvec,proto3" json:"nvec,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *MultiDiscrete) Reset() {
-	*x = MultiDiscrete{}
+func (x *MultiDiscreteSpace) Reset() {
+	*x = MultiDiscreteSpace{}
 	mi := &file_plugin_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *MultiDiscrete) String() string {
+func (x *MultiDiscreteSpace) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*MultiDiscrete) ProtoMessage() {}
+func (*MultiDiscreteSpace) ProtoMessage() {}
 
-func (x *MultiDiscrete) ProtoReflect() protoreflect.Message {
+func (x *MultiDiscreteSpace) ProtoReflect() protoreflect.Message {
 	mi := &file_plugin_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -642,22 +653,22 @@ func (x *MultiDiscrete) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use MultiDiscrete.ProtoReflect.Descriptor instead.
-func (*MultiDiscrete) Descriptor() ([]byte, []int) {
+// Deprecated: Use MultiDiscreteSpace.ProtoReflect.Descriptor instead.
+func (*MultiDiscreteSpace) Descriptor() ([]byte, []int) {
 	return file_plugin_proto_rawDescGZIP(), []int{6}
 }
 
-func (x *MultiDiscrete) GetNvec() []int64 {
+func (x *MultiDiscreteSpace) GetNvec() []int64 {
 	if x != nil {
 		return x.Nvec
 	}
 	return nil
 }
 
-// Box is the set of arrays of the given shape, in row-major order, with
+// BoxSpace is the set of arrays of the given shape, in row-major order, with
 // low ≤ x ≤ high elementwise. low and high hold one entry an element, or one
 // for all.
-type Box struct {
+type BoxSpace struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Low           []float64              `protobuf:"fixed64,1,rep,packed,name=low,proto3" json:"low,omitempty"`
 	High          []float64              `protobuf:"fixed64,2,rep,packed,name=high,proto3" json:"high,omitempty"`
@@ -667,20 +678,20 @@ type Box struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Box) Reset() {
-	*x = Box{}
+func (x *BoxSpace) Reset() {
+	*x = BoxSpace{}
 	mi := &file_plugin_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Box) String() string {
+func (x *BoxSpace) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Box) ProtoMessage() {}
+func (*BoxSpace) ProtoMessage() {}
 
-func (x *Box) ProtoReflect() protoreflect.Message {
+func (x *BoxSpace) ProtoReflect() protoreflect.Message {
 	mi := &file_plugin_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -692,33 +703,33 @@ func (x *Box) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Box.ProtoReflect.Descriptor instead.
-func (*Box) Descriptor() ([]byte, []int) {
+// Deprecated: Use BoxSpace.ProtoReflect.Descriptor instead.
+func (*BoxSpace) Descriptor() ([]byte, []int) {
 	return file_plugin_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *Box) GetLow() []float64 {
+func (x *BoxSpace) GetLow() []float64 {
 	if x != nil {
 		return x.Low
 	}
 	return nil
 }
 
-func (x *Box) GetHigh() []float64 {
+func (x *BoxSpace) GetHigh() []float64 {
 	if x != nil {
 		return x.High
 	}
 	return nil
 }
 
-func (x *Box) GetShape() []int64 {
+func (x *BoxSpace) GetShape() []int64 {
 	if x != nil {
 		return x.Shape
 	}
 	return nil
 }
 
-func (x *Box) GetDtype() DType {
+func (x *BoxSpace) GetDtype() DType {
 	if x != nil {
 		return x.Dtype
 	}
@@ -2559,7 +2570,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\amessage\x18\x03 \x01(\tR\amessageB\a\n" +
 	"\x05_lane\"+\n" +
 	"\x0fDescribeRequest\x12\x18\n" +
-	"\asources\x18\x01 \x01(\bR\asources\"\x83\x03\n" +
+	"\asources\x18\x01 \x01(\bR\asources\"\x9f\x03\n" +
 	"\rDescribeReply\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x10\n" +
@@ -2567,7 +2578,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x06params\x18\x04 \x01(\fR\x06params\x12\"\n" +
 	"\fcapabilities\x18\x05 \x03(\tR\fcapabilities\x12E\n" +
 	"\asources\x18\x06 \x03(\v2+.rlrun.plugin.v1.DescribeReply.SourcesEntryR\asources\x12B\n" +
-	"\x06breaks\x18\a \x03(\v2*.rlrun.plugin.v1.DescribeReply.BreaksEntryR\x06breaks\x1a:\n" +
+	"\x06breaks\x18\a \x03(\v2*.rlrun.plugin.v1.DescribeReply.BreaksEntryR\x06breaks\x12\x1a\n" +
+	"\brequires\x18\b \x01(\tR\brequires\x1a:\n" +
 	"\fSourcesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
@@ -2585,18 +2597,18 @@ const file_plugin_proto_rawDesc = "" +
 	"\n" +
 	"continuing\x18\x06 \x01(\bR\n" +
 	"continuing\x12\x14\n" +
-	"\x05steps\x18\a \x01(\x04R\x05steps\"\xbb\x01\n" +
-	"\x05Space\x127\n" +
-	"\bdiscrete\x18\x01 \x01(\v2\x19.rlrun.plugin.v1.DiscreteH\x00R\bdiscrete\x12G\n" +
-	"\x0emulti_discrete\x18\x02 \x01(\v2\x1e.rlrun.plugin.v1.MultiDiscreteH\x00R\rmultiDiscrete\x12(\n" +
-	"\x03box\x18\x03 \x01(\v2\x14.rlrun.plugin.v1.BoxH\x00R\x03boxB\x06\n" +
-	"\x04kind\".\n" +
-	"\bDiscrete\x12\f\n" +
+	"\x05steps\x18\a \x01(\x04R\x05steps\"\xca\x01\n" +
+	"\x05Space\x12<\n" +
+	"\bdiscrete\x18\x01 \x01(\v2\x1e.rlrun.plugin.v1.DiscreteSpaceH\x00R\bdiscrete\x12L\n" +
+	"\x0emulti_discrete\x18\x02 \x01(\v2#.rlrun.plugin.v1.MultiDiscreteSpaceH\x00R\rmultiDiscrete\x12-\n" +
+	"\x03box\x18\x03 \x01(\v2\x19.rlrun.plugin.v1.BoxSpaceH\x00R\x03boxB\x06\n" +
+	"\x04kind\"3\n" +
+	"\rDiscreteSpace\x12\f\n" +
 	"\x01n\x18\x01 \x01(\x03R\x01n\x12\x14\n" +
-	"\x05start\x18\x02 \x01(\x03R\x05start\"#\n" +
-	"\rMultiDiscrete\x12\x12\n" +
-	"\x04nvec\x18\x01 \x03(\x03R\x04nvec\"o\n" +
-	"\x03Box\x12\x10\n" +
+	"\x05start\x18\x02 \x01(\x03R\x05start\"(\n" +
+	"\x12MultiDiscreteSpace\x12\x12\n" +
+	"\x04nvec\x18\x01 \x03(\x03R\x04nvec\"t\n" +
+	"\bBoxSpace\x12\x10\n" +
 	"\x03low\x18\x01 \x03(\x01R\x03low\x12\x12\n" +
 	"\x04high\x18\x02 \x03(\x01R\x04high\x12\x14\n" +
 	"\x05shape\x18\x03 \x03(\x03R\x05shape\x12,\n" +
@@ -2787,9 +2799,9 @@ var file_plugin_proto_goTypes = []any{
 	(*DescribeReply)(nil),          // 4: rlrun.plugin.v1.DescribeReply
 	(*Spec)(nil),                   // 5: rlrun.plugin.v1.Spec
 	(*Space)(nil),                  // 6: rlrun.plugin.v1.Space
-	(*Discrete)(nil),               // 7: rlrun.plugin.v1.Discrete
-	(*MultiDiscrete)(nil),          // 8: rlrun.plugin.v1.MultiDiscrete
-	(*Box)(nil),                    // 9: rlrun.plugin.v1.Box
+	(*DiscreteSpace)(nil),          // 7: rlrun.plugin.v1.DiscreteSpace
+	(*MultiDiscreteSpace)(nil),     // 8: rlrun.plugin.v1.MultiDiscreteSpace
+	(*BoxSpace)(nil),               // 9: rlrun.plugin.v1.BoxSpace
 	(*OpenEnvironmentRequest)(nil), // 10: rlrun.plugin.v1.OpenEnvironmentRequest
 	(*OpenEnvironmentReply)(nil),   // 11: rlrun.plugin.v1.OpenEnvironmentReply
 	(*Metric)(nil),                 // 12: rlrun.plugin.v1.Metric
@@ -2826,10 +2838,10 @@ var file_plugin_proto_depIdxs = []int32{
 	38, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
 	6,  // 3: rlrun.plugin.v1.Spec.observation:type_name -> rlrun.plugin.v1.Space
 	6,  // 4: rlrun.plugin.v1.Spec.action:type_name -> rlrun.plugin.v1.Space
-	7,  // 5: rlrun.plugin.v1.Space.discrete:type_name -> rlrun.plugin.v1.Discrete
-	8,  // 6: rlrun.plugin.v1.Space.multi_discrete:type_name -> rlrun.plugin.v1.MultiDiscrete
-	9,  // 7: rlrun.plugin.v1.Space.box:type_name -> rlrun.plugin.v1.Box
-	1,  // 8: rlrun.plugin.v1.Box.dtype:type_name -> rlrun.plugin.v1.DType
+	7,  // 5: rlrun.plugin.v1.Space.discrete:type_name -> rlrun.plugin.v1.DiscreteSpace
+	8,  // 6: rlrun.plugin.v1.Space.multi_discrete:type_name -> rlrun.plugin.v1.MultiDiscreteSpace
+	9,  // 7: rlrun.plugin.v1.Space.box:type_name -> rlrun.plugin.v1.BoxSpace
+	1,  // 8: rlrun.plugin.v1.BoxSpace.dtype:type_name -> rlrun.plugin.v1.DType
 	5,  // 9: rlrun.plugin.v1.OpenEnvironmentReply.spec:type_name -> rlrun.plugin.v1.Spec
 	2,  // 10: rlrun.plugin.v1.OpenEnvironmentReply.error:type_name -> rlrun.plugin.v1.Error
 	12, // 11: rlrun.plugin.v1.OpenEnvironmentReply.metrics:type_name -> rlrun.plugin.v1.Metric

@@ -47,7 +47,7 @@ func Code(err error) pb.Code {
 // Description returns d as a message.
 func Description(d vector.Description) *pb.DescribeReply {
 	return &pb.DescribeReply{
-		Id: d.ID, Kind: string(d.Kind), Doc: d.Doc, Params: d.Params, Capabilities: d.Capabilities, Breaks: d.Breaks,
+		Id: d.ID, Kind: string(d.Kind), Doc: d.Doc, Params: d.Params, Capabilities: d.Capabilities, Breaks: d.Breaks, Requires: d.Requires,
 	}
 }
 
@@ -72,11 +72,11 @@ func Spec(s framework.Spec) (*pb.Spec, error) {
 func Space(s space.Space) (*pb.Space, error) {
 	switch s := s.(type) {
 	case space.Discrete:
-		return &pb.Space{Kind: &pb.Space_Discrete{Discrete: &pb.Discrete{N: s.N, Start: s.Start}}}, nil
+		return &pb.Space{Kind: &pb.Space_Discrete{Discrete: &pb.DiscreteSpace{N: s.N, Start: s.Start}}}, nil
 	case space.MultiDiscrete:
-		return &pb.Space{Kind: &pb.Space_MultiDiscrete{MultiDiscrete: &pb.MultiDiscrete{Nvec: s.NVec}}}, nil
+		return &pb.Space{Kind: &pb.Space_MultiDiscrete{MultiDiscrete: &pb.MultiDiscreteSpace{Nvec: s.NVec}}}, nil
 	case space.Box:
-		b := &pb.Box{Low: s.Low, High: s.High}
+		b := &pb.BoxSpace{Low: s.Low, High: s.High}
 		for _, n := range s.Shape {
 			b.Shape = append(b.Shape, int64(n))
 		}

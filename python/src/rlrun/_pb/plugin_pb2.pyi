@@ -50,7 +50,7 @@ class DescribeRequest(_message.Message):
     def __init__(self, sources: bool = ...) -> None: ...
 
 class DescribeReply(_message.Message):
-    __slots__ = ("id", "kind", "doc", "params", "capabilities", "sources", "breaks")
+    __slots__ = ("id", "kind", "doc", "params", "capabilities", "sources", "breaks", "requires")
     class SourcesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -72,6 +72,7 @@ class DescribeReply(_message.Message):
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     SOURCES_FIELD_NUMBER: _ClassVar[int]
     BREAKS_FIELD_NUMBER: _ClassVar[int]
+    REQUIRES_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: str
     doc: str
@@ -79,7 +80,8 @@ class DescribeReply(_message.Message):
     capabilities: _containers.RepeatedScalarFieldContainer[str]
     sources: _containers.ScalarMap[str, str]
     breaks: _containers.ScalarMap[str, str]
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., capabilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ...) -> None: ...
+    requires: str
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., capabilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ..., requires: _Optional[str] = ...) -> None: ...
 
 class Spec(_message.Message):
     __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing", "steps")
@@ -104,12 +106,12 @@ class Space(_message.Message):
     DISCRETE_FIELD_NUMBER: _ClassVar[int]
     MULTI_DISCRETE_FIELD_NUMBER: _ClassVar[int]
     BOX_FIELD_NUMBER: _ClassVar[int]
-    discrete: Discrete
-    multi_discrete: MultiDiscrete
-    box: Box
-    def __init__(self, discrete: _Optional[_Union[Discrete, _Mapping]] = ..., multi_discrete: _Optional[_Union[MultiDiscrete, _Mapping]] = ..., box: _Optional[_Union[Box, _Mapping]] = ...) -> None: ...
+    discrete: DiscreteSpace
+    multi_discrete: MultiDiscreteSpace
+    box: BoxSpace
+    def __init__(self, discrete: _Optional[_Union[DiscreteSpace, _Mapping]] = ..., multi_discrete: _Optional[_Union[MultiDiscreteSpace, _Mapping]] = ..., box: _Optional[_Union[BoxSpace, _Mapping]] = ...) -> None: ...
 
-class Discrete(_message.Message):
+class DiscreteSpace(_message.Message):
     __slots__ = ("n", "start")
     N_FIELD_NUMBER: _ClassVar[int]
     START_FIELD_NUMBER: _ClassVar[int]
@@ -117,13 +119,13 @@ class Discrete(_message.Message):
     start: int
     def __init__(self, n: _Optional[int] = ..., start: _Optional[int] = ...) -> None: ...
 
-class MultiDiscrete(_message.Message):
+class MultiDiscreteSpace(_message.Message):
     __slots__ = ("nvec",)
     NVEC_FIELD_NUMBER: _ClassVar[int]
     nvec: _containers.RepeatedScalarFieldContainer[int]
     def __init__(self, nvec: _Optional[_Iterable[int]] = ...) -> None: ...
 
-class Box(_message.Message):
+class BoxSpace(_message.Message):
     __slots__ = ("low", "high", "shape", "dtype")
     LOW_FIELD_NUMBER: _ClassVar[int]
     HIGH_FIELD_NUMBER: _ClassVar[int]

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+)
+
+// From a module proxy alone, without a checkout: go install makes the program, its
+// scaffolds require the version that made them, and a plugin that is published as a
+// module is installed by name. The proxy is a folder with this source in it.
+func TestGoInstall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles rlrun and a plugin anew; make ci does it")
+	}
+	gotool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("no go to build with")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
+	if err != nil {
+		t.Skip("no git to list the source with:", err)
+	}
+	source := strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 })
+	cache, err := exec.Command(gotool, "env", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session{T: t, dir: t.TempDir(), cache: strings.TrimSpace(string(cache))}
+	proxy := filepath.Join(s.dir, "proxy")
+	bin := filepath.Join(s.dir, "bin")
+	s.env = append(os.Environ(), "HOME="+s.dir, "XDG_DATA_HOME=", "RLRUN_PLUGIN_PATH=", "GOBIN="+bin, "GOMODCACHE="+s.cache, "GOCACHE="+s.goEnv("GOCACHE"),
+		"GOPROXY=file://"+filepath.ToSlash(proxy)+",file://"+filepath.ToSlash(s.cache)+"/cache/download", "GOSUMDB=off", "GOFLAGS=-modcacherw", "GOWORK=off",
+		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+
+	rlrun := module.Version{Path: "github.com/rlrun/rlrun", Version: "v0.1.0-proxytest"}
+	s.publish(proxy, rlrun, root, source)
+	s.run(s.dir, gotool, "install", rlrun.Path+"/cmd/rlrun@"+rlrun.Version)
+	program := filepath.Join(bin, "rlrun")
+	if got := s.run(s.dir, program, "version", "--json"); !strings.Contains(got, `"version": "`+rlrun.Version+`"`) {
+		t.Errorf("rlrun version says %s", got)
+	}
+
+	s.run(s.dir, program, "plugin", "new", "corridor")
+	project := filepath.Join(s.dir, "corridor")
+	written, err := os.ReadFile(filepath.Join(project, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(written, []byte(rlrun.Path+" "+rlrun.Version)) || bytes.Contains(written, []byte("replace")) {
+		t.Errorf("the project's go.mod is\n%s", written)
+	}
+	s.run(project, gotool, "vet", "./...")
+
+	mine := module.Version{Path: "example.test/ada/rlrun-plugin-corridor", Version: "v1.2.0"}
+	written = bytes.Replace(written, []byte("module rlrun-plugin-corridor"), []byte("module "+mine.Path), 1)
+	if err := os.WriteFile(filepath.Join(project, "go.mod"), written, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s.publish(proxy, mine, project, []string{"go.mod", "go.sum", "main.go"})
+	s.run(s.dir, program, "plugin", "install", mine.Path+"@"+mine.Version)
+	if got := s.run(s.dir, program, "plugin", "list"); !strings.Contains(got, "share/rlrun/plugins/rlrun-plugin-corridor") {
+		t.Errorf("the plugin is not listed:\n%s", got)
+	}
+	if lock, err := os.ReadFile(filepath.Join(s.dir, "rlrun.lock.yaml")); err != nil || !bytes.Contains(lock, []byte("rlrun-plugin-corridor: sha256:")) {
+		t.Errorf("the lock file is %s (%v)", lock, err)
+	}
+	if got := s.run(s.dir, program, "plugin", "inspect", "corridor"); !strings.HasPrefix(got, "me/corridor@0.1, environment\n") {
+		t.Errorf("it says of itself %s", got)
+	}
+}
+
+// session is a user with a module proxy of his own.
+type session struct {
+	*testing.T
+	dir, cache string
+	env        []string
+}
+
+func (s session) goEnv(name string) string {
+	out, err := exec.Command("go", "env", name).Output()
+	if err != nil {
+		s.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// run runs a command that must succeed, and returns what it prints.
+func (s session) run(dir, name string, args ...string) string {
+	s.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, s.env
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		s.Fatalf("%s %s: %v\n%s", filepath.Base(name), strings.Join(args, " "), err, stderr.String())
+	}
+	return stdout.String()
+}
+
+// publish puts a module into a proxy. Go extracts it into the module cache, from which
+// it is removed in the end: the cache is the user's own, since another one would mean
+// to compile all dependencies.
+func (s session) publish(proxy string, m module.Version, root string, names []string) {
+	s.Helper()
+	forget := func() {
+		downloaded, err := filepath.Glob(filepath.Join(s.cache, "cache", "download", filepath.FromSlash(m.Path), "@v", m.Version+".*"))
+		if err != nil {
+			s.Fatal(err)
+		}
+		for _, path := range append(downloaded, filepath.Join(s.cache, filepath.FromSlash(m.Path)+"@"+m.Version)) {
+			if err := os.RemoveAll(path); err != nil {
+				s.Error(err)
+			}
+		}
+	}
+	forget()
+	s.Cleanup(forget)
+	var files []zip.File
+	for _, name := range names {
+		files = append(files, sourceFile{root, name})
+	}
+	dir := filepath.Join(proxy, filepath.FromSlash(m.Path), "@v")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		s.Fatal(err)
+	}
+	var archive bytes.Buffer
+	if err := zip.Create(&archive, m, files); err != nil {
+		s.Fatal(err)
+	}
+	gomod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	for name, content := range map[string][]byte{
+		"list": []byte(m.Version + "\n"), m.Version + ".mod": gomod, m.Version + ".zip": archive.Bytes(),
+		m.Version + ".info": []byte(`{"Version": "` + m.Version + `", "Time": "2026-01-01T00:00:00Z"}`),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
+
+// sourceFile is a file of a module.
+type sourceFile struct{ root, name string }
+
+func (f sourceFile) Path() string                 { return f.name }
+func (f sourceFile) Lstat() (fs.FileInfo, error)  { return os.Lstat(filepath.Join(f.root, f.name)) }
+func (f sourceFile) Open() (io.ReadCloser, error) { return os.Open(filepath.Join(f.root, f.name)) }
