@@ -43,6 +43,8 @@ type Event struct {
 	Runs, Failed int
 	// Reused counts runs that were recorded before the first event.
 	Reused int
+	// Notice, if not empty, is a sentence for people: what was found out about a plugin.
+	Notice string
 }
 
 // Done is the set of runs that have an ok record.
@@ -80,10 +82,10 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	queue := &batches{workers: workers, fixed: p.Config.Lanes, jobs: jobs, sizes: map[Cell]*batchSizer{}}
-	queue.size = func(c Cell) *batchSizer {
-		remote := o.Remote != nil && (o.Remote(p.Environments[c.Environment]) || o.Remote(p.Agents[c.Agent]))
-		return newBatchSizer(remote, p.Config.Steps)
+	remote := func(c Cell) bool {
+		return o.Remote != nil && (o.Remote(p.Environments[c.Environment]) || o.Remote(p.Agents[c.Agent]))
 	}
+	queue.size = func(c Cell) *batchSizer { return newBatchSizer(remote(c), p.Config.Steps) }
 	var mu sync.Mutex
 	event := func(e Event) {
 		if o.Event != nil {
@@ -97,6 +99,7 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 		wg.Go(func() {
 			worker := &worker{plan: p, open: o.Open, failures: o.failures}
 			worker.notify = func(n int) { event(Event{Cell: worker.cell, Interactions: n}) }
+			worker.notice = func(text string) { event(Event{Cell: worker.cell, Notice: text}) }
 			defer worker.close()
 			w := &writer{plan: p, dir: o.Dir, session: &o.Session, event: event, fail: cancel, recorded: o.Recorded}
 			worker.ended = func(recs ...result.Record) {
@@ -110,6 +113,7 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 					break
 				}
 				worker.at(j.cell)
+				worker.remote = remote(j.cell)
 				began := time.Now()
 				if err := worker.runBatch(ctx, j.runs, p.restarts(j.cell)); err != nil {
 					cancel(err)

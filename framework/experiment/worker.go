@@ -30,6 +30,13 @@ type worker struct {
 	failures *failures
 	notify   func(interactions int)
 	ended    func(...result.Record) // told of every run that ended, at once
+	// remote says that a plugin of the cell is a process. Then replays are compared with
+	// what failed: before holds that, and notice is told once a cell (strayed) of a
+	// run that took another course.
+	remote  bool
+	before  map[int]mark
+	strayed bool
+	notice  func(string)
 }
 
 // instances are lanes of an environment and an agent. What they learn of a task
@@ -44,7 +51,7 @@ type instances struct {
 func (w *worker) at(c Cell) {
 	if w.cell != c {
 		w.close()
-		w.cell = c
+		w.cell, w.before, w.strayed = c, nil, false
 	}
 }
 
@@ -114,9 +121,14 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 	if err != nil {
 		return nil, err
 	}
-	made := 0
+	made, env := 0, lanes.env
+	var followed *trail
+	if w.remote {
+		followed = w.trail(lanes.env, runs)
+		env = followed
+	}
 	outcomes, err := loop.Run(ctx, loop.Batch{
-		Environment: lanes.env,
+		Environment: env,
 		Agent:       lanes.agent,
 		Runs:        runs,
 		Seeds:       seed.NewSource(w.plan.Config.Seed, lanes.env.Spec().ID),
@@ -131,6 +143,9 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 	})
 	if err != nil {
 		w.notify(-made) // they will be made again
+		if followed != nil {
+			followed.keep()
+		}
 		return nil, err
 	}
 	return outcomes, nil

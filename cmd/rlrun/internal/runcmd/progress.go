@@ -19,14 +19,16 @@ type progress struct {
 	w       io.Writer
 	plan    *experiment.Plan
 	runs    int // planned, those found done included
+	quiet   bool
 	started time.Time
 
-	mu     sync.Mutex
-	reused int // found done
-	made   int64
-	ended  int
-	failed int
-	cell   experiment.Cell
+	mu      sync.Mutex
+	reused  int // found done
+	made    int64
+	ended   int
+	failed  int
+	cell    experiment.Cell
+	notices []string // told by stop
 
 	drawn   int // characters of the line on the terminal
 	stopped chan struct{}
@@ -36,7 +38,7 @@ type progress struct {
 // newProgress begins to show progress on w; if quiet, it only counts.
 func newProgress(w io.Writer, plan *experiment.Plan, quiet bool) *progress {
 	p := &progress{
-		w: w, plan: plan, runs: len(plan.Cells()) * plan.Config.Runs,
+		w: w, plan: plan, quiet: quiet, runs: len(plan.Cells()) * plan.Config.Runs,
 		started: time.Now(), stopped: make(chan struct{}),
 	}
 	switch {
@@ -59,6 +61,9 @@ func (p *progress) event(e experiment.Event) {
 	p.ended += e.Runs
 	p.failed += e.Failed
 	p.cell = e.Cell
+	if e.Notice != "" && !p.quiet && len(p.notices) < 10 {
+		p.notices = append(p.notices, e.Notice)
+	}
 }
 
 // share is how much of the whole experiment is done, in [0,1].
@@ -151,6 +156,9 @@ func (p *progress) line() string {
 func (p *progress) stop() {
 	close(p.stopped)
 	p.done.Wait()
+	for _, n := range p.notices {
+		fmt.Fprintf(p.w, "rlrun: warning: %s\n", cli.Printable(n))
+	}
 }
 
 // announce says on w what is being done, if it takes longer than after. The caller

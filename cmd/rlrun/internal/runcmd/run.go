@@ -56,6 +56,7 @@ type runOptions struct {
 	yes, quiet, json         bool
 	lock, until              string
 	shard, scratch           string
+	verify                   int
 }
 
 // New returns the command rlrun run.
@@ -84,6 +85,7 @@ func New(app *host.App) *cobra.Command {
 	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results say mixed then")
 	fs.StringVar(&o.shard, "shard", "", "do shard `I/N` only, I from 0 to N-1; implies --resume; writes records only")
 	fs.StringVar(&o.scratch, "scratch", "", "with --shard: keep records in `DIR` of this machine first, and copy them every 30 s and at the end")
+	fs.IntVar(&o.verify, "verify", 0, "first play `N` runs of every agent in every environment twice, in fresh plugins; stop if any answer differs")
 	fs.BoolVar(&o.yes, "yes", false, "allow more than 10,000 pairs of environment and agent")
 	app.ReplaceFlag(fs)
 	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" beside CONFIG or in this folder, if there is one)")
@@ -113,6 +115,9 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	if o.mixed && !o.resume {
 		return cli.Usagef("--mixed is for --resume: there are no runs of other programs to accept")
 	}
+	if cmd.Flags().Changed("verify") && (o.verify < 1 || o.shard != "") {
+		return cli.Usagef("--verify takes a number of runs of at least 1, and does not go with --shard: verify before shards begin")
+	}
 	if o.overwrite && o.resume {
 		return cli.Usagef("--resume keeps what is in the output directory and --overwrite replaces it: give one of the two")
 	}
@@ -128,6 +133,9 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 		return err
 	}
 	defer func() { _ = x.Close() }() // plugins that end change no result, and the lock ends with the process
+	if err := o.verifyRuns(cmd, x); err != nil {
+		return err
+	}
 	if shard.Of > 0 {
 		return runShard(app, cmd, x, shard, o, started)
 	}
@@ -149,6 +157,35 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 		return fmt.Errorf("all runs are kept in %s, but %w; make the rest with rlrun report %[1]s", x.Dir, err)
 	}
 	return a.show(cmd, r)
+}
+
+// verifyRuns plays runs twice, as --verify says.
+func (o *runOptions) verifyRuns(cmd *cobra.Command, x *experiment.Experiment) error {
+	if o.verify == 0 {
+		return nil
+	}
+	said := func() {}
+	if !o.quiet {
+		said = announce(cmd.ErrOrStderr(), time.Second, fmt.Sprintf("verifying: playing %d runs of %d pairs of environment and agent twice", min(o.verify, x.Plan.Config.Runs), len(x.Plan.Cells())))
+	}
+	differences, err := x.Verify(cmd.Context(), o.verify)
+	said()
+	if err != nil {
+		return err
+	}
+	for i := range differences {
+		if i == 0 {
+			continue // the error tells it
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %s\n", &differences[i])
+	}
+	if len(differences) > 0 {
+		return fmt.Errorf("%s; nothing was run, as results could not be repeated", &differences[0])
+	}
+	if !o.quiet {
+		fmt.Fprintln(cmd.ErrOrStderr(), "verified: every answer was the same twice")
+	}
+	return nil
 }
 
 // prepare reads the config and checks everything that can be checked before the

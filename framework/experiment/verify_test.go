@@ -1,0 +1,149 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+// moody is a coin that breaks determinism in one way.
+type moody struct {
+	coin
+	fault string
+	steps int
+	runs  *int
+}
+
+func (m *moody) Reset(ctx context.Context, s uint64) (space.Value, error) {
+	*m.runs++
+	m.steps = 0
+	return m.coin.Reset(ctx, s)
+}
+
+func (m *moody) Step(ctx context.Context, a space.Value) (framework.TimeStep, error) {
+	ts, err := m.coin.Step(ctx, a)
+	switch m.steps++; {
+	case m.fault == "reward" && m.steps == 7:
+		ts.Reward += rand.Float64()
+	case m.fault == "leaks" && *m.runs > 1 && m.steps == 3: // depends on the runs before it
+		ts.Reward += float64(*m.runs)
+	case m.fault == "end" && m.steps == 4:
+		ts.Terminated = rand.IntN(2) == 0
+	}
+	return ts, err
+}
+
+// whim is an agent that acts otherwise every time from its third action on.
+type whim struct {
+	alternate
+	selected int
+}
+
+func (w *whim) SelectAction(ctx context.Context, v space.Value) (space.Value, error) {
+	if w.selected++; w.selected >= 3 {
+		return space.Value{Int: rand.Int64N(2)}, nil
+	}
+	return w.alternate.SelectAction(ctx, v)
+}
+
+// Verify finds the component that answers otherwise, at the first call at which it
+// does, and blames no other.
+func TestVerify(t *testing.T) {
+	for _, tt := range []struct {
+		environment, agent string
+		part, what         string
+		call               int // 0: any
+	}{
+		{"", "", "", "", 0},
+		{"reward", "", "environment", "the reward is ", 8},
+		{"leaks", "", "environment", "the reward is ", 4},
+		{"end", "", "environment", "terminated and truncated are ", 0},
+		{"", "whim", "agent", "the action differs", 0},
+	} {
+		t.Run(tt.environment+tt.agent, func(t *testing.T) {
+			open := func(_ context.Context, c Component) (vector.Plugin, func() error, error) {
+				none := func() error { return nil }
+				if c.Plugin == "coin" {
+					return &vector.EnvironmentPlugin{Description: vector.Description{Kind: vector.KindEnvironment}, Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
+						runs := 0
+						return vector.Vectorize(func() (framework.Environment, error) { return &moody{fault: tt.environment, runs: &runs}, nil }, lanes)
+					}}, none, nil
+				}
+				return &vector.AgentPlugin{Description: vector.Description{Kind: vector.KindAgent}, Open: func(_ json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
+					return vector.VectorizeAgent(func(s uint64) (framework.Agent, error) {
+						if tt.agent != "" {
+							return &whim{alternate: alternate{int64(s & 1)}}, nil
+						}
+						return &alternate{int64(s & 1)}, nil
+					}, spec, lanes)
+				}}, none, nil
+			}
+			p := plan(t, func(c *Config) { c.Agents = c.Agents[:1] })
+			x := New(p, opening(open))
+			if err := x.Check(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			got, err := x.Verify(t.Context(), 12)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.part == "" {
+				if len(got) != 0 {
+					t.Errorf("a deterministic pair: %v", &got[0])
+				}
+				return
+			}
+			if len(got) != 1 {
+				t.Fatalf("%d differences, want 1", len(got))
+			}
+			d := &got[0]
+			if d.Part != tt.part || !strings.Contains(d.What, tt.what) || tt.call > 0 && d.Call != tt.call {
+				t.Errorf("got %q, want %s, %q, call %d", d, tt.part, tt.what, tt.call)
+			}
+		})
+	}
+}
+
+// A replay that takes another course than what failed is told of, once, and only then.
+func TestReplaysAreCompared(t *testing.T) {
+	for fault, want := range map[string]int{"": 0, "reward": 1} {
+		failed := false
+		open := func(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
+			if c.Plugin != "coin" {
+				return opener(nil)(ctx, c)
+			}
+			return &vector.EnvironmentPlugin{Description: vector.Description{Kind: vector.KindEnvironment}, Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
+				runs := 0
+				v, err := vector.Vectorize(func() (framework.Environment, error) { return &moody{fault: fault, runs: &runs}, nil }, lanes)
+				return &faulty{Environment: v, fail: func(call int, _ []uint64) error {
+					if call == 20 && !failed {
+						failed = true
+						return errors.New("the plugin died")
+					}
+					return nil
+				}}, err
+			}}, func() error { return nil }, nil
+		}
+		p := plan(t, func(c *Config) { c.Workers, c.Agents = 1, c.Agents[:1] })
+		dir, got := t.TempDir(), 0
+		done, err := p.Prepare(dir, false, Session{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.Run(t.Context(), Options{Dir: dir, Done: done, Open: open, Remote: func(Component) bool { return true }, Event: func(e Event) {
+			if strings.Contains(e.Notice, "took another course") {
+				got++
+			}
+		}})
+		if err != nil || !failed || got != want {
+			t.Errorf("fault %q: %d notices, want %d; error %v", fault, got, want, err)
+		}
+	}
+}
