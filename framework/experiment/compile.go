@@ -25,6 +25,8 @@ type Plan struct {
 	Grid         []int
 	Outputs      []Output // that the config asks for
 
+	skipped map[Cell]string // pairs that are left out, with the reason
+
 	environmentOrigins, agentOrigins []int // entries of the config that they are variants of
 
 	disk disk.FS // nil: the operating system's
@@ -136,15 +138,49 @@ func (r *Recording) grid(steps int) ([]int, error) {
 	return nil, fieldErrorf("grid", "must be log, every or all, not %q", r.Grid)
 }
 
-// Cells returns all pairs, environment by environment.
+// Cells returns all pairs but those that are skipped, environment by environment.
 func (p *Plan) Cells() []Cell {
 	var cells []Cell
 	for e := range p.Environments {
 		for a := range p.Agents {
-			cells = append(cells, Cell{e, a})
+			if _, skipped := p.skipped[Cell{e, a}]; !skipped {
+				cells = append(cells, Cell{e, a})
+			}
 		}
 	}
 	return cells
+}
+
+// Skipped returns the pairs that are left out, environment by environment.
+func (p *Plan) Skipped() (list []result.Skipped) {
+	for e, environment := range p.Environments {
+		for a, agent := range p.Agents {
+			if why, ok := p.skipped[Cell{e, a}]; ok {
+				list = append(list, result.Skipped{Environment: environment.Name, Agent: agent.Name, Reason: why})
+			}
+		}
+	}
+	return list
+}
+
+// without returns the plan without some pairs.
+func (p *Plan) without(skipped map[Cell]string) *Plan {
+	less := *p
+	less.skipped = skipped
+	return &less
+}
+
+// withoutSkipped returns the plan without the pairs that a session left out.
+func (p *Plan) withoutSkipped(list []result.Skipped) *Plan {
+	skipped := map[Cell]string{}
+	for _, s := range list {
+		e := slices.IndexFunc(p.Environments, func(c Component) bool { return c.Name == s.Environment })
+		a := slices.IndexFunc(p.Agents, func(c Component) bool { return c.Name == s.Agent })
+		if e >= 0 && a >= 0 {
+			skipped[Cell{e, a}] = s.Reason
+		}
+	}
+	return p.without(skipped)
 }
 
 // expand turns a component with sweeps into one component for each combination of

@@ -32,6 +32,8 @@ type Config struct {
 	Environments []Component `json:"environments" jsonschema:"minItems=1"`
 	// Agents to compare. The first is the one the others are compared with.
 	Agents []Component `json:"agents" jsonschema:"minItems=1"`
+	// Matrix says which pairs of environment and agent are run. Default: all.
+	Matrix *Matrix `json:"matrix,omitempty"`
 	// Record says what is kept of each run.
 	Record Recording `json:"record,omitempty"`
 	// Transport of components that do not name one: inprocess calls bundled
@@ -56,6 +58,14 @@ type Config struct {
 	// Compare says how agents are compared, and whether an experiment ends once that
 	// is decided.
 	Compare *Compare `json:"compare,omitempty"`
+}
+
+// Matrix says which pairs of environment and agent are run.
+type Matrix struct {
+	// SkipIncompatible leaves out the pairs in which the agent is not made for the
+	// environment, instead of refusing the config. The summary, the report and
+	// provenance.json say which, and why.
+	SkipIncompatible bool `json:"skip_incompatible,omitempty" jsonschema:"default=false"`
 }
 
 // Component is an environment or an agent of an experiment.

@@ -55,7 +55,7 @@ func (x *Experiment) session(command []string, started time.Time, mixed bool) (S
 	if err != nil {
 		return session, err
 	}
-	session.Mixed = mixed
+	session.Mixed, session.Skipped = mixed, x.Plan.Skipped()
 	for _, program := range x.Programs {
 		session.AddPlugin(program)
 	}

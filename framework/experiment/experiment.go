@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/compare"
@@ -186,6 +187,8 @@ func (e *startError) Unwrap() error { return e.err }
 // checkPairs opens one lane of everything that the plan will open.
 func (x *Experiment) checkPairs(ctx context.Context) error {
 	var found problems
+	skipped := map[Cell]string{}
+	skips := x.Plan.Config.Matrix != nil && x.Plan.Config.Matrix.SkipIncompatible
 	for e, c := range x.Plan.Environments {
 		spec, err := x.openEnvironment(ctx, c)
 		if err != nil {
@@ -195,14 +198,40 @@ func (x *Experiment) checkPairs(ctx context.Context) error {
 			continue
 		}
 		for a, c := range x.Plan.Agents {
-			if err := x.openAgent(ctx, c, spec); err != nil {
+			err := x.openAgent(ctx, c, spec)
+			if skips && errors.Is(err, framework.ErrUnsupported) {
+				skipped[Cell{e, a}] = reason(err)
+				continue
+			}
+			if err != nil {
 				if err := found.add(refusal(err, agents, x.Plan.agentOrigins[a], c)); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return found.err()
+	if err := found.err(); err != nil {
+		return err
+	}
+	x.Plan = x.Plan.without(skipped)
+	if len(x.Plan.Cells()) == 0 {
+		var list []string
+		for _, s := range x.Plan.Skipped() {
+			list = append(list, s.String())
+		}
+		return At(fmt.Errorf("leaves nothing to run: %s", strings.Join(list, "; ")), "matrix", "skip_incompatible")
+	}
+	return nil
+}
+
+// reason is why an agent does not go with an environment, in a line.
+func reason(err error) string {
+	var field *FieldError
+	if errors.As(err, &field) {
+		err = field.Err
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.TrimSuffix(text, ": "+framework.ErrUnsupported.Error())
 }
 
 // refusal is an error of opening a component: one about the config if the plugin

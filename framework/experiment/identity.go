@@ -54,6 +54,8 @@ type Session struct {
 	ConfigSHA256 string    `json:"config_sha256"` // of what decides the records
 	// Plugins lists every plugin used.
 	Plugins []PluginProvenance `json:"plugins"`
+	// Skipped are the pairs that matrix.skip_incompatible left out.
+	Skipped []result.Skipped `json:"skipped,omitempty"`
 	// Host and Job say where a shard ran: the machine, and the scheduler's job.
 	Host string `json:"host,omitempty"`
 	Job  string `json:"job,omitempty"`

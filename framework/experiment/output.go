@@ -173,7 +173,11 @@ func OpenPlan(dir string) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return plan, nil
+	last := &prov.Session
+	for s := range prov.sessions() {
+		last = s
+	}
+	return plan.withoutSkipped(last.Skipped), nil
 }
 
 // firstDifference descends to the first value that differs between two decoded
@@ -319,6 +323,7 @@ func (p *Plan) Meta() result.Meta {
 	m := result.Meta{
 		Name: p.Config.Name, Description: p.Config.Description, Steps: p.Config.Steps, Grid: p.Grid,
 		Discount: *p.Config.Discount, Runs: p.Config.Runs, Seed: p.Config.Seed, Recorded: p.Config.Record.Metrics,
+		Skipped: p.Skipped(),
 	}
 	for _, c := range p.Environments {
 		m.Environments = append(m.Environments, c.Name)

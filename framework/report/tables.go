@@ -48,6 +48,9 @@ func newTables(s *result.Summary, metrics []result.Metric) []resultTable {
 			t.Metrics = append(t.Metrics, newDefinition(s, m))
 		}
 		for i, agent := range s.Meta.Agents {
+			if s.Meta.Skips(env, agent) {
+				continue
+			}
 			row := tableRow{Agent: agent}
 			if c := s.Count(env, agent); c != nil {
 				row.OK = c.OK

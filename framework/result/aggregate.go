@@ -290,10 +290,17 @@ func (a *aggregator) tail() int {
 
 func (a *aggregator) summary() *Summary {
 	out := &Summary{Meta: a.meta, Mixed: a.mixture.text()}
+	for _, s := range a.meta.Skipped {
+		out.Notices = append(out.Notices, s.String())
+	}
 	for _, env := range a.meta.Environments {
 		for i, agent := range a.meta.Agents {
 			s := a.samples[cell{env, agent}]
-			out.Counts = append(out.Counts, Count{env, agent, s.ok, s.failed, max(0, a.meta.Runs-s.ok-s.failed), s.givenUp})
+			missing := max(0, a.meta.Runs-s.ok-s.failed)
+			if a.meta.Skips(env, agent) {
+				missing = 0
+			}
+			out.Counts = append(out.Counts, Count{env, agent, s.ok, s.failed, missing, s.givenUp})
 			out.Failures = append(out.Failures, a.failures[cell{env, agent}]...)
 			if s.choices.Kept > 0 {
 				out.Choices = append(out.Choices, s.choices.done())

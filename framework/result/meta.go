@@ -1,6 +1,11 @@
 package result
 
-import "github.com/rlrun/rlrun/framework/metric"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework/metric"
+)
 
 // Meta is what the records of an experiment do not say themselves. The
 // experiment engine makes it from the config.
@@ -32,11 +37,31 @@ type Meta struct {
 	Definitions []metric.Definition `json:"definitions,omitempty"`
 	Runs        int                 `json:"runs"` // planned, of each agent in each environment
 	Seed        uint64              `json:"seed"` // root seed; also seeds the bootstrap
+	// Skipped are the pairs that are not run.
+	Skipped []Skipped `json:"skipped,omitempty"`
 	// Optimum is the optimal mean reward per step of environments where it is
 	// known, by label; plots draw it as a line.
 	Optimum map[string]float64 `json:"optimum,omitempty"`
 	// Tasks says what is known of environments, by label.
 	Tasks map[string]Task `json:"tasks,omitempty"`
+}
+
+// Skipped is a pair of environment and agent that is not run, because the agent is
+// not made for the environment.
+type Skipped struct {
+	Environment string `json:"environment"`
+	Agent       string `json:"agent"`
+	Reason      string `json:"reason"`
+}
+
+// String returns it as a sentence without its full stop.
+func (s Skipped) String() string {
+	return fmt.Sprintf("%s is not run in %s: %s", s.Agent, s.Environment, s.Reason)
+}
+
+// Skips says whether a pair is not run.
+func (m *Meta) Skips(environment, agent string) bool {
+	return slices.ContainsFunc(m.Skipped, func(s Skipped) bool { return s.Environment == environment && s.Agent == agent })
 }
 
 // Key names one run of an experiment.

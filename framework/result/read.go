@@ -283,7 +283,7 @@ func (r *Runs) Aggregate(meta Meta) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Notices = r.Notices
+	s.Notices = slices.Concat(s.Notices, r.Notices)
 	return s, nil
 }
 

@@ -52,6 +52,9 @@ func WriteTable(w io.Writer, s *Summary, width int) error {
 		mixed = ", mixed"
 	}
 	for _, env := range s.Meta.Environments {
+		if !slices.ContainsFunc(s.Meta.Agents, func(agent string) bool { return !s.Meta.Skips(env, agent) }) {
+			continue
+		}
 		if _, err := fmt.Fprintf(w, "%s, %d steps%s\n%s\n\n", env, s.Meta.Steps, mixed, fitTable(s, env, width)); err != nil {
 			return err
 		}
@@ -135,6 +138,9 @@ func render(s *Summary, env string, ms []Metric) string {
 	t.AppendHeader(header)
 	t.SetColumnConfigs(configs)
 	for _, agent := range s.Meta.Agents {
+		if s.Meta.Skips(env, agent) {
+			continue
+		}
 		row := make(table.Row, len(cols))
 		for i, c := range cols {
 			row[i] = c.cell(agent)

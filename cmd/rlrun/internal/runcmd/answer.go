@@ -149,6 +149,7 @@ type outcome struct {
 	Interrupted bool             `json:"interrupted,omitempty"`
 	Mixed       string           `json:"mixed,omitempty"`
 	Notices     []string         `json:"notices,omitempty"`
+	Skipped     []result.Skipped `json:"skipped,omitempty"`
 	Files       []string         `json:"files"`
 	Summary     []result.Row     `json:"summary"`
 	Failures    []result.Failure `json:"failures"`
@@ -174,8 +175,10 @@ const outcomeKeys = `
                        failed alike (limits.give_up); absent if there are none
   mixed                which programs differ between runs, after --mixed; otherwise
                        absent
-  notices              sentences about records that were left out; absent if none
-                       was
+  notices              sentences about what was skipped or left out; absent if
+                       nothing was
+  skipped              with matrix.skip_incompatible, the pairs that are not run:
+                       environment, agent, reason; absent if there are none
   files                what was made from the records, in the directory
   summary              a row for each environment, agent and metric: environment,
                        agent, metric, n, failed, mean, stderr, ci_low, ci_high,
@@ -191,7 +194,7 @@ func (a *answer) outcome(r *experiment.Results) outcome {
 	t := totals(r.Summary)
 	out := outcome{
 		Name: r.Summary.Meta.Name, Output: r.Dir, Runs: t.OK + t.Failed + t.Missing,
-		OK: t.OK, Failed: t.Failed, Missing: t.Missing, GivenUp: t.GivenUp, Mixed: r.Summary.Mixed, Notices: r.Summary.Notices, Files: r.Files,
+		OK: t.OK, Failed: t.Failed, Missing: t.Missing, GivenUp: t.GivenUp, Mixed: r.Summary.Mixed, Notices: r.Summary.Notices, Skipped: r.Summary.Meta.Skipped, Files: r.Files,
 		Summary: append([]result.Row{}, r.Summary.Rows...), Failures: append([]result.Failure{}, r.Summary.Failures...),
 	}
 	if a.reused != nil {
