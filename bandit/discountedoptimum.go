@@ -56,7 +56,7 @@ func DiscountedOptimum(priors []Beta, gamma, tol float64) (lo, hi float64, err e
 	// Halve the interval that adds most to the gap between the two sums.
 	intervals := gaps{{0, 1, product(0), product(1)}}
 	gap := intervals[0].size()
-	for gap > tol {
+	for gap > tol && len(intervals) < maxIntervals {
 		x := intervals[0]
 		gap -= x.size()
 		mid := (x.left + x.right) / 2
@@ -75,6 +75,10 @@ func DiscountedOptimum(priors []Beta, gamma, tol float64) (lo, hi float64, err e
 	g := 1 / (1 - gamma)
 	return g * (1 - over - cut), g * (1 - under + cut), nil
 }
+
+// maxIntervals ends the halving where rounding keeps the gap above the tolerance. The
+// bounds hold then, but are further apart.
+const maxIntervals = 1 << 20
 
 // retirement solves the problem of one arm with a wage for retiring.
 type retirement struct {

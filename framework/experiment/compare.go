@@ -93,7 +93,7 @@ func (p *Plan) Sequential() *compare.Sequential {
 	if c == nil || c.Until != untilDecided {
 		return nil
 	}
-	s := &compare.Sequential{Metric: c.Metric, Pairs: c.Pairs, Alpha: c.Alpha, Block: c.Block, Runs: p.Config.Runs, Seed: p.Config.Seed}
+	s := &compare.Sequential{Metric: c.Metric, Pairs: c.Pairs, Alpha: c.Alpha, Block: c.Block, Runs: p.Config.Runs, Seed: *p.Config.Seed}
 	meta := p.Meta()
 	s.Environments, s.Agents = meta.Environments, meta.Agents
 	return s
@@ -199,7 +199,7 @@ func (p *Plan) Streams(digests map[string]string) map[string]compare.Stream {
 	out := map[string]compare.Stream{}
 	for _, e := range p.Environments {
 		out[e.Name] = compare.Stream{
-			Seed: p.Config.Seed, Steps: p.Config.Steps, Discount: *p.Config.Discount,
+			Seed: *p.Config.Seed, Steps: p.Config.Steps, Discount: *p.Config.Discount,
 			Plugin: strings.Join(append([]string{e.Plugin}, e.Args...), " "), Params: canonical(e.Params), Digest: digests[e.Plugin],
 		}
 	}

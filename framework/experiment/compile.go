@@ -49,8 +49,8 @@ func Compile(cfg Config) (*Plan, error) {
 	if cfg.Name == "" {
 		cfg.Name = "experiment"
 	}
-	if cfg.Seed == 0 {
-		cfg.Seed = 1
+	if cfg.Seed == nil {
+		cfg.Seed = new(uint64(1))
 	}
 	if cfg.Discount == nil {
 		discount := 0.99

@@ -86,7 +86,7 @@ func TestCompileRefuses(t *testing.T) {
 func TestConfigSurvivesItsFile(t *testing.T) {
 	p := plan(t, func(c *Config) {
 		c.Description = "a: b # c\n'd' \"e\""
-		c.Seed = 1<<64 - 1
+		c.Seed = new(uint64(1<<64 - 1))
 		c.Agents[0] = Component{Name: "yes", Plugin: "alternate",
 			Params: json.RawMessage(`{"Case":{"a.b":[1,2.5,"3","null",null,true,"1e3"]},"big":9007199254740993}`)}
 	})
@@ -102,7 +102,7 @@ func TestConfigSurvivesItsFile(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
-	if !reflect.DeepEqual(got.essence(), p.Config.essence()) || got.Seed != p.Config.Seed || got.Description != p.Config.Description {
+	if !reflect.DeepEqual(got.essence(), p.Config.essence()) || *got.Seed != *p.Config.Seed || got.Description != p.Config.Description {
 		t.Errorf("got %v from\n%s", got, text)
 	}
 	if again, err := got.YAML(); err != nil || string(again) != string(text) {

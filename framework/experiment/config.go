@@ -21,7 +21,7 @@ type Config struct {
 	// Description is a sentence or two for the report.
 	Description string `json:"description,omitempty"`
 	// Seed is the root of every random stream. Default: 1.
-	Seed uint64 `json:"seed,omitempty" jsonschema:"minimum=1,maximum=18446744073709551615,default=1"`
+	Seed *uint64 `json:"seed,omitempty" jsonschema:"minimum=0,maximum=18446744073709551615,default=1"`
 	// Runs is the number of independent runs of each environment × agent pair.
 	Runs int `json:"runs" jsonschema:"minimum=1,maximum=10000000"`
 	// Steps is the number of interactions with the environment in each run.

@@ -85,7 +85,7 @@ func NewSession(p *Plan, command []string, started time.Time) (Session, error) {
 	if err != nil {
 		return s, err
 	}
-	s.CPUs, s.Started, s.Command, s.Seed = runtime.NumCPU(), started.UTC(), command, p.Config.Seed
+	s.CPUs, s.Started, s.Command, s.Seed = runtime.NumCPU(), started.UTC(), command, *p.Config.Seed
 	s.ConfigSHA256 = p.Config.digest()
 	return s, nil
 }

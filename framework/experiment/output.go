@@ -147,10 +147,14 @@ func (p *Plan) sameExperiment(dir string, prov *Provenance, records int) error {
 
 // sameSeed refuses a config that is not the one of the directory's provenance.
 func sameSeed(path string, c Config, prov *Provenance) error {
-	if prov.Started.IsZero() || prov.Seed == c.Seed {
+	if prov.Started.IsZero() || c.Seed != nil && prov.Seed == *c.Seed {
 		return nil
 	}
-	return fmt.Errorf("%s has seed %d and is %w: by %s the runs were made with seed %d; restore it", path, c.Seed, ErrOtherExperiment, provenanceFile, prov.Seed)
+	has := "no seed"
+	if c.Seed != nil {
+		has = fmt.Sprintf("seed %d", *c.Seed)
+	}
+	return fmt.Errorf("%s has %s and is %w: by %s the runs were made with seed %d; restore it", path, has, ErrOtherExperiment, provenanceFile, prov.Seed)
 }
 
 // OpenPlan compiles the config of an output directory, for a report. The error wraps
@@ -322,7 +326,7 @@ func ReadConfig(path string) (Config, error) {
 func (p *Plan) Meta() result.Meta {
 	m := result.Meta{
 		Name: p.Config.Name, Description: p.Config.Description, Steps: p.Config.Steps, Grid: p.Grid,
-		Discount: *p.Config.Discount, Runs: p.Config.Runs, Seed: p.Config.Seed, Recorded: p.Config.Record.Metrics,
+		Discount: *p.Config.Discount, Runs: p.Config.Runs, Seed: *p.Config.Seed, Recorded: p.Config.Record.Metrics,
 		Skipped: p.Skipped(),
 	}
 	for _, c := range p.Environments {

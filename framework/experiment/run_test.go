@@ -387,7 +387,8 @@ func TestPrepareRefuses(t *testing.T) {
 		t.Errorf("a full directory: got %v", err)
 	}
 	for want, change := range map[string]func(*Config){
-		"seed differs: it was 1 and is now 2":                        func(c *Config) { c.Seed = 2 },
+		"seed differs: it was 1 and is now 0":                        func(c *Config) { c.Seed = new(uint64(0)) },
+		"seed differs: it was 1 and is now 2":                        func(c *Config) { c.Seed = new(uint64(2)) },
 		"steps differs: it was 50 and is now 51":                     func(c *Config) { c.Steps = 51 },
 		`agents[1].params differs: it was absent and is now {"a":1}`: func(c *Config) { c.Agents[1].Params = json.RawMessage(`{"a":1}`) },
 		"record.points differs: it was absent and is now 3":          func(c *Config) { c.Record.Points = 3 },

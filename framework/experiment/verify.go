@@ -90,7 +90,7 @@ func (w *worker) observe(ctx context.Context, witness *witnesses, run int) error
 		Environment: &witnessEnvironment{lanes.env, witness},
 		Agent:       &witnessAgent{lanes.agent, witness},
 		Runs:        []int{run},
-		Seeds:       seed.NewSource(w.plan.Config.Seed, lanes.env.Spec().ID),
+		Seeds:       seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),
 		Steps:       w.plan.Config.Steps,
 		Discount:    1,
 	})

@@ -131,7 +131,7 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 		Environment: env,
 		Agent:       lanes.agent,
 		Runs:        runs,
-		Seeds:       seed.NewSource(w.plan.Config.Seed, lanes.env.Spec().ID),
+		Seeds:       seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),
 		Steps:       w.plan.Config.Steps,
 		Grid:        w.plan.Grid,
 		Discount:    *w.plan.Config.Discount,

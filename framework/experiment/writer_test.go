@@ -164,7 +164,7 @@ func TestResumeRefusesAnotherExperiment(t *testing.T) {
 	}{
 		"no config": {func(t *testing.T, dir string) { remove(t, filepath.Join(dir, configFile)) }, 23, "no experiment.yaml", ErrOtherExperiment},
 		"another seed": {func(t *testing.T, dir string) {
-			p := plan(t, func(c *Config) { c.Seed = 2 })
+			p := plan(t, func(c *Config) { c.Seed = new(uint64(2)) })
 			if err := p.writeConfig(dir); err != nil {
 				t.Fatal(err)
 			}

@@ -46,7 +46,7 @@ func task(m *mdp.Tabular, err error, actions ...string) (*Task, error) {
 // last. Episodes start in state 0 and do not end.
 func RiverSwim(n int) (*Task, error) {
 	if n < 2 {
-		return nil, fmt.Errorf("catalog: RiverSwim has at least 2 states, not %d", n)
+		return nil, fmt.Errorf("RiverSwim has at least 2 states, not %d", n)
 	}
 	m, err := mdp.Generate(mdp.Definition{Name: "RiverSwim", Description: "RiverSwim with the numbers of Osband's TabulaRL",
 		States: n, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}},
@@ -80,7 +80,7 @@ func RiverSwim(n int) (*Task, error) {
 // Episodes start in state 1 or 2, n ≥ 3, and do not end.
 func RiverSwimStrehl(n int) (*Task, error) {
 	if n < 3 {
-		return nil, fmt.Errorf("catalog: RiverSwim of Strehl & Littman has at least 3 states, not %d", n)
+		return nil, fmt.Errorf("RiverSwim of Strehl & Littman has at least 3 states, not %d", n)
 	}
 	m, err := mdp.Generate(mdp.Definition{Name: "RiverSwimStrehl", Description: "RiverSwim with the numbers of Strehl & Littman",
 		States: n, Actions: 2, Initial: []mdp.Weight{{S: 1, P: 0.5}, {S: 2, P: 0.5}}},
@@ -139,7 +139,7 @@ func SixArms() (*Task, error) {
 func Chain(n int) (*Task, error) {
 	const slip = 0.2
 	if n < 2 {
-		return nil, fmt.Errorf("catalog: Chain has at least 2 states, not %d", n)
+		return nil, fmt.Errorf("Chain has at least 2 states, not %d", n)
 	}
 	m, err := mdp.Generate(mdp.Definition{Name: "Chain", Description: "Chain (Dearden, Friedman & Russell 1998; Strens 2000)",
 		States: n, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}},
@@ -185,7 +185,7 @@ func DoubleLoop() (*Task, error) {
 // probability means[a].
 func Bandit(means []float64) (*Task, error) {
 	if len(means) == 0 {
-		return nil, errors.New("catalog: a bandit has at least one arm")
+		return nil, errors.New("a bandit has at least one arm")
 	}
 	m, err := mdp.Generate(mdp.Definition{Name: "Bandit", Description: "Bernoulli bandit", States: 1, Actions: len(means)},
 		func(_, a int, row *mdp.Row) {

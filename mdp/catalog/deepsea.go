@@ -33,7 +33,7 @@ type Sea struct {
 func DeepSea(sea Sea) (*Task, error) {
 	n := sea.Size
 	if n < 2 || n > 10_000 {
-		return nil, fmt.Errorf("catalog: DeepSea has a size of 2 to 10000, not %d", n)
+		return nil, fmt.Errorf("DeepSea has a size of 2 to 10000, not %d", n)
 	}
 	var isRight []bool // by cell: action 1 is right
 	if sea.Mapped {

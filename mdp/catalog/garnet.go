@@ -15,7 +15,7 @@ import (
 // same model (math/rand/v2's PCG seeded with seed and 0).
 func Garnet(states, actions, branching int, seed uint64) (*Task, error) {
 	if states < 1 || actions < 1 || branching < 1 || branching > states {
-		return nil, fmt.Errorf("catalog: no Garnet has %d states, %d actions and branching %d", states, actions, branching)
+		return nil, fmt.Errorf("no Garnet has %d states, %d actions and branching %d", states, actions, branching)
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	deck := make([]int, states)

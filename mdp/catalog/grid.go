@@ -33,12 +33,12 @@ var perpendicular = [4][2]int{up: {left, right}, down: {left, right}, left: {up,
 // read parses a map; '#' and 'w' are walls.
 func read(rows []string) (*floor, error) {
 	if len(rows) == 0 || len(rows[0]) == 0 {
-		return nil, errors.New("catalog: the map is empty")
+		return nil, errors.New("the map is empty")
 	}
 	f := &floor{rows: len(rows), cols: len(rows[0])}
 	for i, row := range rows {
 		if len(row) != f.cols {
-			return nil, fmt.Errorf("catalog: row %d of the map has %d cells, the first %d", i, len(row), f.cols)
+			return nil, fmt.Errorf("row %d of the map has %d cells, the first %d", i, len(row), f.cols)
 		}
 		f.mark += row
 	}
@@ -51,7 +51,7 @@ func read(rows []string) (*floor, error) {
 		}
 	}
 	if len(f.cells) == 0 {
-		return nil, errors.New("catalog: the map has no open cell")
+		return nil, errors.New("the map has no open cell")
 	}
 	return f, nil
 }
@@ -124,7 +124,7 @@ func GridWorld(g Grid) (*Task, error) {
 	rows := g.Map
 	if len(rows) == 0 {
 		if g.Rows < 1 || g.Cols < 1 || g.Rows*g.Cols < 2 {
-			return nil, fmt.Errorf("catalog: a grid of %d × %d has no two cells", g.Rows, g.Cols)
+			return nil, fmt.Errorf("a grid of %d × %d has no two cells", g.Rows, g.Cols)
 		}
 		open := make([]byte, g.Cols)
 		for i := range open {
@@ -137,7 +137,7 @@ func GridWorld(g Grid) (*Task, error) {
 		rows[g.Rows-1] = rows[g.Rows-1][:g.Cols-1] + "G"
 	}
 	if !(g.Slip >= 0 && g.Slip <= 1) {
-		return nil, fmt.Errorf("catalog: slip %v is outside [0,1]", g.Slip)
+		return nil, fmt.Errorf("slip %v is outside [0,1]", g.Slip)
 	}
 	f, err := read(rows)
 	if err != nil {
@@ -145,7 +145,7 @@ func GridWorld(g Grid) (*Task, error) {
 	}
 	starts, goals := f.find('S'), f.find('G')
 	if len(starts) == 0 || len(goals) == 0 {
-		return nil, errors.New("catalog: the map needs a start S and a goal G")
+		return nil, errors.New("the map needs a start S and a goal G")
 	}
 	if g.StepReward == 0 && g.GoalReward == 0 {
 		g.GoalReward = 1

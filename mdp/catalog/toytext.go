@@ -22,7 +22,7 @@ func FrozenLakeMap(size int) ([]string, error) {
 	case 8:
 		return []string{"SFFFFFFF", "FFFFFFFF", "FFFHFFFF", "FFFFFHFF", "FFFHFFFF", "FHHFFFHF", "FHFFHFHF", "FFFHFFFG"}, nil
 	}
-	return nil, fmt.Errorf("catalog: there is a FrozenLake map of size 4 and 8, not %d", size)
+	return nil, fmt.Errorf("there is a FrozenLake map of size 4 and 8, not %d", size)
 }
 
 // FrozenLake is Gymnasium's FrozenLake-v1 on a map of S(tart), F(rozen), H(ole)
@@ -36,11 +36,11 @@ func FrozenLake(rows []string, success float64) (*Task, error) {
 		return nil, err
 	}
 	if !(success >= 0 && success <= 1) {
-		return nil, fmt.Errorf("catalog: success rate %v is outside [0,1]", success)
+		return nil, fmt.Errorf("success rate %v is outside [0,1]", success)
 	}
 	starts := f.find('S')
 	if len(starts) == 0 {
-		return nil, fmt.Errorf("catalog: the map has no start S")
+		return nil, fmt.Errorf("the map has no start S")
 	}
 	d := mdp.Definition{Name: "FrozenLake", States: len(f.cells), Actions: 4, Terminal: append(f.find('H'), f.find('G')...)}
 	for _, s := range starts {

@@ -43,9 +43,9 @@ func TestEverySetting(t *testing.T) {
 			t.Fatal(problem)
 		}
 		want := f.Config
-		want.Runs, want.Steps, want.Seed, want.Workers, want.Lanes = 2, 3, 18446744073709551615, 5, 6
+		want.Runs, want.Steps, want.Seed, want.Workers, want.Lanes = 2, 3, new(uint64(18446744073709551615)), 5, 6
 		want.Transport, want.Output = experiment.Process, "a: b"
-		if got := f.Config; got.Runs != want.Runs || got.Steps != want.Steps || got.Seed != want.Seed ||
+		if got := f.Config; got.Runs != want.Runs || got.Steps != want.Steps || *got.Seed != *want.Seed ||
 			got.Workers != want.Workers || got.Lanes != want.Lanes || got.Transport != want.Transport || got.Output != want.Output {
 			t.Errorf("got %+v", got)
 		}

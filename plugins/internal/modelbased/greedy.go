@@ -58,10 +58,12 @@ func (p *Greedy) Refresh() { p.stale = math.Inf(1) }
 func (p *Greedy) Outdated() bool { return p.stale > p.Residual }
 
 // Plan implements Planner: it makes sweeps in alternating directions until one changes
-// no value by more than the residual.
+// no value by more than the residual, or maxSweeps in a row changed them by no less than
+// one before, as when the values are so large that rounding exceeds the residual.
 func (p *Greedy) Plan(int) {
 	p.stale = 0
-	for {
+	least := math.Inf(1)
+	for stuck := 0; stuck < maxSweeps; stuck++ {
 		end := p.Model.EndValue(p.Value)
 		change := math.Abs(end - p.EndValue)
 		p.EndValue = end
@@ -74,6 +76,9 @@ func (p *Greedy) Plan(int) {
 		p.Sweeps++
 		if change <= p.Residual {
 			return
+		}
+		if change < least {
+			least, stuck = change, 0
 		}
 	}
 }

@@ -74,8 +74,8 @@ func (p *Induction) Action(s, left int) int {
 	return argmax.Any(p.Q[i:i+n], p.x.Rand)
 }
 
-// maxSweeps bounds the sweeps of extended value iteration. Only confidence sets that
-// are scaled to almost nothing need more.
+// maxSweeps bounds the sweeps of extended value iteration, where only confidence sets
+// that are scaled to almost nothing need more, and those of Greedy that make no progress.
 const maxSweeps = 10_000
 
 // Extended is a Planner for the reward per step by extended value iteration (Jaksch,
