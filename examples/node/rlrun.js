@@ -244,7 +244,7 @@ export async function serve(plugin) {
     console.error(`the host speaks versions ${process.env.PLUGIN_PROTOCOL_VERSIONS} of the protocol, this plugin version 1`);
   }
   console.log = console.info = console.debug = console.error; // standard output is for the handshake
-  process.on('SIGINT', () => {}); // the host's to handle
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {}); // the host's to handle
 
   const host = process.env.PLUGIN_CLIENT_CERT;
   let credentials = grpc.ServerCredentials.createInsecure();

@@ -60,14 +60,17 @@ func TestNoOrphans(t *testing.T) {
 	}
 }
 
-// An interrupt at the terminal is the host's to handle.
-func TestInterruptIsIgnored(t *testing.T) {
+// An interrupt at the terminal, and the signal by which a scheduler tells all processes
+// of a job to end, are the host's to handle.
+func TestSignalsAreTheHosts(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{}, "serve-environment")
-	if err := kill(p.Pid(), syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	if err := stepEnvironment(t, p, "none", struck); err != nil {
-		t.Error(err)
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		if err := kill(p.Pid(), signal); err != nil {
+			t.Fatal(err)
+		}
+		if err := stepEnvironment(t, p, "none", struck); err != nil {
+			t.Errorf("after %v: %v", signal, err)
+		}
 	}
 }
 

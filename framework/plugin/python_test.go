@@ -156,16 +156,14 @@ func TestPythonEnds(t *testing.T) {
 	t.Run("signals", func(t *testing.T) {
 		t.Parallel()
 		p := launchPython(t, plugin.LaunchOptions{}, script)
-		if err := kill(p.Pid(), syscall.SIGINT); err != nil {
-			t.Fatal(err)
+		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+			if err := kill(p.Pid(), signal); err != nil {
+				t.Fatal(err)
+			}
+			if err := stepEnvironment(t, p, "none", struck); err != nil {
+				t.Errorf("after %v: %v", signal, err)
+			}
 		}
-		if err := stepEnvironment(t, p, "none", struck); err != nil {
-			t.Errorf("after an interrupt: %v", err)
-		}
-		if err := kill(p.Pid(), syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		waitForEnd(t, p.Pid())
 	})
 }
 

@@ -3,7 +3,9 @@ package plugin
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime"
+	"syscall"
 
 	hclog "github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
@@ -24,7 +26,8 @@ import (
 // lines the host shows when something fails. GOMAXPROCS is 1 unless the
 // environment variable says otherwise: stepping is sequential, and a second
 // thread costs more in hand-overs than it saves. The process exits when its host
-// does, and ignores interrupts, which are the host's to handle.
+// does. It leaves SIGINT and SIGTERM to the host: schedulers send them to all processes
+// of a job at once.
 //
 // If rlrun did not start the process, Serve says how to use a plugin and exits
 // with status 2.
@@ -38,6 +41,7 @@ func Serve(p vector.Plugin) {
 		runtime.GOMAXPROCS(1)
 	}
 	lanes, _ := lanefile.Open(os.Getenv(lanefile.Variable)) // who has none does without
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM) // go-plugin does so for SIGINT
 	s := server.New(p, lanes)
 	line := server.NewLifeline()
 	goplugin.Serve(&goplugin.ServeConfig{

@@ -207,9 +207,8 @@ def test_strangers_are_refused(tmp_path) -> None:
             except grpc.RpcError as e:
                 answers[name] = e.code().name
             channel.close()
-        process.terminate()
+        process.kill()
     assert answers == {"nothing": "UNAVAILABLE", "another": "UNAVAILABLE", "mine": "example/river@1"}
-    assert process.returncode in (0, 1)
 
 
 def test_what_goes_wrong_is_said(program) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
+import os
 import re
 import subprocess
 import sys
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from conftest import EXAMPLES, ROOT
 
-from rlrun.client import NEW_RUN, PluginError, Process
+from rlrun.client import CONTINUE, NEW_RUN, Process
 
 
 @pytest.mark.parametrize("name", sorted(p.stem for p in EXAMPLES.glob("*.py")))
@@ -77,15 +77,12 @@ def test_what_is_printed_and_logged_reaches_the_host(program: str, tmp_path: Pat
         assert ("printed" in done.stderr) == printed
 
 
-# Of the two ways in which a signal gets past an event that its handler sets, each is
-# made to happen: it finds the thread that waits for the event within the event's lock,
-# or it is another thread's.
 SIGNALLED = """
-import signal, sys, threading
+import signal
 import rlrun
 
 class Signalled(rlrun.Environment):
-    "Is told to end by a signal to the thread that resets it."
+    "Is told to end while it resets."
     id = "test/signalled@1"
     spec = rlrun.Spec(rlrun.Discrete(1), rlrun.Discrete(1), continuing=True)
 
@@ -94,33 +91,42 @@ class Signalled(rlrun.Environment):
         return 0
 
     def step(self, action):
-        return rlrun.TimeStep(0, 0.0)
+        return rlrun.TimeStep(0, 2.0)
 
-wait = threading.Event.wait
-
-def locked(event, timeout=None):
-    if sys._getframe(1).f_code.co_name == "serve_plugin":
-        with event._cond:
-            signal.raise_signal(signal.SIGTERM)
-    return wait(event, timeout)
-
-if sys.argv[1] == "locked":
-    threading.Event.wait = locked
 rlrun.serve(Signalled)
 """
 
 
-@pytest.mark.parametrize("how", ["locked", "elsewhere"])
-def test_signals_end_a_plugin(tmp_path: Path, how: str) -> None:
+def test_sigterm_is_the_hosts(tmp_path: Path) -> None:
+    """A scheduler sends it to all processes of a job; the plugin goes on until the host ends."""
     (tmp_path / "signalled.py").write_text(SIGNALLED)
-    process = Process([sys.executable, str(tmp_path / "signalled.py"), how])
+    process = Process([sys.executable, str(tmp_path / "signalled.py")])
     try:
         env = process.open({}, 1)
-        with contextlib.suppress(PluginError):
-            env.step(np.array([NEW_RUN], np.uint8), np.zeros(1, np.uint64), np.zeros(1, np.int64))
-        assert process._process.wait(30) in (0, 1)
+        env.step(np.array([NEW_RUN], np.uint8), np.zeros(1, np.uint64), np.zeros(1, np.int64))
+        assert env.step(np.array([CONTINUE], np.uint8), None, np.zeros(1, np.int64)).rewards[0] == 2.0
     finally:
         process.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_sigterm_ends_processes_that_a_plugin_forks() -> None:
+    script = """
+import os, signal, time
+from rlrun.serve import _mind_signals
+
+_mind_signals()
+ready, begun = os.pipe()
+child = os.fork()
+if child == 0:
+    os.write(begun, b".")
+    time.sleep(60)
+    os._exit(0)
+os.read(ready, 1)
+os.kill(child, signal.SIGTERM)
+assert os.waitpid(child, 0)[1] == signal.SIGTERM
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 CLOSED = """

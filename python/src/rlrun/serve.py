@@ -11,7 +11,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
@@ -127,7 +126,7 @@ def serve_plugin(plugin: Plugin) -> None:
     """Serve until the host is done. See serve."""
     handshake = _take_stdout()
     _log.to_host()
-    ends, end = _ending()
+    ended = _mind_signals()
     _watch_parent()
 
     pool = ThreadPoolExecutor(THREADS, thread_name_prefix="rlrun")
@@ -144,9 +143,9 @@ def serve_plugin(plugin: Plugin) -> None:
 
     def gone() -> None:
         _leave()
-        end()
+        ended.set()
 
-    _goplugin.add_services(server, end, gone)
+    _goplugin.add_services(server, ended.set, gone)
     client = os.environ.get(_goplugin.CLIENT_CERT)
     identity = _goplugin.Identity() if client else None
     path = _goplugin.socket_path()
@@ -160,8 +159,7 @@ def serve_plugin(plugin: Plugin) -> None:
     server.start()
     os.write(handshake, _goplugin.handshake_line(path, identity).encode())
 
-    while os.read(ends, 1)[0] not in (0, signal.SIGTERM):
-        pass
+    ended.wait()
     _leave()  # if the following takes too long
     server.stop(0.1).wait()
     servicer.close()
@@ -180,24 +178,23 @@ def _take_stdout() -> int:
     return handshake
 
 
-def _ending() -> tuple[int, Callable[[], None]]:
-    """Return a pipe with a byte for every reason to end, 0 or a signal's number, and what writes a 0.
+def _mind_signals() -> threading.Event:
+    """Leave interrupts and requests to end to the host; return the event of the end.
 
-    Python's handlers run in the main thread, between two instructions. One that set an
-    event for which that thread is about to wait may find the event locked by it, for
-    ever; and if the signal comes just before the thread sleeps, the handler does not
-    run. The byte is there however the signal comes.
+    Schedulers send SIGTERM to all processes of a job at once. The host stops then, and
+    the plugin ends with the connection. A process that the author's code forks ends by
+    SIGTERM as any process does.
     """
-    read, write = os.pipe()
-    os.set_blocking(write, False)
-    signal.set_wakeup_fd(write)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: None)
+    server = os.getpid()
 
-    def end() -> None:
-        os.write(write, b"\0")
+    def left_to_host(number: int, _: object) -> None:
+        if os.getpid() != server:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
 
-    return read, end
+    signal.signal(signal.SIGTERM, left_to_host)
+    return threading.Event()
 
 
 def _leave() -> None:
