@@ -171,32 +171,6 @@ func (g *GittinsSolver) advantage(arm Beta, lambda float64, depth int, tol float
 	return value[0], slopes[0]
 }
 
-// GittinsApproximation returns the approximation of Brezzi & Lai (2002) to the
-// Gittins index of a Beta(a, b) arm, a, b > 0, at discount 0 < gamma < 1. It is
-// the index of a Brownian motion with the same mean and variances. It costs a
-// few nanoseconds and suits arms with many pulls. For means between 0.01 and
-// 0.99 and gamma ≤ 0.99 it errs by at most 0.01 at a+b = 100, 0.002 at 300 and
-// 0.0004 at 1000. At gamma = 0.999 it errs by ten times as much.
-func GittinsApproximation(a, b, gamma float64) float64 {
-	n := a + b
-	q := a / n
-	s := 1 / ((n + 1) * -math.Log(gamma))
-	var psi float64
-	switch root := math.Sqrt(s); {
-	case s <= 0.2:
-		psi = root / math.Sqrt2
-	case s <= 1:
-		psi = 0.49 - 0.11/root
-	case s <= 5:
-		psi = 0.63 - 0.26/root
-	case s <= 15:
-		psi = 0.77 - 0.58/root
-	default:
-		psi = math.Sqrt(2*math.Log(s) - math.Log(math.Log(s)) - math.Log(16*math.Pi))
-	}
-	return q + psi*math.Sqrt(q*(1-q)/(n+1))
-}
-
 // KnowledgeGradientIndex is a lower bound of the Gittins index of a Beta(a, b)
 // arm. It is the index if the player may try a single pull, and must then keep
 // the better of the two arms for good. With k = γ/(1−γ)

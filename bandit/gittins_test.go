@@ -86,26 +86,6 @@ func TestGittinsWithoutFutureIsTheMean(t *testing.T) {
 	}
 }
 
-func TestGittinsApproximation(t *testing.T) {
-	for _, c := range []struct{ gamma, size, err float64 }{
-		{0.5, 100, 0.01}, {0.9, 100, 0.01}, {0.99, 100, 0.01},
-		{0.9, 300, 0.002}, {0.99, 300, 0.002}, {0.9, 1000, 0.0004}, {0.99, 1000, 0.0004},
-		{0.999, 100, 0.1}, {0.999, 300, 0.02},
-	} {
-		solver := NewGittinsSolver(c.gamma, c.err/10)
-		for _, q := range []float64{0.01, 0.5, 0.95, 0.99} {
-			a, b := q*c.size, (1-q)*c.size
-			vectors.Close(t, "approximation", GittinsApproximation(a, b, c.gamma), solver.Index(a, b), 0, c.err)
-		}
-	}
-	// Every piece of the approximation: few pulls, long horizons.
-	for _, n := range []float64{0.5, 5, 30, 150} {
-		if x := GittinsApproximation(n/2, n/2, 0.99); !(x > 0.5 && x < 1.5) {
-			t.Errorf("approximation %v at a+b = %v", x, n)
-		}
-	}
-}
-
 func TestGittinsPreconditions(t *testing.T) {
 	for name, f := range map[string]func(){
 		"gamma 1":     func() { Gittins(1, 1, 1) },

@@ -46,6 +46,8 @@ func (c *corridor) Step(_ context.Context, action space.Value) (framework.TimeSt
 func ExampleEnvironment() {
 	ctx := context.Background()
 	env := &corridor{ended: true}
+	spec := env.Spec()
+	fmt.Println(spec.ID)
 	_, err := env.Step(ctx, space.Value{Int: 1})
 	fmt.Println(err)
 	if _, err := env.Reset(ctx, 1); err != nil {
@@ -64,6 +66,7 @@ func ExampleEnvironment() {
 		}
 	}
 	// Output:
+	// me/corridor@1
 	// the environment needs a reset
 	// cell 1, reward 0, terminated false
 	// cell 2, reward 1, terminated true

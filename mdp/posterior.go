@@ -313,14 +313,14 @@ type Mask int
 
 // The masks, each with mean one.
 const (
-	Poisson     Mask = iota // Poisson(1)
-	DoubleOrNot             // 2 or 0, with probability one half each
-	Exponential             // Exp(1)
+	Poisson         Mask = iota // Poisson(1)
+	DoubleOrNothing             // 2 or 0, with probability one half each
+	Exponential                 // Exp(1)
 )
 
 func (m Mask) draw(rng *rand.Rand) float64 {
 	switch m {
-	case DoubleOrNot:
+	case DoubleOrNothing:
 		return float64(2 * rng.IntN(2))
 	case Exponential:
 		return rng.ExpFloat64()

@@ -232,7 +232,7 @@ func TestSeenOnly(t *testing.T) {
 // Members of the bootstrap spread like the posterior: with n observations of a
 // coin, by about √(p(1−p)/n), whatever the mask of variance one.
 func TestBootstrap(t *testing.T) {
-	for mask, name := range map[Mask]string{Poisson: "Poisson", DoubleOrNot: "double or not", Exponential: "exponential"} {
+	for mask, name := range map[Mask]string{Poisson: "Poisson", DoubleOrNothing: "double or nothing", Exponential: "exponential"} {
 		prior, err := NewDirichlet(DirichletPrior{States: 2, Actions: 1, Alpha: 1})
 		if err != nil {
 			t.Fatal(err)

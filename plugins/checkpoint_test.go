@@ -81,7 +81,7 @@ func newHost(t *testing.T, agent vector.Agent, spec framework.Spec, lane int, se
 	h.in.Signals[lane], h.in.Seeds[lane] = vector.NewRun, seed
 	if kinds != nil {
 		h.problems = make([]options.Problem, 2)
-		if err := agent.Abilities().Options.Offer(t.Context(), kinds); err != nil {
+		if err := agent.Abilities().Options.SetOptionKinds(t.Context(), kinds); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -275,7 +275,7 @@ func TestStatesOfOthers(t *testing.T) {
 	}
 	refuse(t, openAgent(t, bundled("psrl"), `{"alpha":0.5}`, finite), states["psrl"], "another agent's parameters")
 	offered := openAgent(t, bundled("bootstrap-q"), ``, finite).Abilities().Options
-	if err := offered.Offer(t.Context(), []options.Kind{options.Uniform}); err != nil {
+	if err := offered.SetOptionKinds(t.Context(), []options.Kind{options.Uniform}); err != nil {
 		t.Fatal(err)
 	}
 	refuse(t, offered, states["bootstrap-q"], "another choice of options: none, where this is [uniform]")

@@ -42,7 +42,7 @@ func newPopulations(t *testing.T, s uint64) *populations {
 	return &populations{b: b, rng: seed.Stream(s, seed.Exploration)}
 }
 
-func (a *populations) Offer(context.Context, []options.Kind) error { return nil }
+func (a *populations) SetOptionKinds(context.Context, []options.Kind) error { return nil }
 func (a *populations) Abilities() vector.AgentAbilities            { return vector.AgentAbilities{} }
 func (a *populations) Close() error                                { return nil }
 func (a *populations) Step(context.Context, *vector.Feedback, *space.Column) error {

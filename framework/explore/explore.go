@@ -170,7 +170,7 @@ func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lan
 		l.rng = rand.New(&l.pcg)
 		l.log.most = c.Log
 	}
-	if err := agent.Offer(ctx, c.Kinds); err != nil {
+	if err := agent.SetOptionKinds(ctx, c.Kinds); err != nil {
 		return nil, err
 	}
 	if single := agent.Abilities().Lane; single != nil {

@@ -24,8 +24,8 @@ type optionPart struct {
 
 var _ vector.OptionAgent = (*agentClient)(nil)
 
-// Offer implements vector.OptionAgent.
-func (c *agentClient) Offer(ctx context.Context, kinds []options.Kind) error {
+// SetOptionKinds implements vector.OptionAgent.
+func (c *agentClient) SetOptionKinds(ctx context.Context, kinds []options.Kind) error {
 	s := c.session
 	_, err := optional(ctx, s, s.process.wire.Offer, &pb.OfferRequest{Instance: s.instance, Kinds: toproto.Kinds(kinds)})
 	return err

@@ -148,8 +148,8 @@ type broken struct {
 
 func (b *broken) Abilities() vector.AgentAbilities { return vector.AgentAbilities{Options: b} }
 
-func (b *broken) Offer(ctx context.Context, kinds []options.Kind) error {
-	return errors.Join(b.offer, b.Tables.Offer(ctx, kinds))
+func (b *broken) SetOptionKinds(ctx context.Context, kinds []options.Kind) error {
+	return errors.Join(b.offer, b.Tables.SetOptionKinds(ctx, kinds))
 }
 
 func (b *broken) StepOptions(ctx context.Context, in *vector.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {

@@ -92,7 +92,7 @@ func (c *agentCheck) offered(n int, kinds []options.Kind) (vector.OptionAgent, e
 	if able == nil {
 		return nil, fmt.Errorf("lanes opened later, %d of them, have no options", n)
 	}
-	if err := able.Offer(c.ctx, kinds); err != nil {
+	if err := able.SetOptionKinds(c.ctx, kinds); err != nil {
 		return nil, errors.Join(err, able.Close())
 	}
 	return able, nil

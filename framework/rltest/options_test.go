@@ -33,14 +33,14 @@ var made int
 
 func (c *chooser) Abilities() vector.AgentAbilities { return vector.AgentAbilities{Options: c} }
 
-func (c *chooser) Offer(ctx context.Context, kinds []options.Kind) error {
+func (c *chooser) SetOptionKinds(ctx context.Context, kinds []options.Kind) error {
 	switch c.bug {
 	case "refuses without a word":
 		return errors.New("no")
 	case "makes nothing":
 		return framework.ErrUnsupported
 	}
-	return c.Tables.Offer(ctx, kinds)
+	return c.Tables.SetOptionKinds(ctx, kinds)
 }
 
 func (c *chooser) StepOptions(ctx context.Context, in *vector.Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error {

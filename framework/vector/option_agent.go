@@ -17,11 +17,11 @@ import (
 // says whether an agent is one.
 type OptionAgent interface {
 	Agent
-	// Offer says which kinds of options the agent is to choose from; the greedy
+	// SetOptionKinds says which kinds of options the agent is to choose from; the greedy
 	// one is always among them. It is called once, before the first step, by a
 	// host that means to decide. Its error wraps ErrUnsupported for a kind that
 	// the agent cannot make in its environment.
-	Offer(ctx context.Context, kinds []options.Kind) error
+	SetOptionKinds(ctx context.Context, kinds []options.Kind) error
 	// StepOptions is Step, except for the lanes where epochs is true. Such a lane
 	// learns, selects no action, and describes its decision in its entry of problems.
 	// The host supplies the terms of the problem that are its own: Step, Hold,

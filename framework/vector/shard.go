@@ -291,9 +291,9 @@ func (a *shardedAgent) load(ctx context.Context, lane int, state []byte) error {
 // Close implements Agent.
 func (a *shardedAgent) Close() error { return closeAll(a.parts) }
 
-// Offer implements OptionAgent.
-func (a *shardedAgent) Offer(ctx context.Context, kinds []options.Kind) error {
-	return a.each(func(k, _, _ int) error { return a.options[k].Offer(ctx, kinds) })
+// SetOptionKinds implements OptionAgent.
+func (a *shardedAgent) SetOptionKinds(ctx context.Context, kinds []options.Kind) error {
+	return a.each(func(k, _, _ int) error { return a.options[k].SetOptionKinds(ctx, kinds) })
 }
 
 // StepOptions implements OptionAgent.

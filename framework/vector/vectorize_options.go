@@ -16,8 +16,8 @@ import (
 
 var _ OptionAgent = (*vectorAgent)(nil)
 
-// Offer implements OptionAgent: it asks a fresh agent for such options.
-func (v *vectorAgent) Offer(ctx context.Context, kinds []options.Kind) error {
+// SetOptionKinds implements OptionAgent: it asks a fresh agent for such options.
+func (v *vectorAgent) SetOptionKinds(ctx context.Context, kinds []options.Kind) error {
 	v.kinds = slices.DeleteFunc(slices.Clone(kinds), func(k options.Kind) bool { return k == options.Greedy })
 	return Guard(func() error {
 		agent, err := v.newAgent(0)

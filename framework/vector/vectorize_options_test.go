@@ -76,7 +76,7 @@ func tornLanes(t *testing.T, spec framework.Spec, lanes int, spoil func(*framewo
 	if able == nil {
 		t.Fatalf("a %T has no options", agent)
 	}
-	if err := able.Offer(t.Context(), []options.Kind{options.Greedy, options.Members}); err != nil {
+	if err := able.SetOptionKinds(t.Context(), []options.Kind{options.Greedy, options.Members}); err != nil {
 		t.Fatal(err)
 	}
 	made = nil
@@ -171,7 +171,7 @@ func TestOptionerBlamesALane(t *testing.T) {
 
 func TestOptionerRefuses(t *testing.T) {
 	agent, _ := tornLanes(t, fourActions(), 1, nil)
-	if err := agent.Offer(t.Context(), []options.Kind{options.Members, options.CountBonus}); !errors.Is(err, framework.ErrUnsupported) {
+	if err := agent.SetOptionKinds(t.Context(), []options.Kind{options.Members, options.CountBonus}); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("an offer that it cannot make: %v", err)
 	}
 	if _, err := agent.GreedyPolicy(t.Context(), 0, nil); !errors.Is(err, framework.ErrUnsupported) {

@@ -157,7 +157,7 @@ func TestUnsuitable(t *testing.T) {
 			t.Fatal(err)
 		}
 		host := a.Abilities().Options
-		if err := host.Offer(t.Context(), []options.Kind{tt.kind}); !errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), tt.want) {
+		if err := host.SetOptionKinds(t.Context(), []options.Kind{tt.kind}); !errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.kind, err)
 		}
 		if _, err := host.GreedyPolicy(t.Context(), 0, nil); !errors.Is(err, framework.ErrUnsupported) {

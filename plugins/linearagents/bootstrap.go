@@ -5,13 +5,13 @@ import (
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
-	"github.com/rlrun/rlrun/plugins/internal/opinions"
+	"github.com/rlrun/rlrun/plugins/internal/members"
 )
 
 // bootstrapParams are the parameters of bootstrapped linear Q-learning.
 type bootstrapParams struct {
 	Ensemble
-	opinions.Params
+	members.Params
 }
 
 // Bootstrap returns Q-learning with K functions that are linear in tile-coded
@@ -30,7 +30,7 @@ type bootstrapParams struct {
 func Bootstrap() vector.Plugin {
 	return lanes.OptionPlugin("rlrun/bootstrap-linear@1",
 		"Q-learning with K linear functions of tile-coded observations that bootstrap their data online, each from its own prior; follows one for an episode (Osband et al. 2016), or lets the host decide which options to explore with.",
-		bootstrapParams{defaultEnsemble(), opinions.Defaults("actions")},
+		bootstrapParams{defaultEnsemble(), members.Defaults("actions")},
 		kind(func(p bootstrapParams, t task) (func() learner, error) {
 			c, err := p.Features.coder(t)
 			if err != nil {
@@ -46,7 +46,7 @@ func Bootstrap() vector.Plugin {
 				x := &bootstrap{p: &p, scratch: make([]float64, t.actions)}
 				x.init(&p.Ensemble, c, t.actions)
 				x.selector.init()
-				x.follower = opinions.NewFollower(&p.Params, p.Members, p.Gamma, t.spec.Continuing, x.selector.rng)
+				x.executor = members.NewExecutor(&p.Params, p.Members, p.Gamma, t.spec.Continuing, x.selector.rng)
 				return x
 			}, nil
 		}))
@@ -56,7 +56,7 @@ type bootstrap struct {
 	ensemble
 	p        *bootstrapParams
 	selector selector
-	follower opinions.Follower
+	executor members.Executor
 	last     int // the last action
 	scratch  []float64
 
@@ -69,36 +69,36 @@ func (x *bootstrap) Start(seed uint64) {
 		x.evaluation.start()
 	}
 	x.selector.start(seed)
-	x.follower.Start()
+	x.executor.BeginRun()
 }
 
 func (x *bootstrap) Begin(o []float64) int {
-	x.follower.Begin()
+	x.executor.BeginEpisode()
 	return x.Act(o)
 }
 
 func (x *bootstrap) Act(o []float64) int {
-	x.Look(o)
+	x.SetObservation(o)
 	return x.act()
 }
 
 func (x *bootstrap) Step(r float64, o []float64) int {
-	x.Take(r, o)
-	x.follower.Advance()
+	x.Learn(r, o)
+	x.executor.Step()
 	return x.act()
 }
 
-func (x *bootstrap) Look(o []float64) {
+func (x *bootstrap) SetObservation(o []float64) {
 	x.ensemble.look(o)
 	if x.evaluation != nil {
 		x.evaluation.look()
 	}
 }
 
-func (x *bootstrap) Take(r float64, o []float64) { x.learnFrom(r, x.Gamma, o) }
+func (x *bootstrap) Learn(r float64, o []float64) { x.learnFrom(r, x.Gamma, o) }
 
 func (x *bootstrap) learnFrom(r, gamma float64, o []float64) {
-	x.learn(x.last, r, gamma, o, x.follower.Member())
+	x.learn(x.last, r, gamma, o, x.executor.Member())
 	if x.evaluation != nil {
 		x.evaluation.learn(x.last, r, gamma)
 	}
@@ -114,11 +114,11 @@ func (x *bootstrap) End(r float64, o []float64, terminated bool) {
 
 // act selects an action where it is.
 func (x *bootstrap) act() int {
-	if x.follower.Hosted() {
-		x.last = x.follower.Action(x)
+	if x.executor.Hosted() {
+		x.last = x.executor.Action(x)
 		return x.last
 	}
-	if k := x.follower.Member(); k >= 0 {
+	if k := x.executor.Member(); k >= 0 {
 		x.member(x.scratch, k)
 	} else {
 		x.means(x.scratch)
@@ -149,11 +149,11 @@ func (x *bootstrap) Means() []float64 {
 // them are refused.
 func (x *bootstrap) Visits() (*options.Visits, int) { return nil, 0 }
 
-func (x *bootstrap) Offer(kinds []options.Kind) error {
-	if err := x.follower.SetOptionKinds(&x.p.Params, kinds, x.actions, 0, false); err != nil {
+func (x *bootstrap) SetOptionKinds(kinds []options.Kind) error {
+	if err := x.executor.SetOptionKinds(&x.p.Params, kinds, x.actions, 0, false); err != nil {
 		return err
 	}
-	if policies := x.follower.EvaluatedPolicies(); policies != nil {
+	if policies := x.executor.EvaluatedPolicies(); policies != nil {
 		if n := len(policies); len(x.w) > maxWeights/n {
 			return lanes.Unsupported("%d weights for each of %d policies are too many; give a smaller features.memory, or set values to actions", len(x.w), n)
 		}
@@ -162,19 +162,19 @@ func (x *bootstrap) Offer(kinds []options.Kind) error {
 	return nil
 }
 
-func (x *bootstrap) Face(p *options.Problem) error {
+func (x *bootstrap) DescribeDecision(p *options.Problem) error {
 	var e []float64
 	if x.evaluation != nil {
 		e = x.evaluation.e
 	}
-	return x.follower.Describe(p, x.q, e, x)
+	return x.executor.Describe(p, x.q, e, x)
 }
 
-func (x *bootstrap) Follow(option int) int {
-	x.follower.Follow(option)
+func (x *bootstrap) Choose(option int) int {
+	x.executor.Execute(option)
 	return x.act()
 }
 
-func (x *bootstrap) Policy(dst []int) ([]int, error) {
+func (x *bootstrap) GreedyPolicy(dst []int) ([]int, error) {
 	return dst, lanes.Unsupported("a policy for observations that are numbers is not in a table")
 }

@@ -20,7 +20,7 @@ var held = []float64{3, 4, 9, 5, 0, 2, 1, 6, 0} // at a*3+k
 func opinionated(t *testing.T) *bootstrap {
 	t.Helper()
 	x := open(t, `{"members":3,"features":{"tilings":1,"tiles":1},"step":1e-9}`)
-	if err := x.Offer([]options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}); err != nil {
+	if err := x.SetOptionKinds([]options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}); err != nil {
 		t.Fatal(err)
 	}
 	x.Start(1)
@@ -49,7 +49,7 @@ func TestOptions(t *testing.T) {
 		{options.TableOption{Kind: options.Deviations, Of: 2}, []int{2, 0, 0}},
 	} {
 		x := opinionated(t)
-		x.follower.FollowOption(tt.option)
+		x.executor.ExecuteOption(tt.option)
 		if got := acts(x, 3); !slices.Equal(got, tt.want) {
 			t.Errorf("%v: %v, want %v", tt.option, got, tt.want)
 		}
@@ -58,7 +58,7 @@ func TestOptions(t *testing.T) {
 	// Uniform: with 3,000 draws a count is within 5 deviations of 1,000 but for a
 	// chance below 1e-5.
 	x := opinionated(t)
-	x.follower.FollowOption(options.TableOption{Kind: options.Uniform})
+	x.executor.ExecuteOption(options.TableOption{Kind: options.Uniform})
 	counts := [3]float64{}
 	for _, a := range acts(x, 3000) {
 		counts[a]++
@@ -74,7 +74,7 @@ func TestOptions(t *testing.T) {
 	// cases; P(change) a step is 2/3 over the mean length. 5 deviations again; the
 	// variance of the number of draws in n steps is at most that of independent ones
 	// times the squared coefficient of variation of a length.
-	x.follower.FollowOption(options.TableOption{Kind: options.Repeats})
+	x.executor.ExecuteOption(options.TableOption{Kind: options.Repeats})
 	list := acts(x, 200_000)
 	changes := 0.0
 	for i := range list[1:] {
@@ -99,9 +99,9 @@ func TestOptions(t *testing.T) {
 // the next.
 func TestFaceAndFollow(t *testing.T) {
 	x := opinionated(t)
-	x.Look([]float64{0, 0})
+	x.SetObservation([]float64{0, 0})
 	var p options.Problem
-	if err := x.Face(&p); err != nil {
+	if err := x.DescribeDecision(&p); err != nil {
 		t.Fatal(err)
 	}
 	tables, err := options.NewTables(3, 3, 0.99, options.TableConfig{Kinds: []options.Kind{options.Members, options.Constants, options.Deviations, options.Uniform, options.Repeats}})
@@ -117,17 +117,17 @@ func TestFaceAndFollow(t *testing.T) {
 	}
 	for i, arm := range p.Arms {
 		if arm.Name == "member 1" {
-			if a := x.Follow(i); a != 2 {
+			if a := x.Choose(i); a != 2 {
 				t.Errorf("member 1 takes action %d", a)
 			}
 		}
 	}
 	for range 5 {
-		if a := x.Step(0, []float64{0.5, 0.5}); a != 2 || x.follower.Member() != 1 {
-			t.Errorf("action %d of member %d, want 2 of 1", a, x.follower.Member())
+		if a := x.Step(0, []float64{0.5, 0.5}); a != 2 || x.executor.Member() != 1 {
+			t.Errorf("action %d of member %d, want 2 of 1", a, x.executor.Member())
 		}
 	}
-	if x.Start(1); x.follower.Hosted() || x.follower.Member() != -1 {
+	if x.Start(1); x.executor.Hosted() || x.executor.Member() != -1 {
 		t.Error("a new run still follows an option")
 	}
 }
@@ -149,12 +149,12 @@ func TestBehaviours(t *testing.T) {
 		changes, seen := 0, map[int]bool{}
 		for range 20 {
 			x.Begin([]float64{0, 0})
-			seen[x.follower.Member()] = true
+			seen[x.executor.Member()] = true
 		}
 		for range 500 {
-			before := x.follower.Member()
+			before := x.executor.Member()
 			x.Step(0, []float64{0, 0})
-			if x.follower.Member() != before {
+			if x.executor.Member() != before {
 				changes++
 			}
 		}

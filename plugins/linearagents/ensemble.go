@@ -7,6 +7,7 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
+	"github.com/rlrun/rlrun/plugins/internal/members"
 	"github.com/rlrun/rlrun/plugins/internal/tiles"
 )
 
@@ -80,29 +81,25 @@ type ensemble struct {
 	*Ensemble
 	weights
 	traces     traces
-	mode       bandit.UpdateMode
+	chance     members.Weights // of the bootstrap
 	here, next place
 	q, after   []float64 // Q_k(s,a) at a*K+k, here and next
 	best       []float64 // scratch: max_a Q_k of next
 	share      []float64 // of the last step's error that each member learned
 	by         []float64 // scratch
 	pcg        rand.PCG
-	rng        *rand.Rand  // over pcg
-	repeats    [20]float64 // 1−(1−step)^ν, the share of ν steps
+	rng        *rand.Rand // over pcg
 }
 
 // init prepares an ensemble at the address that it keeps.
 func (x *ensemble) init(p *Ensemble, c *tiles.Coder, actions int) {
 	x.Ensemble, x.weights = p, newWeights(c, actions, p.Members)
-	x.mode, _ = bandit.ParseUpdateMode(p.Update)
+	x.chance = members.NewWeights(p.Update, p.Mask, p.Step)
 	x.traces = newTraces(&x.weights, p.Gamma*p.Lambda, true, p.Traces == "cut")
 	x.here, x.next = newPlace(c), newPlace(c)
 	x.q, x.after = make([]float64, actions*p.Members), make([]float64, actions*p.Members)
 	x.best, x.share, x.by = make([]float64, p.Members), make([]float64, p.Members), make([]float64, p.Members)
 	x.rng = rand.New(&x.pcg)
-	for n := range x.repeats {
-		x.repeats[n] = 1 - math.Pow(1-p.Step, float64(n))
-	}
 }
 
 // start draws the weights from the prior.
@@ -136,7 +133,7 @@ func (x *ensemble) learn(a int, r, gamma float64, o []float64, followed int) {
 			}
 		}
 	}
-	x.shares(followed)
+	x.chance.Draw(x.share, followed, x.rng)
 	now, each := x.q[a*k:(a+1)*k], 1/float64(len(x.here.active))
 	for m, share := range x.share {
 		x.by[m] = share * each * (r + gamma*x.best[m] - now[m])
@@ -149,64 +146,6 @@ func (x *ensemble) learn(a int, r, gamma float64, o []float64, followed int) {
 	}
 	x.q, x.after = x.after, x.q
 	x.value(x.q[a*k:(a+1)*k], &x.here, a) // features here may be among those that moved
-}
-
-// shares draws the share of a step's error that each member learns into x.share.
-func (x *ensemble) shares(followed int) {
-	switch x.mode {
-	case bandit.AllMembers:
-		for k := range x.share {
-			x.share[k] = x.Step
-		}
-	case bandit.DrawnMember:
-		if followed < 0 {
-			followed = x.rng.IntN(x.Members)
-		}
-		clear(x.share)
-		x.share[followed] = x.Step
-	case bandit.BernoulliMask:
-		if x.Mask == 0.5 {
-			x.halves()
-			return
-		}
-		for k := range x.share {
-			x.share[k] = 0
-			if x.rng.Float64() < x.Mask {
-				x.share[k] = x.Step
-			}
-		}
-	case bandit.ExponentialWeights:
-		for k := range x.share {
-			x.share[k] = min(x.rng.ExpFloat64()*x.Step, 1)
-		}
-	case bandit.PoissonWeights:
-		for k := range x.share {
-			x.share[k] = x.repeats[x.poisson()]
-		}
-	}
-}
-
-// halves is the Bernoulli mask with probability one half: a bit a member.
-func (x *ensemble) halves() {
-	unit := [2]float64{0, x.Step}
-	var bits uint64
-	for k := range x.share {
-		if k&63 == 0 {
-			bits = x.pcg.Uint64()
-		}
-		x.share[k] = unit[bits&1]
-		bits >>= 1
-	}
-}
-
-// poisson draws from Poisson(1), cut off at 19, by inversion.
-func (x *ensemble) poisson() int {
-	u, p, n := x.rng.Float64(), 1/math.E, 0
-	for ; u >= p && n < len(x.repeats)-1; n++ {
-		u -= p
-		p /= float64(n + 1)
-	}
-	return n
 }
 
 // means writes the mean values of actions here into dst.

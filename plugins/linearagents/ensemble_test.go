@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
-	"github.com/rlrun/rlrun/plugins/internal/opinions"
+	"github.com/rlrun/rlrun/plugins/internal/members"
 )
 
 // open returns a lane of bootstrap-linear in boxed.
@@ -32,7 +32,7 @@ func open(t interface {
 func TestMembersAreQLambda(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cut := rapid.Bool().Draw(t, "cut")
-		p := bootstrapParams{Ensemble: defaultEnsemble(), Params: opinions.Params{Behaviour: "thompson", Redraw: "episode", Epsilon: 0.5, Reveal: 1}}
+		p := bootstrapParams{Ensemble: defaultEnsemble(), Params: members.Params{Behaviour: "thompson", Redraw: "episode", Epsilon: 0.5, Reveal: 1}}
 		p.Features = Features{Tilings: rapid.IntRange(1, 4).Draw(t, "tilings"), Tiles: 3, Memory: rapid.SampledFrom([]int{16, 1 << 10}).Draw(t, "memory")}
 		p.Members, p.Gamma, p.Step = 3, rapid.Float64Range(0, 1).Draw(t, "gamma"), rapid.Float64Range(0.01, 0.5).Draw(t, "step")
 		p.Lambda = rapid.SampledFrom([]float64{0, 0.5, 0.9}).Draw(t, "lambda")
@@ -70,7 +70,7 @@ func TestMembersAreQLambda(t *testing.T) {
 		// anew from a copy of the generator.
 		learn := func(before rand.PCG, o []float64, action int, r, gamma float64, next []float64) {
 			twin.pcg = before
-			twin.shares(x.follower.Member())
+			twin.chance.Draw(twin.share, x.executor.Member(), twin.rng)
 			for k := range members {
 				d := &members[k]
 				if cut && d.value(features(o, action)) < best(d, o)-1e-9 {
@@ -105,7 +105,7 @@ func TestMembersAreQLambda(t *testing.T) {
 			}
 		}
 		values := make([]float64, 9)
-		x.Look(point())
+		x.SetObservation(point())
 		x.values(values, &x.here)
 		for i, v := range values {
 			if x.q[i] != v {
@@ -154,7 +154,7 @@ func TestShares(t *testing.T) {
 		x.Start(7)
 		var draws []float64
 		for len(draws) < 40_000 {
-			x.shares(-1)
+			x.chance.Draw(x.share, -1, x.rng)
 			draws = append(draws, x.share...)
 		}
 		mean, variance := stat.MeanVariance(draws, nil)
@@ -182,7 +182,7 @@ func TestPrior(t *testing.T) {
 	} {
 		x := open(t, tt.params)
 		x.Start(3)
-		x.Look([]float64{0.3, -0.7})
+		x.SetObservation([]float64{0.3, -0.7})
 		mean, sd := stat.MeanStdDev(x.q, nil)
 		n := float64(len(x.q))
 		if math.Abs(mean-tt.mean) > 4.5*tt.sd/math.Sqrt(n) || math.Abs(sd-tt.sd) > 4.5*tt.sd/math.Sqrt(2*n) {

@@ -10,14 +10,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rlrun/rlrun/options"
-	"github.com/rlrun/rlrun/plugins/internal/opinions"
+	"github.com/rlrun/rlrun/plugins/internal/members"
 )
 
 // The values of policies are learned as expected Sarsa with traces over full
 // vectors learns them, traces ending where a policy would have acted otherwise.
 func TestPoliciesAreEvaluated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := bootstrapParams{Ensemble: defaultEnsemble(), Params: opinions.Params{Behaviour: "mean", Redraw: "auto", Epsilon: 0.3, Values: "policies", Evaluated: 1, Reveal: 1}}
+		p := bootstrapParams{Ensemble: defaultEnsemble(), Params: members.Params{Behaviour: "mean", Redraw: "auto", Epsilon: 0.3, Values: "policies", Evaluated: 1, Reveal: 1}}
 		p.Features = Features{Tilings: rapid.IntRange(1, 3).Draw(t, "tilings"), Tiles: 2, Memory: 1 << 10}
 		p.Members, p.Gamma, p.Step = 2, 0.9, 0.3
 		p.Lambda = rapid.SampledFrom([]float64{0, 0.8}).Draw(t, "lambda")
@@ -26,7 +26,7 @@ func TestPoliciesAreEvaluated(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := open(t, string(raw))
-		if err := x.Offer([]options.Kind{options.Members, options.Constants, options.Uniform}); err != nil {
+		if err := x.SetOptionKinds([]options.Kind{options.Members, options.Constants, options.Uniform}); err != nil {
 			t.Fatal(err)
 		}
 		v := x.evaluation
@@ -96,7 +96,7 @@ func TestPoliciesAreEvaluated(t *testing.T) {
 // where the agent is.
 func TestPoliciesActAsOptions(t *testing.T) {
 	x := open(t, `{"values":"policies","evaluated":3,"sd":2}`)
-	if err := x.Offer([]options.Kind{options.Members, options.Constants}); err != nil {
+	if err := x.SetOptionKinds([]options.Kind{options.Members, options.Constants}); err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -106,8 +106,8 @@ func TestPoliciesActAsOptions(t *testing.T) {
 	for range 100 {
 		x.Step(rng.NormFloat64(), []float64{rng.Float64(), rng.Float64()})
 		for p, o := range x.evaluation.policies {
-			f := x.follower
-			f.FollowOption(o)
+			f := x.executor
+			f.ExecuteOption(o)
 			if a := f.Action(x); a != x.evaluation.acts[p] {
 				t.Fatalf("policy %v takes action %d, the option %d", o, x.evaluation.acts[p], a)
 			}
@@ -118,7 +118,7 @@ func TestPoliciesActAsOptions(t *testing.T) {
 		}
 	}
 	p := options.Problem{Hold: 1} // the host's part
-	if err := x.Face(&p); err != nil || p.Check() != nil || len(p.Arms) < 1+3+3 {
+	if err := x.DescribeDecision(&p); err != nil || p.Check() != nil || len(p.Arms) < 1+3+3 {
 		t.Fatalf("%v, %d options", err, len(p.Arms))
 	}
 }

@@ -19,7 +19,7 @@ import (
 type bootstrapModelParams struct {
 	Members int     `json:"members" jsonschema:"minimum=1,maximum=1024" jsonschema_description:"K, how many models there are; a choice of ours: every solution takes K times as long."`
 	Belief  string  `json:"belief,omitempty" jsonschema:"enum=bootstrap,enum=posterior" jsonschema_description:"Kind of models. bootstrap: each has its own draw of the prior and has seen the data with its own random weights (Oza & Russell 2001). posterior: draws of the posterior, new ones whenever models are solved (Strens 2000). The default is a choice of ours."`
-	Update  string  `json:"update,omitempty" jsonschema:"enum=poisson,enum=bernoulli,enum=exponential" jsonschema_description:"Of belief bootstrap: the weight of a step for a member. poisson: Poisson(1); default as in Oza & Russell (2001). bernoulli: 2 or 0 with equal chances. exponential: Exp(1) (Rubin 1981)."`
+	Update  string  `json:"update,omitempty" jsonschema:"enum=poisson,enum=double-or-nothing,enum=exponential" jsonschema_description:"Of belief bootstrap: the weight of a step for a member. poisson: Poisson(1); default as in Oza & Russell (2001). double-or-nothing: 2 or 0 with equal chances (Owen & Eckles 2012). exponential: Exp(1) (Rubin 1981)."`
 	Weight  float64 `json:"weight" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Of belief bootstrap: how many steps of every state and action a member's draw of the prior counts for; a choice of ours."`
 
 	Alpha    *float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior Dirichlet parameter of each successor. Default: 1 over the number of states, which counts for one step in all; a choice of ours."`
@@ -60,13 +60,13 @@ func BootstrapModel() vector.Plugin {
 					models: replanTrigger{Growth: modelbased.NewGrowth(pairs, p.Growth)}, greedy: replanTrigger{Growth: modelbased.NewGrowth(pairs, p.Growth)},
 					draws: make([]*mdp.Tabular, p.Members), memory: make([]*mdp.Tabular, p.Members+1)}
 				x.rng = rand.New(&x.pcg)
-				x.follower = candidateFollower{rng: x.rng, scratch: make([]float64, t.Actions)}
+				x.executor = candidateExecutor{rng: x.rng, scratch: make([]float64, t.Actions)}
 				return x
 			}, nil
 		})
 }
 
-var masks = map[string]mdp.Mask{"poisson": mdp.Poisson, "bernoulli": mdp.DoubleOrNot, "exponential": mdp.Exponential}
+var masks = map[string]mdp.Mask{"poisson": mdp.Poisson, "double-or-nothing": mdp.DoubleOrNothing, "exponential": mdp.Exponential}
 
 // check validates the parameters and settles the prior.
 func (p *bootstrapModelParams) check(t finite.Task) error {
@@ -151,7 +151,7 @@ type bootstrapModel struct {
 	memory    []*mdp.Tabular    // for models with terminal states: of the members and the mean
 	policy    mdp.Deterministic // that is followed when no host decides, or the greedy one; nil at first
 	value     []float64         // of the last discounted plan: where the next starts
-	follower  candidateFollower // of another option than the greedy one
+	executor  candidateExecutor // of another option than the greedy one
 	followed  followed
 	facing    int // the state of the last decision
 	state     int // of the last action
@@ -217,9 +217,9 @@ func (x *bootstrapModel) End(r float64, next int, terminated bool) {
 	}
 }
 
-func (x *bootstrapModel) Look(s int) { x.facing = s }
+func (x *bootstrapModel) SetObservation(s int) { x.facing = s }
 
-func (x *bootstrapModel) Take(r float64, next int) {
+func (x *bootstrapModel) Learn(r float64, next int) {
 	x.learn(r, next)
 	x.facing = next
 }
@@ -232,7 +232,7 @@ func (x *bootstrapModel) learn(r float64, next int) {
 	x.models.visited(i, visits)
 	x.greedy.visited(i, visits)
 	if x.followed == anOption {
-		x.follower.advance(r, next)
+		x.executor.advance(r, next)
 	}
 }
 
@@ -241,7 +241,7 @@ func (x *bootstrapModel) Act(s int) int {
 	x.state = s
 	switch {
 	case x.followed == anOption:
-		x.action = x.follower.action(s)
+		x.action = x.executor.action(s)
 		return x.action
 	case x.followed == itself && x.models.due:
 		x.plan()
@@ -373,7 +373,7 @@ func (x *bootstrapModel) complete(k int, m *mdp.Tabular) (*mdp.Tabular, error) {
 	return m.Restarting()
 }
 
-func (x *bootstrapModel) Offer(kinds []options.Kind) error {
+func (x *bootstrapModel) SetOptionKinds(kinds []options.Kind) error {
 	if err := options.CheckKinds(kinds); err != nil {
 		return lanes.Unsupported("%v", err)
 	}
@@ -384,7 +384,7 @@ func (x *bootstrapModel) Offer(kinds []options.Kind) error {
 	return nil
 }
 
-func (x *bootstrapModel) Face(p *options.Problem) error {
+func (x *bootstrapModel) DescribeDecision(p *options.Problem) error {
 	if !x.offered {
 		return lanes.Unsupported("no options have been offered")
 	}
@@ -425,16 +425,16 @@ func (x *bootstrapModel) reduce(s int) error {
 	return nil
 }
 
-func (x *bootstrapModel) Follow(option int) int {
+func (x *bootstrapModel) Choose(option int) int {
 	x.followed = greedily
 	if option > 0 {
 		x.followed = anOption
-		x.follower.follow(x.reduction.Candidates[option], x.facing)
+		x.executor.follow(x.reduction.Candidates[option], x.facing)
 	}
 	return x.Act(x.facing)
 }
 
-func (x *bootstrapModel) Policy(dst []int) ([]int, error) {
+func (x *bootstrapModel) GreedyPolicy(dst []int) ([]int, error) {
 	if x.policy == nil { // nothing has been solved
 		return append(dst, make([]int, x.t.States)...), nil
 	}

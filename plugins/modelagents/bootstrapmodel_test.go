@@ -34,7 +34,7 @@ func newBootstrapModel(t testing.TB, params string, states, actions int, kinds [
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Abilities().Options.Offer(t.Context(), kinds); err != nil {
+	if err := a.Abilities().Options.SetOptionKinds(t.Context(), kinds); err != nil {
 		t.Fatal(err)
 	}
 	x := lanes.Learners[int](a)[0].(*bootstrapModel)
@@ -50,11 +50,11 @@ func TestOneStateModelsAreTheBandit(t *testing.T) {
 		x.Begin(0)
 		for n := range 30 {
 			x.action = n % 3
-			x.Take(math.Sin(float64(n)), 0)
+			x.Learn(math.Sin(float64(n)), 0)
 		}
 		var p options.Problem
-		x.Look(0)
-		if err := x.Face(&p); err != nil {
+		x.SetObservation(0)
+		if err := x.DescribeDecision(&p); err != nil {
 			t.Fatal(err)
 		}
 		p.Hold = 1
@@ -97,7 +97,7 @@ func TestOneStateModelsAreTheBandit(t *testing.T) {
 					want = a
 				}
 			}
-			if got := x.Follow(d.Choice); got != want {
+			if got := x.Choose(d.Choice); got != want {
 				t.Errorf("%s, γ = %v: action %d, the bandit's is %d", params, gamma, got, want)
 			}
 		}
@@ -120,8 +120,8 @@ func TestModelsAreSolvedWhenDataGrow(t *testing.T) {
 		var p options.Problem
 		for n := range 20 {
 			for range 3 { // facing a decision again changes nothing
-				x.Look(0)
-				if err := x.Face(&p); err != nil {
+				x.SetObservation(0)
+				if err := x.DescribeDecision(&p); err != nil {
 					t.Fatal(err)
 				}
 				if x.reduction != last {
@@ -130,7 +130,7 @@ func TestModelsAreSolvedWhenDataGrow(t *testing.T) {
 				}
 			}
 			x.state, x.action = 0, 1
-			x.Take(1, 0)
+			x.Learn(1, 0)
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("growth %v: solved after %v tries, want %v", tt.growth, got, tt.want)
@@ -144,7 +144,7 @@ func TestGreedyOptionKeepsUp(t *testing.T) {
 	x := newBootstrapModel(t, `{"weight":0.01}`, 2, 2, []options.Kind{options.Constants})
 	act := func(s int) int { // what is followed, and what a host is told is greedy
 		a := x.Act(s)
-		policy, err := x.Policy(nil)
+		policy, err := x.GreedyPolicy(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,24 +154,24 @@ func TestGreedyOptionKeepsUp(t *testing.T) {
 		return a
 	}
 	var p options.Problem
-	x.Look(0)
-	if err := x.Face(&p); err != nil {
+	x.SetObservation(0)
+	if err := x.DescribeDecision(&p); err != nil {
 		t.Fatal(err)
 	}
-	first := x.Follow(0)
+	first := x.Choose(0)
 	for a := range 2 { // with the prior gone, the other action pays
 		for range 30 {
 			x.state, x.action = 0, a
-			x.Take(map[bool]float64{true: -1, false: 1}[a == first], 0)
+			x.Learn(map[bool]float64{true: -1, false: 1}[a == first], 0)
 		}
 	}
 	if a := act(0); a == first {
 		t.Errorf("action %d is held on to", a)
 	}
-	held := x.Follow(1)
+	held := x.Choose(1)
 	for range 500 {
 		x.state, x.action = 0, held
-		x.Take(-1, 0)
+		x.Learn(-1, 0)
 	}
 	if a := act(0); a != held {
 		t.Errorf("option %q takes action %d, not %d any more", p.Arms[1].Name, a, held)
@@ -194,8 +194,8 @@ func TestModelsFindTheOptimum(t *testing.T) {
 				var p options.Problem
 				for s := range policy {
 					if !m.Terminal(s) {
-						x.Look(s)
-						if err := x.Face(&p); err != nil {
+						x.SetObservation(s)
+						if err := x.DescribeDecision(&p); err != nil {
 							t.Fatal(err)
 						}
 						policy[s] = x.policy[s]
@@ -308,7 +308,7 @@ func TestRewardPriors(t *testing.T) {
 		x.Begin(0)
 		for range 500 {
 			x.action = 0
-			x.Take(0.2, 0)
+			x.Learn(0.2, 0)
 		}
 		if got := x.Begin(0) == 1; got != untried {
 			t.Errorf("%s: takes the action that was never tried: %v", params, got)
@@ -322,9 +322,9 @@ func TestFollowedCandidates(t *testing.T) {
 	x := newBootstrapModel(t, `{"members":2,"kappa":100}`, 4, 3, kinds)
 	var p options.Problem
 	x.Begin(1)
-	x.Take(0.5, 2)
-	x.Look(2)
-	if err := x.Face(&p); err != nil {
+	x.Learn(0.5, 2)
+	x.SetObservation(2)
+	if err := x.DescribeDecision(&p); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
@@ -341,12 +341,12 @@ func TestFollowedCandidates(t *testing.T) {
 			s := (2 + n) % 4
 			var a int
 			if n == 0 {
-				a = x.Follow(o)
+				a = x.Choose(o)
 			} else {
 				a = x.Act(s)
 			}
 			if o > 0 {
-				x.follower.advance(0, (s+1)%4)
+				x.executor.advance(0, (s+1)%4)
 			}
 			counts[a]++
 			if run++; a != last {
@@ -378,8 +378,8 @@ func TestFollowedCandidates(t *testing.T) {
 		}
 	}
 	// Deviations are those of the state that the lane is in.
-	x.Look(3)
-	x.Face(&p)
+	x.SetObservation(3)
+	x.DescribeDecision(&p)
 	for o, arm := range p.Arms {
 		if a := x.reduction.Candidates[o]; strings.HasPrefix(arm.Name, "deviation") && a.Policy.(mdp.Deterministic)[3] == x.policy[3] {
 			t.Errorf("option %s is none in state 3", arm.Name)

@@ -5,13 +5,13 @@ import (
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
-	"github.com/rlrun/rlrun/plugins/internal/opinions"
+	"github.com/rlrun/rlrun/plugins/internal/members"
 )
 
 // bootstrapQParams are the parameters of bootstrapped Q-learning.
 type bootstrapQParams struct {
 	Ensemble
-	opinions.Params
+	members.Params
 	Kappa float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"For hosts that decide: the option recency-bonus adds kappa times the square root of the steps since an action was last taken to its value, as Dyna-Q+ does (Sutton & Barto 2018, exercise 8.4); a choice of ours."`
 }
 
@@ -28,7 +28,7 @@ type bootstrapQParams struct {
 func BootstrapQ() vector.Plugin {
 	return finite.OptionPlugin("rlrun/bootstrap-q@1",
 		"Q-learning with K tables that bootstrap their data online (Dimitrakakis 2006), each from its own prior; follows one for an episode (Osband et al. 2016), or lets the host decide which options to explore with.",
-		bootstrapQParams{defaultEnsemble(), opinions.Defaults("auto"), 0.001},
+		bootstrapQParams{defaultEnsemble(), members.Defaults("auto"), 0.001},
 		func(p bootstrapQParams, t finite.Task) (func() finite.Learner, error) {
 			if !(p.Kappa >= 0 && p.Kappa <= finite.MaxKappa) {
 				return nil, lanes.Invalid("kappa is %v, must be in [0,%v]", p.Kappa, finite.MaxKappa)
@@ -54,7 +54,7 @@ func BootstrapQ() vector.Plugin {
 				x := &bootstrapQ{p: &p, t: t, scratch: make([]float64, t.Actions)}
 				x.init(&p.Ensemble, t)
 				x.selector.init(&b, t.Actions)
-				x.follower = opinions.NewFollower(&p.Params, p.Members, p.Gamma, t.Spec.Continuing, x.selector.rng)
+				x.executor = members.NewExecutor(&p.Params, p.Members, p.Gamma, t.Spec.Continuing, x.selector.rng)
 				return x
 			}, nil
 		})
@@ -68,7 +68,7 @@ type bootstrapQ struct {
 	p        *bootstrapQParams
 	t        finite.Task
 	selector selector
-	follower opinions.Follower
+	executor members.Executor
 	here     int     // the state that it is in
 	last     int     // index of the pair of the last action
 	ended    bool    // an episode terminated, and the next one follows: where is yet to be seen
@@ -85,7 +85,7 @@ func (x *bootstrapQ) Start(seed uint64) {
 		x.evaluation.start()
 	}
 	x.selector.start(seed)
-	x.follower.Start()
+	x.executor.BeginRun()
 	x.ended = false
 	if x.visits != nil {
 		x.visits.Forget()
@@ -94,17 +94,17 @@ func (x *bootstrapQ) Start(seed uint64) {
 
 func (x *bootstrapQ) Begin(s int) int {
 	x.arrive(s)
-	x.follower.Begin()
+	x.executor.BeginEpisode()
 	return x.Act(s)
 }
 
 func (x *bootstrapQ) Step(r float64, next int) int {
 	x.learnFrom(r, x.Gamma, next)
-	x.follower.Advance()
+	x.executor.Step()
 	return x.Act(next)
 }
 
-func (x *bootstrapQ) Look(s int) {
+func (x *bootstrapQ) SetObservation(s int) {
 	x.arrive(s)
 	x.here = s
 }
@@ -117,7 +117,7 @@ func (x *bootstrapQ) arrive(s int) {
 	}
 }
 
-func (x *bootstrapQ) Take(r float64, next int) {
+func (x *bootstrapQ) Learn(r float64, next int) {
 	x.learnFrom(r, x.Gamma, next)
 	x.here = next
 }
@@ -135,13 +135,13 @@ func (x *bootstrapQ) End(r float64, next int, terminated bool) {
 
 func (x *bootstrapQ) learnFrom(r, gamma float64, next int) {
 	if x.replay == nil {
-		x.learn(x.last, r, gamma, next, x.follower.Member())
+		x.learn(x.last, r, gamma, next, x.executor.Member())
 	} else {
 		to := next
 		if gamma == 0 {
 			to = -1
 		}
-		x.replay.learn(x.last, r, to, x.follower.Member())
+		x.replay.learn(x.last, r, to, x.executor.Member())
 		if x.evaluation != nil {
 			x.replay.stepSizes(x.last)
 		}
@@ -154,9 +154,9 @@ func (x *bootstrapQ) learnFrom(r, gamma float64, next int) {
 func (x *bootstrapQ) Act(s int) int {
 	x.here = s
 	var a int
-	if x.follower.Hosted() {
-		a = x.follower.Action(x)
-	} else if k := x.follower.Member(); k >= 0 {
+	if x.executor.Hosted() {
+		a = x.executor.Action(x)
+	} else if k := x.executor.Member(); k >= 0 {
 		if x.replay != nil {
 			x.replay.follow(k)
 		}
@@ -184,37 +184,37 @@ func (x *bootstrapQ) Means() []float64 { return x.means(x.here) }
 // Visits implements options.TableAgent.
 func (x *bootstrapQ) Visits() (*options.Visits, int) { return x.visits, x.here }
 
-func (x *bootstrapQ) Offer(kinds []options.Kind) error {
-	if err := x.follower.SetOptionKinds(&x.p.Params, kinds, x.t.Actions, x.p.Kappa, true); err != nil {
+func (x *bootstrapQ) SetOptionKinds(kinds []options.Kind) error {
+	if err := x.executor.SetOptionKinds(&x.p.Params, kinds, x.t.Actions, x.p.Kappa, true); err != nil {
 		return err
 	}
-	if policies := x.follower.EvaluatedPolicies(); policies != nil {
+	if policies := x.executor.EvaluatedPolicies(); policies != nil {
 		if n := len(policies); len(x.q) > maxValues/n {
 			return lanes.Unsupported("%s has %d states and %d actions, too many for tables of %d policies and %d members; set values to actions", x.t.Spec.ID, x.t.States, x.t.Actions, n, x.Members)
 		}
 		x.evaluation = newEvaluation(&x.ensemble, policies)
 	}
 	var err error
-	if x.follower.NeedsVisits() {
+	if x.executor.NeedsVisits() {
 		x.visits, err = options.NewVisits(x.t.States, x.t.Actions)
 	}
 	return err
 }
 
-func (x *bootstrapQ) Face(p *options.Problem) error {
+func (x *bootstrapQ) DescribeDecision(p *options.Problem) error {
 	var e []float64
 	if x.evaluation != nil {
 		e = x.evaluation.state(x.here)
 	}
-	return x.follower.Describe(p, x.values(x.here), e, x)
+	return x.executor.Describe(p, x.values(x.here), e, x)
 }
 
-func (x *bootstrapQ) Follow(option int) int {
-	x.follower.Follow(option)
+func (x *bootstrapQ) Choose(option int) int {
+	x.executor.Execute(option)
 	return x.Act(x.here)
 }
 
-func (x *bootstrapQ) Policy(dst []int) ([]int, error) {
+func (x *bootstrapQ) GreedyPolicy(dst []int) ([]int, error) {
 	for s := range x.t.States {
 		dst = append(dst, x.greedy(s))
 	}

@@ -243,10 +243,10 @@ func TestOneStateIsTheBandit(t *testing.T) {
 	for step := range 60 {
 		r := math.Tanh(rng.NormFloat64() + float64(a)/4)
 		arms[a].Update(r, nil)
-		x.Take(r, 0)
+		x.Learn(r, 0)
 		var p options.Problem
-		x.Look(0)
-		if err := x.Face(&p); err != nil {
+		x.SetObservation(0)
+		if err := x.DescribeDecision(&p); err != nil {
 			t.Fatal(err)
 		}
 		p.Hold = 1
@@ -275,7 +275,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 				want = b
 			}
 		}
-		if a = x.Follow(d.Choice); a != want {
+		if a = x.Choose(d.Choice); a != want {
 			t.Fatalf("step %d: action %d, the bandit's is %d (%+v)", step, a, want, d)
 		}
 		if d.Explore {
@@ -304,7 +304,7 @@ func newBootstrapQ(t testing.TB, params string, spec framework.Spec, states, act
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Abilities().Options.Offer(context.Background(), kinds); err != nil {
+	if err := a.Abilities().Options.SetOptionKinds(context.Background(), kinds); err != nil {
 		t.Fatal(err)
 	}
 	return lanes.Learners[int](a)[0].(*bootstrapQ)
@@ -317,11 +317,11 @@ func TestFollowedOptions(t *testing.T) {
 	x.Start(1)
 	s := 0
 	x.Begin(s)
-	x.Take(0, 2)
+	x.Learn(0, 2)
 	const state = 2
 	for _, kind := range kinds {
 		for of := range 3 {
-			x.follower.FollowOption(options.TableOption{Kind: kind, Of: of})
+			x.executor.ExecuteOption(options.TableOption{Kind: kind, Of: of})
 			seen := [3]int{}
 			longest, run, last := 0, 0, -1
 			for n := range 300 {
@@ -370,10 +370,10 @@ func TestThompsonFollowsAMember(t *testing.T) {
 	followed := map[int]bool{}
 	for range 100 {
 		a := x.Begin(0)
-		k := x.follower.Member()
+		k := x.executor.Member()
 		for s := range 5 {
-			if want := x.prefers(k, s%5); s > 0 && a != want || x.follower.Member() != k {
-				t.Fatalf("action %d of member %d, now %d", a, k, x.follower.Member())
+			if want := x.prefers(k, s%5); s > 0 && a != want || x.executor.Member() != k {
+				t.Fatalf("action %d of member %d, now %d", a, k, x.executor.Member())
 			}
 			a = x.Step(0.1, (s+1)%5)
 			if want := x.prefers(k, (s+1)%5); a != want {
@@ -394,8 +394,8 @@ func TestThompsonFollowsAMember(t *testing.T) {
 	x.Begin(0)
 	changes := 0
 	for range 1000 {
-		k := x.follower.Member()
-		if x.Step(0, 0); x.follower.Member() != k {
+		k := x.executor.Member()
+		if x.Step(0, 0); x.executor.Member() != k {
 			changes++
 		}
 	}
@@ -421,7 +421,7 @@ func TestBootstrapQRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Abilities().Options.Offer(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
+	if err := a.Abilities().Options.SetOptionKinds(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("options without a discount: %v", err)
 	}
 	wide := agenttest.Finite
@@ -440,24 +440,5 @@ func TestBootstrapQExplores(t *testing.T) {
 	}
 	if sum < 0.15 {
 		t.Errorf("reward a step in RiverSwim is %.3f, where 0.429 can be had", sum)
-	}
-}
-
-// Every number of 32 bits is as often n as Poisson(1) says, to one in 2³².
-func TestPoissonTable(t *testing.T) {
-	var p poisson
-	p.init()
-	cdf, term, last := 0.0, 1/math.E, uint64(0)
-	for n := range 10 {
-		cdf += term
-		term /= float64(n + 1)
-		end := uint64(cdf * (1 << 32))
-		if p.at(last) != n || p.at(end-1) != n || p.at(end) != n+1 {
-			t.Errorf("%d is not from %d to %d", n, last, end)
-		}
-		last = end
-	}
-	if n := p.at(math.MaxUint32); n < 10 || n >= len(p.below) {
-		t.Errorf("the largest number is %d", n)
 	}
 }

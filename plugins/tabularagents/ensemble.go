@@ -9,6 +9,7 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
+	"github.com/rlrun/rlrun/plugins/internal/members"
 )
 
 // Ensemble are the parameters of K tables of action values that learn from the
@@ -92,7 +93,6 @@ func (p *Ensemble) check(t finite.Task) error {
 // contiguous memory.
 type ensemble struct {
 	*Ensemble
-	mode    bandit.UpdateMode
 	actions int
 	q       []float64 // Q_k(s,a) at (s*actions+a)*K+k
 	mean    []float64 // of the members, at s*actions+a
@@ -101,40 +101,24 @@ type ensemble struct {
 	pcg     rand.PCG
 	rng     *rand.Rand // over pcg
 	size    []float64  // of the present step, by member
-	unit    [2]float64 // what a weight of 0 and one of 1 mean: a step size, or a weight to be counted
-	most    float64    // that a weight can mean
-	poisson poisson
-	repeats [20]float64 // 1−(1−step)^ν, the size of ν steps; ν with replays
-	replay  *replay     // nil without replays
+	weights members.Weights
+	replay  *replay // nil without replays
 }
 
 // init prepares an ensemble at the address that it keeps.
 func (x *ensemble) init(p *Ensemble, t finite.Task) {
 	pairs := t.States * t.Actions
 	x.Ensemble, x.actions = p, t.Actions
-	x.mode, _ = bandit.ParseUpdateMode(p.Update)
 	x.rng = rand.New(&x.pcg)
 	x.q, x.mean = make([]float64, pairs*p.Members), make([]float64, pairs)
 	x.top, x.size = make([]float64, t.States*p.Members), make([]float64, p.Members)
-	x.unit[1], x.most = p.Step, 1
-	if p.Replays > 0 {
-		x.unit[1], x.most = 1, math.Inf(1)
-	} else if p.Schedule == "harmonic" {
-		x.unit[1], x.most = 1, math.Inf(1)
+	step := p.Step
+	if p.Replays > 0 || p.Schedule == "harmonic" {
+		step = 0
+	}
+	x.weights = members.NewWeights(p.Update, p.Mask, step)
+	if p.Replays == 0 && p.Schedule == "harmonic" {
 		x.n = make([]float64, len(x.q))
-	}
-	x.poisson.init()
-	for n := range x.repeats {
-		x.repeats[n] = 1 - math.Pow(1-p.Step, float64(n))
-		if p.Replays > 0 {
-			x.repeats[n] = float64(n)
-		}
-	}
-	for k := range x.size {
-		x.size[k] = p.Step
-		if p.Replays > 0 {
-			x.size[k] = 1
-		}
 	}
 	if p.Replays > 0 {
 		x.replay = newReplay(x, t.States)

@@ -110,7 +110,7 @@ func TestEvaluationFindsTheValues(t *testing.T) {
 				u -= prob[k]
 			}
 			x.last = i
-			x.Take(m.Reward(s, a), int(next[k]))
+			x.Learn(m.Reward(s, a), int(next[k]))
 		}
 	}
 	best, err := mdp.SolveDiscounted(m, gamma, mdp.Options{})
@@ -120,13 +120,13 @@ func TestEvaluationFindsTheValues(t *testing.T) {
 	size := (1 - gamma) * slices.Max(best.Value)
 	for s := range m.NumStates() {
 		var p options.Problem
-		x.Look(s)
-		if err := x.Face(&p); err != nil {
+		x.SetObservation(s)
+		if err := x.DescribeDecision(&p); err != nil {
 			t.Fatal(err)
 		}
 		for o, arm := range p.Arms {
 			var pi mdp.Policy = best.Policy
-			switch option := x.follower.Option(o); option.Kind {
+			switch option := x.executor.Option(o); option.Kind {
 			case options.Constants:
 				pi = mdp.Constant(m.NumStates(), option.Of)
 			case options.Uniform:
@@ -171,16 +171,16 @@ func TestOneStateConstantsAreTheBandit(t *testing.T) {
 		r := math.Tanh(rng.NormFloat64() + float64(a)/4)
 		arms[a].Update(r, nil)
 		x.last = a
-		x.Take(r, 0)
+		x.Learn(r, 0)
 	}
 	var p options.Problem
-	x.Look(0)
-	if err := x.Face(&p); err != nil {
+	x.SetObservation(0)
+	if err := x.DescribeDecision(&p); err != nil {
 		t.Fatal(err)
 	}
 	seen := 0
 	for o := range p.Arms {
-		option := x.follower.Option(o)
+		option := x.executor.Option(o)
 		if option.Kind != options.Constants {
 			continue
 		}
@@ -223,7 +223,7 @@ func TestEvaluationIsNotTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Abilities().Options.Offer(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
+	if err := a.Abilities().Options.SetOptionKinds(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("tables of 2^32 values: %v", err)
 	}
 }

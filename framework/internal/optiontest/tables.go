@@ -77,8 +77,8 @@ func New(spec framework.Spec, lanes int) (*Tables, error) {
 // Abilities implements vector.Agent.
 func (t *Tables) Abilities() vector.AgentAbilities { return vector.AgentAbilities{Options: t} }
 
-// Offer implements vector.OptionAgent.
-func (t *Tables) Offer(_ context.Context, kinds []options.Kind) error {
+// SetOptionKinds implements vector.OptionAgent.
+func (t *Tables) SetOptionKinds(_ context.Context, kinds []options.Kind) error {
 	for _, k := range kinds {
 		if !slices.Contains([]options.Kind{options.Greedy, options.Members, options.Constants, options.Uniform}, k) {
 			return fmt.Errorf("tables make no options of kind %s: %w", k.String(), framework.ErrUnsupported)

@@ -53,7 +53,7 @@ var variants = map[string][]string{
 		`{"belief":"posterior","behaviour":"mean","rewards":"optimistic","members":3}`,
 		`{"belief":"posterior","criterion":"average","members":2,"mu0":0}`,
 		`{"criterion":"average","update":"exponential","members":3,"growth":2}`,
-		`{"update":"bernoulli","rewards":"pessimistic","gamma":0.5,"growth":0,"alpha":1,"members":2}`,
+		`{"update":"double-or-nothing","rewards":"pessimistic","gamma":0.5,"growth":0,"alpha":1,"members":2}`,
 	},
 	"gaussian-psrl": {``, `{"horizon":3}`},
 	"ucbvi":         {``, `{"horizon":3,"scaling":0.1,"epsilon":0.2,"ignore_last":true}`},

@@ -40,7 +40,7 @@ func newDriver(t *testing.T, name, params string, runs []uint64, kinds []options
 	}
 	d := &driver{agent: a.Abilities().Options, in: vector.NewFeedback(agenttest.Finite, n), actions: space.NewColumn(agenttest.Finite.Action, n),
 		epochs: make([]bool, n), problems: make([]options.Problem, n), choices: make([]int, n), ended: make([]bool, n), log: make([][]int64, n)}
-	if err := d.agent.Offer(t.Context(), kinds); err != nil {
+	if err := d.agent.SetOptionKinds(t.Context(), kinds); err != nil {
 		t.Fatal(err)
 	}
 	for i, r := range runs {
@@ -176,7 +176,7 @@ func TestOptionLanesRefuse(t *testing.T) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			if err := d.agent.Offer(ctx, nil); !errors.Is(err, framework.ErrUnsupported) {
+			if err := d.agent.SetOptionKinds(ctx, nil); !errors.Is(err, framework.ErrUnsupported) {
 				t.Errorf("an offer after the first step: %v", err)
 			}
 			d.in.Signals[0], d.in.Signals[1] = vector.Continue, vector.Continue
@@ -201,7 +201,7 @@ func TestOptionLanesRefuse(t *testing.T) {
 			fresh.in.Signals[0] = vector.NewRun
 			lane("no offer", none.Abilities().Options.StepOptions(ctx, fresh.in, fresh.epochs, &fresh.actions, fresh.problems), 0, framework.ErrUnsupported)
 			for _, bad := range [][]options.Kind{{nil}, {options.Members, options.Members}} {
-				if err := none.Abilities().Options.Offer(ctx, bad); !errors.Is(err, framework.ErrUnsupported) {
+				if err := none.Abilities().Options.SetOptionKinds(ctx, bad); !errors.Is(err, framework.ErrUnsupported) {
 					t.Errorf("an offer of %v: %v", bad, err)
 				}
 			}

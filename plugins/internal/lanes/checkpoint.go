@@ -81,7 +81,7 @@ func (l *optionLanes[O]) of() snapshot.Of {
 func (l *optionLanes[O]) fresh() (*lane[O], error) {
 	x := l.kind.New().(OptionLearner[O])
 	if l.offered {
-		if err := x.Offer(l.kinds); err != nil {
+		if err := x.SetOptionKinds(l.kinds); err != nil {
 			return nil, err
 		}
 	}

@@ -24,15 +24,15 @@ func (c *clerk) Step(r float64, o int) int    { c.note("step %v %d", r, o); retu
 func (c *clerk) Act(o int) int                { c.note("act %d", o); return o }
 func (c *clerk) End(r float64, o int, t bool) { c.note("end %v %d %t", r, o, t) }
 
-func (c *clerk) Offer([]options.Kind) error { return nil }
-func (c *clerk) Look(o int)                 { c.note("look %d", o) }
-func (c *clerk) Take(r float64, o int)      { c.note("take %v %d", r, o) }
-func (c *clerk) Face(p *options.Problem) error {
+func (c *clerk) SetOptionKinds([]options.Kind) error { return nil }
+func (c *clerk) SetObservation(o int)                { c.note("look %d", o) }
+func (c *clerk) Learn(r float64, o int)              { c.note("take %v %d", r, o) }
+func (c *clerk) DescribeDecision(p *options.Problem) error {
 	p.Arms = make([]options.Arm, 2)
 	return nil
 }
-func (c *clerk) Follow(option int) int           { c.note("follow %d", option); return option }
-func (c *clerk) Policy(dst []int) ([]int, error) { return append(dst, 1, 0), nil }
+func (c *clerk) Choose(option int) int                 { c.note("follow %d", option); return option }
+func (c *clerk) GreedyPolicy(dst []int) ([]int, error) { return append(dst, 1, 0), nil }
 
 var spec = framework.Spec{ID: "test/x@1", Observation: space.Discrete{N: 2}, Action: space.Discrete{N: 2, Start: 3}}
 
@@ -109,7 +109,7 @@ func TestSignals(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if err := a.Offer(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
+	if err := a.SetOptionKinds(t.Context(), nil); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("an offer in a run: %v", err)
 	}
 	if p, err := a.GreedyPolicy(t.Context(), 1, []int{7}); err != nil || !slices.Equal(p, []int{1, 0}) {

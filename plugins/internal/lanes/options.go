@@ -13,25 +13,25 @@ import (
 )
 
 // OptionLearner is a learner whose exploration the host may decide on. From the
-// first Follow of a run on, its actions are those of the option it follows.
+// first Choose of a run on, its actions are those of the chosen option.
 type OptionLearner[O any] interface {
 	Learner[O]
-	// Offer says which kinds of options to choose from. It is called once, before
-	// Start.
-	Offer(kinds []options.Kind) error
-	// Look goes to o, where an episode begins, or without learning; Take is Step
-	// without an action.
-	Look(o O)
-	Take(r float64, o O)
-	// Face describes the decision to be made there. The problem's slices are the
-	// learner's until the next call.
-	Face(p *options.Problem) error
-	// Follow follows an option of the last problem from now on, and returns its
+	// SetOptionKinds says which kinds of options to choose from. It is called once,
+	// before Start.
+	SetOptionKinds(kinds []options.Kind) error
+	// SetObservation goes to o, where an episode begins, or without learning. Learn is
+	// Step without an action.
+	SetObservation(o O)
+	Learn(r float64, o O)
+	// DescribeDecision describes the decision to be made there. The problem's slices
+	// are the learner's until the next call.
+	DescribeDecision(p *options.Problem) error
+	// Choose executes an option of the last problem from now on, and returns its
 	// action.
-	Follow(option int) int
-	// Policy writes the greedy option's action in every state into dst, which it
+	Choose(option int) int
+	// GreedyPolicy writes the greedy option's action in every state into dst, which it
 	// may grow. The error wraps framework.ErrUnsupported where there is no table.
-	Policy(dst []int) ([]int, error)
+	GreedyPolicy(dst []int) ([]int, error)
 }
 
 // OptionPlugin is Plugin for an agent whose lanes are OptionLearners.
@@ -69,13 +69,13 @@ func (l *optionLanes[O]) Abilities() vector.AgentAbilities {
 	return vector.AgentAbilities{Options: l, Lane: l, Save: l.saveLane, Load: l.loadLane, Measures: l.measures()}
 }
 
-// Offer implements vector.OptionAgent.
-func (l *optionLanes[O]) Offer(_ context.Context, kinds []options.Kind) error {
+// SetOptionKinds implements vector.OptionAgent.
+func (l *optionLanes[O]) SetOptionKinds(_ context.Context, kinds []options.Kind) error {
 	for i, x := range l.learners {
 		if l.lanes.lanes[i].started {
 			return Unsupported("options are offered after the first step")
 		}
-		if err := x.Offer(kinds); err != nil {
+		if err := x.SetOptionKinds(kinds); err != nil {
 			return err
 		}
 	}
@@ -97,30 +97,30 @@ func (l *optionLanes[O]) StepOptions(_ context.Context, in *vector.Feedback, epo
 			continue
 		}
 		l.signals[i] = vector.Idle
-		if err := l.face(i, s, in, &problems[i]); err != nil {
+		if err := l.describe(i, s, in, &problems[i]); err != nil {
 			return err
 		}
 	}
 	return l.step(l.signals, in, actions)
 }
 
-// face lets lane i learn and describe the decision that it faces.
-func (l *optionLanes[O]) face(i int, s vector.Signal, in *vector.Feedback, p *options.Problem) error {
+// describe lets lane i learn and describe the decision that it faces.
+func (l *optionLanes[O]) describe(i int, s vector.Signal, in *vector.Feedback, p *options.Problem) error {
 	x, learner, o := &l.lanes.lanes[i], l.learners[i], l.seen[i]
 	switch r := in.Rewards[i]; {
 	case s == vector.NewRun || s == vector.NewEpisode:
 		if err := x.begin(i, s, in); err != nil {
 			return err
 		}
-		learner.Look(o)
+		learner.SetObservation(o)
 	case !x.acting || s == vector.Continue && r-r != 0:
 		return x.refuse(i, r)
 	case s == vector.Evaluate:
-		learner.Look(o)
+		learner.SetObservation(o)
 	default:
-		learner.Take(r, o)
+		learner.Learn(r, o)
 	}
-	if err := learner.Face(p); err != nil {
+	if err := learner.DescribeDecision(p); err != nil {
 		return &vector.LaneError{Lane: i, Err: err}
 	}
 	x.acting, x.options = false, len(p.Arms)
@@ -137,7 +137,7 @@ func (l *optionLanes[O]) Choose(_ context.Context, choices []int, actions *space
 		if c >= x.options {
 			return laneError(i, framework.ErrInvalidAction, "option %d of a decision between %d", c, x.options)
 		}
-		actions.Int64[i] = l.firstAction + int64(l.learners[i].Follow(c))
+		actions.Int64[i] = l.firstAction + int64(l.learners[i].Choose(c))
 		x.acting, x.options = true, 0
 	}
 	return nil
@@ -148,5 +148,5 @@ func (l *optionLanes[O]) GreedyPolicy(_ context.Context, lane int, dst []int) ([
 	if lane < 0 || lane >= len(l.learners) {
 		return dst, fmt.Errorf("lane %d of %d: %w", lane, len(l.learners), framework.ErrUnsupported)
 	}
-	return l.learners[lane].Policy(dst[:0])
+	return l.learners[lane].GreedyPolicy(dst[:0])
 }

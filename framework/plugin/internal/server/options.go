@@ -73,7 +73,7 @@ func (s *Server) Offer(ctx context.Context, m *pb.OfferRequest) (*pb.OfferReply,
 		if err != nil {
 			return err
 		}
-		return a.options.agent.Offer(ctx, kinds)
+		return a.options.agent.SetOptionKinds(ctx, kinds)
 	}))}, nil
 }
 

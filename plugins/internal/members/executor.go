@@ -1,4 +1,4 @@
-package opinions
+package members
 
 import (
 	"math/rand/v2"
@@ -7,9 +7,9 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
-// Follower follows a member that it draws now and then or, once the host has chosen
+// Executor follows a member that it draws now and then or, once the host has chosen
 // one in a run, an option of tables.
-type Follower struct {
+type Executor struct {
 	*options.Tables // of the host's options; nil before they are set
 	rng             *rand.Rand
 	members         int
@@ -20,10 +20,10 @@ type Follower struct {
 	hosted          bool // the host has chosen
 }
 
-// NewFollower returns a follower for an agent of members, in a task that continues or
+// NewExecutor returns an executor for an agent of members, in a task that continues or
 // does not. It draws from rng.
-func NewFollower(p *Params, members int, discount float64, continuing bool, rng *rand.Rand) Follower {
-	return Follower{
+func NewExecutor(p *Params, members int, discount float64, continuing bool, rng *rand.Rand) Executor {
+	return Executor{
 		rng: rng, members: members, discount: discount, drawn: -1,
 		thompson:  p.Behaviour == "thompson",
 		geometric: p.Redraw == "geometric" || p.Redraw == "auto" && continuing,
@@ -32,7 +32,7 @@ func NewFollower(p *Params, members int, discount float64, continuing bool, rng 
 
 // SetOptionKinds prepares tables for kinds of options of an agent with a number of
 // actions. The errors wrap framework.ErrUnsupported.
-func (x *Follower) SetOptionKinds(p *Params, kinds []options.Kind, actions int, kappa float64, visits bool) error {
+func (x *Executor) SetOptionKinds(p *Params, kinds []options.Kind, actions int, kappa float64, visits bool) error {
 	if x.discount == 1 {
 		return lanes.Unsupported("there are no values per step to decide by when gamma is 1")
 	}
@@ -48,37 +48,37 @@ func (x *Follower) SetOptionKinds(p *Params, kinds []options.Kind, actions int, 
 }
 
 // Describe sets p to the problem where the agent is: see options.Tables.At.
-func (x *Follower) Describe(p *options.Problem, q, e []float64, agent options.TableAgent) error {
+func (x *Executor) Describe(p *options.Problem, q, e []float64, agent options.TableAgent) error {
 	if x.Tables == nil {
 		return lanes.Unsupported("no options have been offered")
 	}
 	return x.At(p, q, e, agent)
 }
 
-// Start begins a run, without an option.
-func (x *Follower) Start() { x.hosted, x.drawn = false, -1 }
+// BeginRun begins a run, without an option.
+func (x *Executor) BeginRun() { x.hosted, x.drawn = false, -1 }
 
-// Begin begins an episode.
-func (x *Follower) Begin() {
+// BeginEpisode begins an episode.
+func (x *Executor) BeginEpisode() {
 	if x.thompson && !x.hosted {
 		x.draw()
 	}
 }
 
-// Advance records that a step was made within an episode.
-func (x *Follower) Advance() {
+// Step records that a step was made within an episode.
+func (x *Executor) Step() {
 	if x.geometric && x.thompson && !x.hosted && x.rng.Float64() >= x.discount {
 		x.draw()
 	}
 }
 
-func (x *Follower) draw() { x.drawn = x.rng.IntN(x.members) }
+func (x *Executor) draw() { x.drawn = x.rng.IntN(x.members) }
 
-// Hosted reports whether the follower follows an option.
-func (x *Follower) Hosted() bool { return x.hosted }
+// Hosted reports whether the executor follows an option.
+func (x *Executor) Hosted() bool { return x.hosted }
 
 // Member returns the member that is followed, -1 if none is.
-func (x *Follower) Member() int {
+func (x *Executor) Member() int {
 	if !x.hosted {
 		return x.drawn
 	}
@@ -88,11 +88,11 @@ func (x *Follower) Member() int {
 	return -1
 }
 
-// Follow follows an option of the last problem from now on.
-func (x *Follower) Follow(option int) { x.FollowOption(x.Option(option)) }
+// Execute executes an option of the last problem from now on.
+func (x *Executor) Execute(option int) { x.ExecuteOption(x.Option(option)) }
 
-// FollowOption follows an option from now on.
-func (x *Follower) FollowOption(o options.TableOption) {
+// ExecuteOption executes an option from now on.
+func (x *Executor) ExecuteOption(o options.TableOption) {
 	x.Tables.FollowOption(o)
 	x.hosted = true
 }

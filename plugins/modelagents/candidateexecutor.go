@@ -7,8 +7,8 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// candidateFollower acts by the candidate of a reduction that the host chose.
-type candidateFollower struct {
+// candidateExecutor acts by the candidate of a reduction that the host chose.
+type candidateExecutor struct {
 	policy    mdp.Deterministic // of a candidate that is nothing but one
 	repeats   []options.Option  // that are drawn, one after the other
 	execution options.Execution // of other candidates
@@ -17,7 +17,7 @@ type candidateFollower struct {
 }
 
 // follow follows a candidate from state s on.
-func (x *candidateFollower) follow(c options.Candidate, s int) {
+func (x *candidateExecutor) follow(c options.Candidate, s int) {
 	x.policy, x.repeats = nil, c.Repeats()
 	if pi, ok := c.Policy.(mdp.Deterministic); ok && c.Option == nil {
 		x.policy = pi
@@ -33,12 +33,12 @@ func (x *candidateFollower) follow(c options.Candidate, s int) {
 	}
 }
 
-func (x *candidateFollower) draw(s int) {
+func (x *candidateExecutor) draw(s int) {
 	x.execution = options.Start(x.repeats[x.rng.IntN(len(x.repeats))], s, 1)
 }
 
 // action returns the candidate's action in s.
-func (x *candidateFollower) action(s int) int {
+func (x *candidateExecutor) action(s int) int {
 	if x.policy != nil {
 		return x.policy[s]
 	}
@@ -46,7 +46,7 @@ func (x *candidateFollower) action(s int) int {
 }
 
 // advance records that the last action led to next.
-func (x *candidateFollower) advance(r float64, next int) {
+func (x *candidateExecutor) advance(r float64, next int) {
 	if x.policy == nil && x.execution.Step(r, next, x.rng) && x.repeats != nil {
 		x.draw(next)
 	}

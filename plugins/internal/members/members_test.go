@@ -1,4 +1,4 @@
-package opinions
+package members
 
 import (
 	"errors"
@@ -31,8 +31,8 @@ func agent(t *testing.T) fixed {
 	return fixed{v}
 }
 
-func follower(p Params, discount float64) *Follower {
-	f := NewFollower(&p, 3, discount, false, rand.New(rand.NewPCG(1, 1)))
+func executor(p Params, discount float64) *Executor {
+	f := NewExecutor(&p, 3, discount, false, rand.New(rand.NewPCG(1, 1)))
 	return &f
 }
 
@@ -51,18 +51,18 @@ func TestFollow(t *testing.T) {
 		{options.TableOption{Kind: options.CountBonus}, []int{2, 2, 2}, -1},
 	} {
 		p, agent := Defaults("actions"), agent(t)
-		f := follower(p, 0.9)
+		f := executor(p, 0.9)
 		if err := f.SetOptionKinds(&p, options.Kinds[:8], 3, 1, true); err != nil {
 			t.Fatal(err)
 		}
-		f.Begin()
+		f.BeginEpisode()
 		for range 2 { // choosing it again begins it again
-			f.FollowOption(tt.option)
+			f.ExecuteOption(tt.option)
 			if got := []int{f.Action(agent), f.Action(agent), f.Action(agent)}; !slices.Equal(got, tt.want) || f.Member() != tt.member || !f.Hosted() {
 				t.Errorf("%v: %v by member %d, want %v by %d", tt.option, got, f.Member(), tt.want, tt.member)
 			}
 		}
-		if f.Start(); f.Hosted() || f.Member() != -1 {
+		if f.BeginRun(); f.Hosted() || f.Member() != -1 {
 			t.Errorf("%v: a new run still follows it", tt.option)
 		}
 	}
@@ -78,15 +78,15 @@ func TestDraws(t *testing.T) {
 	}{{"thompson", "episode", 0}, {"thompson", "geometric", 600}, {"mean", "geometric", 0}} {
 		p := Defaults("actions")
 		p.Behaviour, p.Redraw = tt.behaviour, tt.redraw
-		f := follower(p, 0.9)
-		f.Begin()
+		f := executor(p, 0.9)
+		f.BeginEpisode()
 		if (f.Member() >= 0) != (tt.behaviour == "thompson") {
 			t.Errorf("%s follows member %d", tt.behaviour, f.Member())
 		}
 		changes := 0.0
 		for range 9000 {
 			before := f.Member()
-			if f.Advance(); f.Member() != before {
+			if f.Step(); f.Member() != before {
 				changes++
 			}
 		}
@@ -102,7 +102,7 @@ func TestTables(t *testing.T) {
 	q := []float64{3, 4, 9, 5, 0, 2, 1, 6, 0}
 	for _, values := range []string{"actions", "policies"} {
 		params := Defaults(values)
-		f := follower(params, 0.9)
+		f := executor(params, 0.9)
 		if err := f.Describe(&p, q, nil, nil); !errors.Is(err, framework.ErrUnsupported) {
 			t.Errorf("before an offer: %v", err)
 		}
@@ -117,7 +117,7 @@ func TestTables(t *testing.T) {
 		if err := f.Describe(&p, q, e, agent(t)); err != nil || len(p.Arms) < 3 || f.Option(0).Kind != options.Greedy {
 			t.Errorf("%s: %+v, %v", values, p, err)
 		}
-		f.FollowOption(options.TableOption{Kind: options.Repeats})
+		f.ExecuteOption(options.TableOption{Kind: options.Repeats})
 		if a := f.Action(agent(t)); a < 0 || a > 2 {
 			t.Errorf("repeats action %d", a)
 		}
@@ -126,7 +126,7 @@ func TestTables(t *testing.T) {
 				t.Errorf("an offer of %v: %v", bad, err)
 			}
 		}
-		if err := follower(params, 1).SetOptionKinds(&params, nil, 3, 0, false); !errors.Is(err, framework.ErrUnsupported) {
+		if err := executor(params, 1).SetOptionKinds(&params, nil, 3, 0, false); !errors.Is(err, framework.ErrUnsupported) {
 			t.Errorf("undiscounted: %v", err)
 		}
 	}

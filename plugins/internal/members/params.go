@@ -1,7 +1,7 @@
-// Package opinions is the common part of the agents with an ensemble: K estimates of
+// Package members is the common part of the agents with an ensemble: K estimates of
 // the values of actions, as tables or functions. It has the ways in which they
 // explore by themselves, and the options that they follow for a host.
-package opinions
+package members
 
 import "github.com/rlrun/rlrun/plugins/internal/lanes"
 
