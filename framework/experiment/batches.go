@@ -33,10 +33,15 @@ type measured struct {
 	took  time.Duration
 }
 
-func newBatchSizer(remote bool, steps int) *batchSizer {
+// newBatchSizer returns the sizer of a cell. preferred is the number of lanes that its
+// plugins prefer at most, 0 for any.
+func newBatchSizer(remote bool, preferred, steps int) *batchSizer {
 	most, first := lanesInProcess, firstInProcess
 	if remote {
 		most, first = lanesRemote, firstRemote
+	}
+	if preferred > 0 {
+		most = min(most, preferred)
 	}
 	return &batchSizer{lanes: min(max(first/max(steps, 1), 1), most), most: most}
 }

@@ -132,6 +132,9 @@ const (
 type Limits struct {
 	// Start is the time a plugin process has to come up, such as 10s. Default: 30s.
 	Start string `json:"start,omitempty" jsonschema:"default=30s"`
+	// Open is the time it has to open its environments or agents, which may have to
+	// compile. Default: 5m.
+	Open string `json:"open,omitempty" jsonschema:"default=5m"`
 	// Call is the time it has to answer one call. Default: 30s.
 	Call string `json:"call,omitempty" jsonschema:"default=30s"`
 	// Memory is what it may hold, together with the processes that it starts, such
@@ -152,7 +155,7 @@ func (l *Limits) Over(base Limits) Limits {
 		return base
 	}
 	return Limits{
-		Start: cmp.Or(l.Start, base.Start), Call: cmp.Or(l.Call, base.Call),
+		Start: cmp.Or(l.Start, base.Start), Open: cmp.Or(l.Open, base.Open), Call: cmp.Or(l.Call, base.Call),
 		Memory: cmp.Or(l.Memory, base.Memory), Restarts: cmp.Or(l.Restarts, base.Restarts), GiveUp: cmp.Or(l.GiveUp, base.GiveUp),
 	}
 }

@@ -41,7 +41,7 @@ func (l Local) Execute(ctx context.Context, x *Experiment) error {
 	if err != nil {
 		return &OutputError{x.Dir, err}
 	}
-	o := Options{Dir: x.Dir, Open: x.pool.open, Remote: x.remote, Done: done, Session: session, Event: l.Event}
+	o := Options{Dir: x.Dir, Open: x.pool.open, Remote: x.remote, Lanes: x.preferredLanes, Done: done, Session: session, Event: l.Event}
 	x.retainFirst(done, o.Shard)
 	if l.Event != nil {
 		l.Event(Event{Reused: done.count()})
@@ -93,6 +93,10 @@ func (x *Experiment) remote(c Component) bool {
 	remote, err := x.plugins.Remote(c)
 	return err == nil && remote
 }
+
+// preferredLanes is the number of lanes that a component's plugin prefers at most; 0
+// for any.
+func (x *Experiment) preferredLanes(c Component) int { return x.lanes[c.key()] }
 
 // count returns the number of runs that are done.
 func (d Done) count() (n int) {

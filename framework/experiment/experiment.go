@@ -29,13 +29,15 @@ type Experiment struct {
 	Declared Declared
 
 	plugins Plugins
+	// lanes are those that plugins prefer, by Component.key. Check fills it in.
+	lanes   map[string]int
 	pool    *pool
 	release func() error // ends the claim on Dir; nil if there is none
 }
 
 // New returns the experiment of a plan. Its output directory is the config's.
 func New(plan *Plan, plugins Plugins) *Experiment {
-	return &Experiment{Plan: plan, Dir: plan.Config.Output, plugins: plugins, pool: newPool(plugins)}
+	return &Experiment{Plan: plan, Dir: plan.Config.Output, plugins: plugins, lanes: map[string]int{}, pool: newPool(plugins)}
 }
 
 // Read returns the experiment whose output directory is dir, to write its outputs
@@ -145,6 +147,7 @@ func (x *Experiment) checkComponent(ctx context.Context, kind vector.Kind, c Com
 	if err != nil {
 		return nil, &startError{err}
 	}
+	x.lanes[c.key()] = d.PreferredLanes
 	if d.Kind != kind {
 		article := map[vector.Kind]string{vector.KindEnvironment: "an environment", vector.KindAgent: "an agent"}
 		return nil, fieldErrorf("plugin", "%s is %s, not %s", c.Plugin, cmp.Or(article[d.Kind], string(d.Kind)), article[kind])

@@ -35,6 +35,11 @@ func (x *Experiment) measureCell(ctx context.Context, c Cell) (lanes int, took t
 	if x.remote(x.Plan.Environments[c.Environment]) || x.remote(x.Plan.Agents[c.Agent]) {
 		lanes = 64
 	}
+	for _, component := range []Component{x.Plan.Environments[c.Environment], x.Plan.Agents[c.Agent]} {
+		if n := x.preferredLanes(component); n > 0 {
+			lanes = min(lanes, n)
+		}
+	}
 	lanes = min(lanes, x.Plan.Config.Runs)
 	runs := make([]int, lanes)
 	for i := range runs {

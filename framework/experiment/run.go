@@ -18,6 +18,9 @@ type Options struct {
 	// Remote says whether a component runs in a process of its own, which
 	// decides how many lanes are stepped together.
 	Remote func(Component) bool
+	// Lanes says how many lanes a component's plugin prefers at most, 0 for any; nil:
+	// any. A config that sets lanes comes first.
+	Lanes func(Component) int
 	// Done says which runs are done already (Prepare returns it); they are left
 	// out.
 	Done Done
@@ -85,7 +88,18 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 	remote := func(c Cell) bool {
 		return o.Remote != nil && (o.Remote(p.Environments[c.Environment]) || o.Remote(p.Agents[c.Agent]))
 	}
-	queue.size = func(c Cell) *batchSizer { return newBatchSizer(remote(c), p.Config.Steps) }
+	queue.size = func(c Cell) *batchSizer {
+		preferred := 0
+		for _, component := range []Component{p.Environments[c.Environment], p.Agents[c.Agent]} {
+			if o.Lanes == nil {
+				break
+			}
+			if n := o.Lanes(component); n > 0 && (preferred == 0 || n < preferred) {
+				preferred = n
+			}
+		}
+		return newBatchSizer(remote(c), preferred, p.Config.Steps)
+	}
 	var mu sync.Mutex
 	event := func(e Event) {
 		if o.Event != nil {

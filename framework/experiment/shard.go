@@ -175,7 +175,7 @@ func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
 	if err := r.write(ShardRunning); err != nil {
 		return &OutputError{x.Dir, err}
 	}
-	o := Options{Dir: x.Dir, Open: x.pool.open, Remote: x.remote, Done: done, Shard: s.Shard, Session: session,
+	o := Options{Dir: x.Dir, Open: x.pool.open, Remote: x.remote, Lanes: x.preferredLanes, Done: done, Shard: s.Shard, Session: session,
 		Recorded: r.recorded, Event: r.event}
 	if scratch != nil {
 		o.Dir = scratch.dir

@@ -119,7 +119,7 @@ func TestBatchSizes(t *testing.T) {
 		"hours in process": {false, 1_000_000, 0, time.Hour, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newBatchSizer(tt.remote, tt.steps)
+			s := newBatchSizer(tt.remote, 0, tt.steps)
 			for range 20 {
 				s.measure(s.lanes, tt.fixed+time.Duration(s.lanes)*tt.perLane)
 			}
@@ -128,12 +128,15 @@ func TestBatchSizes(t *testing.T) {
 			}
 		})
 	}
+	if s := newBatchSizer(true, 8, 1000); s.most != 8 || s.lanes != 8 {
+		t.Errorf("%+v, where plugins prefer 8 lanes", s)
+	}
 	runs := make([]int, 100)
 	for i := range runs {
 		runs[i] = i
 	}
 	b := &batches{workers: 3, jobs: []job{{Cell{}, runs}, {Cell{0, 1}, runs[:1]}}, sizes: map[Cell]*batchSizer{},
-		size: func(Cell) *batchSizer { return newBatchSizer(true, 10) }}
+		size: func(Cell) *batchSizer { return newBatchSizer(true, 0, 10) }}
 	var got []int
 	for j, ok := b.next(); ok; j, ok = b.next() {
 		if len(j.runs) > 34 {

@@ -43,8 +43,8 @@ func newPopulations(t *testing.T, s uint64) *populations {
 }
 
 func (a *populations) SetOptionKinds(context.Context, []options.Kind) error { return nil }
-func (a *populations) Abilities() vector.AgentAbilities            { return vector.AgentAbilities{} }
-func (a *populations) Close() error                                { return nil }
+func (a *populations) Abilities() vector.AgentAbilities                     { return vector.AgentAbilities{} }
+func (a *populations) Close() error                                         { return nil }
 func (a *populations) Step(context.Context, *vector.Feedback, *space.Column) error {
 	panic("the host did not decide")
 }

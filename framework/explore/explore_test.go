@@ -477,7 +477,7 @@ type quiet struct{}
 func (quiet) Step(context.Context, *vector.Feedback, *space.Column) error { return nil }
 func (quiet) Abilities() vector.AgentAbilities                            { return vector.AgentAbilities{} }
 func (quiet) Close() error                                                { return nil }
-func (quiet) SetOptionKinds(context.Context, []options.Kind) error                 { return nil }
+func (quiet) SetOptionKinds(context.Context, []options.Kind) error        { return nil }
 func (quiet) Choose(context.Context, []int, *space.Column) error          { return nil }
 
 func (quiet) StepOptions(_ context.Context, _ *vector.Feedback, epochs []bool, _ *space.Column, problems []options.Problem) error {

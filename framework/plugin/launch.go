@@ -33,12 +33,15 @@ type LaunchOptions struct {
 	Command string
 	Args    []string
 	// Env holds further environment variables, NAME=value. A plugin inherits only
-	// those that programs need to run (PATH, HOME, locale, Python's and the
-	// dynamic linker's): parameters go through the protocol.
+	// those that programs need to run (PATH, HOME, locale, those of Python, the
+	// dynamic linker, CUDA, NVIDIA, JAX and XLA): parameters go through the protocol.
 	Env []string
 	// StartTimeout bounds the time from the start to the plugin's description.
 	// Default: 30 s.
 	StartTimeout time.Duration
+	// OpenTimeout bounds opening an environment or agent, which may have to compile.
+	// Default: 5 min.
+	OpenTimeout time.Duration
 	// CallTimeout bounds every later call; a plugin that exceeds it is killed.
 	// Default: 30 s.
 	CallTimeout time.Duration
@@ -62,6 +65,7 @@ type LaunchOptions struct {
 func (o LaunchOptions) withDefaults() LaunchOptions {
 	o.Name = cmp.Or(o.Name, filepath.Base(o.Command))
 	o.StartTimeout = cmp.Or(max(o.StartTimeout, 0), 30*time.Second)
+	o.OpenTimeout = cmp.Or(max(o.OpenTimeout, 0), 5*time.Minute)
 	o.CallTimeout = cmp.Or(max(o.CallTimeout, 0), 30*time.Second)
 	o.CloseTimeout = cmp.Or(max(o.CloseTimeout, 0), 2*time.Second)
 	o.StderrLines = cmp.Or(max(o.StderrLines, 0), 20)
@@ -200,10 +204,10 @@ func diagnose(ctx context.Context, s *subprocess.Subprocess, err error) error {
 func inherited(environ []string) []string {
 	names := []string{
 		"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "SHELL",
-		"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
+		"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV", "OMP_NUM_THREADS",
 		"GOMAXPROCS", "GORACE", "GOTRACEBACK", "GOCOVERDIR", "SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "USERPROFILE",
 	}
-	prefixes := []string{"LC_", "XDG_", "PYTHON", "CONDA_", "JULIA_"}
+	prefixes := []string{"LC_", "XDG_", "PYTHON", "CONDA_", "JULIA_", "CUDA_", "NVIDIA_", "JAX_", "XLA_"}
 	var kept []string
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")

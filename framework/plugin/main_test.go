@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 		case "serve-requiring":
 			plugin.Serve(plugin.Requires(os.Args[2], faultyEnvironment()))
 			return
+		case "serve-compiling":
+			plugin.Serve(plugin.PreferLanes(2, compiling()))
+			return
 		case "serve-agent":
 			plugin.Serve(faultyAgent())
 			return

@@ -27,6 +27,7 @@ type Process struct {
 	name         string
 	description  vector.Description
 	wire         pb.PluginClient
+	openTimeout  time.Duration
 	callTimeout  time.Duration
 	closeTimeout time.Duration
 	tail         *subprocess.Tail
@@ -44,7 +45,7 @@ var _ vector.Plugin = (*Process)(nil)
 func newProcess(o LaunchOptions, wire pb.PluginClient, t *subprocess.Tail) *Process {
 	p := &Process{
 		name: o.Name, wire: wire, tail: t,
-		callTimeout: o.CallTimeout, closeTimeout: o.CloseTimeout,
+		openTimeout: o.OpenTimeout, callTimeout: o.CallTimeout, closeTimeout: o.CloseTimeout,
 	}
 	p.ctx, p.end = context.WithCancelCause(context.Background())
 	return p
@@ -135,7 +136,7 @@ func (p *Process) OpenEnvironment(ctx context.Context, params json.RawMessage, l
 	if lanes < 1 {
 		return nil, p.failure(0, fmt.Errorf("%d lanes; must be at least 1", lanes))
 	}
-	reply, err := call(ctx, p, p.wire.OpenEnvironment, &pb.OpenEnvironmentRequest{Params: params, Lanes: uint32(lanes)})
+	reply, err := callWithin(ctx, p, p.openTimeout, "open", p.wire.OpenEnvironment, &pb.OpenEnvironmentRequest{Params: params, Lanes: uint32(lanes)})
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +161,7 @@ func (p *Process) OpenAgent(ctx context.Context, params json.RawMessage, spec fr
 	if err != nil {
 		return nil, p.failure(0, err)
 	}
-	reply, err := call(ctx, p, p.wire.OpenAgent, &pb.OpenAgentRequest{Params: params, Lanes: uint32(lanes), Spec: m})
+	reply, err := callWithin(ctx, p, p.openTimeout, "open", p.wire.OpenAgent, &pb.OpenAgentRequest{Params: params, Lanes: uint32(lanes), Spec: m})
 	if err != nil {
 		return nil, err
 	}
@@ -176,10 +177,15 @@ type reply interface{ GetError() *pb.Error }
 
 // call makes a control call before its deadline.
 func call[Q, R any](ctx context.Context, p *Process, rpc func(context.Context, Q, ...grpc.CallOption) (R, error), request Q) (R, error) {
+	return callWithin(ctx, p, p.callTimeout, "call", rpc, request)
+}
+
+// callWithin is call with another deadline, that of a key of limits.
+func callWithin[Q, R any](ctx context.Context, p *Process, limit time.Duration, key string, rpc func(context.Context, Q, ...grpc.CallOption) (R, error), request Q) (R, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(p.ctx, func() { cancel(context.Cause(p.ctx)) })()
-	defer time.AfterFunc(p.callTimeout, p.timeout).Stop()
+	defer time.AfterFunc(limit, func() { p.timeout(limit, key) }).Stop()
 	answer, err := rpc(ctx, request)
 	if err != nil {
 		return answer, p.failure(0, p.explain(ctx, err))
@@ -190,9 +196,9 @@ func call[Q, R any](ctx context.Context, p *Process, rpc func(context.Context, Q
 	return answer, nil
 }
 
-// timeout gives the process up.
-func (p *Process) timeout() {
-	p.end(fmt.Errorf("%w within %v; limits.call allows more", ErrTimeout, p.callTimeout))
+// timeout gives the process up after a time that a key of limits sets.
+func (p *Process) timeout(limit time.Duration, key string) {
+	p.end(fmt.Errorf("%w within %v; limits.%s allows more", ErrTimeout, limit, key))
 }
 
 // pipeLag is how long what a process wrote before it answered may need to come

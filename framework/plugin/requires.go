@@ -25,18 +25,26 @@ var ErrTooOld = errors.New("a newer rlrun is needed")
 //
 // A requirement of any other form is refused, too.
 func Requires(requirement string, p vector.Plugin) vector.Plugin {
-	return &requiring{p, requirement}
+	return &described{p, func(d *vector.Description) { d.Requires = requirement }}
 }
 
-type requiring struct {
+// PreferLanes returns p with the number of lanes that suits it best, at most: 16 for
+// an agent whose networks fill a graphics card with more. rlrun opens no more unless a
+// config says lanes. 0: any number.
+func PreferLanes(lanes int, p vector.Plugin) vector.Plugin {
+	return &described{p, func(d *vector.Description) { d.PreferredLanes = max(lanes, 0) }}
+}
+
+// described is a plugin whose description says more.
+type described struct {
 	vector.Plugin
-	requirement string
+	add func(*vector.Description)
 }
 
 // Describe implements vector.Plugin.
-func (r *requiring) Describe(ctx context.Context) (vector.Description, error) {
-	d, err := r.Plugin.Describe(ctx)
-	d.Requires = r.requirement
+func (p *described) Describe(ctx context.Context) (vector.Description, error) {
+	d, err := p.Plugin.Describe(ctx)
+	p.add(&d)
 	return d, err
 }
 

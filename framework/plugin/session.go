@@ -46,7 +46,7 @@ func (p *Process) open(instance uint64, lanes int, start func(context.Context, .
 	s := &session{process: p, instance: instance, lanes: lanes}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.unlink = context.AfterFunc(p.ctx, func() { s.cancel(context.Cause(p.ctx)) })
-	s.watchdog = time.AfterFunc(p.callTimeout, p.timeout)
+	s.watchdog = time.AfterFunc(p.callTimeout, func() { p.timeout(p.callTimeout, "call") })
 	defer s.watchdog.Stop()
 	var err error
 	if s.stream, err = start(s.ctx); err != nil {

@@ -34,6 +34,9 @@ type Description struct {
 	// Requires is the oldest rlrun that the plugin works with, "rlrun >= 0.2.0"; any if
 	// empty.
 	Requires string `json:"requires,omitempty"`
+	// PreferredLanes is the number of lanes that suits the plugin best, at most: a host
+	// that chooses the number opens no more. 0: any.
+	PreferredLanes int `json:"preferred_lanes,omitempty"`
 }
 
 // Plugin provides environments or agents. Local plugins (EnvironmentPlugin,

@@ -157,6 +157,9 @@ class _Described:
     requires: ClassVar[str] = ""
     """The oldest rlrun that it works with, ``"rlrun >= 0.2.0"``. An older one refuses it. Empty: any."""
 
+    preferred_lanes: ClassVar[int] = 0
+    """The number of lanes that suits it best, at most: 16 for networks that fill a card with more. 0: any."""
+
     metrics: Sequence[Metric] = ()
     """Metrics of its own. A class that has some overrides measure."""
 

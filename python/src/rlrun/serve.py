@@ -61,6 +61,7 @@ class ClassPlugin:
             params=json.dumps(params.schema(cls)).encode(),
             capabilities=_capabilities(cls),
             requires=cls.requires,
+            preferred_lanes=cls.preferred_lanes,
         )
 
     def environment(self, data: bytes) -> VectorEnvironment:

@@ -36,14 +36,14 @@ func (app *App) Catalogue() (*Catalogue, error) {
 	}
 	c, err := NewCatalogue(app.Bundled, hclog.New(&hclog.LoggerOptions{Name: "rlrun", Level: level, Output: app.Stderr}))
 	if err == nil && app.Timeout > 0 {
-		c.limits.Start, c.limits.Call = app.Timeout.String(), app.Timeout.String()
+		c.limits.Start, c.limits.Open, c.limits.Call = app.Timeout.String(), app.Timeout.String(), app.Timeout.String()
 	}
 	return c, err
 }
 
 // TimeoutFlag adds --timeout to a command.
 func (app *App) TimeoutFlag(fs *pflag.FlagSet) {
-	fs.DurationVar(&app.Timeout, "timeout", 0, "how long the plugin's process may take to start or to answer, a `TIME` such as 1h under a debugger (default 30s)")
+	fs.DurationVar(&app.Timeout, "timeout", 0, "how long the plugin's process may take to start, to open or to answer, a `TIME` such as 1h under a debugger (default 30s, and 5m to open)")
 }
 
 // CompletePlugin completes the name of a plugin.

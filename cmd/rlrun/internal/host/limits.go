@@ -19,7 +19,7 @@ func launchOptions(l experiment.Limits) (o plugin.LaunchOptions, err error) {
 	for _, t := range []struct {
 		key, text string
 		to        *time.Duration
-	}{{"start", l.Start, &o.StartTimeout}, {"call", l.Call, &o.CallTimeout}} {
+	}{{"start", l.Start, &o.StartTimeout}, {"open", l.Open, &o.OpenTimeout}, {"call", l.Call, &o.CallTimeout}} {
 		if t.text == "" {
 			continue
 		}

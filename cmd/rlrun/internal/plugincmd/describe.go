@@ -22,6 +22,9 @@ func printDescription(w io.Writer, d vector.Description) error {
 	if len(d.Capabilities) > 0 {
 		fmt.Fprintf(w, "Capabilities: %s\n", strings.Join(d.Capabilities, ", "))
 	}
+	if d.PreferredLanes > 0 {
+		fmt.Fprintf(w, "Preferred lanes: at most %d\n", d.PreferredLanes)
+	}
 	if d.Requires != "" {
 		fmt.Fprintf(w, "Requires: %s\n", d.Requires)
 	}

@@ -64,7 +64,7 @@ func Sentinel(c pb.Code) error {
 func Description(m *pb.DescribeReply) (vector.Description, error) {
 	d := vector.Description{
 		ID: m.Id, Kind: vector.Kind(m.Kind), Doc: m.Doc,
-		Params: json.RawMessage(m.Params), Capabilities: m.Capabilities, Breaks: m.Breaks, Requires: m.Requires,
+		Params: json.RawMessage(m.Params), Capabilities: m.Capabilities, Breaks: m.Breaks, Requires: m.Requires, PreferredLanes: int(m.PreferredLanes),
 	}
 	switch {
 	case d.ID == "":

@@ -276,9 +276,12 @@ type DescribeReply struct {
 	Breaks map[string]string `protobuf:"bytes,7,rep,name=breaks,proto3" json:"breaks,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The oldest rlrun that the plugin works with, "rlrun >= 0.2.0". An older host refuses
 	// the plugin. Empty: any.
-	Requires      string `protobuf:"bytes,8,opt,name=requires,proto3" json:"requires,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Requires string `protobuf:"bytes,8,opt,name=requires,proto3" json:"requires,omitempty"`
+	// The number of lanes that suits the plugin best, at most: a host that chooses the
+	// number opens no more. 0: any.
+	PreferredLanes uint32 `protobuf:"varint,9,opt,name=preferred_lanes,json=preferredLanes,proto3" json:"preferred_lanes,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *DescribeReply) Reset() {
@@ -365,6 +368,13 @@ func (x *DescribeReply) GetRequires() string {
 		return x.Requires
 	}
 	return ""
+}
+
+func (x *DescribeReply) GetPreferredLanes() uint32 {
+	if x != nil {
+		return x.PreferredLanes
+	}
+	return 0
 }
 
 // Spec describes an environment. It does not change.
@@ -2570,7 +2580,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\amessage\x18\x03 \x01(\tR\amessageB\a\n" +
 	"\x05_lane\"+\n" +
 	"\x0fDescribeRequest\x12\x18\n" +
-	"\asources\x18\x01 \x01(\bR\asources\"\x9f\x03\n" +
+	"\asources\x18\x01 \x01(\bR\asources\"\xc8\x03\n" +
 	"\rDescribeReply\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x10\n" +
@@ -2579,7 +2589,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\fcapabilities\x18\x05 \x03(\tR\fcapabilities\x12E\n" +
 	"\asources\x18\x06 \x03(\v2+.rlrun.plugin.v1.DescribeReply.SourcesEntryR\asources\x12B\n" +
 	"\x06breaks\x18\a \x03(\v2*.rlrun.plugin.v1.DescribeReply.BreaksEntryR\x06breaks\x12\x1a\n" +
-	"\brequires\x18\b \x01(\tR\brequires\x1a:\n" +
+	"\brequires\x18\b \x01(\tR\brequires\x12'\n" +
+	"\x0fpreferred_lanes\x18\t \x01(\rR\x0epreferredLanes\x1a:\n" +
 	"\fSourcesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +

@@ -50,7 +50,7 @@ class DescribeRequest(_message.Message):
     def __init__(self, sources: bool = ...) -> None: ...
 
 class DescribeReply(_message.Message):
-    __slots__ = ("id", "kind", "doc", "params", "capabilities", "sources", "breaks", "requires")
+    __slots__ = ("id", "kind", "doc", "params", "capabilities", "sources", "breaks", "requires", "preferred_lanes")
     class SourcesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -73,6 +73,7 @@ class DescribeReply(_message.Message):
     SOURCES_FIELD_NUMBER: _ClassVar[int]
     BREAKS_FIELD_NUMBER: _ClassVar[int]
     REQUIRES_FIELD_NUMBER: _ClassVar[int]
+    PREFERRED_LANES_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: str
     doc: str
@@ -81,7 +82,8 @@ class DescribeReply(_message.Message):
     sources: _containers.ScalarMap[str, str]
     breaks: _containers.ScalarMap[str, str]
     requires: str
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., capabilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ..., requires: _Optional[str] = ...) -> None: ...
+    preferred_lanes: int
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., capabilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ..., requires: _Optional[str] = ..., preferred_lanes: _Optional[int] = ...) -> None: ...
 
 class Spec(_message.Message):
     __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing", "steps")
