@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -74,4 +75,59 @@ func BenchmarkTwoShards(b *testing.B) {
 		two += time.Since(began)
 	}
 	b.ReportMetric(one.Seconds()/two.Seconds(), "speed-up")
+}
+
+// A thousand shards of 100 runs each, two at a time, and their merge: what a cluster
+// leaves behind and what the report of it costs. A million runs cost ten times as much.
+func BenchmarkThousandShards(b *testing.B) {
+	const shards = 1000
+	rlrun := program(b, 100)
+	for i := 0; b.Loop(); i++ {
+		out := fmt.Sprint("out", i)
+		var cpu atomic.Int64
+		next := make(chan int)
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				for shard := range next {
+					cmd := rlrun("--out", out, "--runs", fmt.Sprint(100*shards), "--yes", "--shard", fmt.Sprintf("%d/%d", shard, shards))
+					if said, err := cmd.CombinedOutput(); err != nil {
+						b.Errorf("%v: %s", err, said)
+					}
+					cpu.Add(int64(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()))
+				}
+			})
+		}
+		for shard := range shards {
+			next <- shard
+		}
+		close(next)
+		wg.Wait()
+		report := rlrun()
+		report.Args = []string{report.Args[0], "report", out}
+		began := time.Now()
+		if said, err := report.CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, said)
+		}
+		merge := time.Since(began)
+		files, bytes := 0, int64(0)
+		runs := filepath.Join(report.Dir, out, "runs")
+		entries, err := os.ReadDir(runs)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil {
+				b.Fatal(err)
+			}
+			files++
+			bytes += info.Size()
+		}
+		b.ReportMetric(time.Duration(cpu.Load()).Seconds()/shards, "cpu-s/shard")
+		b.ReportMetric(float64(files), "files")
+		b.ReportMetric(float64(bytes)/(100*shards), "B/record")
+		b.ReportMetric(merge.Seconds(), "merge-s")
+		b.ReportMetric(float64(peak(report.ProcessState))/(1<<20), "merge-MiB")
+	}
 }

@@ -135,8 +135,9 @@ func missingShards(x *experiment.Experiment) (string, error) {
 		numbers = append(numbers, s.Index)
 	}
 	dir := cli.ShellQuote([]string{x.Dir})
-	return fmt.Sprintf("%s of %d lack runs: submit them again with rlrun submit --missing %s; if a machine wrote to a folder of its own, copy that folder's runs/*.jsonl to %s/runs/",
-		cli.Plural(len(numbers), "shard ", "shards ")+experiment.Ranges(numbers), shards[0].Of, dir, dir), nil
+	return fmt.Sprintf("%s of %d %s runs: submit %s again with rlrun submit --missing %s; if a machine wrote to a folder of its own, copy that folder's runs/*.jsonl to %s/runs/",
+		cli.Plural(len(numbers), "shard ", "shards ")+experiment.Ranges(numbers), shards[0].Of,
+		cli.Plural(len(numbers), "lacks", "lack"), cli.Plural(len(numbers), "it", "them"), dir, dir), nil
 }
 
 // Check reads a config and checks the whole of it, for commands that have its runs
