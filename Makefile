@@ -18,7 +18,7 @@ python = RLRUN_PYTHON=$(wildcard $(CURDIR)/python/.venv/bin/python)
 # Packages with goroutines of their own: the race detector looks at these.
 concurrent = ./framework/... ./cmd/...
 
-.PHONY: test ci lint generate full race same bench fuzz wheel dist image python generate-python
+.PHONY: test ci lint generate slow race same bench fuzz wheel dist image python generate-python
 
 test: python
 	$(MAKE) --no-print-directory go-short
@@ -32,11 +32,12 @@ go-short:
 go-full:
 	$(python) $(GO) test -timeout 30m ./...
 
-ci: lint generate full race same
+ci: lint generate test slow race same
 
-full: python
+# What make test leaves out.
+slow: python
 	$(MAKE) --no-print-directory go-full
-	./python/test.sh
+	./python/test.sh slow
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
