@@ -7,8 +7,11 @@ package compare
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
@@ -363,6 +366,11 @@ func shortList(labels []string) string {
 func (c *comparer) compare(pairs [][2]int) error {
 	draws := c.draws(len(pairs) * len(c.Environments))
 	reasons := map[string]bool{}
+	type job struct {
+		a, b *Agent
+		x, y *sample
+	}
+	var jobs []job // of each comparison
 	for _, env := range c.Environments {
 		var tukey map[[2]int]float64
 		if c.Options.Unpaired && c.Options.Pairs == "all" {
@@ -400,19 +408,38 @@ func (c *comparer) compare(pairs [][2]int) error {
 					c.Notes = append(c.Notes, fmt.Sprintf("%s: the tasks differ between %s and %s, so that a difference may be the task's and not the agent's.", env, a.Dir, b.Dir))
 				}
 			}
-			c.test(&cmp, x, y, draws, sa.Seed)
 			if p, ok := tukey[pair]; ok {
 				cmp.Tukey = p
 			}
-			c.sequential(&cmp, a, b)
 			c.Comparisons = append(c.Comparisons, cmp)
+			jobs = append(jobs, job{a, b, x, y})
 		}
 	}
+	each(len(jobs), func(i int) {
+		cmp, j := &c.Comparisons[i], jobs[i]
+		c.test(cmp, j.x, j.y, draws, j.a.input.Streams[cmp.Environment].Seed)
+		c.sequential(cmp, j.a, j.b)
+	})
 	if len(c.Comparisons) == 0 {
 		return fmt.Errorf("nothing can be compared: %s", strings.Join(c.Skipped, "; "))
 	}
 	c.conclude()
 	return nil
+}
+
+// each calls do with 0 to n−1, on all processors. do writes to a place of its own, so
+// that results do not depend on the order of calls.
+func each(n int, do func(i int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func (c *comparer) skip(format string, args ...any) {
@@ -560,7 +587,7 @@ func (c *comparer) advise() {
 		if cmp.Paired && cmp.N < 50 {
 			few++
 		}
-		if cmp.Paired && cmp.N <= 20 && math.Ldexp(float64(m), 1-cmp.N) > c.Options.Alpha && c.Options.Correction == Holm {
+		if cmp.Paired && cmp.N <= 40 && math.Ldexp(float64(m), 1-cmp.N) > c.Options.Alpha && c.Options.Correction == Holm {
 			cannot++
 		}
 	}

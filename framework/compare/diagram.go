@@ -211,6 +211,9 @@ func ProfileSVG(r *Result) string {
 	return d.done()
 }
 
+// ranked is the number of agents that a critical-difference diagram shows.
+const ranked = 20
+
 // CriticalDifferenceSVG draws the critical-difference diagram: agents at their mean
 // ranks, bars over agents that do not differ, and Nemenyi's critical difference as a
 // scale. "" with fewer than six environments or three agents.
@@ -219,9 +222,10 @@ func CriticalDifferenceSVG(r *Result) string {
 		return ""
 	}
 	k := r.Overall.Ranks
-	n := len(k.Agents)
+	all := len(k.Agents)
+	n := min(all, ranked)
 	var labels []string
-	for _, agent := range k.Agents {
+	for _, agent := range k.Agents[:n] {
 		labels = append(labels, shorten(agent, 36))
 	}
 	side := max(90, labelWidth(labels)+50)
@@ -229,21 +233,31 @@ func CriticalDifferenceSVG(r *Result) string {
 	axis := 56.0
 	half := (n + 1) / 2
 	bars := axis + 14
-	rows := bars + bar*float64(len(k.Cliques)) + 18
-	d := newDrawing(2*side+plot, rows+step*float64(half)+10, "critical-difference diagram")
-	x := func(rank float64) float64 { return side + (rank-1)/float64(max(1, n-1))*plot } // the best rank to the left
-	d.line(x(1), axis, x(float64(n)), axis, ink, 1.5)
-	every := max(1, (n+9)/10)
-	for rank := 1; rank <= n; rank += every {
+	var cliques [][2]int
+	for _, c := range k.Cliques {
+		if c[0] < n {
+			cliques = append(cliques, [2]int{c[0], min(c[1], n-1)})
+		}
+	}
+	last := all // rank at the right end
+	if n < all {
+		last = int(math.Ceil(k.Mean[n-1]))
+	}
+	rows := bars + bar*float64(len(cliques)) + 18
+	d := newDrawing(2*side+plot, rows+step*float64(half)+30, "critical-difference diagram")
+	x := func(rank float64) float64 { return side + (rank-1)/float64(max(1, last-1))*plot } // the best rank to the left
+	d.line(x(1), axis, x(float64(last)), axis, ink, 1.5)
+	every := max(1, (last+9)/10)
+	for rank := 1; rank <= last; rank += every {
 		d.line(x(float64(rank)), axis-6, x(float64(rank)), axis, ink, 1)
 		d.text(x(float64(rank)), axis-10, "middle", fmt.Sprint(rank))
 	}
-	cd := min(k.CriticalDifference, float64(n-1)) / float64(max(1, n-1)) * plot
+	cd := min(k.CriticalDifference, float64(last-1)) / float64(max(1, last-1)) * plot
 	d.line(side, 16, side+cd, 16, ink, 2)
 	d.line(side, 12, side, 20, ink, 2)
 	d.line(side+cd, 12, side+cd, 20, ink, 2)
 	d.text(side+cd+8, 20, "start", fmt.Sprintf("Nemenyi's critical difference %.2f", k.CriticalDifference))
-	for i := range k.Agents {
+	for i := range n {
 		at, row := x(k.Mean[i]), i
 		edge, anchor, label := side-8, "end", fmt.Sprintf("%s  %.2f", labels[i], k.Mean[i])
 		if i >= half {
@@ -258,7 +272,10 @@ func CriticalDifferenceSVG(r *Result) string {
 		}
 		d.text(edge+gap, y+4, anchor, label)
 	}
-	for g, c := range k.Cliques {
+	if n < all {
+		d.text(side+plot/2, rows+step*float64(half)+16, "middle", fmt.Sprintf("the best %d of %d agents", n, all))
+	}
+	for g, c := range cliques {
 		y := bars + bar*float64(g)
 		d.line(x(k.Mean[c[0]])-4, y, x(k.Mean[c[1]])+4, y, colors[1], 4)
 	}

@@ -89,15 +89,13 @@ func (c *comparer) overall(pairs [][2]int) {
 			o.Unscored = append(o.Unscored, env)
 		}
 	}
-	samplers := map[*Input]*stat.Resampler{}
+	// The same seeds draw the same runs of all agents of an experiment.
 	sampler := func(a *Agent, index int, envs []string) *stat.Resampler {
+		salt := ""
 		if c.Options.Unpaired { // agents are independent
-			return stat.NewResampler(1-c.Options.Alpha, c.seeds(a, fmt.Sprint(index), envs))
+			salt = fmt.Sprint(index)
 		}
-		if samplers[a.input] == nil {
-			samplers[a.input] = stat.NewResampler(1-c.Options.Alpha, c.seeds(a, "", envs))
-		}
-		return samplers[a.input]
+		return stat.NewResampler(1-c.Options.Alpha, c.seeds(a, salt, envs))
 	}
 	iqm := map[int]stat.Sampled{}
 	if len(scored) > 1 {
@@ -114,10 +112,11 @@ func (c *comparer) overall(pairs [][2]int) {
 		if len(scores) > 0 {
 			o.Tau = taus(most)
 		}
-		for i := range c.Agents {
+		aggregates, iqms := make([]Aggregate, len(c.Agents)), make([]stat.Sampled, len(c.Agents))
+		each(len(c.Agents), func(i int) {
 			s := scores[i]
 			if s == nil { // nor anywhere else
-				continue
+				return
 			}
 			r := sampler(&c.Agents[i], i, scored)
 			found := r.Aggregate(s, 1, o.Tau)
@@ -126,11 +125,18 @@ func (c *comparer) overall(pairs [][2]int) {
 			for _, share := range found.Profile {
 				a.Profile = append(a.Profile, r.Interval(share))
 			}
-			iqm[i] = found.IQM
-			o.Aggregates = append(o.Aggregates, a)
+			aggregates[i], iqms[i] = a, found.IQM
+		})
+		for i := range c.Agents {
+			if scores[i] != nil {
+				iqm[i] = iqms[i]
+				o.Aggregates = append(o.Aggregates, aggregates[i])
+			}
 		}
 	}
-	for _, pair := range pairs {
+	o.Improvements = make([]Improvement, len(pairs))
+	each(len(pairs), func(k int) {
+		pair := pairs[k]
 		var envs []string
 		for _, env := range c.Environments {
 			x, y := c.values[cell{env, pair[0]}], c.values[cell{env, pair[1]}]
@@ -139,7 +145,7 @@ func (c *comparer) overall(pairs [][2]int) {
 			}
 		}
 		if len(envs) < 2 {
-			continue
+			return
 		}
 		a := &c.Agents[pair[0]]
 		r := stat.NewResampler(1-c.Options.Alpha, c.seeds(a, fmt.Sprint(pair), envs))
@@ -151,8 +157,9 @@ func (c *comparer) overall(pairs [][2]int) {
 			d := r.Difference(x, y)
 			imp.IQM = &d
 		}
-		o.Improvements = append(o.Improvements, imp)
-	}
+		o.Improvements[k] = imp
+	})
+	o.Improvements = slices.DeleteFunc(o.Improvements, func(i Improvement) bool { return i.Environments == 0 })
 	o.Ranks = c.ranks(o)
 	c.Overall = o
 }

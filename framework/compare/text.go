@@ -66,16 +66,20 @@ func comparisonRows(r *Result, env string) (rows [][]string) {
 	return rows
 }
 
-// cells are the columns of comparisonHeader.
-func (c *Comparison) cells() []string {
-	runs := strconv.Itoa(c.N)
+// RunsText is the number of pairs, or of the runs of A and of B.
+func (c *Comparison) RunsText() string {
 	switch {
 	case c.Stopped:
-		runs += " (stopped)"
+		return strconv.Itoa(c.N) + " (stopped)"
 	case !c.Paired:
-		runs = fmt.Sprintf("%d, %d", c.N, c.NB)
+		return fmt.Sprintf("%d, %d", c.N, c.NB)
 	}
-	return []string{runs, Interval(c.Difference), percent(c.WinRate), P(c.P), P(c.Adjusted), c.Verdict}
+	return strconv.Itoa(c.N)
+}
+
+// cells are the columns of comparisonHeader.
+func (c *Comparison) cells() []string {
+	return []string{c.RunsText(), Interval(c.Difference), percent(c.WinRate), P(c.P), P(c.Adjusted), c.Verdict}
 }
 
 func overallText(b *strings.Builder, r *Result, o *Overall) {
@@ -154,7 +158,7 @@ func RankSentence(r *Result) string {
 	if math.IsNaN(k.CriticalDifference) {
 		return text + fmt.Sprintf(" With %d environments and three agents or more there are groups and a critical difference.", cdEnvironments)
 	}
-	return text + fmt.Sprintf(" Agents with a letter in common do not differ (Wilcoxon, Holm). Nemenyi's critical difference is %.2f.", k.CriticalDifference)
+	return text + fmt.Sprintf(" Agents with a group in common do not differ (Wilcoxon, Holm). Nemenyi's critical difference is %.2f.", k.CriticalDifference)
 }
 
 // Sentence says a comparison in words.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -228,18 +230,10 @@ func (comparisonsOutput) Doc() string {
 }
 
 func (comparisonsOutput) Write(r *Results) ([]string, error) {
-	c := r.Plan.Config.Compare
-	if c == nil {
+	if r.Plan.Config.Compare == nil {
 		return nil, nil
 	}
-	in := &compare.Input{Dir: r.Dir, Summary: r.Summary, Streams: r.Plan.Streams(nil), Metric: c.Metric}
-	var err error
-	if in.Until, err = r.Plan.Decide(r.Dir); err != nil {
-		return nil, err
-	}
-	found, err := compare.Compare([]*compare.Input{in}, compare.Options{
-		Metric: c.Metric, Pairs: c.Pairs, Alpha: c.Alpha, Correction: compare.Holm, Scores: c.Scores,
-	})
+	found, err := r.Compare()
 	if err != nil { // as of an experiment that was interrupted early
 		r.Summary.Notices = append(r.Summary.Notices, fmt.Sprintf("Agents were not compared: %v.", err))
 		return nil, nil
@@ -252,4 +246,100 @@ func (comparisonsOutput) Write(r *Results) ([]string, error) {
 		err = compare.WriteSQLite(filepath.Join(r.Dir, databaseFile), found)
 	}
 	return []string{name}, err
+}
+
+// Compare compares the agents as the config says; if it says nothing, by their reward
+// with the first one.
+func (r *Results) Compare() (*compare.Result, error) {
+	if r.compared != nil {
+		return r.compared, nil
+	}
+	o := compare.Options{Metric: result.Reward, Pairs: "first", Alpha: compare.DefaultAlpha, Correction: compare.Holm}
+	if c := r.Plan.Config.Compare; c != nil {
+		o.Metric, o.Pairs, o.Alpha, o.Scores = c.Metric, c.Pairs, c.Alpha, c.Scores
+	}
+	in := &compare.Input{Dir: r.Dir, Summary: r.Summary, Streams: r.Plan.Streams(nil), Metric: o.Metric}
+	if s := r.Plan.Sequential(); s != nil {
+		in.Until = s.Decide(r.Summary, recordedIn(r.runs))
+	}
+	var err error
+	r.compared, err = compare.Compare([]*compare.Input{in}, o)
+	return r.compared, err
+}
+
+// recordedIn tells which runs have a record.
+func recordedIn(runs *result.Runs) func(result.Key) bool {
+	recorded := map[result.Key]bool{}
+	for i := range runs.Entries {
+		recorded[runs.Entries[i].Key] = true
+	}
+	return func(k result.Key) bool { return recorded[k] }
+}
+
+// markNotNeeded counts missing runs as not needed where the test that stops the
+// experiment has decided all that they are for.
+func (p *Plan) markNotNeeded(s *result.Summary, runs *result.Runs) {
+	test := p.Sequential()
+	if test == nil {
+		return
+	}
+	needed := test.Needed(test.Decide(s, recordedIn(runs)))
+	for i := range s.Counts {
+		c := &s.Counts[i]
+		if needed[result.Key{Environment: c.Environment, Agent: c.Agent}] == 0 {
+			c.NotNeeded, c.Missing = c.Missing, 0
+		}
+	}
+}
+
+// sweeps lists the agents that are variants of one entry of the config.
+func (p *Plan) sweeps() []report.Sweep {
+	var out []report.Sweep
+	for origin, c := range p.Config.Agents {
+		keys := slices.Sorted(maps.Keys(c.Sweep))
+		if len(keys) == 0 {
+			continue
+		}
+		sweep := report.Sweep{Name: sweptName(c, keys), Keys: keys}
+		variant := 0
+		for a, o := range p.agentOrigins {
+			if o != origin {
+				continue
+			}
+			// The last key changes fastest, as in Component.sweep.
+			values := make([]string, len(keys))
+			rest := variant
+			for k := len(keys) - 1; k >= 0; k-- {
+				list := c.Sweep[keys[k]]
+				values[k] = strings.Trim(string(list[rest%len(list)]), `"`)
+				rest /= len(list)
+			}
+			sweep.Agents, sweep.Values = append(sweep.Agents, a), append(sweep.Values, values)
+			variant++
+		}
+		if variant > 1 {
+			out = append(out, sweep)
+		}
+	}
+	return out
+}
+
+// sweptName is the name of a component without its swept values.
+func sweptName(c Component, keys []string) string {
+	name := c.Name
+	if name == "" {
+		return c.label()
+	}
+	for _, key := range keys {
+		hole := "{" + key + "}"
+		at := strings.Index(name, hole)
+		for ; at >= 0; at = strings.Index(name, hole) {
+			start := strings.LastIndexByte(name[:at], ' ') + 1 // with the word before it, as in "γ={gamma}"
+			name = name[:start] + name[at+len(hole):]
+		}
+	}
+	if name = strings.Trim(strings.Join(strings.Fields(name), " "), " ,;"); name == "" {
+		return c.label()
+	}
+	return name
 }

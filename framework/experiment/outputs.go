@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
 )
@@ -52,7 +53,8 @@ type Results struct {
 	Summary *result.Summary
 	Files   []string // what outputs made, by their names in Dir
 
-	runs *result.Runs
+	runs     *result.Runs
+	compared *compare.Result
 }
 
 // Write computes the statistics of all records and makes the given outputs of them.
@@ -73,6 +75,7 @@ func (x *Experiment) Write(outputs ...Output) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.Plan.markNotNeeded(s, runs)
 	r := &Results{Plan: x.Plan, Dir: x.Dir, Summary: s, Files: []string{}, runs: runs}
 	for _, o := range outputs {
 		files, err := o.Write(r)
@@ -170,12 +173,33 @@ func (reportOutput) Doc() string {
 }
 
 func (reportOutput) Write(r *Results) (files []string, err error) {
-	page := report.Page{Smooth: r.Plan.Config.Report.Smooth, Metrics: r.Plan.Config.Report.Metrics}
-	if page.Config, err = r.text(configFile); err != nil {
-		return nil, err
-	}
-	if page.Provenance, err = r.text(provenanceFile); err != nil {
+	page, err := r.Page()
+	if err != nil {
 		return nil, err
 	}
 	return []string{ReportFile}, r.write(ReportFile, func(w io.Writer) error { return report.WriteHTML(w, r.Summary, page) })
+}
+
+// Page returns what the report page shows besides the summary. Agents are compared as
+// the config says, or else by their reward with the first one.
+func (r *Results) Page() (report.Page, error) {
+	page := report.Page{Smooth: r.Plan.Config.Report.Smooth, Metrics: r.Plan.Config.Report.Metrics, Sweeps: r.Plan.sweeps()}
+	var err error
+	if page.Config, err = r.text(configFile); err != nil {
+		return page, err
+	}
+	if page.Provenance, err = r.text(provenanceFile); err != nil {
+		return page, err
+	}
+	if len(r.Summary.Meta.Agents) > 1 {
+		found, err := r.Compare()
+		if err != nil && r.Plan.Config.Compare == nil {
+			return page, nil // as of runs without rewards
+		}
+		if err != nil {
+			page.Notices = append(page.Notices, fmt.Sprintf("Agents were not compared: %v.", err))
+		}
+		page.Comparison = found
+	}
+	return page, nil
 }

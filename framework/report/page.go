@@ -4,12 +4,14 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"html/template"
 	"io"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -20,11 +22,13 @@ var (
 	pageCSS string
 	//go:embed assets/report.js
 	pageJS string
-	//go:embed assets/uplot.min.css
-	plotCSS string
-	//go:embed assets/uplot.min.js
+	//go:embed assets/d3.min.js
+	d3JS string
+	//go:embed assets/d3-LICENSE
+	d3License string
+	//go:embed assets/plot.umd.min.js
 	plotJS string
-	//go:embed assets/uplot-LICENSE
+	//go:embed assets/plot-LICENSE
 	plotLicense string
 )
 
@@ -38,6 +42,19 @@ type Page struct {
 	Command string
 	// Config and Provenance are shown as they are.
 	Config, Provenance string
+	// Comparison holds the verdicts of tests; nil: none.
+	Comparison *compare.Result
+	// Sweeps are shown over their parameters.
+	Sweeps []Sweep
+	// Notices are shown besides those of the summary.
+	Notices []string
+	// Live makes a page without data: its script gets them, and news of them, from the
+	// server. Token goes with its requests. Others are the experiments that the server
+	// has, this one at index Current.
+	Live    bool
+	Token   string
+	Others  []string
+	Current int
 }
 
 // maxFailures bounds the failures that the page lists.
@@ -46,32 +63,34 @@ const maxFailures = 100
 // WriteHTML writes the report page: one file that loads nothing else. Equal
 // input gives equal bytes.
 func WriteHTML(w io.Writer, s *result.Summary, page Page) error {
-	data, err := json.Marshal(newChartData(s, page))
-	if err != nil {
-		return err
-	}
 	if page.Command == "" {
 		page.Command = "rlrun run experiment.yaml --out again"
 	}
-	v := &view{
-		Page: page, Meta: s.Meta, Mixed: s.Mixed, Notices: s.Notices, Tables: newTables(s, page.Metrics), Tasks: newTasks(s.Meta), Choices: newChoices(s),
-		Failures: s.Failures[:min(len(s.Failures), maxFailures)],
-		Data:     template.JS(data), // json.Marshal escapes what could end the script
-		CSS:      template.CSS(pageCSS), PlotCSS: template.CSS(plotCSS),
-		JS: template.JS(pageJS), PlotJS: template.JS(licensed(plotJS)),
+	var data any = newPageData(s, page)
+	if page.Live {
+		data = struct {
+			Live    bool     `json:"live"`
+			Token   string   `json:"token"`
+			Others  []string `json:"others"`
+			Current int      `json:"current"`
+		}{true, page.Token, page.Others, page.Current}
 	}
-	for _, c := range s.Counts {
-		v.Missing += c.Missing
-		v.Failed += c.Failed
-		v.GivenUp += c.GivenUp
-		v.Planned += c.OK + c.Failed + c.Missing
+	text, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	v := &view{
+		Page: page, Meta: s.Meta, AllNotices: notices(s, page), Tasks: newTasks(s.Meta),
+		Data: template.JS(text), // json.Marshal escapes what could end the script
+		CSS:  template.CSS(pageCSS), JS: template.JS(pageJS),
+		Libraries: []template.JS{licensed("D3", d3License, d3JS), licensed("Observable Plot", plotLicense, plotJS)},
 	}
 	seen := map[result.Metric]bool{}
 	for _, env := range s.Meta.Environments {
 		for _, m := range chosen(s.MetricsOf(env, false), page.Metrics) {
-			if !seen[m] {
+			if def := s.Meta.Define(m); !seen[m] {
 				seen[m] = true
-				v.Definitions = append(v.Definitions, newDefinition(s, m))
+				v.Definitions = append(v.Definitions, definition{capital(def.Title), def.Text})
 			}
 		}
 	}
@@ -87,122 +106,79 @@ func WriteHTML(w io.Writer, s *result.Summary, page Page) error {
 	return err
 }
 
-// licensed puts the licence of uPlot in the place of its first line, which only
+// licensed puts the licence of a library in the place of its first line, which only
 // names the project.
-func licensed(js string) string {
-	_, code, _ := strings.Cut(js, "*/")
-	return "/* uPlot\n" + plotLicense + "*/" + code
+func licensed(name, license, js string) template.JS {
+	_, code, _ := strings.Cut(js, "\n")
+	return template.JS("/* " + name + "\n" + license + "*/\n" + code)
 }
 
 // view is what the template reads.
 type view struct {
 	Page
-	Meta                     result.Meta
-	Mixed                    string
-	Notices                  []string
-	Tables                   []resultTable
-	Tasks                    []task
-	Choices                  []choices
-	Definitions              []definition
-	Failures                 []result.Failure
-	Failed, Missing, Planned int
-	GivenUp                  int // of Failed
-	Data, JS, PlotJS         template.JS
-	CSS, PlotCSS             template.CSS
+	Meta        result.Meta
+	AllNotices  []string
+	Tasks       []task
+	Definitions []definition
+	Data, JS    template.JS
+	Libraries   []template.JS
+	CSS         template.CSS
 }
 
-type definition struct {
-	Metric result.Metric
-	Title  string
-	Text   string
-}
+type definition struct{ Title, Text string }
 
-func newDefinition(s *result.Summary, m result.Metric) definition {
-	def := s.Meta.Define(m)
-	return definition{m, strings.ToUpper(def.Title[:1]) + def.Title[1:], def.Text}
+// notices are sentences that a reader must see before the numbers.
+func notices(s *result.Summary, page Page) []string {
+	out := []string{}
+	if s.Mixed != "" {
+		out = append(out, fmt.Sprintf("Mixed: runs of different programs are in one mean: %s. The identities are those of provenance.json.", s.Mixed))
+	}
+	for _, n := range s.Notices {
+		out = append(out, strings.TrimSuffix(n, ".")+".")
+	}
+	out = append(out, page.Notices...)
+	missing, unneeded, failed, givenUp, planned := 0, 0, 0, 0, 0
+	for _, c := range s.Counts {
+		missing += c.Missing
+		unneeded += c.NotNeeded
+		failed += c.Failed
+		givenUp += c.GivenUp
+		planned += c.OK + c.Failed + c.Missing + c.NotNeeded
+	}
+	if unneeded > 0 {
+		out = append(out, fmt.Sprintf("%s of %s runs were not needed: the comparisons were decided without them.", group(unneeded), group(planned)))
+	}
+	if missing > 0 {
+		out = append(out, fmt.Sprintf("Incomplete: %s of %s runs have no record yet. The numbers below are those of the finished runs.", group(missing), group(planned)))
+	}
+	if failed > 0 {
+		some := ""
+		if givenUp > 0 {
+			some = fmt.Sprintf(" (%s of them were given up and not made)", group(givenUp))
+		}
+		out = append(out, fmt.Sprintf("%s of %s runs failed%s and are left out of the numbers below; the failures are listed at the end.", group(failed), group(planned), some))
+	}
+	return out
 }
 
 // group writes a whole number with its thousands apart.
 func group(n int) string { return formatWhole(strconv.Itoa(n)) }
 
-// chartData is what the page's script draws.
-type chartData struct {
-	Agents       []string           `json:"agents"`
-	Colors       []string           `json:"colors"`
-	Dashes       [][]float64        `json:"dashes"`
-	Log          bool               `json:"log"`
-	Steps        []int              `json:"steps"`
-	Environments []chartEnvironment `json:"environments"`
-}
-
-type chartEnvironment struct {
-	Name    string        `json:"name"`
-	Metrics []chartMetric `json:"metrics"`
-}
-
-type chartMetric struct {
-	ID      result.Metric  `json:"id"`
-	Title   string         `json:"title"`
-	Axis    string         `json:"axis"`
-	Text    string         `json:"text"`
-	Optimum *result.Number `json:"optimum"`
-	Lines   []*chartLine   `json:"lines"` // one an agent, null where it has none
-}
-
-type chartLine struct {
-	Y    result.Values `json:"y"`
-	Low  result.Values `json:"low"`
-	High result.Values `json:"high"`
-}
-
-func newChartData(s *result.Summary, page Page) *chartData {
-	d := &chartData{Agents: s.Meta.Agents, Log: isLog(s.Meta.Grid), Environments: []chartEnvironment{}}
-	for _, c := range palette {
-		d.Colors = append(d.Colors, hex(c))
+// bounded keeps an interval of a mean within what the metric can be.
+func bounded(meta *result.Meta, m result.Metric, low, high float64) (float64, float64) {
+	least, most := math.Inf(-1), math.Inf(1)
+	switch m {
+	case result.OptimalAction, result.ExplorationShare:
+		least, most = 0, 1
+	case result.MixingTime:
+		least = 0
 	}
-	for _, dash := range dashes {
-		d.Dashes = append(d.Dashes, append([]float64{}, dash...))
-	}
-	for _, env := range s.Meta.Environments {
-		e := chartEnvironment{Name: env}
-		for _, m := range chosen(s.MetricsOf(env, true), page.Metrics) {
-			def := newDefinition(s, m)
-			cm := chartMetric{ID: m, Title: def.Title, Axis: s.Meta.Define(m).Axis, Text: def.Text}
-			if best, ok := s.Meta.Optimum[env]; ok && m == result.Reward {
-				x := result.Number(best)
-				cm.Optimum = &x
-			}
-			for _, agent := range s.Meta.Agents {
-				c := s.Curve(env, agent, m)
-				if c == nil {
-					cm.Lines = append(cm.Lines, nil)
-					continue
-				}
-				l := newLine(agent, c, s.Meta.Define(m).Cumulative(), page.Smooth, maxPoints)
-				cm.Lines = append(cm.Lines, &chartLine{short(l.Y), short(l.Low), short(l.High)})
-				if d.Steps == nil {
-					for _, x := range l.X {
-						d.Steps = append(d.Steps, int(x))
-					}
-				}
-			}
-			e.Metrics = append(e.Metrics, cm)
-		}
-		if len(e.Metrics) > 0 {
-			d.Environments = append(d.Environments, e)
-		}
-	}
-	return d
+	return max(low, least), min(high, most) // NaN stays
 }
 
-// short rounds to six significant digits, more than a screen shows.
-func short(xs []float64) result.Values {
-	out := make(result.Values, len(xs))
-	for i, x := range xs {
-		out[i] = x
-		if !math.IsNaN(x) && !math.IsInf(x, 0) {
-			out[i], _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
-		}
+func six(x float64) string {
+	if math.IsNaN(x) {
+		return "–"
 	}
-	return out
+	return strings.Replace(strconv.FormatFloat(x, 'g', 6, 64), "-", "−", 1)
 }

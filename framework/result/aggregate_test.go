@@ -161,7 +161,7 @@ func TestPairedDifference(t *testing.T) {
 
 func TestCountsAndFailures(t *testing.T) {
 	s := mustAggregate(t, smallMeta(), smallRecords())
-	want := []Count{{"e", "b", 4, 0, 0, 0}, {"e", "a", 4, 0, 0, 0}, {"f", "b", 4, 0, 0, 0}, {"f", "a", 2, 1, 1, 0}}
+	want := []Count{{"e", "b", 4, 0, 0, 0, 0}, {"e", "a", 4, 0, 0, 0, 0}, {"f", "b", 4, 0, 0, 0, 0}, {"f", "a", 2, 1, 1, 0, 0}}
 	if !slices.Equal(s.Counts, want) {
 		t.Errorf("got %v, want %v", s.Counts, want)
 	}

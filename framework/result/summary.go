@@ -19,10 +19,19 @@ type Summary struct {
 	Failures []Failure `json:"failures,omitempty"`
 	// Choices are those of the agents for which the host decides.
 	Choices []Choices `json:"choices,omitempty"`
+
+	rows   map[measured]int // of Rows, as Row last saw them
+	curves map[measured]int
+}
+
+// measured names what a row or a curve is of.
+type measured struct {
+	environment, agent string
+	metric             Metric
 }
 
 // Count says how the runs of one agent in one environment ended. Runs that have
-// no record are Missing.
+// no record are Missing, unless a test that stops the experiment does not need them.
 type Count struct {
 	Environment string `json:"environment"`
 	Agent       string `json:"agent"`
@@ -30,6 +39,7 @@ type Count struct {
 	Failed      int    `json:"failed"`
 	Missing     int    `json:"missing"`
 	GivenUp     int    `json:"given_up,omitempty"` // of Failed, those that were not made
+	NotNeeded   int    `json:"not_needed,omitempty"`
 }
 
 // Failure is a run that failed, or the first run that was given up of an agent in an
@@ -106,22 +116,42 @@ type Curve struct {
 	High        Values `json:"ci_high"`
 }
 
-// Row finds a row; nil if there is none.
+// Row finds a row; nil if there is none. Goroutines must not call it at the same time.
 func (s *Summary) Row(environment, agent string, m Metric) *Row {
-	for i := range s.Rows {
-		if r := &s.Rows[i]; r.Environment == environment && r.Agent == agent && r.Metric == m {
-			return r
+	at := measured{environment, agent, m}
+	if i, ok := s.rows[at]; ok && i < len(s.Rows) && s.Rows[i].measured() == at {
+		return &s.Rows[i]
+	}
+	if len(s.rows) != len(s.Rows) {
+		s.rows = map[measured]int{}
+		for i := range s.Rows {
+			s.rows[s.Rows[i].measured()] = i
 		}
+	}
+	if i, ok := s.rows[at]; ok {
+		return &s.Rows[i]
 	}
 	return nil
 }
 
-// Curve finds a curve; nil if there is none.
+func (r *Row) measured() measured { return measured{r.Environment, r.Agent, r.Metric} }
+
+func (c *Curve) measured() measured { return measured{c.Environment, c.Agent, c.Metric} }
+
+// Curve finds a curve; nil if there is none. Goroutines must not call it at the same time.
 func (s *Summary) Curve(environment, agent string, m Metric) *Curve {
-	for i := range s.Curves {
-		if c := &s.Curves[i]; c.Environment == environment && c.Agent == agent && c.Metric == m {
-			return c
+	at := measured{environment, agent, m}
+	if i, ok := s.curves[at]; ok && i < len(s.Curves) && s.Curves[i].measured() == at {
+		return &s.Curves[i]
+	}
+	if len(s.curves) != len(s.Curves) {
+		s.curves = map[measured]int{}
+		for i := range s.Curves {
+			s.curves[s.Curves[i].measured()] = i
 		}
+	}
+	if i, ok := s.curves[at]; ok {
+		return &s.Curves[i]
 	}
 	return nil
 }

@@ -82,27 +82,56 @@ func TestSignFlipKeepsItsLevel(t *testing.T) {
 	})
 }
 
-// With more than 20 differences random signs stand in for all of them.
+// The sums of two halves count all sign vectors.
+func TestSignFlipCountsAllSigns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{1, 2, 5, 13} {
+		for trial := range 20 {
+			d := make([]float64, n)
+			for i := range d {
+				d[i] = math.Round(3*rng.NormFloat64()) + float64(trial%3) // many ties
+			}
+			total, count := math.Abs(sumOf(d)), 0
+			for mask := range 1 << n {
+				sum := 0.0
+				for i, x := range d {
+					if mask>>i&1 == 1 {
+						x = -x
+					}
+					sum += x
+				}
+				if math.Abs(sum) >= total {
+					count++
+				}
+			}
+			if p, exact := SignFlip(d, 99, 1); !exact || p != float64(count)/float64(int(1)<<n) {
+				t.Errorf("%v: p = %g, of all vectors %d/2^%d", d, p, count, n)
+			}
+		}
+	}
+}
+
+// With more than 40 differences random signs stand in for all of them.
 func TestSignFlipDrawsSigns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	d := make([]float64, 20)
+	d := make([]float64, 40)
 	for i := range d {
-		d[i] = rng.NormFloat64() + 0.4
+		d[i] = rng.NormFloat64() + 0.35
 	}
 	all, exact := SignFlip(d, 9999, 1)
 	if !exact {
-		t.Fatal("20 differences are tested with random signs")
+		t.Fatal("40 differences are tested with random signs")
 	}
 	// A difference of zero changes no sum, only the method.
 	p, exact := SignFlip(append(d, 0), 9999, 1)
 	if exact {
-		t.Fatal("21 differences are tested with all signs")
+		t.Fatal("41 differences are tested with all signs")
 	}
 	near(t, "p from 9,999 draws", p, all, 4*math.Sqrt(all*(1-all)/9999))
 	if again, _ := SignFlip(append(d, 0), 9999, 1); again != p {
 		t.Errorf("the same seed gives %g and %g", p, again)
 	}
-	strong := slices.Repeat([]float64{1}, 40)
+	strong := slices.Repeat([]float64{1}, 45)
 	if p, _ := SignFlip(strong, 9999, 1); p != 1.0/10000 {
 		t.Errorf("p = %g, want the least that 9,999 draws can give", p)
 	}
@@ -419,4 +448,12 @@ func TestDesignsThatCannotDecide(t *testing.T) {
 	if v := (Design{6, 6, 0.05}).Test([][]float64{{1, 2, 3, 4, 5, 6}}, 1); v.Decision != Larger {
 		t.Errorf("six runs of one sign: %s", v.Decision)
 	}
+}
+
+func sumOf(xs []float64) float64 {
+	sum := 0.0
+	for _, x := range xs {
+		sum += x
+	}
+	return sum
 }

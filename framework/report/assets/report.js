@@ -1,179 +1,927 @@
 "use strict";
+// The page draws everything from one object, D, whose long columns of numbers are
+// decoded when they are first drawn. Figures are drawn when they come into view.
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
   const $ = (id) => document.getElementById(id);
   const root = document.documentElement;
-  const chart = $("chart");
-  if (!data.environments.length) return;
+  const embedded = JSON.parse($("data").textContent);
+  const state = { metric: null, query: "", top: 8, rows: 25, beside: "", bands: true, logx: false, logy: false, focus: -1 };
+  let D = null;
 
-  // One entry an agent: whether it is shown, and where its value is written.
-  const rows = data.agents.map((agent, i) => {
-    const label = document.createElement("label");
-    const box = Object.assign(document.createElement("input"), { type: "checkbox", checked: true });
-    const line = document.createElementNS("http" + "://www.w3.org/2000/svg", "svg");
-    const name = Object.assign(document.createElement("span"), { className: "name", textContent: agent });
-    const value = document.createElement("output");
-    line.setAttribute("width", "30");
-    line.setAttribute("height", "12");
-    line.setAttribute("aria-hidden", "true");
-    label.append(box, line, name, value);
-    $("list").append(label);
-    box.addEventListener("change", draw);
-    return { box, line, value, i };
-  });
-
-  const pick = (select, items) => {
-    const before = select.value;
-    select.replaceChildren(...items.map((x) => new Option(x.title, x.id)));
-    if (items.some((x) => x.id === before)) select.value = before;
-  };
-  pick($("environment"), data.environments.map((e, i) => ({ id: String(i), title: e.name })));
-  $("log").checked = data.log;
-
-  const dark = () => root.dataset.theme === "dark";
-  const color = (i) => {
-    const c = data.colors[i % data.colors.length];
-    return dark() && c === "#000000" ? "#f0f0f0" : dark() && c === "#0072b2" ? "#3fa3e0" : c;
+  // ---- small helpers
+  const make = (tag, props = {}, ...children) => {
+    const e = Object.assign(document.createElement(tag), props);
+    e.append(...children);
+    return e;
   };
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  const dash = (i) => data.dashes[i % data.dashes.length];
-  const show = (v) => {
-    if (v == null) return "–";
+  const dark = () => root.dataset.theme === "dark";
+  const ok = Number.isFinite;
+  const count = (n) => n.toLocaleString("en");
+  const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many}`;
+  const minus = (s) => s.replace(/-/g, "−");
+  // About four significant digits, thousands apart.
+  const num = (v) => {
+    if (!ok(v)) return "–";
     const a = Math.abs(v);
-    return a >= 1e7 || (a > 0 && a < 1e-4) ? v.toExponential(3) : v.toLocaleString("en", { minimumSignificantDigits: 4, maximumSignificantDigits: a >= 1e4 ? 6 : 4 });
+    if (a >= 1e9 || (a > 0 && a < 1e-4)) return minus(v.toExponential(3));
+    return minus(v.toLocaleString("en", { maximumSignificantDigits: a >= 1e4 ? Math.min(9, Math.ceil(Math.log10(a)) + 1) : 4 }));
   };
-  // Short tick labels: digits as the distance of ticks needs, powers of ten where long.
-  const ticks = (u, vs) => {
-    const some = vs.filter((v) => v != null);
-    const top = Math.max(...some.map(Math.abs), 0);
-    const gap = some.length > 1 ? Math.min(...some.slice(1).map((v, k) => Math.abs(v - some[k]))) : 1;
-    const digits = Math.min(10, Math.max(0, -Math.floor(Math.log10(gap || 1) + 1e-9)));
-    return vs.map((v) => v == null ? "" : top >= 1e7 ? (v === 0 ? "0" : v.toExponential().replace("e+", "e"))
-      : v.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: v === 0 ? 0 : digits }));
+  // A mean with half of its interval, to two digits of the latter.
+  const halves = (mean, low, high) => {
+    const half = (high - low) / 2;
+    if (!ok(mean)) return ["–", ""];
+    if (!ok(half) || half === 0 || half < 1e-9 || Math.abs(mean) >= 1e12) return [num(mean), ok(half) && half > 0 ? num(half) : ""];
+    const digits = Math.max(0, Math.min(9, 1 - Math.floor(Math.log10(half))));
+    const f = (x) => minus(x.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+    return [f(mean), f(half)];
   };
-  // On a logarithmic axis only powers of ten are labelled, if there are two.
-  const isPower = (v) => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-6;
-  const labelled = (u, vs) => vs.filter(isPower).length < 2 ? vs : vs.map((v) => isPower(v) ? v : null);
-  const powers = (u, vs) => vs.map((v) => v == null ? "" : v >= 1e7 && isPower(v) ? "1e" + Math.round(Math.log10(v)) : v.toLocaleString("en"));
+  const text = (mean, low, high) => { const [a, b] = halves(mean, low, high); return b ? `${a} ± ${b}` : a; };
+  const signed = (mean, low, high) => (mean > 0 ? "+" : "") + text(mean, low, high);
+  const pvalue = (p) => !ok(p) ? "–" : p < 0.0001 ? "< 0.0001" : p.toPrecision(2);
 
-  let plot = null, metric = null;
-
-  function write(k) {
-    const last = data.steps.length - 1;
-    const at = k == null ? last : k;
-    $("at").textContent = (k == null ? "Values at the last step, " : "Values at step ") + data.steps[at].toLocaleString("en");
-    for (const r of rows) {
-      const l = metric.lines[r.i];
-      r.value.textContent = l ? show(l.y[at]) : "–";
+  const decoded = new Map(); // by the base64 text's holder and name
+  function column(holder, name) {
+    let names = decoded.get(holder);
+    if (!names) decoded.set(holder, names = {});
+    if (!names[name]) {
+      const raw = atob(holder[name]);
+      const bytes = new Uint8Array(raw.length);
+      for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+      names[name] = new Float32Array(bytes.buffer);
     }
+    return names[name];
   }
+  let rowsAt, curvesAt;
+  const rowsOf = (e, m) => rowsAt.get(e * 1000 + m);
+  const curvesOf = (e, m) => curvesAt.get(e * 1000 + m);
 
-  // The range of the lines between two points, and of bands up to the lines' own
-  // height beyond them.
-  function range(first, last) {
-    let lo = Infinity, hi = -Infinity, low = Infinity, high = -Infinity;
-    for (const r of rows) {
-      const l = metric.lines[r.i];
-      if (!l || !r.box.checked) continue;
-      for (let k = first; k <= last; k++) {
-        const y = l.y[k];
-        if (y == null) continue;
-        lo = Math.min(lo, y); hi = Math.max(hi, y);
-        if (l.low[k] != null && l.high[k] != null && $("bands").checked) { low = Math.min(low, l.low[k]); high = Math.max(high, l.high[k]); }
+  // ---- which agents, in which order and colour
+  const palette = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f5fc7"]; // Okabe & Ito (2008), without yellow and black
+  const paletteDark = ["#4aa8e8", "#ff8a3c", "#2fc79a", "#e29ac4", "#f0b432", "#8fd0f5", "#b39bf0"];
+  const dashes = ["", "7 3", "2 2", "8 3 2 3"];
+  let shown = [], order = [], slot = new Map();
+
+  const metric = () => D.metrics[state.metric];
+  const overall = () => D.comparison && D.comparison.aggregates && D.comparison.metric === metric().id ? D.comparison.aggregates : null;
+
+  function arrange() {
+    const words = state.query.toLowerCase().split(/\s+/).filter(Boolean);
+    shown = [];
+    D.agents.forEach((name, a) => { const low = name.toLowerCase(); if (words.every((w) => low.includes(w))) shown.push(a); });
+    order = ranked(state.metric);
+    slot = new Map();
+    const some = shown.length <= state.top ? shown : order.filter((a) => inSet.has(a)).slice(0, state.top);
+    some.forEach((a, i) => slot.set(a, i));
+    $("shown").textContent = shown.length === D.agents.length ? plural(shown.length, "agent", "agents") : `${count(shown.length)} of ${plural(D.agents.length, "agent", "agents")}`;
+  }
+  let inSet = new Set();
+  // Agents from the best to the worst: by the interquartile mean of normalised scores
+  // where there is one, otherwise by the mean of their ranks.
+  function ranked(m) {
+    inSet = new Set(shown);
+    const values = overall() ? column(overall(), "iqm").map((v) => -v) : meanRanks(m);
+    const key = (a) => ok(values[a]) ? values[a] : Infinity;
+    return D.agents.map((_, a) => a).sort((x, y) => { const a = key(x), b = key(y); return a === b ? x - y : a - b; });
+  }
+  // Mean ranks over the environments in which an agent has values; 1 is best.
+  function meanRanks(m) {
+    const sum = new Float32Array(D.agents.length), times = new Float32Array(D.agents.length);
+    const sign = D.metrics[m].better < 0 ? 1 : -1;
+    D.environments.forEach((_, e) => {
+      const r = rowsOf(e, m);
+      if (!r) return;
+      const values = column(r, "mean");
+      const list = D.agents.map((_, a) => a).filter((a) => ok(values[a])).sort((x, y) => sign * (values[x] - values[y]));
+      for (let i = 0; i < list.length;) { // equal values share their mean rank
+        let j = i;
+        while (j < list.length && values[list[j]] === values[list[i]]) j++;
+        for (let k = i; k < j; k++) { sum[list[k]] += (i + j + 1) / 2; times[list[k]]++; }
+        i = j;
       }
-    }
-    if (lo > hi) return [0, 1];
-    const height = hi - lo;
-    if (metric.optimum != null) { lo = Math.min(lo, metric.optimum); hi = Math.max(hi, metric.optimum); }
-    if (height > 0) { lo = Math.min(lo, Math.max(low, lo - height)); hi = Math.max(hi, Math.min(high, hi + height)); }
-    else { lo = Math.min(lo, low); hi = Math.max(hi, high); }
-    const pad = hi > lo ? 0.03 * (hi - lo) : Math.max(Math.abs(lo) * 0.05, 0.5);
-    return [lo - pad, hi + pad];
-  }
-
-  function draw() {
-    const env = data.environments[Number($("environment").value)];
-    pick($("metric"), env.metrics);
-    metric = env.metrics.find((m) => m.id === $("metric").value);
-    $("meaning").textContent = metric.text;
-    if (plot) plot.destroy();
-
-    const series = [{}], columns = [data.steps], bands = [];
-    const shown = rows.filter((r) => {
-      r.box.disabled = !metric.lines[r.i];
-      drawSample(r);
-      return !r.box.disabled && r.box.checked;
     });
-    if ($("bands").checked) for (const r of shown) { // first: no band over a line
-      const none = { width: 0, points: { show: false }, stroke: "transparent" };
-      series.push(none, none);
-      columns.push(metric.lines[r.i].high, metric.lines[r.i].low);
-      bands.push({ series: [series.length - 2, series.length - 1], fill: color(r.i) + (rows.length > 5 ? "22" : "33") });
+    return sum.map((s, a) => times[a] ? s / times[a] : NaN);
+  }
+  const colorOf = (a) => slot.has(a) ? (dark() ? paletteDark : palette)[slot.get(a) % palette.length] : css("--faint");
+  const dashOf = (a) => slot.has(a) ? dashes[Math.floor(slot.get(a) / palette.length) % dashes.length] : "";
+
+  // ---- axes
+  // Labels of a linear axis: as many digits as the distance of ticks needs.
+  function linear(low, high, n) {
+    let ticks = d3.ticks(low, high, n);
+    for (let more = n + 1; ticks.length < 2 && more < 12; more++) ticks = d3.ticks(low, high, more);
+    const gap = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
+    const big = Math.max(Math.abs(low), Math.abs(high));
+    const digits = Math.max(0, -Math.floor(Math.log10(gap) + 1e-9));
+    const [unit, by] = big >= 1e9 ? ["G", 1e9] : big >= 1e6 ? ["M", 1e6] : big >= 2e4 ? ["k", 1e3] : ["", 1];
+    const fraction = Math.max(0, -Math.floor(Math.log10(gap / by) + 1e-9));
+    const format = (v) => digits > 6 ? minus(v.toExponential(1)) : v === 0 ? "0"
+      : minus((v / by).toLocaleString("en", { maximumFractionDigits: fraction, minimumFractionDigits: fraction })) + unit;
+    return { ticks, tickFormat: format };
+  }
+  const superscript = (n) => String(n).replace(/[-\d]/g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
+  // Labels of a logarithmic axis: powers of ten, and 2 and 5 times them on short axes.
+  function logarithmic(low, high, n) {
+    const from = Math.floor(Math.log10(low)), to = Math.ceil(Math.log10(high));
+    const decades = to - from, every = Math.max(1, Math.ceil(decades / n));
+    let ticks = [];
+    for (let k = from; k <= to; k += every) for (const f of decades <= 2 ? [1, 2, 5] : [1]) ticks.push(f * 10 ** k);
+    ticks = ticks.filter((v) => v >= low * 0.999 && v <= high * 1.001);
+    if (ticks.length < 2) return linear(low, high, n);
+    return { ticks, tickFormat: (v) => v >= 1e5 || v < 1e-3 ? (v / 10 ** Math.floor(Math.log10(v) + 1e-9) > 1.5 ? Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9)) + "·" : "") + "10" + superscript(Math.floor(Math.log10(v) + 1e-9)) : v.toLocaleString("en", { maximumFractionDigits: 6 }) };
+  }
+  const axis = (log, domain, n) => ({ type: log ? "log" : "linear", domain, ...(log ? logarithmic : linear)(domain[0], domain[1], n) });
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = "12px system-ui, sans-serif";
+  const measure = (s) => pen.measureText(s).width;
+  function fit(label, width) {
+    if (measure(label) <= width) return label;
+    // Names of a sweep differ in their ends: the middle is left out.
+    for (let n = label.length - 1; n > 2; n--) {
+      const short = label.slice(0, Math.ceil(n * 0.4)) + "…" + label.slice(label.length - Math.floor(n * 0.6));
+      if (measure(short) <= width) return short;
     }
-    for (const r of shown) {
-      series.push({ label: data.agents[r.i], stroke: color(r.i), width: 2, dash: dash(r.i), points: { show: false } });
-      columns.push(metric.lines[r.i].y);
+    return "…";
+  }
+  const style = () => ({ background: "transparent", color: css("--ink"), fontSize: "12px", fontFamily: "system-ui, sans-serif" });
+  const padded = (lo, hi) => { const pad = hi > lo ? 0.04 * (hi - lo) : Math.max(Math.abs(lo) * 0.05, 0.5); return [lo - pad, hi + pad]; };
+  const widest = (a) => Math.max(0, ...a.ticks.map((t) => measure(a.tickFormat(t))));
+
+  // ---- figures
+  let figures = [];
+  const visible = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      const f = entry.target.figure;
+      if (!f) continue;
+      f.seen = entry.isIntersecting;
+      if (f.seen) paint(f);
     }
-    if (metric.optimum != null) {
-      series.push({ label: "optimum", stroke: css("--soft"), width: 1, dash: [2, 3], points: { show: false } });
-      columns.push(data.steps.map(() => metric.optimum));
+  }, { rootMargin: "200px" });
+
+  // figure puts a drawing into host: draw(width) returns an SVG element, and may set
+  // hover(x, y) and mark(agent) on it; csv() returns rows.
+  function figure(host, { title, note = "", draw, csv, tall = false, wide = false, height = 240 }) {
+    const drawing = make("div", { className: "drawing" + (tall ? " tall" : "") + (wide ? " wide" : "") });
+    drawing.style.minHeight = Math.min(height, 544) + "px";
+    const caption = make("figcaption", {}, make("span", {}, title, note ? make("small", { textContent: "  " + note }) : ""));
+    const node = make("figure", {}, caption, drawing);
+    const f = { node, drawing, draw, csv, title: note ? `${title} (${note})` : title, dirty: true, seen: false, width: 0 };
+    const saves = make("div", { className: "saves" });
+    for (const [kind, save] of [["SVG", saveSVG], ["PNG", savePNG], ["CSV", saveCSV]]) {
+      const b = make("button", { type: "button", textContent: kind, title: `Download as ${kind}` });
+      b.setAttribute("aria-label", `Download ${f.title} as ${kind}`);
+      b.addEventListener("click", () => save(f));
+      saves.append(b);
     }
-    const axis = { stroke: css("--ink"), grid: { stroke: css("--rule"), width: 1 }, ticks: { stroke: css("--rule") }, font: "13px system-ui, sans-serif", labelFont: "13px system-ui, sans-serif", labelGap: 4 };
-    const log = $("log").checked;
-    const width = chart.clientWidth;
-    plot = new uPlot({
-      padding: [10, 34, 0, 0],
-      width, height: Math.max(320, Math.min(480, width * 0.58)),
-      series, bands,
-      scales: { x: log ? { time: false, distr: 3, log: 10, range: (u, min, max) => [min, max] } : { time: false }, y: { range: (u) => range(...(u.series[0].idxs ?? [0, data.steps.length - 1])) } },
-      axes: [
-        log ? { ...axis, label: "steps", values: powers, filter: labelled, grid: { ...axis.grid, filter: labelled }, size: 34, labelSize: 20 }
-          : { ...axis, label: "steps", values: ticks, size: 34, labelSize: 20 },
-        { ...axis, label: metric.axis, values: ticks, size: (u, vs) => 16 + 7.5 * Math.max(0, ...(vs || []).map((v) => v.length)), labelSize: 24 },
+    caption.append(saves);
+    node.figure = f;
+    host.append(node);
+    figures.push(f);
+    visible.observe(node);
+    drawing.addEventListener("pointermove", (ev) => hover(f, ev));
+    drawing.addEventListener("pointerleave", () => { hideTip(); highlight(-1); });
+    return f;
+  }
+  function paint(f) {
+    const width = Math.floor(f.drawing.clientWidth - 13);
+    if ((!f.dirty && f.width === width) || width < 60) return;
+    f.dirty = false;
+    f.width = width;
+    const svg = f.draw(width);
+    f.svg = svg;
+    f.drawing.replaceChildren(svg ?? make("p", { className: "empty", textContent: "No values." }));
+    f.drawing.style.minHeight = "";
+    if (svg) { svg.setAttribute("role", "img"); svg.setAttribute("aria-label", f.title); }
+  }
+  function repaint() {
+    for (const f of figures) { f.dirty = true; if (f.seen) paint(f); }
+  }
+  function clear(host) {
+    figures = figures.filter((f) => { if (!host.contains(f.node)) return true; visible.unobserve(f.node); return false; });
+    host.replaceChildren();
+    return host;
+  }
+  new ResizeObserver(() => { for (const f of figures) if (f.seen) paint(f); }).observe($("main"));
+
+  function hover(f, ev) {
+    if (!f.svg || !f.svg.hover) return;
+    const box = f.svg.getBoundingClientRect();
+    const at = f.svg.hover(ev.clientX - box.left, ev.clientY - box.top);
+    if (!at) { hideTip(); highlight(-1); return; }
+    const tip = $("tip");
+    tip.replaceChildren(make("b", { textContent: at.name }), ...at.lines.map((l) => make("div", { textContent: l })));
+    tip.hidden = false;
+    const w = tip.offsetWidth, h = tip.offsetHeight;
+    const x = Math.min(ev.clientX + 14, root.clientWidth - w - 6), y = ev.clientY + 16 + h > innerHeight ? ev.clientY - h - 10 : ev.clientY + 16;
+    tip.style.left = Math.max(4, x) + scrollX + "px";
+    tip.style.top = y + scrollY + "px";
+    highlight(at.agent ?? -1);
+  }
+  const hideTip = () => { $("tip").hidden = true; };
+  function highlight(a) {
+    if (a === state.focus) return;
+    state.focus = a;
+    for (const f of figures) if (f.seen && f.svg && f.svg.mark) f.svg.mark(a);
+  }
+
+  // ---- downloads
+  const fileName = (f, ending) => `${D.name}-${f.title}`.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase().slice(0, 100) + ending;
+  function save(name, blob) {
+    const url = URL.createObjectURL(blob);
+    const a = make("a", { href: url, download: name });
+    document.body.append(a);
+    a.click();
+    a.remove();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+  }
+  // The drawing by itself: with its title, its ground and its colours.
+  function standalone(f) {
+    if (!f.svg) { f.seen = true; paint(f); }
+    if (!f.svg) return null;
+    const copy = f.svg.cloneNode(true);
+    for (const mark of copy.querySelectorAll(".focus")) mark.remove();
+    const w = Number(f.svg.getAttribute("width")), h = Number(f.svg.getAttribute("height")), head = 26;
+    const out = d3.create("svg:svg").attr("width", w).attr("height", h + head).attr("viewBox", `0 0 ${w} ${h + head}`)
+      .attr("style", `--ink: ${css("--ink")}; --faint: ${css("--faint")}; color: ${css("--ink")}; font-family: sans-serif`);
+    out.append("rect").attr("width", w).attr("height", h + head).attr("fill", css("--ground"));
+    out.append("text").attr("x", 8).attr("y", 18).attr("font-size", 14).attr("font-weight", 600).attr("fill", css("--ink")).text(f.title);
+    copy.setAttribute("y", head);
+    out.node().append(copy);
+    return { text: new XMLSerializer().serializeToString(out.node()), w, h: h + head };
+  }
+  function saveSVG(f) {
+    const s = standalone(f);
+    if (s) save(fileName(f, ".svg"), new Blob([s.text], { type: "image/svg+xml" }));
+  }
+  function savePNG(f) {
+    const s = standalone(f);
+    if (!s) return;
+    const image = new Image();
+    image.onload = () => {
+      const scale = Math.min(2, 16000 / s.h);
+      const canvas = make("canvas", { width: s.w * scale, height: s.h * scale });
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob((b) => save(fileName(f, ".png"), b));
+    };
+    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(s.text);
+  }
+  const cell = (v) => { const s = v == null || Number.isNaN(v) ? "" : String(v); return /[",\n\r]/.test(s) ? `"${s.replaceAll('"', '""')}"` : s; };
+  const saveRows = (name, rows) => save(name, new Blob([rows.map((r) => r.map(cell).join(",")).join("\r\n") + "\r\n"], { type: "text/csv" }));
+  const saveCSV = (f) => saveRows(fileName(f, ".csv"), f.csv());
+
+  // ---- drawings: intervals, a row an item
+  const rowHeight = 19;
+  // items: {label, value, low, high, color, agent, word, lines}
+  function intervals(items, { width, label, reference, bounds }) {
+    if (!items.length) return null;
+    let lo = Infinity, hi = -Infinity;
+    for (const it of items) for (const v of [it.value, it.low, it.high]) if (ok(v)) { lo = Math.min(lo, v); hi = Math.max(hi, v); }
+    if (ok(reference)) { lo = Math.min(lo, reference); hi = Math.max(hi, reference); }
+    if (lo > hi) return null;
+    const words = items.some((it) => it.word);
+    const marginRight = words ? Math.max(...items.map((it) => measure(it.word))) + 16 : 14;
+    const space = Math.min(Math.max(...items.map((it) => measure(it.label))) + 2, (width - marginRight) * 0.52);
+    const marginLeft = Math.ceil(space) + 12, marginTop = 30, marginBottom = 4;
+    const [a, b] = padded(lo, hi);
+    const x = axis(false, bounds ? [Math.max(a, bounds[0]), Math.min(b, bounds[1])] : [a, b], Math.max(2, Math.min(8, (width - marginLeft - marginRight) / 75)));
+    const rows = items.map((_, i) => i);
+    const svg = Plot.plot({
+      width, height: rowHeight * items.length + marginTop + marginBottom, marginLeft, marginRight, marginTop, marginBottom, style: style(),
+      x: { ...x, label: null, axis: null }, y: { type: "band", domain: rows, padding: 0, axis: null },
+      marks: [
+        Plot.gridX(x.ticks, { stroke: css("--rule"), strokeOpacity: 1 }),
+        Plot.axisX(x.ticks, { anchor: "top", tickFormat: x.tickFormat, label, labelAnchor: "right", labelOffset: 28, labelArrow: "none", tickSize: 0, tickPadding: 3 }),
+        ok(reference) ? Plot.ruleX([reference], { stroke: css("--soft"), strokeDasharray: "3 3" }) : null,
+        Plot.axisY(rows, { tickSize: 0, tickPadding: 8, tickFormat: (i) => fit(items[i].label, space), label: null }),
+        Plot.ruleY(rows.filter((i) => ok(items[i].low)), { y: (i) => i, x1: (i) => items[i].low, x2: (i) => items[i].high, stroke: (i) => items[i].color, strokeWidth: 3.5, strokeLinecap: "round", strokeOpacity: 0.55 }),
+        Plot.dot(rows, { y: (i) => i, x: (i) => items[i].value, fill: (i) => items[i].color, r: 4 }),
+        words ? Plot.text(rows, { y: (i) => i, frameAnchor: "right", dx: marginRight - 2, textAnchor: "end", text: (i) => items[i].word, fill: (i) => items[i].color === css("--faint") ? css("--soft") : items[i].color }) : null,
       ],
-      cursor: { drag: { x: true, y: false }, points: { size: 6 } },
-      legend: { show: false },
-      hooks: { setCursor: [(u) => write(u.cursor.idx)] },
-    }, columns, chart);
-    chart.setAttribute("aria-label", `Curves of ${metric.title} over steps in ${env.name}, ${shown.length} agents. The tables hold the final values.`);
-    write(null);
+    });
+    svg.hover = (px, py) => {
+      const it = items[Math.floor((py - marginTop) / rowHeight)];
+      return it && { name: it.label, agent: it.agent, lines: it.lines };
+    };
+    const at = new Map(items.map((it, i) => [it.agent, i]));
+    svg.mark = (agent) => {
+      d3.select(svg).selectAll(".focus").remove();
+      if (!at.has(agent)) return;
+      d3.select(svg).insert("rect", "*").attr("class", "focus").attr("x", 0).attr("y", marginTop + rowHeight * at.get(agent)).attr("width", width).attr("height", rowHeight).attr("fill", css("--accent")).attr("fill-opacity", 0.13);
+    };
+    return svg;
   }
 
-  function drawSample(r) {
-    const ns = r.line.namespaceURI;
-    const l = document.createElementNS(ns, "line");
-    const attributes = { x1: 0, y1: 6, x2: 30, y2: 6, stroke: color(r.i), "stroke-width": 3, "stroke-dasharray": dash(r.i).join(" ") };
-    for (const [k, v] of Object.entries(attributes)) if (v !== "") l.setAttribute(k, v);
-    r.line.replaceChildren(l);
+  // All items of a long list at once: a thin interval each, from the best to the worst.
+  function strip(items, { width, label }) {
+    const values = items.flatMap((it) => [it.value, it.low, it.high]).filter(ok).sort((a, b) => a - b);
+    if (!values.length) return null;
+    const y = axis(false, padded(d3.quantileSorted(values, 0.005), d3.quantileSorted(values, 0.995)), 4);
+    const marginLeft = widest(y) + 14, height = 150, marginTop = 20;
+    const svg = Plot.plot({
+      width, height, marginLeft, marginRight: 14, marginTop, marginBottom: 26, style: style(), clip: true,
+      x: { domain: [0, items.length - 1], axis: null }, y: { ...y, axis: null },
+      marks: [
+        Plot.gridY(y.ticks, { stroke: css("--rule"), strokeOpacity: 1 }),
+        Plot.axisY(y.ticks, { tickFormat: y.tickFormat, label, labelAnchor: "top", labelArrow: "none", tickSize: 0, clip: false }),
+        Plot.text([`all ${count(items.length)}, sorted: best at the left`], { frameAnchor: "bottom", dy: 18, fill: css("--soft"), clip: false }),
+        Plot.areaY(items, { x: (_, i) => i, y1: "low", y2: "high", fill: css("--faint"), fillOpacity: 0.55 }),
+        Plot.lineY(items, { x: (_, i) => i, y: "value", stroke: css("--soft"), strokeWidth: 1.5 }),
+        Plot.dot(items.map((it, i) => ({ ...it, i })).filter((it) => slot.has(it.agent)), { x: "i", y: "value", fill: "color", r: 3 }),
+      ],
+    });
+    const scale = svg.scale("x"), yScale = svg.scale("y");
+    svg.hover = (px) => {
+      const it = items[Math.max(0, Math.min(items.length - 1, Math.round(scale.invert(px))))];
+      return { name: it.label, agent: it.agent, lines: it.lines };
+    };
+    const at = new Map(items.map((it, i) => [it.agent, i]));
+    svg.mark = (agent) => {
+      d3.select(svg).selectAll(".focus").remove();
+      const i = at.get(agent);
+      if (i == null || !ok(items[i].value)) return;
+      d3.select(svg).append("circle").attr("class", "focus").attr("cx", scale.apply(i)).attr("cy", yScale.apply(items[i].value)).attr("r", 5).attr("fill", "none").attr("stroke", css("--ink")).attr("stroke-width", 2);
+    };
+    return svg;
   }
 
-  for (const id of ["environment", "metric", "bands", "log"]) $(id).addEventListener("change", draw);
-  const all = (on) => { rows.forEach((r) => { r.box.checked = on; }); draw(); };
-  $("all").addEventListener("click", () => all(true));
-  $("none").addEventListener("click", () => all(false));
+  // ---- drawings: a line an agent
+  // lines: {agents, xs, mean(agent) → Float32Array part, low, high}
+  const mostBands = 4; // more bands hide each other: then only the line pointed at has one
+  function curves({ width, height, agents, xs, at, logx, logy, bands, xLabel, yLabel, reference, bounds, step }) {
+    const n = xs.length, few = slot.size <= mostBands;
+    const colored = agents.filter((a) => slot.has(a)), rest = agents.filter((a) => !slot.has(a));
+    const usable = (v) => ok(v) && (!logy || v > 0);
+    let lo = Infinity, hi = -Infinity, low = Infinity, high = -Infinity;
+    for (const a of colored) for (let k = 0; k < n; k++) {
+      const v = at.mean(a, k);
+      if (!usable(v)) continue;
+      lo = Math.min(lo, v); hi = Math.max(hi, v);
+      const l = at.low(a, k), h = at.high(a, k);
+      if (bands && few && usable(l) && usable(h)) { low = Math.min(low, l); high = Math.max(high, h); }
+    }
+    if (rest.length) { // of the grey ones all but the odd ones
+      const sample = [], skip = Math.max(1, Math.floor(rest.length * n / 20000));
+      for (let i = 0; i < rest.length * n; i += skip) { const v = at.mean(rest[Math.floor(i / n)], i % n); if (usable(v)) sample.push(v); }
+      if (sample.length) { sample.sort((x, y) => x - y); lo = Math.min(lo, d3.quantileSorted(sample, 0.02)); hi = Math.max(hi, d3.quantileSorted(sample, 0.98)); }
+    }
+    if (lo > hi) return null;
+    if (ok(reference) && usable(reference)) { lo = Math.min(lo, reference); hi = Math.max(hi, reference); }
+    const span = hi - lo; // bands count up to the lines' own height beyond them
+    if (!logy && low <= high) { lo = span > 0 ? Math.min(lo, Math.max(low, lo - span)) : Math.min(lo, low); hi = span > 0 ? Math.max(hi, Math.min(high, hi + span)) : Math.max(hi, high); }
+    let domain = logy ? [lo / 1.1, hi * 1.1] : padded(lo, hi);
+    if (bounds && !logy) domain = [Math.max(domain[0], bounds[0]), Math.min(domain[1], bounds[1])];
+    const y = axis(logy, domain, Math.max(3, Math.min(7, height / 45)));
+    const marginLeft = Math.ceil(widest(y)) + 16;
+    const first = logx ? xs.find((x) => x > 0) : (xs[0] < 0.05 * xs[n - 1] ? 0 : xs[0]);
+    const x = axis(logx && xs[n - 1] > first, xs[n - 1] > first ? [first, xs[n - 1]] : [first - 1, first + 1], Math.max(2, Math.min(8, (width - marginLeft) / 80)));
+    const marginTop = 24, marginBottom = 36;
+    // One path for all grey lines, with gaps between them.
+    const gx = new Float64Array(rest.length * (n + 1)), gy = new Float64Array(rest.length * (n + 1)).fill(NaN);
+    rest.forEach((a, i) => { for (let k = 0; k < n; k++) { gx[i * (n + 1) + k] = xs[k]; const v = at.mean(a, k); if (usable(v)) gy[i * (n + 1) + k] = v; } });
+    const ks = d3.range(n);
+    const value = (f, a) => ks.map((k) => { const v = f(a, k); return usable(v) ? v : NaN; });
+    // Of a band on a logarithmic axis, what is not above 0 is cut off.
+    const lower = (a) => ks.map((k) => { const v = at.low(a, k); return logy && ok(v) ? Math.max(v, domain[0]) : v; });
+    const svg = Plot.plot({
+      width, height, marginLeft, marginRight: 14, marginTop, marginBottom, style: style(), clip: true,
+      x: { ...x, axis: null }, y: { ...y, axis: null },
+      marks: [
+        Plot.gridX(x.ticks, { stroke: css("--rule"), strokeOpacity: 1 }), Plot.gridY(y.ticks, { stroke: css("--rule"), strokeOpacity: 1 }),
+        Plot.axisX(x.ticks, { tickFormat: x.tickFormat, label: xLabel, labelAnchor: "right", labelArrow: "none", tickSize: 0, clip: false }),
+        Plot.axisY(y.ticks, { tickFormat: y.tickFormat, label: yLabel, labelAnchor: "top", labelArrow: "none", tickSize: 0, clip: false }),
+        rest.length ? Plot.line({ length: gx.length }, { x: gx, y: gy, stroke: css("--faint"), strokeWidth: rest.length > 100 ? 0.7 : 1, strokeOpacity: Math.max(0.18, Math.min(0.8, 30 / rest.length)) }) : null,
+        ok(reference) ? Plot.ruleY([reference], { stroke: css("--soft"), strokeDasharray: "3 3" }) : null,
+        ...(bands && few ? colored.map((a) => Plot.areaY({ length: n }, { x: xs, y1: lower(a), y2: value(at.high, a), fill: colorOf(a), fillOpacity: 0.18 })) : []),
+        ...colored.map((a) => Plot.line({ length: n }, { x: xs, y: value(at.mean, a), stroke: colorOf(a), strokeWidth: 1.8, strokeDasharray: dashOf(a) || null, marker: n === 1 ? "dot" : null })),
+      ],
+    });
+    const sx = svg.scale("x"), sy = svg.scale("y");
+    const px = xs.map((v) => logx && !(v > 0) ? NaN : sx.apply(v));
+    const near = (p) => { let best = 0; for (let k = 1; k < n; k++) if (Math.abs(px[k] - p) < Math.abs(px[best] - p)) best = k; return best; };
+    svg.hover = (p, q) => {
+      const k = near(p), v = sy.invert(q);
+      let best = -1, distance = Infinity;
+      for (const a of agents) {
+        const m = at.mean(a, k);
+        if (!usable(m)) continue;
+        const d = Math.abs(logy ? Math.log(m / v) : m - v) * (slot.has(a) ? 0.6 : 1); // coloured lines are easier to hit
+        if (d < distance) { distance = d; best = a; }
+      }
+      if (best < 0 || Math.abs(sy.apply(at.mean(best, k)) - q) > 60) return null;
+      return { name: D.agents[best], agent: best, lines: [text(at.mean(best, k), at.low(best, k), at.high(best, k)), step(xs[k])] };
+    };
+    svg.mark = (a) => {
+      d3.select(svg).selectAll(".focus").remove();
+      if (a < 0 || !agents.includes(a)) return;
+      const part = (f) => d3.line().defined((k) => usable(f(a, k)) && ok(px[k])).x((k) => px[k]).y((k) => sy.apply(f(a, k)))(ks);
+      const area = d3.area().defined((k) => usable(at.low(a, k)) && usable(at.high(a, k))).x((k) => px[k]).y0((k) => sy.apply(at.low(a, k))).y1((k) => sy.apply(at.high(a, k)))(ks);
+      const g = d3.select(svg).append("g").attr("class", "focus").attr("pointer-events", "none").attr("clip-path", svg.querySelector("[clip-path]")?.getAttribute("clip-path"));
+      const color = slot.has(a) ? colorOf(a) : css("--ink");
+      if (area) g.append("path").attr("d", area).attr("fill", color).attr("fill-opacity", 0.25);
+      const d = part(at.mean);
+      if (d) g.append("path").attr("d", d).attr("fill", "none").attr("stroke", css("--ground")).attr("stroke-width", 5);
+      if (d) g.append("path").attr("d", d).attr("fill", "none").attr("stroke", color).attr("stroke-width", 2.6);
+    };
+    return svg;
+  }
+
+  const boundsOf = (m) => ({ optimal_action: [0, 1], exploration_share: [0, 1] })[m.id];
+
+  function curveFigure(host, e, m, height, title) {
+    const holder = curvesOf(e, m), n = D.steps.length, def = D.metrics[m];
+    if (!holder) return;
+    const at = {
+      mean: (a, k) => column(holder, "mean")[a * n + k],
+      low: (a, k) => column(holder, "low")[a * n + k],
+      high: (a, k) => column(holder, "high")[a * n + k],
+    };
+    const list = () => shown.filter((a) => { for (let k = 0; k < n; k++) if (ok(at.mean(a, k))) return true; return false; });
+    figure(host, {
+      title, height,
+      draw: (width) => curves({
+        width, height, agents: list(), xs: D.steps, at, logx: state.logx, logy: state.logy, bands: state.bands, xLabel: "steps", yLabel: def.axis,
+        reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN, bounds: boundsOf(def), step: (x) => `step ${count(x)}`,
+      }),
+      csv: () => [["environment", "agent", "step", "metric", "mean", "ci_low", "ci_high"],
+        ...list().flatMap((a) => D.steps.map((s, k) => [D.environments[e], D.agents[a], s, def.id, at.mean(a, k), at.low(a, k), at.high(a, k)]))],
+    });
+  }
+
+  // ---- tables
+  // columns: {title, value(row), show(row), text}. filters: {label, options, test(row, chosen)}.
+  function table(host, { columns, rows, caption, name, filters = [] }) {
+    const page = 50;
+    let limit = page, by = -1, up = true, current = rows;
+    const tools = make("div", { className: "tools" });
+    const selects = filters.map((f) => {
+      const s = make("select", {}, new Option("all", ""), ...f.options.map((o) => new Option(o.title, o.value)));
+      s.addEventListener("change", fill);
+      tools.append(make("label", {}, f.label + " ", s));
+      return s;
+    });
+    const total = make("span", {}), csv = make("button", { type: "button", textContent: "CSV", title: "Download these rows as CSV" });
+    csv.addEventListener("click", () => saveRows(`${D.name}-${name}.csv`, [columns.map((c) => c.title), ...current.map((r) => columns.map((c) => c.value(r)))]));
+    tools.append(total, csv);
+    const body = make("tbody"), more = make("button", { type: "button" });
+    const heads = columns.map((c, i) => {
+      const b = make("button", { type: "button", textContent: c.title });
+      b.addEventListener("click", () => { up = by === i ? !up : true; by = i; fill(); });
+      const th = make("th", { scope: "col", className: c.text ? "text" : "" }, b);
+      return th;
+    });
+    const box = make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: name },
+      make("table", {}, make("caption", { textContent: caption }), make("thead", {}, make("tr", {}, ...heads)), body));
+    more.addEventListener("click", () => { limit += 4 * page; draw(); });
+    host.replaceChildren(tools, box, more);
+    function fill() {
+      limit = page;
+      current = rows.filter((r) => filters.every((f, i) => !selects[i].value || f.test(r, selects[i].value)));
+      heads.forEach((h, i) => h.setAttribute("aria-sort", i !== by ? "none" : up ? "ascending" : "descending"));
+      if (by >= 0) {
+        const keys = new Map(current.map((r) => [r, columns[by].value(r)]));
+        const sign = up ? 1 : -1;
+        current.sort((a, b) => {
+          const x = keys.get(a), y = keys.get(b);
+          if (typeof x === "string") return sign * x.localeCompare(y, "en", { numeric: true });
+          return !ok(x) ? (ok(y) ? 1 : 0) : !ok(y) ? -1 : sign * (x - y); // without a value: last
+        });
+      }
+      draw();
+    }
+    function draw() {
+      body.replaceChildren(...current.slice(0, limit).map((r) => make("tr", {}, ...columns.map((c, i) => {
+        const td = make(i === 0 ? "th" : "td", { className: (c.text ? "text" : "") + (c.cls ? " " + c.cls(r) : "") }, ...[c.show ? c.show(r) : c.value(r)].flat());
+        if (i === 0) td.scope = "row";
+        return td;
+      }))));
+      total.textContent = plural(current.length, "row", "rows");
+      more.hidden = current.length <= limit;
+      more.textContent = `Show ${count(Math.min(4 * page, current.length - limit))} more of ${count(current.length - limit)}`;
+    }
+    fill();
+  }
+  const estimate = (mean, low, high) => { const [a, b] = halves(mean, low, high); return b ? [a, make("span", { className: "pm", textContent: " ± " + b })] : [a]; };
+  const byEnvironment = () => D.environments.length < 2 ? [] : [{ label: "Environment", options: D.environments.map((n, i) => ({ title: n, value: String(i) })), test: (r, v) => r.e === Number(v) }];
+
+  // ---- sections
+  const choose = (select, items, value) => {
+    const key = JSON.stringify(items);
+    if (select.items !== key) { select.items = key; select.replaceChildren(...items.map((x) => new Option(x.title, x.value))); }
+    if (value != null && items.some((x) => x.value === String(value))) select.value = String(value);
+  };
+  const cut = (items) => state.rows === 0 || items.length <= Math.abs(state.rows) ? items : state.rows > 0 ? items.slice(0, state.rows) : items.slice(state.rows);
+
+  // Items of an interval plot, the best first.
+  function scoreItems(values, low, high, sign, lines) {
+    return shown.filter((a) => ok(values[a])).sort((x, y) => sign * (values[y] - values[x]) || x - y)
+      .map((a) => ({ label: D.agents[a], agent: a, value: values[a], low: low[a], high: high[a], color: colorOf(a), lines: lines(a) }));
+  }
+  function scorePanel(host, { title, note, items, label, reference, bounds }) {
+    const all = items();
+    host = host.appendChild(make("div", { className: "pair" }));
+    const csv = () => [["agent", "value", "ci_low", "ci_high"], ...items().map((it) => [it.label, it.value, it.low, it.high])];
+    if (all.length > 40) figure(host, { title, note: [note, "all agents"].filter(Boolean).join(", "), height: 150, draw: (width) => strip(items(), { width, label }), csv });
+    const rows = cut(all);
+    const part = rows.length < all.length ? `${rows.length} ${state.rows > 0 ? "best" : "worst"} of ${count(all.length)}` : "";
+    figure(host, {
+      title, note: [note, part].filter(Boolean).join(", "), height: rowHeight * rows.length + 40, tall: rows.length > 30,
+      draw: (width) => intervals(cut(items()), { width, label, reference, bounds }), csv,
+    });
+  }
+  function drawScores() {
+    const m = state.metric, def = metric(), host = clear(document.querySelector("#scores .grid")), o = overall();
+    const direction = def.better > 0 ? "Higher is better." : def.better < 0 ? "Lower is better." : "Neither higher nor lower is better.";
+    $("scores-text").textContent = `${def.text} ${direction} Points are means over runs, bars 95 % intervals; agents are sorted.`
+      + (o ? ` Over all environments: interquartile means of scores, normalised so that ${D.comparison.scales.join("; ")}.` : "");
+    const sign = def.better < 0 ? -1 : 1;
+    if (o) {
+      const lines = (a) => [`IQM ${text(column(o, "iqm")[a], column(o, "low")[a], column(o, "high")[a])}`, `optimality gap ${num(column(o, "gap")[a])}`];
+      scorePanel(host, { title: "All environments", note: "normalised", label: "IQM", items: () => scoreItems(column(o, "iqm"), column(o, "low"), column(o, "high"), 1, lines) });
+    }
+    if (!o && def.better !== 0 && D.environments.length > 1) {
+      const ranks = meanRanks(m);
+      const none = new Float32Array(D.agents.length).fill(NaN);
+      scorePanel(host, { title: "All environments", note: "by mean rank", label: "mean rank, 1 is best", items: () => scoreItems(ranks, none, none, -1, (a) => [`mean rank ${num(ranks[a])}`]) });
+    }
+    D.environments.forEach((name, e) => {
+      const r = rowsOf(e, m);
+      if (!r) return;
+      const lines = (a) => [text(column(r, "mean")[a], column(r, "low")[a], column(r, "high")[a]), plural(column(r, "n")[a], "run", "runs")];
+      scorePanel(host, {
+        title: name, label: def.title.toLowerCase(), bounds: boundsOf(def), reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN,
+        items: () => scoreItems(column(r, "mean"), column(r, "low"), column(r, "high"), sign, lines),
+      });
+    });
+    host.classList.toggle("one", host.children.length === 1);
+    document.querySelector("#scores .options").hidden = D.agents.length <= 10;
+  }
+  function drawLegend() {
+    const list = document.querySelector("#curves .legend");
+    list.replaceChildren(...[...slot.keys()].map((a) => {
+      const sample = d3.create("svg:svg").attr("width", 28).attr("height", 10).attr("aria-hidden", "true");
+      sample.append("line").attr("x2", 28).attr("y1", 5).attr("y2", 5).attr("stroke", colorOf(a)).attr("stroke-width", 3).attr("stroke-dasharray", dashOf(a));
+      const b = make("button", { type: "button", textContent: D.agents[a] });
+      for (const on of ["pointerenter", "focus"]) b.addEventListener(on, () => highlight(a));
+      for (const off of ["pointerleave", "blur"]) b.addEventListener(off, () => highlight(-1));
+      return make("li", {}, sample.node(), b);
+    }));
+    const grey = shown.length - slot.size;
+    if (grey > 0) list.append(make("li", { className: "soft", textContent: `and ${plural(grey, "agent", "agents")} in grey` }));
+  }
+  const hasCurves = (m) => D.environments.some((_, e) => curvesOf(e, m));
+  function drawCurves() {
+    const host = clear(document.querySelector("#curves .grid"));
+    let m = state.metric;
+    if (!hasCurves(m)) m = D.metrics.findIndex((d, i) => d.id === "reward" && hasCurves(i)); // the final reward has no curve
+    $("curves").hidden = m < 0;
+    if (m < 0) return;
+    const def = D.metrics[m];
+    choose($("beside"), [{ title: "nothing", value: "" }, ...D.metrics.map((d, i) => ({ title: d.title, value: String(i) })).filter((_, i) => i !== m && hasCurves(i))], state.beside);
+    state.beside = $("beside").value;
+    $("curves-text").textContent = `${def.title} over steps: means over runs${state.bands && slot.size <= mostBands ? ", with 95 % intervals" : ""}. ${slot.size < shown.length ? "In colour are the best agents over all environments. " : ""}Point at a line for its name, value and interval.`;
+    drawLegend();
+    const besides = state.beside === "" ? [] : [Number(state.beside)];
+    const single = D.environments.length + besides.length === 1;
+    D.environments.forEach((name, e) => [m, ...besides].forEach((k) => curveFigure(host, e, k, single ? 380 : 250, besides.length ? `${name}: ${D.metrics[k].title.toLowerCase()}` : name)));
+    host.classList.toggle("one", host.children.length === 1);
+  }
+
+  // A value of a parameter as a number, or null.
+  const numeric = (values) => values.every((v) => v.trim() !== "" && ok(Number(v)));
+  function drawSweeps() {
+    $("sweeps").hidden = !D.sweeps.length;
+    if (!D.sweeps.length) return;
+    const host = clear(document.querySelector("#sweeps .grid"));
+    choose($("sweep"), D.sweeps.map((s, i) => ({ title: s.name, value: String(i) })));
+    const sweep = D.sweeps[Number($("sweep").value)];
+    const count1 = (k) => new Set(sweep.values.map((v) => v[k])).size;
+    const keys = sweep.keys.map((k, i) => ({ title: k, value: String(i) })).sort((a, b) => count1(b.value) - count1(a.value));
+    choose($("key-x"), keys);
+    const kx = Number($("key-x").value);
+    choose($("key-y"), [...keys.filter((k) => k.value !== String(kx)), { title: "nothing else", value: "" }]);
+    const ky = $("key-y").value === "" ? -1 : Number($("key-y").value);
+    $("key-y").parentElement.hidden = sweep.keys.length < 2;
+    $("sweep-kind").parentElement.hidden = ky < 0;
+    $("sweep").parentElement.hidden = D.sweeps.length < 2;
+    $("key-x").parentElement.hidden = sweep.keys.length < 2;
+    const def = metric(), sign = def.better < 0 ? -1 : 1;
+    const others = sweep.keys.filter((_, i) => i !== kx && i !== ky);
+    $("sweeps-text").textContent = `${def.title} of ${sweep.name} by ${sweep.keys[kx]}${ky < 0 ? "" : " and " + sweep.keys[ky]}.${others.length ? ` Of ${others.join(", ")} the best value is taken, which favours combinations with more values.` : ""}`;
+    const distinct = (k) => { const vs = [...new Set(sweep.values.map((v) => v[k]))]; return numeric(vs) ? vs.sort((a, b) => a - b) : vs; };
+    const xs = distinct(kx), ys = ky < 0 ? [""] : distinct(ky);
+    D.environments.forEach((name, e) => {
+      const r = rowsOf(e, state.metric);
+      if (!r) return;
+      const cells = () => {
+        const best = new Map(), mean = column(r, "mean");
+        sweep.agents.forEach((a, i) => {
+          if (!ok(mean[a])) return;
+          const key = sweep.values[i][kx] + "\u0000" + (ky < 0 ? "" : sweep.values[i][ky]), was = best.get(key);
+          if (was == null || sign * (mean[a] - mean[was]) > 0) best.set(key, a);
+        });
+        return [...best].map(([key, a]) => { const [x, y] = key.split("\u0000"); return { x, y, a, value: mean[a], low: column(r, "low")[a], high: column(r, "high")[a] }; });
+      };
+      const map = ky >= 0 && $("sweep-kind").value === "map";
+      figure(host, {
+        title: name, height: 250,
+        draw: (width) => map ? heatMap(cells(), { width, xs, ys, kx: sweep.keys[kx], ky: sweep.keys[ky], sign }) : sweepLines(cells(), { width, xs, ys, kx: sweep.keys[kx], ky: ky < 0 ? "" : sweep.keys[ky], def }),
+        csv: () => [[sweep.keys[kx], ...(ky < 0 ? [] : [sweep.keys[ky]]), "agent", "value", "ci_low", "ci_high"],
+          ...cells().map((c) => [c.x, ...(ky < 0 ? [] : [c.y]), D.agents[c.a], c.value, c.low, c.high])],
+      });
+    });
+    host.classList.toggle("one", host.children.length === 1);
+  }
+  const lastPart = (key) => key.split(".").pop();
+  // Every so many labels of an ordinal axis, so that they do not touch.
+  const sparse = (labels, size, least) => { const every = Math.max(1, Math.ceil(labels.length * least / size)); return labels.filter((_, i) => i % every === 0); };
+  function heatMap(cells, { width, xs, ys, kx, ky, sign }) {
+    if (!cells.length) return null;
+    const [lo, hi] = d3.extent(cells, (c) => c.value);
+    const marginLeft = Math.min(90, Math.max(...ys.map(measure)) + 14), marginTop = 24, marginBottom = 64;
+    const height = Math.max(180, Math.min(340, ys.length * 22)) + marginTop + marginBottom;
+    const wide = Math.max(...xs.map(measure)) + 10;
+    const best = cells.reduce((a, b) => sign * (b.value - a.value) > 0 ? b : a);
+    const color = d3.scaleSequential(sign > 0 ? [lo, hi] : [hi, lo], d3.interpolateViridis);
+    const inner = (width - marginLeft - 10) / xs.length, tall = (height - marginTop - marginBottom) / ys.length;
+    const written = inner > 44 && tall > 15;
+    const svg = Plot.plot({
+      width, height, marginLeft, marginRight: 10, marginTop, marginBottom, style: style(), padding: 0,
+      x: { domain: xs, axis: null }, y: { domain: [...ys].reverse(), axis: null },
+      marks: [
+        Plot.cell(cells, { x: "x", y: "y", fill: (c) => color(c.value), inset: xs.length > 25 || ys.length > 25 ? 0 : 0.5 }),
+        Plot.cell([best], { x: "x", y: "y", fill: "none", stroke: css("--ink"), strokeWidth: 2 }),
+        written ? Plot.text(cells, { x: "x", y: "y", text: (c) => num(Number(c.value.toPrecision(3))), fill: (c) => (sign * (c.value - (lo + hi) / 2) > 0 ? "#1d2126" : "#ffffff"), fontSize: 11 }) : null,
+        Plot.axisX(sparse(xs, width - marginLeft, Math.min(wide, 90)), { tickFormat: (v) => fit(v, 80), label: lastPart(kx), labelArrow: "none", labelAnchor: "right", labelOffset: 32, tickSize: 0 }),
+        Plot.axisY(sparse(ys, height - marginTop - marginBottom, 15), { tickFormat: (v) => fit(v, marginLeft - 12), label: lastPart(ky), labelArrow: "none", labelAnchor: "top", tickSize: 0 }),
+      ],
+    });
+    // The scale of colours, from the worst to the best.
+    const at = d3.select(svg), x0 = marginLeft, y0 = height - 20, w = Math.min(160, width - marginLeft - 150);
+    for (let i = 0; i < 40; i++) at.append("rect").attr("x", x0 + w * i / 40).attr("y", y0).attr("width", w / 40 + 0.5).attr("height", 9).attr("fill", d3.interpolateViridis(i / 39));
+    at.append("text").attr("x", x0 + w + 6).attr("y", y0 + 9).attr("text-anchor", "start").attr("fill", "currentColor").text(`${num(sign > 0 ? lo : hi)} to ${num(sign > 0 ? hi : lo)} (best)`);
+    const bx = svg.scale("x"), by = svg.scale("y");
+    const byKey = new Map(cells.map((c) => [c.x + "\u0000" + c.y, c]));
+    svg.hover = (px, py) => {
+      const i = Math.floor((px - bx.apply(xs[0])) / bx.step), j = Math.floor((py - by.apply([...ys].reverse()[0])) / by.step);
+      const c = byKey.get(xs[i] + "\u0000" + ys[ys.length - 1 - j]);
+      return c && { name: D.agents[c.a], agent: c.a, lines: [text(c.value, c.low, c.high)] };
+    };
+    return svg;
+  }
+  function sweepLines(cells, { width, xs, ys, kx, ky, def }) {
+    if (!cells.length) return null;
+    const number = numeric(xs), values = number ? xs.map(Number) : xs;
+    const log = number && Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) >= 20;
+    const lows = cells.map((c) => ok(c.low) ? c.low : c.value), highs = cells.map((c) => ok(c.high) ? c.high : c.value);
+    const y = axis(false, padded(Math.min(...lows), Math.max(...highs)), 5);
+    const marginLeft = widest(y) + 16, height = 270, right = ky ? 52 : 14;
+    const color = (v) => ys.length === 1 ? (dark() ? paletteDark : palette)[0] : d3.interpolateViridis(0.08 + 0.84 * ys.indexOf(v) / (ys.length - 1));
+    const x = number ? axis(log, values.length > 1 ? [values[0], values[values.length - 1]] : [values[0] - 1, values[0] + 1], Math.max(2, Math.min(6, width / 90))) : { type: "point", domain: xs, ticks: sparse(xs, width - marginLeft, 60), tickFormat: (v) => v };
+    const data = cells.map((c) => ({ ...c, px: number ? Number(c.x) : c.x })).sort((a, b) => number ? a.px - b.px : xs.indexOf(a.px) - xs.indexOf(b.px));
+    const ends = sparse(ys, height - 60, 15).map((v) => data.filter((c) => c.y === v).at(-1)).filter(Boolean);
+    const spread = []; // labels of lines that end close to each other
+    for (const c of ends.sort((a, b) => b.value - a.value)) if (!spread.length || Math.abs(spread.at(-1).value - c.value) > (y.domain[1] - y.domain[0]) * 13 / (height - 60)) spread.push(c);
+    const svg = Plot.plot({
+      width, height, marginLeft, marginRight: right, marginTop: 24, marginBottom: 36, style: style(),
+      x: { ...x, axis: null }, y: { ...y, axis: null },
+      marks: [
+        Plot.gridY(y.ticks, { stroke: css("--rule"), strokeOpacity: 1 }),
+        Plot.axisX(x.ticks, { tickFormat: x.tickFormat, label: lastPart(kx), labelAnchor: "right", labelArrow: "none", tickSize: 0 }),
+        Plot.axisY(y.ticks, { tickFormat: y.tickFormat, label: def.title.toLowerCase(), labelAnchor: "top", labelArrow: "none", tickSize: 0 }),
+        ys.length <= 6 ? Plot.areaY(data, { x: "px", y1: "low", y2: "high", z: "y", fill: (c) => color(c.y), fillOpacity: 0.15 }) : null,
+        Plot.line(data, { x: "px", y: "value", z: "y", stroke: (c) => color(c.y), strokeWidth: 1.6 }),
+        Plot.dot(data, { x: "px", y: "value", fill: (c) => color(c.y), r: xs.length > 20 ? 1.5 : 3 }),
+        ky ? Plot.text(spread, { x: "px", y: "value", text: (c) => fit(c.y, right - 10), dx: 8, textAnchor: "start", fill: css("--soft") }) : null,
+        ky ? Plot.text([lastPart(ky)], { frameAnchor: "top-right", dx: right - 2, dy: -16, textAnchor: "end", fill: css("--soft") }) : null,
+      ],
+    });
+    const sx = svg.scale("x"), sy = svg.scale("y");
+    svg.hover = (px, py) => {
+      let best = null, distance = 1e9;
+      for (const c of data) { const d = Math.hypot(sx.apply(c.px) - px, sy.apply(c.value) - py); if (d < distance) { distance = d; best = c; } }
+      return best && distance < 40 ? { name: D.agents[best.a], agent: best.a, lines: [text(best.value, best.low, best.high)] } : null;
+    };
+    return svg;
+  }
+
+  const verdict = (v) => v > 0 ? "better" : v < 0 ? "worse" : "not decided";
+  const verdictColor = (v) => v > 0 ? css("--good") : v < 0 ? css("--bad") : css("--faint");
+  function drawComparisons() {
+    const c = D.comparison;
+    $("comparisons").hidden = !c;
+    if (!c) return;
+    const def = D.metrics.find((m) => m.id === c.metric), host = clear(document.querySelector("#comparisons .grid"));
+    $("comparisons-text").textContent = `Of ${def ? def.title.toLowerCase() : c.metric}. ${c.method} ${c.notes.join(" ")}`;
+    const rows = c.rows.filter((r) => inSet.has(r.a) && inSet.has(r.b) || inSet.has(r.a) && r.b === 0);
+    const pairs = d3.groups(rows, (r) => r.a, (r) => r.b).flatMap(([a, list]) => list.map(([b, rs]) => ({ a, b, rs })));
+    $("sentences").hidden = pairs.length > 20;
+    $("sentences").replaceChildren(...(pairs.length > 20 ? [] : pairs).map(({ a, b, rs }) => {
+      const n = (v) => rs.filter((r) => r.v === v).length, A = D.agents[a], B = D.agents[b];
+      if (rs.length === 1) return make("li", { textContent: rs[0].v === 0 ? `It is not decided whether ${A} or ${B} is better.` : `${A} is ${verdict(rs[0].v)} than ${B}.` });
+      const parts = [[1, "better"], [-1, "worse"]].filter(([v]) => n(v)).map(([v, w]) => `${w} in ${n(v)}`);
+      if (n(0)) parts.push(`not decided in ${n(0)}`);
+      return make("li", { textContent: `${A} against ${B}: ${parts.join(", ")} of ${rs.length} environments.` });
+    }));
+    const several = new Set(rows.map((r) => r.b)).size > 1;
+    const label = (r) => several ? `${D.agents[r.a]} − ${D.agents[r.b]}` : D.agents[r.a];
+    const sign = def && def.better < 0 ? -1 : 1;
+    D.environments.forEach((name, e) => {
+      const items = () => rows.filter((r) => r.e === e && r.d != null).sort((x, y) => sign * (y.d - x.d))
+        .map((r) => ({ label: label(r), agent: r.a, value: r.d, low: r.low ?? NaN, high: r.high ?? NaN, color: verdictColor(r.v), word: verdict(r.v), lines: [`difference ${signed(r.d, r.low, r.high)}`, `corrected p ${pvalue(r.adjusted)}`, verdict(r.v)] }));
+      const all = items();
+      if (!all.length) return;
+      const some = cut(all);
+      figure(host, {
+        title: name, note: `difference to ${several ? "B" : D.agents[rows[0].b]}${some.length < all.length ? `, ${some.length} of ${count(all.length)}` : ""}`, tall: some.length > 30, height: rowHeight * some.length + 40,
+        draw: (width) => intervals(cut(items()), { width, label: "difference", reference: 0 }),
+        csv: () => [["a", "b", "difference", "ci_low", "ci_high", "p", "adjusted_p", "verdict"], ...rows.filter((r) => r.e === e).map((r) => [D.agents[r.a], D.agents[r.b], r.d, r.low, r.high, r.p, r.adjusted, verdict(r.v)])],
+      });
+    });
+    const o = c.aggregates;
+    if (o) {
+      const n = o.tau.length, part = (key) => (a, k) => column(o, key)[a * n + k];
+      figure(host, {
+        title: "Performance profile", note: "share of runs above a normalised score", height: 300,
+        draw: (width) => curves({ width, height: 300, agents: shown, xs: o.tau, at: { mean: part("profile"), low: part("profileLow"), high: part("profileHigh") }, bands: state.bands, xLabel: "normalised score", yLabel: "share of runs above it", bounds: [0, 1], step: (x) => `score above ${num(x)}` }),
+        csv: () => [["agent", "tau", "share", "ci_low", "ci_high"], ...shown.flatMap((a) => o.tau.map((t, k) => [D.agents[a], t, part("profile")(a, k), part("profileLow")(a, k), part("profileHigh")(a, k)]))],
+      });
+    }
+    const better = c.improvements.filter((i) => inSet.has(i.a) && i.p != null);
+    if (better.length) {
+      const items = () => [...better].sort((x, y) => y.p - x.p).map((i) => ({ label: new Set(better.map((x) => x.b)).size > 1 ? `${D.agents[i.a]} over ${D.agents[i.b]}` : D.agents[i.a], agent: i.a, value: i.p, low: i.low ?? NaN, high: i.high ?? NaN, color: colorOf(i.a), lines: [text(i.p, i.low, i.high)] }));
+      figure(host, {
+        title: `Probability of improvement${several ? "" : ` over ${D.agents[better[0].b]}`}`, note: "over environments", tall: cut(better).length > 30, height: rowHeight * cut(better).length + 40,
+        draw: (width) => intervals(cut(items()), { width, label: "P(a run is better)", reference: 0.5, bounds: [0, 1] }),
+        csv: () => [["agent", "probability", "ci_low", "ci_high"], ...items().map((i) => [i.label, i.value, i.low, i.high])],
+      });
+    }
+    host.classList.toggle("one", host.children.length === 1);
+    if (c.diagram) {
+      figure(host, {
+        title: "Ranks over environments", note: "critical-difference diagram; 1 is best", wide: true,
+        draw: () => document.importNode(new DOMParser().parseFromString(c.diagram, "image/svg+xml").documentElement, true),
+        csv: () => [["agent", "mean_rank"], ...D.agents.map((name, a) => [name, column(c, "meanRanks")[a]]).filter((r) => ok(r[1])).sort((x, y) => x[1] - y[1])],
+      }).node.style.gridColumn = "1 / -1";
+      host.append(make("p", { textContent: c.ranks }));
+      host.lastChild.style.gridColumn = "1 / -1";
+    }
+    table($("comparison-table"), {
+      name: "comparisons", caption: "A minus B, with a 95 % interval. The verdict is of A.", rows,
+      columns: [
+        { title: "A", value: (r) => D.agents[r.a], text: true }, { title: "B", value: (r) => D.agents[r.b], text: true },
+        { title: "Environment", value: (r) => D.environments[r.e], text: true }, { title: "Runs", value: (r) => Number.parseInt(r.runs), show: (r) => r.runs },
+        { title: "Difference", value: (r) => r.d, show: (r) => estimate(r.d ?? NaN, r.low ?? NaN, r.high ?? NaN) },
+        { title: "A wins", value: (r) => r.wins, show: (r) => ok(r.wins) ? `${(100 * r.wins).toFixed(0)} %` : "–" },
+        { title: "p", value: (r) => r.p, show: (r) => pvalue(r.p) }, { title: `${c.correction === "bh" ? "BH" : "Holm"} p`, value: (r) => r.adjusted, show: (r) => pvalue(r.adjusted) },
+        { title: "Verdict", value: (r) => verdict(r.v), text: true, cls: (r) => ({ 1: "better", "-1": "worse" })[r.v] ?? "" },
+      ],
+      filters: [...byEnvironment(), { label: "Verdict", options: ["better", "worse", "not decided"].map((w) => ({ title: w, value: w })), test: (r, w) => verdict(r.v) === w }],
+    });
+  }
+
+  function drawDecisions() {
+    const host = clear(document.querySelector("#decisions .grid"));
+    const own = D.metrics.map((d, i) => i).filter((i) => ["exploration_share", "mixing_time"].includes(D.metrics[i].id));
+    $("decisions").hidden = !D.choices.length;
+    if (!D.choices.length) return;
+    D.environments.forEach((name, e) => own.forEach((m) => curveFigure(host, e, m, 230, `${name}: ${D.metrics[m].title.toLowerCase()}`)));
+    host.classList.toggle("one", host.children.length === 1);
+    const share = (x) => `${(100 * x).toFixed(1)} %`;
+    table($("decision-table"), {
+      name: "decisions", rows: D.choices.filter((c) => inSet.has(c.a)),
+      caption: "Of the decisions that the records keep: how many were for another option than the greedy one, and for which; T, for how many steps an option was held; how often its estimate asked for more than the cap; and ρ, the share of the horizon that T steps take up.",
+      columns: [
+        { title: "Environment", value: (c) => D.environments[c.e], text: true }, { title: "Agent", value: (c) => D.agents[c.a], text: true }, { title: "Kept", value: (c) => c.kept, show: (c) => count(c.kept) },
+        { title: "Explore", value: (c) => c.explored, show: (c) => share(c.explored) }, { title: "With", value: (c) => c.options, text: true },
+        { title: "Mean T", value: (c) => c.hold, show: (c) => c.hold.toFixed(1) }, { title: "Capped", value: (c) => c.capped, show: (c) => share(c.capped) }, { title: "Mean ρ", value: (c) => c.share, show: (c) => num(c.share) },
+      ],
+      filters: byEnvironment(),
+    });
+  }
+
+  function drawResults() {
+    const def = metric(), first = D.agents[0], rows = [];
+    D.environments.forEach((_, e) => { const r = rowsOf(e, state.metric); if (r) for (const a of shown) if (D.ok[e][a] || ok(column(r, "mean")[a])) rows.push({ e, a, r }); });
+    const v = (r, key) => column(r.r, key)[r.a];
+    const columns = [
+      { title: "Agent", value: (r) => D.agents[r.a], text: true }, { title: "Environment", value: (r) => D.environments[r.e], text: true },
+      { title: "Runs", value: (r) => D.ok[r.e][r.a], show: (r) => count(D.ok[r.e][r.a]), cls: (r) => D.ok[r.e][r.a] < D.planned ? "pm" : "" },
+      { title: "Mean", value: (r) => v(r, "mean"), show: (r) => estimate(v(r, "mean"), v(r, "low"), v(r, "high")) },
+      { title: "IQM", value: (r) => v(r, "iqm"), show: (r) => num(v(r, "iqm")) },
+      { title: "95 % interval of IQM", value: (r) => v(r, "iqmLow"), show: (r) => ok(v(r, "iqmLow")) ? `${num(v(r, "iqmLow"))} to ${num(v(r, "iqmHigh"))}` : "–" },
+    ];
+    if (D.agents.length > 1) columns.push({ title: "Difference to the first agent", value: (r) => v(r, "diff"), show: (r) => ok(v(r, "diff")) ? [(v(r, "diff") > 0 ? "+" : ""), ...estimate(v(r, "diff"), v(r, "diffLow"), v(r, "diffHigh"))] : "–" });
+    table($("result-table"), {
+      name: "results", rows, columns, filters: byEnvironment(),
+      caption: `${def.title}: mean over runs ± half of the 95 % interval.${D.agents.length > 1 ? ` Differences are to ${first}, run by run: all agents meet the same random draws.` : ""} Click on a heading to sort.`,
+    });
+  }
+  function drawFailures() {
+    $("failures").hidden = !D.failures.length;
+    if (!D.failures.length) return;
+    $("failures-text").textContent = `${plural(D.failed, "run", "runs")} failed${D.failed > D.failures.length ? `; the first ${D.failures.length} are shown, results.db holds all` : ""}.`;
+    table($("failure-table"), {
+      name: "failures", rows: D.failures, caption: "Runs that failed.",
+      columns: [{ title: "Environment", value: (f) => f.e, text: true }, { title: "Agent", value: (f) => f.a, text: true }, { title: "Run", value: (f) => f.run }, { title: "Steps", value: (f) => f.steps, show: (f) => count(f.steps) }, { title: "Error", value: (f) => f.error, cls: () => "pre" }],
+    });
+  }
+
+  // ---- all of it
+  function load(data) {
+    const before = D && state.metric != null ? metric()?.id : null;
+    D = data;
+    decoded.clear();
+    rowsAt = new Map(D.rows.map((r) => [r.e * 1000 + r.m, r]));
+    curvesAt = new Map(D.curves.map((c) => [c.e * 1000 + c.m, c]));
+    $("notices").replaceChildren(...D.notices.map((n) => make("p", { className: "notice", textContent: n })));
+    const empty = !D.metrics.length;
+    $("main").hidden = $("controls").hidden = empty;
+    if (empty) return;
+    let m = D.metrics.findIndex((d) => d.id === before);
+    if (m < 0 && D.comparison) m = D.metrics.findIndex((d) => d.id === D.comparison.metric);
+    if (m < 0) { // first time: the mean reward
+      m = Math.max(0, D.metrics.findIndex((d) => d.id === "reward"));
+    }
+    if (before == null) {
+      if (D.environments.length > 2 && D.agents.length > 10) state.rows = 10;
+      $("rows").value = String(state.rows);
+      state.logx = $("logx").checked = D.log;
+      // An evaluation belongs beside the curve of learning.
+      const evaluation = D.metrics.findIndex((d, i) => d.id.startsWith("evaluation") && hasCurves(i));
+      if (evaluation >= 0 && evaluation !== m) state.beside = String(evaluation);
+    }
+    state.metric = m;
+    choose($("metric"), D.metrics.map((d, i) => ({ title: d.title, value: String(i) })), m);
+    draw();
+  }
+  function draw() {
+    arrange();
+    hideTip();
+    state.focus = -1;
+    drawScores();
+    drawCurves();
+    drawSweeps();
+    drawComparisons();
+    drawDecisions();
+    drawResults();
+    drawFailures();
+  }
+  const change = (id, on) => $(id).addEventListener("change", on);
+  change("metric", () => { state.metric = Number($("metric").value); draw(); });
+  change("top", () => { state.top = Number($("top").value); draw(); });
+  change("rows", () => { state.rows = Number($("rows").value); drawScores(); drawComparisons(); });
+  change("beside", () => { state.beside = $("beside").value; drawCurves(); });
+  for (const id of ["bands", "logx", "logy"]) change(id, () => { state[id] = $(id).checked; drawCurves(); repaint(); });
+  for (const id of ["sweep", "key-x", "key-y", "sweep-kind"]) change(id, drawSweeps);
+  let typing;
+  $("search").addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => { state.query = $("search").value; draw(); }, 150); });
+  $("top").value = "8";
+  addEventListener("scroll", hideTip, { passive: true });
 
   const theme = (name) => {
     root.dataset.theme = name;
     $("theme").textContent = name === "dark" ? "Light colours" : "Dark colours";
-    draw();
+    if (D && D.metrics.length) draw();
   };
   $("theme").addEventListener("click", () => theme(dark() ? "light" : "dark"));
+  const prefers = matchMedia("(prefers-color-scheme: dark)");
+  prefers.addEventListener("change", () => theme(prefers.matches ? "dark" : "light"));
+  theme(prefers.matches ? "dark" : "light");
 
   $("copy").addEventListener("click", async () => {
-    const text = $("command").textContent;
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText($("command").textContent);
       $("copy").textContent = "Copied";
     } catch {
       getSelection().selectAllChildren($("command"));
     }
   });
 
-  // Names that would fill a narrow column go below the chart.
-  document.querySelector(".stage").classList.toggle("wide", data.agents.length > 14 || data.agents.some((a) => a.length > 30));
-  theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  let width = chart.clientWidth;
-  new ResizeObserver(() => {
-    if (chart.clientWidth !== width) { width = chart.clientWidth; draw(); }
-  }).observe(chart);
+  if (!embedded.live) { load(embedded); return; }
+  // ---- served: the data come from the server, and news of them
+  const query = `experiment=${embedded.current}&token=${encodeURIComponent(embedded.token)}`;
+  const say = (words, on) => { $("live").textContent = words; $("live").classList.toggle("on", on); };
+  let fetching = false, again = false;
+  async function refresh() {
+    if (fetching) { again = true; return; }
+    fetching = true;
+    try {
+      const answer = await fetch(`api/state?${query}`, { cache: "no-store" });
+      if (!answer.ok) throw new Error(await answer.text());
+      const data = await answer.json();
+      load(data);
+      say(data.unfinished ? "running" : "finished", data.unfinished);
+    } catch (err) {
+      say("not reachable: " + err.message, false);
+    }
+    fetching = false;
+    if (again) { again = false; refresh(); }
+  }
+  const events = new EventSource(`api/events?${query}`);
+  events.onmessage = refresh;
+  events.onerror = () => say("connection lost", false);
+  $("experiment")?.addEventListener("change", () => {
+    location.search = `?experiment=${$("experiment").value}&token=${encodeURIComponent(embedded.token)}`;
+  });
+  refresh();
 })();

@@ -1,0 +1,266 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// browser starts Chromium, and skips the test where there is none. Errors of the page's
+// scripts and requests to anywhere fail the test.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("no chromium on the path")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))
+	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(cancel)
+	chromedp.ListenTarget(ctx, func(ev any) {
+		switch ev := ev.(type) {
+		case *runtime.EventExceptionThrown:
+			t.Errorf("the page's script failed: %s", ev.ExceptionDetails.Error())
+		case *network.EventRequestWillBeSent:
+			if url := ev.Request.URL; !strings.HasPrefix(url, "file:") && !strings.HasPrefix(url, "data:") && !strings.HasPrefix(url, "blob:") {
+				t.Errorf("the page asked for %s", url)
+			}
+		}
+	})
+	return ctx
+}
+
+// open shows a page of a summary at a width, light or dark.
+func open(t *testing.T, ctx context.Context, s *result.Summary, p Page, width int64, theme string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(page(t, s, p)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := chromedp.Run(ctx, network.Enable(), chromedp.EmulateViewport(width, 900),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
+		chromedp.Navigate("file://"+file), chromedp.WaitVisible("#scores figure svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func evaluate[T any](t *testing.T, ctx context.Context, js string) (out T) {
+	t.Helper()
+	if err := chromedp.Run(ctx, chromedp.Evaluate(js, &out)); err != nil {
+		t.Fatalf("%s: %v", js, err)
+	}
+	return out
+}
+
+// scrollAll brings every figure into view, so that it is drawn.
+const scrollAll = `(async () => {
+  for (const f of document.querySelectorAll("figure")) { f.scrollIntoView(); await new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))); }
+  return document.querySelectorAll("figure").length - document.querySelectorAll("figure .drawing > svg").length;
+})()`
+
+func await(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+
+// swept is an experiment of a sweep, with its comparison.
+func swept(t *testing.T) (*result.Summary, Page) {
+	t.Helper()
+	p := Page{Sweeps: []Sweep{{Name: "ε-greedy", Keys: []string{"ε", "step"}}}, Config: "name: demo\n"}
+	var labels []string
+	for i := range 12 {
+		values := []string{fmt.Sprintf("%.2g", 0.01*float64(1+i%4)), fmt.Sprintf("%.2g", 0.1*float64(1+i/4))}
+		labels = append(labels, "ε-greedy ε="+values[0]+" step="+values[1])
+		p.Sweeps[0].Agents, p.Sweeps[0].Values = append(p.Sweeps[0].Agents, i), append(p.Sweeps[0].Values, values)
+	}
+	s := demo(t, labels, 1000, 40, 12, true)
+	var err error
+	p.Comparison, err = compare.Compare([]*compare.Input{{Dir: "demo", Summary: s}}, compare.Options{Metric: result.Regret, Pairs: "first", Alpha: 0.05, Correction: compare.Holm})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, p
+}
+
+// The page fits its window, wide and narrow, light and dark: nothing is wider than the
+// page, and every figure has a drawing whose texts are inside it.
+func TestPageInABrowser(t *testing.T) {
+	ctx := browser(t)
+	s, p := swept(t)
+	for _, width := range []int64{1400, 400} {
+		for _, theme := range []string{"light", "dark"} {
+			open(t, ctx, s, p, width, theme)
+			var empty int
+			if err := chromedp.Run(ctx, chromedp.Evaluate(scrollAll, &empty, await)); err != nil {
+				t.Fatal(err)
+			}
+			if empty != 0 {
+				t.Errorf("%d %s: %d figures without a drawing", width, theme, empty)
+			}
+			if wide := evaluate[int64](t, ctx, `document.documentElement.scrollWidth`); wide > width {
+				t.Errorf("%d %s: the page is %d wide", width, theme, wide)
+			}
+			cut := evaluate[[]string](t, ctx, `[...document.querySelectorAll("figure .drawing:not(.wide) text")].filter((x) => {
+  const a = x.getBoundingClientRect(), b = x.closest("figure").getBoundingClientRect();
+  return a.left < b.left - 1 || a.right > b.right + 1;
+}).map((x) => x.textContent)`)
+			if len(cut) > 0 {
+				t.Errorf("%d %s: texts are cut: %q", width, theme, cut)
+			}
+			if got := evaluate[string](t, ctx, `document.documentElement.dataset.theme`); got != theme {
+				t.Errorf("the page is %s, the browser %s", got, theme)
+			}
+		}
+	}
+}
+
+// What a reader can do: choose a metric, search, sort, filter, point at a line, save.
+func TestPageAnswers(t *testing.T) {
+	ctx := browser(t)
+	s, p := swept(t)
+	open(t, ctx, s, p, 1400, "light")
+	if got := evaluate[string](t, ctx, `document.querySelector("#metric").selectedOptions[0].text`); got != "Regret" {
+		t.Errorf("the page begins with %s, not with the metric that is compared", got)
+	}
+	set := func(id, value, event string) {
+		evaluate[bool](t, ctx, fmt.Sprintf(`(() => { const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event(%q)); return true; })()`, id, value, event))
+	}
+	// The comparisons say better and worse in words.
+	verdicts := evaluate[[]string](t, ctx, `[...document.querySelectorAll("#comparison-table tbody tr")].map((r) => r.lastChild.textContent)`)
+	for i, c := range p.Comparison.Comparisons {
+		want := map[string]string{"": "not decided", c.A: "better", c.B: "worse"}[c.Better]
+		if verdicts[i] != want {
+			t.Errorf("%s against %s: %q, want %q", c.A, c.B, verdicts[i], want)
+		}
+	}
+	// A table is sorted by the column that is clicked.
+	evaluate[bool](t, ctx, `(() => { document.querySelectorAll("#comparison-table thead button")[4].click(); return true; })()`)
+	sorted := evaluate[bool](t, ctx, `(() => { const xs = [...document.querySelectorAll("#comparison-table tbody tr")].map((r) => parseFloat(r.cells[4].textContent.replace("−", "-").replace(/,/g, ""))); return xs.every((x, i) => i === 0 || xs[i-1] <= x); })()`)
+	if !sorted {
+		t.Error("differences are not sorted")
+	}
+	// A search leaves the agents that match.
+	set("search", "step=0.1 0.03", "input")
+	if err := chromedp.Run(ctx, chromedp.Poll(`document.querySelector("#shown").textContent === "1 of 12 agents"`, nil)); err != nil {
+		t.Errorf("the search shows %q", evaluate[string](t, ctx, `document.querySelector("#shown").textContent`))
+	}
+	set("search", "", "input")
+	if err := chromedp.Run(ctx, chromedp.Poll(`document.querySelector("#shown").textContent === "12 agents"`, nil)); err != nil {
+		t.Fatal(err)
+	}
+	// Pointing at the first score names its agent.
+	if err := chromedp.Run(ctx, chromedp.WaitVisible("#scores figure svg")); err != nil {
+		t.Fatal(err)
+	}
+	name := evaluate[string](t, ctx, `(() => {
+  const d = document.querySelector("#scores .drawing"), b = d.querySelector("svg").getBoundingClientRect();
+  d.dispatchEvent(new PointerEvent("pointermove", { clientX: b.left + b.width / 2, clientY: b.top + 40, bubbles: true }));
+  return document.querySelector("#tip b").textContent;
+})()`)
+	best, least := "", 0.0
+	for _, agent := range s.Meta.Agents {
+		if r := s.Row(s.Meta.Environments[0], agent, result.Regret); best == "" || r.Mean < least {
+			best, least = agent, r.Mean
+		}
+	}
+	if evaluate[string](t, ctx, `document.querySelector("#scores figcaption span").firstChild.textContent`) == s.Meta.Environments[0] && name != best {
+		t.Errorf("the first row is %q, the best agent %q", name, best)
+	}
+	// Every chart can be saved in three forms.
+	saved := evaluate[[]string](t, ctx, `(() => {
+  window.saved = [];
+  URL.createObjectURL = (b) => { window.saved.push(b); return "#"; };
+  for (const b of document.querySelectorAll("#curves figure:first-child .saves button")) b.click();
+  return [...document.querySelectorAll("#curves figure:first-child .saves button")].map((b) => b.textContent);
+})()`)
+	if strings.Join(saved, " ") != "SVG PNG CSV" {
+		t.Fatalf("charts are saved as %v", saved)
+	}
+	if err := chromedp.Run(ctx, chromedp.Poll(`window.saved.length === 3`, nil)); err != nil {
+		t.Fatal(err)
+	}
+	var contents []string
+	if err := chromedp.Run(ctx, chromedp.Evaluate(`Promise.all(window.saved.map(async (b) => b.type + " " + b.size + " " + (b.type === "image/png" ? "" : await b.text())))`, &contents, await)); err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(contents, "\n")
+	for _, want := range []string{"image/svg+xml ", "image/png ", "text/csv ", "environment,agent,step,metric,mean,ci_low,ci_high\r\n", "</svg>"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %q in what was saved", want)
+		}
+	}
+}
+
+// A page of 1,000 agents in 10 environments opens: it draws only what is in view. The
+// time is printed, not tested.
+func TestPageOfAThousandAgents(t *testing.T) {
+	ctx := browser(t)
+	var labels []string
+	for i := range 1000 {
+		labels = append(labels, fmt.Sprintf("agent %d", i))
+	}
+	s := invented(labels, 10, 50)
+	started := time.Now()
+	open(t, ctx, s, Page{}, 1400, "light")
+	t.Logf("open after %v", time.Since(started))
+	if n := evaluate[int](t, ctx, `document.querySelectorAll("*").length`); n > 20_000 {
+		t.Errorf("the page has %d elements", n)
+	}
+	if n := evaluate[int](t, ctx, `document.querySelectorAll("#curves .legend li button").length`); n == 0 || n > 20 {
+		t.Errorf("the legend has %d entries", n)
+	}
+}
+
+// invented is a summary of made-up numbers.
+func invented(agents []string, environments, points int) *result.Summary {
+	s := &result.Summary{Meta: result.Meta{Name: "many", Agents: agents, Runs: 10, Steps: 10 * points}}
+	for k := range points {
+		s.Meta.Grid = append(s.Meta.Grid, 10*(k+1))
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for e := range environments {
+		env := fmt.Sprintf("environment %d", e)
+		s.Meta.Environments = append(s.Meta.Environments, env)
+		for _, agent := range agents {
+			s.Counts = append(s.Counts, result.Count{Environment: env, Agent: agent, OK: 10})
+			for _, m := range []result.Metric{result.Reward, result.Regret, result.OptimalAction} {
+				level := rng.Float64()
+				c := result.Curve{Environment: env, Agent: agent, Metric: m, Steps: s.Meta.Grid}
+				for k := range points {
+					y := level * float64(k) / float64(points)
+					c.Mean, c.Low, c.High, c.Runs = append(c.Mean, y), append(c.Low, y-0.1), append(c.High, y+0.1), append(c.Runs, 10)
+				}
+				s.Curves = append(s.Curves, c)
+				s.Rows = append(s.Rows, result.Row{Environment: env, Agent: agent, Metric: m, IQM: level, IQMLow: level - 0.1, IQMHigh: level + 0.1,
+					Estimate: result.Estimate{N: 10, Mean: level, StdErr: 0.05, Low: level - 0.1, High: level + 0.1}})
+			}
+		}
+	}
+	return s
+}
