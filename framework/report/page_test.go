@@ -268,7 +268,7 @@ func TestPageOfManyAgentsIsSmall(t *testing.T) {
 	for i := range 3000 {
 		labels = append(labels, fmt.Sprintf("agent %d", i))
 	}
-	file := page(t, demo(t, labels, 1000, 100, 2, true), Page{})
+	file := page(t, invented(labels, 5, 100), Page{})
 	d := embedded(t, file)
 	if n := len(d.Steps); n < leastPoints || n > 60 {
 		t.Errorf("%d points a curve", n)
