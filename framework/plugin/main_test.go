@@ -33,6 +33,15 @@ func TestMain(m *testing.M) {
 		case "serve-environment":
 			plugin.Serve(faultyEnvironment())
 			return
+		case "serve-interruptibly":
+			interrupts := make(chan os.Signal, 1)
+			signal.Notify(interrupts, os.Interrupt)
+			go func() {
+				<-interrupts
+				os.Exit(3)
+			}()
+			plugin.Serve(faultyEnvironment())
+			return
 		case "serve-requiring":
 			plugin.Serve(plugin.Requires(os.Args[2], faultyEnvironment()))
 			return

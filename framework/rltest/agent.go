@@ -21,7 +21,7 @@ func CheckAgent(ctx context.Context, newAgent func(seed uint64) (framework.Agent
 	if err := spec.Validate(); err != nil {
 		return fmt.Errorf("rltest: %w", err)
 	}
-	c := &agentCheck{ctx: ctx, spec: spec, open: func(lanes int) (vector.Agent, error) {
+	c := &agentCheck{ctx: ctx, size: Bounds{}.size(), spec: spec, open: func(lanes int) (vector.Agent, error) {
 		return vector.VectorizeAgent(newAgent, spec, lanes)
 	}}
 	rules := c.all()
@@ -32,10 +32,17 @@ func CheckAgent(ctx context.Context, newAgent func(seed uint64) (framework.Agent
 // CheckVectorAgent checks lanes of an agent, written as a batch or behind the
 // plugin seam. open makes fresh ones for environments as spec describes them.
 func CheckVectorAgent(ctx context.Context, open func(lanes int) (vector.Agent, error), spec framework.Spec) error {
+	return Bounds{}.checkVectorAgent(ctx, open, spec)
+}
+
+func (b Bounds) checkVectorAgent(ctx context.Context, open func(lanes int) (vector.Agent, error), spec framework.Spec) error {
 	if err := spec.Validate(); err != nil {
 		return fmt.Errorf("rltest: %w", err)
 	}
-	c := &agentCheck{ctx: ctx, open: open, spec: spec}
+	c := &agentCheck{ctx: ctx, bounds: b, size: b.size(), open: open, spec: spec}
+	if err := vector.Guard(func() error { c.measure(); return nil }); err != nil {
+		c.size = b.size() // the check itself says why
+	}
 	return c.result(c.all()...)
 }
 
@@ -63,9 +70,11 @@ func agentRules() []Rule {
 // agentCheck checks lanes of an agent.
 type agentCheck struct {
 	report
-	ctx  context.Context
-	open func(lanes int) (vector.Agent, error)
-	spec framework.Spec
+	ctx    context.Context
+	bounds Bounds
+	size   size
+	open   func(lanes int) (vector.Agent, error)
+	spec   framework.Spec
 }
 
 // event is what one call tells a lane.
@@ -83,7 +92,7 @@ func (c *agentCheck) script(number uint64) []event {
 	rng := rand.New(rand.NewPCG(number, 2))
 	events := []event{{signal: vector.NewRun, seed: number}}
 	ended := false
-	for range calls {
+	for range c.size.calls {
 		e := event{signal: vector.Continue}
 		switch {
 		case ended:
@@ -121,6 +130,7 @@ func reward(spec *framework.Spec, rng *rand.Rand) float64 {
 }
 
 func (c *agentCheck) run() error {
+	c.bounds.tell(c.spec.ID + ": lanes together and alone")
 	scripts := [][]event{c.script(1), c.script(2), c.script(3)}
 	together, err := c.play(scripts, 0, true)
 	if err != nil {
@@ -157,6 +167,7 @@ func (c *agentCheck) run() error {
 		return err
 	}
 	c.try(NewRunForgets, differ(alone[1], both[0][len(scripts[0]):], "a run after another run, against the run alone"))
+	c.bounds.tell(c.spec.ID + ": episodes, evaluation and saving")
 	if err := c.newEpisodes(scripts[0], alone[0]); err != nil {
 		return err
 	}

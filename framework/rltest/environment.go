@@ -46,7 +46,7 @@ func CheckEnvironment(ctx context.Context, newEnv func() (framework.Environment,
 		return err
 	}
 	r.try(Works, vector.Guard(c.run))
-	r.merge(checkVectorEnvironment(ctx, func(lanes int) (vector.Environment, error) {
+	r.merge(checkVectorEnvironment(ctx, Bounds{}, func(lanes int) (vector.Environment, error) {
 		return vector.Vectorize(newEnv, lanes)
 	}, c.actions))
 	return r.result(append(vectorRules(&c.spec), ReturnsOwnSlices)...)

@@ -17,7 +17,7 @@ import (
 func (c *vectorCheck) pictures() error {
 	play := func(look bool) (log []string, err error) {
 		err = c.started(1, -1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
-			for k := range calls {
+			for k := range c.size.calls {
 				if look {
 					text, err := vector.Render(c.ctx, env, 0)
 					if errors.Is(err, framework.ErrUnsupported) {

@@ -39,6 +39,7 @@ func (c *agentCheck) options() (has bool, err error) {
 	if err := agent.Close(); err != nil || !has {
 		return has, err
 	}
+	c.bounds.tell(c.spec.ID + ": decisions")
 	kinds, err := c.kinds()
 	if err != nil {
 		return has, err

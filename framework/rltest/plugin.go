@@ -8,6 +8,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -22,6 +23,11 @@ var pluginID = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*@[0
 // framework.ErrUnsupported. It must accept at least one. The result is nil or
 // every broken rule: see Broken.
 func CheckPlugin(ctx context.Context, p vector.Plugin, params json.RawMessage, specs ...framework.Spec) error {
+	return Bounds{}.CheckPlugin(ctx, p, params, specs...)
+}
+
+// CheckPlugin is the function CheckPlugin within bounds.
+func (b Bounds) CheckPlugin(ctx context.Context, p vector.Plugin, params json.RawMessage, specs ...framework.Spec) error {
 	d, err := p.Describe(ctx)
 	if err != nil {
 		return &Violation{Rule: Described, Err: err}
@@ -32,7 +38,7 @@ func CheckPlugin(ctx context.Context, p vector.Plugin, params json.RawMessage, s
 	if d.Kind == vector.KindEnvironment {
 		return errors.Join(
 			capable(ctx, p, &d, params),
-			CheckVectorEnvironment(ctx, func(lanes int) (vector.Environment, error) {
+			b.checkVectorEnvironment(ctx, func(lanes int) (vector.Environment, error) {
 				return p.OpenEnvironment(ctx, params, lanes)
 			}, nil))
 	}
@@ -41,6 +47,7 @@ func CheckPlugin(ctx context.Context, p vector.Plugin, params json.RawMessage, s
 	}
 	var errs []error
 	supported := false
+	b.Time /= time.Duration(len(specs))
 	for _, spec := range specs {
 		agent, err := p.OpenAgent(ctx, params, spec, 1)
 		if errors.Is(err, framework.ErrUnsupported) {
@@ -55,11 +62,11 @@ func CheckPlugin(ctx context.Context, p vector.Plugin, params json.RawMessage, s
 		} else {
 			open := func(lanes int) (vector.Agent, error) { return p.OpenAgent(ctx, params, spec, lanes) }
 			err = errors.Join(
-				capableAgent(&agentCheck{ctx: ctx, open: open, spec: spec}, &d),
-				CheckVectorAgent(ctx, open, spec))
+				capableAgent(&agentCheck{ctx: ctx, size: b.size(), open: open, spec: spec}, &d),
+				b.checkVectorAgent(ctx, open, spec))
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("on %s: %w", spec.ID, err))
+			errs = append(errs, &SpecError{spec.ID, err})
 		}
 	}
 	if !supported {
@@ -67,6 +74,18 @@ func CheckPlugin(ctx context.Context, p vector.Plugin, params json.RawMessage, s
 	}
 	return errors.Join(errs...)
 }
+
+// SpecError holds the rules that an agent breaks on environments of one spec.
+type SpecError struct {
+	Spec string // its id
+	Err  error
+}
+
+// Error names the spec.
+func (e *SpecError) Error() string { return fmt.Sprintf("on %s: %v", e.Spec, e.Err) }
+
+// Unwrap returns what is broken there.
+func (e *SpecError) Unwrap() error { return e.Err }
 
 func describes(d *vector.Description) error {
 	if !pluginID.MatchString(d.ID) {

@@ -74,12 +74,12 @@ func (c *vectorCheck) refuses() error {
 // endOfEpisode steps until an episode ends in one of many lanes, and then once
 // more.
 func (c *vectorCheck) endOfEpisode() error {
-	const many = 16
+	many := c.size.many
 	if c.spec.Continuing {
 		return nil
 	}
 	return c.started(many, -1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
-		for k := range maxSteps {
+		for k := range c.size.steps {
 			for i := range many { // every lane begins elsewhere among the actions
 				a := c.actions[(k+i*len(c.actions)/many)%len(c.actions)]
 				if err := in.Actions.Set(c.spec.Action, i, a); err != nil {
@@ -96,7 +96,7 @@ func (c *vectorCheck) endOfEpisode() error {
 				}
 			}
 		}
-		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps of %d lanes; give actions that end one, or a spec that says Continuing", errUntried, maxSteps, many))
+		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps of %d lanes; give actions that end one, or a spec that says Continuing", errUntried, c.size.steps, many))
 		return nil
 	})
 }

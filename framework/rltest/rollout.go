@@ -34,7 +34,7 @@ func (c *vectorCheck) rollouts() error {
 			if !rolled {
 				env = vector.WithAbilities(env, vector.EnvironmentAbilities{})
 			}
-			in, out := c.rollout(int(observation.N), int(action.N)), vector.NewTrajectories(c.spec, lanes, calls)
+			in, out := c.rollout(int(observation.N), int(action.N)), vector.NewTrajectories(c.spec, lanes, c.size.calls)
 			for k := range 3 {
 				if rolled {
 					err := rollOut(c.ctx, in, out)
@@ -52,10 +52,10 @@ func (c *vectorCheck) rollouts() error {
 				} else if err := vector.RollOut(c.ctx, env, in, out); err != nil {
 					return err
 				}
-				entries := lanesOf(&out.TimeSteps, lanes*calls)
+				entries := lanesOf(&out.TimeSteps, lanes*c.size.calls)
 				for i, signal := range out.Signals {
 					if signal != vector.Idle {
-						log = append(log, fmt.Sprintf("rollout %d, lane %d, step %d: %d %s", k, i/calls, i%calls, signal, entries[i]))
+						log = append(log, fmt.Sprintf("rollout %d, lane %d, step %d: %d %s", k, i/c.size.calls, i%c.size.calls, signal, entries[i]))
 					}
 				}
 				c.goOn(in, out, k)
@@ -80,7 +80,7 @@ func (c *vectorCheck) rollouts() error {
 func (c *vectorCheck) rollout(observations, actions int) *vector.Rollout {
 	rng := rand.New(rand.NewPCG(3, 0))
 	in := &vector.Rollout{
-		Steps: calls, Episodes: 5, Signals: make([]vector.Signal, lanes),
+		Steps: c.size.calls, Episodes: 5, Signals: make([]vector.Signal, lanes),
 		Observations: space.NewColumn(c.spec.Observation, lanes),
 		Draws:        make([]uint64, lanes), Policy: make([]float64, observations*actions),
 	}

@@ -14,15 +14,17 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-const (
-	lanes = 3   // of the batches that are checked
-	calls = 150 // that every lane gets in a check
-)
+// lanes of the batches that are checked.
+const lanes = 3
 
 // CheckVectorEnvironment checks lanes of an environment, written as a batch or
 // behind the plugin seam. open makes fresh ones at every call. For the actions
 // see CheckEnvironment.
 func CheckVectorEnvironment(ctx context.Context, open func(lanes int) (vector.Environment, error), actions []space.Value) error {
+	return Bounds{}.checkVectorEnvironment(ctx, open, actions)
+}
+
+func (b Bounds) checkVectorEnvironment(ctx context.Context, open func(lanes int) (vector.Environment, error), actions []space.Value) error {
 	env, err := open(1)
 	if err != nil {
 		return fmt.Errorf("rltest: no environment to check: %w", err)
@@ -37,7 +39,7 @@ func CheckVectorEnvironment(ctx context.Context, open func(lanes int) (vector.En
 	if actions, err = actionsFor(&spec, actions); err != nil {
 		return err
 	}
-	r.merge(checkVectorEnvironment(ctx, open, actions))
+	r.merge(checkVectorEnvironment(ctx, b, open, actions))
 	return r.result(vectorRules(&spec)...)
 }
 
@@ -57,8 +59,8 @@ func vectorRules(spec *framework.Spec) []Rule {
 	return rules
 }
 
-func checkVectorEnvironment(ctx context.Context, open func(lanes int) (vector.Environment, error), actions []space.Value) *report {
-	c := &vectorCheck{ctx: ctx, open: open, actions: actions}
+func checkVectorEnvironment(ctx context.Context, b Bounds, open func(lanes int) (vector.Environment, error), actions []space.Value) *report {
+	c := &vectorCheck{ctx: ctx, bounds: b, size: b.size(), open: open, actions: actions}
 	c.try(Works, vector.Guard(c.run))
 	return &c.report
 }
@@ -67,6 +69,8 @@ func checkVectorEnvironment(ctx context.Context, open func(lanes int) (vector.En
 type vectorCheck struct {
 	report
 	ctx     context.Context
+	bounds  Bounds
+	size    size
 	open    func(lanes int) (vector.Environment, error)
 	spec    framework.Spec
 	actions []space.Value
@@ -84,8 +88,18 @@ func (c *vectorCheck) run() error {
 	if err := env.Close(); err != nil {
 		return fmt.Errorf("close: %w", err)
 	}
-	for _, check := range []func() error{c.lanes, c.endOfEpisode, c.needsResetFirst, c.refuses, c.models, c.pictures, c.rollouts} {
-		if err := check(); err != nil {
+	if err := c.measure(); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		what  string
+		check func() error
+	}{
+		{"lanes together and alone", c.lanes}, {"the end of an episode", c.endOfEpisode}, {"a step before the first reset", c.needsResetFirst},
+		{"actions outside the space", c.refuses}, {"models", c.models}, {"pictures", c.pictures}, {"rollouts", c.rollouts},
+	} {
+		c.bounds.tell(part.what)
+		if err := part.check(); err != nil {
 			return err
 		}
 	}
@@ -217,11 +231,11 @@ func (c *vectorCheck) calls(env vector.Environment, drivers []*driver, dirty, id
 	pause := rand.New(rand.NewPCG(99, 0))
 	var kept []vector.TimeSteps
 	var keptBytes [][]byte
-	for slices.ContainsFunc(drivers, func(d *driver) bool { return d.made < calls }) {
+	for slices.ContainsFunc(drivers, func(d *driver) bool { return d.made < c.size.calls }) {
 		in, out := vector.NewActions(c.spec, n), vector.NewTimeSteps(c.spec, n)
 		for i, d := range drivers {
 			in.Signals[i] = vector.Idle
-			if d.made < calls && !(idle && pause.IntN(4) == 0) {
+			if d.made < c.size.calls && !(idle && pause.IntN(4) == 0) {
 				if err := d.call(in, &c.spec, i); err != nil {
 					return nil, err
 				}

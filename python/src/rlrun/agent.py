@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlrun.environment import Spec, _Described
+from rlrun.errors import Error
 from rlrun.spaces import Array
 from rlrun.streams import Lanes
 
@@ -75,7 +76,11 @@ class Agent(_Described, ABC):
 
     def save(self) -> bytes:
         """Return all that the agent's behaviour depends on: its attributes, pickled, unless this is overridden."""
-        return pickle.dumps(vars(self))
+        try:
+            return pickle.dumps(vars(self))
+        except Exception as e:
+            cure = "override save and load, or say checkpoints = False"
+            raise Error(f"{_unpicklable(vars(self))} cannot be pickled ({e}): {cure}") from e
 
     def load(self, state: bytes) -> None:
         """Go on as the agent that was saved."""
@@ -85,6 +90,16 @@ class Agent(_Described, ABC):
 
     def close(self) -> None:
         """Free what the copy holds. It is called when its run is over."""
+
+
+def _unpicklable(attributes: dict[str, Any]) -> str:
+    """Name the first attribute that cannot be pickled."""
+    for name, value in attributes.items():
+        try:
+            pickle.dumps(value)
+        except Exception:
+            return f"the attribute {name}"
+    return "the agent"
 
 
 class VectorAgent(_Described, ABC):

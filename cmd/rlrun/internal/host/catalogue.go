@@ -98,16 +98,9 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (vector
 	if err := c.checkPin(comp, found); err != nil {
 		return nil, nil, err
 	}
-	o, err := launchOptions(comp.Limits.Over(c.limits))
+	o, err := c.launchOptions(comp, found)
 	if err != nil {
 		return nil, nil, err
-	}
-	o.Name, o.Command, o.Args, o.Logger = found.Name, found.Command, found.Args, c.logger.Named(found.Name)
-	if found.Bundled {
-		if o.Command, err = os.Executable(); err != nil {
-			return nil, nil, err
-		}
-		o.Args = []string{"plugin", "serve", found.Name}
 	}
 	processes := make([]vector.Plugin, max(1, comp.Processes))
 	errs, closes := make([]error, len(processes)), make([]error, len(processes))
@@ -142,6 +135,34 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (vector
 		return processes[0], closeAll, nil
 	}
 	return &shards{vector.Shard(processes...), processes[0].(*plugin.Process)}, closeAll, nil
+}
+
+// launchOptions says how the process of a component is started.
+func (c *Catalogue) launchOptions(comp experiment.Component, found plugin.Found) (plugin.LaunchOptions, error) {
+	o, err := launchOptions(comp.Limits.Over(c.limits))
+	if err != nil {
+		return o, err
+	}
+	o.Name, o.Command, o.Args, o.Logger = found.Name, found.Command, found.Args, c.logger.Named(found.Name)
+	if found.Bundled {
+		o.Command, err = os.Executable()
+		o.Args = []string{"plugin", "serve", found.Name}
+	}
+	return o, err
+}
+
+// CheckEnds checks how the process of a component ends, if it has one of its own:
+// see plugin.CheckEnds.
+func (c *Catalogue) CheckEnds(ctx context.Context, comp experiment.Component) (faults []error, err error) {
+	found, transport, err := c.Resolve(comp)
+	if err != nil || transport == experiment.InProcess {
+		return nil, err
+	}
+	o, err := c.launchOptions(comp, found)
+	if err != nil {
+		return nil, err
+	}
+	return plugin.CheckEnds(ctx, o)
 }
 
 // Identify says which program some components are, which have the same plugin and

@@ -47,15 +47,24 @@ func (app *App) ApplyReplacements(c *Catalogue, where string, names []string) er
 
 // OpenPlugin opens the one plugin that a command is about.
 func (app *App) OpenPlugin(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
-	c, err := app.Catalogue()
+	c, err := app.CatalogueFor(comp)
 	if err != nil {
 		return nil, nil, err
 	}
+	return c.Open(ctx, comp)
+}
+
+// CatalogueFor returns the plugins for a command about one of them.
+func (app *App) CatalogueFor(comp experiment.Component) (*Catalogue, error) {
+	c, err := app.Catalogue()
+	if err != nil {
+		return nil, err
+	}
 	if err := app.ApplyReplacements(c, "the command", []string{comp.Plugin}); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if _, err := c.Remote(comp); err != nil {
-		return nil, nil, cli.Usage(err)
+		return nil, cli.Usage(err)
 	}
-	return c.Open(ctx, comp)
+	return c, nil
 }

@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/vector"
 
@@ -26,15 +31,37 @@ type verdict struct {
 	Speed      []speed     `json:"speed"` // of a plugin that keeps every rule
 }
 
+// violation is a broken rule and its cause, told once.
 type violation struct {
 	Rule  rltest.Rule `json:"rule"`
 	Error string      `json:"error"`
+	Specs []string    `json:"specs,omitempty"` // ids of the environments on which an agent breaks it so
+}
+
+// String returns the violation with the first of its environments.
+func (v violation) String() string {
+	switch n := len(v.Specs); n {
+	case 0:
+		return v.Error
+	case 1:
+		return fmt.Sprintf("on %s: %s", v.Specs[0], v.Error)
+	default:
+		return fmt.Sprintf("on %s and %d other %s: %s", v.Specs[0], n-1, cli.Plural(n-1, "environment", "environments"), v.Error)
+	}
+}
+
+// checkOptions are the flags of rlrun plugin check.
+type checkOptions struct {
+	params    []string
+	transport string
+	noSpeed   bool
+	lanes     int
+	time      time.Duration
 }
 
 func newCheck(app *host.App) *cobra.Command {
 	var asJSON bool
-	var params []string
-	var transport string
+	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check NAME [-- ARGS...]",
 		Short: "Check that a plugin keeps the rules",
@@ -42,13 +69,18 @@ func newCheck(app *host.App) *cobra.Command {
 same episode; observations and actions in their spaces; finite rewards; lanes
 that do not depend on each other; and so on. A rule that could not be tried
 counts as broken. Agents are checked on every kind of environment that they
-support. Status 1 if a rule is broken.
+support. A program's process must end as the protocol says: when it is told to, when
+its connection ends and when its parent dies, but not by an interrupt. Status 1 if a
+rule is broken.
 
 A plugin that keeps every rule is then timed: the wall time of a step with
 several numbers of lanes together, divided by that number.
 
---json: plugin, id, kind, ok, violations (a list of {rule, error}), speed (a list
-of {lanes, ns_per_step}).`,
+If a plugin is slow, less is compared, so that the check takes about --time.
+
+--json: plugin, id, kind, ok, violations (a list of {rule, error, specs}; specs are the
+ids of the environments on which an agent breaks the rule), speed (a list of {lanes,
+ns_per_step}).`,
 		Example: "  rlrun plugin check bernoulli-bandit --param arms=3\n  rlrun plugin check ./rlrun-plugin-grid\n  rlrun plugin check python -- grid.py",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -57,8 +89,10 @@ of {lanes, ns_per_step}).`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			comp := experiment.Component{Plugin: args[0], Args: args[1:], Transport: experiment.Transport(transport)}
-			v, err := check(app, cmd.Context(), comp, params)
+			comp := experiment.Component{Plugin: args[0], Args: args[1:], Transport: experiment.Transport(o.transport)}
+			said := newStages(cmd.ErrOrStderr())
+			v, err := check(app, cmd.Context(), comp, o, said.next)
+			said.end()
 			if err != nil {
 				return err
 			}
@@ -67,22 +101,28 @@ of {lanes, ns_per_step}).`,
 			case asJSON:
 				err = cli.WriteJSON(w, v)
 			case v.OK:
-				_, err = fmt.Fprintf(w, "%s (%s, %s) keeps every rule.\n%s", v.Plugin, v.ID, v.Kind, speedTable(v.Speed))
+				_, err = fmt.Fprintf(w, "%s (%s, %s) keeps every rule.\n", v.Plugin, v.ID, v.Kind)
+				if err == nil && !o.noSpeed {
+					_, err = io.WriteString(w, speedTable(v.Speed))
+				}
 			}
 			if err != nil || v.OK {
 				return err
 			}
 			text := fmt.Sprintf("%s (%s, %s) breaks %d %s:", v.Plugin, v.ID, v.Kind, len(v.Violations), cli.Plural(len(v.Violations), "rule", "rules"))
 			for _, b := range v.Violations {
-				text += "\n" + b.Error
+				text += "\n" + b.String()
 			}
 			return errors.New(text)
 		},
 		ValidArgsFunction: app.CompletePlugin,
 	}
 	fs := cmd.Flags()
-	fs.StringArrayVar(&params, "param", nil, "set a parameter of the plugin, `KEY=VALUE`; may be repeated")
-	fs.StringVar(&transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
+	fs.StringArrayVar(&o.params, "param", nil, "set a parameter of the plugin, `KEY=VALUE`; may be repeated")
+	fs.BoolVar(&o.noSpeed, "no-speed", false, "do not measure the speed")
+	fs.IntVar(&o.lanes, "lanes", measured[len(measured)-1], "open at most `N` lanes together, at least 3: for plugins that take much memory a lane")
+	fs.DurationVar(&o.time, "time", time.Minute, "about how long the rules may take, a `TIME`; 0 is no limit")
+	fs.StringVar(&o.transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
 	app.TimeoutFlag(fs)
 	app.ReplaceFlag(fs)
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
@@ -98,13 +138,20 @@ func checkTransport(t experiment.Transport) error {
 	return nil
 }
 
-// check runs the conformance suite.
-func check(app *host.App, ctx context.Context, comp experiment.Component, params []string) (verdict, error) {
+// check runs the conformance suite. said is told what is checked next.
+func check(app *host.App, ctx context.Context, comp experiment.Component, o checkOptions, said func(string)) (verdict, error) {
 	v := verdict{Plugin: comp.Plugin, Violations: []violation{}, Speed: []speed{}}
 	if err := checkTransport(comp.Transport); err != nil {
 		return v, err
 	}
-	p, closePlugin, err := app.OpenPlugin(ctx, comp)
+	if o.lanes < 3 || o.time < 0 {
+		return v, cli.Usagef("--lanes must be at least 3 and --time not negative, not %d and %v", o.lanes, o.time)
+	}
+	c, err := app.CatalogueFor(comp)
+	if err != nil {
+		return v, err
+	}
+	p, closePlugin, err := c.Open(ctx, comp)
 	if err != nil {
 		return v, err
 	}
@@ -114,53 +161,96 @@ func check(app *host.App, ctx context.Context, comp experiment.Component, params
 		return v, err
 	}
 	v.ID, v.Kind = d.ID, d.Kind
-	raw, err := config.Params(params, d.Params)
+	raw, err := config.Params(o.params, d.Params)
 	if err != nil {
 		return v, err
 	}
-	found := rltest.CheckPlugin(ctx, p, raw)
+	var faults []error // of processes beside p's, which mostly wait
+	var failed error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		faults, failed = c.CheckEnds(ctx, comp)
+	}()
+	found := rltest.Bounds{Time: o.time, Lanes: o.lanes, Progress: said}.CheckPlugin(ctx, p, raw)
+	said("the end of processes")
+	<-ended
 	if cause := context.Cause(ctx); cause != nil {
 		return v, cause
 	}
-	v.OK = found == nil
-	if v.OK {
-		v.Speed, err = speeds(ctx, p, d.Kind, raw)
-		return v, err
+	if failed != nil {
+		return v, fmt.Errorf("while the end of its process was checked: %w", failed)
 	}
-	for _, e := range leaves(found) {
-		b := violation{Error: e.Error()}
-		if rules := rltest.Broken(e); len(rules) > 0 {
-			b.Rule = rules[0]
+	v.add(found, "")
+	for _, fault := range faults {
+		var end *plugin.EndFault
+		if errors.As(fault, &end) {
+			v.Violations = append(v.Violations, violation{Rule: rltest.Rule(end.Rule), Error: fault.Error()})
 		}
-		v.Violations = append(v.Violations, b)
 	}
-	return v, nil
+	v.OK = len(v.Violations) == 0
+	if v.OK && !o.noSpeed {
+		said("its speed")
+		v.Speed, err = speeds(ctx, p, d.Kind, raw, o.lanes)
+	}
+	return v, err
 }
 
-// leaves returns the errors that were joined, each with what was said around it.
-func leaves(err error) []error {
-	if err == nil {
-		return nil
-	}
+// add takes over the rules that an error says are broken. A rule that is broken for the
+// same reason on several environments is one violation.
+func (v *verdict) add(err error, spec string) {
 	switch e := err.(type) {
+	case nil:
 	case interface{ Unwrap() []error }:
-		var out []error
 		for _, inner := range e.Unwrap() {
-			out = append(out, leaves(inner)...)
+			v.add(inner, spec)
 		}
-		return out
-	case *rltest.Violation:
-		return []error{e}
+	case *rltest.SpecError:
+		v.add(e.Err, e.Spec)
+	default:
+		b := violation{Error: err.Error()}
+		if rules := rltest.Broken(err); len(rules) > 0 {
+			b.Rule = rules[0]
+		}
+		cause, _, _ := strings.Cut(b.Error, "\n") // standard error follows
+		i := slices.IndexFunc(v.Violations, func(old violation) bool {
+			known, _, _ := strings.Cut(old.Error, "\n")
+			return old.Rule == b.Rule && known == cause
+		})
+		if i < 0 {
+			i = len(v.Violations)
+			v.Violations = append(v.Violations, b)
+		}
+		if spec != "" {
+			v.Violations[i].Specs = append(v.Violations[i].Specs, spec)
+		}
 	}
-	inner := errors.Unwrap(err)
-	parts := leaves(inner)
-	if len(parts) < 2 {
-		return []error{err}
+}
+
+// stages tells people what is checked, if that takes long.
+type stages struct {
+	w     io.Writer
+	begin time.Time
+	said  time.Time
+	wide  int // columns of the terminal; 0 if there is none
+}
+
+func newStages(w io.Writer) *stages { return &stages{w: w, begin: time.Now(), wide: cli.Width(w)} }
+
+// next tells a stage: at once on a terminal, in the place of the one before; elsewhere
+// in a line of its own, every ten seconds at most.
+func (s *stages) next(what string) {
+	switch now := time.Now(); {
+	case s.wide > 0:
+		fmt.Fprintf(s.w, "\r\x1b[Kchecking %.*s", max(0, s.wide-10), what)
+	case now.Sub(s.begin) > 10*time.Second && now.Sub(s.said) > 10*time.Second:
+		fmt.Fprintf(s.w, "rlrun: checking %s, %s so far\n", what, cli.Clock(now.Sub(s.begin)))
+		s.said = now
 	}
-	prefix := err.Error()[:max(0, len(err.Error())-len(inner.Error()))]
-	out := make([]error, len(parts))
-	for i, part := range parts {
-		out[i] = fmt.Errorf("%s%w", prefix, part)
+}
+
+func (s *stages) end() {
+	if s.wide > 0 {
+		fmt.Fprint(s.w, "\r\x1b[K")
 	}
-	return out
 }

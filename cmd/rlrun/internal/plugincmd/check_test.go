@@ -1,15 +1,19 @@
 package plugincmd
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
 
@@ -40,7 +44,7 @@ func TestCheckTellsEveryBrokenRule(t *testing.T) {
 		Open:        func(json.RawMessage, int) (vector.Environment, error) { return poor{}, nil },
 	}
 	a := &host.App{Bundled: []vector.Plugin{p}, Log: "off"}
-	v, err := check(a, t.Context(), experiment.Component{Plugin: "poor"}, nil)
+	v, err := check(a, t.Context(), experiment.Component{Plugin: "poor"}, checkOptions{lanes: 16}, func(string) {})
 	if err != nil || v.OK {
 		t.Fatalf("%+v, %v", v, err)
 	}
@@ -56,21 +60,38 @@ func TestCheckTellsEveryBrokenRule(t *testing.T) {
 	}
 }
 
-func TestLeaves(t *testing.T) {
-	a, b, c := errors.New("a"), errors.New("b"), errors.New("c")
-	var got []string
-	for _, e := range leaves(errors.Join(a, &wrapped{"on x: ", errors.Join(b, c)})) {
-		got = append(got, e.Error())
+// A rule that is broken for one reason on several environments is told once.
+func TestOneCauseOnce(t *testing.T) {
+	why := func(spec, text string) error {
+		return &rltest.SpecError{Spec: spec, Err: errors.Join(&rltest.Violation{Rule: rltest.RoundTrips, Err: errors.New(text)})}
 	}
-	if strings.Join(got, "|") != "a|on x: b|on x: c" {
+	var v verdict
+	v.add(errors.Join(why("a", "no pickle\n\ttraceback 1"), why("b", "no pickle\n\ttraceback 2"), why("c", "another reason")), "")
+	v.add(&rltest.Violation{Rule: rltest.Works, Err: errors.New("no")}, "")
+	var got []string
+	for _, b := range v.Violations {
+		got = append(got, b.String())
+	}
+	want := []string{
+		"on a and 1 other environment: save-and-load-round-trips: no pickle\n\ttraceback 1",
+		"on c: save-and-load-round-trips: another reason",
+		"works: no",
+	}
+	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }
 
-type wrapped struct {
-	prefix string
-	err    error
+// Progress has a line of its own where there is no terminal, and none if the check is fast.
+func TestStages(t *testing.T) {
+	var b bytes.Buffer
+	s := newStages(&b)
+	s.next("models")
+	s.begin = s.begin.Add(-time.Minute)
+	s.next("pictures")
+	s.next("rollouts")
+	s.end()
+	if !strings.HasPrefix(b.String(), "rlrun: checking pictures, ") || strings.Count(b.String(), "\n") != 1 {
+		t.Errorf("got %q", b.String())
+	}
 }
-
-func (w *wrapped) Error() string { return w.prefix + w.err.Error() }
-func (w *wrapped) Unwrap() error { return w.err }

@@ -1,0 +1,194 @@
+package plugin
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/plugin/internal/socketdir"
+	"github.com/rlrun/rlrun/framework/plugin/internal/subprocess"
+	"github.com/rlrun/rlrun/framework/plugin/internal/wire"
+)
+
+// The rules of how a plugin's process ends, docs/protocol.md#the-end.
+const (
+	IgnoresInterrupts  = "ignores-interrupts"   // an interrupt of the terminal is the host's to handle
+	EndsWhenTold       = "ends-when-told"       // Shutdown ends the process in good order
+	EndsWithConnection = "ends-with-connection" // so does the end of its last connection
+	EndsWithParent     = "ends-with-parent"     // so does that of its parent, also before a host has connected
+)
+
+// EndFault is a broken rule of how a process ends.
+type EndFault struct {
+	Rule string
+	Err  error
+}
+
+// Error names the rule.
+func (f *EndFault) Error() string { return f.Rule + ": " + f.Err.Error() }
+
+// Unwrap returns how the rule was broken.
+func (f *EndFault) Unwrap() error { return f.Err }
+
+// patience is how long a process may live on when it should have ended. The protocol
+// asks it to look twice a second.
+const patience = 5 * time.Second
+
+// CheckEnds starts a plugin's process several times and checks how it ends. The faults
+// are *EndFault values. err says that the check itself failed. On systems without
+// signals it checks nothing.
+func CheckEnds(ctx context.Context, o LaunchOptions) (faults []error, err error) {
+	if runtime.GOOS == "windows" {
+		return nil, nil
+	}
+	o = o.withDefaults()
+	for _, check := range []struct {
+		rule string
+		try  func(context.Context, LaunchOptions) (error, error)
+	}{{IgnoresInterrupts, ignoresInterrupts}, {EndsWhenTold, endsWhenTold}, {EndsWithConnection, endsWithConnection}, {EndsWithParent, endsWithParent}} {
+		fault, err := check.try(ctx, o)
+		if err != nil {
+			return faults, err
+		}
+		if fault != nil {
+			faults = append(faults, &EndFault{check.rule, fault})
+		}
+	}
+	return faults, nil
+}
+
+func ignoresInterrupts(ctx context.Context, o LaunchOptions) (fault, err error) {
+	p, err := Launch(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	process, err := os.FindProcess(p.Pid())
+	if err == nil {
+		err = process.Signal(os.Interrupt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-p.sub.Done():
+		return fmt.Errorf("an interrupt (SIGINT) ended it (%s): ignore the signal, the host handles it", p.sub.Ending()), nil
+	case <-time.After(time.Second / 2):
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if _, err := p.describe(ctx); err != nil {
+		return fmt.Errorf("after an interrupt (SIGINT) it does not answer: %w", err), nil
+	}
+	return nil, nil
+}
+
+func endsWhenTold(ctx context.Context, o LaunchOptions) (fault, err error) {
+	o.CloseTimeout = patience
+	p, err := Launch(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	if err := p.Close(); err != nil {
+		return nil, err
+	}
+	// go-plugin kills after 2 s what has not ended.
+	if took := time.Since(begin); p.sub.Killed() || took > 2*time.Second {
+		return fmt.Errorf("plugin.GRPCController/Shutdown did not end it within 2 s: it was killed"), nil
+	}
+	return nil, nil
+}
+
+func endsWithConnection(ctx context.Context, o LaunchOptions) (fault, err error) {
+	p, err := Launch(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	if err := p.hangUp(); err != nil {
+		return nil, err
+	}
+	select {
+	case <-p.sub.Done():
+		return nil, nil
+	case <-time.After(patience):
+		return fmt.Errorf("it lives on %v after its only connection ended: end the process when the last connection does", patience), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// endsWithParent starts the process under a shell that is killed before anybody has
+// connected.
+func endsWithParent(ctx context.Context, o LaunchOptions) (fault, err error) {
+	folder, err := socketdir.Make()
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Remove()
+	_, certificate, err := clientTLS()
+	if err != nil {
+		return nil, err
+	}
+	cookie := wire.Handshake()
+	shell := exec.Command("/bin/sh", append([]string{"-c", `"$@" & echo "rlrun $!"; wait`, "sh", o.Command}, o.Args...)...)
+	shell.Env = slices.Concat(inherited(os.Environ()), o.Env, []string{certificate, cookie.MagicCookieKey + "=" + cookie.MagicCookieValue,
+		"PLUGIN_PROTOCOL_VERSIONS=" + strconv.Itoa(ProtocolVersion), "PLUGIN_UNIX_SOCKET_DIR=" + folder.Path})
+	out, err := shell.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := shell.Start(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		_ = shell.Process.Kill()
+		_ = out.Close() // Wait would wait for the plugin
+		_ = shell.Wait()
+	}()
+	pid, ready := 0, make(chan struct{})
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	go func() {
+		defer close(ready)
+		for lines.Scan() {
+			if number, ok := strings.CutPrefix(lines.Text(), "rlrun "); ok && pid == 0 {
+				pid, _ = strconv.Atoi(number)
+			}
+			if strings.Contains(lines.Text(), "|unix|") {
+				return
+			}
+		}
+	}()
+	select {
+	case <-ready:
+	case <-time.After(o.StartTimeout):
+		return nil, fmt.Errorf("%w within %v of its start under a shell", ErrTimeout, o.StartTimeout)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if pid == 0 {
+		return nil, errors.New("the plugin's process did not start under a shell")
+	}
+	if err := shell.Process.Kill(); err != nil {
+		return nil, err
+	}
+	for deadline := time.Now().Add(patience); subprocess.Alive(pid); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			if process, err := os.FindProcess(pid); err == nil {
+				_ = process.Kill()
+			}
+			return fmt.Errorf("it lives on %v after its parent was killed: compare the parent's process id with that at the start twice a second, and end when it changes; a script that starts the plugin should do so by exec", patience), nil
+		}
+	}
+	return nil, nil
+}

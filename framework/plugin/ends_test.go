@@ -1,0 +1,49 @@
+package plugin_test
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/plugin"
+)
+
+// The SDK's processes end as the protocol says. A shell that goes on after the plugin
+// that it started does not, nor does a program that an interrupt ends.
+func TestCheckEnds(t *testing.T) {
+	if !isDir("/proc/self") {
+		t.Skip("needs a system with signals and a shell")
+	}
+	for _, tt := range []struct {
+		name    string
+		command []string
+		broken  []string
+	}{
+		{"good", []string{os.Args[0], "serve-environment"}, nil},
+		{"interrupted", []string{os.Args[0], "serve-interruptibly"}, []string{plugin.IgnoresInterrupts}},
+		{"a shell that goes on", []string{"/bin/sh", "-c", `trap "" INT; "$0" serve-environment; sleep 60`, os.Args[0]},
+			[]string{plugin.EndsWhenTold, plugin.EndsWithConnection, plugin.EndsWithParent}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if testing.Short() && len(tt.broken) > 1 {
+				t.Skip("waits for processes that do not end")
+			}
+			t.Parallel()
+			faults, err := plugin.CheckEnds(t.Context(), plugin.LaunchOptions{Command: tt.command[0], Args: tt.command[1:]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var broken []string
+			for _, fault := range faults {
+				var end *plugin.EndFault
+				if errors.As(fault, &end) {
+					broken = append(broken, end.Rule)
+				}
+			}
+			if !slices.Equal(broken, tt.broken) {
+				t.Errorf("broken are %v, want %v: %v", broken, tt.broken, faults)
+			}
+		})
+	}
+}

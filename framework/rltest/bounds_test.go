@@ -1,0 +1,82 @@
+package rltest
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+// A fast plugin is compared in full. A slow one less, but never below what the rules
+// need.
+func TestSizeFitsTime(t *testing.T) {
+	full := Bounds{}.size()
+	for _, tt := range []struct {
+		name              string
+		limit, open, call time.Duration
+		calls, steps      int
+	}{
+		{"no limit", 0, time.Second, time.Second, calls, maxSteps},
+		{"fast", time.Minute, time.Millisecond, time.Microsecond, calls, maxSteps},
+		{"slow", time.Minute, 0, 25 * time.Millisecond, 50, 1200},
+		{"very slow", time.Minute, 0, time.Second, fewest, fewestEnds},
+		{"slow to open", time.Minute, time.Minute, time.Millisecond, fewest, fewestEnds},
+	} {
+		got := full.fit(tt.limit, tt.open, tt.call, environmentComparisons)
+		if got.calls != tt.calls || got.steps != tt.steps {
+			t.Errorf("%s: %+v, want %d calls and %d steps", tt.name, got, tt.calls, tt.steps)
+		}
+	}
+	if got := (Bounds{Lanes: 4}).size(); got.many != 4 {
+		t.Errorf("at most 4 lanes: %d", got.many)
+	}
+}
+
+// counted is an environment that counts steps.
+type counted struct {
+	steps *int
+	at    int64
+}
+
+func (c *counted) Spec() framework.Spec {
+	return framework.Spec{ID: "test/counted@1", Observation: space.Discrete{N: 9}, Action: space.Discrete{N: 2}, RewardHigh: 1}
+}
+
+func (c *counted) Reset(context.Context, uint64) (space.Value, error) {
+	c.at = 0
+	return space.Value{}, nil
+}
+
+func (c *counted) Step(_ context.Context, a space.Value) (framework.TimeStep, error) {
+	*c.steps++
+	c.at++
+	return framework.TimeStep{Observation: space.Value{Int: c.at}, Terminated: c.at == 8}, nil
+}
+
+// Less time makes fewer steps; every rule is tried all the same.
+func TestBoundsOfTime(t *testing.T) {
+	made := map[time.Duration]int{}
+	for _, limit := range []time.Duration{0, time.Nanosecond} {
+		steps, stages := 0, 0
+		p := &vector.EnvironmentPlugin{
+			Description: vector.Description{ID: "test/counted@1", Kind: vector.KindEnvironment, Doc: "Counts.", Params: []byte("{}")},
+			Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
+				return vector.Vectorize(func() (framework.Environment, error) { return &counted{steps: &steps}, nil }, lanes)
+			},
+		}
+		b := Bounds{Time: limit, Progress: func(string) { stages++ }}
+		if err := b.CheckPlugin(t.Context(), p, nil); err != nil {
+			t.Error(err)
+		}
+		if made[limit] = steps; stages < 5 {
+			t.Errorf("%d stages were told", stages)
+		}
+	}
+	if made[time.Nanosecond] > made[0]/2 {
+		t.Errorf("steps by limit: %v", made)
+	}
+}
