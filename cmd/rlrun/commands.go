@@ -10,6 +10,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/mdpcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/plugincmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/runcmd"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/servecmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/statuscmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/submitcmd"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/thresholdcmd"
@@ -35,6 +36,7 @@ var commands = []struct {
 	{"experiments", statuscmd.New, false},
 	{"experiments", compactcmd.New, true},
 	{"experiments", comparecmd.New, false},
+	{"experiments", servecmd.New, true},
 	{"experiments", exportcmd.New, false},
 	{"questions", thresholdcmd.New, false},
 	{"questions", mdpcmd.New, false},

@@ -175,6 +175,17 @@ func (p *Plan) Decide(dir string) ([]compare.Progress, error) {
 	return progress, err
 }
 
+// Needed returns the number of runs that each agent still needs in an environment, by
+// label, where a test stops the experiment that dir holds. It is 0 where all is decided.
+// Nil if all runs are made.
+func (p *Plan) Needed(dir string) (map[result.Key]int, error) {
+	progress, err := p.Decide(dir)
+	if err != nil || progress == nil {
+		return nil, err
+	}
+	return p.Sequential().Needed(progress), nil
+}
+
 // decide returns also which runs have a record.
 func (p *Plan) decide(dir string, s *compare.Sequential) ([]compare.Progress, map[result.Key]bool, error) {
 	meta := p.Meta()

@@ -173,16 +173,16 @@ func (reportOutput) Doc() string {
 }
 
 func (reportOutput) Write(r *Results) (files []string, err error) {
-	page, err := r.Page()
+	page, err := r.Page(true)
 	if err != nil {
 		return nil, err
 	}
 	return []string{ReportFile}, r.write(ReportFile, func(w io.Writer) error { return report.WriteHTML(w, r.Summary, page) })
 }
 
-// Page returns what the report page shows besides the summary. Agents are compared as
-// the config says, or else by their reward with the first one.
-func (r *Results) Page() (report.Page, error) {
+// Page returns what the report page shows besides the summary. If compared is true,
+// agents are compared as the config says, or else by their reward with the first one.
+func (r *Results) Page(compared bool) (report.Page, error) {
 	page := report.Page{Smooth: r.Plan.Config.Report.Smooth, Metrics: r.Plan.Config.Report.Metrics, Sweeps: r.Plan.sweeps()}
 	var err error
 	if page.Config, err = r.text(configFile); err != nil {
@@ -191,7 +191,7 @@ func (r *Results) Page() (report.Page, error) {
 	if page.Provenance, err = r.text(provenanceFile); err != nil {
 		return page, err
 	}
-	if len(r.Summary.Meta.Agents) > 1 {
+	if compared && len(r.Summary.Meta.Agents) > 1 {
 		found, err := r.Compare()
 		if err != nil && r.Plan.Config.Compare == nil {
 			return page, nil // as of runs without rewards

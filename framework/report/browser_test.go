@@ -5,58 +5,19 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/report/reporttest"
 	"github.com/rlrun/rlrun/framework/result"
 )
-
-// browser starts Chromium, and skips the test where there is none. Errors of the page's
-// scripts and requests to anywhere fail the test.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("no chromium on the path")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))
-	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel := chromedp.NewContext(allocator)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
-	t.Cleanup(cancel)
-	chromedp.ListenTarget(ctx, func(ev any) {
-		switch ev := ev.(type) {
-		case *runtime.EventExceptionThrown:
-			t.Errorf("the page's script failed: %s", ev.ExceptionDetails.Error())
-		case *network.EventRequestWillBeSent:
-			if url := ev.Request.URL; !strings.HasPrefix(url, "file:") && !strings.HasPrefix(url, "data:") && !strings.HasPrefix(url, "blob:") {
-				t.Errorf("the page asked for %s", url)
-			}
-		}
-	})
-	return ctx
-}
 
 // open shows a page of a summary at a width, light or dark.
 func open(t *testing.T, ctx context.Context, s *result.Summary, p Page, width int64, theme string) {
@@ -65,7 +26,7 @@ func open(t *testing.T, ctx context.Context, s *result.Summary, p Page, width in
 	if err := os.WriteFile(file, []byte(page(t, s, p)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := chromedp.Run(ctx, network.Enable(), chromedp.EmulateViewport(width, 900),
+	err := chromedp.Run(ctx, chromedp.EmulateViewport(width, 900),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
 		chromedp.Navigate("file://"+file), chromedp.WaitVisible("#scores figure svg"))
 	if err != nil {
@@ -111,7 +72,7 @@ func swept(t *testing.T) (*result.Summary, Page) {
 // The page fits its window, wide and narrow, light and dark: nothing is wider than the
 // page, and every figure has a drawing whose texts are inside it.
 func TestPageInABrowser(t *testing.T) {
-	ctx := browser(t)
+	ctx := reporttest.Browser(t)
 	s, p := swept(t)
 	for _, width := range []int64{1400, 400} {
 		for _, theme := range []string{"light", "dark"} {
@@ -142,7 +103,7 @@ func TestPageInABrowser(t *testing.T) {
 
 // What a reader can do: choose a metric, search, sort, filter, point at a line, save.
 func TestPageAnswers(t *testing.T) {
-	ctx := browser(t)
+	ctx := reporttest.Browser(t)
 	s, p := swept(t)
 	open(t, ctx, s, p, 1400, "light")
 	if got := evaluate[string](t, ctx, `document.querySelector("#metric").selectedOptions[0].text`); got != "Regret" {
@@ -220,7 +181,7 @@ func TestPageAnswers(t *testing.T) {
 // A page of 1,000 agents in 10 environments opens: it draws only what is in view. The
 // time is printed, not tested.
 func TestPageOfAThousandAgents(t *testing.T) {
-	ctx := browser(t)
+	ctx := reporttest.Browser(t)
 	var labels []string
 	for i := range 1000 {
 		labels = append(labels, fmt.Sprintf("agent %d", i))

@@ -66,14 +66,11 @@ func WriteHTML(w io.Writer, s *result.Summary, page Page) error {
 	if page.Command == "" {
 		page.Command = "rlrun run experiment.yaml --out again"
 	}
-	var data any = newPageData(s, page)
+	var data any
 	if page.Live {
-		data = struct {
-			Live    bool     `json:"live"`
-			Token   string   `json:"token"`
-			Others  []string `json:"others"`
-			Current int      `json:"current"`
-		}{true, page.Token, page.Others, page.Current}
+		data = served{true, page.Token, page.Current, len(s.Rows) == 0}
+	} else {
+		data = newPageData(s, page)
 	}
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -104,6 +101,14 @@ func WriteHTML(w io.Writer, s *result.Summary, page Page) error {
 	}
 	_, err = buf.WriteTo(w)
 	return err
+}
+
+// served tells the script of a live page where its data are.
+type served struct {
+	Live    bool   `json:"live"`
+	Token   string `json:"token"`
+	Current int    `json:"current"`
+	Empty   bool   `json:"empty"` // there was no record yet
 }
 
 // licensed puts the licence of a library in the place of its first line, which only

@@ -96,16 +96,20 @@ func render(s *Summary, env string, ms []Metric) string {
 		return column{header, func(agent string) string { return strconv.Itoa(of(s.Count(env, agent))) }}
 	}
 	cols = append(cols, count("runs", func(c *Count) int { return c.OK }))
-	failed, missing := 0, 0
+	failed, missing, unneeded := 0, 0, 0
 	for _, agent := range s.Meta.Agents {
 		failed += s.Count(env, agent).Failed
 		missing += s.Count(env, agent).Missing
+		unneeded += s.Count(env, agent).NotNeeded
 	}
 	if failed > 0 {
 		cols = append(cols, count("failed", func(c *Count) int { return c.Failed }))
 	}
 	if missing > 0 {
 		cols = append(cols, count("missing", func(c *Count) int { return c.Missing }))
+	}
+	if unneeded > 0 {
+		cols = append(cols, count("not needed", func(c *Count) int { return c.NotNeeded }))
 	}
 	for _, m := range ms {
 		cols = append(cols, column{s.Meta.Define(m).Title, func(agent string) string {

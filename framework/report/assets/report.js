@@ -448,14 +448,20 @@
   }
 
   // ---- tables
+  const tables = new Map();
   // columns: {title, value(row), show(row), text}. filters: {label, options, test(row, chosen)}.
   function table(host, { columns, rows, caption, name, filters = [] }) {
     const page = 50;
-    let limit = page, by = -1, up = true, current = rows;
+    let current = rows;
+    // What the reader chose holds when there is more to show.
+    const chosen = tables.get(name) ?? { limit: page, by: -1, up: true, values: [] };
+    tables.set(name, chosen);
+    let { limit, by, up } = chosen;
     const tools = make("div", { className: "tools" });
-    const selects = filters.map((f) => {
+    const selects = filters.map((f, i) => {
       const s = make("select", {}, new Option("all", ""), ...f.options.map((o) => new Option(o.title, o.value)));
-      s.addEventListener("change", fill);
+      if (chosen.values[i] != null) s.value = chosen.values[i];
+      s.addEventListener("change", () => { chosen.values[i] = s.value; limit = page; fill(); });
       tools.append(make("label", {}, f.label + " ", s));
       return s;
     });
@@ -465,7 +471,7 @@
     const body = make("tbody"), more = make("button", { type: "button" });
     const heads = columns.map((c, i) => {
       const b = make("button", { type: "button", textContent: c.title });
-      b.addEventListener("click", () => { up = by === i ? !up : true; by = i; fill(); });
+      b.addEventListener("click", () => { up = by === i ? !up : true; by = i; limit = page; fill(); });
       const th = make("th", { scope: "col", className: c.text ? "text" : "" }, b);
       return th;
     });
@@ -474,7 +480,6 @@
     more.addEventListener("click", () => { limit += 4 * page; draw(); });
     host.replaceChildren(tools, box, more);
     function fill() {
-      limit = page;
       current = rows.filter((r) => filters.every((f, i) => !selects[i].value || f.test(r, selects[i].value)));
       heads.forEach((h, i) => h.setAttribute("aria-sort", i !== by ? "none" : up ? "ascending" : "descending"));
       if (by >= 0) {
@@ -489,6 +494,7 @@
       draw();
     }
     function draw() {
+      Object.assign(chosen, { limit, by, up });
       body.replaceChildren(...current.slice(0, limit).map((r) => make("tr", {}, ...columns.map((c, i) => {
         const td = make(i === 0 ? "th" : "td", { className: (c.text ? "text" : "") + (c.cls ? " " + c.cls(r) : "") }, ...[c.show ? c.show(r) : c.value(r)].flat());
         if (i === 0) td.scope = "row";
@@ -909,6 +915,7 @@
       const answer = await fetch(`api/state?${query}`, { cache: "no-store" });
       if (!answer.ok) throw new Error(await answer.text());
       const data = await answer.json();
+      if (embedded.empty && data.metrics.length) { location.reload(); return; } // for the texts of metrics
       load(data);
       say(data.unfinished ? "running" : "finished", data.unfinished);
     } catch (err) {

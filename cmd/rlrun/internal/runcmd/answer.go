@@ -65,7 +65,7 @@ func (a *answer) show(cmd *cobra.Command, r *experiment.Results) error {
 		if t.GivenUp > 0 {
 			givenUp = fmt.Sprintf(" (%d of them were given up and not made)", t.GivenUp)
 		}
-		return fmt.Errorf("%d of %d runs failed%s, the first (run %d of %s in %s): %s", t.Failed, t.OK+t.Failed+t.Missing, givenUp, f.Run, f.Agent, f.Environment, f.Error)
+		return fmt.Errorf("%d of %d runs failed%s, the first (run %d of %s in %s): %s", t.Failed, t.OK+t.Failed+t.Missing+t.NotNeeded, givenUp, f.Run, f.Agent, f.Environment, f.Error)
 	}
 	return nil
 }
@@ -130,6 +130,7 @@ func totals(s *result.Summary) (t result.Count) {
 		t.OK += c.OK
 		t.Failed += c.Failed
 		t.Missing += c.Missing
+		t.NotNeeded += c.NotNeeded
 		t.GivenUp += c.GivenUp
 	}
 	return t
@@ -143,6 +144,7 @@ type outcome struct {
 	OK          int              `json:"ok"`
 	Failed      int              `json:"failed"`
 	Missing     int              `json:"missing"`
+	NotNeeded   int              `json:"not_needed,omitempty"`
 	GivenUp     int              `json:"given_up,omitempty"`
 	Reused      *int             `json:"reused,omitempty"`
 	Seconds     *float64         `json:"seconds,omitempty"`
@@ -173,6 +175,8 @@ const outcomeKeys = `
   runs, ok, failed, missing   planned, and how they ended
   given_up             of failed, those that were not made because runs before them
                        failed alike (limits.give_up); absent if there are none
+  not_needed           planned, and not needed as compare.until has decided; absent
+                       if 0
   mixed                which programs differ between runs, after --mixed; otherwise
                        absent
   notices              sentences about what was skipped or left out; absent if
@@ -193,8 +197,8 @@ const outcomeKeys = `
 func (a *answer) outcome(r *experiment.Results) outcome {
 	t := totals(r.Summary)
 	out := outcome{
-		Name: r.Summary.Meta.Name, Output: r.Dir, Runs: t.OK + t.Failed + t.Missing,
-		OK: t.OK, Failed: t.Failed, Missing: t.Missing, GivenUp: t.GivenUp, Mixed: r.Summary.Mixed, Notices: r.Summary.Notices, Skipped: r.Summary.Meta.Skipped, Files: r.Files,
+		Name: r.Summary.Meta.Name, Output: r.Dir, Runs: t.OK + t.Failed + t.Missing + t.NotNeeded,
+		OK: t.OK, Failed: t.Failed, Missing: t.Missing, NotNeeded: t.NotNeeded, GivenUp: t.GivenUp, Mixed: r.Summary.Mixed, Notices: r.Summary.Notices, Skipped: r.Summary.Meta.Skipped, Files: r.Files,
 		Summary: append([]result.Row{}, r.Summary.Rows...), Failures: append([]result.Failure{}, r.Summary.Failures...),
 	}
 	if a.reused != nil {

@@ -44,6 +44,8 @@ clocks of their machines.
   cells                environment, agent, runs, ok, failed, missing
   given_up             of failed, those that were not made because runs before them
                        failed alike (limits.give_up); also in cells; absent if 0
+  not_needed           runs that compare.until does not need, as their comparisons are
+                       decided; also in cells; absent if 0
   shards               shard, of, runs, ok, failed, missing, and of what the shard
                        reported: state (running, stopped, done; absent if it has
                        not begun), steps_per_second, seconds, seconds_left,
@@ -95,16 +97,17 @@ func pause(ctx context.Context) error {
 
 // status is the answer.
 type status struct {
-	Output   string           `json:"output"`
-	Runs     int              `json:"runs"`
-	OK       int              `json:"ok"`
-	Failed   int              `json:"failed"`
-	Missing  int              `json:"missing"`
-	GivenUp  int              `json:"given_up,omitempty"`
-	Cells    []cell           `json:"cells"`
-	Shards   []shard          `json:"shards"`
-	Failures []result.Failure `json:"failures"`
-	Notices  []string         `json:"notices,omitempty"`
+	Output    string           `json:"output"`
+	Runs      int              `json:"runs"`
+	OK        int              `json:"ok"`
+	Failed    int              `json:"failed"`
+	Missing   int              `json:"missing"`
+	NotNeeded int              `json:"not_needed,omitempty"`
+	GivenUp   int              `json:"given_up,omitempty"`
+	Cells     []cell           `json:"cells"`
+	Shards    []shard          `json:"shards"`
+	Failures  []result.Failure `json:"failures"`
+	Notices   []string         `json:"notices,omitempty"`
 }
 
 type cell struct {
@@ -114,6 +117,7 @@ type cell struct {
 	OK          int    `json:"ok"`
 	Failed      int    `json:"failed"`
 	Missing     int    `json:"missing"`
+	NotNeeded   int    `json:"not_needed,omitempty"`
 	GivenUp     int    `json:"given_up,omitempty"`
 }
 
@@ -187,9 +191,17 @@ func (s *status) count(plan *experiment.Plan, runs *result.Runs) error {
 			}
 		}
 	}
+	needed, err := plan.Needed(s.Output)
+	if err != nil {
+		return err
+	}
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		c.Missing = c.Runs - c.OK - c.Failed
+		if needed != nil && needed[result.Key{Environment: c.Environment, Agent: c.Agent}] == 0 {
+			c.Missing, c.NotNeeded = 0, c.Missing
+		}
+		s.NotNeeded += c.NotNeeded
 		s.Runs, s.OK, s.Failed, s.Missing = s.Runs+c.Runs, s.OK+c.OK, s.Failed+c.Failed, s.Missing+c.Missing
 		s.GivenUp += c.GivenUp
 	}
@@ -231,8 +243,15 @@ const mostShards = 20
 
 func (s *status) print(w io.Writer) error {
 	rows := [][]string{{"environment", "agent", "ok", "failed", "missing"}}
+	if s.NotNeeded > 0 {
+		rows[0] = append(rows[0], "not needed")
+	}
 	for _, c := range s.Cells {
-		rows = append(rows, []string{c.Environment, c.Agent, fmt.Sprint(c.OK), fmt.Sprint(c.Failed), fmt.Sprint(c.Missing)})
+		row := []string{c.Environment, c.Agent, fmt.Sprint(c.OK), fmt.Sprint(c.Failed), fmt.Sprint(c.Missing)}
+		if s.NotNeeded > 0 {
+			row = append(row, fmt.Sprint(c.NotNeeded))
+		}
+		rows = append(rows, row)
 	}
 	fmt.Fprint(w, cli.Columns(rows))
 	if len(s.Shards) > 0 {
@@ -252,7 +271,11 @@ func (s *status) print(w io.Writer) error {
 	if s.GivenUp > 0 {
 		givenUp = fmt.Sprintf(" (%d of them given up)", s.GivenUp)
 	}
-	_, err := fmt.Fprintf(w, "\n%d of %d runs recorded, %d failed%s, %d missing\n", s.OK+s.Failed, s.Runs, s.Failed, givenUp, s.Missing)
+	unneeded := ""
+	if s.NotNeeded > 0 {
+		unneeded = fmt.Sprintf(", %d not needed", s.NotNeeded)
+	}
+	_, err := fmt.Fprintf(w, "\n%d of %d runs recorded, %d failed%s, %d missing%s\n", s.OK+s.Failed, s.Runs, s.Failed, givenUp, s.Missing, unneeded)
 	return err
 }
 

@@ -1,0 +1,165 @@
+// Package servecmd is the command rlrun serve.
+package servecmd
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+const help = `Show the report page of experiments while they run, here or on a cluster.
+
+DIR is an output directory of rlrun run, or a folder of such directories. The page is
+that of report.html, and follows the records: they are looked at every two seconds, by
+reading files alone, so that a directory that other machines share works as well. A
+running experiment is marked, and shows no verdicts before all runs are made, unless
+its config has compare: {until: decided}: to look early makes tests too sure.
+
+Only this machine can open the page. From another one, use a tunnel:
+
+  ssh -L 8080:localhost:8080 MACHINE
+
+With --addr 0.0.0.0:8080 other machines can open it, with the token in the address
+that is printed; the connection is not encrypted. Ctrl-C ends it.
+
+--json:
+  url                  where the page is, with its token
+  experiments          the output directories that it shows`
+
+// New returns the command rlrun serve.
+func New(*host.App) *cobra.Command {
+	var addr, token string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "serve DIR...",
+		Short: "Show the report page of experiments while they run",
+		Long:  help,
+		Example: `  rlrun serve results/quickstart
+  rlrun serve results --addr 127.0.0.1:9000`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, dirs []string) error {
+			if len(dirs) == 0 {
+				return cli.Usagef("%s needs an output directory (see %[1]s --help)", cmd.CommandPath())
+			}
+			return serve(cmd, dirs, addr, token, asJSON)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&addr, "addr", "127.0.0.1:8080", "listen at `HOST:PORT`; port 0 takes a free one")
+	fs.StringVar(&token, "token", "", "word that requests must carry (default none on this machine alone, else a random one)")
+	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func serve(cmd *cobra.Command, dirs []string, addr, token string, asJSON bool) error {
+	ctx := cmd.Context()
+	found, err := experiments(dirs)
+	if err != nil {
+		return err
+	}
+	name, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return cli.Usagef("--addr must be HOST:PORT, such as 127.0.0.1:8080, not %q", addr)
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("%w; choose another address with --addr, such as 127.0.0.1:0", cli.Cause(err))
+	}
+	local := loopback(name)
+	if token == "" && !local {
+		token = rand.Text()
+	}
+	s := newServer(ctx, found, token, local)
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		BaseContext: func(net.Listener) context.Context { return ctx }} // long answers end with the command
+	where := url.URL{Scheme: "http", Host: shownHost(listener.Addr(), name), Path: "/"}
+	if token != "" {
+		where.RawQuery = url.Values{"token": {token}}.Encode()
+	}
+	w := cmd.OutOrStdout()
+	if asJSON {
+		err = cli.WriteJSON(w, map[string]any{"url": where.String(), "experiments": found})
+	} else {
+		_, err = fmt.Fprintf(w, "Open %s  (Ctrl-C ends it)\n", &where)
+	}
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	stopped := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		grace, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		err := server.Shutdown(grace)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = server.Close()
+		}
+		stopped <- err
+	}()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-stopped
+}
+
+// experiments returns the output directories that dirs are or hold.
+func experiments(dirs []string) ([]string, error) {
+	var out []string
+	for _, dir := range dirs {
+		if has(dir) {
+			out = append(out, filepath.Clean(dir))
+			continue
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, cli.Usagef("%s: %v: name an output directory of rlrun run", dir, cli.Cause(err))
+		}
+		before := len(out)
+		for _, e := range entries {
+			if inside := filepath.Join(dir, e.Name()); has(inside) {
+				out = append(out, inside)
+			}
+		}
+		if len(out) == before {
+			return nil, cli.Usagef("%s holds no experiment.yaml, nor does a folder in it: name an output directory of rlrun run", dir)
+		}
+	}
+	return out, nil
+}
+
+func has(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, "experiment.yaml"))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// loopback tells whether a host is this machine alone.
+func loopback(name string) bool {
+	ip := net.ParseIP(name)
+	return name == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// shownHost is the address for people: a name of this machine in place of all
+// addresses.
+func shownHost(addr net.Addr, name string) string {
+	_, port, _ := net.SplitHostPort(addr.String())
+	if ip := net.ParseIP(name); name == "" || ip != nil && ip.IsUnspecified() {
+		name, _ = os.Hostname()
+	}
+	return net.JoinHostPort(name, port)
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/rlrun/rlrun/framework/report/reporttest"
+)
+
+const servedConfig = `
+name: served
+runs: 30
+steps: 50
+environments: [{name: arms, plugin: bernoulli-bandit, params: {arms: 2}}]
+agents:
+  - {name: greedy, plugin: bandit, params: {policy: {kind: epsilon-greedy, epsilon: 0}, belief: {kind: point, step: 0.1}}}
+  - {name: thompson, plugin: bandit, params: {policy: {kind: thompson}, belief: {kind: population, members: 4, step: 0.1}}}
+record: {points: 10}
+outputs: [csv]
+lanes: 5
+`
+
+// unfinished makes the output directory of an experiment of which one agent has no
+// records yet, and returns a function that adds these.
+func unfinished(t *testing.T) (dir string, finish func()) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "results")
+	file := filepath.Join(t.TempDir(), "exp.yaml")
+	if err := os.WriteFile(file, []byte(servedConfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	if status := run(context.Background(), []string{"run", file, "--out", dir, "--quiet"}, nil, io.Discard, &stderr); status != 0 {
+		t.Fatal(stderr.String())
+	}
+	late, err := filepath.Glob(filepath.Join(dir, "runs", "arms.thompson.*"))
+	if err != nil || len(late) == 0 {
+		t.Fatalf("no records of thompson: %v", err)
+	}
+	hidden := t.TempDir()
+	move := func(from, to string) {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range late {
+		move(name, filepath.Join(hidden, filepath.Base(name)))
+	}
+	return dir, func() {
+		for _, name := range late {
+			move(filepath.Join(hidden, filepath.Base(name)), name)
+		}
+	}
+}
+
+// served starts rlrun serve and returns its address. The test's end stops it, which
+// must take its status to 0.
+func served(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	out, in := io.Pipe()
+	var stderr bytes.Buffer
+	status := make(chan int, 1)
+	go func() {
+		status <- run(ctx, append([]string{"serve", "--json"}, args...), nil, in, &stderr)
+		_ = in.Close()
+	}()
+	t.Cleanup(func() {
+		stop()
+		if s := <-status; s != 0 {
+			t.Errorf("serve ended with status %d: %s", s, stderr.String())
+		}
+	})
+	var answer struct{ URL string }
+	decoder := json.NewDecoder(out)
+	if err := decoder.Decode(&answer); err != nil {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	return answer.URL
+}
+
+func get(t *testing.T, url, host string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if host != "" {
+		request.Host = host
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
+}
+
+// Who may see the page: on this machine alone, requests by a name of this machine;
+// elsewhere, those with the token.
+func TestServeRefuses(t *testing.T) {
+	dir, _ := unfinished(t)
+	url := served(t, dir, "--addr", "127.0.0.1:0")
+	for host, want := range map[string]int{"": 200, "localhost:9": 200, "[::1]:8080": 200, "evil.example": 403, "127.0.0.1.evil.example": 403} {
+		if status, body := get(t, url, host); status != want {
+			t.Errorf("Host %q: status %d, want %d: %s", host, status, want, body)
+		}
+	}
+	for _, path := range []string{"api/state?experiment=1", "api/state?experiment=-1", "api/state?experiment=x", "runs", "../experiment.yaml"} {
+		if status, _ := get(t, url+path, ""); status != 404 {
+			t.Errorf("%s: status %d, want 404", path, status)
+		}
+	}
+	if answer, err := http.Post(url, "text/plain", strings.NewReader("x")); err != nil || answer.StatusCode != 405 {
+		t.Errorf("POST: %v %v", answer, err)
+	}
+	with := served(t, dir, "--addr", "127.0.0.1:0", "--token", "sesame")
+	base, _, _ := strings.Cut(with, "?")
+	for query, want := range map[string]int{"": 403, "?token=": 403, "?token=sesam": 403, "?token=sesame2": 403, "?token=sesame": 200} {
+		for _, path := range []string{"", "api/state"} {
+			if status, _ := get(t, base+path+query, ""); status != want {
+				t.Errorf("%s%s: status %d, want %d", path, query, status, want)
+			}
+		}
+	}
+	if with != base+"?token=sesame" {
+		t.Errorf("the address is %s", with)
+	}
+}
+
+// An unfinished experiment shows no verdicts; what is served in the end is the report.
+func TestServeFollowsRecords(t *testing.T) {
+	dir, finish := unfinished(t)
+	url := served(t, dir, "--addr", "127.0.0.1:0")
+	type state struct {
+		Unfinished bool
+		Notices    []string
+		Comparison *struct{ Rows []any }
+	}
+	read := func() (s state) {
+		_, body := get(t, url+"api/state", "")
+		if err := json.Unmarshal([]byte(body), &s); err != nil {
+			t.Fatalf("%v: %s", err, body)
+		}
+		return s
+	}
+	if s := read(); !s.Unfinished || s.Comparison != nil || !strings.Contains(fmt.Sprint(s.Notices), "Incomplete: 30 of 60 runs") {
+		t.Errorf("before the end: %+v", s)
+	}
+	finish()
+	deadline := time.Now().Add(time.Minute)
+	s := read()
+	for s.Unfinished && time.Now().Before(deadline) {
+		time.Sleep(50 * time.Millisecond)
+		s = read()
+	}
+	if s.Unfinished || s.Comparison == nil || len(s.Comparison.Rows) != 1 {
+		t.Errorf("at the end: %+v", s)
+	}
+}
+
+// The page changes by itself when records come.
+func TestServeInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	dir, finish := unfinished(t)
+	url := served(t, dir, "--addr", "127.0.0.1:0", "--token", "sesame")
+	base, _, _ := strings.Cut(url, "?")
+	ctx := reporttest.Browser(t, base)
+	err := chromedp.Run(ctx, chromedp.EmulateViewport(1400, 900), chromedp.Navigate(url), chromedp.WaitVisible("#scores figure svg"),
+		chromedp.Poll(`document.querySelector("#live").textContent === "running"`, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish()
+	err = chromedp.Run(ctx, chromedp.Poll(`document.querySelector("#live").textContent === "finished" && document.querySelectorAll("#comparison-table tbody tr").length === 1`, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,63 @@
+// Package reporttest opens the report page in a real browser, for tests.
+package reporttest
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Browser starts Chromium for chromedp. It skips the test with -short, and where there
+// is no Chromium. An error of a page's script fails the test, and so does a request
+// that goes beyond files and the given addresses.
+func Browser(t *testing.T, addresses ...string) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("no chromium on the path")
+	}
+	addresses = append(addresses, "file:", "data:", "blob:", "about:")
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))
+	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx) // waits for the browser's end, so that its folder can go
+		cancel()
+	})
+	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(cancel)
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch event := event.(type) {
+		case *runtime.EventExceptionThrown:
+			t.Errorf("the page's script failed: %s", event.ExceptionDetails.Error())
+		case *network.EventRequestWillBeSent:
+			for _, a := range addresses {
+				if strings.HasPrefix(event.Request.URL, a) {
+					return
+				}
+			}
+			t.Errorf("the page asked for %s", event.Request.URL)
+		}
+	})
+	if err := chromedp.Run(ctx, network.Enable()); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
