@@ -27,6 +27,15 @@ type Transition struct {
 	Terminated, Truncated bool // see TimeStep
 }
 
+// GreedyAgent is an Agent that can act without exploring. Implementing it is optional.
+type GreedyAgent interface {
+	Agent
+	// SelectGreedyAction returns the action that the agent holds for best. It is
+	// called in place of SelectAction while the agent is evaluated; Update is not
+	// called then. Agents without it act in evaluation as SelectAction says.
+	SelectGreedyAction(ctx context.Context, observation space.Value) (space.Value, error)
+}
+
 // Optioner is an Agent whose exploration the host may decide. It names its options
 // and its beliefs about them. The host chooses, and the lane follows the chosen
 // policy until the next decision. VectorizeAgent makes an OptionAgent of it.
@@ -58,8 +67,9 @@ type Policy func(ctx context.Context, observation space.Value) (space.Value, err
 // that is also a Loader has the capability "checkpoint".
 type Saver interface {
 	// Save returns everything that the agent's behaviour depends on, with its
-	// random streams. It is not called while an Optioner follows an option: the
-	// state of an option is known to the agent's program alone.
+	// random streams. An option that an Optioner follows is not part of it: how it
+	// is followed is known to the agent's program alone. So the agent that loads it
+	// goes on with an episode, or with a decision of the host.
 	Save(ctx context.Context) ([]byte, error)
 }
 

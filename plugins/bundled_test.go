@@ -188,8 +188,7 @@ func TestSingleLanes(t *testing.T) {
 				if e.Abilities().PlayLane == nil {
 					t.Errorf("%s cannot be stepped by single lanes", env.name)
 				}
-				// random is an agent as authors write them, one copy at a time.
-				if a.Abilities().Lane == nil && d.ID != "rlrun/random@1" {
+				if a.Abilities().Lane == nil {
 					t.Errorf("%s, host %d, cannot be stepped by single lanes", d.ID, k)
 				}
 				single, together := play(e, a), play(vector.WithAbilities(e, vector.EnvironmentAbilities{Models: e.Abilities().Models}), open())

@@ -10,8 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework"
+
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -231,15 +234,126 @@ func TestAgentsGoOnFromAState(t *testing.T) {
 	}
 }
 
+// hosted is an agent whose exploration the host decides.
+func hosted(p vector.Plugin, c explore.Config) vector.Plugin {
+	return &vector.AgentPlugin{Open: func(params json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
+		a, err := p.OpenAgent(context.Background(), params, spec, lanes)
+		if err != nil {
+			return nil, err
+		}
+		return explore.New(context.Background(), a.Abilities().Options, spec, lanes, c)
+	}}
+}
+
+// Agents whose exploration the host decides go on from a state, too: within a window,
+// with an estimate under way, with either estimator.
+func TestHostedAgentsGoOnFromAState(t *testing.T) {
+	gamma := options.DeciderConfig{Horizon: bandit.Discounted(0.9)}
+	counts := explore.Config{Decider: gamma, Log: 10}
+	series := explore.Config{Decider: gamma, Estimator: explore.Autocorrelation, Log: 3}
+	drawn := explore.Config{Decider: options.DeciderConfig{Rule: options.RuleStochastic, Horizon: bandit.Discounted(0.9)}, Commitment: options.CommitmentConfig{Fixed: 7}}
+	for _, tt := range []struct {
+		agent, params string
+		configs       []explore.Config
+	}{
+		{"bootstrap-q", ``, []explore.Config{counts, series, drawn}},
+		{"bootstrap-model", `{"members":3}`, []explore.Config{counts}},
+		{"bootstrap-linear", `{"members":4}`, []explore.Config{series, drawn}},
+	} {
+		for k, c := range tt.configs {
+			for _, after := range []int{1, 3, 60} {
+				t.Run(fmt.Sprintf("%s/%d/%d", tt.agent, k, after), func(t *testing.T) {
+					spec, _ := taskOf(tt.agent)
+					p := hosted(bundled(tt.agent), c)
+					goesOn(t, p, p, tt.params, spec, nil, after)
+				})
+			}
+		}
+	}
+	a := openAgent(t, hosted(bundled("bootstrap-q"), counts), ``, finite)
+	state, err := vector.Save(t.Context(), newHost(t, a, finite, 0, 5, nil).steps(t, 50).agent, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := vector.Load(t.Context(), openAgent(t, hosted(bundled("bootstrap-q"), drawn), ``, finite), 0, state); err == nil || !strings.Contains(err.Error(), "another exploration") {
+		t.Errorf("%v", err)
+	}
+	for _, damaged := range [][]byte{nil, state[:len(state)/2], bytes.Repeat([]byte{7}, 1000)} {
+		if err := vector.Load(t.Context(), a, 0, damaged); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%d bytes: %v", len(damaged), err)
+		}
+	}
+	if again, err := vector.Save(t.Context(), a, 0); err != nil || !bytes.Equal(again, state) {
+		t.Errorf("refused states changed the lane: %v", err)
+	}
+}
+
+// In an evaluation agents act greedily, learn nothing and explore nothing; rewards
+// there change no action. An agent that the host explores with follows the greedy
+// option.
+func TestGreedyEvaluation(t *testing.T) {
+	for _, name := range agents(t, "greedy") {
+		spec, params := taskOf(name)
+		for _, host := range []bool{false, true} {
+			p := bundled(name)
+			if host {
+				if !slices.Contains(agents(t, "options"), name) {
+					continue
+				}
+				p = hosted(p, explore.Config{Decider: options.DeciderConfig{Horizon: bandit.Discounted(0.9)}})
+			}
+			t.Run(fmt.Sprintf("%s/%t", name, host), func(t *testing.T) {
+				h := newHost(t, openAgent(t, p, params, spec), spec, 0, 5, nil).steps(t, 300)
+				if !h.agent.Abilities().Greedy {
+					t.Fatal("it is not greedy")
+				}
+				state, err := vector.Save(t.Context(), h.agent, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				play := func(seed uint64) (actions []int64) {
+					a := openAgent(t, p, params, spec)
+					if err := vector.Load(t.Context(), a, 0, state); err != nil {
+						t.Fatal(err)
+					}
+					in, out, rng := vector.NewFeedback(spec, 2), space.NewColumn(spec.Action, 2), rand.New(rand.NewPCG(1, 1))
+					rewards := rand.New(rand.NewPCG(seed, 2))
+					seen := map[string]int64{}
+					for k := range 200 {
+						in.Signals[0] = vector.Evaluate
+						if k%50 == 0 {
+							in.Signals[0] = vector.EvaluateEpisode
+						}
+						in.Rewards[0] = rewards.Float64()
+						o := space.Sample(spec.Observation, rng)
+						if err := in.Observations.Set(spec.Observation, 0, o); err != nil {
+							t.Fatal(err)
+						}
+						if err := a.Step(t.Context(), in, &out); err != nil {
+							t.Fatal(err)
+						}
+						actions = append(actions, out.Int64[0])
+						if before, ok := seen[fmt.Sprint(o)]; ok && before != out.Int64[0] {
+							t.Fatalf("in %v it takes %d and %d", o, before, out.Int64[0])
+						}
+						seen[fmt.Sprint(o)] = out.Int64[0]
+					}
+					return actions
+				}
+				if x, y := play(1), play(2); !slices.Equal(x, y) {
+					t.Errorf("rewards in an evaluation change actions: %v and %v", x, y)
+				}
+			})
+		}
+	}
+}
+
 // A state of another agent, parameters, task or offer is refused, as is one that is
 // damaged, in one line; the lane is then as it was.
 func TestStatesOfOthers(t *testing.T) {
 	states := map[string][]byte{}
 	hosts := map[string]*host{}
 	for _, name := range agents(t, "") {
-		if name == "random" { // saved as agents of authors are: its state says nothing of what it is of
-			continue
-		}
 		spec, params := taskOf(name)
 		h := newHost(t, openAgent(t, bundled(name), params, spec), spec, 0, 5, nil).steps(t, 20)
 		state, err := vector.Save(t.Context(), h.agent, 0)

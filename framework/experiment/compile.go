@@ -29,6 +29,8 @@ type Plan struct {
 
 	environmentOrigins, agentOrigins []int // entries of the config that they are variants of
 
+	origins *origins // of agents with warm_start
+
 	disk disk.FS // nil: the operating system's
 }
 
@@ -43,7 +45,7 @@ func Compile(cfg Config) (*Plan, error) {
 	if cfg.Runs < 1 {
 		return nil, fieldErrorf("runs", "must be at least 1, not %d", cfg.Runs)
 	}
-	if cfg.Steps < 1 {
+	if cfg.Steps < 0 || cfg.Steps == 0 && cfg.Evaluate == nil {
 		return nil, fieldErrorf("steps", "must be at least 1, not %d", cfg.Steps)
 	}
 	if cfg.Name == "" {
@@ -75,7 +77,10 @@ func Compile(cfg Config) (*Plan, error) {
 			return nil, At(fmt.Errorf("%.80q is none of %s, and no metric of a plugin (agent.NAME, environment.NAME)", m, metric.Names(known)), "report", "metrics", i)
 		}
 	}
-	p := &Plan{Config: cfg}
+	if err := cfg.compileSaving(); err != nil {
+		return nil, err
+	}
+	p := &Plan{Config: cfg, origins: &origins{found: map[[2]string]origin{}, files: map[string][]agentFile{}}}
 	var err error
 	if p.Grid, err = cfg.Record.grid(cfg.Steps); err != nil {
 		return nil, At(err, "record")
@@ -88,6 +93,11 @@ func Compile(cfg Config) (*Plan, error) {
 	}
 	if p.Agents, p.agentOrigins, err = expand(agents, cfg.Agents); err != nil {
 		return nil, err
+	}
+	for i, c := range p.Agents {
+		if cfg.Steps == 0 && c.WarmStart == nil {
+			return nil, At(errors.New("is missing: with steps: 0 agents do not learn, so each needs one to begin with"), agents, p.agentOrigins[i], "warm_start")
+		}
 	}
 	if err := p.checkNames(); err != nil {
 		return nil, err
@@ -109,6 +119,9 @@ const (
 )
 
 func (r *Recording) grid(steps int) ([]int, error) {
+	if steps == 0 {
+		return []int{0}, nil
+	}
 	points := 200
 	if r.Points > 0 {
 		points = r.Points
@@ -207,6 +220,9 @@ func expand(key string, list []Component) (out []Component, origins []int, err e
 				if err := s.Exploration.check(); err != nil {
 					return nil, nil, At(err, key, i, "exploration")
 				}
+			}
+			if s.WarmStart != nil && key != agents {
+				return nil, nil, At(errors.New("environments learn nothing; it belongs to an agent"), key, i, "warm_start")
 			}
 			if j, dup := seen[s.Name]; dup {
 				return nil, nil, At(fmt.Errorf("the name %q is taken by %s[%d]; give each a name of its own", s.Name, key, j), key, i)

@@ -24,8 +24,9 @@ type Config struct {
 	Seed *uint64 `json:"seed,omitempty" jsonschema:"minimum=0,maximum=18446744073709551615,default=1"`
 	// Runs is the number of independent runs of each environment × agent pair.
 	Runs int `json:"runs" jsonschema:"minimum=1,maximum=10000000"`
-	// Steps is the number of interactions with the environment in each run.
-	Steps int `json:"steps" jsonschema:"minimum=1,maximum=1000000000000"`
+	// Steps is the number of interactions with the environment in each run. 0 lets saved
+	// agents be evaluated without learning.
+	Steps int `json:"steps" jsonschema:"minimum=0,maximum=1000000000000"`
 	// Discount is the γ of the metric discounted_return. Default: 0.99.
 	Discount *float64 `json:"discount,omitempty" jsonschema:"minimum=0,maximum=1,default=0.99"`
 	// Environments to run in.
@@ -36,6 +37,10 @@ type Config struct {
 	Matrix *Matrix `json:"matrix,omitempty"`
 	// Record says what is kept of each run.
 	Record Recording `json:"record,omitempty"`
+	// Save keeps agents in the output directory: true keeps the final one of each run.
+	Save *Save `json:"save,omitempty"`
+	// Evaluate lets copies of the agents, which do not learn, play during a run.
+	Evaluate *Evaluation `json:"evaluate,omitempty"`
 	// Transport of components that do not name one: inprocess calls bundled
 	// plugins directly, process runs them as subprocesses. Default: inprocess
 	// for bundled plugins, process for all others.
@@ -94,6 +99,9 @@ type Component struct {
 	// Exploration lets the host decide when the agent explores. Agents without it
 	// explore in their own way. Environments have none.
 	Exploration *Exploration `json:"exploration,omitempty"`
+	// WarmStart lets each run begin with a saved agent, DIR:AGENT: run k with the k-th
+	// of those in the output directory DIR, counted round and round.
+	WarmStart *WarmStart `json:"warm_start,omitempty"`
 	// Sweep maps a parameter (a.b for b inside a) to a list of values: the
 	// component is run with each, and with each combination where there are
 	// several. A key that begins with exploration. is one of exploration.

@@ -193,20 +193,26 @@ func (x *Experiment) checkPairs(ctx context.Context) error {
 	skipped := map[Cell]string{}
 	skips := x.Plan.Config.Matrix != nil && x.Plan.Config.Matrix.SkipIncompatible
 	for e, c := range x.Plan.Environments {
-		spec, err := x.openEnvironment(ctx, c)
+		spec, first, err := x.openEnvironment(ctx, c)
+		if err == nil {
+			if e := x.Plan.Config.Evaluate; e != nil && spec.Continuing && e.Steps == 0 {
+				err = fmt.Errorf("evaluate counts episodes, which never end in %s; give evaluate.steps: %w", c.Name, framework.ErrUnsupported)
+			}
+		}
 		if err != nil {
 			if err := found.add(refusal(err, environments, x.Plan.environmentOrigins[e], c)); err != nil {
 				return err
 			}
 			continue
 		}
-		for a, c := range x.Plan.Agents {
-			err := x.openAgent(ctx, c, spec)
+		for a, comp := range x.Plan.Agents {
+			err := x.openAgent(ctx, comp, c.Name, spec, first)
 			if skips && errors.Is(err, framework.ErrUnsupported) {
 				skipped[Cell{e, a}] = reason(err)
 				continue
 			}
 			if err != nil {
+				c := comp
 				if err := found.add(refusal(err, agents, x.Plan.agentOrigins[a], c)); err != nil {
 					return err
 				}
@@ -260,29 +266,57 @@ const (
 
 var singular = map[string]string{environments: "environment", agents: "agent"}
 
-func (x *Experiment) openEnvironment(ctx context.Context, c Component) (spec framework.Spec, err error) {
+// openEnvironment returns, besides the spec, the first time step of a run, if agents
+// are saved: it shows whether they can be.
+func (x *Experiment) openEnvironment(ctx context.Context, c Component) (spec framework.Spec, first *vector.TimeSteps, err error) {
 	p, err := x.pool.keep(ctx, c)
 	if err != nil {
-		return spec, err
+		return spec, nil, err
 	}
 	env, err := p.OpenEnvironment(ctx, c.Params, 1)
 	if err != nil {
-		return spec, err
+		return spec, nil, err
 	}
 	if err := x.Declared.add(result.EnvironmentMetrics, env.Abilities().Measures); err != nil {
-		return spec, errors.Join(err, env.Close())
+		return spec, nil, errors.Join(err, env.Close())
 	}
-	return env.Spec(), env.Close()
+	spec = env.Spec()
+	if x.Plan.Config.Save != nil || x.Plan.Config.Evaluate != nil {
+		in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
+		in.Signals[0], in.Seeds[0] = vector.NewRun, 1
+		if err := env.Step(ctx, in, &out); err != nil {
+			return spec, nil, errors.Join(err, env.Close())
+		}
+		first = &out
+	}
+	return spec, first, env.Close()
 }
 
-func (x *Experiment) openAgent(ctx context.Context, c Component, spec framework.Spec) error {
+// openAgent makes sure that an agent can be opened for the environment of a name and
+// spec, can be saved and can begin with a saved agent, where that is wanted.
+func (x *Experiment) openAgent(ctx context.Context, c Component, environment string, spec framework.Spec, first *vector.TimeSteps) error {
 	p, err := x.pool.keep(ctx, c)
 	if err != nil {
 		return err
+	}
+	if c.WarmStart != nil { // whose files say how the agent is opened
+		if _, err := x.Plan.origin(c, environment); err != nil {
+			return At(err, "warm_start")
+		}
 	}
 	agent, err := x.Plan.OpenAgent(ctx, p, c, spec, 1)
 	if err != nil {
 		return err
+	}
+	err = x.Plan.checkSaving(ctx, agent, c, spec, first)
+	if err == nil && c.WarmStart != nil {
+		var d vector.Description
+		if d, err = p.Describe(ctx); err == nil {
+			err = At(x.Plan.checkOrigin(ctx, agent, d.ID, c, environment, spec), "warm_start")
+		}
+	}
+	if err != nil {
+		return errors.Join(err, agent.Close())
 	}
 	return errors.Join(x.Declared.add(result.AgentMetrics, agent.Abilities().Measures), agent.Close())
 }
@@ -305,6 +339,14 @@ func (x *Experiment) identify(ctx context.Context) error {
 			return err
 		}
 		program, err := x.plugins.Identify(ctx, p, components[name]...)
+		for _, c := range components[name] {
+			if err == nil && c.WarmStart != nil {
+				if program.Files == nil {
+					program.Files = map[string]string{}
+				}
+				err = x.Plan.originFiles(program.Files, c)
+			}
+		}
 		if err != nil {
 			return err
 		}

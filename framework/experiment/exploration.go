@@ -198,10 +198,10 @@ func (h *Horizon) compile(discount float64, steps int) (bandit.Horizon, error) {
 }
 
 // OpenAgent opens lanes of an agent of the plan for environments of a spec, and tells
-// it the steps of a run. If its component has an exploration, the host decides when it
+// it the steps of a run, or of the run that it was saved in. If its component has an exploration, the host decides when it
 // explores; then an error that wraps ErrExploration is about that.
 func (p *Plan) OpenAgent(ctx context.Context, plugin vector.Plugin, c Component, spec framework.Spec, lanes int) (vector.Agent, error) {
-	spec.Steps = p.Config.Steps
+	spec.Steps = p.agentSteps(c)
 	agent, err := plugin.OpenAgent(ctx, c.Params, spec, lanes)
 	if err != nil || c.Exploration == nil {
 		return agent, err
@@ -210,7 +210,7 @@ func (p *Plan) OpenAgent(ctx context.Context, plugin vector.Plugin, c Component,
 		_ = agent.Close() // the first error tells more
 		return nil, At(err, "exploration")
 	}
-	o, err := c.Exploration.options(*p.Config.Discount, p.Config.Steps, *p.Config.Record.Decisions)
+	o, err := c.Exploration.options(p.agentDiscount(c), p.agentSteps(c), *p.Config.Record.Decisions)
 	if err != nil {
 		return fail(err)
 	}

@@ -61,6 +61,9 @@ func (x *Experiment) measureCell(ctx context.Context, c Cell) (lanes int, took t
 		if err != nil {
 			return 0, 0, err
 		}
+		if full == 0 {
+			return lanes, took, nil
+		}
 		if took >= enough || steps == full {
 			return lanes, time.Duration(float64(took) * float64(full) / float64(steps)), nil
 		}

@@ -73,6 +73,9 @@ func (p *Plan) Prepare(dir string, resume bool, session Session) (Done, error) {
 		if err := result.Check(p.Meta(), runs.All()); err != nil {
 			return nil, err
 		}
+		if err := p.withAgents(dir, done); err != nil {
+			return nil, err
+		}
 	}
 	if prov.Started.IsZero() {
 		prov.Session = session
@@ -226,7 +229,7 @@ func brief(v any) string {
 
 func essentialKeys(a, b map[string]any) []string {
 	var keys []string
-	for _, k := range []string{"seed", "steps", "discount", "record", "environments", "agents"} {
+	for _, k := range []string{"seed", "steps", "discount", "record", "save", "evaluate", "environments", "agents"} {
 		if a[k] != nil || b[k] != nil {
 			keys = append(keys, k)
 		}

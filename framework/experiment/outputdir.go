@@ -81,7 +81,7 @@ var ours = map[string][]string{
 	configFile: nil, provenanceFile: nil, tasksFile: nil, metricsFile: nil,
 	"curves.csv": nil, "summary.csv": nil, "decisions.csv": nil, "comparisons.csv": nil, "results.db": nil, ReportFile: nil,
 	shardsFolder: {"*.json", "*.lock", ".*.tmp"}, provenanceFolder: {"*.json", ".*.tmp"}, "submit": {"*"},
-	"runs": {"*.jsonl", ".*.tmp"}, "plots": {"*.svg", "*.png", ".*.tmp"}, ".*.tmp": nil,
+	"runs": {"*.jsonl", ".*.tmp"}, "plots": {"*.svg", "*.png", ".*.tmp"}, agentsFolder: {"*" + agentExt, ".*.tmp"}, ".*.tmp": nil,
 }
 
 // checkOurs makes sure that rlrun wrote all of an output directory's entries.

@@ -1,11 +1,14 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
 	"time"
 
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -13,6 +16,8 @@ import (
 type Options struct {
 	// Dir is the output directory, made by Prepare.
 	Dir string
+	// Agents is the output directory that receives saved agents. Default: Dir.
+	Agents string
 	// Open gives access to plugins.
 	Open Opener
 	// Remote says whether a component runs in a process of its own, which
@@ -112,6 +117,13 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 	for range workers {
 		wg.Go(func() {
 			worker := &worker{plan: p, open: o.Open, failures: o.failures}
+			worker.keep = func(c Cell, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
+				err := p.writeAgent(cmp.Or(o.Agents, o.Dir), &o.Session, c, id, spec, run, s)
+				if err != nil {
+					cancel(err)
+				}
+				return err
+			}
 			worker.notify = func(n int) { event(Event{Cell: worker.cell, Interactions: n}) }
 			worker.notice = func(text string) { event(Event{Cell: worker.cell, Notice: text}) }
 			defer worker.close()

@@ -178,7 +178,7 @@ func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
 	o := Options{Dir: x.Dir, Open: x.pool.open, Remote: x.remote, Lanes: x.preferredLanes, Done: done, Shard: s.Shard, Session: session,
 		Recorded: r.recorded, Event: r.event}
 	if scratch != nil {
-		o.Dir = scratch.dir
+		o.Dir, o.Agents = scratch.dir, x.Dir
 		scratch.start()
 	}
 	x.retainFirst(done, s.Shard)
@@ -289,6 +289,9 @@ func (p *Plan) join(dir string, shard Shard, session Session) (Done, error) {
 	done := Done{}
 	for _, e := range runs.Entries {
 		done[e.Key] = e.Status == result.OK
+	}
+	if err := p.withAgents(dir, done); err != nil {
+		return nil, err
 	}
 	return done, p.addProvenance(filepath.Join(dir, provenanceFolder, "shard-"+shard.file(".json")), session, shard.Of)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
@@ -37,14 +38,17 @@ type worker struct {
 	before  map[int]mark
 	strayed bool
 	notice  func(string)
+	// keep, if not nil, keeps the agent of a run of the cell.
+	keep func(c Cell, id string, spec framework.Spec, run int, s *loop.Snapshot) error
 }
 
 // instances are lanes of an environment and an agent. What they learn of a task
 // as such, like an agent's tables of indices, serves all runs.
 type instances struct {
-	count int
-	env   vector.Environment
-	agent vector.Agent
+	count      int
+	env        vector.Environment
+	agent      vector.Agent
+	evaluation *loop.Evaluation // with lanes of its own; nil if there is none
 }
 
 // at makes the worker ready for another cell.
@@ -70,6 +74,10 @@ func (w *worker) closeLanes() {
 	if w.lanes != nil {
 		_ = w.lanes.agent.Close()
 		_ = w.lanes.env.Close()
+		if e := w.lanes.evaluation; e != nil {
+			_ = e.Agent.Close()
+			_ = e.Environment.Close()
+		}
 		w.lanes = nil
 	}
 }
@@ -102,17 +110,55 @@ func (w *worker) instances(ctx context.Context, count int) (*instances, error) {
 	if err != nil {
 		return nil, err
 	}
+	env, agent, err := w.openLanes(ctx, envPlugin, agentPlugin, count)
+	if err != nil {
+		return nil, err
+	}
+	w.lanes = &instances{count: count, env: env, agent: agent}
+	if e := w.plan.Config.Evaluate; e != nil {
+		env, agent, err := w.openLanes(ctx, envPlugin, agentPlugin, count)
+		if err != nil {
+			w.closeLanes()
+			return nil, fmt.Errorf("evaluation: %w", err)
+		}
+		w.lanes.evaluation = &loop.Evaluation{Environment: env, Agent: agent, Every: e.Every, Episodes: e.Episodes, Limit: e.Limit, Steps: e.Steps}
+	}
+	return w.lanes, nil
+}
+
+// openLanes opens lanes of the cell's environment and agent.
+func (w *worker) openLanes(ctx context.Context, envPlugin, agentPlugin vector.Plugin, count int) (vector.Environment, vector.Agent, error) {
 	e, a := w.plan.Environments[w.cell.Environment], w.plan.Agents[w.cell.Agent]
 	env, err := envPlugin.OpenEnvironment(ctx, e.Params, count)
 	if err != nil {
-		return nil, fmt.Errorf("environment %q: %w", e.Name, err)
+		return nil, nil, fmt.Errorf("environment %q: %w", e.Name, err)
 	}
 	agent, err := w.plan.OpenAgent(ctx, agentPlugin, a, env.Spec(), count)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
+		return nil, nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
 	}
-	w.lanes = &instances{count, env, agent}
-	return w.lanes, nil
+	return env, agent, nil
+}
+
+// saving fills in what a batch needs to begin with saved agents, and to keep some.
+func (w *worker) saving(ctx context.Context, b *loop.Batch) error {
+	comp, spec := w.plan.Agents[w.cell.Agent], b.Environment.Spec()
+	if comp.WarmStart != nil {
+		from, err := w.plan.origin(comp, w.plan.Environments[w.cell.Environment].Name)
+		if err != nil {
+			return err
+		}
+		b.Start = from.of
+	}
+	if save := w.plan.Config.Save; save != nil && w.keep != nil && b.Steps > 0 {
+		d, err := w.agent.plugin.Describe(ctx)
+		if err != nil {
+			return err
+		}
+		b.KeepEvery = save.Every
+		b.Keep = func(run int, s *loop.Snapshot) error { return w.keep(w.cell, d.ID, spec, run, s) }
+	}
+	return nil
 }
 
 // attempt does runs once. Any error means that none of them is done.
@@ -127,7 +173,7 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 		followed = w.trail(lanes.env, runs)
 		env = followed
 	}
-	outcomes, err := loop.Run(ctx, loop.Batch{
+	b := loop.Batch{
 		Environment: env,
 		Agent:       lanes.agent,
 		Runs:        runs,
@@ -140,7 +186,12 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 			made += n
 			w.notify(n)
 		},
-	})
+		Evaluation: lanes.evaluation,
+	}
+	if err := w.saving(ctx, &b); err != nil {
+		return nil, err
+	}
+	outcomes, err := loop.Run(ctx, b)
 	if err != nil {
 		w.notify(-made) // they will be made again
 		if followed != nil {

@@ -96,6 +96,12 @@ func (c *counts) add(key uint64) {
 	c.used++
 }
 
+// set says how often a transition was seen that was not counted yet.
+func (c *counts) set(key, n uint64) {
+	c.add(key)
+	c.find(key).n = n
+}
+
 // find returns the slot of a key, or the free one where it belongs.
 func (c *counts) find(key uint64) *slot {
 	mask := len(c.slots) - 1

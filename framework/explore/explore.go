@@ -260,14 +260,19 @@ func (a *explorer) prepare(spec framework.Spec) error {
 // fixed is the estimator of a window that stays as it is.
 const fixed Estimator = -1
 
-// Abilities implements vector.Agent. It cannot be saved: what it follows belongs to the
-// agent's program.
+// Abilities implements vector.Agent.
 func (a *explorer) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Measures: a.agent.Abilities().Measures}
+	inner := a.agent.Abilities()
+	able := vector.AgentAbilities{Measures: inner.Measures, Greedy: true}
+	if inner.Save != nil && inner.Load != nil {
+		able.Save, able.Load = a.save, a.load
+	}
+	return able
 }
 
-// Step implements vector.Agent. A lane in evaluation follows the option in
-// force; the host learns and decides nothing.
+// Step implements vector.Agent. A lane in evaluation follows the greedy option in
+// episodes that EvaluateEpisode began, else the option in force; the host learns and
+// decides nothing.
 func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
 	deciding, stale := false, false
 	for i, s := range in.Signals {
@@ -288,11 +293,13 @@ func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space
 			a.reset(l, in.Seeds[i])
 			a.begin(l, in, i)
 			epoch = true
+		case vector.EvaluateEpisode:
+			epoch = true
 		}
 		a.epochs[i] = epoch
 		deciding = deciding || epoch
 	}
-	if err := a.agent.StepOptions(ctx, in, a.epochs, actions, a.problems); err != nil {
+	if err := a.agent.StepOptions(ctx, a.asked(in), a.epochs, actions, a.problems); err != nil {
 		return err
 	}
 	if stale {
@@ -313,7 +320,7 @@ func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space
 		switch {
 		case s == vector.Idle, (s == vector.Continue || s == vector.Evaluate) && (in.Terminated[i] || in.Truncated[i]):
 			continue
-		case s != vector.Evaluate: // which is no part of the run
+		case s != vector.Evaluate && s != vector.EvaluateEpisode: // which are no part of the run
 			l.acted()
 		}
 		if a.finite.states > 0 {
@@ -321,6 +328,22 @@ func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space
 		}
 	}
 	return nil
+}
+
+// asked is what the agent is told. An episode of an evaluation is one of its episodes,
+// in which the host chooses the greedy option.
+func (a *explorer) asked(in *vector.Feedback) *vector.Feedback {
+	if !slices.Contains(in.Signals, vector.EvaluateEpisode) {
+		return in
+	}
+	told := *in
+	told.Signals = slices.Clone(in.Signals)
+	for i, s := range told.Signals {
+		if s == vector.EvaluateEpisode {
+			told.Signals[i] = vector.NewEpisode
+		}
+	}
+	return &told
 }
 
 // tried reports whether the option in force has tried the pair that it is aimed at.
@@ -400,6 +423,10 @@ func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
 			continue
 		}
 		l, p := &a.lanes[i], &a.problems[i]
+		if in.Signals[i] == vector.EvaluateEpisode {
+			a.choices[i] = p.Greedy
+			continue
+		}
 		if err := a.estimate(ctx, l, i); err != nil {
 			return blame(i, err)
 		}
@@ -492,6 +519,14 @@ func (a *explorer) estimate(ctx context.Context, l *lane, i int) error {
 	}
 	l.commitment = a.config.Commitment.Commitment(mixing)
 	return nil
+}
+
+// Restart implements loop.Restarter.
+func (a *explorer) Restart(i int) {
+	l := &a.lanes[i]
+	l.left, l.since, l.explores, l.aim = 0, 0, false, -1
+	l.steps, l.explored, l.episode = 0, 0, -1 // the next episode is number 0
+	l.log.clear()
 }
 
 // Exploration implements Agent.

@@ -20,10 +20,19 @@ type Batch struct {
 	Agent       vector.Agent
 	Runs        []int           // run index of each lane; its length is the lane count
 	Seeds       seed.Source     // of the environment
-	Steps       int             // interactions a run, at least 1
+	Steps       int             // interactions a run, at least 1; 0 to evaluate the agents of Start alone
 	Grid        []int           // increasing step numbers in [1, Steps] at which curves get a point
 	Discount    float64         // γ of result.DiscountedReturn, in [0,1]
 	Metrics     []result.Metric // of the host, to record; those of plugins are recorded besides
+	// Start, if not nil, returns the saved agent that a run begins with, in place of a
+	// fresh one.
+	Start func(run int) (*Snapshot, error)
+	// Keep, if not nil, is given the agent of a run after its last step, and after
+	// every KeepEvery steps if that is positive. Its error ends the batch.
+	Keep      func(run int, s *Snapshot) error
+	KeepEvery int
+	// Evaluation, if not nil, plays with copies of the agents, which it does not change.
+	Evaluation *Evaluation
 	// Progress, if not nil, is told now and then how many interactions all lanes
 	// together have made since it was last called.
 	Progress func(interactions int)
@@ -78,6 +87,13 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 		actions.Seeds[i] = b.Seeds.Seed(run, seed.Environment, 0)
 		feedback.Seeds[i] = b.Seeds.Seed(run, seed.Agent, 0)
 	}
+	if err := b.start(ctx); err != nil {
+		return nil, err
+	}
+	taken := snapshots{batch: &b, record: rec}
+	if b.Steps == 0 {
+		return taken.evaluateStarts(ctx)
+	}
 	live, interactions := n, 0
 	looks := pace{every: 1, last: time.Now()}
 	for call := 0; live > 0; {
@@ -115,8 +131,11 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 					actions.Signals[i] = vector.NewEpisode
 					actions.Seeds[i] = b.Seeds.Seed(b.Runs[i], seed.Environment, episode[i])
 				}
-				if rec.hot[i].steps == rec.hot[i].nextAt {
+				if steps := rec.hot[i].steps; steps == rec.hot[i].nextAt {
 					rec.flush(i)
+					if err := taken.take(ctx, i, steps, feedback); err != nil {
+						return nil, fmt.Errorf("call %d: %w", call, err)
+					}
 				}
 				if rec.hot[i].steps == b.Steps {
 					actions.Signals[i], feedback.Signals[i] = vector.Idle, vector.Idle
@@ -132,6 +151,9 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 	}
 	if b.Progress != nil {
 		b.Progress(interactions)
+	}
+	if err := taken.evaluate(ctx); err != nil {
+		return nil, err
 	}
 	return rec.outcomes(), nil
 }
@@ -153,6 +175,11 @@ func (b *Batch) together(ctx context.Context, rec *recorder, actions *vector.Act
 		}
 	}
 	copy(feedback.Signals, actions.Signals)
+	if call == 0 && b.Start != nil { // the agents are there
+		for i := range feedback.Signals {
+			feedback.Signals[i] = vector.NewEpisode
+		}
+	}
 	stepped, special = rec.step(actions, feedback)
 	return stepped, special, nil
 }

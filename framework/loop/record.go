@@ -45,7 +45,7 @@ type recorder struct {
 
 // running is what every step of a lane changes: one cache line.
 type running struct {
-	steps, nextAt int // step number, and that of the next grid point or the end
+	steps, nextAt int // step number, and that of the next grid point, snapshot or the end
 	sums          sums
 	choices       choices
 }
@@ -76,6 +76,7 @@ type laneRecord struct {
 	modeled    bool
 	gain       float64 // optimal reward per step, of a model with several states; else NaN
 	curves     []curve
+	evaluated  []evaluated // in the order of their steps
 }
 
 type curve struct {
@@ -100,7 +101,7 @@ func newRecorder(b *Batch) *recorder {
 			}
 			r.lanes[i].curves = append(r.lanes[i].curves, curve{m, at, make([]float64, 0, len(b.Grid))})
 		}
-		r.hot[i].nextAt = r.nextAt(0)
+		r.hot[i].nextAt = r.nextAt(i)
 	}
 	return r
 }
@@ -108,13 +109,14 @@ func newRecorder(b *Batch) *recorder {
 // never is the value of a metric that no recorder makes.
 func never(*metric.Window) float64 { return math.NaN() }
 
-// nextAt returns the step number of a grid point, or of the run's end after the
-// last one.
-func (r *recorder) nextAt(point int) int {
-	if point < len(r.batch.Grid) {
-		return r.batch.Grid[point]
+// nextAt returns the step number of a lane's next grid point or snapshot, or of the
+// run's end if there is none before.
+func (r *recorder) nextAt(lane int) int {
+	next := r.batch.nextSnapshot(r.hot[lane].steps)
+	if point := r.lanes[lane].point; point < len(r.batch.Grid) {
+		next = min(next, r.batch.Grid[point])
 	}
-	return r.batch.Steps
+	return next
 }
 
 // negligible is a discount weight that adds nothing to any sum a float64 holds.
@@ -279,7 +281,8 @@ func gaps(dst []float64, m *mdp.Tabular) {
 // flush adds a point to every curve of lane i, if it stands at a grid point.
 func (r *recorder) flush(i int) {
 	l, h := &r.lanes[i], &r.hot[i]
-	if l.point == len(r.batch.Grid) {
+	if l.point == len(r.batch.Grid) || h.steps != r.batch.Grid[l.point] {
+		h.nextAt = r.nextAt(i)
 		return
 	}
 	l.cumulative += h.sums.window
@@ -308,7 +311,7 @@ func (r *recorder) flush(i int) {
 	h.sums.window, h.choices.optimal, l.returns, l.ended = 0, 0, 0, 0
 	l.windowAt = h.steps
 	l.point++
-	h.nextAt = r.nextAt(l.point)
+	h.nextAt = r.nextAt(i)
 }
 
 // outcomes returns what every lane yielded. A curve that never had a value (a
@@ -325,6 +328,9 @@ func (r *recorder) outcomes() []Outcome {
 		}
 		for k := range r.meters {
 			r.meters[k].addTo(o.Curves, i)
+		}
+		if e := r.batch.Evaluation; e != nil {
+			o.Curves[e.metric(r.batch.Environment.Spec())] = onGrid(l.evaluated, r.batch.Grid)
 		}
 		if r.explorer != nil {
 			o.Decisions = r.explorer.Decisions(i)

@@ -59,7 +59,7 @@ const stretch = 64
 
 // lane makes n steps of lane i, fewer if its episode ends, and returns how many. The
 // result of the last step is left in the columns. The caller records it if it ends the
-// run or an episode.
+// run or an episode, or if a snapshot is to be taken.
 func (x *single) lane(ctx context.Context, r *recorder, i, n, call int, actions *vector.Actions, feedback *vector.Feedback) (made int, err error) {
 	last := vector.LaneStep{Observation: feedback.Observations.Int64[i], Reward: feedback.Rewards[i]}
 	l := &r.hot[i]
@@ -72,6 +72,9 @@ func (x *single) lane(ctx context.Context, r *recorder, i, n, call int, actions 
 		r.stretch(i, x.actions[:k], x.rewards[:k])
 		made += k
 		actions.Actions.Int64[i] = x.actions[k-1]
+		if l.steps == l.nextAt && r.batch.snapshotAt(l.steps) {
+			break // the caller records the point and takes the snapshot
+		}
 		if l.steps == l.nextAt && !last.Terminated && !last.Truncated {
 			r.flush(i)
 			if err := r.measure(ctx); err != nil {

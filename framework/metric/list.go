@@ -9,6 +9,11 @@ const (
 	CumulativeReward Name = "cumulative_reward" // sum of rewards of steps 1..t
 	DiscountedReturn Name = "discounted_return" // Σ_{k<t} γ^k r_{k+1}, γ the experiment's discount
 	EpisodeReturn    Name = "episode_return"    // mean undiscounted return of episodes that ended in steps t'+1..t
+	// EvaluationReturn is the mean undiscounted return of the episodes of the latest
+	// evaluation in steps t'+1..t, and EvaluationReward the mean reward of its steps
+	// where it counts steps.
+	EvaluationReturn Name = "evaluation_return"
+	EvaluationReward Name = "evaluation_reward"
 	// Regret exists if the model is known. For tasks with one state it is the sum
 	// over steps 1..t of the optimal expected reward minus that of the action
 	// taken. For continuing tasks with several states it is t times the optimal
@@ -65,6 +70,16 @@ var builtin = [...]Definition{
 			}
 			return w.Returns / float64(w.Episodes)
 		},
+	},
+	{
+		Name: EvaluationReturn, Title: "evaluation return", Axis: "return per episode of the evaluation", Unit: "reward",
+		Text:   "Mean undiscounted return of the episodes that a copy of the agent, which did not learn, played at the latest evaluation since the previous recorded step.",
+		Better: Higher, Value: Last, Sparse: true, Keep: 8,
+	},
+	{
+		Name: EvaluationReward, Title: "evaluation reward", Axis: "mean reward per step of the evaluation", Unit: "reward",
+		Text:   "Mean reward of the steps that a copy of the agent, which did not learn, made at the latest evaluation since the previous recorded step.",
+		Better: Higher, Value: Last, Sparse: true, Keep: 8,
 	},
 	{
 		Name: Regret, Title: "regret", Axis: "regret (reward forgone)", Unit: "reward",

@@ -49,6 +49,9 @@ type Definition struct {
 	At func(*Window) float64 `json:"-"`
 	// Model: At needs the model of the environment.
 	Model bool `json:"-"`
+	// Sparse: the metric comes from evaluations, which are at some grid points only, and
+	// not from At. A line joins these points in drawings.
+	Sparse bool `json:"-"`
 	// Always: every run has the curve if it is recorded. Default: it is recorded unless
 	// a config chooses otherwise.
 	Always  bool `json:"-"`

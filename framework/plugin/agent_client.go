@@ -24,21 +24,22 @@ type agentClient struct {
 	scratch  space.Column // for batches with idle lanes
 	measures *vector.Measures
 	options  *optionPart // nil if the agent has none
+	greedy   bool        // it knows vector.EvaluateEpisode
 }
 
 var _ vector.Agent = (*agentClient)(nil)
 
 // newAgentClient returns the client of an opened agent.
-func newAgentClient(p *Process, instance uint64, spec framework.Spec, lanes int, options bool, metrics []framework.Metric) (vector.Agent, error) {
-	s, err := p.open(instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
+func newAgentClient(p *Process, reply *pb.OpenAgentReply, spec framework.Spec, lanes int, metrics []framework.Metric) (vector.Agent, error) {
+	s, err := p.open(reply.Instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
 		return p.wire.StepAgent(ctx, o...)
 	})
 	if err != nil {
 		return nil, err
 	}
-	c := &agentClient{session: s, spec: spec, scratch: space.NewColumn(spec.Action, lanes), measures: s.measures(metrics)}
-	c.request.Instance = instance
-	if options {
+	c := &agentClient{session: s, spec: spec, scratch: space.NewColumn(spec.Action, lanes), measures: s.measures(metrics), greedy: reply.Greedy}
+	c.request.Instance = reply.Instance
+	if reply.Options {
 		c.options = &optionPart{acting: vector.Feedback{Signals: make([]vector.Signal, lanes)}}
 	}
 	return c, nil
@@ -99,7 +100,7 @@ func (c *agentClient) receive(in *vector.Feedback, actions *space.Column) error 
 // Abilities implements vector.Agent. Whether the plugin saves and loads is known when
 // it is asked.
 func (c *agentClient) Abilities() vector.AgentAbilities {
-	a := vector.AgentAbilities{Save: c.save, Load: c.load, Measures: c.measures}
+	a := vector.AgentAbilities{Greedy: c.greedy, Save: c.save, Load: c.load, Measures: c.measures}
 	if c.options != nil {
 		a.Options = c
 	}

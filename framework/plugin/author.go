@@ -145,7 +145,7 @@ func drawable(env vector.Environment) bool {
 // where the agent is not for such environments; it is also called once for each
 // batch to find that out.
 //
-// An agent may also be a vector.AgentBatcher, an Optioner, a Saver and Loader, or an
+// An agent may also be a vector.AgentBatcher, an Optioner, a GreedyAgent, a Saver and Loader, or an
 // io.Closer; what a batch can do besides is in its vector.AgentAbilities. One is made
 // with the defaults for a few kinds of environments to see what it can do.
 func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spec Spec, seed uint64) (A, error)) vector.Plugin {
@@ -188,6 +188,9 @@ func usual() []Spec {
 func abilities(agent vector.Agent, spec Spec) (list []string) {
 	if agent.Abilities().Options != nil {
 		list = append(list, "options")
+	}
+	if agent.Abilities().Greedy {
+		list = append(list, "greedy")
 	}
 	in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 	in.Signals[0] = vector.NewRun

@@ -170,7 +170,7 @@ func (p *Process) OpenAgent(ctx context.Context, params json.RawMessage, spec fr
 	if err != nil {
 		return nil, p.failure(0, fmt.Errorf("%w: %w", ErrProtocol, err))
 	}
-	return newAgentClient(p, reply.Instance, spec, lanes, reply.Options, metrics)
+	return newAgentClient(p, reply, spec, lanes, metrics)
 }
 
 // reply is any answer that can carry an error.

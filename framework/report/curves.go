@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -59,7 +60,7 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Opti
 			}
 			c = &result.Curve{} // keeps the colours of the others
 		}
-		f.Lines = append(f.Lines, newLine(label, c, def.Cumulative(), opts.Smooth, maxPoints))
+		f.Lines = append(f.Lines, newLine(label, c, def, opts.Smooth, maxPoints))
 	}
 	if best, ok := s.Meta.Optimum[environment]; ok && m == result.Reward {
 		f.Levels = append(f.Levels, Level{"optimum", best})
@@ -70,7 +71,7 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Opti
 	return f, nil
 }
 
-func newLine(label string, c *result.Curve, cumulative bool, smooth, limit int) Line {
+func newLine(label string, c *result.Curve, def *metric.Definition, smooth, limit int) Line {
 	n := len(c.Steps)
 	l := Line{Label: label, X: make([]float64, n),
 		Y: slices.Clone(c.Mean), Low: slices.Clone(c.Low), High: slices.Clone(c.High)}
@@ -82,13 +83,30 @@ func newLine(label string, c *result.Curve, cumulative bool, smooth, limit int) 
 		prev = step
 	}
 	for _, ys := range []*[]float64{&l.Y, &l.Low, &l.High} {
-		if !cumulative {
+		if def.Sparse {
+			bridge(*ys)
+		}
+		if !def.Cumulative() {
 			*ys = movingAverage(*ys, widths, smooth)
 		}
-		*ys = thin(*ys, widths, limit, cumulative)
+		*ys = thin(*ys, widths, limit, def.Cumulative())
 	}
 	l.X = thin(l.X, widths, limit, true)
 	return l
+}
+
+// bridge replaces NaNs between two values by points on a line from one to the other.
+func bridge(ys []float64) {
+	last := -1
+	for i, y := range ys {
+		if math.IsNaN(y) {
+			continue
+		}
+		for k := last + 1; k < i && last >= 0; k++ {
+			ys[k] = ys[last] + (y-ys[last])*float64(k-last)/float64(i-last)
+		}
+		last = i
+	}
 }
 
 // movingAverage averages the last k values at each point, weighted by the steps

@@ -310,7 +310,7 @@ func (d *pageData) addCurves(s *result.Summary, smooth int, environment, agent m
 		if !shown {
 			continue
 		}
-		l := newLine("", c, s.Meta.Define(c.Metric).Cumulative(), smooth, limit)
+		l := newLine("", c, s.Meta.Define(c.Metric), smooth, limit)
 		if len(d.Steps) == 0 {
 			for _, x := range l.X {
 				d.Steps = append(d.Steps, int(x))

@@ -91,7 +91,7 @@ func newAggregator(meta Meta) (*aggregator, error) {
 		derivations: slices.DeleteFunc(metric.Builtin(), func(d metric.Definition) bool { return d.From == "" })}
 	prev := 0
 	for _, step := range meta.Grid {
-		if step <= prev {
+		if still := len(meta.Grid) == 1 && step == 0; step <= prev && !still { // without learning the only point is 0
 			return nil, errors.New("the recording grid does not increase")
 		}
 		a.widths = append(a.widths, float64(step-prev))

@@ -17,6 +17,8 @@ const (
 	CumulativeReward = metric.CumulativeReward
 	DiscountedReturn = metric.DiscountedReturn
 	EpisodeReturn    = metric.EpisodeReturn
+	EvaluationReturn = metric.EvaluationReturn
+	EvaluationReward = metric.EvaluationReward
 	Regret           = metric.Regret
 	OptimalAction    = metric.OptimalAction
 	ExplorationShare = metric.ExplorationShare

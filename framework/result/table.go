@@ -55,7 +55,11 @@ func WriteTable(w io.Writer, s *Summary, width int) error {
 		if !slices.ContainsFunc(s.Meta.Agents, func(agent string) bool { return !s.Meta.Skips(env, agent) }) {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "%s, %d steps%s\n%s\n\n", env, s.Meta.Steps, mixed, fitTable(s, env, width)); err != nil {
+		length := fmt.Sprintf("%d steps", s.Meta.Steps)
+		if s.Meta.Steps == 0 {
+			length = "evaluation without learning"
+		}
+		if _, err := fmt.Fprintf(w, "%s, %s%s\n%s\n\n", env, length, mixed, fitTable(s, env, width)); err != nil {
 			return err
 		}
 	}

@@ -128,19 +128,22 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 	return nil
 }
 
-// capableAgent says whether the description of an agent is right about options
-// and checkpoints.
+// capableAgent says whether the description of an agent is right about options,
+// greedy actions and checkpoints.
 func capableAgent(c *agentCheck, d *vector.Description) error {
 	agent, err := c.open(1)
 	if err != nil {
 		return nil // CheckVectorAgent says so
 	}
-	has := agent.Abilities().Options != nil
+	has, greedy := agent.Abilities().Options != nil, agent.Abilities().Greedy
 	if err := agent.Close(); err != nil {
 		return nil
 	}
 	if says := slices.Contains(d.Capabilities, "options"); says != has {
 		return &Violation{Rule: Capable, Err: fmt.Errorf(`"options" is listed: %v; the agent has options: %v`, says, has)}
+	}
+	if says := slices.Contains(d.Capabilities, "greedy"); says != greedy {
+		return &Violation{Rule: Capable, Err: fmt.Errorf(`"greedy" is listed: %v; the agent can act greedily: %v`, says, greedy)}
 	}
 	has, err = storable(c)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // Purpose separates the streams of one run.
 type Purpose uint64
 
-// The purposes. The host derives seeds for the first two; an agent splits its
+// The purposes. The host derives seeds for the first two and for Evaluation; an agent splits its
 // own seed into Exploration and Bootstrap with Stream. Where the host decides
 // between an agent's options, it draws from Decisions, split from the same seed.
 const (
@@ -29,6 +29,7 @@ const (
 	Bootstrap                      // priors, masks and weights of an ensemble
 	Statistics                     // resampling in reports
 	Decisions                      // choosing between options
+	Evaluation                     // as Environment, of episodes in which an agent is evaluated
 )
 
 // Source derives the seeds of one environment in one experiment.

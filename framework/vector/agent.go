@@ -50,6 +50,10 @@ type AgentAbilities struct {
 	Lane LaneAgent
 	// Measures are the agent's metrics of its own.
 	Measures *Measures
+	// Greedy says that the agent knows the signal EvaluateEpisode: in evaluation it
+	// selects the actions that it holds for best. Agents without it select in evaluation
+	// as they do when they learn.
+	Greedy bool
 	// Save returns everything that the behavior of a lane depends on, as
 	// framework.Saver.Save does. The lane's run has begun. The error wraps
 	// framework.ErrUnsupported where the agent cannot be saved.

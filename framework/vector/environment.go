@@ -28,8 +28,15 @@ const (
 	NewRun
 	// Evaluate is for agents alone: Continue with learning off. The lane learns
 	// nothing from the outcome of its last action and, unless the episode ended,
-	// selects the next one.
+	// selects the next one. In an episode that EvaluateEpisode began that is the
+	// action that the lane holds for best; otherwise it selects as it does when it
+	// learns.
 	Evaluate
+	// EvaluateEpisode is for agents with the ability Greedy: NewEpisode of an
+	// evaluation. The lane selects the action that it holds for best, without
+	// exploration. The signals of the lane are Evaluate until its next episode. What
+	// it draws at random in an evaluation may change its random streams.
+	EvaluateEpisode
 )
 
 // Actions is what an environment receives: one entry a lane in every slice.

@@ -26,7 +26,7 @@ type Description struct {
 	Params json.RawMessage `json:"params"`
 	// Capabilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models)
 	// and "render" (EnvironmentAbilities.Render), of agents "checkpoint" (AgentAbilities.Save
-	// and Load) and "options" (AgentAbilities.Options).
+	// and Load), "greedy" (AgentAbilities.Greedy) and "options" (AgentAbilities.Options).
 	Capabilities []string `json:"capabilities,omitempty"`
 	// Breaks names the laws of agents (framework/rltest) that the agent breaks by
 	// design, each with the reason.
@@ -81,7 +81,14 @@ func (p *AgentPlugin) Describe(context.Context) (Description, error) { return p.
 
 // OpenAgent implements Plugin.
 func (p *AgentPlugin) OpenAgent(_ context.Context, params json.RawMessage, spec framework.Spec, lanes int) (Agent, error) {
-	return p.Open(params, spec, lanes)
+	agent, err := p.Open(params, spec, lanes)
+	switch v := agent.(type) {
+	case *vectorAgent:
+		v.id = p.Description.ID
+	case *laneVectorAgent:
+		v.id = p.Description.ID
+	}
+	return agent, err
 }
 
 // OpenEnvironment implements Plugin: it is an error.

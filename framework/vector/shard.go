@@ -242,13 +242,14 @@ type shardedAgent struct {
 
 // Abilities implements Agent: those that all parts have.
 func (a *shardedAgent) Abilities() AgentAbilities {
-	all := AgentAbilities{Save: a.save, Load: a.load}
+	all := AgentAbilities{Greedy: true, Save: a.save, Load: a.load}
 	if len(a.options) == len(a.parts) {
 		all.Options = a
 	}
 	all.Measures = a.measures(func(part int) *Measures { return a.parts[part].Abilities().Measures })
 	for _, part := range a.parts {
 		able := part.Abilities()
+		all.Greedy = all.Greedy && able.Greedy
 		if able.Save == nil {
 			all.Save = nil
 		}

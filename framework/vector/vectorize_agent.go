@@ -1,9 +1,7 @@
 package vector
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 
@@ -16,7 +14,7 @@ import (
 // every run with the seed of the agent's random streams. It is also called once
 // here, to find the agent's abilities. A panic in one lane becomes an error that
 // names the lane. Lanes have the optional abilities of the agents: see AgentBatcher,
-// Optioner, Saver and Loader. An agent that is an io.Closer is closed when its
+// GreedyAgent, Optioner, Saver and Loader. An agent that is an io.Closer is closed when its
 // lane's next run begins, or with the lanes.
 func VectorizeAgent(newAgent func(seed uint64) (framework.Agent, error), spec framework.Spec, lanes int) (Agent, error) {
 	if lanes < 1 {
@@ -32,7 +30,14 @@ func VectorizeAgent(newAgent func(seed uint64) (framework.Agent, error), spec fr
 	if err := closeCopy(probe); err != nil {
 		return nil, err
 	}
-	return &vectorAgent{newAgent: newAgent, spec: spec, lanes: make([]agentLane, lanes), probe: probe}, nil
+	v := &vectorAgent{newAgent: newAgent, spec: spec, lanes: make([]agentLane, lanes), probe: probe}
+	_, v.greedy = probe.(framework.GreedyAgent)
+	_, observations := spec.Observation.(space.Discrete)
+	_, actions := spec.Action.(space.Discrete)
+	if observations && actions {
+		return &laneVectorAgent{v}, nil
+	}
+	return v, nil
 }
 
 type agentLane struct {
@@ -41,12 +46,14 @@ type agentLane struct {
 	action      space.Value
 	decision    framework.Candidates // the last one, if the host has decided in this run
 	follows     framework.Policy     // that the host has chosen; nil for the agent's own
+	lost        bool                 // it followed an option when it was saved, and has not begun anything since it was loaded
+	evaluates   bool                 // EvaluateEpisode began the episode
 }
 
 // end ends the lane's run, if it is in one.
 func (l *agentLane) end() error {
 	agent := l.agent
-	l.agent, l.decision, l.follows = nil, framework.Candidates{}, nil
+	*l = agentLane{observation: l.observation, action: l.action}
 	return closeCopy(agent)
 }
 
@@ -55,11 +62,14 @@ type vectorAgent struct {
 	spec     framework.Spec
 	lanes    []agentLane
 	probe    framework.Agent // a closed one, which tells the abilities
+	id       string          // of the plugin, if it is known
+	greedy   bool            // the agents are GreedyAgents
 	kinds    []options.Kind  // of options, that the host wants besides the greedy one
 }
 
 // Abilities implements Agent.
 func (v *vectorAgent) Abilities() (a AgentAbilities) {
+	a.Greedy = v.greedy
 	if _, ok := v.probe.(framework.Optioner); ok {
 		a.Options = v
 	}
@@ -103,6 +113,9 @@ func (v *vectorAgent) learn(ctx context.Context, i int, in *Feedback) (acts bool
 		return false, errors.New("a step before the lane's first run")
 	}
 	obs := in.Observations.Get(v.spec.Observation, i)
+	if signal != Continue && signal != Evaluate {
+		lane.lost, lane.evaluates = false, signal == EvaluateEpisode
+	}
 	switch {
 	case signal == Evaluate && (in.Terminated[i] || in.Truncated[i]):
 		return false, nil
@@ -122,20 +135,32 @@ func (v *vectorAgent) learn(ctx context.Context, i int, in *Feedback) (acts bool
 
 // act lets a lane select an action.
 func (v *vectorAgent) act(ctx context.Context, i int, observation space.Value, actions *space.Column) error {
-	lane := &v.lanes[i]
-	policy := lane.follows
-	if policy == nil {
-		policy = lane.agent.SelectAction
-	}
-	a, err := policy(ctx, observation)
+	a, err := v.selectAction(ctx, &v.lanes[i], observation)
 	if err != nil {
 		return err
 	}
-	lane.action.CopyFrom(a)
 	if err := actions.Set(v.spec.Action, i, a); err != nil {
 		return fmt.Errorf("%w: action: %w", framework.ErrInvalidAnswer, err)
 	}
 	return nil
+}
+
+// selectAction returns a lane's action and notes it.
+func (v *vectorAgent) selectAction(ctx context.Context, lane *agentLane, observation space.Value) (space.Value, error) {
+	policy := lane.follows
+	switch {
+	case lane.lost:
+		return space.Value{}, fmt.Errorf("the option that the lane followed when it was saved is known to the agent's program alone; begin an episode, or choose an option: %w", framework.ErrNeedsReset)
+	case lane.evaluates && v.greedy:
+		policy = lane.agent.(framework.GreedyAgent).SelectGreedyAction
+	case policy == nil:
+		policy = lane.agent.SelectAction
+	}
+	a, err := policy(ctx, observation)
+	if err == nil {
+		lane.action.CopyFrom(a)
+	}
+	return a, err
 }
 
 // Close closes those agents that can be closed.
@@ -147,67 +172,6 @@ func (v *vectorAgent) Close() error {
 	return errors.Join(errs...)
 }
 
-// save returns the lane's last observation and action,
-// then what its agent saves.
-func (v *vectorAgent) save(ctx context.Context, lane int) (state []byte, err error) {
-	l, err := v.begun(lane)
-	if err != nil {
-		return nil, err
-	}
-	agent, ok := l.agent.(framework.Saver)
-	if !ok {
-		return nil, fmt.Errorf("the agent cannot be saved: %w", framework.ErrUnsupported)
-	}
-	if l.decision.Policies != nil {
-		return nil, fmt.Errorf("an agent that a host has given options to follow cannot be saved within the run: %w", framework.ErrUnsupported)
-	}
-	err = Guard(func() error {
-		saved, err := agent.Save(ctx)
-		if err != nil {
-			return err
-		}
-		var b bytes.Buffer
-		if err := gob.NewEncoder(&b).Encode(laneState{saved, l.observation, l.action}); err != nil {
-			return err
-		}
-		state = b.Bytes()
-		return nil
-	})
-	return state, err
-}
-
-// laneState is a saved lane.
-type laneState struct {
-	Agent               []byte
-	Observation, Action space.Value
-}
-
-// load restores what save returned.
-func (v *vectorAgent) load(ctx context.Context, lane int, state []byte) error {
-	if lane >= 0 && lane < len(v.lanes) && v.lanes[lane].agent == nil { // before the first run
-		a, err := v.newAgent(0)
-		if err != nil {
-			return err
-		}
-		v.lanes[lane].agent = a
-	}
-	l, err := v.begun(lane)
-	if err != nil {
-		return err
-	}
-	agent, ok := l.agent.(framework.Loader)
-	if !ok {
-		return fmt.Errorf("the agent cannot be loaded: %w", framework.ErrUnsupported)
-	}
-	var s laneState
-	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
-		return fmt.Errorf("not the state of a lane: %w", err)
-	}
-	l.observation, l.action = s.Observation, s.Action
-	l.decision, l.follows = framework.Candidates{}, nil
-	return Guard(func() error { return agent.Load(ctx, s.Agent) })
-}
-
 // begun returns a lane that has an agent.
 func (v *vectorAgent) begun(lane int) (*agentLane, error) {
 	if lane < 0 || lane >= len(v.lanes) {
@@ -217,4 +181,45 @@ func (v *vectorAgent) begun(lane int) (*agentLane, error) {
 		return nil, fmt.Errorf("lane %d has not begun a run: %w", lane, framework.ErrNeedsReset)
 	}
 	return &v.lanes[lane], nil
+}
+
+// laneVectorAgent is a vectorAgent for space.Discrete observations and actions.
+type laneVectorAgent struct{ *vectorAgent }
+
+// Abilities implements Agent.
+func (v *laneVectorAgent) Abilities() AgentAbilities {
+	a := v.vectorAgent.Abilities()
+	a.Lane = v
+	if a.Options != nil {
+		a.Options = v
+	}
+	return a
+}
+
+// StepLane implements LaneAgent.
+func (v *laneVectorAgent) StepLane(i int, observation int64, reward float64) (action int64, err error) {
+	ctx, lane, obs := context.Background(), &v.lanes[i], space.Value{Int: observation}
+	err = Guard(func() error {
+		if lane.agent == nil {
+			return errors.New("a step before the lane's first run")
+		}
+		t := framework.Transition{Observation: lane.observation, Action: lane.action, Reward: reward, NextObservation: obs}
+		if err := lane.agent.Update(ctx, t); err != nil {
+			return err
+		}
+		lane.observation.CopyFrom(obs)
+		a, err := v.selectAction(ctx, lane, obs)
+		if err != nil {
+			return err
+		}
+		action = a.Int
+		if actions := v.spec.Action.(space.Discrete); !actions.Contains(action) {
+			return fmt.Errorf("%w: action: %d is not in %v", framework.ErrInvalidAnswer, action, actions)
+		}
+		return nil
+	})
+	if err != nil {
+		err = &LaneError{Lane: i, Err: err}
+	}
+	return action, err
 }

@@ -80,7 +80,7 @@ func (v *vectorAgent) Choose(ctx context.Context, choices []int, actions *space.
 		case choice >= len(lane.decision.Policies):
 			return fmt.Errorf("option %d of %d: %w", choice, len(lane.decision.Policies), framework.ErrInvalidAction)
 		}
-		lane.follows = lane.decision.Policies[choice]
+		lane.follows, lane.lost = lane.decision.Policies[choice], false
 		return v.act(ctx, i, lane.observation, actions)
 	})
 }

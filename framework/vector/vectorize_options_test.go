@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -243,44 +244,49 @@ func TestOptionerGreedyPolicy(t *testing.T) {
 	}
 }
 
-// Only the agent's program knows the policy of an option, so a lane is not saved
-// while it follows one; before and after it is.
-func TestOptionerIsNotSavedWithinAnOption(t *testing.T) {
+// Only the agent's program knows the policy of an option. So a lane that was saved while
+// it followed one goes on with an episode or with another choice, and with nothing else.
+func TestOptionerIsSavedWithoutItsOption(t *testing.T) {
 	agent, made := tornLanes(t, fourActions(), 1, nil)
 	in, actions := NewFeedback(fourActions(), 1), space.NewColumn(fourActions().Action, 1)
-	step := func(epoch bool) {
-		t.Helper()
-		if err := agent.StepOptions(t.Context(), in, []bool{epoch}, &actions, make([]options.Problem, 1)); err != nil {
-			t.Fatal(err)
-		}
+	step := func(s Signal, epoch bool) error {
+		in.Signals[0] = s
+		return agent.StepOptions(t.Context(), in, []bool{epoch}, &actions, make([]options.Problem, 1))
 	}
-	in.Signals[0] = NewRun
-	step(false)
-	(*made)[0].greedy = 4
+	choose := func() error { return agent.Choose(t.Context(), []int{0}, &actions) }
+	if err := errors.Join(step(NewRun, true), choose()); err != nil {
+		t.Fatal(err)
+	}
+	(*made)[len(*made)-1].greedy = 4
 	state, err := Save(t.Context(), agent, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in.Signals[0] = NewEpisode
-	step(true)
-	if _, err := Save(t.Context(), agent, 0); !errors.Is(err, framework.ErrUnsupported) {
-		t.Errorf("saved before a choice: %v", err)
+	for _, tt := range []struct {
+		name string
+		goOn func() error
+		want int64
+	}{
+		{"an episode", func() error { return step(NewEpisode, false) }, 1},
+		{"a choice", func() error { return errors.Join(step(Continue, true), choose()) }, 3},
+	} {
+		if err := Load(t.Context(), agent, 0, state); err != nil {
+			t.Fatal(err)
+		}
+		if greedy := (*made)[len(*made)-1].greedy; greedy != 4 {
+			t.Errorf("greedily it takes action %d", greedy)
+		}
+		if err := tt.goOn(); err != nil || actions.Int64[0] != tt.want {
+			t.Errorf("after %s it takes action %d, %v", tt.name, actions.Int64[0], err)
+		}
 	}
-	if err := agent.Choose(t.Context(), []int{0}, &actions); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Save(t.Context(), agent, 0); !errors.Is(err, framework.ErrUnsupported) {
-		t.Errorf("saved within an option: %v", err)
-	}
-	(*made)[0].greedy = 2
 	if err := Load(t.Context(), agent, 0, state); err != nil {
 		t.Fatal(err)
 	}
-	step(false)
-	if actions.Int64[0] != 1 || (*made)[0].greedy != 4 {
-		t.Errorf("a restored lane takes action %d, and greedily %d", actions.Int64[0], (*made)[0].greedy)
+	if again, err := Save(t.Context(), agent, 0); err != nil || !bytes.Equal(again, state) {
+		t.Errorf("saved again it is another state: %v", err)
 	}
-	if _, err := Save(t.Context(), agent, 0); err != nil {
-		t.Errorf("after a state was loaded: %v", err)
+	if err := step(Continue, false); !errors.Is(err, framework.ErrNeedsReset) {
+		t.Errorf("it goes on without its option: %v", err)
 	}
 }

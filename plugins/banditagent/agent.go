@@ -49,7 +49,7 @@ func Plugin() vector.Plugin {
 			Doc:    "Plays multi-armed bandits by any policy (ε-greedy, Thompson, the paper's Algorithms 1 and 2, indices, upper confidence bounds, …) on any belief.",
 			Params: params.Schema(&Params{}),
 
-			Capabilities: []string{"checkpoint"},
+			Capabilities: []string{"greedy", "checkpoint"},
 			Breaks:       map[string]string{"duplicated-actions": "every copy of an arm is learned by itself"},
 		},
 		Open: open,
@@ -94,6 +94,7 @@ type agent struct {
 type lane struct {
 	policy      policy.Policy // nil before the first run
 	arm         int           // selected last
+	evaluates   bool          // the arm is the greedy one
 	exploration *rand.Rand
 	bootstrap   *rand.Rand
 }
@@ -119,10 +120,17 @@ func (a *agent) Step(_ context.Context, in *vector.Feedback, actions *space.Colu
 			}
 		}
 		l := &a.lanes[i]
+		if s != vector.Continue && s != vector.Evaluate {
+			l.evaluates = s == vector.EvaluateEpisode
+		}
 		if l.policy == nil {
 			return &vector.LaneError{Lane: i, Err: fmt.Errorf("an episode before the first run: %w", framework.ErrNeedsReset)}
 		}
-		l.arm = l.policy.SelectArm(l.exploration)
+		if g, ok := l.policy.(policy.Greedier); ok && l.evaluates {
+			l.arm = g.Greedy()
+		} else {
+			l.arm = l.policy.SelectArm(l.exploration)
+		}
 		arms[i] = a.first + int64(l.arm)
 	}
 	return nil
@@ -130,7 +138,7 @@ func (a *agent) Step(_ context.Context, in *vector.Feedback, actions *space.Colu
 
 // Abilities implements vector.Agent.
 func (a *agent) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Lane: a, Save: a.save, Load: a.load}
+	return vector.AgentAbilities{Lane: a, Greedy: true, Save: a.save, Load: a.load}
 }
 
 // StepLane implements vector.LaneAgent.

@@ -18,7 +18,7 @@ import (
 
 // Plugins returns every agent of the package.
 func Plugins() []vector.Plugin {
-	return []vector.Plugin{SARSA(), Bootstrap()}
+	return lanes.GreedyPlugins(SARSA(), Bootstrap())
 }
 
 // learner is one lane's agent.

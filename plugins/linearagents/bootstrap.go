@@ -178,3 +178,9 @@ func (x *bootstrap) Choose(option int) int {
 func (x *bootstrap) GreedyPolicy(dst []int) ([]int, error) {
 	return dst, lanes.Unsupported("a policy for observations that are numbers is not in a table")
 }
+
+// GreedyAction implements lanes.Greedy.
+func (x *bootstrap) GreedyAction(o []float64) int {
+	x.Look(o)
+	return x.Greedy()
+}

@@ -2,6 +2,7 @@ package linearagents
 
 import (
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
@@ -118,4 +119,11 @@ func (x *sarsa) learn(target float64) {
 	x.weights.value(x.now, &x.here, x.last)
 	x.now[0] = x.move * (target - x.now[0])
 	x.traces.move(&x.here, x.last, x.now)
+}
+
+// GreedyAction implements lanes.Greedy.
+func (x *sarsa) GreedyAction(o []float64) int {
+	x.next.set(o)
+	x.weights.values(x.q, &x.next)
+	return argmax.Any(x.q, x.selector.rng)
 }

@@ -153,8 +153,10 @@ type bootstrapModel struct {
 	value     []float64         // of the last discounted plan: where the next starts
 	executor  candidateExecutor // of another option than the greedy one
 	followed  followed
-	facing    int // the state of the last decision
-	state     int // of the last action
+	evaluates bool     // the greedy policy is followed
+	learning  followed // what is followed otherwise, where evaluates is set
+	facing    int      // the state of the last decision
+	state     int      // of the last action
 	action    int
 
 	kinds     []options.Kind // that have been offered
@@ -187,10 +189,13 @@ func (x *bootstrapModel) Start(s uint64) {
 	x.terminals.Clear()
 	x.average, x.policy, x.value = mdp.AverageSolver{}, nil, nil
 	x.reducer, x.reduction = options.NewReducer(options.CommitmentConfig{Fixed: 1}), nil
-	x.within, x.news, x.followed = false, true, itself
+	x.within, x.news, x.followed, x.evaluates = false, true, itself, false
 }
 
 func (x *bootstrapModel) Begin(s int) int {
+	if x.evaluates {
+		x.followed, x.evaluates, x.models.due = x.learning, false, true
+	}
 	x.models.due = x.models.due || x.p.Behaviour == "thompson"
 	return x.Act(s)
 }
@@ -439,4 +444,12 @@ func (x *bootstrapModel) GreedyPolicy(dst []int) ([]int, error) {
 		return append(dst, make([]int, x.t.States)...), nil
 	}
 	return append(dst, x.policy...), nil
+}
+
+// GreedyAction implements lanes.Greedy: it is the action of the mean model's policy.
+func (x *bootstrapModel) GreedyAction(s int) int {
+	if x.followed != greedily {
+		x.learning, x.evaluates, x.followed, x.greedy.due = x.followed, true, greedily, true
+	}
+	return x.Act(s)
 }

@@ -189,3 +189,11 @@ func vpi(dst []float64, beliefs []bandit.NormalGamma) {
 		}
 	}
 }
+
+// GreedyAction implements lanes.Greedy.
+func (x *bayesQ) GreedyAction(s int) int {
+	for a, b := range x.row(s) {
+		x.scores[a] = b.Mu
+	}
+	return argmax.Any(x.scores, x.rng)
+}

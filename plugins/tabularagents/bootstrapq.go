@@ -220,3 +220,6 @@ func (x *bootstrapQ) GreedyPolicy(dst []int) ([]int, error) {
 	}
 	return dst, nil
 }
+
+// GreedyAction implements lanes.Greedy.
+func (x *bootstrapQ) GreedyAction(s int) int { return x.greedy(s) }

@@ -72,3 +72,6 @@ func (x *qLearner) learn(target float64) {
 	q := &x.table.q[x.last]
 	*q += x.table.size(x.last) * (target - *q)
 }
+
+// GreedyAction implements lanes.Greedy.
+func (x *qLearner) GreedyAction(s int) int { return argmax.Any(x.table.row(s), x.selector.rng) }

@@ -2,6 +2,7 @@ package tabularagents
 
 import (
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
@@ -125,3 +126,6 @@ func (x *sarsa) learn(target float64) {
 	}
 	x.active = kept
 }
+
+// GreedyAction implements lanes.Greedy.
+func (x *sarsa) GreedyAction(s int) int { return argmax.Any(x.table.row(s), x.selector.rng) }

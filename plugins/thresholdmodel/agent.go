@@ -72,7 +72,7 @@ func Plugin() vector.Plugin {
 				return &lane
 			}, nil
 		})
-	return lanes.Breaks([]vector.Plugin{p}, map[string]map[string]string{"rlrun/threshold-model@1": {
+	return lanes.Breaks(lanes.GreedyPlugins(p), map[string]map[string]string{"rlrun/threshold-model@1": {
 		"duplicated-actions": "every copy of an action is tried by itself, which costs short runs steps",
 	}})[0]
 }
@@ -168,3 +168,6 @@ func (x *agent) choose(s int) int {
 	x.action, _ = x.planner.Action(s, horizon)
 	return x.action
 }
+
+// GreedyAction implements lanes.Greedy.
+func (x *agent) GreedyAction(o int) int { return x.Act(o) }

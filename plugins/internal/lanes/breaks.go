@@ -10,6 +10,16 @@ const (
 	UnitPrior = "the prior expects rewards of about 1"
 )
 
+// GreedyPlugins declares that the learners of plugins are Greedy, and returns the
+// plugins.
+func GreedyPlugins(plugins ...vector.Plugin) []vector.Plugin {
+	for _, p := range plugins {
+		d := &p.(*vector.AgentPlugin).Description
+		d.Capabilities = append(d.Capabilities, "greedy")
+	}
+	return plugins
+}
+
 // Breaks declares which laws of agents the plugins break by design, by their ids,
 // and returns the plugins. Agents without an entry break none.
 func Breaks(plugins []vector.Plugin, laws map[string]map[string]string) []vector.Plugin {

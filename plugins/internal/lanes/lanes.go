@@ -32,6 +32,12 @@ type Learner[O any] interface {
 	End(r float64, o O, terminated bool)
 }
 
+// Greedy is a Learner that can act without exploring.
+type Greedy[O any] interface {
+	// GreedyAction returns an action of the largest value in o. It learns nothing.
+	GreedyAction(o O) int
+}
+
 // Measurer is a Learner with metrics of its own; see framework.Measurer.
 type Measurer interface {
 	Metrics() []framework.Metric
@@ -103,10 +109,17 @@ type lanes[O any] struct {
 }
 
 type lane[O any] struct {
-	learner Learner[O]
-	started bool // a run has begun
-	acting  bool // an episode goes on
-	options int  // of the decision that it faces; 0 if there is none
+	learner   Learner[O]
+	started   bool // a run has begun
+	acting    bool // an episode goes on
+	evaluates bool // in it the lane is greedy
+	options   int  // of the decision that it faces; 0 if there is none
+}
+
+// greedy says whether the learners are Greedy.
+func (l *lanes[O]) greedy() bool {
+	_, ok := l.lanes[0].learner.(Greedy[O])
+	return ok
 }
 
 // Learners returns the learners of an agent that Plugin or OptionPlugin made, for
@@ -157,7 +170,11 @@ func (l *lanes[O]) step(signals []vector.Signal, in *vector.Feedback, actions *s
 				x.acting = false
 				continue
 			}
-			action = x.learner.Act(o)
+			if x.evaluates {
+				action = x.learner.(Greedy[O]).GreedyAction(o)
+			} else {
+				action = x.learner.Act(o)
+			}
 		case vector.Idle:
 			continue
 		default:
@@ -165,7 +182,11 @@ func (l *lanes[O]) step(signals []vector.Signal, in *vector.Feedback, actions *s
 				return err
 			}
 			x.acting = true
-			action = x.learner.Begin(o)
+			if x.evaluates {
+				action = x.learner.(Greedy[O]).GreedyAction(o)
+			} else {
+				action = x.learner.Begin(o)
+			}
 		}
 		selected[i] = first + int64(action)
 	}
@@ -174,7 +195,7 @@ func (l *lanes[O]) step(signals []vector.Signal, in *vector.Feedback, actions *s
 
 // Abilities implements vector.Agent.
 func (l *lanes[O]) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Lane: l, Save: l.saveLane, Load: l.loadLane, Measures: l.measures()}
+	return vector.AgentAbilities{Lane: l, Greedy: l.greedy(), Save: l.saveLane, Load: l.loadLane, Measures: l.measures()}
 }
 
 func (l *lanes[O]) measures() *vector.Measures {
@@ -212,6 +233,10 @@ func (x *lane[O]) begin(i int, s vector.Signal, in *vector.Feedback) error {
 	}
 	if !x.started {
 		return laneError(i, framework.ErrNeedsReset, "an episode before the first run")
+	}
+	x.evaluates = s == vector.EvaluateEpisode
+	if _, ok := x.learner.(Greedy[O]); x.evaluates && !ok {
+		return laneError(i, framework.ErrUnsupported, "the agent has no greedy actions")
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ var _ vector.OptionAgent = (*optionLanes[int])(nil)
 
 // Abilities implements vector.Agent.
 func (l *optionLanes[O]) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Options: l, Lane: l, Save: l.saveLane, Load: l.loadLane, Measures: l.measures()}
+	return vector.AgentAbilities{Options: l, Lane: l, Greedy: l.greedy(), Save: l.saveLane, Load: l.loadLane, Measures: l.measures()}
 }
 
 // SetOptionKinds implements vector.OptionAgent.
@@ -108,7 +108,7 @@ func (l *optionLanes[O]) StepOptions(_ context.Context, in *vector.Feedback, epo
 func (l *optionLanes[O]) describe(i int, s vector.Signal, in *vector.Feedback, p *options.Problem) error {
 	x, learner, o := &l.lanes.lanes[i], l.learners[i], l.seen[i]
 	switch r := in.Rewards[i]; {
-	case s == vector.NewRun || s == vector.NewEpisode:
+	case s == vector.NewRun || s == vector.NewEpisode || s == vector.EvaluateEpisode:
 		if err := x.begin(i, s, in); err != nil {
 			return err
 		}

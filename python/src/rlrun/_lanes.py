@@ -25,7 +25,7 @@ from rlrun.options import OptionAgent, Problem, VectorOptionAgent
 from rlrun.spaces import Array, Discrete
 from rlrun.streams import Lanes
 
-IDLE, CONTINUE, NEW_EPISODE, NEW_RUN, EVALUATE = range(5)
+IDLE, CONTINUE, NEW_EPISODE, NEW_RUN, EVALUATE, EVALUATE_EPISODE = range(6)
 ALL: Lanes = slice(None)
 
 Signals = NDArray[np.uint8]
@@ -248,7 +248,9 @@ class AgentLanes:
     def __init__(self, agent: VectorAgent, spec: Spec, lanes: int) -> None:
         self.agent, self.spec, self.lanes = agent, spec, lanes
         agent.open(spec, lanes)
+        self.greedy = agent_is_greedy(agent)
         self._begun = np.zeros(lanes, np.bool_)
+        self._evaluates = np.zeros(lanes, np.bool_)  # lanes whose episode is one of an evaluation
         self._observations = spaces.zeros(spec.observation, lanes)
         self._actions = spaces.zeros(spec.action, lanes)
 
@@ -286,7 +288,11 @@ class AgentLanes:
         if fresh is not None:
             assert seeds is not None
             self.agent.begin(fresh, seeds[fresh])
+        evaluating = signals == EVALUATE_EPISODE
+        if evaluating.any() and not self.greedy:
+            raise Unsupported("the agent has no greedy actions", lane=int(np.argmax(evaluating)))
         stepped = learning | (signals == EVALUATE)
+        self._evaluates = np.where((signals == IDLE) | stepped, self._evaluates, evaluating)
         acting: NDArray[np.bool_] = (signals != IDLE) & ~(stepped & (outcome.terminated | outcome.truncated))
         return acting
 
@@ -294,7 +300,14 @@ class AgentLanes:
     # are not written to.
 
     def _act(self, lanes: Lanes, observations: Array) -> None:
-        actions = self.agent.select_actions(lanes, observations)
+        greedy = self._evaluates[lanes]
+        if greedy.any() and not greedy.all():
+            at = numbers(lanes, self.lanes)
+            self._act(at[greedy], observations[greedy])
+            self._act(at[~greedy], observations[~greedy])
+            return
+        select = self.agent.select_greedy_actions if greedy.any() else self.agent.select_actions
+        actions = select(lanes, observations)
         self._actions = self._actions.copy()
         self._actions[lanes] = spaces.as_column(self.spec.action, actions, len(observations), "actions")
 
@@ -333,6 +346,18 @@ class AgentLanes:
     def close(self) -> None:
         """Free what the agent holds."""
         self.agent.close()
+
+
+def overrides(cls: type, base: type, method: str) -> bool:
+    """Say whether a class has a method of its own in place of its base's."""
+    return getattr(cls, method) is not getattr(base, method)
+
+
+def agent_is_greedy(agent: VectorAgent) -> bool:
+    """Say whether an opened agent can act without exploring."""
+    if isinstance(agent, AgentCopies):
+        return agent.greedy
+    return overrides(type(agent), VectorAgent, "select_greedy_actions")
 
 
 class OptionLanes(AgentLanes):
@@ -435,6 +460,7 @@ class AgentCopies(OneByOne, VectorAgent):
         spare, self._spare = self._spare, None
         assert spare is not None
         self.metrics = spare.metrics
+        self.greedy = overrides(type(spare), Agent, "select_greedy_action")
         try:
             spare.begin(spec, 0)
         finally:
@@ -450,12 +476,19 @@ class AgentCopies(OneByOne, VectorAgent):
 
     def select_actions(self, lanes: Lanes, observations: Array) -> Array:
         """Ask each of these lanes for an action."""
+        return self._select(lanes, observations, lambda copy: copy.select_action)
+
+    def select_greedy_actions(self, lanes: Lanes, observations: Array) -> Array:
+        """Ask each of these lanes for its greedy action."""
+        return self._select(lanes, observations, lambda copy: copy.select_greedy_action)
+
+    def _select(self, lanes: Lanes, observations: Array, method: Callable[[Agent], Callable[[Any], Any]]) -> Array:
         out = spaces.zeros(self._spec.action, len(observations))
         value = self._spec.observation.value
         with self.noting() as note:
             for k, lane in enumerate(numbers(lanes, len(self._copies))):
                 note[0] = lane + 1
-                action = self._copy(lane).select_action(value(observations[k]))
+                action = method(self._copy(lane))(value(observations[k]))
                 out[k] = spaces.as_entry(self._spec.action, action, "the action")
         return out
 

@@ -17,7 +17,7 @@ from rlrun import _rollout as _rollouts
 from rlrun import _sources, errors, spaces
 from rlrun._lanes import (
     CONTINUE,
-    EVALUATE,
+    EVALUATE_EPISODE,
     NEW_EPISODE,
     NEW_RUN,
     AgentLanes,
@@ -128,7 +128,7 @@ class _AgentInstance:
 
     def feedback(self, m: pb.AgentRequest) -> tuple[Signals, Seeds | None, TimeSteps]:
         n = self.lanes.lanes
-        signals = _signals(m.signals, n, EVALUATE)
+        signals = _signals(m.signals, n, EVALUATE_EPISODE)
         return (
             signals,
             _seeds(m.seeds, signals, NEW_RUN),
@@ -217,7 +217,12 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             options = isinstance(instance.lanes, OptionLanes)
             handle = self._add(instance)
             self._note(handle, agent)
-            return pb.OpenAgentReply(instance=handle, options=options, metrics=[m.to_proto() for m in agent.metrics])
+            return pb.OpenAgentReply(
+                instance=handle,
+                options=options,
+                greedy=instance.lanes.greedy,
+                metrics=[m.to_proto() for m in agent.metrics],
+            )
         except BaseException as e:
             return pb.OpenAgentReply(error=failure(e))
 

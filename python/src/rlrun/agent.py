@@ -64,6 +64,14 @@ class Agent(_Described, ABC):
     def update(self, transition: Transition) -> None:
         """Learn from a step. It is not called while the host evaluates the agent."""
 
+    def select_greedy_action(self, observation: Any) -> Any:
+        """Return the action that the agent holds for best, without exploration.
+
+        It is called in place of select_action while the host evaluates the agent.
+        An agent that does not override it acts in evaluation as select_action says.
+        """
+        raise NotImplementedError
+
     def measure(self) -> Mapping[str, float]:
         """Return the current values of metrics, by name.
 
@@ -126,6 +134,14 @@ class VectorAgent(_Described, ABC):
     @abstractmethod
     def update(self, lanes: Lanes, transitions: Transitions) -> None:
         """Learn from a step of each of these lanes. It is not called while the host evaluates the agent."""
+
+    def select_greedy_actions(self, lanes: Lanes, observations: Array) -> Array:
+        """Return, for each of these lanes, the action that it holds for best, without exploration.
+
+        It is called in place of select_actions while the host evaluates the lanes.
+        An agent that does not override it acts in evaluation as select_actions says.
+        """
+        raise NotImplementedError
 
     def measure(self, lane: int) -> Mapping[str, float]:
         """Return the current values of a lane's metrics, by name."""

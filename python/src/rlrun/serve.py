@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc
 
 from rlrun import _goplugin, _log, params
-from rlrun._lanes import AgentCopies, Copies, OptionCopies
+from rlrun._lanes import AgentCopies, Copies, OptionCopies, overrides
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._pb import plugin_pb2_grpc
 from rlrun._server import Plugin, Servicer
@@ -90,10 +90,13 @@ def _capabilities(cls: type) -> list[str]:
     """List the optional methods that a class overrides, as the protocol calls them."""
     options = ["options"] if issubclass(cls, (OptionAgent, VectorOptionAgent)) else []
     if issubclass(cls, Agent):
-        return ["checkpoint"] * cls.checkpoints + options
+        greedy = ["greedy"] * overrides(cls, Agent, "select_greedy_action")
+        return ["checkpoint"] * cls.checkpoints + greedy + options
     base = next(b for b in (Environment, VectorEnvironment, VectorAgent) if issubclass(cls, b))
-    names = {"model": "model", "render": "render"} if base is not VectorAgent else {"save": "checkpoint"}
-    return [name for method, name in names.items() if getattr(cls, method) is not getattr(base, method)] + options
+    names = {"model": "model", "render": "render"}
+    if base is VectorAgent:
+        names = {"save": "checkpoint", "select_greedy_actions": "greedy"}
+    return [name for method, name in names.items() if overrides(cls, base, method)] + options
 
 
 def serve(cls: Kind) -> None:

@@ -1125,6 +1125,7 @@ type OpenAgentReply struct {
 	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
 	Options       bool                   `protobuf:"varint,3,opt,name=options,proto3" json:"options,omitempty"` // Offer and GreedyPolicy can be called, epochs and choices sent
 	Metrics       []*Metric              `protobuf:"bytes,4,rep,name=metrics,proto3" json:"metrics,omitempty"`  // of the agent's own: what Measure returns
+	Greedy        bool                   `protobuf:"varint,5,opt,name=greedy,proto3" json:"greedy,omitempty"`   // the agent knows signal 5: it can act without exploring
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1185,6 +1186,13 @@ func (x *OpenAgentReply) GetMetrics() []*Metric {
 		return x.Metrics
 	}
 	return nil
+}
+
+func (x *OpenAgentReply) GetGreedy() bool {
+	if x != nil {
+		return x.Greedy
+	}
+	return false
 }
 
 // EnvironmentRequest asks for one step of every lane.
@@ -1370,7 +1378,9 @@ type AgentRequest struct {
 	// As in EnvironmentRequest, seen from the agent: 0 leave the lane alone; 1
 	// learn from the outcome, then act unless the episode ended; 2 a new episode
 	// starts: learn nothing, act; 3 the same after forgetting everything; 4 learn
-	// nothing, then act unless the episode ended.
+	// nothing, then act unless the episode ended; 5, sent only if OpenAgentReply said
+	// greedy: as 2, but until the next episode select the actions that the agent holds
+	// for best, without exploration.
 	Signals []byte `protobuf:"bytes,2,opt,name=signals,proto3" json:"signals,omitempty"`
 	// It counts where the signal is 3: the seed of everything the agent draws in
 	// the run. Empty where no lane needs one.
@@ -2648,12 +2658,13 @@ const file_plugin_proto_rawDesc = "" +
 	"\x10OpenAgentRequest\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\x12\x14\n" +
 	"\x05lanes\x18\x02 \x01(\rR\x05lanes\x12)\n" +
-	"\x04spec\x18\x03 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\"\xa7\x01\n" +
+	"\x04spec\x18\x03 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\"\xbf\x01\n" +
 	"\x0eOpenAgentReply\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12,\n" +
 	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12\x18\n" +
 	"\aoptions\x18\x03 \x01(\bR\aoptions\x121\n" +
-	"\ametrics\x18\x04 \x03(\v2\x17.rlrun.plugin.v1.MetricR\ametrics\"\x8e\x01\n" +
+	"\ametrics\x18\x04 \x03(\v2\x17.rlrun.plugin.v1.MetricR\ametrics\x12\x16\n" +
+	"\x06greedy\x18\x05 \x01(\bR\x06greedy\"\x8e\x01\n" +
 	"\x12EnvironmentRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x18\n" +
 	"\asignals\x18\x02 \x01(\fR\asignals\x12\x14\n" +

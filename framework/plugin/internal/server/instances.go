@@ -144,7 +144,7 @@ func (a *agentInstance) step(ctx context.Context, m *pb.AgentRequest) (*pb.Agent
 }
 
 func (a *agentInstance) decode(m *pb.AgentRequest) error {
-	if err := fromproto.Signals(a.in.Signals, m.Signals, vector.Evaluate); err != nil {
+	if err := fromproto.Signals(a.in.Signals, m.Signals, vector.EvaluateEpisode); err != nil {
 		return err
 	}
 	if err := fromproto.Seeds(a.in.Seeds, m.Seeds, a.in.Signals, vector.NewRun); err != nil {

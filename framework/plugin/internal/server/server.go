@@ -155,7 +155,7 @@ func (s *Server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.Ope
 			return err
 		}
 		able := agent.Abilities()
-		reply.Options, reply.Metrics = able.Options != nil, toproto.Metrics(able.Measures)
+		reply.Options, reply.Greedy, reply.Metrics = able.Options != nil, able.Greedy, toproto.Metrics(able.Measures)
 		reply.Instance = s.add(newAgentInstance(agent, spec, lanes))
 		return nil
 	})

@@ -202,16 +202,18 @@ class OpenAgentRequest(_message.Message):
     def __init__(self, params: _Optional[bytes] = ..., lanes: _Optional[int] = ..., spec: _Optional[_Union[Spec, _Mapping]] = ...) -> None: ...
 
 class OpenAgentReply(_message.Message):
-    __slots__ = ("instance", "error", "options", "metrics")
+    __slots__ = ("instance", "error", "options", "metrics", "greedy")
     INSTANCE_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     METRICS_FIELD_NUMBER: _ClassVar[int]
+    GREEDY_FIELD_NUMBER: _ClassVar[int]
     instance: int
     error: Error
     options: bool
     metrics: _containers.RepeatedCompositeFieldContainer[Metric]
-    def __init__(self, instance: _Optional[int] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., options: bool = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ...) -> None: ...
+    greedy: bool
+    def __init__(self, instance: _Optional[int] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., options: bool = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ..., greedy: bool = ...) -> None: ...
 
 class EnvironmentRequest(_message.Message):
     __slots__ = ("instance", "signals", "seeds", "actions", "step")

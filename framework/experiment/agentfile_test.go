@@ -1,0 +1,151 @@
+package experiment
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/space"
+)
+
+func savedAgent(t testing.TB) (*SavedAgent, *loop.Snapshot, []byte) {
+	t.Helper()
+	a := &SavedAgent{
+		Environment: "lake", Agent: "ε: 0.1", Run: 3, Step: 50, Plugin: "q-learning", ID: "rlrun/q-learning@1", Program: "0123456789",
+		Params: json.RawMessage(`{"epsilon":0.1}`), Discount: 0.9,
+	}
+	s := &loop.Snapshot{Step: 50, State: []byte("a state"), Outcome: framework.TimeStep{Observation: space.Value{Float64: []float64{1, 2}}, Reward: 0.5, Truncated: true}}
+	data, err := encodeAgent(a, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, s, data
+}
+
+// What is written is read again. Whatever else is read is refused with the file and the
+// reason, in one line, also behind a checksum that holds.
+func TestAgentFiles(t *testing.T) {
+	a, s, data := savedAgent(t)
+	b, r, err := decodeAgent(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Agent != a.Agent || b.Run != 3 || string(b.Params) != string(a.Params) || !bytes.Equal(r.State, s.State) ||
+		r.Outcome.Reward != 0.5 || !r.Outcome.Truncated || r.Outcome.Observation.Float64[1] != 2 {
+		t.Errorf("%+v, %+v", b, r)
+	}
+	summed := func(body string) []byte {
+		sum := sha256.Sum256([]byte(body))
+		return append([]byte(body), sum[:]...)
+	}
+	body := string(data[:len(data)-sha256.Size])
+	header := strings.SplitAfter(body, "\n")[1]
+	for _, tt := range []struct {
+		name, want string
+		data       []byte
+	}{
+		{"empty", "checksum", nil},
+		{"cut", "checksum", data[:len(data)-1]},
+		{"longer", "checksum", append(bytes.Clone(data), 0)},
+		{"changed", "checksum", bytes.Replace(data, []byte("0.1"), []byte("0.2"), 1)},
+		{"something else", "does not begin with", summed("a text\nof two lines\n")},
+		{"another version", "does not begin with", summed(strings.Replace(body, "agent 1", "agent 2", 1))},
+		{"no header", "ends within its second line", summed(agentMagic + "{")},
+		{"a long header", "more than", summed(agentMagic + strings.Repeat("x", 2*mostHeader))},
+		{"a bad header", "its second line", summed(agentMagic + "[]\n")},
+		{"a run before the first", "run -3", summed(strings.Replace(body, `"run":3`, `"run":-3`, 1))},
+		{"no state", "state is cut off", summed(agentMagic + header)},
+		{"a longer state", "state is cut off", summed(agentMagic + header + "\xff\xff\xff\xff\xff\xff\xff\xff\x01")},
+		{"no outcome", "outcome is cut off", summed(agentMagic + header + "\x01x")},
+		{"no observation", "observation is cut off", summed(agentMagic + header + "\x01x12345678\x00")},
+		{"more", "something follows", summed(body + "x")},
+	} {
+		path := filepath.Join(t.TempDir(), "x.agent")
+		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := readAgent(path)
+		if !errors.Is(err, errAgentFile) || !strings.HasPrefix(err.Error(), path) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
+		}
+	}
+	huge := filepath.Join(t.TempDir(), "huge.agent")
+	if err := os.WriteFile(huge, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(huge, 2*mostState); err != nil { // it takes no room
+		t.Skip(err)
+	}
+	if _, _, err := readAgent(huge); !errors.Is(err, errAgentFile) {
+		t.Errorf("a file of 2 GiB: %v", err)
+	}
+}
+
+// FuzzAgentFile: reading never panics, and what is read can be written.
+func FuzzAgentFile(f *testing.F) {
+	_, _, data := savedAgent(f)
+	f.Add(data[:len(data)-sha256.Size])
+	f.Add([]byte(agentMagic + "{}\n"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		sum := sha256.Sum256(body)
+		a, s, err := decodeAgent(append(bytes.Clone(body), sum[:]...))
+		if err != nil {
+			return
+		}
+		if _, err := encodeAgent(a, s); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A config says which agents to keep in several ways, and keeps its own.
+func TestSaveAndWarmStartInConfigs(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{`{"save":true}`, `"save":true`},
+		{`{"save":{"every":5}}`, `"save":{"every":5}`},
+		{`{"agents":[{"warm_start":"dir:agent"}]}`, `"warm_start":"dir:agent"`},
+		{`{"agents":[{"warm_start":{"from":"dir"}}]}`, `"warm_start":"dir"`},
+		{`{"agents":[{"warm_start":{"from":"dir:a","step":7}}]}`, `"warm_start":{"from":"dir:a","step":7}`},
+	} {
+		var c Config
+		if err := json.Unmarshal([]byte(tt.text), &c); err != nil {
+			t.Fatal(err)
+		}
+		out, err := json.Marshal(c)
+		if err != nil || !strings.Contains(string(out), tt.want) {
+			t.Errorf("%s: %s, %v", tt.text, out, err)
+		}
+	}
+	var c Config
+	if err := json.Unmarshal([]byte(`{"save":false}`), &c); err != nil || c.compileSaving() != nil || c.Save != nil {
+		t.Errorf("%+v, %v", c.Save, err)
+	}
+}
+
+// An agent's name may have colons, and so may a directory's.
+func TestSplitAgent(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "a:b")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, agent := range []string{"q", "ε: 0.1", ""} {
+		text := dir + ":" + agent
+		if agent == "" {
+			text = dir
+		}
+		if d, a, err := SplitAgent(text); err != nil || d != dir || a != agent {
+			t.Errorf("%s: %q, %q, %v", text, d, a, err)
+		}
+	}
+	if _, _, err := SplitAgent(filepath.Join(root, "c:q")); err == nil {
+		t.Error("a directory that does not exist")
+	}
+}

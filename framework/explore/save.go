@@ -1,0 +1,166 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/options"
+)
+
+// saved is the state of a lane: the agent's, and what the host knows of its run.
+type saved struct {
+	Host  string // how the host decides
+	Agent []byte
+
+	Left, Since, Pair, Steps, Explored, Data, Due, Aim, Episode int
+	Explores, Pending                                           bool
+	Commitment                                                  options.Commitment
+	Counts                                                      []savedCount // by their keys
+	Series, All                                                 savedSeries
+	Random                                                      []byte
+	Seen, Stride                                                int
+	Decisions                                                   []savedDecision
+}
+
+// savedDecision is a decision, of which some numbers may be infinite: JSON has their
+// bits.
+type savedDecision struct {
+	result.Decision
+	Bits [4]uint64
+}
+
+func numbers(d *result.Decision) []*float64 {
+	return []*float64{&d.Delta, &d.P, &d.Share, &d.Advantage}
+}
+
+type savedCount struct{ Key, N uint64 }
+
+type savedSeries struct {
+	Values     []byte // float64, little-endian
+	Stretch    []int
+	Now, Total int
+}
+
+func (s *series) save() savedSeries {
+	return savedSeries{space.AppendNumbers(nil, s.values), s.stretch, s.now, s.total}
+}
+
+// load restores a series. Its rows must have as many columns as this one's.
+func (s *series) load(from savedSeries) error {
+	rows := len(from.Stretch)
+	if len(from.Values) != 8*rows*(1+s.features()) || rows != min(from.Total, remembered) {
+		return fmt.Errorf("%d bytes in %d rows of %d seen do not fit", len(from.Values), rows, from.Total)
+	}
+	s.values = make([]float64, len(from.Values)/8)
+	space.SetNumbers(s.values, from.Values)
+	s.stretch, s.now, s.total = from.Stretch, from.Now, from.Total
+	return nil
+}
+
+// host describes how the host decides. Only a host that decides alike can go on.
+func (a *explorer) host() string {
+	c := &a.config
+	return fmt.Sprintf("rule %s, bound %s, common %t, horizon %+v, lower bound %v, options %v, estimator %d, window %+v, quantile %v, log %d",
+		c.Decider.Rule, c.Decider.Bound, c.Decider.Common, c.Decider.Horizon, c.Decider.LowerBound, c.Kinds, a.estimator, c.Commitment, c.Quantile, c.Log)
+}
+
+// save implements AgentAbilities.Save.
+func (a *explorer) save(ctx context.Context, i int) ([]byte, error) {
+	state, err := vector.Save(ctx, a.agent, i)
+	if err != nil {
+		return nil, err
+	}
+	l := &a.lanes[i]
+	s := saved{
+		Host: a.host(), Agent: state,
+		Left: l.left, Since: l.since, Pair: l.pair, Steps: l.steps, Explored: l.explored, Data: l.data, Due: l.due, Aim: l.aim, Episode: l.episode,
+		Explores: l.explores, Pending: l.pending, Commitment: l.commitment, Series: l.series.save(), All: l.all.save(),
+		Seen: l.log.seen, Stride: l.log.stride,
+	}
+	for _, d := range l.log.kept {
+		kept := savedDecision{Decision: d}
+		for k, x := range numbers(&kept.Decision) {
+			kept.Bits[k], *x = math.Float64bits(*x), 0
+		}
+		s.Decisions = append(s.Decisions, kept)
+	}
+	for _, x := range l.counts.slots {
+		if x.key != 0 {
+			s.Counts = append(s.Counts, savedCount{x.key, x.n})
+		}
+	}
+	slices.SortFunc(s.Counts, func(a, b savedCount) int { return cmp.Compare(a.Key, b.Key) })
+	if s.Random, err = l.pcg.MarshalBinary(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(s)
+}
+
+// load implements AgentAbilities.Load. If the state is refused, the lane is as it was.
+func (a *explorer) load(ctx context.Context, i int, state []byte) error {
+	if i < 0 || i >= len(a.lanes) {
+		return fmt.Errorf("no lane %d of %d", i, len(a.lanes))
+	}
+	var s saved
+	if err := json.Unmarshal(state, &s); err != nil {
+		return fmt.Errorf("not the state of an agent whose exploration the host decides, or damaged: %w", err)
+	}
+	if host := a.host(); s.Host != host {
+		return fmt.Errorf("the state is of another exploration: %s, where this is %s", s.Host, host)
+	}
+	old := &a.lanes[i]
+	l := lane{
+		left: s.Left, since: s.Since, pair: s.Pair, steps: s.Steps, explored: s.Explored, data: s.Data, due: s.Due, aim: s.Aim, episode: s.Episode,
+		explores: s.Explores, pending: s.Pending, commitment: s.Commitment,
+		series: series{width: old.series.width}, all: series{width: old.all.width},
+		log: decisions{most: old.log.most, seen: s.Seen, stride: s.Stride},
+	}
+	for _, d := range s.Decisions {
+		for k, x := range numbers(&d.Decision) {
+			*x = math.Float64frombits(d.Bits[k])
+		}
+		l.log.kept = append(l.log.kept, d.Decision)
+	}
+	damaged := func(err error) error { return fmt.Errorf("the state of the host's decisions is damaged: %w", err) }
+	if err := l.pcg.UnmarshalBinary(s.Random); err != nil {
+		return damaged(err)
+	}
+	if pairs := max(a.finite.states, 1) * max(a.finite.actions, 1); l.pair < 0 || l.pair >= pairs || l.aim < -1 || l.aim >= pairs {
+		return damaged(fmt.Errorf("pair %d, aim %d of %d pairs", l.pair, l.aim, pairs))
+	}
+	if l.log.stride < 1 || len(l.log.kept) > l.log.most {
+		return damaged(fmt.Errorf("%d decisions, every %dth", len(l.log.kept), l.log.stride))
+	}
+	for _, x := range s.Counts {
+		if x.Key == 0 || x.Key > uint64(a.finite.states)*uint64(a.finite.actions)*uint64(a.finite.states) {
+			return damaged(fmt.Errorf("transition %d: %w", x.Key, framework.ErrInvalidAnswer))
+		}
+		l.counts.set(x.Key, x.N)
+	}
+	for _, x := range []struct {
+		to   *series
+		from savedSeries
+	}{{&l.series, s.Series}, {&l.all, s.All}} {
+		if a.estimator != Autocorrelation {
+			break
+		}
+		if err := x.to.load(x.from); err != nil {
+			return damaged(err)
+		}
+	}
+	if err := vector.Load(ctx, a.agent, i, s.Agent); err != nil {
+		return err
+	}
+	*old = l
+	old.rng = rand.New(&old.pcg)
+	return nil
+}

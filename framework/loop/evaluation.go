@@ -1,0 +1,171 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+// Evaluation plays with copies of agents that do not learn, in lanes of its own. Agents
+// with the ability Greedy act greedily, the others as they do when they learn. The
+// agents that learn, and their environments, do not notice.
+type Evaluation struct {
+	// Environment and Agent are opened as the batch's, with as many lanes.
+	Environment vector.Environment
+	Agent       vector.Agent
+	Every       int // steps of a run between evaluations, at least 1; the last is at its end
+	// Episodes is the number of episodes of an evaluation, at most Limit steps each,
+	// where episodes end. Its value is their mean return.
+	Episodes, Limit int
+	// Steps is the number of steps of an evaluation where Episodes is 0 or episodes do
+	// not end. Its value is the mean reward of a step.
+	Steps int
+}
+
+// byEpisodes says whether an evaluation in environments of a spec counts episodes.
+func (e *Evaluation) byEpisodes(spec framework.Spec) bool { return e.Episodes > 0 && !spec.Continuing }
+
+// metric is what an evaluation in environments of a spec records.
+func (e *Evaluation) metric(spec framework.Spec) result.Metric {
+	if e.byEpisodes(spec) {
+		return result.EvaluationReturn
+	}
+	return result.EvaluationReward
+}
+
+type evaluationJob struct {
+	lane int // of the batch
+	from *Snapshot
+}
+
+// evaluated is the value of the evaluation after a step.
+type evaluated struct {
+	step  int
+	value float64
+}
+
+// onGrid returns a curve: at each grid point the latest of the evaluations since the
+// one before, NaN if there was none.
+func onGrid(list []evaluated, grid []int) []float64 {
+	curve := make([]float64, len(grid))
+	for k, step := range grid {
+		curve[k] = math.NaN()
+		for ; len(list) > 0 && list[0].step <= step; list = list[1:] {
+			curve[k] = list[0].value
+		}
+	}
+	return curve
+}
+
+// tally is what a lane has earned in an evaluation.
+type tally struct {
+	steps, episodes int
+	inEpisode       int // steps
+	total           float64
+}
+
+// play evaluates agents, one a lane, and returns the value of each.
+func (e *Evaluation) play(ctx context.Context, b *Batch, jobs []evaluationJob) ([]float64, error) {
+	spec, n := e.Environment.Spec(), len(b.Runs)
+	from := make([]*Snapshot, len(jobs))
+	for k, j := range jobs {
+		from[k] = j.from
+	}
+	blame := func(who string, err error) error {
+		var lane *vector.LaneError
+		if errors.As(err, &lane) && lane.Lane >= 0 && lane.Lane < len(jobs) {
+			return fmt.Errorf("%s: %w", who, &vector.LaneError{Lane: jobs[lane.Lane].lane, Err: lane.Err, Suspected: lane.Suspected})
+		}
+		return fmt.Errorf("%s: %w", who, err)
+	}
+	if err := restore(ctx, e.Agent, spec, n, from); err != nil {
+		return nil, blame("agent", err)
+	}
+	begin := vector.NewEpisode
+	if e.Agent.Abilities().Greedy {
+		begin = vector.EvaluateEpisode
+	}
+	actions, feedback := vector.NewActions(spec, n), vector.NewFeedback(spec, n)
+	tallies := make([]tally, len(jobs))
+	for k, j := range jobs {
+		actions.Signals[k], actions.Seeds[k] = vector.NewRun, e.seed(b, &spec, j, 0)
+	}
+	for call, live := 0, len(jobs); live > 0; call++ {
+		if call%64 == 0 {
+			if err := context.Cause(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if err := e.Environment.Step(ctx, actions, &feedback.TimeSteps); err != nil {
+			return nil, blame("environment", err)
+		}
+		for k, j := range jobs {
+			t := &tallies[k]
+			switch actions.Signals[k] {
+			case vector.NewRun, vector.NewEpisode:
+				feedback.Signals[k], actions.Signals[k] = begin, vector.Continue
+			case vector.Continue:
+				feedback.Signals[k] = vector.Evaluate
+				over := t.add(feedback.Rewards[k], feedback.Terminated[k] || feedback.Truncated[k], e.byEpisodes(spec), e.Limit)
+				switch {
+				case e.over(t, &spec):
+					actions.Signals[k], feedback.Signals[k] = vector.Idle, vector.Idle
+					live--
+				case over:
+					actions.Signals[k], actions.Seeds[k] = vector.NewEpisode, e.seed(b, &spec, j, t.episodes)
+				}
+			}
+		}
+		if live == 0 {
+			break
+		}
+		if err := e.Agent.Step(ctx, feedback, &actions.Actions); err != nil {
+			return nil, blame("agent", err)
+		}
+	}
+	values := make([]float64, len(jobs))
+	for k, t := range tallies {
+		if values[k] = t.total / float64(t.steps); e.byEpisodes(spec) {
+			values[k] = t.total / float64(t.episodes)
+		}
+	}
+	return values, nil
+}
+
+// add counts a step and says whether an episode is over.
+func (t *tally) add(reward float64, ended, limited bool, limit int) (over bool) {
+	t.total += reward
+	t.steps++
+	t.inEpisode++
+	if !ended && !(limited && t.inEpisode == limit) {
+		return false
+	}
+	t.episodes++
+	t.inEpisode = 0
+	return true
+}
+
+// over says whether the evaluation of a lane is.
+func (e *Evaluation) over(t *tally, spec *framework.Spec) bool {
+	if e.byEpisodes(*spec) {
+		return t.episodes == e.Episodes
+	}
+	return t.steps == e.Steps
+}
+
+// seed is that of an episode of an evaluation. A task that continues is the run's, with
+// its seed: what the seed draws may be the task itself, such as the arms of a bandit.
+func (e *Evaluation) seed(b *Batch, spec *framework.Spec, j evaluationJob, episode int) uint64 {
+	run := b.Runs[j.lane]
+	if spec.Continuing {
+		return b.Seeds.Seed(run, seed.Environment, 0)
+	}
+	const episodes = 24 // bits
+	return b.Seeds.Seed(run, seed.Evaluation, uint64(j.from.Step)<<episodes+uint64(episode))
+}

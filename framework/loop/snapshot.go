@@ -1,0 +1,173 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+// Snapshot is the agent of a run after some steps. State is that of its lane after its
+// last action. It has not learned yet what that action led to, which is Outcome.
+type Snapshot struct {
+	Step    int
+	State   []byte
+	Outcome framework.TimeStep
+}
+
+// Restarter is an agent that counts the steps of its run. Restart says that another
+// run begins with what a lane has learned.
+type Restarter interface{ Restart(lane int) }
+
+// restore loads agents into lanes, one each, and lets them learn from their outcomes,
+// which cut their episodes short. Their next signal begins an episode. Lanes after the last snapshot stay as they are.
+func restore(ctx context.Context, agent vector.Agent, spec framework.Spec, lanes int, from []*Snapshot) error {
+	in, actions := vector.NewFeedback(spec, lanes), space.NewColumn(spec.Action, lanes)
+	for i, s := range from {
+		err := vector.Load(ctx, agent, i, s.State)
+		if err == nil {
+			err = in.Observations.Set(spec.Observation, i, s.Outcome.Observation)
+		}
+		if err != nil {
+			return inLane(i, fmt.Errorf("loading the agent: %w", err))
+		}
+		in.Signals[i], in.Rewards[i] = vector.Continue, s.Outcome.Reward
+		in.Terminated[i], in.Truncated[i] = s.Outcome.Terminated, !s.Outcome.Terminated
+	}
+	if err := agent.Step(ctx, in, &actions); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if counts, ok := agent.(Restarter); ok {
+		for i := range from {
+			counts.Restart(i)
+		}
+	}
+	return nil
+}
+
+// inLane names the lane of an error that does not name one.
+func inLane(lane int, err error) error {
+	var named *vector.LaneError
+	if errors.As(err, &named) {
+		return err
+	}
+	return &vector.LaneError{Lane: lane, Err: err}
+}
+
+// start loads the agents that the runs begin with.
+func (b *Batch) start(ctx context.Context) error {
+	if b.Start == nil || b.Steps == 0 {
+		return nil
+	}
+	from, err := b.starts()
+	if err != nil {
+		return err
+	}
+	return restore(ctx, b.Agent, b.Environment.Spec(), len(b.Runs), from)
+}
+
+func (b *Batch) starts() ([]*Snapshot, error) {
+	from := make([]*Snapshot, len(b.Runs))
+	for i, run := range b.Runs {
+		var err error
+		if from[i], err = b.Start(run); err != nil {
+			return nil, inLane(i, err)
+		}
+	}
+	return from, nil
+}
+
+// nextSnapshot returns the next step after which a snapshot is taken, or the last step.
+func (b *Batch) nextSnapshot(step int) int {
+	next := b.Steps
+	if b.Keep != nil && b.KeepEvery > 0 {
+		next = min(next, (step/b.KeepEvery+1)*b.KeepEvery)
+	}
+	if e := b.Evaluation; e != nil {
+		next = min(next, (step/e.Every+1)*e.Every)
+	}
+	return next
+}
+
+// snapshotAt says whether a snapshot is taken after a step.
+func (b *Batch) snapshotAt(step int) bool {
+	return b.kept(step) || b.Evaluation != nil && (step == b.Steps || step%b.Evaluation.Every == 0)
+}
+
+// kept says whether the agent after a step is kept.
+func (b *Batch) kept(step int) bool {
+	return b.Keep != nil && (step == b.Steps || b.KeepEvery > 0 && step%b.KeepEvery == 0)
+}
+
+// snapshots takes them and collects those that are to be evaluated, up to one a lane:
+// all of these play at the same time.
+type snapshots struct {
+	batch  *Batch
+	record *recorder
+	jobs   []evaluationJob
+}
+
+// take takes a snapshot of a lane after a step, if one is due.
+func (t *snapshots) take(ctx context.Context, lane, step int, feedback *vector.Feedback) error {
+	b := t.batch
+	if !b.snapshotAt(step) {
+		return nil
+	}
+	state, err := vector.Save(ctx, b.Agent, lane)
+	if err != nil {
+		return fmt.Errorf("agent: %w", inLane(lane, fmt.Errorf("saving: %w", err)))
+	}
+	s := &Snapshot{Step: step, State: state, Outcome: framework.TimeStep{
+		Reward: feedback.Rewards[lane], Terminated: feedback.Terminated[lane], Truncated: feedback.Truncated[lane],
+	}}
+	s.Outcome.Observation.CopyFrom(feedback.Observations.Get(b.Environment.Spec().Observation, lane))
+	if b.kept(step) {
+		if err := b.Keep(b.Runs[lane], s); err != nil {
+			return err
+		}
+	}
+	if e := b.Evaluation; e == nil || step%e.Every != 0 && step != b.Steps {
+		return nil
+	}
+	t.jobs = append(t.jobs, evaluationJob{lane, s})
+	if len(t.jobs) < len(b.Runs) {
+		return nil
+	}
+	return t.evaluate(ctx)
+}
+
+// evaluate evaluates the snapshots that have been collected.
+func (t *snapshots) evaluate(ctx context.Context) error {
+	if len(t.jobs) == 0 {
+		return nil
+	}
+	values, err := t.batch.Evaluation.play(ctx, t.batch, t.jobs)
+	if err != nil {
+		return fmt.Errorf("evaluation: %w", err)
+	}
+	for k, j := range t.jobs {
+		l := &t.record.lanes[j.lane]
+		l.evaluated = append(l.evaluated, evaluated{j.from.Step, values[k]})
+	}
+	t.jobs = t.jobs[:0]
+	return nil
+}
+
+// evaluateStarts evaluates the agents that runs begin with, which make no steps.
+func (t *snapshots) evaluateStarts(ctx context.Context) ([]Outcome, error) {
+	from, err := t.batch.starts()
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range from {
+		s.Step = 0
+		t.jobs = append(t.jobs, evaluationJob{i, s})
+	}
+	if err := t.evaluate(ctx); err != nil {
+		return nil, err
+	}
+	return t.record.outcomes(), nil
+}

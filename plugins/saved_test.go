@@ -1,0 +1,230 @@
+package plugins
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/vector"
+)
+
+// catalogue finds bundled plugins; open opens them.
+type catalogue struct{ open experiment.Opener }
+
+func (catalogue) Remote(experiment.Component) (bool, error) { return false, nil }
+
+func (c catalogue) Open(ctx context.Context, comp experiment.Component) (vector.Plugin, func() error, error) {
+	return c.open(ctx, comp)
+}
+
+func (catalogue) Identify(_ context.Context, _ vector.Plugin, c ...experiment.Component) (experiment.PluginProvenance, error) {
+	return experiment.PluginProvenance{Plugin: c[0].Plugin, Args: c[0].Args}, nil
+}
+
+// execute runs an experiment in a directory and returns its records.
+func execute(t *testing.T, c experiment.Config, open experiment.Opener, existing experiment.Existing) map[result.Key]result.Record {
+	t.Helper()
+	p, err := experiment.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := experiment.New(p, catalogue{open})
+	defer x.Close()
+	if err := x.Check(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Execute(t.Context(), experiment.Local{Existing: existing}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := x.Write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[result.Key]result.Record{}
+	for rec, err := range r.Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Status != result.OK {
+			t.Fatalf("%v: %s", rec.Key(), rec.Error)
+		}
+		all[rec.Key()] = rec
+	}
+	return all
+}
+
+// show is what a run yielded.
+func show(r result.Record) string {
+	return fmt.Sprint(r.Status, r.Steps, r.Episodes, r.Curves, r.Decisions) // NaN = NaN
+}
+
+// savedExperiments has every bundled agent in a task for it, with and without a host
+// that explores.
+func savedExperiments(t *testing.T) (list []experiment.Config) {
+	bandits := experiment.Config{Name: "bandits", Environments: []experiment.Component{component("bernoulli", "bernoulli-bandit", `{"arms":4}`)}}
+	tables := experiment.Config{Name: "tables", Environments: []experiment.Component{component("lake", "frozenlake", ``)}}
+	numbers := experiment.Config{Name: "numbers", Environments: []experiment.Component{component("car", "mountaincar", ``)}}
+	able := agents(t, "options")
+	for _, name := range agents(t, "") {
+		c := &tables
+		switch spec, _ := taskOf(name); spec.ID {
+		case oneState.ID:
+			c = &bandits
+		case boxed.ID:
+			c = &numbers
+		}
+		if name == "bandit" {
+			for _, policy := range []string{"thompson", "ucb1", "uniform", "e3"} {
+				c.Agents = append(c.Agents, component(policy, name, `{"policy":{"kind":"`+policy+`"}}`))
+			}
+			continue
+		}
+		c.Agents = append(c.Agents, component(name, name, ``))
+		if slices.Contains(able, name) {
+			hosted := component(name+" hosted", name, ``)
+			hosted.Exploration = &experiment.Exploration{Rule: "mean", Bound: "V"}
+			c.Agents = append(c.Agents, hosted)
+		}
+	}
+	return []experiment.Config{bandits, tables, numbers}
+}
+
+// With every bundled agent: keeping and evaluating agents leaves the records of
+// learning as they are to the bit. Evaluations and kept agents are the same however
+// runs are grouped. Runs without learning and runs that go on with learning begin with
+// the agents that were kept.
+func TestSavedAgents(t *testing.T) {
+	for _, c := range savedExperiments(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			c.Runs, c.Steps, c.Workers = 2, 60, 1
+			c.Record = experiment.Recording{Grid: "every", Every: 15, Metrics: []result.Metric{result.Reward, result.EpisodeReturn}}
+			c.Output = filepath.Join(dir, "plain")
+			plain := execute(t, c, inProcess, experiment.Refuse)
+
+			watched := c
+			watched.Save = &experiment.Save{}
+			watched.Evaluate = &experiment.Evaluation{Every: 20, Episodes: 2, Steps: 10, Limit: 20}
+			watched.Output = filepath.Join(dir, "watched")
+			seen := execute(t, watched, inProcess, experiment.Refuse)
+			again := watched
+			again.Output, again.Lanes = filepath.Join(dir, "again"), 1
+			for key, rec := range execute(t, again, inProcess, experiment.Refuse) {
+				if show(rec) != show(seen[key]) {
+					t.Errorf("%v: by itself %v, else %v", key, rec, seen[key])
+				}
+			}
+			metric := result.EvaluationReturn
+			if c.Name == "bandits" {
+				metric = result.EvaluationReward
+			}
+			for key, rec := range seen {
+				if curve := rec.Curves[metric]; len(curve) != 4 || curve[3] != curve[3] {
+					t.Errorf("%v: evaluations %v", key, curve)
+				}
+				rec.Curves = maps.Clone(rec.Curves)
+				delete(rec.Curves, metric)
+				if show(rec) != show(plain[key]) {
+					t.Errorf("%v: evaluated %v, otherwise %v", key, rec, plain[key])
+				}
+			}
+			names := func(of experiment.Config) (list []string) {
+				paths, err := filepath.Glob(filepath.Join(of.Output, "agents", "*.agent"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, path := range paths {
+					list = append(list, filepath.Base(path))
+				}
+				return list
+			}
+			if a, b := names(watched), names(again); len(a) != 2*len(c.Agents) || !slices.Equal(a, b) {
+				t.Errorf("%d agents are kept, by themselves %d, or others", len(a), len(b))
+			}
+			// A lost agent is made again.
+			lost := filepath.Join(watched.Output, "agents", names(watched)[0])
+			if err := os.Remove(lost); err != nil {
+				t.Fatal(err)
+			}
+			execute(t, watched, inProcess, experiment.Resume)
+			if a, b := names(watched), names(again); !slices.Equal(a, b) {
+				t.Errorf("%d agents are kept, then %d", len(b), len(a))
+			}
+
+			still := c
+			still.Steps, still.Record.Metrics = 0, []result.Metric{metric}
+			still.Record.Grid, still.Record.Every = "", 0
+			still.Evaluate = &experiment.Evaluation{Episodes: 2, Steps: 10, Limit: 20}
+			if c.Name == "bandits" {
+				still.Evaluate.Episodes = 0
+			} else {
+				still.Evaluate.Steps = 0
+			}
+			still.Output, still.Agents = filepath.Join(dir, "still"), slices.Clone(c.Agents)
+			for i := range still.Agents {
+				still.Agents[i].WarmStart = &experiment.WarmStart{From: watched.Output}
+			}
+			one := execute(t, still, inProcess, experiment.Refuse)
+			still.Output, still.Lanes, still.Agents = filepath.Join(dir, "still again"), 1, slices.Clone(c.Agents)
+			for i := range still.Agents { // saved in other lanes, and as text
+				still.Agents[i].WarmStart = &experiment.WarmStart{From: again.Output + ":" + still.Agents[i].Name}
+			}
+			for key, rec := range execute(t, still, inProcess, experiment.Refuse) {
+				if show(rec) != show(one[key]) {
+					t.Errorf("%v: alone %v, else %v", key, rec, one[key])
+				}
+			}
+			warm := still
+			warm.Steps, warm.Evaluate, warm.Record = 30, nil, c.Record
+			warm.Output = filepath.Join(dir, "warm")
+			execute(t, warm, inProcess, experiment.Refuse)
+			// A damaged agent is found before anything runs.
+			last := filepath.Join(again.Output, "agents", fmt.Sprintf("%s.%s.1.60.agent", result.Slug(c.Environments[0].Name), result.Slug(c.Agents[0].Name)))
+			if data, err := os.ReadFile(last); err != nil || os.WriteFile(last, append(data, 0), 0o600) != nil {
+				t.Fatal(err)
+			}
+			warm.Output = filepath.Join(dir, "damaged")
+			p, err := experiment.Compile(warm)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := experiment.New(p, catalogue{inProcess})
+			defer x.Close()
+			if err := x.Check(t.Context(), nil); err == nil || !strings.Contains(err.Error(), last) || !strings.Contains(err.Error(), "agents[0].warm_start") {
+				t.Errorf("a damaged agent: %v", err)
+			}
+		})
+	}
+}
+
+// Agents in processes of their own are kept and evaluated as here.
+func TestSavedAgentsCrossProcesses(t *testing.T) {
+	c := experiment.Config{
+		Name: "processes", Runs: 3, Steps: 60, Workers: 1, Output: filepath.Join(t.TempDir(), "here"),
+		Environments: []experiment.Component{component("lake", "frozenlake", ``)},
+		Agents:       []experiment.Component{component("q", "q-learning", ``), component("boot", "bootstrap-q", ``), component("random", "random", ``)},
+		Save:         &experiment.Save{}, Evaluate: &experiment.Evaluation{Every: 20, Episodes: 2, Limit: 10},
+	}
+	c.Agents[1].Exploration = &experiment.Exploration{Rule: "mean", Bound: "V"}
+	here := execute(t, c, inProcess, experiment.Refuse)
+	from := c.Output
+	c.Output = filepath.Join(t.TempDir(), "there")
+	there := execute(t, c, subprocess, experiment.Refuse)
+	for key, rec := range here {
+		if show(rec) != show(there[key]) {
+			t.Errorf("%v: here %v, there %v", key, rec, there[key])
+		}
+	}
+	for i := range c.Agents {
+		c.Agents[i].WarmStart = &experiment.WarmStart{From: from}
+	}
+	c.Output = filepath.Join(t.TempDir(), "on")
+	execute(t, c, subprocess, experiment.Refuse)
+}
