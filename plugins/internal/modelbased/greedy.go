@@ -38,6 +38,7 @@ func (p *Greedy) Start(x *Experience) {
 		p.x = x
 		p.Q, p.Value = make([]float64, x.Task.States*x.Task.Actions), make([]float64, x.Task.States)
 	}
+	clear(p.Value) // a model may begin with them
 	p.EndValue = p.Model.EndValue(p.Value)
 	for s := range p.Value {
 		p.backup(s)
