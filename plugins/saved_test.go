@@ -93,6 +93,11 @@ func savedExperiments(t *testing.T) (list []experiment.Config) {
 			c.Agents = append(c.Agents, hosted)
 		}
 	}
+	if testing.Short() { // a sample of the tables; the others take as long again and again
+		tables.Agents = slices.DeleteFunc(tables.Agents, func(c experiment.Component) bool {
+			return !slices.Contains([]string{"random", "q-learning", "bootstrap-q hosted", "bootstrap-model", "psrl", "beb"}, c.Name)
+		})
+	}
 	return []experiment.Config{bandits, tables, numbers}
 }
 

@@ -181,6 +181,6 @@ func (x *bootstrap) GreedyPolicy(dst []int) ([]int, error) {
 
 // GreedyAction implements lanes.Greedy.
 func (x *bootstrap) GreedyAction(o []float64) int {
-	x.Look(o)
+	x.look(o)
 	return x.Greedy()
 }
