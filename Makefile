@@ -63,7 +63,7 @@ fuzz:
 	@$(GO) list ./... | while read -r package; do \
 	  for target in $$($(GO) test -list '^Fuzz' "$$package" | grep '^Fuzz'); do \
 	    echo "$$package $$target"; \
-	    $(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) || exit 1; \
+	    $(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x || exit 1; \
 	  done; \
 	done
 

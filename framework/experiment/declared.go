@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // Declared are the metrics that plugins declare, of their own.
@@ -65,7 +65,7 @@ func writeDeclared(dir string, d Declared) error {
 // readDeclared adds them to what statistics know of an experiment.
 func readDeclared(dir string, meta *result.Meta) error {
 	path := filepath.Join(dir, metricsFile)
-	data, err := os.ReadFile(path)
+	data, err := inputfile.Read(path, result.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

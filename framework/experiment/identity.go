@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // ErrOtherPrograms: an output directory holds runs that other programs made.
@@ -352,7 +353,7 @@ func shorten(digest string) string {
 // there is none.
 func readProvenance(dir string) (*Provenance, error) {
 	path := filepath.Join(dir, provenanceFile)
-	data, err := os.ReadFile(path)
+	data, err := inputfile.Read(path, result.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Provenance{}, nil
 	}

@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // Names inside an output directory.
@@ -307,7 +307,7 @@ func blockStyle(n *yaml.Node) {
 // a reader that checks them against the schema.
 func ReadConfig(path string) (Config, error) {
 	var c Config
-	data, err := os.ReadFile(path)
+	data, err := inputfile.Read(path, result.MaxFile)
 	if err != nil {
 		return c, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // Output makes files in an output directory from the records there.
@@ -100,7 +101,7 @@ func (r *Results) write(name string, write func(io.Writer) error) error {
 
 // text reads a text file in the output directory; it is empty if there is none.
 func (r *Results) text(name string) (string, error) {
-	data, err := os.ReadFile(filepath.Join(r.Dir, name))
+	data, err := inputfile.Read(filepath.Join(r.Dir, name), result.MaxFile)
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/internal/lockfile"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // Shard is a part of the runs of an experiment: shard Index, counted from 0, of Of.
@@ -314,7 +315,7 @@ func (p *Plan) sameSession(dir string, first *Provenance, now *Session) error {
 // addProvenance adds a session to the file of a shard.
 func (p *Plan) addProvenance(path string, session Session, of int) error {
 	prov := Provenance{Session: session, Shards: of}
-	if data, err := os.ReadFile(path); err == nil {
+	if data, err := inputfile.Read(path, result.MaxFile); err == nil {
 		var before Provenance
 		if err := json.Unmarshal(data, &before); err != nil {
 			return fmt.Errorf("%s: %w; move it away to go on without it", path, err)
@@ -451,7 +452,7 @@ func ReadShards(dir string) (list []ShardStatus, err error) {
 		return nil, err
 	}
 	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join(dir, shardsFolder, name))
+		data, err := inputfile.Read(filepath.Join(dir, shardsFolder, name), result.MaxFile)
 		var s ShardStatus
 		if err == nil && json.Unmarshal(data, &s) == nil && s.Of > 0 {
 			list = append(list, s)

@@ -8,13 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/inputfile"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -140,7 +140,7 @@ func writeTasks(dir string, tasks map[string]result.Task) error {
 // optimal reward per step of continuing tasks.
 func ReadTasks(dir string, meta *result.Meta) error {
 	path := filepath.Join(dir, tasksFile)
-	data, err := os.ReadFile(path)
+	data, err := inputfile.Read(path, result.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

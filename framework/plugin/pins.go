@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // Pins holds the digests of the files of plugins: the content of a lock file. A
@@ -43,7 +45,7 @@ const (
 
 // ReadPins reads a lock file. The error wraps fs.ErrNotExist if there is none.
 func ReadPins(path string) (*Pins, error) {
-	data, err := os.ReadFile(path)
+	data, err := inputfile.Read(path, 64*inputfile.MiB)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,15 @@ var (
 	ErrNotDeterministic = errors.New("the run is not deterministic")
 
 	errChecksum = errors.New("its checksum is wrong")
+	errLongLine = fmt.Errorf("it is longer than %d GiB", maxLine>>30)
 )
+
+// MaxFile is the largest file, other than of records, that rlrun reads from an output
+// directory, in bytes: far more than it writes there.
+const MaxFile = 256 << 20
+
+// maxLine is the longest line of a record, in bytes.
+const maxLine = 1 << 30
 
 // Entry is one record of an output directory without its curves.
 type Entry struct {
@@ -180,6 +188,9 @@ func escape(path string) string {
 
 // addFile adds the records of a file. labels holds every label once.
 func (r *Runs) addFile(name string, labels map[string]string) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s %w: it is no regular file; remove it and resume", name, ErrDamaged)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return fmt.Errorf("reading records: %w", err)
@@ -193,6 +204,9 @@ func (r *Runs) addFile(name string, labels map[string]string) error {
 		data = data[:0]
 		part, err := lines.ReadSlice('\n')
 		for errors.Is(err, bufio.ErrBufferFull) {
+			if len(data) > maxLine {
+				return damaged(place{name, line}, errLongLine)
+			}
 			data = append(data, part...)
 			part, err = lines.ReadSlice('\n')
 		}

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/inputfile"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/mdp/catalog"
 	"github.com/rlrun/rlrun/plugins/tabular"
@@ -55,7 +55,7 @@ func (p settings) task() (*catalog.Task, error) {
 	case p.Limit < 0:
 		return nil, fmt.Errorf("limit is %d, must not be negative", p.Limit)
 	}
-	f, err := os.Open(p.File)
+	f, err := inputfile.Open(p.File, 1<<30)
 	if err != nil {
 		return nil, fmt.Errorf("file: %w", err)
 	}

@@ -26,6 +26,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // File is a config that has been read and validated.
@@ -83,12 +84,10 @@ func read(name string, stdin io.Reader) ([]byte, error) {
 	case info.IsDir():
 		return fail("is a directory; name the YAML file in it")
 	}
-	file, err := os.Open(name)
-	if err != nil {
-		return fail("%v", reason(err))
+	data, err := inputfile.Read(name, maxBytes)
+	if errors.Is(err, inputfile.ErrTooLarge) {
+		return fail("%v; an experiment's config is a few lines of YAML", reason(err))
 	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
 	if err != nil {
 		return fail("%v", reason(err))
 	}

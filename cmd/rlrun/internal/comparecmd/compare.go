@@ -23,6 +23,7 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 const help = `Compare agents and say which is better, with a corrected test for every pair.
@@ -208,7 +209,7 @@ func read(dir string) (*compare.Input, *experiment.Compare, error) {
 // what the config calls them.
 func readDigests(dir string) (map[string]string, error) {
 	path := filepath.Join(dir, "provenance.json")
-	data, err := os.ReadFile(path)
+	data, err := inputfile.Read(path, result.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // New returns the command rlrun export.
@@ -118,7 +118,7 @@ func run(cmd *cobra.Command, dir string, formats []string, out string, asJSON bo
 // started is when the experiment began; zero if that is not known.
 func started(dir string) (time.Time, error) {
 	path := filepath.Join(dir, "provenance.json")
-	data, err := os.ReadFile(path)
+	data, err := inputfile.Read(path, result.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return time.Time{}, nil
 	}

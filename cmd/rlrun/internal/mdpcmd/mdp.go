@@ -20,6 +20,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/plotting"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 const mdpHelp = `Compute with a finite Markov decision process of known model: --env NAME,
@@ -189,11 +190,16 @@ func refused(err error) error {
 	return cli.Usage(errors.New(strings.TrimPrefix(err.Error(), "mdp: ")))
 }
 
+// maxModel is the largest file of a model or policy, in bytes: some 30 million
+// transitions.
+const maxModel = 1 << 30
+
+// openInput opens the file of a model or policy; - is the standard input.
 func openInput(name string, stdin io.Reader) (io.Reader, func() error, error) {
 	if name == "-" {
-		return stdin, func() error { return nil }, nil
+		return inputfile.Limit(stdin, maxModel), func() error { return nil }, nil
 	}
-	f, err := os.Open(name)
+	f, err := inputfile.Open(name, maxModel)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, cli.Usagef("%s: no such file", name)
 	}

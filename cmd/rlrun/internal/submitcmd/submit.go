@@ -24,6 +24,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/runcmd"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 const help = `Have an experiment's runs made by a scheduler: N shards (rlrun run --shard) in one
@@ -280,7 +281,7 @@ func (s *submission) path(name string) string { return filepath.Join(s.Dir, "sub
 func (s *submission) again(cmd *cobra.Command, dir string) error {
 	before := *s
 	path := filepath.Join(dir, "submit", submissionName)
-	data, err := os.ReadFile(path)
+	data, err := inputfile.Read(path, result.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cli.Usagef("%s holds no submit/%s: name the output directory of an experiment that rlrun submit submitted", dir, submissionName)
 	}
@@ -312,7 +313,7 @@ func (s *submission) again(cmd *cobra.Command, dir string) error {
 	if s.Dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(s.path(configName))
+	text, err := inputfile.Read(s.path(configName), result.MaxFile)
 	if err != nil {
 		return err
 	}

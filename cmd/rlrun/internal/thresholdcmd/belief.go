@@ -16,6 +16,7 @@ import (
 	"github.com/rlrun/rlrun/internal/spelling"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // beliefKind is a kind of belief as the command line writes it.
@@ -212,6 +213,9 @@ func values(params []string, args string) ([]float64, error) {
 	return v, nil
 }
 
+// maxMembers is the largest file of members of a belief, in bytes.
+const maxMembers = 64 << 20
+
 // members reads "0.2,0.8" or "@file", a file of numbers separated by spaces,
 // commas or ends of lines.
 func members(args string) ([]float64, error) {
@@ -227,7 +231,7 @@ func members(args string) ([]float64, error) {
 		}
 		return v, nil
 	}
-	data, err := os.ReadFile(file)
+	data, err := inputfile.Read(file, maxMembers)
 	if err != nil {
 		var pe *os.PathError
 		if errors.As(err, &pe) {

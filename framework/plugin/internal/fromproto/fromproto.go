@@ -35,10 +35,13 @@ type remoteError struct {
 }
 
 func (e *remoteError) Error() string {
-	if e.message == "" && e.sentinel != nil {
+	switch {
+	case e.message != "":
+		return e.message
+	case e.sentinel != nil:
 		return e.sentinel.Error()
 	}
-	return e.message
+	return "an error without a message"
 }
 
 func (e *remoteError) Unwrap() error { return e.sentinel }

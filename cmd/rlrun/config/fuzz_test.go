@@ -1,0 +1,69 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/experiment"
+)
+
+// Whatever a config holds, it is compiled or refused with an error that has a text. What is
+// compiled is written so that it compiles again, to the same plan.
+func FuzzConfig(f *testing.F) {
+	f.Add([]byte(good))
+	f.Add([]byte("runs: 1\nsteps: 1\nseed: 0\nenvironments: [{plugin: a, sweep: {x.y: [1, 2]}}]\nagents: [{plugin: b, name: '{p}', sweep: {p: [{q: 1}]}, exploration: {}}]\n"))
+	f.Add([]byte("a: &a [*a]\nb: {<<: *a}"))
+	f.Add([]byte("? [x]\n: !!binary aGVsbG8=\n---\n- 1"))
+	f.Add([]byte("runs: 1e400\nsteps: .nan\nenvironments: {}\nagents: ~\nlimits: {memory: 1EiB, call: -1s}\n\x1b]0;x\a"))
+	configs, err := filepath.Glob("../../../configs/*.yaml")
+	if err != nil || len(configs) == 0 {
+		f.Fatal("no configs: ", err)
+	}
+	for _, path := range configs {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		name := filepath.Join(t.TempDir(), "exp.yaml")
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := Load(name, nil, parseFlags(t, nil))
+		if err != nil {
+			if err.Error() == "" {
+				t.Fatal("an error without a text")
+			}
+			return
+		}
+		// Sizes that rlrun run asks about, and grids that are only large.
+		if e, a := file.Config.Variants(); e*a > 100 || file.Config.Steps > 1e5 {
+			return
+		}
+		plan, err := experiment.Compile(file.Config)
+		if err != nil {
+			if file.Locate(err).Error() == "" {
+				t.Fatal("an error without a text")
+			}
+			return
+		}
+		text, err := plan.Config.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := experiment.ReadConfig(name)
+		if err != nil {
+			t.Fatalf("the config that was written: %v\n%s", err, text)
+		}
+		again, err := experiment.Compile(c)
+		if err != nil || len(again.Cells()) != len(plan.Cells()) {
+			t.Fatalf("the config that was written: %v\n%s", err, text)
+		}
+	})
+}
