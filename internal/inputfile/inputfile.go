@@ -37,7 +37,7 @@ func Open(path string, most int64) (io.ReadCloser, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() && !inherited(path, info) {
-		return fail(fmt.Errorf("%w but %s", ErrNotRegular, kind(info.Mode())))
+		return fail(notRegular(info.Mode()))
 	}
 	if info.Size() > most {
 		return fail(tooLarge(most))
@@ -98,16 +98,23 @@ func inherited(path string, info fs.FileInfo) bool {
 	return info.Mode()&fs.ModeNamedPipe != 0 && (path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/"))
 }
 
-func kind(m fs.FileMode) string {
+func notRegular(m fs.FileMode) error {
+	what := "something else"
 	switch {
 	case m.IsDir():
-		return "a folder"
+		return &folder{}
 	case m&fs.ModeNamedPipe != 0:
-		return "a named pipe"
+		what = "a named pipe"
 	case m&fs.ModeSocket != 0:
-		return "a socket"
+		what = "a socket"
 	case m&fs.ModeDevice != 0:
-		return "a device"
+		what = "a device"
 	}
-	return "something else"
+	return fmt.Errorf("%w but %s", ErrNotRegular, what)
 }
+
+// folder is an ErrNotRegular in the system's words.
+type folder struct{}
+
+func (*folder) Error() string { return "is a directory" }
+func (*folder) Unwrap() error { return ErrNotRegular }

@@ -31,7 +31,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("a link to a file: %v", err)
 		}
 	}
-	if _, err := Read(filepath.Dir(path), MiB); !errors.Is(err, ErrNotRegular) || !strings.Contains(err.Error(), "a folder") {
+	if _, err := Read(filepath.Dir(path), MiB); !errors.Is(err, ErrNotRegular) || !strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("a folder: %v", err)
 	}
 }

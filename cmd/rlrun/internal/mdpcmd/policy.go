@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strings"
 
 	"github.com/rlrun/rlrun/internal/spelling"
@@ -19,6 +20,9 @@ import (
 // gives probabilities.
 func readPolicy(name string, states int, actions []string) (mdp.Policy, error) {
 	in, closeInput, err := openInput(name, nil)
+	if _, found := os.Stat(name); err != nil && found == nil {
+		return nil, err
+	}
 	if err != nil {
 		words := append([]string{"optimal", "uniform"}, actions...)
 		hint := ""
