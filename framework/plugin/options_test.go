@@ -182,11 +182,11 @@ func TestBrokenOptionAgents(t *testing.T) {
 		want  []string
 	}{
 		"a value is NaN": {broken{spoil: func(p *options.Problem) { p.Values[9] = math.NaN() }}, framework.ErrInvalidAnswer,
-			[]string{"plugin loopback: step", "lane 1: ", "the value of option member 1 in model 1 is NaN"}},
+			[]string{"plugin loopback: ", "lane 1: ", "the value of option member 1 in model 1 is NaN"}},
 		"an optimum is infinite": {broken{spoil: func(p *options.Problem) { p.Optimal[2] = math.Inf(1) }}, framework.ErrInvalidAnswer,
-			[]string{"plugin loopback: step", "lane 1: ", "the optimal value in model 2 is +Inf"}},
+			[]string{"plugin loopback: ", "lane 1: ", "the optimal value in model 2 is +Inf"}},
 		"too few values": {broken{spoil: func(p *options.Problem) { p.Values = p.Values[:7] }}, framework.ErrInvalidAnswer,
-			[]string{"plugin loopback: step", "lane 1: invalid answer: 7 values for 9 options"}},
+			[]string{"plugin loopback: ", "lane 1: invalid answer: 7 values for 9 options"}},
 		"an uninformed option with a probability above 1": {broken{spoil: func(p *options.Problem) { p.Arms[8].RevealProbability = 1.5 }}, framework.ErrInvalidAnswer,
 			[]string{"lane 1: ", "option uniform reveals the model with probability 1.5"}},
 		"the greedy option is none": {broken{spoil: func(p *options.Problem) { p.Greedy = 9 }}, framework.ErrInvalidAnswer,
@@ -194,13 +194,13 @@ func TestBrokenOptionAgents(t *testing.T) {
 		"no options": {broken{spoil: func(p *options.Problem) { *p = options.Problem{} }}, framework.ErrInvalidAnswer,
 			[]string{"lane 1: invalid answer: 0 values for 0 options"}},
 		"an action outside its space": {broken{choose: func(a *space.Column) error { a.Int64[1] = 99; return nil }}, framework.ErrInvalidAnswer,
-			[]string{"plugin loopback: step", "lane 1: ", "99"}},
+			[]string{"plugin loopback: ", "lane 1: ", "99"}},
 		"choosing fails": {broken{choose: func(*space.Column) error {
 			return &vector.LaneError{Lane: 1, Err: framework.ErrInvalidAction}
-		}}, framework.ErrInvalidAction, []string{"plugin loopback: step 2: lane 1: invalid action"}},
-		"choosing panics": {broken{choose: func(*space.Column) error { panic("oops") }}, nil, []string{"plugin loopback: step 2: lanes 0 to 1: panic: oops"}},
+		}}, framework.ErrInvalidAction, []string{"call 2: plugin loopback: lane 1: invalid action"}},
+		"choosing panics": {broken{choose: func(*space.Column) error { panic("oops") }}, nil, []string{"call 2: plugin loopback: lanes 0 to 1: panic: oops"}},
 		"a greedy action that is none": {broken{greedy: []int{0, 1, 3, 0}}, framework.ErrInvalidAnswer,
-			[]string{"plugin loopback: step", "lane 0: ", "action 3 in observation 2 of an agent with 3 actions"}},
+			[]string{"plugin loopback: ", "lane 0: ", "action 3 in observation 2 of an agent with 3 actions"}},
 		"a policy of three states": {broken{greedy: []int{0, 1, 2}}, framework.ErrInvalidAnswer, []string{"greedy policy of 12 bytes, want 16"}},
 		"an offer refused":         {broken{offer: framework.ErrUnsupported}, framework.ErrUnsupported, []string{"plugin loopback: unsupported"}},
 	} {
