@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -283,7 +284,7 @@ func (c Config) YAML() ([]byte, error) {
 		return nil, err
 	}
 	var node yaml.Node
-	if err := yaml.Unmarshal(data, &node); err != nil { // JSON is YAML
+	if err := yaml.Unmarshal(escapeControls(data), &node); err != nil { // JSON is YAML
 		return nil, err
 	}
 	blockStyle(&node)
@@ -294,6 +295,23 @@ func (c Config) YAML() ([]byte, error) {
 		return nil, err
 	}
 	return buf.Bytes(), enc.Close()
+}
+
+// escapeControls escapes, in JSON, the characters that YAML does not take as they are.
+func escapeControls(data []byte) []byte {
+	bad := func(r rune) bool { return r >= 0x7f && r <= 0x9f || r == 0xfffe || r == 0xffff }
+	if !bytes.ContainsFunc(data, bad) {
+		return data
+	}
+	var out []byte
+	for _, r := range string(data) {
+		if bad(r) {
+			out = fmt.Appendf(out, "\\u%04x", r)
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	return out
 }
 
 func blockStyle(n *yaml.Node) {

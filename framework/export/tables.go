@@ -10,6 +10,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/rlrun/rlrun/framework/result"
 )
 
 // writeParquet writes rows in groups of a million, compressed.
@@ -64,5 +66,5 @@ func cell(v reflect.Value) string {
 	case reflect.Bool:
 		return strconv.FormatBool(v.Bool())
 	}
-	return v.String()
+	return result.NotFormula(v.String())
 }

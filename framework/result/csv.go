@@ -91,16 +91,16 @@ func (t *csvTable) row(fields ...string) {
 		fields = append(fields, "mixed")
 	}
 	for i, field := range fields {
-		fields[i] = notFormula(field)
+		fields[i] = NotFormula(field)
 	}
 	if t.err == nil {
 		t.err = t.Write(fields)
 	}
 }
 
-// notFormula puts an apostrophe before a text that a spreadsheet would take for a
-// formula.
-func notFormula(field string) string {
+// NotFormula returns a cell of a CSV file: a text that a spreadsheet would take for a
+// formula gets an apostrophe in front.
+func NotFormula(field string) string {
 	if field == "" || !strings.ContainsRune("=+-@\t\r", rune(field[0])) {
 		return field
 	}

@@ -8,7 +8,7 @@ func TestNotFormula(t *testing.T) {
 		"=cmd|'/c calc'!A0": "'=cmd|'/c calc'!A0", "+1+1": "'+1+1", "@SUM(A1)": "'@SUM(A1)", "-x": "'-x", "\t=1": "'\t=1",
 		"-0.5": "-0.5", "+1e3": "+1e3", "": "", "γ=0.9": "γ=0.9", "-Inf": "-Inf",
 	} {
-		if got := notFormula(in); got != want {
+		if got := NotFormula(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)
 		}
 	}
