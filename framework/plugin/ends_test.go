@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/rlrun/rlrun/framework/plugin"
 )
@@ -16,13 +17,14 @@ func TestCheckEnds(t *testing.T) {
 		t.Skip("needs a system with signals and a shell")
 	}
 	for _, tt := range []struct {
-		name    string
-		command []string
-		broken  []string
+		name     string
+		command  []string
+		patience time.Duration
+		broken   []string
 	}{
-		{"good", []string{os.Args[0], "serve-environment"}, nil},
-		{"interrupted", []string{os.Args[0], "serve-interruptibly"}, []string{plugin.IgnoresInterrupts}},
-		{"a shell that goes on", []string{"/bin/sh", "-c", `trap "" INT; "$0" serve-environment; sleep 60`, os.Args[0]},
+		{"good", []string{os.Args[0], "serve-environment"}, 0, nil},
+		{"interrupted", []string{os.Args[0], "serve-interruptibly"}, 0, []string{plugin.IgnoresInterrupts}},
+		{"a shell that goes on", []string{"/bin/sh", "-c", `trap "" INT; "$0" serve-environment; sleep 60`, os.Args[0]}, time.Second,
 			[]string{plugin.EndsWhenTold, plugin.EndsWithConnection, plugin.EndsWithParent}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -30,7 +32,7 @@ func TestCheckEnds(t *testing.T) {
 				t.Skip("waits for processes that do not end")
 			}
 			t.Parallel()
-			faults, err := plugin.CheckEnds(t.Context(), plugin.LaunchOptions{Command: tt.command[0], Args: tt.command[1:]})
+			faults, err := plugin.CheckEnds(t.Context(), plugin.LaunchOptions{Command: tt.command[0], Args: tt.command[1:], CloseTimeout: tt.patience})
 			if err != nil {
 				t.Fatal(err)
 			}

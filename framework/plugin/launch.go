@@ -162,7 +162,7 @@ func connect(ctx context.Context, o LaunchOptions, client *goplugin.Client, sub 
 	}
 	p := newProcess(o, service.(pb.PluginClient), t)
 	p.sub, p.stop = sub, client.Kill
-	p.hangUp = protocol.(*goplugin.GRPCClient).Conn.Close // the only protocol that is allowed
+	p.conn = protocol.(*goplugin.GRPCClient).Conn // the only protocol that is allowed
 	go p.watch()
 	p.description, err = p.describe(ctx)
 	return p, err

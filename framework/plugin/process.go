@@ -34,7 +34,7 @@ type Process struct {
 	sub          *subprocess.Subprocess // nil for Loopback
 	lanes        *lanefile.File         // nil for Loopback
 	stop         func()                 // ends process and connection; may block for ever
-	hangUp       func() error           // ends the connection alone; nil for Loopback
+	conn         *grpc.ClientConn       // nil for Loopback
 
 	// ctx ends with the process, or when the process is to end; its cause says why.
 	ctx context.Context

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from conftest import EXAMPLES, ROOT
 
+import rlrun.testing
 from rlrun.client import CONTINUE, NEW_RUN, Process
 
 
@@ -352,3 +353,10 @@ def test_classic_control(run, tmp_path: Path, theirs: str, ours: str, steps: int
     assert abs(float(rows["ours"]["mean"]) - float(rows["theirs"]["mean"])) <= 5 * error
     assert error > 0
     assert [int(r["n"]) for r in rows.values()] == [12, 12]
+
+
+def test_the_conformance_suite_in_a_test(program: str, tmp_path: Path) -> None:
+    rlrun.testing.check(EXAMPLES / "river.py", length=4)
+    (tmp_path / "broken.py").write_text("raise SystemExit('no licence')")
+    with pytest.raises(AssertionError, match="no licence"):
+        rlrun.testing.check(tmp_path / "broken.py")

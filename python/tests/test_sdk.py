@@ -341,6 +341,19 @@ def test_errors_round_trip(kind: type[rlrun.Error]) -> None:
         assert (type(back), str(back), back.lane) == (kind, "two lines", lane)
 
 
+def test_causes_are_told() -> None:
+    def message(error: BaseException, cause: BaseException | None) -> str:
+        error.__cause__ = cause
+        return errors.to_proto(error).message
+
+    disk = OSError("no such disk")
+    wrong = rlrun.InvalidParams("the map cannot be read")
+    assert message(wrong, disk) == "the map cannot be read (caused by OSError: no such disk)"
+    assert message(RuntimeError("no map"), None) == "RuntimeError: no map"
+    assert message(RuntimeError("no map: no such disk"), disk) == "RuntimeError: no map: no such disk"
+    assert message(AssertionError(), None) == "AssertionError"
+
+
 def test_models() -> None:
     p = np.zeros((2, 2, 2))
     p[0, :, 0], p[0, 1] = 1, [0.25, 0.75]

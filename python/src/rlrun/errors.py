@@ -59,11 +59,38 @@ _BY_CODE: dict[int, type[Error]] = {
 
 
 def to_proto(error: BaseException) -> pb.Error:
-    """Return an exception as it crosses in band."""
+    """Return an exception as it crosses in band, with its causes."""
+    text = _text(error)
     if isinstance(error, Error):
-        return pb.Error(code=error.code, lane=error.lane, message=_line(str(error) or type(error).__name__))
+        text = str(error) or type(error).__name__
+    for cause in _causes(error):
+        if str(cause) not in text:
+            text += f" (caused by {_text(cause)})"
+    if isinstance(error, Error):
+        return pb.Error(code=error.code, lane=error.lane, message=_line(text))
+    return pb.Error(lane=getattr(error, "_rlrun_lane", None), message=_line(text))
+
+
+MOST_CAUSES = 3
+"""How many causes of an exception a message tells."""
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """Return what an exception was raised from, or while that was handled."""
+    causes: list[BaseException] = []
+    while len(causes) < MOST_CAUSES:
+        cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        if cause is None:
+            break
+        causes.append(cause)
+        error = cause
+    return causes
+
+
+def _text(error: BaseException) -> str:
+    """Return an exception's type and text."""
     text = _exit(error) if isinstance(error, SystemExit) else str(error)
-    return pb.Error(lane=getattr(error, "_rlrun_lane", None), message=_line(f"{type(error).__name__}: {text}"))
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _exit(error: SystemExit) -> str:
