@@ -346,7 +346,7 @@
 
   // ---- drawings: a line an agent
   // lines: {agents, xs, mean(agent) → Float32Array part, low, high}
-  const mostBands = 4; // more bands hide each other: then only the line pointed at has one
+  const mostBands = 8; // more bands hide each other: then only the line pointed at has one
   function curves({ width, height, agents, xs, at, logx, logy, bands, xLabel, yLabel, reference, bounds, step }) {
     const n = xs.length, few = slot.size <= mostBands;
     const colored = agents.filter((a) => slot.has(a)), rest = agents.filter((a) => !slot.has(a));
