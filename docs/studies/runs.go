@@ -46,7 +46,7 @@ func (s *study) at(step int) (int, error) {
 
 // gain returns the optimal reward per step of a task whose model is known.
 func (s *study) gain(env string) (float64, error) {
-	raw, err := os.ReadFile(filepath.Join(s.dir, "tasks.json"))
+	raw, err := os.ReadFile(filepath.Join(s.dir, "environments.json"))
 	if err != nil {
 		return 0, err
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// window shows regret and exploration by the length of the window, regret also
-// relative to that of the window of one mixing time.
+// window shows regret and exploration by the length of the commitment, regret also
+// relative to that of the commitment of one mixing time.
 func window(s *study) error {
 	const prefix = "T/T̂ = "
 	learner := map[string]string{"window": "ten models, γ = 0.99", "window-long": "ten models, γ = 0.9999", "window-tables": "sixteen tables, γ = 0.99"}[s.name]
-	figure := &report.Figure{Title: fmt.Sprintf("Regret by the length of the window, %s, %d runs, 95 %% bands", learner, s.Meta.Runs), XLabel: "x: a window of 2ˣ estimated exploration mixing times", YLabel: "regret, relative to that at x = 0", LogY: true}
-	fmt.Fprintf(s.w, "Regret after %d steps, %d runs, ± half of the 95 %% interval; in brackets the mean window T:\n\n", s.Meta.Steps, s.Meta.Runs)
+	figure := &report.Figure{Title: fmt.Sprintf("Regret by the length of the commitment, %s, %d runs, 95 %% bands", learner, s.Meta.Runs), XLabel: "x: a window of 2ˣ estimated exploration mixing times", YLabel: "regret, relative to that at x = 0", LogY: true}
+	fmt.Fprintf(s.w, "Regret after %d steps, %d runs, ± half of the 95 %% interval; in brackets the mean commitment T:\n\n", s.Meta.Steps, s.Meta.Runs)
 	head := []string{"T/T̂"}
 	for _, agent := range s.Meta.Agents {
 		head = append(head, strings.TrimPrefix(agent, prefix))

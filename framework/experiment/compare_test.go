@@ -155,7 +155,7 @@ func TestRunsUntilDecided(t *testing.T) {
 // A failed run takes its pair with it, and is not tried again: it was looked at.
 func TestUntilDecidedWithFailures(t *testing.T) {
 	dir := t.TempDir()
-	p := plan(t, func(c *Config) { until(c); c.Limits.Restarts = new(int); c.Lanes = 1 })
+	p := plan(t, func(c *Config) { until(c); c.Limits.Retries = new(int); c.Lanes = 1 })
 	bad := opener(func(call int, seeds []uint64) error {
 		if seeds[0]%5 == 0 && call == 7 {
 			return &vector.LaneError{Lane: 0, Err: errors.New("broke")}

@@ -87,10 +87,10 @@ type Component struct {
 	Args []string `json:"args,omitempty"`
 	// Transport overrides the experiment's.
 	Transport Transport `json:"transport,omitempty" jsonschema:"enum=inprocess,enum=process"`
-	// Processes is the number of processes among which the lanes of a batch are
+	// ProcessesPerWorker is the number of processes among which the lanes of a batch are
 	// spread, to use more cores. Each worker has so many. Default: 1. Results do
 	// not depend on it.
-	Processes int `json:"processes,omitempty" jsonschema:"minimum=1,maximum=4096,default=1"`
+	ProcessesPerWorker int `json:"processes_per_worker,omitempty" jsonschema:"minimum=1,maximum=4096,default=1"`
 	// Limits override the experiment's, one by one.
 	Limits *Limits `json:"limits,omitempty"`
 	// Params are the plugin's own parameters; `rlrun plugin inspect NAME` lists
@@ -149,9 +149,9 @@ type Limits struct {
 	// as 2GiB. The kernel sees to it where rlrun may make a control group; elsewhere
 	// rlrun looks 50 times a second. Linux only. Default: no limit.
 	Memory string `json:"memory,omitempty"`
-	// Restarts is how often runs that a plugin failed are tried again, on a fresh
+	// Retries is how often runs that a plugin failed are tried again, on a fresh
 	// process, before the ones to blame are looked for. Default: 1.
-	Restarts *int `json:"restarts,omitempty" jsonschema:"minimum=0,maximum=1000,default=1"`
+	Retries *int `json:"retries,omitempty" jsonschema:"minimum=0,maximum=1000,default=1"`
 	// GiveUp is the number of runs of one agent in one environment that may fail alike
 	// in a row before its other runs are given up. 0: never. Default: 5.
 	GiveUp *int `json:"give_up,omitempty" jsonschema:"minimum=0,maximum=1000000,default=5"`
@@ -164,17 +164,17 @@ func (l *Limits) Over(base Limits) Limits {
 	}
 	return Limits{
 		Start: cmp.Or(l.Start, base.Start), Open: cmp.Or(l.Open, base.Open), Call: cmp.Or(l.Call, base.Call),
-		Memory: cmp.Or(l.Memory, base.Memory), Restarts: cmp.Or(l.Restarts, base.Restarts), GiveUp: cmp.Or(l.GiveUp, base.GiveUp),
+		Memory: cmp.Or(l.Memory, base.Memory), Retries: cmp.Or(l.Retries, base.Retries), GiveUp: cmp.Or(l.GiveUp, base.GiveUp),
 	}
 }
 
-// restarts is how often a batch of a cell is tried again: as its more patient
+// retries is how often a batch of a cell is tried again: as its more patient
 // component says.
-func (p *Plan) restarts(c Cell) int {
+func (p *Plan) retries(c Cell) int {
 	most := 0
 	for _, comp := range []Component{p.Environments[c.Environment], p.Agents[c.Agent]} {
 		n := 1
-		if given := comp.Limits.Over(p.Config.Limits).Restarts; given != nil {
+		if given := comp.Limits.Over(p.Config.Limits).Retries; given != nil {
 			n = *given
 		}
 		most = max(most, n)

@@ -136,8 +136,8 @@ func (x *Experiment) checkComponent(ctx context.Context, kind vector.Kind, c Com
 	if err != nil {
 		return nil, At(err, "plugin")
 	}
-	if c.Processes > 1 && !remote {
-		return nil, fieldErrorf("processes", "plugin %s is called in rlrun's own process; give it transport: process", c.Plugin)
+	if c.ProcessesPerWorker > 1 && !remote {
+		return nil, fieldErrorf("processes_per_worker", "plugin %s is called in rlrun's own process; give it transport: process", c.Plugin)
 	}
 	p, err := x.pool.keep(ctx, c)
 	if err != nil {

@@ -41,9 +41,9 @@ type Exploration struct {
 	// Options are the kinds of options to choose from besides the greedy one, of
 	// options.Kinds. Default: pair for the rule gain, else members and constants.
 	Options []string `json:"options,omitempty" jsonschema:"minItems=1"`
-	// Window says for how long a chosen option is held. Default for the rule gain:
+	// Commitment says for how long a chosen option is held. Default for the rule gain:
 	// fixed 1, as a pair is held until it has been tried.
-	Window *Window `json:"window,omitempty"`
+	Commitment *Commitment `json:"commitment,omitempty"`
 }
 
 // Horizon is the weight of later rewards: gamma, steps, or both.
@@ -54,20 +54,20 @@ type Horizon struct {
 	Steps int `json:"steps,omitempty" jsonschema:"minimum=1,maximum=1000000000000"`
 }
 
-// Window says for how long a chosen option is held: for the exploration mixing
+// Commitment says for how long a chosen option is held: for the exploration mixing
 // time, the number of steps after which a deviation from the greedy policy is
 // forgotten.
-type Window struct {
+type Commitment struct {
 	// Estimator is the way of estimating: counts (from the model of the transitions
 	// seen), autocorrelation (from how long rewards and observations stay
 	// correlated) or auto (counts where observations and actions are discrete, else
 	// autocorrelation). Default: auto.
 	Estimator string `json:"estimator,omitempty" jsonschema:"enum=auto,enum=counts,enum=autocorrelation,default=auto"`
-	// Fixed is the window itself; nothing is estimated then.
+	// Fixed is the commitment itself; nothing is estimated then.
 	Fixed int `json:"fixed,omitempty" jsonschema:"minimum=1,maximum=1000000000"`
-	// Floor is the shortest window. Default: 1.
+	// Floor is the shortest commitment. Default: 1.
 	Floor int `json:"floor,omitempty" jsonschema:"minimum=1,maximum=1000000000,default=1"`
-	// Cap is the longest window. Default: 1000.
+	// Cap is the longest commitment. Default: 1000.
 	Cap int `json:"cap,omitempty" jsonschema:"minimum=1,maximum=1000000000,default=1000"`
 	// Scale multiplies the estimate; the product is rounded up. Default: 1.
 	Scale float64 `json:"scale,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1000000000,default=1"`
@@ -78,7 +78,7 @@ type Window struct {
 	// forgotten. Default: 0.25.
 	TV float64 `json:"tv,omitempty" jsonschema:"minimum=1e-6,maximum=1,default=0.25"`
 	// Return charges exploring with the return to the greedy policy, too: not the
-	// window's share of the horizon is lost, but that of window and estimate. Default:
+	// commitment's share of the horizon is lost, but that of commitment and estimate. Default:
 	// false.
 	Return bool `json:"return,omitempty" jsonschema:"default=false"`
 }
@@ -117,15 +117,15 @@ func (x *Exploration) check() error {
 	if _, err := x.options(0, 1, 0); err != nil {
 		return err
 	}
-	w := x.Window
+	w := x.Commitment
 	if w == nil {
 		return nil
 	}
-	if w.Fixed > 0 && *w != (Window{Fixed: w.Fixed}) {
-		return fieldErrorf("window", "fixed leaves nothing to estimate; remove it, or the other keys of window")
+	if w.Fixed > 0 && *w != (Commitment{Fixed: w.Fixed}) {
+		return fieldErrorf("commitment", "fixed leaves nothing to estimate; remove it, or the other keys of commitment")
 	}
 	if w.Cap > 0 && w.Floor > w.Cap {
-		return fieldErrorf("window", "floor %d is above cap %d", w.Floor, w.Cap)
+		return fieldErrorf("commitment", "floor %d is above cap %d", w.Floor, w.Cap)
 	}
 	return nil
 }
@@ -162,12 +162,12 @@ func (x *Exploration) options(discount float64, steps, log int) (explore.Config,
 	if err != nil {
 		return o, At(errors.New(strings.TrimPrefix(err.Error(), "options: ")), "rule")
 	}
-	if w := x.Window; w != nil {
+	if w := x.Commitment; w != nil {
 		o.Commitment = options.CommitmentConfig{Fixed: w.Fixed, Floor: w.Floor, Cap: w.Cap, Scale: w.Scale}
 		o.Commitment.Mixing.Eta, o.Commitment.Return, o.Quantile = w.TV, w.Return, w.Quantile
 		if w.Estimator != "" {
 			if o.Estimator, err = explore.ParseEstimator(w.Estimator); err != nil {
-				return o, At(err, "window", "estimator")
+				return o, At(err, "commitment", "estimator")
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func explorations(t *testing.T, change func(*Config)) *Plan {
 	return plan(t, func(c *Config) {
 		c.Agents = []Component{
 			{Plugin: "tables"},
-			{Plugin: "tables", Exploration: &Exploration{Rule: "stochastic", Window: &Window{Scale: 2, Floor: 3}}},
+			{Plugin: "tables", Exploration: &Exploration{Rule: "stochastic", Commitment: &Commitment{Scale: 2, Floor: 3}}},
 			{Plugin: "tables", Exploration: &Exploration{Bound: "V", Options: []string{"uniform", "members"}},
 				Sweep: map[string][]json.RawMessage{"exploration.horizon.gamma": raw("0.5", "0.9"), "exploration.rule": raw(`"paired"`, `"index"`)}},
 			{Name: "γ={exploration.horizon.gamma}", Plugin: "tables", Sweep: map[string][]json.RawMessage{"exploration.horizon.gamma": raw("0.99")}},

@@ -75,8 +75,8 @@ type PluginProvenance struct {
 	Files map[string]string `json:"files,omitempty"`
 	// Sources holds what the plugin says it runs besides: digests of modules and
 	// versions of packages, by name.
-	Sources map[string]string `json:"sources,omitempty"`
-	Dev     bool              `json:"dev,omitempty"` // put in the place of the plugin that the config names
+	Sources  map[string]string `json:"sources,omitempty"`
+	Replaced bool              `json:"replaced,omitempty"` // put in the place of the plugin that the config names
 }
 
 // NewSession describes this program and machine; the caller adds the plugins with

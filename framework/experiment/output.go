@@ -257,7 +257,7 @@ func (c Config) essence() map[string]any {
 		list, _ := m[key].([]any)
 		for _, e := range list {
 			if component, ok := e.(map[string]any); ok {
-				for _, key := range []string{"transport", "processes", "limits"} {
+				for _, key := range []string{"transport", "processes_per_worker", "limits"} {
 					delete(component, key)
 				}
 			}

@@ -141,7 +141,7 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 				worker.at(j.cell)
 				worker.remote = remote(j.cell)
 				began := time.Now()
-				if err := worker.runBatch(ctx, j.runs, p.restarts(j.cell)); err != nil {
+				if err := worker.runBatch(ctx, j.runs, p.retries(j.cell)); err != nil {
 					cancel(err)
 					break
 				}

@@ -311,8 +311,8 @@ func TestRestarts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := plan(t, func(c *Config) {
 				c.Runs, c.Workers, c.Agents = 1, 1, c.Agents[:1]
-				c.Limits.Restarts = tt.all
-				c.Environments[0].Limits, c.Agents[0].Limits = &Limits{Restarts: tt.environment}, &Limits{Restarts: tt.agent}
+				c.Limits.Retries = tt.all
+				c.Environments[0].Limits, c.Agents[0].Limits = &Limits{Retries: tt.environment}, &Limits{Retries: tt.agent}
 			})
 			fails := 0
 			got := do(t, p, t.TempDir(), false, opener(func(call int, _ []uint64) error {
@@ -399,7 +399,7 @@ func TestPrepareRefuses(t *testing.T) {
 	}
 	if _, err := plan(t, func(c *Config) {
 		c.Runs, c.Workers, c.Transport = 30, 7, Process
-		c.Agents[0].Processes, c.Agents[1].Limits = 2, &Limits{Memory: "1GiB"}
+		c.Agents[0].ProcessesPerWorker, c.Agents[1].Limits = 2, &Limits{Memory: "1GiB"}
 	}).Prepare(dir, true, Session{}); err != nil {
 		t.Errorf("more runs of the same experiment: %v", err)
 	}

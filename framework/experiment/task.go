@@ -119,7 +119,7 @@ func structure(st *mdp.Structure) string {
 }
 
 // tasksFile says, in an output directory, what is known of the environments.
-const tasksFile = "tasks.json"
+const tasksFile = "environments.json"
 
 // writeTasks keeps what is known of the environments for reports.
 func writeTasks(dir string, tasks map[string]result.Task) error {

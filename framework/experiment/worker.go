@@ -255,12 +255,12 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 // and a cell in which some runs fail is not.
 func (w *worker) runRest(ctx context.Context, runs []int) error {
 	for len(runs) > 1 && w.failures.probing(w.cell) && w.failures.reason(w.cell) == "" {
-		if err := w.runBatch(ctx, runs[:1], w.plan.restarts(w.cell)); err != nil {
+		if err := w.runBatch(ctx, runs[:1], w.plan.retries(w.cell)); err != nil {
 			return err
 		}
 		runs = runs[1:]
 	}
-	return w.runBatch(ctx, runs, w.plan.restarts(w.cell))
+	return w.runBatch(ctx, runs, w.plan.retries(w.cell))
 }
 
 // bisect does the halves of a batch that failed, each once.

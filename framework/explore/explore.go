@@ -5,9 +5,9 @@
 // decides by a rule of package options. Then it commits the lane to the chosen
 // option until the next epoch (docs/theory.md §3.4).
 //
-// An epoch is the start of an episode, and the end of the window for which the
-// last choice was held. The window is estimated again when the data have doubled, since an early estimate may be far too
-// long. If that happens within a window, the greedy option is decided on again at once. Another option is held for at
+// An epoch is the start of an episode, and the end of the commitment for which the
+// last choice was held. The commitment is estimated again when the data have doubled, since an early estimate may be far too
+// long. If that happens within a commitment, the greedy option is decided on again at once. Another option is held for at
 // least as long as the new estimate says. The behaviour of a lane depends on its run alone: on the agent, its
 // observations and rewards, and the seed of the run.
 package explore
@@ -45,7 +45,7 @@ type Config struct {
 	// Estimator is how the exploration mixing time is estimated. It does not count
 	// if Commitment.Fixed is set.
 	Estimator Estimator
-	// Commitment turns the estimate into the window, the time for which an option is
+	// Commitment turns the estimate into the time for which an option is
 	// held and which exploring costs. Its Quantile is not used: it is over models, and
 	// here there is only one. For RuleGain, which needs no estimate, the default is
 	// Fixed 1. Then the greedy option is decided on at every step, and a pair when it
@@ -134,7 +134,7 @@ type lane struct {
 	steps      int  // actions selected
 	explored   int  // of them, those that an option other than the greedy one selected
 	data       int  // transitions or outcomes that the estimator has seen
-	due        int  // number of data at which to estimate again; of a fixed window never
+	due        int  // number of data at which to estimate again; of a fixed commitment never
 	commitment options.Commitment
 	aim        int // the pair that the option in force is to try, or −1
 	counts     counts
@@ -229,7 +229,7 @@ func (a *explorer) prepare(spec framework.Spec) error {
 	}
 	if a.config.Commitment.Fixed > 0 {
 		if a.config.Commitment.Return {
-			return fmt.Errorf("the return to the greedy policy is charged by the estimate of its time, and there is none of a fixed window: %w", framework.ErrInvalidParams)
+			return fmt.Errorf("the return to the greedy policy is charged by the estimate of its time, and there is none of a fixed commitment: %w", framework.ErrInvalidParams)
 		}
 		a.estimator = fixed
 		return nil
@@ -257,7 +257,7 @@ func (a *explorer) prepare(spec framework.Spec) error {
 	return nil
 }
 
-// fixed is the estimator of a window that stays as it is.
+// fixed is the estimator of a commitment that stays as it is.
 const fixed Estimator = -1
 
 // Abilities implements vector.Agent.

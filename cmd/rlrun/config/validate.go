@@ -137,7 +137,11 @@ func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate
 		known := v.properties(e.SchemaURL)
 		var out Problems
 		for _, name := range k.Properties {
-			out = append(out, d.problem(at(name), "unknown key%s", suggest(name, known)))
+			hint := suggest(name, known)
+			if now := renamed[name]; slices.Contains(known, now) {
+				hint = fmt.Sprintf("; it is now called %s", now)
+			}
+			out = append(out, d.problem(at(name), "unknown key%s", hint))
 		}
 		return out
 	case *kind.Required:
@@ -203,6 +207,9 @@ func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate
 	}
 	return one("%s", e.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
 }
+
+// renamed are keys of configs by their names in older versions.
+var renamed = map[string]string{"window": "commitment", "restarts": "retries", "processes": "processes_per_worker"}
 
 func suggest(name string, known []string) string {
 	if c := spelling.Closest(name, known); c != "" {

@@ -22,7 +22,7 @@ type App struct {
 
 	Log     string        // level of the log
 	Timeout time.Duration // of plugins' processes; 0: the default
-	Replace []string      // what --dev puts in a plugin's place, NAME=PATH each
+	Replace []string      // what --replace puts in a plugin's place, NAME=PATH each
 }
 
 // Catalogue returns the plugins that can be named.

@@ -23,7 +23,7 @@ import (
 type Catalogue struct {
 	Bundled   map[string]vector.Plugin // by short name
 	Search    plugin.Search
-	Replaced  map[string]string    // what --dev puts in a plugin's place
+	Replaced  map[string]string    // what --replace puts in a plugin's place
 	transport experiment.Transport // of components that name none
 	limits    experiment.Limits    // of processes of components that set none
 	lock      string               // name of the lock file; "" if there is none
@@ -102,7 +102,7 @@ func (c *Catalogue) Open(ctx context.Context, comp experiment.Component) (vector
 	if err != nil {
 		return nil, nil, err
 	}
-	processes := make([]vector.Plugin, max(1, comp.Processes))
+	processes := make([]vector.Plugin, max(1, comp.ProcessesPerWorker))
 	errs, closes := make([]error, len(processes)), make([]error, len(processes))
 	each := func(f func(k int)) {
 		var wg sync.WaitGroup
@@ -177,7 +177,7 @@ func (c *Catalogue) Identify(ctx context.Context, opened vector.Plugin, componen
 	if err != nil {
 		return p, err
 	}
-	p = experiment.PluginProvenance{Plugin: comp.Plugin, Args: comp.Args, ID: d.ID, Path: found.Command, Dev: c.Replaced[comp.Plugin] != ""}
+	p = experiment.PluginProvenance{Plugin: comp.Plugin, Args: comp.Args, ID: d.ID, Path: found.Command, Replaced: c.Replaced[comp.Plugin] != ""}
 	p.Files = map[string]string{}
 	if !found.Bundled {
 		if p.Files, err = found.Digests(); err != nil {

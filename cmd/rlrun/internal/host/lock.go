@@ -64,7 +64,7 @@ func (c *Catalogue) checkSources(ctx context.Context, comp experiment.Component,
 
 // Sources starts a plugin and asks what it has imported.
 func (c *Catalogue) Sources(ctx context.Context, comp experiment.Component) (map[string]string, error) {
-	comp.Processes = 1
+	comp.ProcessesPerWorker = 1
 	p, closePlugin, err := c.Open(ctx, comp)
 	if err != nil {
 		return nil, err

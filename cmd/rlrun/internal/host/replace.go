@@ -14,33 +14,35 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
 
-// ReplaceFlag adds --dev, which lets a command's user put plugins under development in the place of
+// ReplaceFlag adds --replace, which lets a command's user put plugins under development in the place of
 // others. Every command that starts plugins has it.
 func (app *App) ReplaceFlag(fs *pflag.FlagSet) {
-	fs.StringArrayVar(&app.Replace, "dev", nil, "put a plugin of your own in another's place, `NAME=PATH`, whatever a lock file says; may be repeated")
+	fs.StringArrayVar(&app.Replace, "replace", nil, "put a plugin of your own in another's place, `NAME=PATH`, whatever a lock file says; may be repeated")
+	fs.StringArrayVar(&app.Replace, "dev", nil, "the old name of --replace, `NAME=PATH`")
+	_ = fs.MarkDeprecated("dev", "use --replace")
 }
 
-// ApplyReplacements does what the --dev flags say, NAME=PATH each, and warns of it. where
+// ApplyReplacements does what the --replace flags say, NAME=PATH each, and warns of it. where
 // names the plugins that there are to replace.
 func (app *App) ApplyReplacements(c *Catalogue, where string, names []string) error {
 	c.Replaced = map[string]string{}
 	for _, expr := range app.Replace {
 		name, path, ok := strings.Cut(expr, "=")
 		if !ok || name == "" || path == "" {
-			return cli.Usagef("--dev %s: must be NAME=PATH, such as grid=./grid", expr)
+			return cli.Usagef("--replace %s: must be NAME=PATH, such as grid=./grid", expr)
 		}
 		if !slices.Contains(names, name) {
-			return cli.Usagef("--dev %s: %s names no plugin %s%s", expr, where, name, cli.Suggest(name, names, ""))
+			return cli.Usagef("--replace %s: %s names no plugin %s%s", expr, where, name, cli.Suggest(name, names, ""))
 		}
 		if _, err := c.Search.Resolve(path); err != nil {
-			return cli.Usagef("--dev %s: %w", expr, err)
+			return cli.Usagef("--replace %s: %w", expr, err)
 		}
 		c.Replaced[name] = path
 		lock := ""
 		if c.pins != nil {
 			lock = "; " + c.lock + " is not asked"
 		}
-		fmt.Fprintf(app.Stderr, "rlrun: warning: --dev: plugin %s is %s%s\n", name, path, lock)
+		fmt.Fprintf(app.Stderr, "rlrun: warning: --replace: plugin %s is %s%s\n", name, path, lock)
 	}
 	return nil
 }

@@ -151,7 +151,7 @@ func (f *mdpFlags) process(app *host.App, cmd *cobra.Command) (*process, error) 
 	case f.model != "" && len(f.params) > 0:
 		return nil, cli.Usagef("--param is for --env, not for --model")
 	case f.model != "" && len(app.Replace) > 0:
-		return nil, cli.Usagef("--dev is for --env, not for --model")
+		return nil, cli.Usagef("--replace is for --env, not for --model")
 	}
 	if f.plot != "" {
 		if _, err := plotting.Format(f.plot); err != nil {

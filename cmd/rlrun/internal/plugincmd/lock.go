@@ -41,7 +41,7 @@ other programs load later are not pinned, and bundled plugins need no pin.
 
 rlrun run looks for the lock file beside its config, then in this folder, and
 refuses a plugin that is not in it or has another digest. All commands that start
-plugins have --dev NAME=PATH, which uses a plugin under development in place of NAME
+plugins have --replace NAME=PATH, which uses a plugin under development in place of NAME
 and leaves the lock file alone.
 
 --json: {version, plugins}; plugins maps a command line to the digests of its

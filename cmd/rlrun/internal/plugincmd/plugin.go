@@ -45,7 +45,7 @@ are not started: rlrun plugin inspect NAME describes one.
 
 --json: a list of {name, bundled, command, args, dev, id, kind, doc}; command and
 args are of executables only, id, kind and doc of bundled plugins only, dev is
-true of what --dev puts in the plugin's place.`,
+true of what --replace puts in the plugin's place.`,
 		Example: "  rlrun plugin list\n  rlrun plugin list --json",
 		Args:    cli.Arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -87,10 +87,10 @@ true of what --dev puts in the plugin's place.`,
 // listed is a line of rlrun plugin list.
 type listed struct {
 	plugin.Found
-	Dev  bool        `json:"dev,omitempty"` // it is in that plugin's place by --dev
-	ID   string      `json:"id,omitempty"`
-	Kind vector.Kind `json:"kind,omitempty"`
-	Doc  string      `json:"doc,omitempty"`
+	Replaced bool        `json:"replaced,omitempty"` // it is in that plugin's place by --replace
+	ID       string      `json:"id,omitempty"`
+	Kind     vector.Kind `json:"kind,omitempty"`
+	Doc      string      `json:"doc,omitempty"`
 }
 
 func list(c *host.Catalogue, ctx context.Context) ([]listed, error) {
@@ -103,7 +103,7 @@ func list(c *host.Catalogue, ctx context.Context) ([]listed, error) {
 			if err != nil {
 				return nil, err
 			}
-			e.Found, e.Name, e.Dev, served = found, f.Name, true, found.Name
+			e.Found, e.Name, e.Replaced, served = found, f.Name, true, found.Name
 		}
 		if e.Bundled {
 			d, err := c.Bundled[served].Describe(ctx)
