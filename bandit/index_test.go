@@ -187,7 +187,7 @@ func TestIndexKindNames(t *testing.T) {
 	}
 }
 
-// Multi-modal beliefs, of which the search knows only the methods.
+// Multi-modal beliefs. The search knows only their methods.
 func TestIndexSearchIsGlobal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, rho := drawMixture(t), drawShare(t)

@@ -241,7 +241,7 @@ func TestPopulationFolds(t *testing.T) {
 	}
 }
 
-// δ may be rounded when it is added back: the rank is that of the value itself.
+// δ may be rounded when it is added back: the rank belongs to the value itself.
 func TestDrawRanksTheDrawnMember(t *testing.T) {
 	rng := seeded(5)
 	p, err := NewPopulations(1, 16, Uniform{0, 1}, PopulationOptions{Step: 0.1}, rng)

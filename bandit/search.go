@@ -56,8 +56,8 @@ type logConcave interface {
 
 // objective is (y+extra)·ω(P(q ≥ base+y)) over y > 0 with ω increasing. Either
 // ω(p) = p/(1−p), the odds, as in φ. Or ω(p) = p/(share+(1−share)p), as in the
-// indices; share 1 gives ω(p) = p. Only then may extra differ from zero. Where
-// y+extra is negative the objective counts as zero.
+// indices; share 1 gives ω(p) = p. Only then may extra differ from zero. A negative
+// y+extra makes the objective zero.
 type objective struct {
 	base, extra float64
 	odds        bool
@@ -334,9 +334,9 @@ func (o objective) slope(d smooth) func(y float64) float64 {
 	}
 }
 
-// climb finds the maximum when ln P(q ≥ x) is concave and ω is that of a
-// share. Then ln ω = −ln(share/p + 1−share) is concave as well, so that
-// ln(y+extra) + ln ω has a single maximum.
+// climb finds the maximum when ln P(q ≥ x) is concave and ω belongs to a share. Then ln ω
+// = −ln(share/p + 1−share) is concave as well, so that ln(y+extra) + ln ω has a single
+// maximum.
 func (o objective) climb(d smooth, first, hi float64) point {
 	slope := o.slope(d)
 	first = max(first, -o.extra)

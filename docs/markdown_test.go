@@ -85,10 +85,12 @@ var (
 	fenced   = regexp.MustCompile("(?ms)^```.*?^```$")
 	codeSpan = regexp.MustCompile("`[^`\n]*`")
 	link     = regexp.MustCompile(`\]\(<?([^)\s>]+)>?(?: "[^"]*")?\)`)
+	named    = regexp.MustCompile(`<a id="([^"]+)"></a>`)
 	heading  = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *#*$`)
 )
 
-// anchors returns the anchors of a document's headings, as GitHub names them.
+// anchors returns the anchors of a document: of its headings, as GitHub names them, and
+// those that it names.
 func anchors(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
@@ -107,6 +109,9 @@ func anchors(text string) map[string]bool {
 			name = slug + "-" + strconv.Itoa(n)
 		}
 		out[name] = true
+	}
+	for _, m := range named.FindAllStringSubmatch(text, -1) {
+		out[m[1]] = true
 	}
 	return out
 }
@@ -130,7 +135,7 @@ func TestLinks(t *testing.T) {
 				continue
 			}
 			if anchor != "" && !anchors(read(t, path))[anchor] {
-				t.Errorf("%s: the link to %s: no heading there has that anchor", name, m[1])
+				t.Errorf("%s: the link to %s: nothing there has that anchor", name, m[1])
 			}
 		}
 	}

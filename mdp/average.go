@@ -15,9 +15,8 @@ import (
 //
 // For any vector h, min(Lh−h) ≤ g* ≤ max(Lh−h), L being the undiscounted Bellman
 // operator, where the optimal gain g* is constant (Puterman 1994, Theorem
-// 8.5.5); that is the bound. Where it is not constant, the bound is that of the
-// actions that keep the gain (ibid., Theorem 9.1.2). Gains within 1e-11 count as
-// equal.
+// 8.5.5); that is the bound. If it is not constant, the bound holds for the actions that
+// keep the gain (ibid., Theorem 9.1.2). Gains within 1e-11 count as equal.
 func SolveAverage(m Model, o Options) (*Solution, error) {
 	var s AverageSolver
 	return s.Solve(m, o)

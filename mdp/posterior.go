@@ -191,9 +191,9 @@ const improbable = 1e-12
 func (d *Dirichlet) Sample(rng *rand.Rand) *Tabular { return d.SampleInto(nil, rng) }
 
 // SampleInto is Sample in the memory of an earlier sample, which it overwrites.
-// Successors with a probability below 1e-12 are left out. Where alpha is small against
-// 1 these are most of them, and the model is sparse. Where many are unseen, they are
-// not even drawn.
+// Successors with a probability below 1e-12 are left out. If alpha is small against 1
+// these are most of them, and the model is sparse. If many are unseen, they are not even
+// drawn.
 func (d *Dirichlet) SampleInto(t *Tabular, rng *rand.Rand) *Tabular {
 	return d.fill(t, func(s, a int, row *countRow, t *Tabular) {
 		t.reward = append(t.reward, d.rewards.Sample(row.reward, rng))

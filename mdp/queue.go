@@ -4,7 +4,7 @@ import "math"
 
 // Queue is a priority queue of the items 0..n−1, for prioritised sweeping. It orders them
 // by the binary order of magnitude of their priority, first in, first out within one
-// order. That works as well as the exact order and is much cheaper to keep. The links of
+// order. This works as well as the exact order and is much cheaper to keep. The links of
 // each order's list are kept with the items.
 type Queue struct {
 	level       []int16    // the list that each item is in, -1 for none

@@ -195,8 +195,8 @@ func (p *pairSampler) time(pair Pair) (t int, extrapolated bool, why *MissingErr
 }
 
 // step moves the vector one step on and returns its norm. Masses below 1e-15 of
-// the threshold are dropped. So the support stays that of the distribution and
-// does not grow to all reachable states.
+// the threshold are dropped. So the support stays the distribution's own and does not
+// grow to all reachable states.
 func (p *pairSampler) step() float64 {
 	p.steps++
 	p.touched += len(p.now.support)

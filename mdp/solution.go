@@ -57,9 +57,9 @@ type Solution struct {
 	Value []float64
 	// Gain and Bias belong to the average criterion. The gain is the optimal
 	// reward per step from each state (constant unless the model is multichain).
-	// The bias is the lead of a state over that. The bias is that of the returned
-	// policy, with mean zero under its stationary distribution. After relative
-	// value iteration it is approximate, and zero in state 0.
+	// The bias is the lead of a state over that. The bias belongs to the returned policy,
+	// and has mean zero under its stationary distribution. After relative value iteration
+	// it is approximate, and zero in state 0.
 	Gain, Bias []float64
 	// Bound is a certified bound on |Value−V*| or |Gain−g*| in every state, from
 	// the Bellman residual of what is returned, roundoff included. The policy

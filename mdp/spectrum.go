@@ -176,8 +176,8 @@ func secondEigenvalue(p *mat.Dense) (float64, error) {
 // logarithms of its stationary distribution. It uses D^½ P D^−½ and takes out
 // the eigenvector for 1, which is √μ on both sides. In a chain that drifts one
 // way the eigenvalues of P itself move by a tenth when a single bit changes;
-// these do not. Where the other way is exact, roundoff spreads these outwards,
-// so the smaller result is the better.
+// these do not. If the other way is exact, roundoff spreads these outwards, so the
+// smaller result is the better.
 func secondEigenvalueScaled(p *mat.Dense, logs []float64) (float64, error) {
 	m := scaled(p, logs)
 	for i, x := range logs {

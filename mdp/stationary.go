@@ -100,8 +100,8 @@ func (c *Chain) gth(mu []float64, class []int) (logs []float64) {
 // overwrites, into x. If logs is not nil, it gets the logarithms, which show
 // how rare a state is even where the probability itself underflows.
 // Off-diagonal entries of p suffice. Weights are held as fractions with
-// exponents of their own, since in a long chain that drifts one way their range
-// is larger than that of a float64.
+// exponents of their own, since in a long chain that drifts one way their range is larger
+// than a float64's.
 func gth(x, logs, p []float64) {
 	const least = 0x1p-960 // for a state that is all but left for good
 	n := len(x)

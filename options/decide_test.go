@@ -117,8 +117,8 @@ func TestExplorationIsMonotone(t *testing.T) {
 	})
 }
 
-// The paired comparison is bandit.PairedThreshold, that with the mean
-// bandit.Threshold, that of an uninformed option bandit.GammaPlus.
+// The paired comparison is bandit.PairedThreshold, the comparison with the mean
+// bandit.Threshold, and the one of an uninformed option bandit.GammaPlus.
 func TestThresholdsAreTheBandits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, false)

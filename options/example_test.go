@@ -32,8 +32,8 @@ func ExampleDecide() {
 }
 
 // After 200 steps of always going left in RiverSwim the belief still holds all
-// sorts of policies possible. How they do in each of ten models drawn from it makes
-// a bandit.
+// sorts of policies possible. Their values in each of ten models drawn from it make a
+// bandit.
 func ExampleReduce() {
 	task, err := catalog.RiverSwim(6)
 	if err != nil {

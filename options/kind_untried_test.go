@@ -7,9 +7,9 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// In two states of which action 1 leads to the other, all but action 0 of state 1 have
-// been tried: the way there is action 1, then action 0. With tables, state 1 takes the
-// action not tried, and state 0 the greedy one.
+// There are two states, and action 1 leads from each to the other. All but action 0 of
+// state 1 have been tried: the way there is action 1, then action 0. With tables, state 1
+// takes the action not tried, and state 0 the greedy one.
 func TestUntried(t *testing.T) {
 	m, err := mdp.Generate(mdp.Definition{States: 2, Actions: 2}, func(s, a int, row *mdp.Row) {
 		row.Add(s^a, 1)

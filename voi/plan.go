@@ -2,9 +2,9 @@ package voi
 
 import "math"
 
-// Planner decides, step by step, what to do in a task of which only a Belief is known.
-// It is greedy for the posterior mean. It goes to try a pair where the possible gain
-// exceeds the cost.
+// Planner decides, step by step, what to do in a task that is known by a Belief alone. It
+// is greedy for the posterior mean. It goes to try a pair where the possible gain exceeds
+// the cost.
 type Planner struct {
 	b     *Belief
 	rule  Rule

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// randomModel returns a mean model with sparse rows, of which no part is the base's.
+// randomModel returns a mean model with sparse rows without a part of the base.
 func randomModel(rng *rand.Rand, states, actions int, gamma float64) *meanModel {
 	b := NewBelief(actions, 0, 1)
 	for range states {

@@ -210,7 +210,7 @@ func TestStochasticOnOtherBeliefs(t *testing.T) {
 		score := func(d bandit.Beta) []float64 {
 			u := make([]float64, cells)
 			for k := range u {
-				// A draw of probability p above it is that of a uniform p.
+				// A draw of probability p above it has a uniform p.
 				x := upperQuantile(&d, (float64(k)+0.5)/cells)
 				p := d.Exceed(x)
 				u[k] = (x-0.6)*p - (1-p)*c.share*0.6

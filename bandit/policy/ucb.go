@@ -129,8 +129,8 @@ func (u *upperConfidence) Update(arm int, reward float64, _ *rand.Rand) {
 }
 
 // newUCB1 is UCB1 (Auer, Cesa-Bianchi & Fischer 2002): mean + width·√(c·ln
-// t/n_i). There are t rewards so far, n_i of them of arm i, and width is that of
-// the range of rewards. Their c is 2.
+// t/n_i). There are t rewards so far, n_i of them of arm i, and width is the width of the
+// range of rewards. Their c is 2.
 func newUCB1(n int, width, c float64) *upperConfidence {
 	u := &upperConfidence{tally: newTally(n, 0)}
 	level := func(rewards float64) float64 { return width * math.Sqrt(c*math.Log(rewards)) }

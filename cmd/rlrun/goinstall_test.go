@@ -82,7 +82,7 @@ func TestGoInstall(t *testing.T) {
 	}
 }
 
-// session is a user with a module proxy of his own.
+// session is a user with an own module proxy.
 type session struct {
 	*testing.T
 	dir, cache string

@@ -143,7 +143,7 @@ func print(w io.Writer, tasks []task, meta result.Meta, order []int) {
 }
 
 // The colours are of Okabe & Ito's palette, which colour-blind readers can tell
-// apart; shapes differ, too.
+// apart; shapes also differ.
 var marks = []draw.GlyphStyle{
 	{Color: color.NRGBA{0, 114, 178, 255}, Radius: 3.5, Shape: draw.CircleGlyph{}},
 	{Color: color.NRGBA{213, 94, 0, 255}, Radius: 3.5, Shape: draw.BoxGlyph{}},

@@ -334,7 +334,7 @@ func percent(t stat.TTest) string {
 // print prints the scores per step.
 func (b *board) print(s *study, order []int) {
 	n := len(b.steps[0][0])
-	fmt.Fprintf(s.w, "Reward per step over the whole run of %d steps, learning included, as a share in percent of the way from uniformly random (0) to optimal (100); the mean over %d kinds with half of its 95 %% interval, and the mean of each kind, %d tasks each, runs a task: %d.\n\n", s.Meta.Steps, len(b.kinds), n, s.Meta.Runs)
+	fmt.Fprintf(s.w, "Reward per step over the whole run of %d steps, learning included, in percent of the way from uniformly random (0) to optimal (100). The table has the mean over %d kinds with half of its 95 %% interval, and the mean of each kind, %d tasks each, runs a task: %d.\n\n", s.Meta.Steps, len(b.kinds), n, s.Meta.Runs)
 	head := []string{"agent", "mean"}
 	for _, k := range b.kinds {
 		head = append(head, string(k))
@@ -352,7 +352,7 @@ func (b *board) print(s *study, order []int) {
 
 // printEpisodes prints the scores per episode of the kinds with episodes.
 func (b *board) printEpisodes(s *study, order []int) {
-	fmt.Fprintf(s.w, "The same per episode, where tasks have episodes: the reward of the run divided by the number of episodes that ended, from that of random episodes (0) to that of optimal ones (100). %d is the least. The mean is over all kinds, per episode where there are episodes.\n\n", int(100*worstEpisodes))
+	fmt.Fprintf(s.w, "The same per episode, where tasks have episodes: the reward of the run divided by the number of episodes that ended. Random episodes have 0 and optimal ones 100. %d is the least. The mean is over all kinds, per episode where there are episodes.\n\n", int(100*worstEpisodes))
 	head := []string{"agent", "mean"}
 	for k, kind := range b.kinds {
 		if b.episodic[k] {
@@ -390,7 +390,7 @@ func (b *board) compare(s *study, order []int) {
 		}
 	}
 	adjusted := stat.Holm(ps)
-	fmt.Fprintf(s.w, "Differences of scores per step in points, row minus column, paired by task: all agents meet the same tasks and draws. An asterisk marks p < 0.05 after Holm's correction over all %d pairs of the table above, of which those of the first %d agents are shown.\n\n", len(pairs), min(shown, len(order)))
+	fmt.Fprintf(s.w, "Differences of scores per step in points, row minus column, paired by task: all agents meet the same tasks and draws. An asterisk marks p < 0.05 after Holm's correction over all %d pairs of the table above. The table shows those of the first %d agents.\n\n", len(pairs), min(shown, len(order)))
 	cells := map[pair]string{}
 	for i, p := range pairs {
 		for sign, q := range map[float64]pair{1: p, -1: {p.y, p.x}} {

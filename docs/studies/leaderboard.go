@@ -166,7 +166,7 @@ func (s *study) ranking(agents []string, scores [][][]float64) (order []int) {
 		}
 		return 1
 	})
-	fmt.Fprintf(s.w, "The table shows the reward over the whole run of %d steps, learning included, in percent of the way from uniformly random (0) to optimal (100): %d runs, ± half of the 95 %% interval. It also has the mean rank over the tasks with its 95 %% bootstrap interval:\n\n", s.Meta.Steps, s.Meta.Runs)
+	fmt.Fprintf(s.w, "The table shows the reward over the whole run of %d steps, learning included, in percent of the way from uniformly random (0) to optimal (100). It is a mean of %d runs, ± half of the 95 %% interval. It also has the mean rank over the tasks with its 95 %% bootstrap interval:\n\n", s.Meta.Steps, s.Meta.Runs)
 	head := append([]string{"agent", "mean rank"}, s.Meta.Environments...)
 	var rows [][]string
 	for _, a := range order {
@@ -220,7 +220,7 @@ func (s *study) against(literature, agents []string, scores [][][]float64) {
 		}
 		rows = append(rows, row)
 	}
-	fmt.Fprintf(s.w, "The table shows the best of the literature's agents on each task, and the paired lead of others over it in points, ± half of the 95 %% interval. ▲ and ▼ mark intervals without zero:\n\n")
+	fmt.Fprintf(s.w, "The table shows the best of the literature's agents on each task. For others it shows the paired lead over it in points, ± half of the 95 %% interval. ▲ and ▼ mark intervals without zero:\n\n")
 	s.table(head, rows)
 }
 

@@ -23,7 +23,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// studies are what is made of the results of each experiment.
+// studies make tables and figures from the results of each experiment.
 var studies = map[string]func(*study) error{
 	"riverswim":            riverSwim,
 	"deepsea":              deepSea,
@@ -93,7 +93,7 @@ func execute(name string) (*study, error) {
 	return load(name, filepath.Join("results", name), os.Stdout)
 }
 
-// study is an experiment's results and where to put what is made of them.
+// study is an experiment's results and where tables and figures of them go.
 type study struct {
 	*result.Summary
 	name string

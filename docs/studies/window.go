@@ -10,8 +10,8 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// window shows regret and exploration by the length of the commitment, regret also
-// relative to that of the commitment of one mixing time.
+// window shows regret and exploration by the length of the commitment, and regret
+// relative to a commitment of one mixing time.
 func window(s *study) error {
 	const prefix = "T/T̂ = "
 	learner := map[string]string{"window": "ten models, γ = 0.99", "window-long": "ten models, γ = 0.9999", "window-tables": "sixteen tables, γ = 0.99"}[s.name]

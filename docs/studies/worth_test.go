@@ -34,8 +34,8 @@ func TestRulesAgainstTheOptimum(t *testing.T) {
 	}
 }
 
-// The threshold is the largest rectangle under the curve of which the mean is the
-// area: it is never above it.
+// The mean is the area under a curve, and the threshold the largest rectangle under it.
+// So the threshold is never above the mean.
 func TestRectangleIsBelowTheMean(t *testing.T) {
 	w := betaBinomial(4, 1, 3)
 	sum := 0.0

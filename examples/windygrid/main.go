@@ -21,7 +21,7 @@ const (
 
 type params struct {
 	King  bool `json:"king" jsonschema_description:"Eight moves and the diagonals, in place of four."`
-	Gusts bool `json:"gusts" jsonschema_description:"Where there is wind it blows one cell less or more, each with probability 1/3."`
+	Gusts bool `json:"gusts" jsonschema_description:"Wind blows one cell less or more, each with probability 1/3."`
 }
 
 const (

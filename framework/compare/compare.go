@@ -154,7 +154,7 @@ type Result struct {
 // independent.
 var ErrDependent = fmt.Errorf("runs with the same root seed that do not meet the same draws are neither paired nor independent; give one experiment another seed, or compare them as if independent with --unpaired")
 
-// CheckMetric refuses a metric of which neither smaller nor larger values are better.
+// CheckMetric refuses a metric whose values have no better direction.
 func CheckMetric(d *metric.Definition) error {
 	if d.Better == metric.Neither {
 		return fmt.Errorf("%s is neither better nor worse when it is larger; choose another metric", d.Name)

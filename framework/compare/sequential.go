@@ -12,8 +12,8 @@ import (
 
 // Sequential compares agents of one experiment while it runs: after every block of
 // runs it tests the pairs that are open, and says which runs are still needed. Its
-// answer is a function of the records in the order of blocks, whoever made them and
-// when.
+// answer is a function of the records in the order of blocks, and does not depend on who
+// made them or when.
 type Sequential struct {
 	Metric       result.Metric
 	Pairs        string // first or all

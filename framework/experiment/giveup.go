@@ -21,7 +21,7 @@ func newFailures(p *Plan) *failures {
 	return &failures{plan: p, alike: map[Cell]map[string]int{}, givenUp: map[Cell]string{}}
 }
 
-// add takes in that a run failed.
+// add records that a run failed.
 func (f *failures) add(c Cell, err string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -36,7 +36,7 @@ func (f *failures) add(c Cell, err string) {
 	}
 }
 
-// ended takes in that a run ended well.
+// ended records that a run ended well.
 func (f *failures) ended(c Cell) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

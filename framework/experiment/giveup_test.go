@@ -31,8 +31,8 @@ func statuses(t *testing.T, dir string) map[string]map[result.Status]int {
 }
 
 // A cell in which no run can end well is given up after as many runs as the limit says,
-// whoever is blamed. That takes a number of attempts that does not depend on the
-// number of runs. --resume tries again.
+// no matter which plugin is blamed. The number of attempts does not depend on the number
+// of runs. --resume tries again.
 func TestGiveUp(t *testing.T) {
 	zero, two, seven := 0, 2, 7
 	for _, tt := range []struct {

@@ -250,9 +250,9 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 	return w.bisect(ctx, runs)
 }
 
-// runRest does the other runs of a batch of which one has failed. They are done one by
-// one until a run ends well. So a cell in which no run can end well is soon given up,
-// and a cell in which some runs fail is not.
+// runRest does the other runs of a batch after one has failed. They are done one by one
+// until a run ends well. So a cell in which no run can end well is soon given up, and a
+// cell in which some runs fail is not.
 func (w *worker) runRest(ctx context.Context, runs []int) error {
 	for len(runs) > 1 && w.failures.probing(w.cell) && w.failures.reason(w.cell) == "" {
 		if err := w.runBatch(ctx, runs[:1], w.plan.retries(w.cell)); err != nil {

@@ -15,10 +15,10 @@ const (
 	EvaluationReturn Name = "evaluation_return"
 	EvaluationReward Name = "evaluation_reward"
 	// Regret exists if the model is known. For tasks with one state it is the sum
-	// over steps 1..t of the optimal expected reward minus that of the action
-	// taken. For continuing tasks with several states it is t times the optimal
-	// reward per step minus the rewards of steps 1..t (Jaksch, Ortner & Auer 2010),
-	// which may be negative.
+	// over steps 1..t of the optimal expected reward minus the expected reward of the
+	// action taken. For continuing tasks with several states it is t times the optimal
+	// reward per step minus the rewards of steps 1..t (Jaksch, Ortner & Auer 2010), which
+	// may be negative.
 	Regret Name = "regret"
 	// OptimalAction is the share of steps t'+1..t whose action was optimal,
 	// where the model is known.

@@ -82,9 +82,9 @@ type Window struct {
 	Discounted float64 // discounted sum of all rewards
 	Episodes   int     // that ended in the window
 	Returns    float64 // sum of their undiscounted returns
-	// Gaps is the sum, over all steps, of the optimal expected reward minus that of the
-	// action, and Optimal the number of optimal actions in the window. NaN unless the
-	// model is known and has one state.
+	// Gaps is the sum, over all steps, of the optimal expected reward minus the action's,
+	// and Optimal the number of optimal actions in the window. NaN unless the model is
+	// known and has one state.
 	Gaps, Optimal float64
 	Gain          float64 // optimal reward per step of a known model with several states, else NaN
 	// Explored is the number of exploratory actions in the window, and Hold for how many

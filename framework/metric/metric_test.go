@@ -71,7 +71,7 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// A metric that nobody declared has its name, and ranks nothing.
+// A metric without a declaration has its name, and ranks nothing.
 func TestUnknown(t *testing.T) {
 	if d := Define("agent.td_error"); d.Better != Neither || d.Title != "agent.td error" || d.At != nil {
 		t.Errorf("%+v", d)

@@ -97,8 +97,7 @@ func (c *agentClient) receive(in *vector.Feedback, actions *space.Column) error 
 	return nil
 }
 
-// Abilities implements vector.Agent. Whether the plugin saves and loads is known when
-// it is asked.
+// Abilities implements vector.Agent. The plugin is asked once whether it saves and loads.
 func (c *agentClient) Abilities() vector.AgentAbilities {
 	a := vector.AgentAbilities{Greedy: c.greedy, Save: c.save, Load: c.load, Measures: c.measures}
 	if c.options != nil {

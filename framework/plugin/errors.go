@@ -32,8 +32,8 @@ type Error struct {
 }
 
 // Error says what went wrong in one line; what the process wrote follows,
-// indented, a line each. Step is left out: callers count calls, too, and know what a
-// call was for.
+// indented, a line each. Step is left out: callers also count calls, and know what a call
+// was for.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "plugin %s: ", e.Plugin)

@@ -36,8 +36,8 @@ func compiling() vector.Plugin {
 	return &p
 }
 
-// Opening has a limit of its own, longer than that of a call. The plugin says how many
-// lanes suit it, and gets the host's settings of compilers and devices.
+// Opening has a limit of its own, longer than the limit of a call. The plugin says how
+// many lanes suit it, and gets the host's settings of compilers and devices.
 func TestOpening(t *testing.T) {
 	for _, name := range []string{"XLA_FLAGS", "JAX_PLATFORMS", "CUDA_CACHE_PATH", "NVIDIA_TF32_OVERRIDE", "SECRET_TOKEN"} {
 		t.Setenv(name, "1")

@@ -181,7 +181,7 @@ func call[Q, R any](ctx context.Context, p *Process, rpc func(context.Context, Q
 	return callWithin(ctx, p, p.callTimeout, "call", rpc, request)
 }
 
-// callWithin is call with another deadline, that of a key of limits.
+// callWithin is call with another deadline, which a key of limits sets.
 func callWithin[Q, R any](ctx context.Context, p *Process, limit time.Duration, key string, rpc func(context.Context, Q, ...grpc.CallOption) (R, error), request Q) (R, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -23,7 +23,7 @@ var ErrTooOld = errors.New("a newer rlrun is needed")
 //
 //	func main() { plugin.Serve(plugin.Requires("rlrun >= 0.2.0", plugin.NewAgent(id, doc, defaults, newAgent))) }
 //
-// A requirement of any other form is refused, too.
+// A requirement of any other form is also refused.
 func Requires(requirement string, p vector.Plugin) vector.Plugin {
 	return &described{p, func(d *vector.Description) { d.Requires = requirement }}
 }

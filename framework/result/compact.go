@@ -18,7 +18,8 @@ const packedRecords = 10_000
 // agent and the same programs together, 10,000 a file. Lines stay as they are. Of
 // records that do not count, such as failed ones of a run that is ok, none is kept.
 // Wherever it is interrupted, every record that counts is in a file. The caller makes
-// sure that nobody else writes to dir. It returns the number of files before and after.
+// sure that no other process writes to dir. It returns the number of files before and
+// after.
 func Compact(dir string) (before, after int, err error) {
 	files, err := RecordFiles(dir)
 	if err != nil {

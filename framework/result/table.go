@@ -14,8 +14,8 @@ import (
 	"github.com/rlrun/rlrun/framework/metric"
 )
 
-// columns returns the metrics of the terminal table, from left to right: those that
-// have no curve, then the others as they are shown, then those of plugins.
+// columns returns the metrics of the terminal table, from left to right: metrics without
+// a curve, then the others as they are shown, then metrics of plugins.
 func columns(s *Summary, env string) []Metric {
 	ms := slices.DeleteFunc(s.MetricsOf(env, false), func(m Metric) bool { return keep(m) == 0 })
 	slices.SortStableFunc(ms, func(a, b Metric) int { return tablePlace(a) - tablePlace(b) })

@@ -39,8 +39,8 @@ const (
 	ShiftedRewards Rule = "shifted-rewards"
 	// ContinuingForm: an agent earns the same per step if ends of episodes are not
 	// shown and the last step leads to the next start. Agents that give the end of
-	// an episode the value 0 break it: they maximise the reward of an episode, not
-	// that of a step.
+	// an episode the value 0 break it: they maximise the reward of an episode, not the
+	// reward per step.
 	ContinuingForm Rule = "continuing-form"
 )
 

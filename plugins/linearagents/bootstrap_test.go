@@ -55,7 +55,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 
-	// Uniform: with 3,000 draws a count is within 5 deviations of 1,000 but for a
+	// Uniform: with 3,000 draws a count is within 5 deviations of 1,000, except with a
 	// chance below 1e-5.
 	x := opinionated(t)
 	x.executor.ExecuteOption(options.TableOption{Kind: options.Uniform})

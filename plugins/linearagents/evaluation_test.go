@@ -92,8 +92,8 @@ func TestPoliciesAreEvaluated(t *testing.T) {
 	})
 }
 
-// What policies do is what options of their kinds do, and their values are kept for
-// where the agent is.
+// Policies do what options of their kinds do, and their values are kept for where the
+// agent is.
 func TestPoliciesActAsOptions(t *testing.T) {
 	x := open(t, `{"values":"policies","evaluated":3,"sd":2}`)
 	if err := x.SetOptionKinds([]options.Kind{options.Members, options.Constants}); err != nil {

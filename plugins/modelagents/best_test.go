@@ -41,8 +41,8 @@ func policy(x *modelbased.Agent) mdp.Deterministic {
 	return all[len(all)-1]
 }
 
-// The best of several models is that of the largest value in the present state, and
-// the policy is its.
+// The best of several models has the largest value in the present state, and its policy
+// is followed.
 func TestBestOfSamples(t *testing.T) {
 	for criterion, params := range map[string]string{
 		"horizon": `{"samples":4,"horizon":3}`, "discounted": `{"samples":4,"gamma":0.9}`, "average": `{"samples":4,"criterion":"average"}`,

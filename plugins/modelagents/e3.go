@@ -22,10 +22,9 @@ type e3Params struct {
 // wandering. In known ones it holds one of two policies for T steps, or until it
 // enters an unknown state. If it can reach an unknown state in that time with a
 // chance of at least escape, it takes the policy with the largest such chance.
-// Otherwise it takes the best policy in the model of the known states, outside of
-// which every step pays the smallest reward. By the paper's explore-or-exploit lemma
-// the second is then nearly best. This form of the algorithm does not need the
-// optimal return.
+// Otherwise it takes the best policy in the model of the known states. Outside of these
+// every step pays the smallest reward. By the paper's explore-or-exploit lemma the second
+// is then nearly best. This form of the algorithm does not need the optimal return.
 //
 // Plans are made when a state becomes known or the visits to a pair of known states
 // have doubled (the latter is ours). E³ assumes that observations are Markov states,

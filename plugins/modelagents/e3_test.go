@@ -111,7 +111,7 @@ func TestE3PlansWhenVisitsDouble(t *testing.T) {
 	}
 }
 
-// Where an episode ended is nothing to escape to.
+// The end of an episode is nothing to escape to.
 func TestE3TerminalStatesAreNoEscape(t *testing.T) {
 	x := newAgent(t, "e3", `{"m":1,"horizon":4}`, agenttest.Finite)
 	p := x.Planner.(*e3Planner)

@@ -129,7 +129,7 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 	}
 }
 
-// Where nothing is random, trying again says so: bonuses vanish.
+// If nothing is random, trying again shows it, and bonuses vanish.
 func TestOptimisticModelLearnsThatNothingIsRandom(t *testing.T) {
 	u := discoveryModel{retry: 1, low: 0, high: 1, states: 3, top: 10, by: make([]discoveryCounts, 1)}
 	u.start()
@@ -169,8 +169,8 @@ func TestOptimisticModelLearnsWhichActionsFind(t *testing.T) {
 	}
 }
 
-// Where pairs are few against the horizon, what was not seen counts for more, and they
-// are tried again more often.
+// If pairs are few against the horizon, unseen outcomes count for more, and pairs are
+// tried again more often.
 func TestOptimisticModelLooksWhereItIsCheap(t *testing.T) {
 	goesOn, ends := agenttest.Finite, agenttest.Finite // three states, two actions
 	goesOn.Continuing, ends.Continuing = true, false

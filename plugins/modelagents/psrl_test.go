@@ -126,8 +126,8 @@ func TestResampleWhenVisitsDouble(t *testing.T) {
 	}
 }
 
-// The number of models in 5000 steps is binomial: within 3.9 standard deviations,
-// that is, but for a chance of 1e-4, at a fixed seed.
+// The number of models in 5000 steps is binomial: within 3.9 standard deviations except
+// with a chance of 1e-4, at a fixed seed.
 func TestResampleWithProbability(t *testing.T) {
 	x := newPSRL(t, `{"resample":"geometric","gamma":0.9}`)
 	x.Begin(0)

@@ -26,7 +26,7 @@ func continuing() framework.Spec {
 	return spec
 }
 
-// The best distribution within an L1 ball is that of a linear program.
+// The best distribution within an L1 ball solves a linear program.
 func TestExpectIsTheLinearProgram(t *testing.T) {
 	const n = 5
 	rapid.Check(t, func(t *rapid.T) {

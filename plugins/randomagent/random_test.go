@@ -27,8 +27,8 @@ func TestUnknownParametersAreRefused(t *testing.T) {
 	}
 }
 
-// Actions are in the space, and their mean is that of the distribution that the
-// documentation names, within five standard errors.
+// Actions are in the space, and have the mean of the distribution that the documentation
+// names, within five standard errors.
 func TestDraws(t *testing.T) {
 	inf, n := math.Inf(1), 20_000
 	box := func(low, high float64, d space.DType) space.Box {

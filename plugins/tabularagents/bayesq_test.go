@@ -89,8 +89,8 @@ func TestMixtureUpdateByQuadrature(t *testing.T) {
 	})
 }
 
-// The moments of the return are those by quadrature, and the moment update is that
-// of the paper's theorem with n = 1 and them.
+// The moments of the return agree with quadrature. The moment update follows the paper's
+// theorem with n = 1 and these moments.
 func TestMomentUpdateByQuadrature(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b, next := drawBelief(t, "b"), drawBelief(t, "next")
@@ -113,7 +113,8 @@ func TestMomentUpdateByQuadrature(t *testing.T) {
 	})
 }
 
-// If what follows is known exactly, both updates are that of a return that was seen.
+// If what follows is known exactly, both updates are the update by a return that was
+// seen.
 func TestUpdatesOfAKnownReturn(t *testing.T) {
 	b := bandit.NormalGamma{Mu: 0.3, Lambda: 2, Alpha: 3, Beta: 1.5}
 	known := bandit.NormalGamma{Mu: 2, Lambda: 1e6, Alpha: 1e6, Beta: 1e-6}
@@ -225,8 +226,8 @@ func TestBayesianQByHand(t *testing.T) {
 
 // On the chain, value of information with mixture updates is published with 2417 ±
 // 217 in the second 1,000 steps of 10 runs (Dearden, Friedman & Russell 1998), the
-// prior without; always going back to the start earns some 1,600. Ours must earn as
-// much but for three standard errors of the difference, ± taken for a deviation.
+// prior without; always going back to the start earns some 1,600. Ours must earn as much,
+// up to three standard errors of the difference, ± taken for a deviation.
 func TestBayesianQExplores(t *testing.T) {
 	sum, squares := 0.0, 0.0
 	const runs = 20

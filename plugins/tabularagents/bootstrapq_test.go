@@ -67,8 +67,8 @@ func newEnsemble(t testing.TB, params string, spec framework.Spec, states, actio
 	return x
 }
 
-// What is kept up to date beside the values is what they imply; each member moves
-// by its own step towards its own target.
+// Everything that is kept up to date beside the values follows from them; each member
+// moves by its own step towards its own target.
 func TestEnsembleSteps(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		update := rapid.SampledFrom([]string{"all", "drawn", "bernoulli", "exponential", "poisson"}).Draw(rt, "update")
@@ -223,7 +223,7 @@ func TestPriors(t *testing.T) {
 	}
 }
 
-// One state at γ = 0: the problem is that of the bandit's populations after the
+// One state at γ = 0: the problem is the same as with the bandit's populations after the
 // same rewards, and so is every decision.
 func TestOneStateIsTheBandit(t *testing.T) {
 	spec := agenttest.Finite

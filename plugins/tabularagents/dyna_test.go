@@ -128,8 +128,8 @@ func TestPlanningPays(t *testing.T) {
 	}
 }
 
-// Planning, too, bootstraps where an episode was truncated and not where it
-// terminated: α = 1, γ = 1/2, all values 4 at first.
+// Planning also bootstraps where an episode was truncated and not where it terminated: α
+// = 1, γ = 1/2, all values 4 at first.
 func TestDynaPlansToTheEnd(t *testing.T) {
 	for _, model := range []string{"last", "empirical"} {
 		for _, terminated := range []bool{true, false} {

@@ -55,9 +55,9 @@ func TestFindsTheFarEnd(t *testing.T) {
 	}
 }
 
-// What is learned counts for the steps that are left. Of two arms that pay 1 with
-// probabilities 0.5 and 0.45 the worse is tried more often in the first 100 of 100,000 steps
-// than in all of 100, over 40 seeds.
+// Learning counts for the steps that are left. Of two arms that pay 1 with probabilities
+// 0.5 and 0.45 the worse is tried more often in the first 100 of 100,000 steps than in
+// all of 100, over 40 seeds.
 func TestHorizonDecides(t *testing.T) {
 	tries := func(steps int) (worse int) {
 		spec := agenttest.Finite

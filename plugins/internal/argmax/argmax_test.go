@@ -31,8 +31,8 @@ func TestArgmax(t *testing.T) {
 	})
 }
 
-// Equal values have equal chances: of 3,000 draws each of three comes within 5
-// deviations of 1,000, but for a chance below 1e-5.
+// Equal values have equal chances: of 3,000 draws each of three comes within 5 deviations
+// of 1,000, except with a chance below 1e-5.
 func TestAnyIsFair(t *testing.T) {
 	rng, counts := rand.New(rand.NewPCG(1, 1)), [5]int{}
 	for range 3000 {

@@ -88,8 +88,9 @@ class Process:
                 line = self._start(folder, identity := _goplugin.Identity())
                 secure, able = _certificate(line)
                 if secure and not able:
-                    # A plugin in Go, whose certificate grpcio cannot check. The socket is in a folder that
-                    # nobody else can enter, and is removed as soon as it is connected.
+                    # A plugin in Go, whose certificate grpcio cannot check. The socket is
+                    # in a folder that only this user can enter, and is removed as soon as
+                    # it is connected.
                     self._kill()
                     line, secure, identity = self._start(folder, None), None, None  # type: ignore[assignment]
                 self._connect(line[3], secure, identity)

@@ -240,8 +240,7 @@ func TestStrangersInTheBase(t *testing.T) {
 	}
 }
 
-// The next host removes the folder of a killed host, but not that of a living
-// one.
+// The next host removes the folder of a killed host, but not the folder of a living one.
 func TestStaleFolders(t *testing.T) {
 	_, base, _ := temporary(t)
 	hold := func() (*exec.Cmd, string) {
