@@ -54,6 +54,9 @@ type logConcave interface {
 	logConcave() bool
 }
 
+// The search stands in place of a grid, which has no bound on its error: a bound of the
+// objective on every cell proves which cells cannot hold the maximum.
+
 // objective is (y+extra)·ω(P(q ≥ base+y)) over y > 0 with ω increasing. Either
 // ω(p) = p/(1−p), the odds, as in φ. Or ω(p) = p/(share+(1−share)p), as in the
 // indices; share 1 gives ω(p) = p. Only then may extra differ from zero. A negative

@@ -12,11 +12,29 @@ type benchmark struct {
 	name   string
 	spec   Spec
 	belief BeliefSpec
+	plain  bool // take the plain version of the policy
+}
+
+// plainly returns the plain version of a policy that has a fast one, with its beliefs.
+func plainly(p Policy) Policy {
+	switch p := p.(type) {
+	case *thompsonPopulation:
+		return &thompson{p.beliefs}
+	case *thompsonBeta:
+		var b beliefs
+		for i := range p.betas {
+			b.learners = append(b.learners, &p.betas[i])
+		}
+		return &thompson{b}
+	case *stochasticPopulation:
+		return &stochastic{p.ranked, p.clock, p.low}
+	}
+	panic("policy: there is no plain version")
 }
 
 var (
-	benchUCB1 = benchmark{"ucb1", Spec{Kind: "ucb1"}, BeliefSpec{}}
-	benchBeta = benchmark{"thompson-beta", Spec{Kind: "thompson"}, BeliefSpec{Kind: "beta"}}
+	benchUCB1 = benchmark{"ucb1", Spec{Kind: "ucb1"}, BeliefSpec{}, false}
+	benchBeta = benchmark{"thompson-beta", Spec{Kind: "thompson"}, BeliefSpec{Kind: "beta"}, false}
 )
 
 // run plays whole runs of 10,000 steps from a fresh start, of bandits that take
@@ -37,7 +55,9 @@ func (c benchmark) run(b *testing.B, arms, bandits int) float64 {
 	var spent time.Duration
 	for b.Loop() {
 		for k, rng := range rngs {
-			policies[k] = maker.New(rng)
+			if policies[k] = maker.New(rng); c.plain {
+				policies[k] = plainly(policies[k])
+			}
 		}
 		for i := range means {
 			means[i] = rngs[0].Float64()
@@ -62,15 +82,15 @@ func (c benchmark) run(b *testing.B, arms, bandits int) float64 {
 // 16 among them.
 func BenchmarkStep(b *testing.B) {
 	for _, c := range []benchmark{
-		{"epsilon-greedy", Spec{Kind: "epsilon-greedy"}, BeliefSpec{}},
-		{"thompson", Spec{Kind: "thompson"}, BeliefSpec{}},
-		{"optimistic-stochastic", Spec{Kind: "optimistic-stochastic"}, BeliefSpec{}},
-		{"vpi", Spec{Kind: "vpi"}, BeliefSpec{}},
+		{"epsilon-greedy", Spec{Kind: "epsilon-greedy"}, BeliefSpec{}, false},
+		{"thompson", Spec{Kind: "thompson"}, BeliefSpec{}, false},
+		{"optimistic-stochastic", Spec{Kind: "optimistic-stochastic"}, BeliefSpec{}, false},
+		{"vpi", Spec{Kind: "vpi"}, BeliefSpec{}, false},
 		benchUCB1,
 		benchBeta,
-		{"index-v", Spec{Kind: "index"}, BeliefSpec{}},
-		{"optimistic", Spec{Kind: "optimistic"}, BeliefSpec{}},
-		{"kl-ucb", Spec{Kind: "kl-ucb"}, BeliefSpec{}},
+		{"index-v", Spec{Kind: "index"}, BeliefSpec{}, false},
+		{"optimistic", Spec{Kind: "optimistic"}, BeliefSpec{}, false},
+		{"kl-ucb", Spec{Kind: "kl-ucb"}, BeliefSpec{}, false},
 	} {
 		for _, arms := range []int{16, 128, 256} {
 			b.Run(fmt.Sprintf("%s/arms=%d", c.name, arms), func(b *testing.B) {
@@ -90,6 +110,23 @@ func BenchmarkTurns(b *testing.B) {
 			for _, bandits := range []int{1, 4} {
 				b.Run(fmt.Sprintf("%s/arms=%d/bandits=%d", c.name, arms, bandits), func(b *testing.B) {
 					b.ReportMetric(c.run(b, arms, bandits), "ns/step")
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkPlain compares the fast versions of policies with the plain ones.
+func BenchmarkPlain(b *testing.B) {
+	for _, c := range []benchmark{
+		benchBeta,
+		{"thompson", Spec{Kind: "thompson"}, BeliefSpec{}, false},
+		{"optimistic-stochastic", Spec{Kind: "optimistic-stochastic"}, BeliefSpec{}, false},
+	} {
+		for _, arms := range []int{2, 16, 128} {
+			for _, c.plain = range []bool{false, true} {
+				b.Run(fmt.Sprintf("%s/arms=%d/plain=%v", c.name, arms, c.plain), func(b *testing.B) {
+					b.ReportMetric(c.run(b, arms, 1), "ns/step")
 				})
 			}
 		}
