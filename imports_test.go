@@ -60,7 +60,7 @@ func TestImportsPointDown(t *testing.T) {
 		{"options", []string{"bandit", "mdp"}},
 		{"internal", nil},
 		{"framework", []string{"options", "bandit", "mdp", "internal"}},
-		{"plugins", []string{"framework", "options", "bandit", "mdp", "voi", "internal"}},
+		{"plugins", []string{"framework", "options", "bandit", "mdp", "voi"}},
 		{"examples", []string{"framework", "options", "bandit", "mdp"}},
 		{"cmd", []string{"plugins", "framework", "options", "bandit", "mdp", "voi", "internal"}},
 	}
@@ -125,15 +125,15 @@ func TestMathematicsImports(t *testing.T) {
 // Some libraries belong to one place.
 func TestLibrariesInTheirPlace(t *testing.T) {
 	places := map[string][]string{
-		"github.com/spf13/cobra":          {"cmd/rlrun"},
-		"github.com/spf13/viper":          {"cmd/rlrun"},
-		"github.com/spf13/pflag":          {"cmd/rlrun"},
-		"github.com/hashicorp/go-plugin":  {"framework/plugin", "cmd"},
-		"github.com/hashicorp/go-hclog":   {"framework/plugin", "cmd"},
-		"google.golang.org/grpc":          {"framework/plugin"},
-		"google.golang.org/protobuf":      {"framework/plugin"},
-		"github.com/rlrun/rlrun/plugins":  {"plugins", "cmd", "docs"},
-		"github.com/rlrun/rlrun/internal": {"internal", "cmd", "framework", "plugins"},
+		"github.com/spf13/cobra":                  {"cmd/rlrun"},
+		"github.com/spf13/viper":                  {"cmd/rlrun"},
+		"github.com/spf13/pflag":                  {"cmd/rlrun"},
+		"github.com/hashicorp/go-plugin":          {"framework/plugin", "cmd"},
+		"github.com/hashicorp/go-hclog":           {"framework/plugin", "cmd"},
+		"google.golang.org/grpc":                  {"framework/plugin"},
+		"google.golang.org/protobuf":              {"framework/plugin"},
+		"github.com/rlrun/rlrun/plugins":          {"plugins", "cmd", "docs"},
+		"github.com/rlrun/rlrun/internal/vectors": {"internal"},
 	}
 	for path, imports := range load(t, false) {
 		for _, i := range imports {
@@ -145,8 +145,7 @@ func TestLibrariesInTheirPlace(t *testing.T) {
 		}
 	}
 	for path, imports := range load(t, true) {
-		// The example of framework/experiment runs an experiment with them.
-		if within(path, "framework") && path != "framework/experiment" && slices.ContainsFunc(imports, func(i string) bool { return within(i, module+"plugins") }) {
+		if within(path, "framework") && slices.ContainsFunc(imports, func(i string) bool { return within(i, module+"plugins") }) {
 			t.Errorf("a test in %s imports plugins", path)
 		}
 	}

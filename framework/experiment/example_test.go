@@ -2,46 +2,61 @@ package experiment_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
-	"github.com/rlrun/rlrun/plugins"
 )
 
-// bundled finds the plugins that ship with rlrun. They run in this process.
-type bundled map[string]vector.Plugin
+// lever is an environment with one state: action 1 pays 1, action 0 nothing.
+type lever struct{}
 
-func (bundled) Remote(experiment.Component) (bool, error) { return false, nil }
+func (lever) Spec() plugin.Spec {
+	return plugin.Spec{ID: "me/lever@1", Observation: plugin.Discrete{N: 1}, Action: plugin.Discrete{N: 2}, RewardHigh: 1, Continuing: true}
+}
 
-func (b bundled) Open(_ context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
-	p, ok := b[c.Plugin]
+func (lever) Reset(context.Context, uint64) (plugin.Value, error) { return plugin.Value{}, nil }
+
+func (lever) Step(_ context.Context, action plugin.Value) (plugin.TimeStep, error) {
+	return plugin.TimeStep{Reward: float64(action.Int)}, nil
+}
+
+// alternating is an agent that takes the actions in turn.
+type alternating struct{ next int64 }
+
+func (a *alternating) SelectAction(context.Context, plugin.Value) (plugin.Value, error) {
+	a.next = 1 - a.next
+	return plugin.Value{Int: a.next}, nil
+}
+
+func (a *alternating) Update(context.Context, plugin.Transition) error { return nil }
+
+// here finds plugins in this process, by name.
+type here map[string]vector.Plugin
+
+func (here) Remote(experiment.Component) (bool, error) { return false, nil }
+
+func (h here) Open(_ context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
+	p, ok := h[c.Plugin]
 	if !ok {
 		return nil, nil, fmt.Errorf("no plugin %q", c.Plugin)
 	}
 	return p, func() error { return nil }, nil
 }
 
-func (bundled) Identify(_ context.Context, _ vector.Plugin, c ...experiment.Component) (experiment.PluginProvenance, error) {
+func (here) Identify(_ context.Context, _ vector.Plugin, c ...experiment.Component) (experiment.PluginProvenance, error) {
 	return experiment.PluginProvenance{Plugin: c[0].Plugin, Program: "example"}, nil
 }
 
 // An experiment goes one way: compile, check, execute, write.
 func ExampleExperiment() {
-	found := bundled{}
-	for _, p := range plugins.All() {
-		d, err := p.Describe(context.Background())
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		_, name, _ := strings.Cut(d.ID, "/") // rlrun/bandit@1
-		name, _, _ = strings.Cut(name, "@")
-		found[name] = p
+	type none struct{}
+	plugins := here{
+		"lever":       plugin.NewEnvironment("me/lever@1", "Two actions.", none{}, func(none) (lever, error) { return lever{}, nil }),
+		"alternating": plugin.NewAgent("me/alternating@1", "Takes turns.", none{}, func(none, plugin.Spec, uint64) (*alternating, error) { return &alternating{}, nil }),
 	}
 	dir, err := os.MkdirTemp("", "experiment")
 	if err != nil {
@@ -52,14 +67,14 @@ func ExampleExperiment() {
 
 	plan, err := experiment.Compile(experiment.Config{
 		Runs: 20, Steps: 100, Output: dir,
-		Environments: []experiment.Component{{Name: "two arms", Plugin: "bernoulli-bandit", Params: json.RawMessage(`{"means": [0.2, 0.8]}`)}},
-		Agents:       []experiment.Component{{Name: "thompson", Plugin: "bandit", Params: json.RawMessage(`{"policy": {"kind": "thompson"}}`)}},
+		Environments: []experiment.Component{{Name: "a lever", Plugin: "lever"}},
+		Agents:       []experiment.Component{{Name: "in turn", Plugin: "alternating"}},
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	x := experiment.New(plan, found)
+	x := experiment.New(plan, plugins)
 	defer x.Close()
 	ctx := context.Background()
 	if err := x.Check(ctx, nil); err != nil {
@@ -75,8 +90,8 @@ func ExampleExperiment() {
 		fmt.Println(err)
 		return
 	}
-	row := results.Summary.Row("two arms", "thompson", result.Reward)
+	row := results.Summary.Row("a lever", "in turn", result.Reward)
 	fmt.Printf("%d runs, mean reward %.2f\n", len(row.Values), row.Mean)
 	// Output:
-	// 20 runs, mean reward 0.61
+	// 20 runs, mean reward 0.50
 }
