@@ -60,7 +60,7 @@ func TestImportsPointDown(t *testing.T) {
 		{"options", []string{"bandit", "mdp"}},
 		{"internal", nil},
 		{"framework", []string{"options", "bandit", "mdp", "internal"}},
-		{"plugins", []string{"framework", "options", "bandit", "mdp", "voi"}},
+		{"plugins", []string{"framework", "options", "bandit", "mdp", "voi", "internal"}},
 		{"examples", []string{"framework", "options", "bandit", "mdp"}},
 		{"cmd", []string{"plugins", "framework", "options", "bandit", "mdp", "voi", "internal"}},
 	}
