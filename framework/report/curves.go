@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -28,7 +29,8 @@ type Options struct {
 const maxPoints = 300
 
 // NewFigure draws one metric of the agents in one environment: the means over
-// runs with their 95 % bands. It fails where there is nothing to draw.
+// runs with their 95 % bands. Of more than 20 agents the 10 best are in colour and the
+// others grey. It fails where there is nothing to draw.
 func NewFigure(s *result.Summary, environment string, m result.Metric, opts Options) (*Figure, error) {
 	def := s.Meta.Define(m)
 	agents := opts.Agents
@@ -60,7 +62,14 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Opti
 			}
 			c = &result.Curve{} // keeps the colours of the others
 		}
-		f.Lines = append(f.Lines, newLine(label, c, def, opts.Smooth, maxPoints))
+		l := newLine(label, c, def, opts.Smooth, maxPoints)
+		for k := range l.Low {
+			l.Low[k], l.High[k] = bounded(&s.Meta, m, l.Low[k], l.High[k])
+		}
+		f.Lines = append(f.Lines, l)
+	}
+	if len(f.Lines) > mostColored {
+		f.fade(s, environment, m, agents)
 	}
 	if best, ok := s.Meta.Optimum[environment]; ok && m == result.Reward {
 		f.Levels = append(f.Levels, Level{"optimum", best})
@@ -69,6 +78,42 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Opti
 		return nil, err
 	}
 	return f, nil
+}
+
+// A figure of more than mostColored agents has colours and a legend for the best ones
+// alone.
+const (
+	mostColored = 20
+	bestColored = 10
+	faintPoints = 60
+)
+
+// fade puts the best agents first and makes the others' lines faint.
+func (f *Figure) fade(s *result.Summary, environment string, m result.Metric, agents []string) {
+	sign := 1.0
+	if s.Meta.Define(m).Better == metric.Lower {
+		sign = -1
+	}
+	order, value := make([]int, len(agents)), make([]float64, len(agents))
+	for i, agent := range agents {
+		order[i], value[i] = i, math.Inf(-1)
+		if r := s.Row(environment, agent, m); r != nil && !math.IsNaN(r.Mean) {
+			value[i] = sign * r.Mean
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value[b], value[a]) })
+	lines := make([]Line, len(order))
+	for k, i := range order {
+		lines[k] = f.Lines[i]
+		if k < bestColored {
+			continue
+		}
+		l := &lines[k]
+		l.Faint, l.Low, l.High = true, nil, nil
+		widths := slices.Repeat([]float64{1}, len(l.X))
+		l.X, l.Y = thin(l.X, widths, faintPoints, true), thin(l.Y, widths, faintPoints, true)
+	}
+	f.Lines = lines
 }
 
 func newLine(label string, c *result.Curve, def *metric.Definition, smooth, limit int) Line {

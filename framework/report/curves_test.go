@@ -1,8 +1,10 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -131,5 +133,42 @@ func TestSmoothingLeavesTheSummaryAlone(t *testing.T) {
 	}
 	if !equal(before, c.Mean) {
 		t.Error("the summary changed")
+	}
+}
+
+// A figure of many agents has a legend of the best alone.
+func TestFigureOfManyAgents(t *testing.T) {
+	var labels []string
+	for i := range 100 {
+		labels = append(labels, fmt.Sprintf("agent %d", i))
+	}
+	s := invented(labels, 1, 30)
+	for m, lower := range map[result.Metric]bool{result.Reward: false, result.Regret: true} {
+		f, err := NewFigure(s, "environment 0", m, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := texts(t, svg(t, f))
+		if n := len(slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, "agent ") })); n != bestColored {
+			t.Errorf("%d agents are in the legend, want %d", n, bestColored)
+		}
+		if !slices.Contains(all, "90 more agents") {
+			t.Error("the legend does not say how many agents are grey")
+		}
+		worst, best := math.Inf(-1), math.Inf(1) // of the legend's and of the others, by what is lost
+		for _, l := range f.Lines {
+			x := s.Row("environment 0", l.Label, m).Mean
+			if !lower {
+				x = -x
+			}
+			if l.Faint {
+				best = min(best, x)
+			} else {
+				worst = max(worst, x)
+			}
+		}
+		if worst > best {
+			t.Errorf("%s: an agent in grey is better than one in colour", m)
+		}
 	}
 }

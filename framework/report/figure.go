@@ -18,6 +18,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/rlrun/rlrun/framework/stat"
 )
 
 // Figure is a drawing of lines with bands. Equal figures give equal bytes.
@@ -39,6 +41,9 @@ type Line struct {
 	X            []float64
 	Y, Low, High []float64
 	Reference    bool // a line to compare with, drawn as levels are
+	// Faint lines are grey, below the others, without a band and not in the legend, which
+	// only counts them. They come after the others.
+	Faint bool
 }
 
 // Level is a horizontal line across a figure.
@@ -230,10 +235,21 @@ func (f *Figure) plot() *plot.Plot {
 	}
 	p.X.Label.Text, p.Y.Label.Text = clean(f.XLabel), clean(f.YLabel)
 	p.Add(grid{})
+	for i := range f.Lines {
+		if f.Lines[i].Faint {
+			p.Add(&curve{&f.Lines[i], faintStroke()})
+		}
+	}
 	for i := range f.Lines { // bands first: no band over a line
+		if f.Lines[i].Faint {
+			continue
+		}
 		p.Add(&band{&f.Lines[i], bandColor(i, len(f.Lines))})
 	}
 	for i := range f.Lines {
+		if f.Lines[i].Faint {
+			continue
+		}
 		style := stroke(i)
 		if f.Lines[i].Reference {
 			style = levelStroke()
@@ -260,10 +276,15 @@ func (f *Figure) plot() *plot.Plot {
 func (f *Figure) ranges() (x0, x1, y0, y1 float64) {
 	x0, x1, y0, y1 = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	low, high := y0, y1
+	var faint []float64
 	for i := range f.Lines {
 		l := &f.Lines[i]
 		for k, y := range l.Y {
 			if math.IsNaN(y) || math.IsInf(y, 0) {
+				continue
+			}
+			if l.Faint {
+				faint = append(faint, y)
 				continue
 			}
 			x0, x1 = min(x0, l.X[k]), max(x1, l.X[k])
@@ -272,6 +293,10 @@ func (f *Figure) ranges() (x0, x1, y0, y1 float64) {
 				low, high = min(low, l.Low[k]), max(high, l.High[k])
 			}
 		}
+	}
+	if len(faint) > 0 { // but for the odd ones
+		slices.Sort(faint)
+		y0, y1 = min(y0, stat.Quantile(faint, 0.02)), max(y1, stat.Quantile(faint, 0.98))
 	}
 	height := y1 - y0
 	for _, v := range f.Levels {

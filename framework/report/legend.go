@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"unicode/utf8"
 
 	"gonum.org/v1/plot"
@@ -13,7 +14,7 @@ import (
 // where names are short, under them where they are long.
 type legend struct {
 	entries       []entry
-	lines         int
+	lines, faint  int
 	style         text.Style
 	beside        bool
 	columns       int
@@ -24,7 +25,7 @@ type legend struct {
 
 type entry struct {
 	label string
-	line  int // index of the line; -1: a level
+	line  int // index of the line; -1: a level; -2: the faint lines
 	band  bool
 }
 
@@ -41,6 +42,10 @@ func newLegend(f *Figure) *legend {
 		Font: sans(10),
 	}}
 	for i := range f.Lines {
+		if f.Lines[i].Faint {
+			l.faint++
+			continue
+		}
 		if f.Lines[i].Label != "" && len(parts(f.Lines[i].Y)) > 0 { // and something is drawn
 			e := entry{clean(f.Lines[i].Label), i, len(f.Lines[i].Low) > 0}
 			if f.Lines[i].Reference {
@@ -53,6 +58,9 @@ func newLegend(f *Figure) *legend {
 		if v.Label != "" {
 			l.entries = append(l.entries, entry{clean(v.Label), -1, false})
 		}
+	}
+	if l.faint > 0 {
+		l.entries = append(l.entries, entry{fmt.Sprintf("%s more agents", group(l.faint)), -2, false})
 	}
 	if len(l.entries) == 0 {
 		return l
@@ -94,6 +102,8 @@ func (l *legend) draw(c draw.Canvas, at vg.Point) {
 		x := at.X + vg.Length(i/l.rows())*(l.column+columnGap)
 		y := at.Y - (vg.Length(i%l.rows())+0.5)*l.row
 		switch {
+		case e.line == -2:
+			c.StrokeLine2(faintStroke(), x, y, x+sampleWidth, y)
 		case e.line < 0:
 			c.StrokeLine2(levelStroke(), x, y, x+sampleWidth, y)
 		default:

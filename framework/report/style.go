@@ -53,6 +53,11 @@ func stroke(i int) draw.LineStyle {
 	return draw.LineStyle{Color: col, Width: vg.Points(1.6), Dashes: points(dash)}
 }
 
+// faintStroke is the style of lines that are there for comparison with the others.
+func faintStroke() draw.LineStyle {
+	return draw.LineStyle{Color: color.NRGBA{0x77, 0x77, 0x77, 0x50}, Width: vg.Points(0.6)}
+}
+
 // levelStroke is the style of reference lines.
 func levelStroke() draw.LineStyle {
 	return draw.LineStyle{Color: ink, Width: vg.Points(1.2), Dashes: points([]float64{1.2, 2.4})}
