@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/palette"
@@ -35,8 +36,15 @@ func (f figure) save(file string) error {
 	if err != nil {
 		return err
 	}
-	const height, gap = 11.5 * vg.Centimeter, 0.7 * vg.Centimeter
-	width := 24 * vg.Centimeter
+	const gap = 0.7 * vg.Centimeter
+	width, height := 24*vg.Centimeter, 11.5*vg.Centimeter
+	more := vg.Length(0) // for legends, so that they leave the drawings their room
+	for _, p := range f.panels {
+		if c, ok := p.(chart); ok {
+			more = max(more, c.extra())
+		}
+	}
+	height += more
 	if len(f.panels) == 1 {
 		width = 16 * vg.Centimeter
 	}
@@ -74,6 +82,7 @@ type heatMap struct {
 	value       []float64 // by cell; NaN: none, +Inf: never
 	empty       string    // what the cells without a value are, if there are any
 	sign        []string  // by cell, written into it; may be nil
+	log         bool      // values are decimal logarithms once drawn
 }
 
 // newHeatMap puts the numbers of states into their cells, by add where a cell has
@@ -134,18 +143,36 @@ const drawnCells = 10_000
 
 func (h *heatMap) draw(c draw.Canvas) {
 	low, high, never := math.Inf(1), math.Inf(-1), false
+	var positive []float64
 	for _, x := range h.value {
 		switch {
 		case math.IsInf(x, 1):
 			never = true
 		case !math.IsNaN(x):
 			low, high = min(low, x), max(high, x)
+			if x > 0 {
+				positive = append(positive, x)
+			}
 		}
 	}
 	if low > high {
 		low, high = 0, 1
 	}
-	if high-low < 1e-9*max(1, math.Abs(high)) {
+	// Values over many orders of magnitude have a logarithmic scale; zeros are at its end.
+	least := high // of the values above 0, but for the odd ones
+	if len(positive) > 0 {
+		slices.Sort(positive)
+		least = positive[len(positive)/100]
+	}
+	h.log = low >= 0 && high > 1e3*least
+	if h.log {
+		low, high = math.Log10(max(least, 1e-9*high)), math.Log10(high)
+		for i, x := range h.value {
+			if !math.IsInf(x, 1) {
+				h.value[i] = max(math.Log10(x), low) // NaN stays
+			}
+		}
+	} else if high-low < 1e-9*max(1, math.Abs(high)) {
 		low, high = min(low, 0), max(high, low+1)
 	}
 	colours := heat(low, high)
@@ -195,8 +222,12 @@ func (h *heatMap) drawCells(c draw.Canvas, box vg.Rectangle, side vg.Length, ink
 			write(c, x+side/2, y-side/2, size, text.XCenter, text.YCenter, inkWall, h.empty)
 		}
 	}
+	every := max(1, int(math.Ceil(float64(leastArrow/side)))) // of rows and columns have an arrow
 	for i, sign := range h.sign {
 		if sign == "" {
+			continue
+		}
+		if _, ok := headings[sign]; ok && ((i/l.Cols)%every != every/2 || (i%l.Cols)%every != every/2) {
 			continue
 		}
 		x, y := box.Min.X+side*(vg.Length(i%l.Cols)+0.5), box.Max.Y-side*(vg.Length(i/l.Cols)+0.5)
@@ -205,7 +236,7 @@ func (h *heatMap) drawCells(c draw.Canvas, box vg.Rectangle, side vg.Length, ink
 			on = plotting.Black
 		}
 		if d, ok := headings[sign]; ok {
-			arrow(c, vg.Point{X: x, Y: y}, d, 0.33*side, on)
+			arrow(c, vg.Point{X: x, Y: y}, d, 0.33*side*vg.Length(every), on)
 			continue
 		}
 		size := min(0.55*side, 1.3*side/vg.Length(len([]rune(sign))), 11)
@@ -214,6 +245,10 @@ func (h *heatMap) drawCells(c draw.Canvas, box vg.Rectangle, side vg.Length, ink
 		}
 	}
 }
+
+// leastArrow is the room that an arrow needs. Where cells are smaller, only some of them
+// have one.
+const leastArrow = 11 * vg.Length(1)
 
 // headings are the directions of arrows.
 var headings = map[string]vg.Point{"↑": {Y: 1}, "↓": {Y: -1}, "←": {X: -1}, "→": {X: 1}}
@@ -237,6 +272,14 @@ func barEnds(box vg.Rectangle) (bottom, top vg.Length) {
 	return middle - half, middle + half
 }
 
+// label is what the colour bar says of a value.
+func (h *heatMap) label(x float64) string {
+	if h.log {
+		x = math.Pow(10, x)
+	}
+	return fmt.Sprintf("%.4g", x)
+}
+
 // drawBar draws the colour bar beside the map.
 func (h *heatMap) drawBar(c draw.Canvas, box vg.Rectangle, m palette.ColorMap, never bool) {
 	const wide, strips = 0.35 * vg.Centimeter, 96
@@ -258,12 +301,20 @@ func (h *heatMap) drawBar(c draw.Canvas, box vg.Rectangle, m palette.ColorMap, n
 	}
 	line := draw.LineStyle{Color: plotting.Black, Width: vg.Points(0.8)}
 	c.StrokeLines(line, []vg.Point{{X: left, Y: bottom}, {X: left + wide, Y: bottom}, {X: left + wide, Y: top}, {X: left, Y: top}, {X: left, Y: bottom}})
-	for _, tick := range (plot.DefaultTicks{}).Ticks(m.Min(), m.Max()) {
+	ticks := (plot.DefaultTicks{}).Ticks(m.Min(), m.Max())
+	if h.log {
+		ticks = nil
+		every := 1 + int((m.Max()-m.Min())/6)
+		for e := int(math.Ceil(m.Min())); float64(e) <= m.Max(); e += every {
+			ticks = append(ticks, plot.Tick{Value: float64(e), Label: "power"})
+		}
+	}
+	for _, tick := range ticks {
 		if tick.Label == "" || tick.Value < m.Min() || tick.Value > m.Max() {
 			continue
 		}
 		y := bottom + vg.Length((tick.Value-m.Min())/(m.Max()-m.Min()))*(top-bottom)
 		c.StrokeLine2(line, left+wide, y, left+wide+vg.Points(3), y)
-		write(c, left+wide+vg.Points(5), y, 10, text.XLeft, text.YCenter, plotting.Black, fmt.Sprintf("%.4g", tick.Value))
+		write(c, left+wide+vg.Points(5), y, 10, text.XLeft, text.YCenter, plotting.Black, h.label(tick.Value))
 	}
 }

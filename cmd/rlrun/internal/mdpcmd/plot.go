@@ -31,6 +31,8 @@ type chart struct {
 	strips int // lines of the legend
 }
 
+func (x chart) extra() vg.Length { return max(0, vg.Length(x.strips)-2) * 0.5 * vg.Centimeter }
+
 func (x chart) draw(c draw.Canvas) {
 	strip := vg.Length(x.strips) * 0.5 * vg.Centimeter
 	x.p.Draw(draw.Crop(c, 0, 0, 0, -strip-0.15*vg.Centimeter))
@@ -46,7 +48,7 @@ func (q *forgetting) plot(file string) error {
 	if err != nil {
 		return err
 	}
-	f := figure{title: q.title(fmt.Sprintf("ε = %s, η = %s, |S| = %d", cli.Num(q.Epsilon), cli.Num(q.Eta), q.model.NumStates())), panels: []panel{curves}}
+	f := figure{title: q.title(fmt.Sprintf("ε = %.3g, η = %.3g, |S| = %d", q.Epsilon, q.Eta, q.model.NumStates())), panels: []panel{curves}}
 	if q.layout != nil {
 		longest := make([]float64, q.model.NumStates())
 		for s, row := range q.T {
@@ -80,6 +82,17 @@ func (q *forgetting) plot(file string) error {
 // the actions side by side.
 func (q *forgetting) timesByState() (chart, error) {
 	c := chart{p: plotting.NewPanel("state", "T_ε(s,a), steps"), l: plotting.NewLegend()}
+	// Actions without a point take no room.
+	beside, drawn := make([]int, len(q.actions)), 0
+	for a := range q.actions {
+		for s, row := range q.T {
+			if q.taken(s) != a && row[a] != mdp.Never {
+				beside[a] = drawn
+				drawn++
+				break
+			}
+		}
+	}
 	groups := make([]plotter.XYs, len(q.actions))
 	never := make([]int, len(q.actions))
 	top := 1
@@ -90,8 +103,8 @@ func (q *forgetting) timesByState() (chart, error) {
 			case t == mdp.Never:
 				never[a]++
 			default:
-				beside := (float64(a)+0.5)/float64(len(row)) - 0.5
-				groups[a] = append(groups[a], plotter.XY{X: float64(s) + 0.6*beside, Y: float64(t)})
+				offset := (float64(beside[a])+0.5)/float64(drawn) - 0.5
+				groups[a] = append(groups[a], plotter.XY{X: float64(s) + 0.6*offset, Y: float64(t)})
 				top = max(top, t)
 			}
 		}
@@ -177,12 +190,18 @@ func (q *forgetting) curves() (chart, error) {
 		if err != nil {
 			return c, err
 		}
-		curves[i], names[i] = d, q.actions[x.A]
+		curves[i], names[i] = d, fmt.Sprintf("%s in state %d", q.actions[x.A], x.S)
 		for j, earlier := range curves[:i] { // actions that do the same share a line
-			if pairs[j].S == x.S && slices.Equal(earlier, d) {
+			if names[j] != "" && slices.Equal(earlier, d) {
 				names[j], names[i] = names[j]+", "+names[i], ""
 				break
 			}
+		}
+	}
+	lines := 0
+	for _, name := range names {
+		if name != "" {
+			lines++
 		}
 	}
 	for i, x := range pairs {
@@ -199,12 +218,12 @@ func (q *forgetting) curves() (chart, error) {
 		if err != nil {
 			return c, err
 		}
-		line.LineStyle = draw.LineStyle{Color: lineColours[c.strips], Width: vg.Points(1.8)}
+		line.LineStyle = draw.LineStyle{Color: lineColours[c.strips], Width: vg.Points(1.6 + 0.8*float64(lines-1-c.strips))} // where lines coincide the first ones are seen beside the last
 		if c.strips > 0 {
 			line.Dashes = []vg.Length{vg.Points(2 + 2*float64(c.strips)), vg.Points(2)}
 		}
 		p.Add(line)
-		name := fmt.Sprintf("%s in state %d: T_ε = %s", names[i], x.S, steps(q.T[x.S][x.A]))
+		name := fmt.Sprintf("%s: T_ε = %s", names[i], steps(q.T[x.S][x.A]))
 		if t := q.T[x.S][x.A]; t <= end {
 			mark, err := plotter.NewScatter(plotter.XYs{{X: float64(t), Y: d[t-1]}})
 			if err != nil {
@@ -229,7 +248,7 @@ func (q *forgetting) curves() (chart, error) {
 	threshold.LineStyle = draw.LineStyle{Color: plotting.Black, Width: vg.Points(1), Dashes: []vg.Length{vg.Points(5), vg.Points(3)}}
 	p.Add(threshold)
 	p.Add(marks...)
-	c.l.Add(fmt.Sprintf("ε = 2η/|S| = %s", cli.Num(q.Epsilon)), threshold)
+	c.l.Add(fmt.Sprintf("ε = 2η/|S| = %.3g", q.Epsilon), threshold)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 1, float64(end), 0, 1.08*top
 	p.X.Tick.Marker = wholeTicks{}
 	return c, nil

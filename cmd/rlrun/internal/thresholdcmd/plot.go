@@ -39,7 +39,7 @@ func (q *comparison) plot(file string) error {
 	if err != nil {
 		return err
 	}
-	const width, height = 24 * vg.Centimeter, 11.5 * vg.Centimeter
+	const width, height = 24 * vg.Centimeter, 13 * vg.Centimeter
 	canvas, err := draw.NewFormattedCanvas(width, height, format)
 	if err != nil {
 		return err
@@ -49,11 +49,18 @@ func (q *comparison) plot(file string) error {
 	whole.Fill(whole.Rectangle.Path())
 	title := fmt.Sprintf("%s against Q = %s  (%s, T = %d, b = %s): %s",
 		q.belief, cli.Given(q.against.Known), q.horizonText(), q.against.Hold, cli.Given(q.against.LowerBound), q.verdict())
+	why := "δ* is where φ is greatest, so exploring pays at δ* if it pays at any δ. It is the same for every horizon; where U is greatest is not."
 	style := plotting.Sans(text.Style{Color: plotting.Black, Handler: plot.DefaultTextHandler, XAlign: text.XCenter, YAlign: text.YTop}, 12)
 	whole.FillText(style, vg.Point{X: whole.Center().X, Y: whole.Max.Y - 0.3*vg.Centimeter}, title)
-	whole = draw.Crop(whole, 0.4*vg.Centimeter, -0.5*vg.Centimeter, 0.3*vg.Centimeter, -1.1*vg.Centimeter)
+	below := 0.3 * vg.Centimeter
+	if !math.IsNaN(q.DeltaStar) {
+		style = plotting.Sans(style, 9)
+		whole.FillText(style, vg.Point{X: whole.Center().X, Y: whole.Min.Y + 0.55*vg.Centimeter}, why)
+		below = 0.9 * vg.Centimeter
+	}
+	whole = draw.Crop(whole, 0.4*vg.Centimeter, -0.5*vg.Centimeter, below, -1.1*vg.Centimeter)
 	half := (whole.Max.X - whole.Min.X) / 2
-	const gap, strip = 0.5 * vg.Centimeter, 1.5 * vg.Centimeter
+	const gap, strip = 0.5 * vg.Centimeter, 2.1 * vg.Centimeter
 	for i, panel := range []struct {
 		p *plot.Plot
 		l plot.Legend
@@ -107,7 +114,20 @@ func (q *comparison) plotBound() (*plot.Plot, plot.Legend, error) {
 		}
 		mark.GlyphStyle = draw.GlyphStyle{Color: plotting.Red, Radius: vg.Points(4), Shape: draw.CircleGlyph{}}
 		p.Add(mark)
-		l.Add("δ* = "+cli.Num(q.DeltaStar)+", where φ(δ) is greatest", mark)
+		l.Add(fmt.Sprintf("δ* = %.3g, where φ is greatest", q.DeltaStar), mark)
+		greatest := u[0]
+		for _, xy := range u {
+			if xy.Y > greatest.Y {
+				greatest = xy
+			}
+		}
+		peak, err := plotter.NewScatter(plotter.XYs{greatest})
+		if err != nil {
+			return nil, l, err
+		}
+		peak.GlyphStyle = draw.GlyphStyle{Color: plotting.Blue, Radius: vg.Points(5), Shape: draw.RingGlyph{}}
+		p.Add(peak)
+		l.Add(fmt.Sprintf("δ = %.3g, where U is greatest", greatest.X), peak)
 	}
 	low, high := greedy, greedy
 	for _, xy := range u {
