@@ -202,13 +202,13 @@ seed: 1
 runs: 7
 steps: 60
 environments:
-  - {{name: river, plugin: {sys.executable}, args: [{EXAMPLES}/river.py], processes: PROCESSES}}
+  - {{name: river, plugin: {sys.executable}, args: [{EXAMPLES}/river.py], processes_per_worker: PROCESSES}}
 agents:
-  - {{name: alone, plugin: {sys.executable}, args: [{EXAMPLES}/epsilon_greedy.py], processes: PROCESSES}}
+  - {{name: alone, plugin: {sys.executable}, args: [{EXAMPLES}/epsilon_greedy.py], processes_per_worker: PROCESSES}}
   - name: decided for
     plugin: {sys.executable}
     args: [{EXAMPLES}/vector_bootstrap_q.py]
-    processes: PROCESSES
+    processes_per_worker: PROCESSES
     exploration: {{rule: stochastic, horizon: {{gamma: 0.9}}}}
 """
 
