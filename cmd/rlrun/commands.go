@@ -31,6 +31,7 @@ var commands = []struct {
 	keeps bool // an interrupt waits until what is finished is kept
 }{
 	{"experiments", runcmd.New, true},
+	{"experiments", runcmd.NewEvaluate, true},
 	{"experiments", runcmd.NewReport, false},
 	{"experiments", submitcmd.New, false},
 	{"experiments", statuscmd.New, false},

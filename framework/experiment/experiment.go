@@ -27,6 +27,9 @@ type Experiment struct {
 	Tasks    map[string]result.Task
 	// Declared are the metrics of the plugins' own. Check fills it in.
 	Declared Declared
+	// NotGreedy are the agents, by label, that act in evaluations as they do when they
+	// learn. Check fills it in.
+	NotGreedy []string
 
 	plugins Plugins
 	// lanes are those that plugins prefer, by Component.key. Check fills it in.
@@ -307,6 +310,9 @@ func (x *Experiment) openAgent(ctx context.Context, c Component, environment str
 	agent, err := x.Plan.OpenAgent(ctx, p, c, spec, 1)
 	if err != nil {
 		return err
+	}
+	if x.Plan.Config.Evaluate != nil && !agent.Abilities().Greedy && !slices.Contains(x.NotGreedy, c.Name) {
+		x.NotGreedy = append(x.NotGreedy, c.Name)
 	}
 	err = x.Plan.checkSaving(ctx, agent, c, spec, first)
 	if err == nil && c.WarmStart != nil {

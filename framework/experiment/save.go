@@ -334,6 +334,65 @@ func (p *Plan) checkOrigin(ctx context.Context, agent vector.Agent, id string, c
 	return nil
 }
 
+// OpenSaved opens one lane of an agent that was saved by an experiment, for environments
+// of a spec. from is DIR:AGENT, or DIR if the experiment has one agent. The agent is that
+// of run number run, as WarmStart says; its next signal begins an episode. The returned
+// close function ends the agent and its plugin.
+func OpenSaved(ctx context.Context, open Opener, from, environment string, run int, spec framework.Spec) (_ vector.Agent, closeAgent func() error, err error) {
+	dir, name, err := SplitAgent(from)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := OpenPlan(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	var labels []string
+	for _, c := range plan.Agents {
+		labels = append(labels, c.Name)
+	}
+	if name == "" && len(labels) == 1 {
+		name = labels[0]
+	}
+	i := slices.Index(labels, name)
+	switch {
+	case name == "":
+		return nil, nil, fmt.Errorf("%s has several agents: write DIR:AGENT with one of %s", dir, quoted(labels))
+	case i < 0:
+		return nil, nil, fmt.Errorf("%s has no agent %q; its experiment has %s", dir, name, quoted(labels))
+	}
+	c := plan.Agents[i]
+	c.WarmStart = &WarmStart{From: dir + ":" + name}
+	o, err := plan.origin(c, environment)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, closePlugin, err := open(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	agent, err := plan.OpenAgent(ctx, p, c, spec, 1)
+	if err != nil {
+		return nil, nil, errors.Join(err, closePlugin())
+	}
+	closeAgent = func() error { return errors.Join(agent.Close(), closePlugin()) }
+	d, err := p.Describe(ctx)
+	if err == nil {
+		err = plan.checkOrigin(ctx, agent, d.ID, c, environment, spec)
+	}
+	var s *loop.Snapshot
+	if err == nil {
+		s, err = o.of(run)
+	}
+	if err == nil {
+		err = loop.Restore(ctx, agent, spec, 1, []*loop.Snapshot{s})
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, closeAgent())
+	}
+	return agent, closeAgent, nil
+}
+
 func text(data json.RawMessage) string {
 	if len(data) == 0 {
 		return "{}"

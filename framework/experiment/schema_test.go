@@ -37,7 +37,7 @@ func generate(t *testing.T) []byte {
 		outputs.Description += fmt.Sprintf(" %s makes %s.", o.Name(), o.Doc())
 	}
 	recorded := property(t, s, "Recording", "metrics").Items
-	for _, m := range metric.Select(func(d *metric.Definition) bool { return d.At != nil }) {
+	for _, m := range metric.Select(func(d *metric.Definition) bool { return d.At != nil || d.Sparse }) {
 		recorded.Enum = append(recorded.Enum, m)
 	}
 	drawn := property(t, s, "Report", "metrics").Items

@@ -84,7 +84,7 @@ func (e *Evaluation) play(ctx context.Context, b *Batch, jobs []evaluationJob) (
 		}
 		return fmt.Errorf("%s: %w", who, err)
 	}
-	if err := restore(ctx, e.Agent, spec, n, from); err != nil {
+	if err := Restore(ctx, e.Agent, spec, n, from); err != nil {
 		return nil, blame("agent", err)
 	}
 	begin := vector.NewEpisode

@@ -22,9 +22,9 @@ type Snapshot struct {
 // run begins with what a lane has learned.
 type Restarter interface{ Restart(lane int) }
 
-// restore loads agents into lanes, one each, and lets them learn from their outcomes,
+// Restore loads agents into lanes, one each, and lets them learn from their outcomes,
 // which cut their episodes short. Their next signal begins an episode. Lanes after the last snapshot stay as they are.
-func restore(ctx context.Context, agent vector.Agent, spec framework.Spec, lanes int, from []*Snapshot) error {
+func Restore(ctx context.Context, agent vector.Agent, spec framework.Spec, lanes int, from []*Snapshot) error {
 	in, actions := vector.NewFeedback(spec, lanes), space.NewColumn(spec.Action, lanes)
 	for i, s := range from {
 		err := vector.Load(ctx, agent, i, s.State)
@@ -66,7 +66,7 @@ func (b *Batch) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return restore(ctx, b.Agent, b.Environment.Spec(), len(b.Runs), from)
+	return Restore(ctx, b.Agent, b.Environment.Spec(), len(b.Runs), from)
 }
 
 func (b *Batch) starts() ([]*Snapshot, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,18 +37,18 @@ func newPlay(app *host.App) *cobra.Command {
 	var asJSON bool
 	var params []string
 	var transport string
-	var steps int
-	var root uint64
+	var g game
 	cmd := &cobra.Command{
 		Use:   "play NAME [-- ARGS...]",
-		Short: "Watch an environment under random actions",
-		Long: `Step one copy of an environment with actions drawn from its action space, and
-print every step: the action, the observation, the reward, and a picture if the
-environment can be rendered. The same seed gives the same steps.
+		Short: "Watch an environment under random actions, or a saved agent in it",
+		Long: `Step one copy of an environment, and print every step: the action, the observation,
+the reward, and a picture if the environment can be rendered. The same seed gives the
+same steps. Actions are drawn from the action space or, with --agent, selected by a
+saved agent of an output directory, which does not learn (see rlrun evaluate --help).
 
 --json: an object a step: step, action (null where an episode starts),
 observation, reward, terminated, truncated, picture (if there is one).`,
-		Example: "  rlrun plugin play frozenlake --steps 5\n  rlrun plugin play ./rlrun-plugin-grid --seed 7 --param size=4",
+		Example: "  rlrun plugin play frozenlake --steps 5\n  rlrun plugin play ./rlrun-plugin-grid --seed 7 --param size=4\n  rlrun plugin play frozenlake --agent results/lake:q-learning --run 3",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cli.Arguments(1, "the name of an environment")(cmd, args)
@@ -55,22 +56,27 @@ observation, reward, terminated, truncated, picture (if there is one).`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if steps < 1 {
-				return cli.Usagef("--steps must be at least 1, not %d", steps)
+			if g.steps < 1 {
+				return cli.Usagef("--steps must be at least 1, not %d", g.steps)
+			}
+			if g.run < 0 || g.run > 0 && g.agent == "" {
+				return cli.Usagef("--run is the run of a saved agent, from 0: give --agent, too")
 			}
 			w := cmd.OutOrStdout()
 			show := func(m *moment) error { return m.print(w) }
 			if asJSON {
 				show = func(m *moment) error { return json.NewEncoder(w).Encode(m) }
 			}
-			return play(app, cmd.Context(), experiment.Component{Plugin: args[0], Args: args[1:], Transport: experiment.Transport(transport)}, params, root, steps, show)
+			return play(app, cmd.Context(), experiment.Component{Plugin: args[0], Args: args[1:], Transport: experiment.Transport(transport)}, params, g, show)
 		},
 		ValidArgsFunction: app.CompletePlugin,
 	}
 	fs := cmd.Flags()
 	fs.StringArrayVar(&params, "param", nil, "set a parameter of the environment, `KEY=VALUE`; may be repeated")
-	fs.IntVar(&steps, "steps", 10, "`N` steps")
-	fs.Uint64Var(&root, "seed", 1, "`N`, root of every random stream")
+	fs.StringVar(&g.agent, "agent", "", "let a saved agent play, `DIR:AGENT`")
+	fs.IntVar(&g.run, "run", 0, "with --agent: the one of run `K`, from 0")
+	fs.IntVar(&g.steps, "steps", 10, "`N` steps")
+	fs.Uint64Var(&g.root, "seed", 1, "`N`, root of every random stream")
 	fs.StringVar(&transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
 	app.TimeoutFlag(fs)
 	app.ReplaceFlag(fs)
@@ -101,8 +107,40 @@ func (m *moment) print(w io.Writer) error {
 	return err
 }
 
+// game says what is played.
+type game struct {
+	root  uint64
+	steps int
+	agent string // DIR:AGENT; empty: random actions
+	run   int
+}
+
+// player selects the actions.
+type player struct {
+	agent    vector.Agent // nil: at random
+	begin    vector.Signal
+	rng      *rand.Rand
+	feedback *vector.Feedback
+}
+
+// next writes the next action into in, after the time step in out.
+func (p *player) next(ctx context.Context, spec *framework.Spec, in *vector.Actions, out *vector.TimeSteps) error {
+	if p.agent == nil && (out.Terminated[0] || out.Truncated[0]) {
+		return nil
+	}
+	if p.agent == nil {
+		return in.Actions.Set(spec.Action, 0, space.Sample(spec.Action, p.rng))
+	}
+	p.feedback.TimeSteps = *out
+	p.feedback.Signals[0] = vector.Evaluate
+	if in.Signals[0] != vector.Continue {
+		p.feedback.Signals[0] = p.begin
+	}
+	return p.agent.Step(ctx, p.feedback, &in.Actions)
+}
+
 // play steps one lane of an environment and shows every step.
-func play(app *host.App, ctx context.Context, comp experiment.Component, params []string, root uint64, steps int, show func(*moment) error) (err error) {
+func play(app *host.App, ctx context.Context, comp experiment.Component, params []string, g game, show func(*moment) error) (err error) {
 	if err := checkTransport(comp.Transport); err != nil {
 		return err
 	}
@@ -128,17 +166,24 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 	}
 	defer func() { err = errors.Join(err, env.Close()) }()
 	spec := env.Spec()
-	seeds, rng, episode := seed.NewSource(root, spec.ID), seed.Stream(root, seed.Exploration), uint64(0)
+	seeds, episode := seed.NewSource(g.root, spec.ID), uint64(0)
+	who := player{rng: seed.Stream(g.root, seed.Exploration), begin: vector.NewEpisode, feedback: vector.NewFeedback(spec, 1)}
+	if g.agent != "" {
+		agent, closeAgent, err := experiment.OpenSaved(ctx, app.OpenPlugin, g.agent, comp.Plugin, g.run, spec)
+		if err != nil {
+			return fmt.Errorf("--agent: %w", err)
+		}
+		defer func() { _ = closeAgent() }() // it only played
+		if who.agent = agent; agent.Abilities().Greedy {
+			who.begin = vector.EvaluateEpisode
+		}
+	}
 	in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
 	in.Signals[0] = vector.NewRun
-	for k := range steps {
+	for k := range g.steps {
 		m := moment{Step: k}
 		if in.Signals[0] == vector.Continue {
-			a := space.Sample(spec.Action, rng)
-			if err := in.Actions.Set(spec.Action, 0, a); err != nil {
-				return err
-			}
-			m.Action = shown(spec.Action, a)
+			m.Action = shown(spec.Action, in.Actions.Get(spec.Action, 0))
 		} else {
 			in.Seeds[0] = seeds.Seed(0, seed.Environment, episode)
 			episode++
@@ -153,6 +198,9 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 			return err
 		}
 		if err := show(&m); err != nil {
+			return err
+		}
+		if err := who.next(ctx, &spec, in, &out); err != nil {
 			return err
 		}
 		in.Signals[0] = vector.Continue

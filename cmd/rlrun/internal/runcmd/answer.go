@@ -76,7 +76,11 @@ func (a *answer) printWork(w io.Writer, t result.Count, steps int) {
 		fmt.Fprintf(w, "\nNothing was left to do: %d runs were found done.", *a.reused)
 		return
 	}
-	fmt.Fprintf(w, "\n%d runs of %d steps in %s (%s)", made, steps, cli.Clock(a.took), cli.Rate(float64(made)*float64(steps)/a.took.Seconds()))
+	if steps == 0 {
+		fmt.Fprintf(w, "\n%d runs without learning in %s", made, cli.Clock(a.took))
+	} else {
+		fmt.Fprintf(w, "\n%d runs of %d steps in %s (%s)", made, steps, cli.Clock(a.took), cli.Rate(float64(made)*float64(steps)/a.took.Seconds()))
+	}
 	if *a.reused > 0 {
 		fmt.Fprintf(w, ", %d found done", *a.reused)
 	}

@@ -68,7 +68,7 @@ func (p *progress) event(e experiment.Event) {
 
 // share is how much of the whole experiment is done, in [0,1].
 func (p *progress) share() float64 {
-	return (float64(p.reused) + float64(p.made)/float64(p.plan.Config.Steps)) / float64(p.runs)
+	return (float64(p.reused) + float64(p.made)/float64(max(p.plan.Config.Steps, 1))) / float64(p.runs)
 }
 
 // refresh is the time between two drawings of the line on a terminal.

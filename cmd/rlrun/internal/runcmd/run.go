@@ -139,6 +139,9 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	if shard.Of > 0 {
 		return runShard(app, cmd, x, shard, o, started)
 	}
+	if list := x.NotGreedy; len(list) > 0 && !o.quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: in evaluations these agents act as they do when they learn, as they have no greedy actions: %s\n", strings.Join(list, ", "))
+	}
 	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet)
 	// Runs leave little garbage in little memory: collecting it at the default
 	// pace costs a tenth of two cores' time.

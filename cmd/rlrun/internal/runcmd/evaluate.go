@@ -1,0 +1,178 @@
+package runcmd
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+const evaluateHelp = `Evaluate saved agents without learning, and report as rlrun run does.
+
+DIR is an output directory of an experiment with save: true. All of its agents are
+evaluated, or AGENT alone, in the environments that they were saved in or in others.
+Run k plays with the k-th saved agent, in the order of their runs, counted round and
+round. Agents with the capability greedy select the actions that they hold for best,
+the others act as they do when they learn; a notice names these. No agent learns:
+Update is not called, and every run begins with the agent as it was saved.
+
+The mean return of the episodes is the metric evaluation_return. In tasks that
+continue, and with --steps, the mean reward of a step is evaluation_reward. Episodes
+are cut short after 10,000 steps (--set evaluate.limit=N).
+
+The output directory is as that of rlrun run: results/NAME-evaluation by default.
+--set sets keys of its config: --set environments.0.params.size=8.
+`
+
+// evaluateOptions are the flags of rlrun evaluate that are not part of the config.
+type evaluateOptions struct {
+	episodes, step int
+	environments   []string
+	trainedIn      string
+}
+
+// NewEvaluate returns the command rlrun evaluate.
+func NewEvaluate(app *host.App) *cobra.Command {
+	var o runOptions
+	var e evaluateOptions
+	cmd := &cobra.Command{
+		Use:   "evaluate DIR[:AGENT]",
+		Short: "Evaluate saved agents without learning",
+		Long:  evaluateHelp + "\n" + outcomeKeys + runKeys,
+		Example: `  rlrun evaluate results/lake
+  rlrun evaluate results/lake:q-learning --episodes 1000 --out results/long
+  rlrun evaluate results/lake --env frozenlake --set environments.0.params.map=8x8`,
+		Args: cli.Arguments(1, "an output directory, DIR or DIR:AGENT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := e.config(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			cmd.SetIn(bytes.NewReader(text))
+			return run(app, cmd, "-", o)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntVar(&e.episodes, "episodes", 0, "episodes of each evaluation (default as the experiment's evaluate, or 20)")
+	config.Flags(flags)
+	flags.Lookup("steps").Usage = "steps of each evaluation, in place of episodes; in tasks that continue (default 10000)"
+	flags.StringArrayVar(&e.environments, "env", nil, "play in this environment of DIR, or in this plugin; may be repeated")
+	flags.StringVar(&e.trainedIn, "trained-in", "", "take the agents that were saved in this `ENVIRONMENT` of DIR")
+	flags.IntVar(&e.step, "step", 0, "take the agents that were saved after this step (default the last)")
+	flags.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
+	flags.BoolVar(&o.overwrite, "overwrite", false, "replace the results in an output directory; refuses a directory that holds anything that rlrun did not write")
+	app.ReplaceFlag(flags)
+	flags.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" in this folder, if there is one)")
+	flags.BoolVar(&o.json, "json", false, "print JSON")
+	flags.BoolVar(&o.quiet, "quiet", false, "print nothing but errors")
+	cli.Must(cmd.RegisterFlagCompletionFunc("transport", host.CompleteTransport))
+	cli.Must(cmd.MarkFlagDirname("out"))
+	return cmd
+}
+
+// config writes the config of an evaluation.
+func (o *evaluateOptions) config(cmd *cobra.Command, from string) ([]byte, error) {
+	dir, name, err := experiment.SplitAgent(from)
+	if err != nil {
+		return nil, cli.Usagef("%v", err)
+	}
+	plan, err := experiment.OpenPlan(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(dir + "/agents"); err != nil {
+		return nil, cli.Usagef("%s has no saved agents; run its experiment with save: true", dir)
+	}
+	c := experiment.Config{
+		Name: plan.Config.Name + " evaluation", Description: "Agents of " + dir + ", without learning.",
+		Seed: plan.Config.Seed, Runs: plan.Config.Runs, Discount: plan.Config.Discount,
+		Environments: plan.Environments, Transport: plan.Config.Transport, Limits: plan.Config.Limits, Outputs: plan.Config.Outputs,
+		Record:   experiment.Recording{Decisions: plan.Config.Record.Decisions},
+		Evaluate: &experiment.Evaluation{Episodes: 20, Steps: 10_000},
+	}
+	if e := plan.Config.Evaluate; e != nil {
+		c.Evaluate = &experiment.Evaluation{Episodes: e.Episodes, Steps: e.Steps, Limit: e.Limit}
+	}
+	for _, agent := range plan.Agents {
+		if name != "" && agent.Name != name {
+			continue
+		}
+		agent.WarmStart = &experiment.WarmStart{From: dir + ":" + agent.Name, Environment: o.trainedIn, Step: o.step}
+		c.Agents = append(c.Agents, agent)
+	}
+	if len(c.Agents) == 0 {
+		return nil, cli.Usagef("%s has no agent %q; its experiment has %q", dir, name, names(plan.Agents))
+	}
+	if len(o.environments) > 0 {
+		c.Environments = nil
+	}
+	for _, env := range o.environments {
+		i := slices.IndexFunc(plan.Environments, func(c experiment.Component) bool { return c.Name == env })
+		if i >= 0 {
+			c.Environments = append(c.Environments, plan.Environments[i])
+		} else {
+			c.Environments = append(c.Environments, experiment.Component{Name: env, Plugin: env})
+		}
+	}
+	if err := o.length(cmd, c.Evaluate); err != nil {
+		return nil, err
+	}
+	c.Record.Metrics = []result.Metric{}
+	if c.Evaluate.Episodes > 0 {
+		c.Record.Metrics = append(c.Record.Metrics, result.EvaluationReturn)
+	}
+	if c.Evaluate.Steps > 0 {
+		c.Record.Metrics = append(c.Record.Metrics, result.EvaluationReward)
+	}
+	return c.YAML()
+}
+
+// length sets how long evaluations are. The flag --steps is theirs: the runs that
+// learn have none.
+func (o *evaluateOptions) length(cmd *cobra.Command, e *experiment.Evaluation) error {
+	steps := cmd.Flags().Lookup("steps")
+	if cmd.Flags().Changed("episodes") {
+		if e.Episodes = o.episodes; o.episodes < 1 {
+			return cli.Usagef("--episodes must be at least 1, not %d", o.episodes)
+		}
+		e.Steps = 0
+	}
+	if steps.Changed {
+		var n float64 // as 1e4
+		if yaml.Unmarshal([]byte(steps.Value.String()), &n) != nil || n < 1 || n > 1e9 || n != float64(int(n)) {
+			return cli.Usagef("--steps must be a number of steps of at least 1, not %q", steps.Value.String())
+		}
+		if e.Steps = int(n); !cmd.Flags().Changed("episodes") {
+			e.Episodes = 0
+		}
+	}
+	if e.Episodes == 0 {
+		e.Limit = 0
+	}
+	return cmd.Flags().Set("steps", "0")
+}
+
+func names(components []experiment.Component) (list []string) {
+	for _, c := range components {
+		list = append(list, c.Name)
+	}
+	return list
+}
