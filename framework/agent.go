@@ -29,7 +29,6 @@ type Transition struct {
 
 // GreedyAgent is an Agent that can act without exploring. Implementing it is optional.
 type GreedyAgent interface {
-	Agent
 	// SelectGreedyAction returns the action that the agent holds for best. It is
 	// called in place of SelectAction while the agent is evaluated; Update is not
 	// called then. Agents without it act in evaluation as SelectAction says.
