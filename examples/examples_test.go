@@ -55,6 +55,39 @@ func TestNodeConforms(t *testing.T) {
 	}
 }
 
+// So does one in Rust, whose TLS library takes no authority's certificate for a
+// client's. Its process ends as the protocol says.
+func TestRustConforms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles gRPC for minutes; make ci does it")
+	}
+	cargo, err := exec.LookPath("cargo")
+	if err != nil {
+		t.Skip("no cargo here")
+	}
+	build := exec.Command(cargo, "build", "--release", "--locked", "--quiet")
+	build.Dir = "rust"
+	if out, err := build.CombinedOutput(); err != nil {
+		if strings.Contains(string(out), "failed to download") || strings.Contains(string(out), "requires rustc") {
+			t.Skipf("its packages cannot be had here: %s", out)
+		}
+		t.Fatalf("%v\n%s", err, out)
+	}
+	o := plugin.LaunchOptions{Name: "gambler", Command: "rust/target/release/rlrun-plugin-gambler"}
+	p, err := plugin.Launch(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := rltest.CheckPlugin(t.Context(), p, json.RawMessage(`{"goal":7,"heads":0.55}`)); err != nil {
+		t.Error(err)
+	}
+	faults, err := plugin.CheckEnds(t.Context(), o)
+	if err != nil || len(faults) > 0 {
+		t.Error(faults, err)
+	}
+}
+
 // Bold play is optimal where the coin is unfair, and wins from half the goal with
 // the probability of one head (Dubins & Savage 1965).
 func TestNodeModel(t *testing.T) {

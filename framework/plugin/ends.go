@@ -160,11 +160,12 @@ func endsWithParent(ctx context.Context, o LaunchOptions) (fault, err error) {
 	lines.Buffer(nil, 1<<20)
 	go func() {
 		defer close(ready)
-		for lines.Scan() {
+		for listens := false; lines.Scan(); {
 			if number, ok := strings.CutPrefix(lines.Text(), "rlrun "); ok && pid == 0 {
 				pid, _ = strconv.Atoi(number)
 			}
-			if strings.Contains(lines.Text(), "|unix|") {
+			listens = listens || strings.Contains(lines.Text(), "|unix|")
+			if listens && pid > 0 {
 				return
 			}
 		}
