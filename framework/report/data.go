@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -376,7 +377,7 @@ func newPageCompare(r *compare.Result) *pageCompare {
 		out.Aggregates = a
 		for _, env := range r.Environments {
 			if s, ok := o.Scores[env]; ok {
-				out.Scales = append(out.Scales, env+": "+six(s.Low)+" is 0 and "+six(s.High)+" is 1 ("+s.Source+")")
+				out.Scales = append(out.Scales, fmt.Sprintf("%s: %.3g is 0 and %.3g is 1 (%s)", env, s.Low, s.High, s.Source))
 			}
 		}
 	}

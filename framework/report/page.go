@@ -180,10 +180,3 @@ func bounded(meta *result.Meta, m result.Metric, low, high float64) (float64, fl
 	}
 	return max(low, least), min(high, most) // NaN stays
 }
-
-func six(x float64) string {
-	if math.IsNaN(x) {
-		return "–"
-	}
-	return strings.Replace(strconv.FormatFloat(x, 'g', 6, 64), "-", "−", 1)
-}

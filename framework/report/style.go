@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"image/color"
 
 	"gonum.org/v1/plot/vg"
@@ -29,9 +28,6 @@ var dashes = [...][]float64{nil, {7, 2.5}, {7, 2.5, 1.5, 2.5}, {2, 2}}
 func lineStyle(i int) (color.NRGBA, []float64) {
 	return palette[i%len(palette)], dashes[i%len(dashes)]
 }
-
-// hex is a colour as CSS writes it.
-func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
 func points(ds []float64) []vg.Length {
 	out := make([]vg.Length, len(ds))

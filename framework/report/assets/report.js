@@ -586,6 +586,8 @@
     state.beside = $("beside").value;
     $("curves-text").textContent = `${def.title} over steps: means over runs${state.bands && slot.size <= mostBands ? ", with 95 % intervals" : ""}. ${slot.size < shown.length ? "In colour are the best agents over all environments. " : ""}Point at a line for its name, value and interval.`;
     drawLegend();
+    $("bands").disabled = slot.size > mostBands;
+    $("bands").parentElement.title = slot.size > mostBands ? `More than ${mostBands} bands hide each other: only the line that you point at has one.` : "";
     const besides = state.beside === "" ? [] : [Number(state.beside)];
     const single = D.environments.length + besides.length === 1;
     D.environments.forEach((name, e) => [m, ...besides].forEach((k) => curveFigure(host, e, k, single ? 380 : 250, besides.length ? `${name}: ${D.metrics[k].title.toLowerCase()}` : name)));
