@@ -22,27 +22,26 @@ type Bounds struct {
 const (
 	calls      = 150 // that every lane gets in a comparison
 	fewest     = 20
-	fewestEnds = 100 // steps in which an episode should end
+	fewestEnds = 100 // steps in which an episode should end, before time counts
 )
 
 // size is how much is compared.
 type size struct {
 	calls int // that every lane gets
-	steps int // in which an episode should end
 	many  int // lanes in which it should
 }
 
 func (b Bounds) size() size {
-	s := size{calls: calls, steps: maxSteps, many: 16}
+	s := size{calls: calls, many: 16}
 	if b.Lanes > 0 {
 		s.many = min(s.many, max(lanes, b.Lanes))
 	}
 	return s
 }
 
-// fit returns the size that takes at most a time: opening takes open and happens
-// comparisons times, a call takes call and happens comparisons times a lane's calls,
-// and once more as often until an episode ends.
+// fit returns the size that takes at most half of a time: opening takes open and happens
+// comparisons times, a call takes call and happens comparisons times a lane's calls. The
+// other half is left for the end of an episode.
 func (s size) fit(limit, open, call time.Duration, comparisons int) size {
 	if limit <= 0 || call <= 0 {
 		return s
@@ -50,7 +49,6 @@ func (s size) fit(limit, open, call time.Duration, comparisons int) size {
 	left := max(0, limit-time.Duration(comparisons)*open)
 	possible := int(left / 2 / call)
 	s.calls = min(s.calls, max(fewest, possible/comparisons))
-	s.steps = min(s.steps, max(fewestEnds, possible))
 	return s
 }
 

@@ -4,7 +4,8 @@
 
 Every package is installed into a virtual environment of its own, with rlrun[gymnasium]; then its environment is checked
 (``rlrun plugin check``) and a bundled agent is trained in it for 500 steps (``rlrun run``). Without PACKAGE: all.
-With --here the packages of this Python are taken, and nothing is installed.
+With --here the packages of this Python are taken, and nothing is installed. With --update the rows of the table in
+docs/python.md are replaced by the new ones.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 SOURCE = Path(__file__).resolve().parents[1]
+PAGE = SOURCE.parent / "docs" / "python.md"
+HEADER = "| package | environment | `plugin check` | 500 steps |"
 MINUTES = 10
 
 
@@ -58,6 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packages", nargs="*", metavar="PACKAGE")
     parser.add_argument("--here", action="store_true", help="take the packages of this Python")
+    parser.add_argument("--update", action="store_true", help="put the rows into docs/python.md")
     arguments = parser.parse_args()
     print("| package | environment | `plugin check` | 500 steps |\n|---|---|---|---|")
     failed = False
@@ -67,8 +71,22 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             checked, trained, ok = attempt(case, Path(folder), arguments.here)
         failed = failed or not ok
-        print(f"| {case.package} | `{case.env}` | {checked} | {trained} |", flush=True)
+        row = f"| {case.package} | `{case.env}` | {checked} | {trained} |"
+        print(row, flush=True)
+        if arguments.update:
+            update(case, row)
     sys.exit(failed)
+
+
+def update(case: Case, row: str) -> None:
+    """Put a row of the table into docs/python.md, in the order of the cases."""
+    lines = PAGE.read_text().splitlines()
+    begin = lines.index("|---|---|---|---|", lines.index(HEADER)) + 1
+    end = next(i for i in range(begin, len(lines)) if not lines[i].startswith("|"))
+    rows = {line.split(" | ")[0].removeprefix("| "): line for line in lines[begin:end]} | {case.package: row}
+    order = [c.package for c in CASES]
+    lines[begin:end] = sorted(rows.values(), key=lambda line: order.index(line.split(" | ")[0].removeprefix("| ")))
+    PAGE.write_text("\n".join(lines) + "\n")
 
 
 def attempt(case: Case, folder: Path, here: bool) -> tuple[str, str, bool]:
@@ -101,7 +119,7 @@ def attempt(case: Case, folder: Path, here: bool) -> tuple[str, str, bool]:
         return done.returncode, done.stderr or done.stdout
 
     given = [f"--param={key}={json.dumps(value)}" for key, value in case.params.items()]
-    status, text = call("plugin", "check", f"gymnasium:{case.env}", *given)
+    status, text = call("plugin", "check", "--no-speed", "--lanes=16", "--time=3m", f"gymnasium:{case.env}", *given)
     checked = "keeps every rule" if status == 0 else last(text)
     config = {
         "runs": 1,
