@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -101,8 +103,8 @@ func savedExperiments(t *testing.T) (list []experiment.Config) {
 	return []experiment.Config{bandits, tables, numbers}
 }
 
-// With every bundled agent: keeping and evaluating agents leaves the records of
-// learning as they are to the bit. Evaluations and kept agents are the same however
+// The records of learning are the same to the bit, whether agents are kept and evaluated
+// or not, for every bundled agent. Evaluations and kept agents are the same however
 // runs are grouped. Runs without learning and runs that go on with learning begin with
 // the agents that were kept.
 func TestSavedAgents(t *testing.T) {
@@ -232,4 +234,43 @@ func TestSavedAgentsCrossProcesses(t *testing.T) {
 	}
 	c.Output = filepath.Join(t.TempDir(), "on")
 	execute(t, c, subprocess, experiment.Refuse)
+}
+
+// mute hides that the agent random can be saved.
+type mute struct{ vector.Agent }
+
+func (m mute) Abilities() vector.AgentAbilities { return vector.AgentAbilities{} }
+
+// An agent that cannot be saved is named before anything runs, with what to do.
+func TestAgentsThatCannotBeSaved(t *testing.T) {
+	open := func(ctx context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
+		p, end, err := inProcess(ctx, c)
+		if agent, ok := p.(*vector.AgentPlugin); ok {
+			p = &vector.AgentPlugin{Description: agent.Description, Open: func(params json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
+				a, err := agent.Open(params, spec, lanes)
+				return mute{a}, err
+			}}
+		}
+		return p, end, err
+	}
+	for key, change := range map[string]func(*experiment.Config){
+		"":         func(*experiment.Config) {},
+		"save":     func(c *experiment.Config) { c.Save = &experiment.Save{} },
+		"evaluate": func(c *experiment.Config) { c.Evaluate = &experiment.Evaluation{Episodes: 1} },
+	} {
+		c := experiment.Config{Runs: 1, Steps: 10, Output: t.TempDir(),
+			Environments: []experiment.Component{component("lake", "frozenlake", ``)}, Agents: []experiment.Component{component("a", "random", ``)}}
+		change(&c)
+		p, err := experiment.Compile(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := experiment.New(p, catalogue{open})
+		defer x.Close()
+		err = x.Check(t.Context(), nil)
+		want := "agents[0].plugin: random cannot be saved, which " + key + " needs: give it Save and Load, or leave " + key + " out"
+		if (err != nil) != (key != "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", key, err, want)
+		}
+	}
 }

@@ -31,8 +31,8 @@ type saved struct {
 	Decisions                                                   []savedDecision
 }
 
-// savedDecision is a decision, of which some numbers may be infinite: JSON has their
-// bits.
+// savedDecision is a decision. Some of its numbers may be infinite, which JSON cannot
+// say, so it holds their bits.
 type savedDecision struct {
 	result.Decision
 	Bits [4]uint64

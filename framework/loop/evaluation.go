@@ -159,8 +159,8 @@ func (e *Evaluation) over(t *tally, spec *framework.Spec) bool {
 	return t.steps == e.Steps
 }
 
-// seed is that of an episode of an evaluation. A task that continues is the run's, with
-// its seed: what the seed draws may be the task itself, such as the arms of a bandit.
+// seed returns the seed of an episode. A task that continues begins with the seed of the
+// run, which may draw the task itself, such as the arms of a bandit.
 func (e *Evaluation) seed(b *Batch, spec *framework.Spec, j evaluationJob, episode int) uint64 {
 	run := b.Runs[j.lane]
 	if spec.Continuing {

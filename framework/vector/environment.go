@@ -34,8 +34,8 @@ const (
 	Evaluate
 	// EvaluateEpisode is for agents with the ability Greedy: NewEpisode of an
 	// evaluation. The lane selects the action that it holds for best, without
-	// exploration. The signals of the lane are Evaluate until its next episode. What
-	// it draws at random in an evaluation may change its random streams.
+	// exploration. The signals of the lane are Evaluate until its next episode. An
+	// evaluation may change the random streams of the lane.
 	EvaluateEpisode
 )
 

@@ -21,6 +21,7 @@ from rlrun._lanes import (
     ALL,
     CONTINUE,
     EVALUATE,
+    EVALUATE_EPISODE,
     IDLE,
     NEW_EPISODE,
     NEW_RUN,
@@ -432,6 +433,32 @@ class Echo(rlrun.Agent):
 def feedback(observations: list[int], rewards: list[float], ended: list[bool]) -> TimeSteps:
     none = np.zeros(len(ended), np.bool_)
     return TimeSteps(np.array(observations), np.array(rewards, float), np.array(ended), none)
+
+
+class Greedy(Echo):
+    """Holds action 3 for best."""
+
+    id = "test/greedy@1"
+
+    def select_greedy_action(self, observation: int) -> int:
+        return 3
+
+
+def test_evaluation_is_greedy() -> None:
+    spec = rlrun.Spec(observation=rlrun.Discrete(9), action=rlrun.Discrete(9), id="test/evaluation@1")
+    agent = AgentLanes(AgentCopies(Greedy), spec, 2)
+    assert agent.greedy
+    none = [False, False]
+    assert agent.step(signals(NEW_RUN, NEW_RUN), seeds(1, 2), feedback([0, 0], [0, 0], none)).tolist() == [0, 0]
+    # One lane is evaluated, and the other goes on learning.
+    assert agent.step(signals(EVALUATE_EPISODE, CONTINUE), None, feedback([0, 0], [0, 0], none)).tolist() == [3, 1]
+    assert agent.step(signals(EVALUATE, CONTINUE), None, feedback([0, 0], [5, 0], none)).tolist() == [3, 2]
+    assert agent.step(signals(NEW_EPISODE, NEW_EPISODE), None, feedback([0, 0], [0, 0], none)).tolist() == [0, 2]
+    plain = AgentLanes(AgentCopies(Echo), spec, 1)
+    assert not plain.greedy
+    plain.step(signals(NEW_RUN), seeds(1), feedback([0], [0], [False]))
+    with pytest.raises(rlrun.Unsupported, match="no greedy actions"):
+        plain.step(signals(EVALUATE_EPISODE), None, feedback([0], [0], [False]))
 
 
 def test_lanes_of_agents() -> None:

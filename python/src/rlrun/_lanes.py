@@ -302,7 +302,7 @@ class AgentLanes:
     def _act(self, lanes: Lanes, observations: Array) -> None:
         greedy = self._evaluates[lanes]
         if greedy.any() and not greedy.all():
-            at = numbers(lanes, self.lanes)
+            at = np.array(numbers(lanes, self.lanes))
             self._act(at[greedy], observations[greedy])
             self._act(at[~greedy], observations[~greedy])
             return
