@@ -189,7 +189,8 @@ func TestPageOfAThousandAgents(t *testing.T) {
 	s := invented(labels, 10, 50)
 	started := time.Now()
 	open(t, ctx, s, Page{}, 1400, "light")
-	t.Logf("open after %v", time.Since(started))
+	ms := evaluate[float64](t, ctx, `performance.getEntriesByType("navigation")[0].domComplete`)
+	t.Logf("made and open after %v, of which the page took %.0f ms", time.Since(started), ms)
 	if n := evaluate[int](t, ctx, `document.querySelectorAll("*").length`); n > 20_000 {
 		t.Errorf("the page has %d elements", n)
 	}

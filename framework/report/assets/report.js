@@ -589,6 +589,7 @@
     $("bands").disabled = slot.size > mostBands;
     $("bands").parentElement.title = slot.size > mostBands ? `More than ${mostBands} bands hide each other: only the line that you point at has one.` : "";
     const besides = state.beside === "" ? [] : [Number(state.beside)];
+    host.classList.toggle("two", besides.length === 1); // a metric stands beside the other of its environment
     const single = D.environments.length + besides.length === 1;
     D.environments.forEach((name, e) => [m, ...besides].forEach((k) => curveFigure(host, e, k, single ? 380 : 250, besides.length ? `${name}: ${D.metrics[k].title.toLowerCase()}` : name)));
     host.classList.toggle("one", host.children.length === 1);
