@@ -15,7 +15,7 @@ type Belief struct {
 	entries    []float64 // by state: pairs known to lead there that neither is near nor leads back
 
 	successors, rewards mixture
-	edges, single       float64   // sum of entries, and states with one
+	discovered          discoveries
 	nearby, placed      float64   // new successors that are near, and all that could have been
 	returns, left       float64   // of the others, those that lead back, and all that could have
 	tried               float64   // pairs
@@ -24,6 +24,7 @@ type Belief struct {
 	surprises           []float64 // rewards that were new to their pair when it was tried again, the last maxSurprises
 	surprised           int       // how many there were
 	steps               float64
+	spent               float64 // sum of gaps of steps that explored
 }
 
 // pair is what has been seen of a state and action.
@@ -120,28 +121,14 @@ func (b *Belief) learn(s, a int, reward float64, next int) bool {
 // addSuccessor adds a successor that a pair of state s had not shown.
 func (b *Belief) addSuccessor(s int, p *pair, next int) {
 	near := slices.Contains(b.near[s], int32(next))
-	if b.triedIn(s) { // then neighbours could have explained it
-		b.placed++
-		if near {
-			b.nearby++
-		}
+	found := !near && len(b.before[next]) == 0 && !b.triedIn(next)
+	b.discovered.observe(p.n, len(b.near[s]), found)
+	if !found {
+		b.place(s, next, near)
 	}
 	if !near {
-		back := slices.Index(b.back[s], int32(next))
-		if len(b.back[s]) > 0 {
-			b.left++
-		}
-		if back >= 0 {
-			b.returns++
-			b.back[s] = slices.Delete(b.back[s], back, back+1)
-		} else {
-			switch b.entries[next]++; b.entries[next] {
-			case 1:
-				b.single++
-			case 2:
-				b.single--
-			}
-			b.edges++
+		if k := slices.Index(b.back[s], int32(next)); k >= 0 {
+			b.back[s] = slices.Delete(b.back[s], k, k+1)
 		}
 		if !slices.Contains(b.near[next], int32(s)) {
 			b.back[next] = append(b.back[next], int32(s))
@@ -151,6 +138,27 @@ func (b *Belief) addSuccessor(s int, p *pair, next int) {
 	}
 	p.next = append(p.next, int32(next))
 	p.count = append(p.count, 1)
+}
+
+// place counts where a new successor of s that was visited before is.
+func (b *Belief) place(s, next int, near bool) {
+	if b.triedIn(s) { // then neighbours could have explained it
+		b.placed++
+		if near {
+			b.nearby++
+		}
+	}
+	if near {
+		return
+	}
+	if len(b.back[s]) > 0 {
+		b.left++
+	}
+	if slices.Contains(b.back[s], int32(next)) {
+		b.returns++
+	} else {
+		b.entries[next]++
+	}
 }
 
 func (b *Belief) triedIn(s int) bool {
@@ -190,7 +198,7 @@ func (b *Belief) surprise() float64 {
 	return sum / float64(len(b.surprises)+1)
 }
 
-// nearShare is the probability that a new successor of a state is the state itself or
+// nearShare is the probability that a new successor of a state, if it was visited, is the state itself or
 // one that it is already known to lead to.
 func (b *Belief) nearShare() float64 { return (0.5 + b.nearby) / (1 + b.placed) }
 
@@ -198,6 +206,14 @@ func (b *Belief) nearShare() float64 { return (0.5 + b.nearby) / (1 + b.placed) 
 // known to lead to this one, if there is such a state.
 func (b *Belief) backShare() float64 { return (0.5 + b.returns) / (1 + b.left) }
 
-// newShare is the probability that a successor which no neighbour explains is a state
-// never visited (Good 1953).
-func (b *Belief) newShare() float64 { return (b.single + 0.5) / (b.edges + 1) }
+// stayShare is the share of pairs that mostly stay where they are.
+func (b *Belief) stayShare() float64 {
+	stay := 0.5
+	for i := range b.pairs {
+		p := &b.pairs[i]
+		if k := slices.Index(p.next, int32(i/b.actions)); k >= 0 && p.count[k] > 0.5*p.n {
+			stay++
+		}
+	}
+	return stay / (1 + b.tried)
+}

@@ -20,17 +20,28 @@ const (
 // improvement is a D that trying a pair may show, with its probability.
 type improvement struct{ p, d float64 }
 
-// gain returns what a population of improvements is worth. It changes their order.
+// gain returns what a population of improvements is worth. It overwrites the population.
 func (r Rule) gain(population []improvement) float64 {
-	gain, p := 0.0, 0.0
 	if r == Mean {
 		return mean(population)
 	}
-	slices.SortFunc(population, func(a, b improvement) int { return cmp.Compare(b.d, a.d) })
+	positive := population[:0]
 	for _, x := range population {
-		if x.d <= 0 {
-			break
+		if x.d > 0 {
+			positive = append(positive, x)
 		}
+	}
+	slices.SortFunc(positive, func(a, b improvement) int {
+		switch {
+		case a.d > b.d:
+			return -1
+		case a.d < b.d:
+			return 1
+		}
+		return 0
+	})
+	gain, p := 0.0, 0.0
+	for _, x := range positive {
 		p += x.p
 		gain = max(gain, p*x.d)
 	}
@@ -91,7 +102,7 @@ type prospects struct {
 	vmean  float64 // of a new state
 	vmax   float64
 	top    float64
-	record float64 // probability that a successor which no neighbour explains is better than all
+	behind float64 // what finding a state is worth that is not better than all
 	pool   []float64
 
 	first, again         []rewardOutcome // of a pair's first try, and new ones of a later try
@@ -111,7 +122,7 @@ func (x *prospects) update(m *meanModel, horizon float64) {
 	}
 	slices.SortFunc(x.order, func(a, b int32) int { return cmp.Compare(m.v[b], m.v[a]) })
 	x.top = max(horizon, x.vmax)
-	x.record = b.newShare() / float64(states+1)
+	x.behind = valueBehind(better(b, x.vmax, x.vmean, x.top, horizon), b.spent)
 	x.noise = (1.0/12 + b.noise) / (1 + b.repeats)
 
 	x.pool = x.pool[:0]
@@ -164,28 +175,44 @@ func group(dst []outcome, m *meanModel, states []int32, p float64, f, c []float6
 	return dst
 }
 
-// newOutcomes appends what a new successor of state s may be, given ways to s. Their
-// means are those of the base.
-func (x *prospects) newOutcomes(dst []outcome, m *meanModel, s int, f, c []float64) []outcome {
-	far := m.far(s)
-	dst = group(dst, m, m.b.near[s], m.near, f, c)
-	dst = group(dst, m, m.b.back[s], 1-m.near-far, f, c)
-	// A record is believed to be worth the mean, until it is seen.
-	record := far * x.record
-	dst = append(dst, outcome{}) // of records, below
-	at := len(dst)
-	sum, e := 0.0, 0
-	var o outcome
-	flush := func() {
-		if o.p > 0 {
-			o.v, o.f, o.c = o.v/o.p, o.f/o.p, o.c/o.p
-			dst = append(dst, o)
+// outcomes are what a new successor of a state may be: states visited, and then states never
+// visited, from one on. The probabilities of each part add up to 1.
+type outcomes struct {
+	all []outcome
+	new int // where the second part begins
+}
+
+// at writes the outcomes if a state never visited has the probability p.
+func (o *outcomes) at(dst []outcome, p float64) []outcome {
+	dst = append(dst[:0], o.all...)
+	for k := range dst {
+		if k < o.new {
+			dst[k].p *= 1 - p
+		} else {
+			dst[k].p *= p
 		}
-		o = outcome{}
 	}
-	for _, y := range x.order {
-		w := m.global[y]
-		if sum+w > binEdges[e] && o.p > 0 {
+	return dst
+}
+
+// newOutcomes computes what a new successor of state s may be, given ways to s. Their
+// means are those of the base.
+func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64) {
+	far := m.far(s)
+	dst := group(o.all[:0], m, m.b.near[s], m.near, f, c)
+	dst = group(dst, m, m.b.back[s], 1-m.near-far, f, c)
+	sum, e := 0.0, 0
+	var y outcome
+	flush := func() {
+		if y.p > 0 {
+			y.v, y.f, y.c = y.v/y.p, y.f/y.p, y.c/y.p
+			dst = append(dst, y)
+		}
+		y = outcome{}
+	}
+	for _, z := range x.order {
+		w := m.global[z]
+		if sum+w > binEdges[e] && y.p > 0 {
 			flush()
 			for e < bins-1 && sum+w > binEdges[e] {
 				e++
@@ -193,32 +220,42 @@ func (x *prospects) newOutcomes(dst []outcome, m *meanModel, s int, f, c []float
 		}
 		sum += w
 		w *= far
-		o.p += w
-		o.v += w * m.v[y]
-		o.f += w * f[y]
-		o.c += w * c[y]
+		y.p += w
+		y.v += w * m.v[z]
+		y.f += w * f[z]
+		y.c += w * c[z]
 	}
 	flush()
-	// Records take their probability from all of these alike.
-	mv, mf, mc := 0.0, 0.0, 0.0
-	for k := at; k < len(dst); k++ {
-		mv += dst[k].p * dst[k].v
-		mf += dst[k].p * dst[k].f
-		mc += dst[k].p * dst[k].c
-		dst[k].p *= 1 - x.record
+	o.new = len(dst)
+	record := 1 / float64(len(m.v)+1)
+	dst = group(dst, m, x.order, 1-record, f, c)
+	for k := range dst[o.new:] {
+		dst[o.new+k].record = x.behind
 	}
-	if far > 0 {
-		mv, mf, mc = mv/far, mf/far, mc/far
-	}
+	// A record is believed to be worth the mean, until it is seen.
+	mean := means(dst[o.new:])
 	const parts = 3
 	for k := range parts {
 		v := x.vmax + (x.top-x.vmax)*(float64(k)+0.5)/parts
-		o := outcome{p: record / parts, v: mv, f: mf, c: mc, record: v - x.vmean}
-		if k == 0 {
-			dst[at-1] = o
-		} else {
-			dst = append(dst, o)
-		}
+		dst = append(dst, outcome{p: record / parts, v: mean.v / (1 - record), f: mean.f / (1 - record), c: mean.c / (1 - record), record: v - x.vmean})
 	}
-	return dst
+	o.all = dst
+}
+
+// better is by how much a state that is better than all those visited is believed to be better. Either it
+// keeps the agent, as often as pairs do, or it pays once in a tour of all states. vmax and vmean are
+// the largest and the mean value of states, and top is the largest that there can be.
+func better(b *Belief, vmax, vmean, top, horizon float64) float64 {
+	stay := b.stayShare()
+	return stay*((vmax+top)/2-vmean) + (1-stay)*(1-vmax/top)/2*horizon/float64(b.States()+1)
+}
+
+// valueBehind is what finding a state is worth that is not better than all, because others may
+// lie behind it (docs/theory.md §3.8). better is by how much the best of them is better, and
+// spent is what exploring has cost so far.
+func valueBehind(better, spent float64) float64 {
+	if spent >= better {
+		return 0
+	}
+	return (better - spent) * (better - spent) / (2 * better)
 }

@@ -30,8 +30,8 @@ type Planner struct {
 	plans   int
 }
 
-// refresh is how many states' prizes a plan computes, those of a small task all.
-const refresh = 8
+// batch is how many states' prizes a plan computes, those of a small task all.
+const batch = 8
 
 // NewPlanner returns a planner for a belief, which learns by the planner from now on.
 func NewPlanner(b *Belief, rule Rule) *Planner {
@@ -77,14 +77,21 @@ func (p *Planner) spoil(s int) {
 // Action returns the action to take in state s, and whether it is taken to explore.
 // horizon is the number of steps left in the run, or 1/(1−γ), at least 1.
 func (p *Planner) Action(s int, horizon float64) (action int, explores bool) {
+	p.Plan(s, horizon)
+	if a := p.explore.first(s); a >= 0 {
+		p.b.spent += p.model.gap[s*p.b.actions+a]
+		return a, a != int(p.model.policy[s])
+	}
+	return int(p.model.policy[s]), false
+}
+
+// Plan plans anew for state s if the last plan is out of date. horizon is as for Action,
+// which does that by itself.
+func (p *Planner) Plan(s int, horizon float64) {
 	p.resize()
 	if p.due || p.pending > 0 || horizon < 0.9*p.planned || horizon > p.planned {
 		p.plan(s, horizon)
 	}
-	if a := p.explore.first(s); a >= 0 {
-		return a, a != int(p.model.policy[s])
-	}
-	return int(p.model.policy[s]), false
 }
 
 // Greedy returns the action of state s that is greedy for the posterior mean, by the
@@ -119,8 +126,8 @@ func (p *Planner) plan(s int, horizon float64) {
 		p.x.update(&p.model, p.planned)
 		p.drift()
 	}
-	left := refresh
-	if p.b.States() <= refresh {
+	left := batch
+	if p.b.States() <= batch {
 		p.pending = p.b.States()
 	}
 	for len(p.queue) > 0 && left > 0 {

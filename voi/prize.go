@@ -9,9 +9,10 @@ type appraiser struct {
 	rule Rule
 
 	finder       wayfinder
-	best, greedy []ways    // by state
-	outcomes     []outcome // of the ways that are best
-	own          []outcome // of the greedy ways
+	best, greedy []ways   // by state
+	outcomes     outcomes // for the ways that are best
+	own          outcomes // for the greedy ways
+	scaled       []outcome
 	scenarios    []scenario
 	population   []improvement
 	horizon      float64
@@ -78,15 +79,15 @@ func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
 	best, greedy := &a.best[s], &a.greedy[s]
 	a.finder.find(best, m, s, worth, false)
 	a.finder.find(greedy, m, s, 1, true)
-	a.outcomes = a.x.newOutcomes(a.outcomes[:0], m, s, best.f, best.c)
-	a.own = a.x.newOutcomes(a.own[:0], m, s, greedy.f, greedy.c)
+	a.x.newOutcomes(&a.outcomes, m, s, best.f, best.c)
+	a.x.newOutcomes(&a.own, m, s, greedy.f, greedy.c)
 
 	taken := int(m.policy[s])
 	second := math.Inf(-1)
 	sum, weight := 0.0, 0.0
 	for act := range actions {
 		if i := s*actions + act; act != taken {
-			base := means(a.own)
+			base := a.own.mean(m.newShare(s, age(m.b.pairs[i].n)))
 			h := a.shown(i, greedy)
 			f := m.fresh[i]*base.f + (1-m.fresh[i])*h.f
 			second = max(second, -m.gap[i]/(1-gamma*f))
@@ -95,10 +96,13 @@ func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
 	for act := range actions {
 		i := s*actions + act
 		w := best
-		c := pairCase{value: m.v[s], policy: act == taken, second: second, outcomes: a.outcomes}
+		c := pairCase{value: m.v[s], policy: act == taken, second: second}
+		possible := &a.outcomes
 		if c.policy {
-			w, c.outcomes = greedy, a.own
+			w, possible = greedy, &a.own
 		}
+		a.scaled = possible.at(a.scaled, m.newShare(s, age(m.b.pairs[i].n)))
+		c.outcomes = a.scaled
 		c.base = means(c.outcomes)
 		c.base.r = a.x.meanAgain
 		if m.b.pairs[i].n == 0 {
@@ -114,6 +118,12 @@ func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
 		return sum / weight
 	}
 	return worth
+}
+
+// mean returns the means of outcomes if a state never visited has the probability p.
+func (o *outcomes) mean(p float64) row {
+	x, y := means(o.all[:o.new]), means(o.all[o.new:])
+	return row{0, x.v + p*(y.v-x.v), x.f + p*(y.f-x.f), x.c + p*(y.c-x.c)}
 }
 
 // means returns the means of outcomes.
@@ -166,9 +176,13 @@ func (a *appraiser) prize(c *pairCase, i int, w *ways, worth float64, sum, weigh
 		}
 		a.tried(c, p, i, tries[k])
 		a.improved(c)
+		all := mean(a.population) // no rule gives more
 		if k == last {
-			most = mean(a.population)
+			most = all
 			a.tally(c, sum, weight)
+		}
+		if !c.policy && all/tries[k] <= max(best, a.m.trial[i]) {
+			continue
 		}
 		best = max(best, a.rule.gain(a.population)/tries[k])
 	}

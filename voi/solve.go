@@ -12,8 +12,9 @@ type meanModel struct {
 	fresh   []float64 // by pair: probability that the next successor is drawn from the base
 	freshR  []float64 // by pair: likewise of the next reward
 	reward  []float64 // by pair
-	global  []float64 // by state: probability under the part of the base that is not near
-	near    float64   // share of the other part
+	global  []float64 // by state: probability under the part of the base that lies anywhere
+	share   shares    // of states never visited in the base
+	near    float64   // share of states that are near, among those visited
 	back    float64   // share of states that are known to lead here, among those that are not near
 	v       []float64
 	q       []float64
@@ -53,30 +54,37 @@ func (m *meanModel) update(gamma float64) {
 		m.reward[i] = p.mean + m.freshR[i]*(surprise-p.mean)
 	}
 	m.near, m.back = b.nearShare(), b.backShare()
-	known, all := 1-b.newShare(), 0.0
+	b.discovered.estimate(&m.share)
+	all := 0.0
 	for _, n := range b.entries {
 		all += n
 	}
 	for s, n := range b.entries {
 		if all > 0 {
-			m.global[s] = (1-known)/float64(states) + known*n/all
+			m.global[s] = n / all
 		} else {
 			m.global[s] = 1 / float64(states)
 		}
 	}
 }
 
-// globalMean returns the mean of x under the global base.
-func (m *meanModel) globalMean(x []float64) float64 {
-	sum := 0.0
+// averages are means over states: by the part of the base that lies anywhere, and over all
+// alike.
+type averages struct{ global, all float64 }
+
+// average returns the averages of x.
+func (m *meanModel) average(x []float64) (y averages) {
 	for s, w := range m.global {
-		sum += w * x[s]
+		y.global += w * x[s]
+		y.all += x[s]
 	}
-	return sum
+	y.all /= float64(len(x))
+	return y
 }
 
-// base returns the mean of x under the base of state s, given its global mean.
-func (m *meanModel) base(s int, x []float64, global float64) float64 {
+// visited returns the mean of x after a new successor of state s that was visited before, given the
+// averages of x.
+func (m *meanModel) visited(s int, x []float64, at averages) float64 {
 	sum := 0.0
 	for _, y := range m.b.near[s] {
 		sum += x[y]
@@ -90,10 +98,25 @@ func (m *meanModel) base(s int, x []float64, global float64) float64 {
 		}
 		far *= 1 - m.back
 	}
-	return sum + far*global
+	return sum + far*at.global
 }
 
-// far is the share of states that are neither near nor lead here.
+// base returns the mean of x after a new successor of state s, whose pair has some age.
+func (m *meanModel) base(s, age int, x []float64, at averages) float64 {
+	return at.mix(m.visited(s, x, at), m.newShare(s, age))
+}
+
+// mix returns the mean if a state never visited has the probability p, and what was visited has the
+// mean x.
+func (at averages) mix(x, p float64) float64 { return x + p*(at.all-x) }
+
+// newShare is the probability that a new successor of a pair of state s of some age is a state
+// never visited.
+func (m *meanModel) newShare(s, age int) float64 {
+	return m.share[age][min(len(m.b.near[s]), degrees-1)]
+}
+
+// far is the share of states that are neither near nor lead here, among those visited.
 func (m *meanModel) far(s int) float64 {
 	if len(m.b.back[s]) > 0 {
 		return (1 - m.near) * (1 - m.back)
@@ -129,10 +152,10 @@ func (m *meanModel) solve() {
 	tol := 1e-9 / (1 - m.gamma)
 	for range 50 {
 		m.evaluate()
-		global := m.globalMean(m.v)
+		at := m.average(m.v)
 		changed := false
 		for s := range states {
-			base := m.base(s, m.v, global)
+			base := m.base(s, 0, m.v, at)
 			best := int(m.policy[s])
 			for a := range actions {
 				i := s*actions + a
@@ -151,15 +174,15 @@ func (m *meanModel) solve() {
 			break
 		}
 	}
-	global := m.globalMean(m.v)
+	at := m.average(m.v)
 	for s := range states {
-		base := m.base(s, m.v, global)
+		visited := m.visited(s, m.v, at)
 		top := m.q[s*actions+int(m.policy[s])]
 		for i := s * actions; i < (s+1)*actions; i++ {
 			m.gap[i] = max(0, top-m.q[i])
 			m.trial[i] = m.gap[i]
 			if p := &m.b.pairs[i]; p.n > 0 {
-				m.trial[i] += m.gamma * (m.planned[i] - m.fresh[i]) * (base - m.shown(p, m.v))
+				m.trial[i] -= m.gamma * m.fresh[i] * (at.mix(visited, m.newShare(s, age(p.n))) - m.shown(p, m.v))
 			}
 		}
 	}
@@ -182,12 +205,12 @@ func (m *meanModel) evaluate() {
 
 // apply writes x − γ P x into y, where P is the matrix of the policy.
 func (m *meanModel) apply(y, x []float64) {
-	global := m.globalMean(x)
+	at := m.average(x)
 	for s := range y {
 		i := s*m.b.actions + int(m.policy[s])
 		base := 0.0
 		if m.planned[i] > 0 {
-			base = m.base(s, x, global)
+			base = m.base(s, 0, x, at)
 		}
 		y[s] = x[s] - m.gamma*m.expect(i, x, base)
 	}
@@ -204,9 +227,16 @@ func (m *meanModel) eliminate() {
 		i := s*m.b.actions + int(m.policy[s])
 		p := &m.b.pairs[i]
 		row := a[s*n : (s+1)*n]
-		w := m.gamma * m.planned[i]
+		w := m.gamma * m.planned[i] * m.newShare(s, 0) / float64(n)
 		for y := range row {
-			row[y] = -w * m.far(s) * m.global[y]
+			row[y] = -w
+		}
+		w = m.gamma * m.planned[i] * (1 - m.newShare(s, 0))
+		if w > 0 {
+			far := w * m.far(s)
+			for y := range row {
+				row[y] -= far * m.global[y]
+			}
 		}
 		for _, y := range m.b.back[s] {
 			row[y] -= w * (1 - m.near) * m.back / float64(len(m.b.back[s]))

@@ -158,13 +158,16 @@ func TestScenariosAreAMartingale(t *testing.T) {
 		var best ways
 		a.finder.find(&best, m, s, 3, false)
 		c := pairCase{value: m.v[s]}
-		c.outcomes = p.x.newOutcomes(nil, m, s, best.f, best.c)
+		of := age(p.b.pairs[i].n)
+		var o outcomes
+		p.x.newOutcomes(&o, m, s, best.f, best.c)
+		c.outcomes = o.at(nil, m.newShare(s, of))
 		total := 0.0
 		for _, o := range c.outcomes {
 			total += o.p
 		}
 		c.base = means(c.outcomes)
-		if base := m.base(s, m.v, m.globalMean(m.v)); math.Abs(total-1) > 1e-9 || math.Abs(c.base.v-base) > 1e-6*math.Abs(base) {
+		if base := m.base(s, of, m.v, m.average(m.v)); math.Abs(total-1) > 1e-9 || math.Abs(c.base.v-base) > 1e-6*math.Abs(base) {
 			t.Fatalf("new successors of state %d: probability %v, mean value %v, want %v", s, total, c.base.v, base)
 		}
 		c.base.r = p.x.meanAgain
@@ -269,6 +272,59 @@ func TestAffineRewards(t *testing.T) {
 			if a != want[k] {
 				t.Fatalf("rewards times %v plus %v: action %d at step %d, not %d", x[0], x[1], a, k, want[k])
 			}
+		}
+	}
+}
+
+// The share of states never visited among new successors is learned by the age of the pair and the degree of
+// its state. An age of which nothing is known has the share of the age before, a degree that of its age.
+func TestDiscoveries(t *testing.T) {
+	var d discoveries
+	var p shares
+	d.estimate(&p)
+	if p[0][1] != 0.5 || p[ages-1][degrees-1] != 0.5 {
+		t.Errorf("nothing is known: %v", p)
+	}
+	for k := range 10 {
+		d.observe(0, 1, k < 6)  // first tries
+		d.observe(5, 2, k == 0) // of pairs tried four to seven times
+	}
+	d.estimate(&p)
+	first := (6 + 0.5) / 11
+	later := (1 + first) / 11
+	for _, tt := range []struct {
+		age, degree int
+		want        float64
+	}{
+		{0, 1, (6 + first) / 11}, {0, 2, first}, {1, 1, first}, {2, 2, first},
+		{3, 2, (1 + later) / 11}, {3, 1, later}, {4, 2, later},
+	} {
+		if got := p[tt.age][tt.degree]; math.Abs(got-tt.want) > 1e-12 {
+			t.Errorf("age %d, degree %d: %v, want %v", tt.age, tt.degree, got, tt.want)
+		}
+	}
+	if age(0) != 0 || age(1) != 1 || age(3) != 2 || age(4) != 3 || age(1e9) != ages-1 {
+		t.Error("ages")
+	}
+}
+
+// What lies behind a new state: the closed form is what stopping optimally at a price by state is
+// worth, by recursion. Of m states found there are more with probability m/(m+1), and the next is
+// better than all with probability 1/(m+1).
+func TestBehind(t *testing.T) {
+	const m, better = 2000, 50.0
+	for _, spent := range []float64{0, 5, 20, 49, 60} {
+		price, want := spent/m, 0.0
+		last := 100 * m
+		if price > 0 {
+			last = int(better / price)
+		}
+		for j := last; j >= m; j-- {
+			left, best := float64(j)/float64(j+1), 1/float64(j+1)
+			want = max(0, left*(best*better+(1-best)*want)-price)
+		}
+		if got := valueBehind(better, spent); math.Abs(got-want) > 0.02*better {
+			t.Errorf("%v spent: %v, by recursion %v", spent, got, want)
 		}
 	}
 }

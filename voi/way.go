@@ -76,17 +76,10 @@ func (w *ways) improve(m *meanModel, s int, prize float64, greedy bool) (f, c fl
 	}
 	best := 0.0
 	for i := from; i < until; i++ {
-		p := &m.b.pairs[i]
-		if p.n == 0 || m.gap[i] >= prize {
+		if m.gap[i] >= prize {
 			continue
 		}
-		vf, vc := 0.0, 0.0
-		for k, y := range p.next {
-			vf += p.count[k] * w.f[y]
-			vc += p.count[k] * w.c[y]
-		}
-		vf *= m.gamma / p.n
-		vc = m.gamma*vc/p.n + m.gap[i]
+		vf, vc := w.after(m, i)
 		if greedy {
 			vc = 0
 		}
@@ -95,6 +88,19 @@ func (w *ways) improve(m *meanModel, s int, prize float64, greedy bool) (f, c fl
 		}
 	}
 	return f, c
+}
+
+// after returns f and c of a state in which pair i is taken, 0 if it was never tried.
+func (w *ways) after(m *meanModel, i int) (f, c float64) {
+	p := &m.b.pairs[i]
+	if p.n == 0 {
+		return 0, 0
+	}
+	for k, y := range p.next {
+		f += p.count[k] * w.f[y]
+		c += p.count[k] * w.c[y]
+	}
+	return f * m.gamma / p.n, m.gamma*c/p.n + m.gap[i]
 }
 
 // push queues all states except one.

@@ -31,7 +31,7 @@ const defaultGamma = 0.99
 // next episode follows; a truncated step teaches like any other. Rewards outside their
 // bounds are taken as they are.
 func Plugin() vector.Plugin {
-	p := finite.Plugin("rlrun/threshold-model@1",
+	p := finite.OptionPlugin("rlrun/threshold-model@1",
 		"Explores by the threshold of Dimitrakakis (2006), pair by pair: where what trying may gain over the rest of the run exceeds what the detour costs. Ours; nothing to tune.",
 		params{Rule: "sup"},
 		func(p params, t finite.Task) (func() finite.Learner, error) {
@@ -88,10 +88,13 @@ type agent struct {
 	belief        *voi.Belief
 	planner       *voi.Planner
 	number        []int32 // by observation: the planner's number of the state plus 1, 0 if never visited
+	observed      []int   // by the planner's number: the observation
 	taken         int     // steps of this run
 	state, action int     // of the last step
 	reward        float64 // of the last step of an episode that terminated
 	ended         bool    // so did the last one; where its last step leads is not known before the next one begins
+
+	decision decision
 }
 
 // Start implements finite.Learner. The agent draws nothing: the seed does not count.
@@ -99,25 +102,33 @@ func (x *agent) Start(uint64) {
 	x.belief = voi.NewBelief(x.actions, x.low, x.high)
 	x.planner = voi.NewPlanner(x.belief, x.rule)
 	clear(x.number)
+	x.observed = x.observed[:0]
 	x.taken, x.ended = 0, false
+	x.decision.reset()
 }
 
 // Begin implements finite.Learner.
-func (x *agent) Begin(o int) int {
+func (x *agent) Begin(o int) int { return x.choose(x.arrive(o)) }
+
+// Step implements finite.Learner.
+func (x *agent) Step(r float64, o int) int { return x.choose(x.learn(r, o)) }
+
+// arrive returns the state in which an episode begins, where that before has led if it terminated.
+func (x *agent) arrive(o int) int {
 	s := x.visit(o)
 	if x.ended {
 		x.planner.Learn(x.state, x.action, x.reward, s)
 		x.ended = false
 	}
-	return x.choose(s)
+	return s
 }
 
-// Step implements finite.Learner.
-func (x *agent) Step(r float64, o int) int {
+// learn learns from a step, and returns the state that it led to.
+func (x *agent) learn(r float64, o int) int {
 	s := x.visit(o)
 	x.taken++
 	x.planner.Learn(x.state, x.action, r, s)
-	return x.choose(s)
+	return s
 }
 
 // End implements finite.Learner.
@@ -155,19 +166,34 @@ func (x *agent) Act(o int) int {
 func (x *agent) visit(o int) int {
 	if x.number[o] == 0 {
 		x.number[o] = int32(x.planner.AddState()) + 1
+		x.observed = append(x.observed, o)
 	}
 	return int(x.number[o]) - 1
 }
 
+// choose selects an action in state s.
 func (x *agent) choose(s int) int {
-	horizon := x.horizon
-	if x.steps > 0 {
-		horizon = float64(max(1, x.steps-x.taken))
-	}
 	x.state = s
-	x.action, _ = x.planner.Action(s, horizon)
+	switch x.decision.follows {
+	case greedily:
+		x.planner.Plan(s, x.left())
+		x.action = x.planner.Greedy(s)
+	case aPair:
+		x.planner.Plan(s, x.left())
+		x.action = x.planner.Toward(s, x.decision.pair)
+	default:
+		x.action, _ = x.planner.Action(s, x.left())
+	}
 	return x.action
 }
 
 // GreedyAction implements lanes.Greedy.
 func (x *agent) GreedyAction(o int) int { return x.Act(o) }
+
+// left returns for how many steps what is learned counts.
+func (x *agent) left() float64 {
+	if x.steps > 0 {
+		return float64(max(1, x.steps-x.taken))
+	}
+	return x.horizon
+}

@@ -123,7 +123,7 @@ func (l *optionLanes[O]) describe(i int, s vector.Signal, in *vector.Feedback, p
 	if err := learner.DescribeDecision(p); err != nil {
 		return &vector.LaneError{Lane: i, Err: err}
 	}
-	x.acting, x.options = false, len(p.Arms)
+	x.acting, x.options = false, p.NumOptions()
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"pgregory.net/rapid"
 
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
@@ -23,16 +24,27 @@ func TestCodecIsProtobuf(t *testing.T) {
 				e = &pb.Error{Code: pb.Code_CODE_NEEDS_RESET, Message: "m"}
 			}
 			b := func() []byte { return column.Draw(t, name) }
+			var m proto.Message
 			switch rapid.IntRange(0, 3).Draw(t, "type") {
 			case 0:
-				return &pb.EnvironmentRequest{Step: number.Draw(t, name), Instance: number.Draw(t, name), Signals: b(), Seeds: b(), Actions: b()}
+				m = &pb.EnvironmentRequest{Step: number.Draw(t, name), Instance: number.Draw(t, name)}
 			case 1:
-				return &pb.EnvironmentReply{Step: number.Draw(t, name), Observations: b(), Rewards: b(), Terminated: b(), Truncated: b(), Error: e}
+				m = &pb.EnvironmentReply{Step: number.Draw(t, name), Error: e}
 			case 2:
-				return &pb.AgentRequest{Step: number.Draw(t, name), Instance: number.Draw(t, name), Signals: b(), Seeds: b(), Observations: b(), Rewards: b(), Terminated: b(), Truncated: b()}
+				m = &pb.AgentRequest{Step: number.Draw(t, name), Instance: number.Draw(t, name)}
 			default:
-				return &pb.AgentReply{Step: number.Draw(t, name), Actions: b(), Error: e}
+				m = &pb.AgentReply{Step: number.Draw(t, name), Error: e}
 			}
+			r := m.ProtoReflect()
+			fields := r.Descriptor().Fields()
+			for i := range fields.Len() { // every column there is
+				if f := fields.Get(i); f.Kind() == protoreflect.BytesKind {
+					if column := b(); len(column) > 0 {
+						r.Set(f, protoreflect.ValueOfBytes(column))
+					}
+				}
+			}
+			return m
 		}
 		sent := draw("sent")
 		got := sent.ProtoReflect().New().Interface()

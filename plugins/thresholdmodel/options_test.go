@@ -1,0 +1,57 @@
+package thresholdmodel
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/explore"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+)
+
+// Under the rule gain of the host it finds the far end of RiverSwim, too, and the log has the pairs
+// with what they cost. In five runs of 4,000 steps the second half earns 0.4286 a step at best. Under
+// the rule never it stays at the near end, which pays 0.005.
+func TestHostDecides(t *testing.T) {
+	play := func(rule options.Rule) (reward float64, decisions []result.Decision) {
+		host := &explore.Config{Decider: options.DeciderConfig{Rule: rule, Horizon: bandit.Finite(4000)}, Kinds: []options.Kind{options.Pairs}, Log: 10_000}
+		for _, o := range plugins().PlayHosted(t, "riverswim", `{"limit":0}`, "threshold-model", `{"gamma":0.9999}`, host, 0, 5, 4000, []int{2000, 4000}, result.Reward) {
+			reward += o.Curves[result.Reward][1] / 5
+			decisions = append(decisions, o.Decisions...)
+		}
+		return reward, decisions
+	}
+	reward, decisions := play(options.RuleGain)
+	if reward < 0.37 || reward > 0.48 {
+		t.Errorf("%.4f a step", reward)
+	}
+	explored := 0
+	for _, d := range decisions {
+		if d.Explore != strings.HasPrefix(d.Option, "pair ") || d.Explore && !(d.Advantage > 0 && d.Delta >= d.Advantage) {
+			t.Fatalf("%+v", d)
+		}
+		if d.Explore {
+			explored++
+		}
+	}
+	if explored < 100 || explored > len(decisions)*3/4 {
+		t.Errorf("explored in %d of %d decisions", explored, len(decisions))
+	}
+	if reward, _ := play(options.RuleNever); reward > 0.02 {
+		t.Errorf("never exploring earns %.4f", reward)
+	}
+}
+
+// It offers single pairs and nothing else.
+func TestOffersPairsOnly(t *testing.T) {
+	x := agenttest.Lane[*agent](t, Plugin(), ``, agenttest.Finite)
+	for _, kinds := range [][]options.Kind{{}, {options.Greedy}, {options.Pairs, options.Members}, {options.Constants}} {
+		if err := x.Offer(kinds); !errors.Is(err, framework.ErrUnsupported) {
+			t.Errorf("%v: %v", kinds, err)
+		}
+	}
+}
