@@ -13,12 +13,14 @@ type Pair struct {
 }
 
 // Pairs appends, of every state that can be reached from s, the pair of the largest prize
-// if trying it may gain anything. horizon is as for Action. Prizes and ways are those of
-// the last plan in which they were computed. After Pairs, Toward and Greedy act on the
-// same plan.
+// if trying it may gain anything. What greedy play tries anyway is not among them, and
+// pairs whose rate is not above that of the best of these come later and are left out.
+// horizon is as for Action. Prizes and ways are those of the last plan in which they
+// were computed. After Pairs, Toward and Greedy act on the same plan.
 func (p *Planner) Pairs(dst []Pair, s int, horizon float64) []Pair {
 	p.Plan(s, horizon)
 	m := &p.model
+	from, passing := len(dst), 0.0
 	for y := range m.v {
 		if y >= len(p.a.best) || len(p.a.best[y].f) <= s {
 			continue
@@ -32,16 +34,32 @@ func (p *Planner) Pairs(dst []Pair, s int, horizon float64) []Pair {
 		}
 		i := y*p.b.actions + a
 		f, c := p.a.best[y].f[s], p.a.best[y].c[s]
+		greedy := a == int(m.policy[y])
 		cost := 0.0
-		if a != int(m.policy[y]) {
+		if !greedy {
 			cost = max(0, m.trial[i])
 		}
-		if gain := prizes[a] + cost; gain > 0 && f > 0 {
-			dst = append(dst, Pair{y, a, f * gain * p.b.scale, (c + f*cost) * p.b.scale, 1 + (1-f)/(1-m.gamma)})
+		gain := prizes[a] + cost
+		if !(gain > 0 && f > 0) {
+			continue
+		}
+		x := Pair{y, a, f * gain * p.b.scale, (c + f*cost) * p.b.scale, 1 + (1-f)/(1-m.gamma)}
+		if greedy && c == 0 {
+			passing = max(passing, x.rate())
+		} else {
+			dst = append(dst, x)
 		}
 	}
-	return dst
+	kept := dst[:from]
+	for _, x := range dst[from:] {
+		if x.rate() > passing {
+			kept = append(kept, x)
+		}
+	}
+	return kept
 }
+
+func (x Pair) rate() float64 { return (x.Gain - x.Cost) / x.Steps }
 
 // Value returns what the greedy policy is believed to earn by step from state s on, by the last plan.
 func (p *Planner) Value(s int) float64 {

@@ -69,6 +69,15 @@ func familiesBoard(s *study) error {
 	return b.show(s)
 }
 
+// familiesAlone is familiesBoard for an experiment without a second part.
+func familiesAlone(s *study) error {
+	b, err := s.familyBoard()
+	if err != nil {
+		return err
+	}
+	return b.show(s)
+}
+
 // show prints the tables of a board and draws its figure.
 func (b *board) show(s *study) error {
 	order := b.order(b.steps)

@@ -25,29 +25,31 @@ import (
 
 // studies make tables and figures from the results of each experiment.
 var studies = map[string]func(*study) error{
-	"riverswim":            riverSwim,
-	"deepsea":              deepSea,
-	"deepsea-models":       deepSea,
-	"dearden":              dearden,
-	"dearden-maze":         dearden,
-	"dearden-maze-models":  dearden,
-	"window":               window,
-	"window-long":          window,
-	"window-tables":        window,
-	"horizon":              horizon,
-	"horizon-mixing":       horizonMixing,
-	"families":             familiesBoard,
-	"families-short":       familiesBoard,
-	"families-long":        familiesBoard,
-	"families-development": familiesSettings,
-	"leaderboard":          leaderboard,
-	"leaderboard-bounds":   leaderboard,
-	"leaderboard-new":      leaderboard,
-	"leaderboard-cliff":    leaderboardCliff,
-	"leaderboard-close":    leaderboardScores,
-	"leaderboard-models":   leaderboardScores,
-	"leaderboard-taxi":     leaderboard,
-	"leaderboard-tuned":    leaderboardTuned,
+	"riverswim":             riverSwim,
+	"deepsea":               deepSea,
+	"deepsea-models":        deepSea,
+	"dearden":               dearden,
+	"dearden-maze":          dearden,
+	"dearden-maze-models":   dearden,
+	"window":                window,
+	"window-long":           window,
+	"window-tables":         window,
+	"horizon":               horizon,
+	"horizon-mixing":        horizonMixing,
+	"families":              familiesBoard,
+	"families-short":        familiesBoard,
+	"families-long":         familiesBoard,
+	"families-development":  familiesSettings,
+	"families-second":       familiesAlone,
+	"families-second-short": familiesAlone,
+	"leaderboard":           leaderboard,
+	"leaderboard-bounds":    leaderboard,
+	"leaderboard-new":       leaderboard,
+	"leaderboard-cliff":     leaderboardCliff,
+	"leaderboard-close":     leaderboardScores,
+	"leaderboard-models":    leaderboardScores,
+	"leaderboard-taxi":      leaderboard,
+	"leaderboard-tuned":     leaderboardTuned,
 }
 
 func main() {
@@ -81,8 +83,8 @@ func run(name string) error {
 // results.
 func execute(name string) (*study, error) {
 	args := []string{"run", "./cmd/rlrun", "run", "configs/" + name + ".yaml", "--resume"}
-	if base, short := strings.CutPrefix(name, "families-short"); short { // the same tasks and agents
-		args[3] = "configs/families" + base + ".yaml"
+	if base := strings.Replace(name, "-short", "", 1); base != name { // the same tasks and agents
+		args[3] = "configs/" + base + ".yaml"
 		args = append(args, "--steps", "1000", "--out", filepath.Join("results", name))
 	}
 	cmd := exec.Command("go", args...)

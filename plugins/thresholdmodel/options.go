@@ -33,8 +33,8 @@ func (d *decision) reset() { d.facing, d.follows, d.pairs = 0, itself, d.pairs[:
 
 var greedyArm = []options.Arm{{Name: "greedy"}}
 
-// Offer implements lanes.OptionLearner.
-func (x *agent) Offer(kinds []options.Kind) error {
+// SetOptionKinds implements lanes.OptionLearner.
+func (x *agent) SetOptionKinds(kinds []options.Kind) error {
 	if err := options.CheckKinds(kinds); err != nil {
 		return lanes.Unsupported("%v", err)
 	}
@@ -49,14 +49,14 @@ func (x *agent) Offer(kinds []options.Kind) error {
 	return nil
 }
 
-// Look implements lanes.OptionLearner.
-func (x *agent) Look(o int) { x.decision.facing = x.arrive(o) }
+// SetObservation implements lanes.OptionLearner.
+func (x *agent) SetObservation(o int) { x.decision.facing = x.arrive(o) }
 
-// Take implements lanes.OptionLearner.
-func (x *agent) Take(r float64, o int) { x.decision.facing = x.learn(r, o) }
+// Learn implements lanes.OptionLearner.
+func (x *agent) Learn(r float64, o int) { x.decision.facing = x.learn(r, o) }
 
-// Face implements lanes.OptionLearner.
-func (x *agent) Face(p *options.Problem) error {
+// DescribeDecision implements lanes.OptionLearner.
+func (x *agent) DescribeDecision(p *options.Problem) error {
 	d := &x.decision
 	d.pairs = x.planner.Pairs(d.pairs[:0], d.facing, x.left())
 	d.offers = d.offers[:0]
@@ -69,8 +69,8 @@ func (x *agent) Face(p *options.Problem) error {
 	return nil
 }
 
-// Follow implements lanes.OptionLearner.
-func (x *agent) Follow(option int) int {
+// Choose implements lanes.OptionLearner.
+func (x *agent) Choose(option int) int {
 	d := &x.decision
 	d.follows = greedily
 	if option > 0 {
@@ -79,8 +79,8 @@ func (x *agent) Follow(option int) int {
 	return x.choose(d.facing)
 }
 
-// Policy implements lanes.OptionLearner.
-func (x *agent) Policy(dst []int) ([]int, error) {
+// GreedyPolicy implements lanes.OptionLearner.
+func (x *agent) GreedyPolicy(dst []int) ([]int, error) {
 	for o := range x.number {
 		dst = append(dst, x.Act(o))
 	}
