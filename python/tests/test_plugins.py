@@ -226,6 +226,32 @@ def test_records_do_not_depend_on_workers_and_processes(run, tmp_path: Path) -> 
     assert ",true," in decisions[0]  # something was explored
 
 
+def test_the_host_decides_on_pairs(run, tmp_path: Path) -> None:
+    """The rule gain goes up the river for pairs that an agent in Python offers, and says which.
+
+    Drifting pays 0.005 a step, the far end 0.43: a run that found it within 1,000 steps has 0.1 or more.
+    """
+    (tmp_path / "pairs.yaml").write_text(f"""
+name: pairs
+seed: 1
+runs: 2
+steps: 1000
+environments: [{{name: river, plugin: riverswim, params: {{limit: 0}}}}]
+agents:
+  - {{name: pairs, plugin: {sys.executable}, args: [{EXAMPLES}/pairs.py], exploration: {{rule: gain}}}}
+record: {{metrics: [reward], decisions: 1000}}
+""")
+    run("run", "pairs.yaml", "--out", "out", "--quiet")
+    with (tmp_path / "out" / "summary.csv").open() as f:
+        reward = next(float(row["mean"]) for row in csv.DictReader(f) if row["metric"] == "reward")
+    assert reward > 0.1
+    with (tmp_path / "out" / "decisions.csv").open() as f:
+        decisions = list(csv.DictReader(f))
+    explored = [d for d in decisions if d["option"].startswith("pair ")]
+    assert 10 < len(explored) < len(decisions)
+    assert all(d["explore"] == "true" and float(d["advantage"]) > 0 for d in explored)
+
+
 EXPLORATION = """
 name: exploration
 seed: 1
