@@ -78,6 +78,33 @@ func familiesAlone(s *study) error {
 	return b.show(s)
 }
 
+// familiesAgainstFirst prints the scores, and how the first agent compares with each
+// other one in every family.
+func familiesAgainstFirst(s *study) error {
+	b, err := s.familyBoard()
+	if err != nil {
+		return err
+	}
+	b.print(s, b.order(b.steps))
+	fmt.Fprintf(s.w, "%s less each other agent, points of the score per step: the mean difference over the tasks of a kind, paired by task, ± half of its 95 %% interval (t).\n\n", b.agents[0])
+	head := append([]string{"kind"}, b.agents[1:]...)
+	var rows [][]string
+	for k, kind := range b.kinds {
+		row := []string{string(kind)}
+		for a := 1; a < len(b.agents); a++ {
+			d := minus(b.steps[0], b.steps[a])
+			row = append(row, percent(stratified(d[k:k+1])))
+		}
+		rows = append(rows, row)
+	}
+	row := []string{"**mean**"}
+	for a := 1; a < len(b.agents); a++ {
+		row = append(row, percent(stratified(minus(b.steps[0], b.steps[a]))))
+	}
+	s.table(head, append(rows, row))
+	return nil
+}
+
 // show prints the tables of a board and draws its figure.
 func (b *board) show(s *study) error {
 	order := b.order(b.steps)

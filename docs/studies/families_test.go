@@ -77,6 +77,8 @@ func TestFamilyConfigs(t *testing.T) {
 		return &study{Summary: &result.Summary{Meta: meta}, name: name}
 	}
 	of("families-development", families.Development)
+	of("families-bootstrap", families.Development)
+	of("families-second", families.Test)
 	for _, name := range []string{"families", "families-long"} {
 		if err := sameTasks(of(name, families.Test), of(name+"-ours", families.Test)); err != nil {
 			t.Error(err)

@@ -40,6 +40,7 @@ var studies = map[string]func(*study) error{
 	"families-short":        familiesBoard,
 	"families-long":         familiesBoard,
 	"families-development":  familiesSettings,
+	"families-bootstrap":    familiesAgainstFirst,
 	"families-second":       familiesAlone,
 	"families-second-short": familiesAlone,
 	"leaderboard":           leaderboard,
