@@ -9,8 +9,8 @@ const ages = 16
 // degrees is how many numbers of states that a state is known to lead to are told apart.
 const degrees = 12
 
-// discoveries estimates how likely it is that a new successor is a state never visited: by the
-// age of its pair, and by how many states its own state is known to lead to (its degree).
+// discoveries estimates how likely it is that a new successor is a state never visited. That depends on
+// the age of the pair and on the degree of its state, which is the number of states that it is known to lead to.
 // At first most new successors are; once all states have been found none is, and pairs
 // have been tried often and states lead to many by then.
 type discoveries struct{ found, all [ages][degrees + 1]float64 } // the last of a row is its sum

@@ -242,8 +242,8 @@ func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64
 	o.all = dst
 }
 
-// better is by how much a state that is better than all those visited is believed to be better. Either it
-// keeps the agent, as often as pairs do, or it pays once in a tour of all states. vmax and vmean are
+// better returns Δ: how much better a state is believed to be that is better than all those visited.
+// With the share of pairs that stay it keeps the agent. Otherwise it pays once in a tour of all states. vmax and vmean are
 // the largest and the mean value of states, and top is the largest that there can be.
 func better(b *Belief, vmax, vmean, top, horizon float64) float64 {
 	stay := b.stayShare()

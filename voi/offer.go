@@ -13,8 +13,8 @@ type Pair struct {
 }
 
 // Pairs appends, of every state that can be reached from s, the pair of the largest prize
-// if trying it may gain anything. What greedy play tries anyway is not among them, and
-// pairs whose rate is not above that of the best of these come later and are left out.
+// if trying it may gain anything. Pairs that greedy play tries anyway are left out. So are
+// pairs whose rate, the advantage by step, is not above that of the best of these.
 // horizon is as for Action. Prizes and ways are those of the last plan in which they
 // were computed. After Pairs, Toward and Greedy act on the same plan.
 func (p *Planner) Pairs(dst []Pair, s int, horizon float64) []Pair {
@@ -67,7 +67,7 @@ func (p *Planner) Value(s int) float64 {
 }
 
 // Toward returns the action to take in state s to try a pair, by the way of the last plan.
-// Where the way is given up, that is the greedy action.
+// It is the greedy action if the way is given up in s.
 func (p *Planner) Toward(s int, x Pair) int {
 	if s == x.State {
 		return x.Action

@@ -277,7 +277,7 @@ func TestAffineRewards(t *testing.T) {
 }
 
 // The share of states never visited among new successors is learned by the age of the pair and the degree of
-// its state. An age of which nothing is known has the share of the age before, a degree that of its age.
+// its state. Without observations an age has the share of the age before, and a degree the share of its age.
 func TestDiscoveries(t *testing.T) {
 	var d discoveries
 	var p shares

@@ -13,8 +13,7 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
 
-// Under the rule gain of the host it finds the far end of RiverSwim, too, and the log has the pairs
-// with what they cost. In five runs of 4,000 steps the second half earns 0.4286 a step at best. Under
+// The rule gain of the host finds the far end of RiverSwim. The log has the pairs with what they cost. In five runs of 4,000 steps the second half earns 0.4286 a step at best. Under
 // the rule never some runs stay at the near end, which pays 0.005.
 func TestHostDecides(t *testing.T) {
 	play := func(rule options.Rule) (reward float64, decisions []result.Decision) {
