@@ -26,7 +26,7 @@ import (
 var update = flag.Bool("update", false, "write what commands print into the golden files of testdata/script")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"rlrun": main, "faulty": serveFaulty, "silent": serveSilent})
+	testscript.Main(m, map[string]func(){"rlrun": main, "faulty": serveFaulty, "silent": serveSilent, "stuck": serveStuck})
 }
 
 // The scripts in testdata/script are sessions of a user. Commands of their own:

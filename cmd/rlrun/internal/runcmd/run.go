@@ -145,11 +145,12 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet)
 	// Runs leave little garbage in little memory: collecting it at the default
 	// pace costs a tenth of two cores' time.
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	collect := debug.SetGCPercent(400)
 	err = x.Execute(ctx, experiment.Local{
 		Command: append([]string{"rlrun"}, app.Args...), Started: started,
 		Existing: o.existing(), Mixed: o.mixed, Event: p.event,
 	})
+	debug.SetGCPercent(collect) // tables of many runs take much memory
 	p.stop()
 	a := answer{x: x, reused: &p.reused, took: time.Since(p.started), quiet: o.quiet, json: o.json}
 	if err != nil {
