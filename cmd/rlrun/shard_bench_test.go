@@ -131,3 +131,19 @@ func BenchmarkThousandShards(b *testing.B) {
 		b.ReportMetric(float64(peak(report.ProcessState))/(1<<20), "merge-MiB")
 	}
 }
+
+// A million runs of 20 steps: made, recorded, read and reported.
+func BenchmarkMillionRuns(b *testing.B) {
+	rlrun := program(b, 20)
+	for i := 0; b.Loop(); i++ {
+		cmd := rlrun("--out", fmt.Sprint("out", i), "--runs", "1000000", "--workers", "0", "--set", "record.points=10",
+			"--set", "environments.0.params.arms=4", "--set", "agents.0.params.policy.kind=ucb1", "--set", "outputs=[csv, plots, report]")
+		if said, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, said)
+		}
+		b.ReportMetric(float64(peak(cmd.ProcessState))/(1<<30), "GiB")
+		if err := os.RemoveAll(filepath.Join(cmd.Dir, fmt.Sprint("out", i))); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -150,7 +150,7 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 		Command: append([]string{"rlrun"}, app.Args...), Started: started,
 		Existing: o.existing(), Mixed: o.mixed, Event: p.event,
 	})
-	debug.SetGCPercent(collect) // tables of many runs take much memory
+	debug.SetGCPercent(collect)
 	p.stop()
 	a := answer{x: x, reused: &p.reused, took: time.Since(p.started), quiet: o.quiet, json: o.json}
 	if err != nil {
@@ -279,6 +279,8 @@ func write(cmd *cobra.Command, x *experiment.Experiment, quiet bool) (r *experim
 		runs := len(x.Plan.Cells()) * x.Plan.Config.Runs
 		announced = announce(w, after, fmt.Sprintf("making tables, plots and the report of %d runs", runs))
 	}
+	// A million runs are kept in half a gigabyte; garbage is not to be as much again.
+	defer debug.SetGCPercent(debug.SetGCPercent(40))
 	err = cli.Abandon(cmd.Context(), func() (err error) {
 		r, err = x.Write(x.Plan.Outputs...)
 		return err

@@ -1,0 +1,74 @@
+//go:build amd64
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/cpu"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// A build for newer processors (GOAMD64=v3), in which the compiler may use other
+// instructions, records the same bytes. The experiment takes an agent or environment of
+// every kind that computes much.
+func TestInstructionSets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles rlrun for two instruction sets; make ci does it")
+	}
+	if !cpu.X86.HasAVX2 || !cpu.X86.HasBMI2 || !cpu.X86.HasFMA {
+		t.Skip("this processor has no GOAMD64=v3")
+	}
+	gotool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("no go to build with")
+	}
+	const config = `{runs: 1, steps: 100, workers: 1,
+  environments: [{plugin: gaussian-bandit}, {plugin: bernoulli-bandit}, {plugin: riverswim}, {plugin: fourrooms}, {plugin: mountaincar}, {plugin: acrobot}, {plugin: cartpole}],
+  agents: [
+    {plugin: bandit, params: {policy: {kind: thompson}}}, {plugin: bandit, name: b2, params: {policy: {kind: ucb1}}},
+    {plugin: q-learning}, {plugin: psrl}, {plugin: ucrl2}, {plugin: bootstrap-q}, {plugin: bayesian-q}, {plugin: threshold-model},
+    {plugin: sarsa-linear}, {plugin: bootstrap-linear}, {plugin: random}],
+  matrix: {skip_incompatible: true}}
+`
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "exp.yaml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	records := map[string][]byte{}
+	for _, level := range []string{"v1", "v3"} {
+		program := filepath.Join(dir, "rlrun-"+level)
+		build := exec.Command(gotool, "build", "-o", program, ".")
+		build.Env = append(os.Environ(), "GOAMD64="+level)
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		run := exec.Command(program, "run", "exp.yaml", "--out", level, "--quiet")
+		run.Dir = dir
+		if out, err := run.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		for r, err := range result.ReadRecords(filepath.Join(dir, level)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			records[level] = append(r.AppendJSON(records[level]), '\n')
+		}
+	}
+	if len(records["v1"]) == 0 {
+		t.Fatal("nothing was recorded")
+	}
+	if !bytes.Equal(records["v1"], records["v3"]) {
+		for i, line := range bytes.Split(records["v1"], []byte("\n")) {
+			if other := bytes.Split(records["v3"], []byte("\n")); i < len(other) && !bytes.Equal(line, other[i]) {
+				t.Fatalf("v1 records %.300s\nv3 records %.300s", line, other[i])
+			}
+		}
+		t.Fatal("the builds record different numbers of runs")
+	}
+}

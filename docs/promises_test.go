@@ -1,0 +1,51 @@
+package docs_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every test that isolation.md names is there.
+func TestPromisesHaveTests(t *testing.T) {
+	text, err := os.ReadFile("isolation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile("`((?:Test|Fuzz)[A-Z]\\w*|test_\\w+)`").FindAllStringSubmatch(string(text), -1) {
+		named[m[1]] = true
+	}
+	if len(named) < 20 {
+		t.Fatalf("isolation.md names %d tests", len(named))
+	}
+	function := regexp.MustCompile(`(?m)^\s*(?:func|def) ((?:Test|Fuzz|test_)\w*)\(`)
+	err = filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() && path != ".." && (strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if name := e.Name(); e.IsDir() || !strings.HasSuffix(name, "_test.go") && !(strings.HasPrefix(name, "test_") && strings.HasSuffix(name, ".py")) {
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range function.FindAllSubmatch(source, -1) {
+			delete(named, string(m[1]))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range named {
+		t.Errorf("isolation.md names %s, which is no test", name)
+	}
+}
