@@ -75,18 +75,21 @@ func (x *Weights) Draw(dst []float64, followed int, rng *rand.Rand) {
 // bernoulli draws 0 or the unit: from a bit each with probability one half, from half
 // a word otherwise.
 func (x *Weights) bernoulli(dst []float64, rng *rand.Rand) {
-	unit := [2]float64{0, x.unit}
-	var bits uint64
 	if x.mask == 0.5 {
-		for k := range dst {
-			if bits >>= 1; k&63 == 0 {
-				bits = rng.Uint64()
+		unit := [2]float64{0, x.unit}
+		for len(dst) > 0 {
+			n := min(len(dst), 64)
+			bits := rng.Uint64()
+			for k := range dst[:n] {
+				dst[k] = unit[bits&1]
+				bits >>= 1
 			}
-			dst[k] = unit[bits&1]
+			dst = dst[n:]
 		}
 		return
 	}
 	below := uint64(x.mask * (1 << 32))
+	var bits uint64
 	for k := range dst {
 		if bits >>= 32; k&1 == 0 {
 			bits = rng.Uint64()
