@@ -5,6 +5,7 @@
 # make fuzz   every fuzz target for FUZZTIME (ten minutes)
 # make wheel  wheels that carry the program, for pip (PLATFORMS="linux/amd64" for some)
 # make dist   archives of the program for every platform, with checksums and completions
+# make site   the documentation as a site, in dist/site; it installs mkdocs into dist/site-venv
 # make image  a container image of rlrun (IMAGE=NAME), with docker, podman or neither
 # make generate-python  the generated code of the Python package
 
@@ -18,7 +19,7 @@ python = RLRUN_PYTHON=$(wildcard $(CURDIR)/python/.venv/bin/python)
 # Packages with goroutines of their own: the race detector looks at these.
 concurrent = ./framework/... ./cmd/...
 
-.PHONY: test ci lint generate slow race same bench fuzz wheel dist image python generate-python
+.PHONY: test ci lint generate slow race same bench fuzz wheel dist site image python generate-python
 
 test: python
 	$(MAKE) --no-print-directory go-short
@@ -82,6 +83,12 @@ wheel:
 # everybody's.
 dist:
 	$(GO) run github.com/goreleaser/goreleaser/v2@v2.14.0 release --snapshot --clean
+
+site:
+	$(GO) build -o dist/site-rlrun ./cmd/rlrun
+	python3 -m venv dist/site-venv
+	dist/site-venv/bin/python -m pip install -q --disable-pip-version-check -r docs/site/requirements.txt
+	NO_MKDOCS_2_WARNING=1 dist/site-venv/bin/python docs/site/build.py dist/site-rlrun dist/site
 
 image:
 	./image.sh $(IMAGE)
