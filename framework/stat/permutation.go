@@ -24,10 +24,10 @@ const (
 // if the two agents can be exchanged. The p value is two-sided: the share of sign
 // vectors s with |Σ s d| ≥ |Σ d|. Up to 40 differences all sign vectors count, and
 // exact is true. With more, draws random ones are drawn from seed, and p is
-// (1 + those) / (draws + 1), which keeps the level (Phipson & Smyth 2010). It keeps the
-// level, too, that a p value of 0.1 or more after 9,999 draws is final, and that no
-// draws are made where Hoeffding's bound (1963) is below the least p value that they
-// could give, which is then p. NaN of no differences.
+// (1 + those) / (draws + 1), which keeps the level (Phipson & Smyth 2010). A p
+// value of 0.1 or more after 9,999 draws is final. No draws are made where Hoeffding's
+// bound (1963) is below the least p value that they could give, which is then p. Both
+// keep the level. NaN of no differences.
 func SignFlip(d []float64, draws int, seed uint64) (p float64, exact bool) {
 	n := len(d)
 	if n == 0 {
