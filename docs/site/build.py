@@ -103,9 +103,8 @@ def commands(program: Path, words: list[str]) -> list[str]:
     for line in text.splitlines():
         if line.endswith("ommands:") or re.fullmatch(r"[A-Z][a-z ]+:", line):
             inside = line not in {"Usage:", "Examples:", "Flags:"}
-        elif inside and (found := re.match(r"  ([a-z][a-z-]*)  +\S", line)):
-            if found[1] not in {"help", "completion"}:
-                lines += commands(program, [*words, found[1]])
+        elif inside and (found := re.match(r"  ([a-z][a-z-]*)  +\S", line)) and found[1] not in {"help", "completion"}:
+            lines += commands(program, [*words, found[1]])
     return lines
 
 

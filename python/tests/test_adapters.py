@@ -68,11 +68,13 @@ if __name__ == "__main__":
 
 # Among the rules: lanes do not depend on each other, though they share numpy's random
 # numbers; evaluation teaches nothing.
+@pytest.mark.slow
 def test_a_library_keeps_every_rule(program: str, tmp_path: Path) -> None:
     (tmp_path / "toy.py").write_text(TOY)
     rlrun.testing.check(tmp_path / "toy.py")
 
 
+@pytest.mark.slow
 def test_a_library_is_recorded(run, tmp_path: Path) -> None:
     (tmp_path / "toy.py").write_text(TOY)
     config = f"""

@@ -63,6 +63,7 @@ def port() -> int:
     return free
 
 
+@pytest.mark.slow
 def test_a_debugger_attaches(port: int) -> None:
     command = [sys.executable, "-Xfrozen_modules=off", "-m", "debugpy", "--listen", f"localhost:{port}", str(RIVER)]
     env = rlrun.gym.make(command)

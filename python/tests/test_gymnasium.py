@@ -89,6 +89,7 @@ def test_draw_for_draw(bridge, name: str, kwargs: dict[str, Any], lanes: int) ->
     assert ends > 0 or name in ("MountainCar-v0", "Acrobot-v1", "MountainCarContinuous-v0", "Pendulum-v1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["phys2d/CartPole-v1", "phys2d/Pendulum-v0", "tabular/CliffWalking-v0"])
 def test_draw_for_draw_in_jax(bridge, name: str) -> None:
     """So it is where an environment is written in JAX, whose steps take milliseconds and whose seeds have 32 bits."""

@@ -17,11 +17,13 @@ import rlrun.testing
 from rlrun.client import CONTINUE, NEW_RUN, Process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(p.stem for p in EXAMPLES.glob("*.py")))
 def test_examples_keep_every_rule(run, name: str) -> None:
     assert "keeps every rule" in run("plugin", "check", sys.executable, "--", str(EXAMPLES / f"{name}.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["FrozenLake-v1", "Taxi-v4", "CliffWalking-v1", "Blackjack-v1", "CartPole-v1", "MountainCar-v0", "Pendulum-v1"],
@@ -63,6 +65,7 @@ rlrun.serve(Talker)
 """
 
 
+@pytest.mark.slow
 def test_what_is_printed_and_logged_reaches_the_host(program: str, tmp_path: Path) -> None:
     (tmp_path / "talker.py").write_text(TALKER)
     for level, printed in (("info", False), ("debug", True)):
@@ -177,6 +180,7 @@ IN_PYTHON = f"""
 """
 
 
+@pytest.mark.slow
 def test_the_paper_s_experiment_with_python_agents(run, tmp_path: Path) -> None:
     """Beside the paper's agents those in Python do as bundled ones of their kind; all meet the same runs.
 
@@ -213,6 +217,7 @@ agents:
 """
 
 
+@pytest.mark.slow
 def test_records_do_not_depend_on_workers_and_processes(run, tmp_path: Path) -> None:
     curves, decisions = [], []
     for workers, processes in (("1", "1"), ("2", "1"), ("1", "2")):
@@ -267,6 +272,7 @@ AGENT = """
 THEIRS = "bootstrap-q, params: {replays: 0, members: 5, values: actions}"
 
 
+@pytest.mark.slow
 def test_the_host_decides_for_python_agents_as_for_ours(run, tmp_path: Path) -> None:
     """Under each rule tables in Python earn and explore what the bundled ones do, bar chance.
 
@@ -321,6 +327,7 @@ rlrun.serve(Broken)
 PROBLEM = "def problem(self, observation): p = super().problem(observation); return p._replace("
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bug", "rule"),
     [
@@ -353,6 +360,7 @@ agents:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("theirs", "ours", "steps", "agent"),
     [
@@ -381,6 +389,7 @@ def test_classic_control(run, tmp_path: Path, theirs: str, ours: str, steps: int
     assert [int(r["n"]) for r in rows.values()] == [12, 12]
 
 
+@pytest.mark.slow
 def test_the_conformance_suite_in_a_test(program: str, tmp_path: Path) -> None:
     rlrun.testing.check(EXAMPLES / "river.py", length=4)
     (tmp_path / "broken.py").write_text("raise SystemExit('no licence')")

@@ -103,6 +103,7 @@ def test_compare(directory: Path) -> None:
         rlrun.compare(directory, pairs=("greedy", "nobody"))
 
 
+@pytest.mark.slow
 def test_notebook(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The notebook runs from top to bottom and leaves its figures."""
     plt = pytest.importorskip("matplotlib.pyplot")
