@@ -252,10 +252,12 @@ func TestHostedAgentsGoOnFromAState(t *testing.T) {
 	counts := explore.Config{Decider: gamma, Log: 10}
 	series := explore.Config{Decider: gamma, Estimator: explore.Autocorrelation, Log: 3}
 	drawn := explore.Config{Decider: options.DeciderConfig{Rule: options.RuleStochastic, Horizon: bandit.Discounted(0.9)}, Commitment: options.CommitmentConfig{Fixed: 7}}
+	pairs := explore.Config{Decider: options.DeciderConfig{Rule: options.RuleGain, Horizon: bandit.Discounted(0.9)}, Log: 10}
 	for _, tt := range []struct {
 		agent, params string
 		configs       []explore.Config
 	}{
+		{"threshold-model", ``, []explore.Config{pairs}},
 		{"bootstrap-q", ``, []explore.Config{counts, series, drawn}},
 		{"bootstrap-model", `{"members":3}`, []explore.Config{counts}},
 		{"bootstrap-linear", `{"members":4}`, []explore.Config{series, drawn}},
@@ -300,7 +302,11 @@ func TestGreedyEvaluation(t *testing.T) {
 				if !slices.Contains(agents(t, "options"), name) {
 					continue
 				}
-				p = hosted(p, explore.Config{Decider: options.DeciderConfig{Horizon: bandit.Discounted(0.9)}})
+				c := explore.Config{Decider: options.DeciderConfig{Horizon: bandit.Discounted(0.9)}}
+				if name == "threshold-model" { // it offers pairs alone
+					c.Decider.Rule = options.RuleGain
+				}
+				p = hosted(p, c)
 			}
 			t.Run(fmt.Sprintf("%s/%t", name, host), func(t *testing.T) {
 				h := newHost(t, openAgent(t, p, params, spec), spec, 0, 5, nil).steps(t, 300)
