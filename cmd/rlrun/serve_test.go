@@ -31,7 +31,7 @@ outputs: [csv]
 lanes: 5
 `
 
-// unfinished makes the output directory of an experiment of which one agent has no
+// unfinished makes the output directory of an experiment whose second agent has no
 // records yet, and returns a function that adds these.
 func unfinished(t *testing.T) (dir string, finish func()) {
 	t.Helper()

@@ -52,7 +52,7 @@ func BenchmarkShardOverhead(b *testing.B) {
 	b.ReportMetric(cpu.Seconds()/float64(b.N), "cpu-s/op")
 }
 
-// How many times faster two shards at once are than one process with one worker.
+// The speed of two shards at once, as a multiple of one process with one worker.
 func BenchmarkTwoShards(b *testing.B) {
 	rlrun := program(b, 5_000)
 	var one, two time.Duration

@@ -333,9 +333,9 @@ func (b *board) order(scores []stat.Scores) []int {
 }
 
 // stratified estimates the mean over kinds of the mean over tasks of each kind, as a
-// t test does against zero. Kinds are given, tasks are drawn: so the standard error is
-// that of the tasks within their kinds (Cochran 1977, §5.6, with Satterthwaite's
-// degrees of freedom).
+// t test does against zero. Kinds are given, tasks are drawn: so the standard error comes
+// from the tasks within their kinds (Cochran 1977, §5.6, with Satterthwaite's degrees of
+// freedom).
 func stratified(scores stat.Scores) stat.TTest {
 	k := float64(len(scores))
 	mean, variance, below := 0.0, 0.0, 0.0

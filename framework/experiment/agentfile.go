@@ -255,8 +255,8 @@ func (p *Plan) writeAgent(dir string, session *Session, c Cell, id string, spec 
 	return p.writeFile(filepath.Join(folder, p.agentName(c, run, s.Step)), data)
 }
 
-// withAgents takes the runs of which an agent is to be kept, but is not there, from
-// those that are done.
+// withAgents takes runs from those that are done if their agent is to be kept, but is not
+// there.
 func (p *Plan) withAgents(dir string, done Done) error {
 	if p.Config.Save == nil || p.Config.Steps == 0 {
 		return nil

@@ -29,7 +29,7 @@ func savedAgent(t testing.TB) (*SavedAgent, *loop.Snapshot, []byte) {
 	return a, s, data
 }
 
-// What is written is read again. Whatever else is read is refused with the file and the
+// A written agent is read again. Whatever else is read is refused with the file and the
 // reason, in one line, also behind a checksum that holds.
 func TestAgentFiles(t *testing.T) {
 	a, s, data := savedAgent(t)

@@ -179,8 +179,8 @@ type origins struct {
 	files map[string][]agentFile // of output directories
 }
 
-// origin returns the saved agents for a component in an environment, of which there is
-// at least one.
+// origin returns the saved agents for a component in an environment. There is at least
+// one.
 func (p *Plan) origin(c Component, environment string) (origin, error) {
 	p.origins.mu.Lock()
 	defer p.origins.mu.Unlock()
@@ -279,7 +279,7 @@ func (p *Plan) anyOrigin(c Component) *agentFile {
 }
 
 // agentSteps is the number of steps of a run that an agent is told, and agentDiscount
-// the discount: those of the experiment, or those that it was saved under.
+// the discount: the experiment's, or what it was saved under.
 func (p *Plan) agentSteps(c Component) int {
 	if f := p.anyOrigin(c); f != nil {
 		return f.Spec.Steps

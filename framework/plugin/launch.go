@@ -32,9 +32,9 @@ type LaunchOptions struct {
 	// its arguments.
 	Command string
 	Args    []string
-	// Env holds further environment variables, NAME=value. A plugin inherits only
-	// those that programs need to run (PATH, HOME, locale, those of Python, the
-	// dynamic linker, CUDA, NVIDIA, JAX and XLA): parameters go through the protocol.
+	// Env holds further environment variables, NAME=value. A plugin inherits only a list
+	// of them (PATH, HOME, locale, those of Python, the dynamic linker, CUDA, NVIDIA, JAX
+	// and XLA): parameters go through the protocol.
 	Env []string
 	// StartTimeout bounds the time from the start to the plugin's description.
 	// Default: 30 s.

@@ -94,8 +94,8 @@ func TestPageIsDeterministicAndWhole(t *testing.T) {
 	}
 }
 
-// The page works offline: nothing in it names an address to load from, but for what
-// the libraries call the names of XML. Its policy forbids to load anything.
+// The page works offline: nothing in it names an address to load from, except the
+// libraries' names of XML. Its policy forbids to load anything.
 func TestPageLoadsNothing(t *testing.T) {
 	file := page(t, demo(t, []string{"a", "b"}, 100, 10, 4, false), Page{})
 	own := file
@@ -165,8 +165,8 @@ func TestPageEmbedsSafely(t *testing.T) {
 	}
 }
 
-// Every control has a label, ids are unique and references go somewhere. What the
-// page's script makes is tested in a browser.
+// Every control has a label, ids are unique and references go somewhere. The page's
+// script is tested in a browser.
 func TestPageIsAccessible(t *testing.T) {
 	els := elements(t, page(t, demo(t, []string{"a", "b", "c"}, 100, 10, 4, false), Page{Config: "x: 1"}))
 	if lang := attribute(els["html"][0], "lang"); lang != "en" {

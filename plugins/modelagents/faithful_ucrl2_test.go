@@ -156,7 +156,7 @@ func TestUCRL2IsTabulaRLs(t *testing.T) {
 		}
 		for h := 1; h <= 20; h++ {
 			for i, want := range y.q[h] {
-				// But for the priors of TabulaRL, of 1e-4 and 1e-5 observations.
+				// Except for the priors of TabulaRL, of 1e-4 and 1e-5 observations.
 				if got := x.Planner.(*modelbased.Induction).Q[h*6+i]; math.Abs(got-want) > 5e-3 {
 					t.Fatalf("plan %v, pair %d with %d steps to go: %v, want %v", x.Plans, i, h, got, want)
 				}

@@ -8,8 +8,8 @@ import (
 	"github.com/rlrun/rlrun/framework/experiment"
 )
 
-// Whatever a config holds, it is compiled or refused with an error that has a text. What is
-// compiled is written so that it compiles again, to the same plan.
+// Whatever a config holds, it is compiled or refused with an error that has a text. A
+// compiled config is written so that it compiles again, to the same plan.
 func FuzzConfig(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte("runs: 1\nsteps: 1\nseed: 0\nenvironments: [{plugin: a, sweep: {x.y: [1, 2]}}]\nagents: [{plugin: b, name: '{p}', sweep: {p: [{q: 1}]}, exploration: {}}]\n"))

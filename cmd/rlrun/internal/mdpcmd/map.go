@@ -246,7 +246,7 @@ func (h *heatMap) drawCells(c draw.Canvas, box vg.Rectangle, side vg.Length, ink
 	}
 }
 
-// leastArrow is the room that an arrow needs. Where cells are smaller, only some of them
+// leastArrow is the room that an arrow needs. If cells are smaller, only some of them
 // have one.
 const leastArrow = 11 * vg.Length(1)
 

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Alive tells whether a process runs. One that has ended and that nobody has waited
-// for does not.
+// Alive tells whether a process runs. A zombie, which has ended and was not waited for,
+// does not.
 func Alive(pid int) bool {
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 		return false
