@@ -60,7 +60,8 @@ class Pairs(rlrun.OptionAgent):
         """
         n = self.counts.sum(axis=2)
         most = np.maximum(0, self.high / (1 - self.gamma) - self.value[:, None])
-        return most / 4 / (1 + self.met.sum()) / (1 + n) ** 2
+        gains: np.ndarray = most / 4 / (1 + self.met.sum()) / (1 + n) ** 2
+        return gains
 
     def find_ways(self, gap: np.ndarray, prize: np.ndarray) -> None:
         """Improve the ways to every state by some sweeps: of those worth their gaps, the best."""
