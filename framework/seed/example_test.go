@@ -9,8 +9,8 @@ import (
 // A seed is a function of what it is for. Run 7 meets the same draws, whichever agent
 // acts and whatever ran before.
 func ExampleSource() {
-	source := seed.NewSource(1, "me/corridor@1")
-	fmt.Println(source.Seed(7, seed.Environment, 0) == source.Seed(7, seed.Environment, 0))
+	source, again := seed.NewSource(1, "me/corridor@1"), seed.NewSource(1, "me/corridor@1")
+	fmt.Println(source.Seed(7, seed.Environment, 0) == again.Seed(7, seed.Environment, 0))
 	fmt.Println(source.Seed(7, seed.Environment, 0) == source.Seed(7, seed.Environment, 1)) // the next episode
 	rng := seed.Stream(source.Seed(7, seed.Agent, 0), seed.Exploration)
 	fmt.Printf("%.4f\n", rng.Float64())
