@@ -12,6 +12,9 @@ import (
 // A plugin in Python tells of the modules of its project and of packages, not of
 // the standard library; a changed helper changes the answer.
 func TestPythonSources(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts an interpreter for each change; make ci does it")
+	}
 	dir := t.TempDir()
 	script, helper := filepath.Join(dir, "maze.py"), filepath.Join(dir, "helper.py")
 	write := func(path, text string) {
