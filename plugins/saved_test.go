@@ -92,6 +92,9 @@ func savedExperiments(t *testing.T) (list []experiment.Config) {
 		if slices.Contains(able, name) {
 			hosted := component(name+" hosted", name, ``)
 			hosted.Exploration = &experiment.Exploration{Rule: "mean", Bound: "V"}
+			if name == "threshold-model" { // it offers pairs alone
+				hosted.Exploration = &experiment.Exploration{Rule: "gain"}
+			}
 			c.Agents = append(c.Agents, hosted)
 		}
 	}

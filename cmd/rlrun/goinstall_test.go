@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
@@ -45,7 +47,8 @@ func TestGoInstall(t *testing.T) {
 		"GOPROXY=file://"+filepath.ToSlash(proxy)+",file://"+filepath.ToSlash(s.cache)+"/cache/download", "GOSUMDB=off", "GOFLAGS=-modcacherw", "GOWORK=off",
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 
-	rlrun := module.Version{Path: "github.com/rlrun/rlrun", Version: "v0.1.0-proxytest"}
+	// A version of its own each time: Go's build cache keeps what it knows of one.
+	rlrun := module.Version{Path: "github.com/rlrun/rlrun", Version: fmt.Sprintf("v0.1.0-proxytest.%d", time.Now().UnixNano())}
 	s.publish(proxy, rlrun, root, source)
 	s.run(s.dir, gotool, "install", rlrun.Path+"/cmd/rlrun@"+rlrun.Version)
 	program := filepath.Join(bin, "rlrun")
@@ -64,7 +67,7 @@ func TestGoInstall(t *testing.T) {
 	}
 	s.run(project, gotool, "vet", "./...")
 
-	mine := module.Version{Path: "example.test/ada/rlrun-plugin-corridor", Version: "v1.2.0"}
+	mine := module.Version{Path: "example.test/ada/rlrun-plugin-corridor", Version: fmt.Sprintf("v1.2.%d", time.Now().UnixNano())}
 	written = bytes.Replace(written, []byte("module rlrun-plugin-corridor"), []byte("module "+mine.Path), 1)
 	if err := os.WriteFile(filepath.Join(project, "go.mod"), written, 0o666); err != nil {
 		t.Fatal(err)

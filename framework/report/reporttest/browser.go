@@ -3,6 +3,7 @@ package reporttest
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func Browser(t *testing.T, addresses ...string) context.Context {
 	}
 	addresses = append(addresses, "file:", "data:", "blob:", "about:")
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))
+		chromedp.UserDataDir(folder(t)), chromedp.WSURLReadTimeout(time.Minute))
 	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
@@ -60,4 +61,22 @@ func Browser(t *testing.T, addresses ...string) context.Context {
 		t.Fatal(err)
 	}
 	return ctx
+}
+
+// folder is a temporary folder for the browser. Processes of it may write there for a
+// moment after its end.
+func folder(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "rlrun-browser")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for range 50 {
+			if os.RemoveAll(dir) == nil {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	return dir
 }
