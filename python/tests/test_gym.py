@@ -212,6 +212,7 @@ def test_strangers_are_refused(tmp_path) -> None:
 
 
 def test_what_goes_wrong_is_said(program) -> None:
+    interrupts = signal.getsignal(signal.SIGINT)
     gym = rlrun.gym
     with pytest.raises(ValueError, match=r"no plugin 'riverswimm'; there are .*riverswim"):
         gym.make("riverswimm")
@@ -231,7 +232,7 @@ def test_what_goes_wrong_is_said(program) -> None:
     with pytest.raises(PluginError, match=r"NOT_FOUND: no EnvironmentInstance has the handle 0$"):  # and no traceback
         process.call(process.stub.Rollout, pb.RolloutRequest())
     process.close()
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is interrupts  # the caller's, as it was
 
 
 def test_bundled_environments_are_registered(program) -> None:
