@@ -54,7 +54,7 @@ func BenchmarkShardOverhead(b *testing.B) {
 
 // The speed of two shards at once, as a multiple of one process with one worker.
 func BenchmarkTwoShards(b *testing.B) {
-	rlrun := program(b, 5_000)
+	rlrun := program(b, 50_000)
 	var one, two time.Duration
 	for i := 0; b.Loop(); i++ {
 		began := time.Now()
