@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -127,7 +128,7 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 			worker.notify = func(n int) { event(Event{Cell: worker.cell, Interactions: n}) }
 			worker.notice = func(text string) { event(Event{Cell: worker.cell, Notice: text}) }
 			defer worker.close()
-			w := &writer{plan: p, dir: o.Dir, session: &o.Session, event: event, fail: cancel, recorded: o.Recorded}
+			w := &writer{plan: p, dir: o.Dir, shard: o.Shard, session: &o.Session, event: event, fail: cancel, recorded: o.Recorded}
 			worker.ended = func(recs ...result.Record) {
 				if err := w.add(worker.cell, recs...); err != nil {
 					cancel(err)
@@ -160,15 +161,17 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 func (p *Plan) jobs(done Done, shard Shard) []job {
 	var jobs []job
 	for i, c := range p.Cells() {
-		var left []int
-		for run := range p.Config.Runs {
-			if shard.has(i*p.Config.Runs+run) && !done[result.Key{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name, Run: run}] {
-				left = append(left, run)
-			}
-		}
+		key := p.key(c)
+		left := shard.runs(i*p.Config.Runs, 0, p.Config.Runs-1)
+		left = slices.DeleteFunc(left, func(run int) bool { key.Run = run; return done[key] })
 		if len(left) > 0 {
 			jobs = append(jobs, job{c, left})
 		}
 	}
 	return jobs
+}
+
+// key names run 0 of a cell.
+func (p *Plan) key(c Cell) result.Key {
+	return result.Key{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name}
 }

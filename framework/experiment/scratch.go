@@ -17,6 +17,7 @@ import (
 // the output directory now and then.
 type scratch struct {
 	plan       *Plan
+	shard      Shard
 	dir        string
 	target     string // the output directory
 	every      time.Duration
@@ -35,7 +36,7 @@ func newScratch(s *Sharded, x *Experiment, session *Session) (*scratch, error) {
 		return nil, err
 	}
 	name := "rlrun-" + shortDigest(target, session.ConfigSHA256, session.Program, session.Plugins) + "-" + s.Shard.file("")
-	c := &scratch{plan: x.Plan, dir: filepath.Join(s.Scratch, name), target: target, every: s.CopyEvery, quit: make(chan struct{})}
+	c := &scratch{plan: x.Plan, shard: s.Shard, dir: filepath.Join(s.Scratch, name), target: target, every: s.CopyEvery, quit: make(chan struct{})}
 	if c.every == 0 {
 		c.every = 30 * time.Second
 	}
@@ -54,11 +55,14 @@ func (c *scratch) recover(done Done) (Done, error) {
 	if err != nil || len(left) == 0 {
 		return done, err
 	}
-	keys, err := result.ReadKeys(c.target)
-	for _, e := range keys {
+	runs, err := c.plan.recorded(c.target, c.shard)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range runs.Entries {
 		done[e.Key] = e.Status == result.OK
 	}
-	return done, err
+	return done, nil
 }
 
 // start moves records every now and then.

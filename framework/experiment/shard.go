@@ -41,10 +41,32 @@ func ParseShard(text string) (Shard, error) {
 // String is I/N.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// has says whether the run of a number belongs to the shard. Runs are numbered cell by
-// cell: run r of cell c of an experiment with n runs is c·n + r. So each shard has
-// runs of every cell, and slow agents are spread.
-func (s Shard) has(number int) bool { return s.Of == 0 || number%s.Of == s.Index }
+// runs lists the runs of the shard from first to last of a cell whose run 0 has a number, in increasing order. Runs are
+// numbered cell by cell: run r of cell c of an experiment with n runs is c·n + r. So each shard has runs of every cell,
+// and slow agents are spread.
+func (s Shard) runs(number, first, last int) (list []int) {
+	step := max(1, s.Of)
+	first += ((s.Index-number-first)%step + step) % step
+	for run := first; run <= last; run += step {
+		list = append(list, run)
+	}
+	return list
+}
+
+// recorded lists the records in dir of the shard's runs.
+func (p *Plan) recorded(dir string, s Shard) (*result.Runs, error) {
+	numbers := map[result.Key]int{}
+	for i, c := range p.Cells() {
+		numbers[p.key(c)] = i * p.Config.Runs
+	}
+	return result.OpenShard(dir, result.ShardRuns{Shard: s.Index, Shards: s.Of, Of: func(environment, agent string, first, last int) []int {
+		number, ok := numbers[result.Key{Environment: environment, Agent: agent}]
+		if !ok {
+			return nil
+		}
+		return s.runs(number, first, min(last, p.Config.Runs-1))
+	}})
+}
 
 // Ranges writes increasing numbers as 0-3,7, as Slurm reads them.
 func Ranges(numbers []int) string {
@@ -232,16 +254,18 @@ func (s Sharded) claim(ctx context.Context, x *Experiment) error {
 
 // join prepares a shard's output directory, in which other shards may be at work. The
 // first shard writes the config and provenance.json; the others must agree with both.
-// It returns which runs are done.
+// It returns which of the shard's runs are done; it reads no others' records.
 func (p *Plan) join(dir string, shard Shard, session Session) (Done, error) {
 	path := filepath.Join(dir, configFile)
+	orphans := 0 // files of records without a config
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		keys, err := result.ReadKeys(dir)
+		files, err := result.RecordFiles(dir)
 		if err != nil {
 			return nil, err
 		}
+		orphans = len(files)
 		text, err := p.Config.YAML()
-		if err == nil && len(keys) == 0 {
+		if err == nil && orphans == 0 {
 			err = p.writeOnce(path, text)
 		}
 		if err != nil {
@@ -259,11 +283,11 @@ func (p *Plan) join(dir string, shard Shard, session Session) (Done, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs, err := result.OpenRuns(dir)
+	runs, err := p.recorded(dir, shard)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.sameExperiment(dir, first, len(runs.Entries)); err != nil {
+	if err := p.sameExperiment(dir, first, orphans+len(runs.Entries)); err != nil {
 		return nil, err
 	}
 	old, err := ReadConfig(path)
@@ -377,12 +401,9 @@ func newShardRun(s *Sharded, x *Experiment) *shardRun {
 
 // found counts the runs of the shard that are done already.
 func (r *shardRun) found(done Done) {
-	p := r.x.Plan
-	for i, c := range p.Cells() {
-		for run := range p.Config.Runs {
-			if r.s.Shard.has(i*p.Config.Runs+run) && done[result.Key{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name, Run: run}] {
-				r.status.Reused++
-			}
+	for _, ok := range done {
+		if ok {
+			r.status.Reused++
 		}
 	}
 	r.status.OK = r.status.Reused

@@ -15,6 +15,7 @@ import (
 type writer struct {
 	plan    *Plan
 	dir     string
+	shard   Shard // in the names of files
 	session *Session
 	event   func(Event)
 	fail    func(error) // told if a write by the timer fails
@@ -77,8 +78,11 @@ func (w *writer) write() error {
 		return nil
 	}
 	slices.SortFunc(w.recs, func(x, y result.Record) int { return x.Run - y.Run })
-	name := result.RecordsName(slugs(w.plan.Environments)[w.cell.Environment], slugs(w.plan.Agents)[w.cell.Agent],
-		w.recs[0].Run, w.recs[len(w.recs)-1].Run, w.plan.programs(w.session, w.cell))
+	name := result.RecordsName(result.Origin{
+		Environment: slugs(w.plan.Environments)[w.cell.Environment], Agent: slugs(w.plan.Agents)[w.cell.Agent],
+		First: w.recs[0].Run, Last: w.recs[len(w.recs)-1].Run,
+		Shard: w.shard.Index, Shards: w.shard.Of, Programs: w.plan.programs(w.session, w.cell),
+	})
 	err := result.WriteRecordsTo(w.plan.fileSystem(), w.dir, name, w.recs)
 	if err == nil && w.recorded != nil {
 		err = w.recorded(w.recs)

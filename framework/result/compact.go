@@ -60,7 +60,8 @@ func Compact(dir string) (before, after int, err error) {
 	}
 	for _, g := range order {
 		for part := range slices.Chunk(groups[g], packedRecords) {
-			name := RecordsName(slugs(environments, g.environment), slugs(agents, g.agent), part[0].Run, part[len(part)-1].Run, g.programs)
+			name := RecordsName(Origin{Environment: slugs(environments, g.environment), Agent: slugs(agents, g.agent),
+				First: part[0].Run, Last: part[len(part)-1].Run, Programs: g.programs})
 			err := disk.Publish(disk.OS{}, filepath.Join(dir, runsDir, name+runsExt), func(w io.Writer) error { return copyLines(w, part) })
 			if err != nil {
 				return before, before, err

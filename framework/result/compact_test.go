@@ -17,11 +17,11 @@ func TestCompact(t *testing.T) {
 			rec := Record{Environment: "e", Agent: agent, Run: run, Status: OK, Steps: 3, Curves: map[Metric][]float64{Reward: {float64(run)}}}
 			if run == 0 { // failed first
 				failed := Record{Environment: "e", Agent: agent, Run: run, Status: Failed, Error: "x"}
-				if err := WriteRecords(dir, RecordsName("e", agent, run, run, programs), []Record{failed}); err != nil {
+				if err := WriteRecords(dir, RecordsName(Origin{Environment: "e", Agent: agent, First: run, Last: run, Programs: programs}), []Record{failed}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := WriteRecords(dir, RecordsName("e", agent, run, run, programs), []Record{rec}); err != nil {
+			if err := WriteRecords(dir, RecordsName(Origin{Environment: "e", Agent: agent, First: run, Last: run, Programs: programs}), []Record{rec}); err != nil {
 				t.Fatal(err)
 			}
 		}

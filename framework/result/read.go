@@ -53,13 +53,16 @@ type Entry struct {
 // place says where a record was read.
 type place struct {
 	file string
-	line int
+	line int // 0 if not known
 }
 
 // String is FILE:LINE; empty for a record that was not read from a file.
 func (p place) String() string {
 	if p.file == "" {
 		return ""
+	}
+	if p.line == 0 {
+		return p.file
 	}
 	return fmt.Sprintf("%s:%d", p.file, p.line)
 }
@@ -86,9 +89,14 @@ type Runs struct {
 // not the one that was written, is an error that wraps ErrDamaged and names file
 // and line.
 func OpenRuns(dir string) (*Runs, error) {
-	r, err := openRuns(dir)
+	return again(func() (*Runs, error) { return openRuns(dir) })
+}
+
+// again calls open a second time if a network file system may have shown an old folder.
+func again(open func() (*Runs, error)) (*Runs, error) {
+	r, err := open()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESTALE) {
-		return openRuns(dir) // a network file system may have shown an old folder
+		return open()
 	}
 	return r, err
 }
@@ -105,6 +113,11 @@ func openRuns(dir string) (*Runs, error) {
 			return nil, err
 		}
 	}
+	return r, r.settle()
+}
+
+// settle sorts the entries and keeps one of each run.
+func (r *Runs) settle() error {
 	slices.SortFunc(r.Entries, compareEntries)
 	kept := r.Entries[:0]
 	for _, e := range r.Entries {
@@ -112,12 +125,12 @@ func openRuns(dir string) (*Runs, error) {
 			kept = append(kept, e)
 		} else if first := kept[n-1]; first.Status == OK && e.Status == OK {
 			if err := sameRun(&first, &e); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
 	r.Entries = kept
-	return r, nil
+	return nil
 }
 
 // RecordFiles lists the files of records in dir/runs, sorted; none if the folder does

@@ -81,7 +81,8 @@ func (p Programs) String() string {
 // programsPrefix begins the part of a record file's name that String makes.
 const programsPrefix = "p"
 
-// programsOf reads the programs from a file's name, ENV.AGENT.FIRST-LAST.pID.jsonl.
+// programsOf reads the programs from a file's name, ENV.AGENT.FIRST-LAST.pID.jsonl
+// (see RecordsName).
 func programsOf(file string) Programs {
 	for i, part := range strings.Split(filepath.Base(file), ".") {
 		ids, ok := strings.CutPrefix(part, programsPrefix)

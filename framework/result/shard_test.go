@@ -1,0 +1,132 @@
+package result
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// A shard finds the records of its runs, and those alone, wherever they are: in files of its own, of another division,
+// of one process, and packed.
+func TestOpenShard(t *testing.T) {
+	const runs, shards = 3000, 300
+	dir := t.TempDir()
+	own := func(shard int) ShardRuns {
+		return ShardRuns{Shard: shard, Shards: shards, Of: func(_, agent string, first, last int) (list []int) {
+			for run := max(first, 0); run <= min(last, runs-1); run++ {
+				if (run+len(agent))%shards == shard {
+					list = append(list, run)
+				}
+			}
+			return list
+		}}
+	}
+	record := func(agent string, run int) Record {
+		return Record{Environment: "e", Agent: agent, Run: run, Status: OK, Steps: 3, Curves: map[Metric][]float64{Reward: append([]float64{float64(run)}, make([]float64, 150)...)}}
+	}
+	write := func(name Origin, recs ...Record) {
+		t.Helper()
+		name.Environment, name.Agent, name.First, name.Last = "e", recs[0].Agent, recs[0].Run, recs[len(recs)-1].Run
+		if err := WriteRecords(dir, RecordsName(name), recs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, agent := range []string{"a", "bb"} {
+		for shard := range shards { // the first third by shards of this division
+			var recs []Record
+			for _, run := range own(shard).Of("e", agent, 0, runs/3) {
+				recs = append(recs, record(agent, run))
+			}
+			write(Origin{Shard: shard, Shards: shards}, recs...)
+		}
+		var whole []Record // the second third by one process
+		for run := runs / 3; run < 2*runs/3; run++ {
+			whole = append(whole, record(agent, run))
+		}
+		write(Origin{}, whole...)
+		for run := 2 * runs / 3; run < runs; run += 100 { // some by another division
+			write(Origin{Shard: 1, Shards: 7}, record(agent, run))
+		}
+	}
+	check := func(t *testing.T) {
+		t.Helper()
+		all, err := OpenRuns(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for shard := 0; shard < shards; shard += 13 {
+			of := own(shard)
+			got, err := OpenShard(dir, of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := slices.DeleteFunc(slices.Clone(all.Entries), func(e Entry) bool { return len(of.Of(e.Environment, e.Agent, e.Run, e.Run)) == 0 })
+			if !slices.EqualFunc(got.Entries, want, func(a, b Entry) bool { return a.Key == b.Key && a.Status == b.Status && a.length == b.length }) {
+				t.Fatalf("shard %d has %d records, want %d", shard, len(got.Entries), len(want))
+			}
+			i := 0
+			for rec, err := range got.All() {
+				if err != nil || rec.Run != want[i].Run || rec.Curves[Reward][0] != float64(rec.Run) {
+					t.Fatalf("record %d: %+v, %v", i, rec, err)
+				}
+				i++
+			}
+		}
+	}
+	t.Run("spread", check)
+	if _, _, err := Compact(dir); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("packed", check)
+
+	// It does not look at what is not its own: damage there is found by whoever reads it.
+	other := record("a", 5)
+	write(Origin{Shard: 6, Shards: shards}, other)
+	files, err := RecordFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := len(data) / 3
+		if _, of := shardOf(name); of == 0 { // far from runs 299 and 599, which shard 0 looks for
+			at = bytes.Index(data, []byte(`"run":450,`)) + 100
+		}
+		data[at] ^= 1
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := OpenRuns(dir); err == nil {
+		t.Error("damage is not found")
+	}
+	if _, err := OpenShard(dir, own(0)); err != nil {
+		t.Error(err)
+	}
+}
+
+// Names tell the shard, also where labels look like a shard.
+func TestShardOf(t *testing.T) {
+	for name, want := range map[string]string{
+		RecordsName(Origin{Environment: "e", Agent: "a", Shard: 3, Shards: 50, Programs: Programs{"aa", "bb", "cc"}}): "3 50",
+		RecordsName(Origin{Environment: "s1-2", Agent: "s3-4", Programs: Programs{"aa", "aa", "aa"}}):                 "0 0",
+		RecordsName(Origin{Environment: "e", Agent: "a", Last: 7}) + ".2":                                             "0 0",
+		"e.a.0-7.s9-9": "0 0",
+		"mine":         "0 0",
+	} {
+		shard, shards := shardOf(filepath.Join("x", name+runsExt))
+		if got := fmt.Sprint(shard, shards); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	name := RecordsName(Origin{Environment: "e", Agent: "a", Shard: 3, Shards: 50, Programs: Programs{"aa", "bb", "cc"}})
+	if got := programsOf(name + ".2" + runsExt); got != (Programs{"aa", "bb", "cc"}) {
+		t.Errorf("programs of %s are %v", name, got)
+	}
+}
