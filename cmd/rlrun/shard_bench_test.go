@@ -6,9 +6,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/rlrun/rlrun/framework/result"
 )
 
 // program returns a command of rlrun, which this test's executable is by that name
@@ -77,60 +78,72 @@ func BenchmarkTwoShards(b *testing.B) {
 	b.ReportMetric(one.Seconds()/two.Seconds(), "speed-up")
 }
 
-// A hundred shards of 100 runs each, two at a time, and their merge: what a cluster
-// leaves behind and what the report of it costs. A shard reads what is recorded when it
-// begins, so a thousand shards cost more than ten times as much.
-func BenchmarkHundredShards(b *testing.B) {
-	const shards = 100
-	rlrun := program(b, 100)
-	for i := 0; b.Loop(); i++ {
-		out := fmt.Sprint("out", i)
-		var cpu atomic.Int64
-		next := make(chan int)
-		var wg sync.WaitGroup
-		for range 2 {
-			wg.Go(func() {
-				for shard := range next {
-					cmd := rlrun("--out", out, "--runs", fmt.Sprint(100*shards), "--yes", "--shard", fmt.Sprintf("%d/%d", shard, shards))
-					if said, err := cmd.CombinedOutput(); err != nil {
-						b.Errorf("%v: %s", err, said)
-					}
-					cpu.Add(int64(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()))
-				}
-			})
+// A thousand shards of an experiment, as a cluster leaves it behind: the CPU time of one more shard, which has nothing
+// to do, and the merge.
+func BenchmarkThousandShards(b *testing.B) {
+	for _, runs := range []int{100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("runs=%d", runs), func(b *testing.B) { benchShards(b, 1000, runs) })
+	}
+}
+
+func benchShards(b *testing.B, shards, runs int) {
+	rlrun := program(b, 20)
+	call := func(args ...string) *os.ProcessState {
+		b.Helper()
+		cmd := rlrun(append([]string{"--runs", fmt.Sprint(runs), "--set", "environments.0.params.arms=4", "--set", "agents.0.params.policy.kind=ucb1",
+			"--set", "outputs=[csv, plots, report]"}, args...)...)
+		if args[0] == "report" {
+			cmd.Args = append(cmd.Args[:1], args...)
 		}
-		for shard := range shards {
-			next <- shard
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, out)
 		}
-		close(next)
-		wg.Wait()
-		report := rlrun()
-		report.Args = []string{report.Args[0], "report", out}
-		began := time.Now()
-		if said, err := report.CombinedOutput(); err != nil {
-			b.Fatalf("%v: %s", err, said)
-		}
-		merge := time.Since(began)
-		files, bytes := 0, int64(0)
-		runs := filepath.Join(report.Dir, out, "runs")
-		entries, err := os.ReadDir(runs)
+		return cmd.ProcessState
+	}
+	// One process makes the runs. They are dealt out to the files of shards.
+	call("--out", "one", "--shard", "0/1", "--workers", "0")
+	dir := rlrun().Dir
+	var programs result.Programs
+	records := make([][]result.Record, shards)
+	for r, err := range result.ReadRecords(filepath.Join(dir, "one")) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, e := range entries {
-			info, err := e.Info()
-			if err != nil {
+		programs = r.Programs
+		records[r.Run%shards] = append(records[r.Run%shards], r)
+	}
+	call("--out", "many", "--shard", fmt.Sprintf("0/%d", shards))
+	files, bytes := 0, int64(0)
+	for shard, recs := range records {
+		name := result.RecordsName(result.Origin{Environment: "bernoulli-bandit", Agent: "bandit", First: recs[0].Run, Last: recs[len(recs)-1].Run,
+			Shard: shard, Shards: shards, Programs: programs})
+		path := filepath.Join(dir, "many", "runs", name+".jsonl")
+		if shard > 0 {
+			if err := result.WriteRecords(filepath.Join(dir, "many"), name, recs); err != nil {
 				b.Fatal(err)
 			}
-			files++
-			bytes += info.Size()
 		}
-		b.ReportMetric(time.Duration(cpu.Load()).Seconds()/shards, "cpu-s/shard")
-		b.ReportMetric(float64(files), "files")
-		b.ReportMetric(float64(bytes)/(100*shards), "B/record")
-		b.ReportMetric(merge.Seconds(), "merge-s")
-		b.ReportMetric(float64(peak(report.ProcessState))/(1<<20), "merge-MiB")
+		info, err := os.Stat(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		files++
+		bytes += info.Size()
 	}
+	records = nil
+	var cpu time.Duration
+	for i := 0; b.Loop(); i++ {
+		p := call("--out", "many", "--shard", fmt.Sprintf("%d/%d", 1+i%(shards-1), shards))
+		cpu += p.UserTime() + p.SystemTime()
+	}
+	b.ReportMetric(float64(files), "files")
+	b.ReportMetric(float64(bytes)/float64(runs), "B/record")
+	b.ReportMetric(cpu.Seconds()/float64(b.N), "cpu-s/shard")
+	began := time.Now()
+	p := call("report", "many")
+	b.ReportMetric(time.Since(began).Seconds(), "merge-s")
+	b.ReportMetric((p.UserTime() + p.SystemTime()).Seconds(), "merge-cpu-s")
+	b.ReportMetric(float64(peak(p))/(1<<20), "merge-MiB")
 }
 
 // A million runs of 20 steps: made, recorded, read and reported.

@@ -114,6 +114,7 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 			o.Event(e)
 		}
 	}
+	w := &writer{plan: p, dir: o.Dir, shard: o.Shard, session: &o.Session, event: event, fail: cancel, recorded: o.Recorded}
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
@@ -128,16 +129,17 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 			worker.notify = func(n int) { event(Event{Cell: worker.cell, Interactions: n}) }
 			worker.notice = func(text string) { event(Event{Cell: worker.cell, Notice: text}) }
 			defer worker.close()
-			w := &writer{plan: p, dir: o.Dir, shard: o.Shard, session: &o.Session, event: event, fail: cancel, recorded: o.Recorded}
-			worker.ended = func(recs ...result.Record) {
-				if err := w.add(worker.cell, recs...); err != nil {
-					cancel(err)
-				}
-			}
-			for ctx.Err() == nil {
+			worker.ended = func(recs ...result.Record) { w.add(worker.cell, recs...) }
+			for first := true; ctx.Err() == nil; first = false {
 				j, ok := queue.next()
 				if !ok {
 					break
+				}
+				if !first && j.cell != worker.cell {
+					if err := w.flush(); err != nil { // of a cell that ends
+						cancel(err)
+						break
+					}
 				}
 				worker.at(j.cell)
 				worker.remote = remote(j.cell)
@@ -148,12 +150,12 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 				}
 				queue.ended(j, time.Since(began))
 			}
-			if err := w.flush(); err != nil {
-				cancel(err)
-			}
 		})
 	}
 	wg.Wait()
+	if err := w.flush(); err != nil {
+		cancel(err)
+	}
 	return context.Cause(ctx)
 }
 

@@ -92,25 +92,58 @@ func (c *scratch) stop(err error) error {
 	return err
 }
 
-// move moves finished files of records to the output directory.
+// move moves finished files of records to the output directory, those of an environment and agent in one.
 func (c *scratch) move() error {
 	files, err := result.RecordFiles(c.dir)
 	if err != nil {
 		return err
 	}
+	for len(files) > 0 {
+		n := 1
+		first, ok := result.OriginOf(files[0])
+		for ok && n < len(files) {
+			next, _ := result.OriginOf(files[n])
+			if next.Environment != first.Environment || next.Agent != first.Agent || next.Programs != first.Programs {
+				break
+			}
+			first.First, first.Last = min(first.First, next.First), max(first.Last, next.Last)
+			n++
+		}
+		name := filepath.Base(files[0])
+		if n > 1 {
+			name = result.RecordsName(first) + filepath.Ext(name)
+		}
+		if err := c.moveInto(name, files[:n]); err != nil {
+			return err
+		}
+		files = files[n:]
+	}
+	return nil
+}
+
+// moveInto moves files into one of a name.
+func (c *scratch) moveInto(name string, files []string) error {
+	folder := filepath.Join(c.target, "runs")
+	if err := disk.MkdirAll(c.plan.fileSystem(), folder); err != nil {
+		return err
+	}
+	err := disk.Publish(c.plan.fileSystem(), filepath.Join(folder, name), func(w io.Writer) error {
+		for _, path := range files {
+			f, err := os.Open(path)
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(w, f)
+			if err := errors.Join(err, f.Close()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	for _, path := range files {
-		f, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(c.target, "runs", filepath.Base(path))
-		err = disk.MkdirAll(c.plan.fileSystem(), filepath.Dir(to))
-		if err == nil {
-			err = disk.Publish(c.plan.fileSystem(), to, func(w io.Writer) error { _, err := io.Copy(w, f); return err })
-		}
-		if err := errors.Join(err, f.Close()); err != nil {
-			return err
-		}
 		if err := os.Remove(path); err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -9,9 +11,8 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// writer collects a worker's records and writes them to a new file flushAfter after
-// the first of them came. So little is lost whatever happens, and files are synced
-// so seldom that it costs nothing.
+// writer collects the records of all workers and writes them to new files, one a cell, flushAfter after the first of them
+// came. So little is lost whatever happens, and files are few and synced so seldom that it costs nothing.
 type writer struct {
 	plan    *Plan
 	dir     string
@@ -23,35 +24,31 @@ type writer struct {
 	recorded func([]result.Record) error
 
 	mu    sync.Mutex
-	cell  Cell
-	recs  []result.Record
-	timer *time.Timer // writes recs; nil if there are none
+	recs  map[Cell][]result.Record // not on disk; nil if there are none
+	timer *time.Timer              // writes recs
+
+	writing sync.Mutex // held while files are written; comes before mu
 }
 
 // flushAfter leaves time to write and sync within two seconds.
 const flushAfter = 1500 * time.Millisecond
 
 // add takes over records of a cell.
-func (w *writer) add(c Cell, recs ...result.Record) error {
+func (w *writer) add(c Cell, recs ...result.Record) {
 	if len(recs) == 0 {
-		return nil
+		return
 	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if c != w.cell {
-		if err := w.write(); err != nil {
-			return err
-		}
-	}
-	w.cell = c
-	w.recs = append(w.recs, recs...)
-	if w.timer == nil {
+	if w.recs == nil {
+		w.recs = map[Cell][]result.Record{}
 		w.timer = time.AfterFunc(flushAfter, func() {
 			if err := w.flush(); err != nil {
 				w.fail(err)
 			}
 		})
 	}
+	w.recs[c] = append(w.recs[c], recs...)
+	w.mu.Unlock()
 	e := Event{Cell: c, Runs: len(recs)}
 	for i := range recs {
 		if recs[i].Status != result.OK {
@@ -59,36 +56,41 @@ func (w *writer) add(c Cell, recs ...result.Record) error {
 		}
 	}
 	w.event(e)
-	return nil
 }
 
 // flush writes what add has taken over. It is to be called at the end.
 func (w *writer) flush() error {
+	w.writing.Lock()
+	defer w.writing.Unlock()
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.write()
-}
-
-func (w *writer) write() error {
+	all := w.recs
+	w.recs = nil
 	if w.timer != nil {
 		w.timer.Stop()
-		w.timer = nil
 	}
-	if len(w.recs) == 0 {
-		return nil
+	w.mu.Unlock()
+	for _, c := range slices.SortedFunc(maps.Keys(all), func(a, b Cell) int { return cmp.Or(a.Environment-b.Environment, a.Agent-b.Agent) }) {
+		if err := w.write(c, all[c]); err != nil {
+			return err
+		}
 	}
-	slices.SortFunc(w.recs, func(x, y result.Record) int { return x.Run - y.Run })
+	return nil
+}
+
+func (w *writer) write(c Cell, recs []result.Record) error {
+	slices.SortFunc(recs, func(x, y result.Record) int { return x.Run - y.Run })
 	name := result.RecordsName(result.Origin{
-		Environment: slugs(w.plan.Environments)[w.cell.Environment], Agent: slugs(w.plan.Agents)[w.cell.Agent],
-		First: w.recs[0].Run, Last: w.recs[len(w.recs)-1].Run,
-		Shard: w.shard.Index, Shards: w.shard.Of, Programs: w.plan.programs(w.session, w.cell),
+		Environment: slugs(w.plan.Environments)[c.Environment], Agent: slugs(w.plan.Agents)[c.Agent],
+		First: recs[0].Run, Last: recs[len(recs)-1].Run,
+		Shard: w.shard.Index, Shards: w.shard.Of, Programs: w.plan.programs(w.session, c),
 	})
-	err := result.WriteRecordsTo(w.plan.fileSystem(), w.dir, name, w.recs)
-	if err == nil && w.recorded != nil {
-		err = w.recorded(w.recs)
+	if err := result.WriteRecordsTo(w.plan.fileSystem(), w.dir, name, recs); err != nil {
+		return err
 	}
-	w.recs = w.recs[:0]
-	return err
+	if w.recorded != nil {
+		return w.recorded(recs)
+	}
+	return nil
 }
 
 // fileSystem is where the plan writes: the operating system's, unless a test

@@ -210,7 +210,7 @@ func (r *Runs) addFile(name string, labels map[string]string) error {
 	}
 	defer f.Close()
 	lines := bufio.NewReaderSize(f, 1<<18)
-	programs := programsOf(name)
+	origin, _ := OriginOf(name)
 	var offset int64
 	var data []byte
 	for line := 1; ; line++ {
@@ -231,7 +231,7 @@ func (r *Runs) addFile(name string, labels map[string]string) error {
 			return fmt.Errorf("reading %s: %w", name, disk.Cause(err))
 		}
 		if len(bytes.TrimSpace(part)) > 0 {
-			e := Entry{Programs: programs, at: place{name, line}, offset: offset, length: len(part)}
+			e := Entry{Programs: origin.Programs, at: place{name, line}, offset: offset, length: len(part)}
 			switch lineErr := e.parse(part); {
 			case lineErr == nil:
 				e.Environment, e.Agent = intern(labels, e.Environment), intern(labels, e.Agent)

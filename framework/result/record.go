@@ -7,7 +7,6 @@
 package result
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -78,25 +77,17 @@ func (p Programs) String() string {
 	return p.Host + "-" + p.Environment + "-" + p.Agent
 }
 
-// programsPrefix begins the part of a record file's name that String makes.
-const programsPrefix = "p"
-
-// programsOf reads the programs from a file's name, ENV.AGENT.FIRST-LAST.pID.jsonl
-// (see RecordsName).
-func programsOf(file string) Programs {
-	for i, part := range strings.Split(filepath.Base(file), ".") {
-		ids, ok := strings.CutPrefix(part, programsPrefix)
-		ok = ok && i >= 3 // after environment, agent and runs
-		if !ok || strings.Trim(ids, "0123456789abcdef-") != "" {
-			continue
-		}
-		switch words := strings.Split(ids, "-"); {
-		case slices.Contains(words, ""):
-		case len(words) == 1:
-			return Programs{words[0], words[0], words[0]}
-		case len(words) == 3:
-			return Programs{words[0], words[1], words[2]}
-		}
+// parsePrograms reads what String writes; the zero value of anything else.
+func parsePrograms(ids string) Programs {
+	if strings.Trim(ids, "0123456789abcdef-") != "" {
+		return Programs{}
+	}
+	switch words := strings.Split(ids, "-"); {
+	case slices.Contains(words, ""):
+	case len(words) == 1:
+		return Programs{words[0], words[0], words[0]}
+	case len(words) == 3:
+		return Programs{words[0], words[1], words[2]}
 	}
 	return Programs{}
 }

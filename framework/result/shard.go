@@ -33,12 +33,12 @@ func openShard(dir string, s ShardRuns) (*Runs, error) {
 	r := &Runs{}
 	labels := map[string]string{}
 	for _, name := range names {
-		shard, shards := shardOf(name)
-		if shards == s.Shards && shard != s.Shard {
+		o, _ := OriginOf(name)
+		if o.Shards == s.Shards && o.Shard != s.Shard {
 			continue
 		}
-		if shards != s.Shards {
-			if found, err := r.bisectFile(name, labels, &s); err != nil {
+		if o.Shards != s.Shards {
+			if found, err := r.bisectFile(name, o.Programs, labels, &s); err != nil {
 				return nil, err
 			} else if found {
 				continue
@@ -60,7 +60,7 @@ const linear = 1 << 13
 // bisectFile adds the entries of a shard's runs in a file that holds one environment and agent, sorted by run, as
 // rlrun writes it. It returns false, and adds nothing, if the file is to be read whole: it is small, or not such a file,
 // or most of it is wanted.
-func (r *Runs) bisectFile(name string, labels map[string]string, s *ShardRuns) (bool, error) {
+func (r *Runs) bisectFile(name string, programs Programs, labels map[string]string, s *ShardRuns) (bool, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return false, err
@@ -80,7 +80,7 @@ func (r *Runs) bisectFile(name string, labels map[string]string, s *ShardRuns) (
 	if int64(len(wanted))*4*linear > b.size {
 		return false, nil
 	}
-	programs, before := programsOf(name), len(r.Entries)
+	before := len(r.Entries)
 	for _, run := range wanted {
 		if run < first.Run {
 			continue

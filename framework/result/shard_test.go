@@ -2,7 +2,6 @@ package result
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +56,7 @@ func TestOpenShard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for shard := 0; shard < shards; shard += 13 {
+		for shard := 0; shard < shards; shard += 31 {
 			of := own(shard)
 			got, err := OpenShard(dir, of)
 			if err != nil {
@@ -95,7 +94,7 @@ func TestOpenShard(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := len(data) / 3
-		if _, of := shardOf(name); of == 0 { // far from runs 299 and 599, which shard 0 looks for
+		if o, _ := OriginOf(name); o.Shards == 0 { // far from runs 299 and 599, which shard 0 looks for
 			at = bytes.Index(data, []byte(`"run":450,`)) + 100
 		}
 		data[at] ^= 1
@@ -111,22 +110,26 @@ func TestOpenShard(t *testing.T) {
 	}
 }
 
-// Names tell the shard, also where labels look like a shard.
-func TestShardOf(t *testing.T) {
-	for name, want := range map[string]string{
-		RecordsName(Origin{Environment: "e", Agent: "a", Shard: 3, Shards: 50, Programs: Programs{"aa", "bb", "cc"}}): "3 50",
-		RecordsName(Origin{Environment: "s1-2", Agent: "s3-4", Programs: Programs{"aa", "aa", "aa"}}):                 "0 0",
-		RecordsName(Origin{Environment: "e", Agent: "a", Last: 7}) + ".2":                                             "0 0",
-		"e.a.0-7.s9-9": "0 0",
-		"mine":         "0 0",
+// A name tells where records come from, also where labels look like a shard.
+func TestOriginOf(t *testing.T) {
+	programs := Programs{"aa", "bb", "cc"}
+	for _, want := range []Origin{
+		{Environment: "e", Agent: "a", First: 3, Last: 103, Shard: 3, Shards: 50, Programs: programs},
+		{Environment: "s1-2", Agent: "s3-4", Last: 7, Programs: Programs{"aa", "aa", "aa"}},
+		{Environment: "e", Agent: "p1"},
 	} {
-		shard, shards := shardOf(filepath.Join("x", name+runsExt))
-		if got := fmt.Sprint(shard, shards); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
+		for _, number := range []string{"", ".2"} { // where the name was taken
+			if got, ok := OriginOf(filepath.Join("x.s1-9", RecordsName(want)+number+runsExt)); !ok || got != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
 		}
 	}
-	name := RecordsName(Origin{Environment: "e", Agent: "a", Shard: 3, Shards: 50, Programs: Programs{"aa", "bb", "cc"}})
-	if got := programsOf(name + ".2" + runsExt); got != (Programs{"aa", "bb", "cc"}) {
-		t.Errorf("programs of %s are %v", name, got)
+	if got, _ := OriginOf("e.a.0-7.s9-9.jsonl"); got.Shards != 0 {
+		t.Errorf("there is no shard 9 of 9: %+v", got)
+	}
+	for _, name := range []string{"mine.jsonl", "e.a.b.jsonl", "e.a.1.jsonl", "e.a.-1-2.jsonl"} {
+		if got, ok := OriginOf(name); ok {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }

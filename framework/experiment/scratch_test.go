@@ -1,0 +1,45 @@
+package experiment
+
+import (
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// A scratch folder's records are moved into one file for each environment and agent, since clusters count files.
+func TestScratchMovesIntoFewFiles(t *testing.T) {
+	c := &scratch{plan: plan(t, nil), dir: t.TempDir(), target: t.TempDir()}
+	programs := result.Programs{Host: "aa", Environment: "aa", Agent: "bb"}
+	for run := range 6 {
+		agent := []string{"one", "two"}[run%2]
+		name := result.RecordsName(result.Origin{Environment: "coin", Agent: agent, First: run, Last: run, Shard: 1, Shards: 3, Programs: programs})
+		rec := result.Record{Environment: "coin", Agent: agent, Run: run, Status: result.OK}
+		if err := result.WriteRecords(c.dir, name, []result.Record{rec}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // the second time there is nothing to move
+		if err := c.move(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := result.RecordFiles(c.target)
+	if err != nil || len(files) != 2 {
+		t.Errorf("%d files: %v, %v", len(files), files, err)
+	}
+	if left, err := result.RecordFiles(c.dir); err != nil || len(left) > 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
+	runs, err := result.OpenRuns(c.target)
+	if err != nil || len(runs.Entries) != 6 {
+		t.Fatalf("%d runs, %v", len(runs.Entries), err)
+	}
+	for _, e := range runs.Entries {
+		if e.Programs != programs {
+			t.Errorf("run %d was made by %v", e.Run, e.Programs)
+		}
+	}
+	if o, ok := result.OriginOf(files[0]); !ok || o.First != 0 || o.Last != 4 || o.Shards != 3 {
+		t.Errorf("%s: %+v", files[0], o)
+	}
+}
