@@ -34,6 +34,7 @@ var commands = []struct {
 	{"experiments", runcmd.NewEvaluate, true},
 	{"experiments", runcmd.NewReport, false},
 	{"experiments", submitcmd.New, false},
+	{"experiments", runcmd.NewDecide, false},
 	{"experiments", statuscmd.New, false},
 	{"experiments", compactcmd.New, true},
 	{"experiments", comparecmd.New, false},

@@ -19,11 +19,10 @@ import (
 	"github.com/rlrun/rlrun/plugins"
 )
 
-// Exit statuses.
+// Exit statuses, besides those of cli.StatusError.
 const (
 	exitFailed      = 1   // a run failed, or something outside the user's input
 	exitUsage       = 2   // bad usage or a bad config
-	exitRetry       = 75  // a shard was stopped and has runs left
 	exitInterrupted = 130 // Ctrl-C, as shells count it
 )
 
@@ -89,10 +88,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func status(err error) int {
 	var u *cli.UsageError
 	var ps config.Problems
-	var retry *cli.RetryError
+	var own *cli.StatusError
 	switch {
-	case errors.As(err, &retry):
-		return exitRetry
+	case errors.As(err, &own):
+		return own.Status
 	case errors.Is(err, cli.ErrInterrupted):
 		return exitInterrupted
 	case errors.As(err, &u), errors.As(err, &ps), errors.Is(err, framework.ErrInvalidParams):

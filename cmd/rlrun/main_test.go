@@ -95,6 +95,7 @@ func TestStatus(t *testing.T) {
 		{fmt.Errorf("agent: %w", framework.ErrInvalidParams), 2},
 		{fmt.Errorf("%w: 3 runs are kept", cli.ErrInterrupted), 130},
 		{cli.Retry(fmt.Errorf("%w: 3 runs are kept", cli.ErrInterrupted)), 75},
+		{cli.Open(errors.New("go on")), 10},
 	} {
 		if got := status(tt.err); got != tt.want {
 			t.Errorf("%v: status %d, want %d", tt.err, got, tt.want)
@@ -123,7 +124,7 @@ func TestInterruptible(t *testing.T) {
 // Every command that starts plugins takes what is under development; who writes
 // another command decides which it is.
 func TestReplaceFlag(t *testing.T) {
-	without := []string{"report", "submit", "status", "compact", "compare", "export", "threshold", "schema", "version", "plugin", "plugin new", "plugin lock", "plugin install", "plugin serve", "mdp", "serve"}
+	without := []string{"report", "submit", "decide", "status", "compact", "compare", "export", "threshold", "schema", "version", "plugin", "plugin new", "plugin lock", "plugin install", "plugin serve", "mdp", "serve"}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		for _, c := range cmd.Commands() {

@@ -17,8 +17,9 @@ the exploration threshold, which links planning horizon, uncertainty and the cos
 exploring.
 
 Every command has --json, which prints JSON with the keys that its help documents.
-Exit status: 0; 1 if a run failed; 2 for bad usage or a bad config; 75 if a shard
-was stopped and has runs left; 130 if interrupted.`
+Exit status: 0; 1 if a run failed; 2 for bad usage or a bad config; 10 if rlrun
+decide finds comparisons open; 75 if a shard was stopped and has runs left; 130 if
+interrupted.`
 
 const overviewExample = `  rlrun run configs/quickstart.yaml
   rlrun threshold --belief beta:3,4 --against 0.6 --gamma 0.99

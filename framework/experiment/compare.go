@@ -115,6 +115,10 @@ func (p *Plan) sameComparison(dir string, old Config) error {
 	if before.Sequential() == nil && p.Sequential() == nil {
 		return nil
 	}
+	same := reflect.DeepEqual(before.Config.Compare, p.Config.Compare)
+	if same && before.Config.Runs == p.Config.Runs {
+		return nil
+	}
 	path := filepath.Join(dir, configFile)
 	if before.Sequential() != nil {
 		progress, err := before.Decide(dir)
@@ -125,10 +129,7 @@ func (p *Plan) sameComparison(dir string, old Config) error {
 		return err
 	}
 	what := "compare differs"
-	if reflect.DeepEqual(before.Config.Compare, p.Config.Compare) {
-		if before.Config.Runs == p.Config.Runs {
-			return nil
-		}
+	if same {
 		what = fmt.Sprintf("runs differs: it was %d and is now %d", before.Config.Runs, p.Config.Runs)
 	}
 	return fmt.Errorf("%s: %s: this is %w, as results were looked at, and the level of the test that stops it would not hold", path, what, ErrOtherExperiment)

@@ -71,7 +71,7 @@ type job struct {
 // says until: decided, runs that no open comparison needs are not made.
 func (p *Plan) Run(ctx context.Context, o Options) error {
 	o.failures = newFailures(p)
-	if s := p.Sequential(); s != nil {
+	if s := p.Sequential(); s != nil && o.Shard.Of == 0 { // a shard makes the runs of a stage
 		return p.runUntil(ctx, o, s)
 	}
 	return p.runAll(ctx, o)

@@ -86,13 +86,17 @@ func Ranges(numbers []int) string {
 	return strings.Join(parts, ",")
 }
 
-// Size is the number of runs of a shard of a plan.
-func (s Shard) Size(p *Plan) int {
-	all := len(p.Cells()) * p.Config.Runs
-	if s.Of == 0 {
-		return all
+// Size is the number of runs of a shard in dir: of the present stage, if the experiment
+// has until: decided.
+func (s Shard) Size(p *Plan, dir string) (n int, err error) {
+	stage, err := p.stageRuns(dir)
+	if err != nil {
+		return 0, err
 	}
-	return max(0, (all-s.Index+s.Of-1)/s.Of)
+	for i, c := range p.Cells() {
+		n += len(s.runs(i*p.Config.Runs, 0, stage(p.key(c))-1))
+	}
+	return n, nil
 }
 
 // Names inside an output directory that shards use.
@@ -194,7 +198,9 @@ func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
 		return &OutputError{x.Dir, err}
 	}
 	r := newShardRun(&s, x)
-	r.found(done)
+	if done, err = r.found(done); err != nil {
+		return &OutputError{x.Dir, err}
+	}
 	if err := r.write(ShardRunning); err != nil {
 		return &OutputError{x.Dir, err}
 	}
@@ -395,18 +401,40 @@ type shardRun struct {
 func newShardRun(s *Sharded, x *Experiment) *shardRun {
 	host, _ := os.Hostname() // for people
 	return &shardRun{s: s, x: x, began: time.Now(), status: ShardStatus{
-		Shard: s.Shard.Index, Of: s.Shard.Of, Runs: s.Shard.Size(x.Plan), Host: host, Job: s.Job, Process: os.Getpid(),
+		Shard: s.Shard.Index, Of: s.Shard.Of, Host: host, Job: s.Job, Process: os.Getpid(),
 	}}
 }
 
-// found counts the runs of the shard that are done already.
-func (r *shardRun) found(done Done) {
-	for _, ok := range done {
-		if ok {
-			r.status.Reused++
+// found counts the runs of the shard, and those that are done already. It returns which
+// are not to be made: where a test stops the experiment, also those of later stages and
+// those that failed, which it may have looked at.
+func (r *shardRun) found(done Done) (Done, error) {
+	p := r.x.Plan
+	stage, err := p.stageRuns(r.x.Dir)
+	if err != nil {
+		return nil, err
+	}
+	staged := p.Sequential() != nil
+	skip := Done{}
+	for i, c := range p.Cells() {
+		key := p.key(c)
+		n := stage(key)
+		for _, key.Run = range r.s.Shard.runs(i*p.Config.Runs, 0, p.Config.Runs-1) {
+			ok, recorded := done[key]
+			skip[key] = ok || staged && (recorded || key.Run >= n)
+			switch {
+			case key.Run >= n:
+				continue
+			case ok:
+				r.status.Reused++
+			case recorded && staged:
+				r.status.Failed++
+			}
+			r.status.Runs++
 		}
 	}
 	r.status.OK = r.status.Reused
+	return skip, nil
 }
 
 func (r *shardRun) event(e Event) {
@@ -492,7 +520,8 @@ type ShardRuns struct {
 func (s ShardRuns) Missing() int { return s.Runs - s.OK - s.Failed }
 
 // CountShards counts, by the records in dir, the runs of all shards that the experiment
-// was divided into; nil if it was begun as a whole.
+// was divided into, of the present stage if it has until: decided; nil if it was begun
+// as a whole.
 func (p *Plan) CountShards(dir string, entries []result.Entry) ([]ShardRuns, error) {
 	prov, err := readProvenance(dir)
 	if err != nil || prov.Shards == 0 {
@@ -506,11 +535,17 @@ func (p *Plan) CountShards(dir string, entries []result.Entry) ([]ShardRuns, err
 	list := make([]ShardRuns, prov.Shards)
 	for i := range list {
 		list[i].Shard = Shard{i, prov.Shards}
-		list[i].Runs = list[i].Shard.Size(p)
+		if list[i].Runs, err = list[i].Shard.Size(p, dir); err != nil {
+			return nil, err
+		}
+	}
+	stage, err := p.stageRuns(dir)
+	if err != nil {
+		return nil, err
 	}
 	for _, e := range entries {
 		n, ok := first[cell{e.Environment, e.Agent}]
-		if !ok || e.Run >= p.Config.Runs {
+		if !ok || e.Run >= stage(e.Key) {
 			continue
 		}
 		if s := &list[(n+e.Run)%prov.Shards]; e.Status == result.OK {

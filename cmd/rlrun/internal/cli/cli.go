@@ -27,15 +27,26 @@ func Usage(err error) error { return &UsageError{err} }
 // Usagef is Usage of fmt.Errorf.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
 
-// RetryError is an error that doing the same again may mend: exit status 75, which
-// sysexits.h calls EX_TEMPFAIL.
-type RetryError struct{ err error }
+// StatusError is an error that ends rlrun with an exit status of its own.
+type StatusError struct {
+	Status int
+	err    error
+}
 
-func (r *RetryError) Error() string { return r.err.Error() }
-func (r *RetryError) Unwrap() error { return r.err }
+func (e *StatusError) Error() string { return e.err.Error() }
+func (e *StatusError) Unwrap() error { return e.err }
 
-// Retry makes a *RetryError of err.
-func Retry(err error) error { return &RetryError{err} }
+// Exit statuses of StatusErrors.
+const (
+	StatusOpen  = 10 // rlrun decide: comparisons are open
+	StatusRetry = 75 // a shard was stopped and has runs left; sysexits.h calls it EX_TEMPFAIL
+)
+
+// Retry makes a *StatusError of err, which doing the same again may mend.
+func Retry(err error) error { return &StatusError{StatusRetry, err} }
+
+// Open makes a *StatusError of err: not all is decided, and more runs are needed.
+func Open(err error) error { return &StatusError{StatusOpen, err} }
 
 // Cause returns the error inside an *fs.PathError, without operation and path;
 // any other error as it is.

@@ -41,14 +41,14 @@ func (o *runOptions) checkShard(cmd *cobra.Command) (experiment.Shard, error) {
 
 // runShard does one shard of an experiment.
 func runShard(app *host.App, cmd *cobra.Command, x *experiment.Experiment, shard experiment.Shard, o runOptions, started time.Time) error {
-	if x.Plan.Sequential() != nil {
-		return cli.Usagef("--shard does not go with compare.until: decided, which looks at all runs after every block; leave it out (--set compare.until=) or run the experiment whole")
-	}
 	var status experiment.ShardStatus
 	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet)
-	p.runs = shard.Size(x.Plan)
+	var err error
+	if p.runs, err = shard.Size(x.Plan, x.Dir); err != nil {
+		return err
+	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	err := x.Execute(cmd.Context(), experiment.Sharded{
+	err = x.Execute(cmd.Context(), experiment.Sharded{
 		Shard: shard, Command: append([]string{"rlrun"}, app.Args...), Started: started, Job: job(), Mixed: o.mixed,
 		Scratch: o.scratch, Event: p.event, Status: &status,
 		Waiting: func(holder string) {
@@ -80,8 +80,12 @@ func runShard(app *host.App, cmd *cobra.Command, x *experiment.Experiment, shard
 		return err
 	}
 	if !o.quiet && !o.json {
-		fmt.Fprintf(cmd.OutOrStdout(), "Shard %s: %d of %d runs are recorded in %s, %d of them found done. When all shards are: rlrun report %s\n",
-			shard, status.OK+status.Failed, status.Runs, x.Dir, status.Reused, cli.ShellQuote([]string{x.Dir}))
+		next := "report"
+		if x.Plan.Sequential() != nil {
+			next = "decide"
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "Shard %s: %d of %d runs are recorded in %s, %d of them found done. When all shards are: rlrun %s %s\n",
+			shard, status.OK+status.Failed, status.Runs, x.Dir, status.Reused, next, cli.ShellQuote([]string{x.Dir}))
 	}
 	if status.Failed > 0 {
 		return fmt.Errorf("%d of %d runs of shard %s failed: see rlrun status %s", status.Failed, status.Runs, shard, cli.ShellQuote([]string{x.Dir}))

@@ -29,6 +29,8 @@ func (kubernetes) check(s *submission) error {
 	switch {
 	case s.Image == "":
 		return cli.Usagef("--to kubernetes needs --image: a container image with rlrun and the plugins (docs/machines.md)")
+	case s.Staged:
+		return cli.Usagef("--to kubernetes does not go with compare.until: decided, because a pod cannot submit the next stage; leave it out, or use rlrun run")
 	case s.Lock != "":
 		return cli.Usagef("--to kubernetes: the image has the plugins, so there is no lock file to check; leave out %s", s.Lock)
 	}

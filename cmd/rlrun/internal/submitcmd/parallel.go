@@ -44,12 +44,19 @@ func (parallel) files(s *submission) []file {
 		first, last, _ := strings.Cut(part, "-")
 		numbers = append(numbers, "seq "+first+" "+orSame(last, first))
 	}
+	shards := "{ " + strings.Join(numbers, "; ") + "; } | parallel " + options + " \\\n  " +
+		s.run(fmt.Sprintf("{}/%d", s.Tasks), strconv.Itoa(s.Cpus)) + "\n" +
+		"status=$?\n"
+	if s.Staged {
+		shards = "while :; do\n" + shards +
+			s.decide() + "\n" +
+			fmt.Sprintf("decided=$?\n[ $decided = %d ] || break\ndone\n", cli.StatusOpen) +
+			"[ $decided = 0 ] || status=$decided\n"
+	}
 	script := "#!/bin/bash\n" +
 		"# A shard that fails is tried three times; the report is made in any case.\n" +
 		"cd " + quote(s.Folder) + " || exit 1\n" +
-		"{ " + strings.Join(numbers, "; ") + "; } | parallel " + options + " \\\n  " +
-		s.run(fmt.Sprintf("{}/%d", s.Tasks), strconv.Itoa(s.Cpus)) + "\n" +
-		"status=$?\n" +
+		shards +
 		s.report() + " && exit $status\n"
 	return []file{{"parallel.sh", script}}
 }

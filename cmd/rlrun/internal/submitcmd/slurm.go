@@ -69,8 +69,16 @@ func (slurm) files(s *submission) []file {
 		"# SLURM_ARRAY_TASK_COUNT is that of one submission.\n" +
 		"cd " + quote(s.Folder) + " || exit 1\n" +
 		"exec " + s.run(fmt.Sprintf(`"$SLURM_ARRAY_TASK_ID/%d"`, s.Tasks), `"$SLURM_CPUS_PER_TASK"`) + "\n"
-	merge := head("rlrun-"+s.Name+"-report", "report.log") +
-		"exec " + s.report() + "\n"
+	merge := head("rlrun-"+s.Name+"-report", "report.log")
+	if s.Staged {
+		merge += "cd " + quote(s.Folder) + " || exit 1\n" +
+			s.decide() + "\n" +
+			"status=$?\n" +
+			fmt.Sprintf("if [ $status = %d ]; then exec %s; fi\n", cli.StatusOpen, quote(s.Rlrun, "submit", "--missing", s.Dir)) +
+			s.report() + " && exit $status\n"
+	} else {
+		merge += "exec " + s.report() + "\n"
+	}
 	return []file{{"shards.sh", shards}, {"report.sh", merge}}
 }
 

@@ -40,6 +40,10 @@ change of the config's file changes nothing. They are plain; --print shows them
 and does nothing else. Without --tasks there are as many as take ten minutes or
 more each, by a short measurement here, at most 200.
 
+With compare: {until: decided} the shards make the runs of a stage, and the job that
+follows them calls rlrun decide, which begins the next stage or makes the report
+(slurm and parallel).
+
 --missing DIR submits again the shards that lack runs, as the experiment was
 submitted; flags that are given replace what they were.
 
@@ -67,6 +71,7 @@ type submission struct {
 	Image   string        `json:"image,omitempty"`
 	Claim   string        `json:"claim,omitempty"`
 	Mixed   bool          `json:"mixed,omitempty"`
+	Staged  bool          `json:"staged,omitempty"` // until: decided: rlrun decide after every stage
 
 	config string // text of the resolved config
 	shards string // of Tasks to submit, such as 0-3,7
@@ -186,9 +191,7 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 		return err
 	}
 	defer func() { _ = x.Close() }() // plugins that end change nothing
-	if x.Plan.Sequential() != nil {
-		return cli.Usagef("compare.until: decided looks at all runs after every block and cannot be divided into shards; leave it out or use rlrun run")
-	}
+	s.Staged = x.Plan.Sequential() != nil
 	if s.Dir, err = filepath.Abs(x.Dir); err != nil {
 		return err
 	}
@@ -323,7 +326,8 @@ func (s *submission) again(cmd *cobra.Command, dir string) error {
 	return err
 }
 
-// lacking lists the shards without a record for every run; all if none has begun.
+// lacking lists the shards without a record for every run of the stage; all if none has
+// begun.
 func lacking(dir string, tasks int) (list []int, err error) {
 	plan, err := experiment.OpenPlan(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -341,7 +345,8 @@ func lacking(dir string, tasks int) (list []int, err error) {
 		return nil, err
 	}
 	for _, s := range shards {
-		if s.OK < s.Runs { // failed runs are tried again
+		// Failed runs are tried again, but not those that a test has looked at.
+		if s.Missing() > 0 || s.Failed > 0 && plan.Sequential() == nil {
 			list = append(list, s.Index)
 		}
 	}
@@ -352,6 +357,10 @@ func (s *submission) nothing(cmd *cobra.Command, asJSON bool) error {
 	w := cmd.OutOrStdout()
 	if asJSON {
 		return cli.WriteJSON(w, s.answer(nil, nil, nil))
+	}
+	if s.Staged {
+		_, err := fmt.Fprintf(w, "All runs of a stage of %s are recorded: rlrun decide %s\n", s.Dir, quote(s.Dir))
+		return err
 	}
 	_, err := fmt.Fprintf(w, "All runs of %s are recorded: rlrun report %s\n", s.Dir, quote(s.Dir))
 	return err
@@ -438,6 +447,9 @@ func (s *submission) run(shard, workers string) string {
 
 // report is the command line of the merge.
 func (s *submission) report() string { return quote(s.Rlrun, "report", s.Dir) }
+
+// decide is the command line of a look at the runs of a stage.
+func (s *submission) decide() string { return quote(s.Rlrun, "decide", s.Dir) }
 
 // limit is the time before the end of a task at which it is told to stop.
 func (s *submission) limit() time.Duration {

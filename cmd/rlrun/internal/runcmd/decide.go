@@ -1,0 +1,125 @@
+package runcmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/framework/result"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
+)
+
+// NewDecide returns the command rlrun decide.
+func NewDecide(*host.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "decide DIR",
+		Short: "Test what shards have recorded, and say whether more runs are needed",
+		Long: `Look at the records of an experiment with compare: {until: decided} that is divided
+into shards, and begin its next stage: every shard, started again, makes its share
+of the next block of runs of the comparisons that are open. The verdicts are those
+of one process. rlrun submit calls it after every stage.
+
+Exit status: 0 if all comparisons are decided or all runs made; 10 if more runs are
+needed: start the shards again; 1 if runs of the stage are missing and none was
+recorded since rlrun decide was called last, as every shard fails.
+
+--json:
+  output        the directory
+  decided       whether no more runs are needed
+  comparisons   environment, a, b, better (of a and b; "" if undecided), decision
+                (open, larger, smaller or undecided: a against b), runs
+  needed        environment, agent, runs: the number of runs to be recorded in the
+                next stage, from run 0 on`,
+		Example: `  rlrun decide results/exp`,
+		Args:    cli.Arguments(1, "an output directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return decide(cmd, args[0], asJSON)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func decide(cmd *cobra.Command, dir string, asJSON bool) error {
+	plan, err := experiment.OpenPlan(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
+	}
+	if err != nil {
+		return err
+	}
+	if plan.Sequential() == nil {
+		return cli.Usagef("%s has no compare: {until: decided}: all its runs are made, and rlrun report compares its agents", dir)
+	}
+	progress, needed, err := plan.Stage(dir)
+	if err != nil && !errors.Is(err, experiment.ErrNoProgress) {
+		return err
+	}
+	if asJSON {
+		if err := cli.WriteJSON(cmd.OutOrStdout(), decision(plan, dir, progress, needed)); err != nil {
+			return err
+		}
+	} else {
+		for i := range progress {
+			fmt.Fprintln(cmd.OutOrStdout(), progress[i].String())
+		}
+	}
+	quoted := cli.ShellQuote([]string{dir})
+	if err != nil {
+		return fmt.Errorf("%w: see rlrun status %s", err, quoted)
+	}
+	open := 0
+	for i := range progress {
+		if progress[i].Open() {
+			open++
+		}
+	}
+	if open == 0 {
+		return nil
+	}
+	return cli.Open(fmt.Errorf("%d of %d comparisons are open: start the shards again, or rlrun submit --missing %s", open, len(progress), quoted))
+}
+
+// decision is the answer of --json.
+func decision(plan *experiment.Plan, dir string, progress []compare.Progress, needed map[result.Key]int) any {
+	type comparison struct {
+		Environment string `json:"environment"`
+		A           string `json:"a"`
+		B           string `json:"b"`
+		Better      string `json:"better"`
+		Decision    string `json:"decision"`
+		Runs        int    `json:"runs"`
+	}
+	type cell struct {
+		Environment string `json:"environment"`
+		Agent       string `json:"agent"`
+		Runs        int    `json:"runs"`
+	}
+	out := struct {
+		Output      string       `json:"output"`
+		Decided     bool         `json:"decided"`
+		Comparisons []comparison `json:"comparisons"`
+		Needed      []cell       `json:"needed"`
+	}{dir, len(needed) == 0, []comparison{}, []cell{}}
+	for i := range progress {
+		p := &progress[i]
+		out.Comparisons = append(out.Comparisons, comparison{p.Environment, p.A, p.B, p.Better, string(p.Decision), p.Runs()})
+	}
+	for _, c := range plan.Cells() {
+		key := result.Key{Environment: plan.Environments[c.Environment].Name, Agent: plan.Agents[c.Agent].Name}
+		if n := needed[key]; n > 0 {
+			out.Needed = append(out.Needed, cell{key.Environment, key.Agent, n})
+		}
+	}
+	return out
+}

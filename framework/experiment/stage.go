@@ -1,0 +1,117 @@
+package experiment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/internal/disk"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/inputfile"
+)
+
+// An experiment with until: decided that is divided into shards goes on in stages.
+// Shards make the runs of a stage. Then Stage looks at all records and begins the next
+// one. So only Stage reads all records, and shards agree on what a stage is.
+
+// stageFile is in the folder of shards. It says what Stage decided last. A stage that
+// is out of date costs runs that are not needed, or too few, and no result.
+const stageFile = "stage"
+
+type stage struct {
+	// Needed is the number of runs that a cell needs; cells that need none are absent.
+	Needed []cellRuns `json:"needed"`
+	// Recorded is the number of runs that had a record.
+	Recorded int `json:"recorded"`
+}
+
+type cellRuns struct {
+	Environment string `json:"environment"`
+	Agent       string `json:"agent"`
+	Runs        int    `json:"runs"`
+}
+
+// ErrNoProgress: shards were to make runs and made none.
+var ErrNoProgress = errors.New("no run was recorded since the last stage began")
+
+// Stage looks at the records in dir, as Decide does, and begins the next stage of
+// shards. needed is the number of runs that each cell needs; empty if all comparisons
+// are decided. The error wraps ErrNoProgress if runs of the stage are missing and none
+// was recorded since Stage was called last. It returns nil if all runs are made.
+func (p *Plan) Stage(dir string) (progress []compare.Progress, needed map[result.Key]int, err error) {
+	s := p.Sequential()
+	if s == nil {
+		return nil, nil, nil
+	}
+	progress, recorded, err := p.decide(dir, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	needed = s.Needed(progress)
+	now, missing := stage{Needed: []cellRuns{}, Recorded: len(recorded)}, 0
+	for _, c := range p.Cells() {
+		key := p.key(c)
+		n := needed[key]
+		if n == 0 {
+			continue
+		}
+		now.Needed = append(now.Needed, cellRuns{key.Environment, key.Agent, n})
+		for key.Run = range n {
+			if !recorded[key] {
+				missing++
+			}
+		}
+	}
+	path := filepath.Join(dir, shardsFolder, stageFile)
+	before, err := readStage(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	if err == nil && missing > 0 && before.Recorded == now.Recorded {
+		return progress, needed, fmt.Errorf("%w, and it lacks %d runs", ErrNoProgress, missing)
+	}
+	text, err := json.MarshalIndent(&now, "", "  ")
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := disk.MkdirAll(p.fileSystem(), filepath.Dir(path)); err != nil {
+		return nil, nil, err
+	}
+	return progress, needed, p.writeFile(path, append(text, '\n'))
+}
+
+func readStage(path string) (s stage, err error) {
+	data, err := inputfile.Read(path, result.MaxFile)
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("%s: %w; remove it and call rlrun decide", path, err)
+	}
+	return s, nil
+}
+
+// stageRuns returns a function that says how many runs of a cell the present stage of
+// dir needs: the first block before Stage was called, and all runs without until:
+// decided.
+func (p *Plan) stageRuns(dir string) (func(result.Key) int, error) {
+	s := p.Sequential()
+	if s == nil {
+		return func(result.Key) int { return p.Config.Runs }, nil
+	}
+	now, err := readStage(filepath.Join(dir, shardsFolder, stageFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return func(result.Key) int { return min(s.Block, s.Runs) }, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	needed := map[result.Key]int{}
+	for _, c := range now.Needed {
+		needed[result.Key{Environment: c.Environment, Agent: c.Agent}] = c.Runs
+	}
+	return func(k result.Key) int { k.Run = 0; return needed[k] }, nil
+}
