@@ -16,6 +16,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/plugins"
 )
 
@@ -67,7 +68,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if out.Err != nil {
 		err = out.Err
 	}
@@ -80,6 +81,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		} else {
 			fmt.Fprintln(stderr, "rlrun: "+line)
 		}
+	}
+	if errors.Is(err, plugin.ErrTimeout) && cmd.Flag("timeout") != nil {
+		fmt.Fprintf(stderr, "rlrun: for %q, --timeout sets all these limits\n", cmd.CommandPath())
 	}
 	return status(err)
 }

@@ -134,7 +134,7 @@ func found(err error) []Rule {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, err := range joined.Unwrap() {
 			var v *Violation
-			if errors.As(err, &v) && errors.Is(err, errUntried) {
+			if errors.As(err, &v) && errors.Is(err, ErrUntried) {
 				rules = slices.DeleteFunc(rules, func(r Rule) bool { return r == v.Rule })
 			}
 		}
@@ -187,7 +187,7 @@ func TestCheckEnvironment(t *testing.T) {
 // A rule that could not be tried is broken by name.
 func TestUntried(t *testing.T) {
 	err := CheckEnvironment(t.Context(), func() (framework.Environment, error) { return &corridor{bug: "never ends"}, nil }, nil)
-	if got := Broken(err); !slices.Equal(got, []Rule{NeedsResetAfter}) || !errors.Is(err, errUntried) {
+	if got := Broken(err); !slices.Equal(got, []Rule{NeedsResetAfter}) || !errors.Is(err, ErrUntried) {
 		t.Errorf("no end: got %v: %v", got, err)
 	}
 	err = CheckEnvironment(t.Context(), func() (framework.Environment, error) { return &corridor{bug: "cannot reset"}, nil }, nil)

@@ -36,11 +36,12 @@ func (b Bounds) CheckPlugin(ctx context.Context, p vector.Plugin, params json.Ra
 		return &Violation{Rule: Described, Err: err}
 	}
 	if d.Kind == vector.KindEnvironment {
-		return errors.Join(
-			capable(ctx, p, &d, params),
-			b.checkVectorEnvironment(ctx, func(lanes int) (vector.Environment, error) {
-				return p.OpenEnvironment(ctx, params, lanes)
-			}, nil))
+		open := func(lanes int) (vector.Environment, error) { return p.OpenEnvironment(ctx, params, lanes) }
+		fault := capable(ctx, p, &d, params)
+		if slices.Contains(Broken(fault), Works) { // it does not open, so nothing else can be tried
+			return fault
+		}
+		return errors.Join(fault, b.checkVectorEnvironment(ctx, open, nil))
 	}
 	if len(specs) == 0 {
 		specs = Specs()
@@ -70,7 +71,7 @@ func (b Bounds) CheckPlugin(ctx context.Context, p vector.Plugin, params json.Ra
 		}
 	}
 	if !supported {
-		errs = append(errs, &Violation{Rule: Works, Err: fmt.Errorf("%w: the agent supports none of the %d environments", errUntried, len(specs))})
+		errs = append(errs, &Violation{Rule: Works, Err: fmt.Errorf("%w: the agent supports none of the %d environments", ErrUntried, len(specs))})
 	}
 	return errors.Join(errs...)
 }

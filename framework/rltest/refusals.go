@@ -101,7 +101,7 @@ func (c *vectorCheck) endOfEpisode() error {
 				}
 			}
 		}
-		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps of %d lanes; give actions that end one, or a spec that says Continuing", errUntried, k, many))
+		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps of %d lanes; give actions that end one, or a spec that says Continuing", ErrUntried, k, many))
 		return nil
 	})
 }

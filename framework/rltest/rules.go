@@ -156,8 +156,9 @@ func Broken(err error) []Rule {
 	return rules
 }
 
-// errUntried is how a rule is broken that could not be tried.
-var errUntried = errors.New("could not be tried")
+// ErrUntried is how a rule is broken that could not be tried: alone where the check
+// ended before, or with the reason.
+var ErrUntried = errors.New("could not be tried")
 
 // report collects what a check finds, the first violation of every rule.
 type report struct {
@@ -196,7 +197,7 @@ func (r *report) merge(other *report) {
 func (r *report) result(wanted ...Rule) error {
 	for _, rule := range wanted {
 		if !slices.Contains(r.tried, rule) {
-			r.fail(rule, errUntried)
+			r.fail(rule, ErrUntried)
 		}
 	}
 	var errs []error

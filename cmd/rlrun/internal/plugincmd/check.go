@@ -29,13 +29,24 @@ type verdict struct {
 	OK         bool        `json:"ok"`
 	Violations []violation `json:"violations"`
 	Speed      []speed     `json:"speed"` // of a plugin that keeps every rule
+
+	found error // what the suite found
 }
+
+// brokenError says that a plugin breaks rules.
+type brokenError struct{ verdict verdict }
+
+func (e *brokenError) Error() string { return e.verdict.text() }
+
+func (e *brokenError) Unwrap() error { return e.verdict.found }
 
 // violation is a broken rule and its cause, told once.
 type violation struct {
 	Rule  rltest.Rule `json:"rule"`
 	Error string      `json:"error"`
 	Specs []string    `json:"specs,omitempty"` // ids of the environments on which an agent breaks it so
+
+	untried bool // the check ended before
 }
 
 // String returns the violation with the first of its environments.
@@ -109,11 +120,7 @@ ns_per_step}).`,
 			if err != nil || v.OK {
 				return err
 			}
-			text := fmt.Sprintf("%s (%s, %s) breaks %d %s:", v.Plugin, v.ID, v.Kind, len(v.Violations), cli.Plural(len(v.Violations), "rule", "rules"))
-			for _, b := range v.Violations {
-				text += "\n" + b.String()
-			}
-			return errors.New(text)
+			return &brokenError{v}
 		},
 		ValidArgsFunction: app.CompletePlugin,
 	}
@@ -128,6 +135,28 @@ ns_per_step}).`,
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	cli.Must(cmd.RegisterFlagCompletionFunc("transport", host.CompleteTransport))
 	return cmd
+}
+
+// text returns what is wrong. The rules that could not be tried because of it are
+// one line.
+func (v verdict) text() string {
+	var broken, untried []string
+	for _, b := range v.Violations {
+		if b.untried {
+			untried = append(untried, string(b.Rule))
+		} else {
+			broken = append(broken, b.String())
+		}
+	}
+	who := fmt.Sprintf("%s (%s, %s)", v.Plugin, v.ID, v.Kind)
+	if len(broken) == 0 {
+		return fmt.Sprintf("%s: could not be tried: %s", who, strings.Join(untried, ", "))
+	}
+	text := fmt.Sprintf("%s breaks %d %s:\n%s", who, len(broken), cli.Plural(len(broken), "rule", "rules"), strings.Join(broken, "\n"))
+	if len(untried) > 0 {
+		text += "\nnot tried because of that: " + strings.Join(untried, ", ")
+	}
+	return text
 }
 
 // checkTransport refuses a transport that there is none of.
@@ -181,6 +210,7 @@ func check(app *host.App, ctx context.Context, comp experiment.Component, o chec
 	if failed != nil {
 		return v, fmt.Errorf("while the end of its process was checked: %w", failed)
 	}
+	v.found = found
 	v.add(found, "")
 	for _, fault := range faults {
 		var end *plugin.EndFault
@@ -209,6 +239,8 @@ func (v *verdict) add(err error, spec string) {
 		v.add(e.Err, e.Spec)
 	default:
 		b := violation{Error: err.Error()}
+		var broken *rltest.Violation
+		b.untried = errors.As(err, &broken) && broken.Err == rltest.ErrUntried
 		if rules := rltest.Broken(err); len(rules) > 0 {
 			b.Rule = rules[0]
 		}

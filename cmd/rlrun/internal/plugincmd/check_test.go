@@ -60,6 +60,17 @@ func TestCheckTellsEveryBrokenRule(t *testing.T) {
 	}
 }
 
+// What could not be tried because of a broken rule is one line.
+func TestUntriedRulesAreOneLine(t *testing.T) {
+	untried := func(rule rltest.Rule) error { return &rltest.Violation{Rule: rule, Err: rltest.ErrUntried} }
+	v := verdict{Plugin: "walk", ID: "me/walk@1", Kind: vector.KindEnvironment}
+	v.add(errors.Join(&rltest.Violation{Rule: rltest.Works, Err: errors.New("no")}, untried(rltest.SameSeedSameEpisode), untried(rltest.FiniteReward)), "")
+	want := "walk (me/walk@1, environment) breaks 1 rule:\nworks: no\nnot tried because of that: same-seed-same-episode, finite-reward"
+	if got := v.text(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A rule that is broken for one reason on several environments is told once.
 func TestOneCauseOnce(t *testing.T) {
 	why := func(spec, text string) error {
