@@ -63,7 +63,9 @@ commands to try there).`,
 			if err := scaffold.Free(p.Name); err != nil {
 				return cli.Usage(err)
 			}
-			if p.Version, p.Replace, err = source(replace); err != nil {
+			p.Version, p.Replace, err = source(replace)
+			// A project in Python takes the package that pip finds or that is there.
+			if err != nil && (p.Language == scaffold.Go || replace != "") {
 				return cli.Usage(err)
 			}
 			out, err := create(cmd.Context(), p)
@@ -102,7 +104,10 @@ func create(ctx context.Context, p scaffold.Project) (created, error) {
 		out.Next = []string{"pip install -e '.[dev]'", "pytest", check, "rlrun run experiment.yaml"}
 		return out, nil
 	}
-	if err := tidy(ctx, p.Name); err != nil {
+	switch err := tidy(ctx, p.Name); {
+	case errors.Is(err, exec.ErrNotFound):
+		return out, fmt.Errorf("%s is written, but it needs Go %s or newer, which is not in your path: get it from https://go.dev/dl/, then run go mod tidy in %[1]s", p.Name, p.Go())
+	case err != nil:
 		return out, fmt.Errorf("%s is written, but its dependencies could not be found; run go mod tidy in it: %w", p.Name, err)
 	}
 	out.Files = append(out.Files, "go.sum")

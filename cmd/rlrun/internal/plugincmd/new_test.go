@@ -29,8 +29,8 @@ func TestSource(t *testing.T) {
 // error says what is left to do.
 func TestNewWithoutDependencies(t *testing.T) {
 	for name, tt := range map[string]struct{ script, want string }{
-		"no go":      {"", `"go": executable file not found`},
-		"no network": {"#!/bin/sh\necho looking >&2\necho no route to host >&2\nexit 1\n", "go mod tidy: no route to host"},
+		"no go":      {"", "it needs Go 1.26 or newer, which is not in your path: get it from https://go.dev/dl/, then run go mod tidy in grid"},
+		"no network": {"#!/bin/sh\necho looking >&2\necho no route to host >&2\nexit 1\n", "its dependencies could not be found; run go mod tidy in it: go mod tidy: no route to host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bin := t.TempDir()
@@ -43,7 +43,7 @@ func TestNewWithoutDependencies(t *testing.T) {
 			t.Chdir(t.TempDir())
 			p := scaffold.Project{Name: "grid", Namespace: "me", Kind: vector.KindAgent, Language: scaffold.Go, Version: "v1.2.3"}
 			_, err := create(t.Context(), p)
-			if err == nil || !strings.Contains(err.Error(), "grid is written, but its dependencies could not be found; run go mod tidy in it: ") || !strings.Contains(err.Error(), tt.want) {
+			if err == nil || !strings.Contains(err.Error(), "grid is written, but it") || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v", err)
 			}
 			data, err := os.ReadFile("grid/go.mod")
