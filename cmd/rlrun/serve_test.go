@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -175,6 +178,89 @@ func TestServeFollowsRecords(t *testing.T) {
 	}
 }
 
+// Several experiments in one page: agents have the names of compare, and there are no
+// verdicts.
+func TestServeTogether(t *testing.T) {
+	a, finish := unfinished(t)
+	finish()
+	b, _ := unfinished(t)
+	url := served(t, a, b, "--addr", "127.0.0.1:0")
+	for query, want := range map[string]string{"": "[%[1]s:greedy %[1]s:thompson %[2]s:greedy %[2]s:thompson]", "?experiment=1": "[greedy thompson]"} {
+		var state struct {
+			Agents       []string
+			Environments []string
+			Comparison   *struct{}
+			OK           [][]int
+			Progress     *struct{ Done, Planned, Processes int }
+		}
+		_, body := get(t, url+"api/state"+query, "")
+		if err := json.Unmarshal([]byte(body), &state); err != nil {
+			t.Fatalf("%v: %s", err, body)
+		}
+		if query == "" {
+			want = fmt.Sprintf(want, a, b)
+		}
+		p := state.Progress
+		if fmt.Sprint(state.Agents) != want || len(state.Environments) != 1 || state.Comparison != nil || p == nil || p.Processes != 0 || p.Planned-p.Done != 30 {
+			t.Errorf("%q: %+v", query, state)
+		}
+	}
+}
+
+// Runs that go on are shown, with what is left to do, and are in no other number.
+func TestServeRunningRuns(t *testing.T) {
+	dir, _ := unfinished(t)
+	if err := os.Mkdir(filepath.Join(dir, ".live"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	live := `{"steps_per_second": 10, "cells": [{"environment": "arms", "agent": "thompson", "runs": 4, "steps": 100,
+		"curves": [{"metric": "reward", "runs": [4, 4, 2], "mean": [0.25, 0.5, 0.75]}]}]}`
+	if err := os.WriteFile(filepath.Join(dir, ".live", "run.json"), []byte(live), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, body := get(t, served(t, dir, "--addr", "127.0.0.1:0")+"api/state", "")
+	var state struct {
+		Progress struct {
+			Done, Planned, Processes int
+			Rate, Left               float64
+			Cells                    []struct {
+				A, Running int
+				Share      float64
+			}
+		}
+		Metrics []struct{ ID string }
+		Curves  []struct {
+			M    int
+			Live string
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &state); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	p := state.Progress
+	if p.Done != 30 || p.Planned != 60 || p.Processes != 1 || p.Rate != 10 || p.Left != (30*50-100)/10. || len(p.Cells) != 2 || p.Cells[1].Running != 4 || p.Cells[1].Share != 0.5 {
+		t.Errorf("%+v", p)
+	}
+	for _, c := range state.Curves {
+		raw, err := base64.StdEncoding.DecodeString(c.Live)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []float32
+		for ; len(raw) > 0; raw = raw[4:] {
+			got = append(got, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+		}
+		want := "[]"
+		if state.Metrics[c.M].ID == "reward" {
+			nan := strings.Repeat("NaN ", 9)
+			want = "[" + nan + "0.25 0.5 0.75 " + strings.TrimSpace(strings.Repeat("NaN ", 6)) + "]"
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, want %s", state.Metrics[c.M].ID, got, want)
+		}
+	}
+}
+
 // The page changes by itself when records come.
 func TestServeInABrowser(t *testing.T) {
 	if testing.Short() {
@@ -185,7 +271,7 @@ func TestServeInABrowser(t *testing.T) {
 	base, _, _ := strings.Cut(url, "?")
 	ctx := reporttest.Browser(t, base)
 	err := chromedp.Run(ctx, chromedp.EmulateViewport(1400, 900), chromedp.Navigate(url), chromedp.WaitVisible("#scores figure svg"),
-		chromedp.Poll(`document.querySelector("#live").textContent === "running"`, nil))
+		chromedp.Poll(`document.querySelector("#live").textContent === "unfinished"`, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

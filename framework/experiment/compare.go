@@ -304,17 +304,28 @@ func (p *Plan) markNotNeeded(s *result.Summary, runs *result.Runs) {
 	}
 }
 
-// sweeps lists the agents that are variants of one entry of the config.
+// sweeps lists the agents, and the environments, that are variants of one entry of the
+// config.
 func (p *Plan) sweeps() []report.Sweep {
+	out := sweepsOf(p.Config.Agents, p.agentOrigins)
+	for _, s := range sweepsOf(p.Config.Environments, p.environmentOrigins) {
+		s.Agents, s.Environments = nil, s.Agents
+		out = append(out, s)
+	}
+	return out
+}
+
+// sweepsOf takes components as agents. origins holds the entry of each variant.
+func sweepsOf(entries []Component, origins []int) []report.Sweep {
 	var out []report.Sweep
-	for origin, c := range p.Config.Agents {
+	for origin, c := range entries {
 		keys := slices.Sorted(maps.Keys(c.Sweep))
 		if len(keys) == 0 {
 			continue
 		}
 		sweep := report.Sweep{Name: sweptName(c, keys), Keys: keys}
 		variant := 0
-		for a, o := range p.agentOrigins {
+		for a, o := range origins {
 			if o != origin {
 				continue
 			}

@@ -41,7 +41,9 @@ func (l Local) Execute(ctx context.Context, x *Experiment) error {
 	if err != nil {
 		return &OutputError{x.Dir, err}
 	}
-	o := Options{Dir: x.Dir, Open: x.pool.open, Remote: x.remote, Lanes: x.preferredLanes, Done: done, Session: session, Event: l.Event}
+	o := Options{Dir: x.Dir, Open: x.pool.open, Remote: x.remote, Lanes: x.preferredLanes, Done: done, Session: session, Event: l.Event,
+		live: x.Plan.newLive(x.Dir, "run.json")}
+	defer o.live.close()
 	x.retainFirst(done, o.Shard)
 	if l.Event != nil {
 		l.Event(Event{Reused: done.count()})

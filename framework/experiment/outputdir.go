@@ -80,7 +80,7 @@ func outputEntries(dir string) ([]fs.DirEntry, error) {
 var ours = map[string][]string{
 	configFile: nil, provenanceFile: nil, tasksFile: nil, metricsFile: nil,
 	"curves.csv": nil, "summary.csv": nil, "decisions.csv": nil, "comparisons.csv": nil, "results.db": nil, ReportFile: nil,
-	shardsFolder: {"*.json", "*.lock", stageFile, ".*.tmp"}, provenanceFolder: {"*.json", ".*.tmp"}, "submit": {"*"},
+	liveFolder: {"*.json", ".*.tmp"}, shardsFolder: {"*.json", "*.lock", stageFile, ".*.tmp"}, provenanceFolder: {"*.json", ".*.tmp"}, "submit": {"*"},
 	"runs": {"*.jsonl", ".*.tmp"}, "plots": {"*.svg", "*.png", ".*.tmp"}, agentsFolder: {"*" + agentExt, ".*.tmp"}, ".*.tmp": nil,
 }
 

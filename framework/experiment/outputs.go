@@ -61,11 +61,8 @@ type Results struct {
 // Write computes the statistics of all records and makes the given outputs of them.
 // Without outputs it makes no files.
 func (x *Experiment) Write(outputs ...Output) (*Results, error) {
-	meta := x.Plan.Meta()
-	if err := ReadTasks(x.Dir, &meta); err != nil {
-		return nil, err
-	}
-	if err := readDeclared(x.Dir, &meta); err != nil {
+	meta, err := x.meta()
+	if err != nil {
 		return nil, err
 	}
 	runs, err := result.OpenRuns(x.Dir)
@@ -76,8 +73,7 @@ func (x *Experiment) Write(outputs ...Output) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.Plan.markNotNeeded(s, runs)
-	r := &Results{Plan: x.Plan, Dir: x.Dir, Summary: s, Files: []string{}, runs: runs}
+	r := x.results(s, runs)
 	for _, o := range outputs {
 		files, err := o.Write(r)
 		if err != nil {
@@ -86,6 +82,46 @@ func (x *Experiment) Write(outputs ...Output) (*Results, error) {
 		r.Files = append(r.Files, files...)
 	}
 	return r, nil
+}
+
+// meta is what the plan and the output directory say of the experiment.
+func (x *Experiment) meta() (result.Meta, error) {
+	meta := x.Plan.Meta()
+	return meta, errors.Join(ReadTasks(x.Dir, &meta), readDeclared(x.Dir, &meta))
+}
+
+func (x *Experiment) results(s *result.Summary, runs *result.Runs) *Results {
+	x.Plan.markNotNeeded(s, runs)
+	return &Results{Plan: x.Plan, Dir: x.Dir, Summary: s, Files: []string{}, runs: runs}
+}
+
+// Follower reads an experiment again and again while it runs, and every record once.
+type Follower struct {
+	x       *Experiment
+	records *result.Follower
+}
+
+// Follow returns a follower of the experiment whose output directory is dir. Errors are
+// those of OpenPlan.
+func Follow(dir string) (*Follower, error) {
+	x, err := Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Follower{x, result.Follow(dir)}, nil
+}
+
+// Read returns the results so far.
+func (f *Follower) Read() (*Results, error) {
+	meta, err := f.x.meta()
+	if err != nil {
+		return nil, err
+	}
+	s, runs, err := f.records.Read(meta)
+	if err != nil {
+		return nil, err
+	}
+	return f.x.results(s, runs), nil
 }
 
 // Records returns all records, in an order that does not depend on who wrote them.

@@ -40,6 +40,7 @@ type Options struct {
 	Event func(Event)
 
 	failures *failures
+	live     *liveView
 }
 
 // Event is a piece of progress.
@@ -118,7 +119,7 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			worker := &worker{plan: p, open: o.Open, failures: o.failures}
+			worker := &worker{plan: p, open: o.Open, failures: o.failures, live: o.live}
 			worker.keep = func(c Cell, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
 				err := p.writeAgent(cmp.Or(o.Agents, o.Dir), &o.Session, c, id, spec, run, s)
 				if err != nil {

@@ -205,7 +205,8 @@ func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
 		return &OutputError{x.Dir, err}
 	}
 	o := Options{Dir: x.Dir, Open: x.pool.open, Remote: x.remote, Lanes: x.preferredLanes, Done: done, Shard: s.Shard, Session: session,
-		Recorded: r.recorded, Event: r.event}
+		Recorded: r.recorded, Event: r.event, live: x.Plan.newLive(x.Dir, s.Shard.file(".json"))}
+	defer o.live.close()
 	if scratch != nil {
 		o.Dir, o.Agents = scratch.dir, x.Dir
 		scratch.start()

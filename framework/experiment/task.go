@@ -25,10 +25,31 @@ const (
 	diameterStates = 200
 )
 
-// DescribeTask returns the known properties of a task with several states. The
-// environment, opened with two lanes, must give its model. DescribeTask returns
-// nil if it does not, if the model has one state, or if it differs between runs.
+// DescribeTask returns the known properties of a task. The environment must have been
+// opened with two lanes. It returns nil if nothing is known.
 func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, error) {
+	t, err := describeModel(ctx, env)
+	low, high := env.Spec().RewardLow, env.Spec().RewardHigh
+	if err != nil || low == 0 && high == 0 {
+		return t, err
+	}
+	if t == nil {
+		t = &result.Task{}
+	}
+	for _, b := range []struct {
+		x  float64
+		to **float64
+	}{{low, &t.RewardLow}, {high, &t.RewardHigh}} {
+		if !math.IsInf(b.x, 0) {
+			*b.to = &b.x
+		}
+	}
+	return t, nil
+}
+
+// describeModel returns nil if the environment does not give its model, or if it
+// differs between runs and has several states.
+func describeModel(ctx context.Context, env vector.Environment) (*result.Task, error) {
 	read := env.Abilities().Models
 	if read == nil {
 		return nil, nil
@@ -44,8 +65,11 @@ func DescribeTask(ctx context.Context, env vector.Environment) (*result.Task, er
 	if err != nil {
 		return nil, fmt.Errorf("models: %w", err)
 	}
-	if len(models) != 2 || models[0] == nil || models[0].NumStates() == 1 {
+	if len(models) != 2 || models[0] == nil {
 		return nil, nil
+	}
+	if models[0].NumStates() == 1 {
+		return &result.Task{States: 1, Actions: models[0].NumActions(), Continuing: env.Spec().Continuing}, nil
 	}
 	if models[0] != models[1] && !reflect.DeepEqual(models[0], models[1]) {
 		return nil, nil

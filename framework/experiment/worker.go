@@ -30,6 +30,7 @@ type worker struct {
 	// failures of all workers
 	failures *failures
 	notify   func(interactions int)
+	live     *liveView
 	ended    func(...result.Record) // told of every run that ended, at once
 	// remote says that a plugin of the cell is a process. Then replays are compared with
 	// what failed: before holds that, and notice is told once a cell (strayed) of a
@@ -182,9 +183,10 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 		Grid:        w.plan.Grid,
 		Discount:    *w.plan.Config.Discount,
 		Metrics:     w.plan.Config.Record.Metrics,
-		Progress: func(n int) {
+		Progress: func(n int, unfinished func() []loop.Outcome) {
 			made += n
 			w.notify(n)
+			w.live.progress(w, n, unfinished)
 		},
 		Evaluation: lanes.evaluation,
 	}
@@ -192,6 +194,7 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 		return nil, err
 	}
 	outcomes, err := loop.Run(ctx, b)
+	w.live.ended(w)
 	if err != nil {
 		w.notify(-made) // they will be made again
 		if followed != nil {

@@ -34,8 +34,10 @@ type Batch struct {
 	// Evaluation, if not nil, plays with copies of the agents, which it does not change.
 	Evaluation *Evaluation
 	// Progress, if not nil, is told now and then how many interactions all lanes
-	// together have made since it was last called.
-	Progress func(interactions int)
+	// together have made since it was last called. During the call, unfinished returns
+	// what the runs have yielded so far, without decisions and evaluations. The slices
+	// in it belong to the loop.
+	Progress func(interactions int, unfinished func() []Outcome)
 }
 
 // Outcome is what one run yielded.
@@ -103,7 +105,7 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 				return nil, err
 			}
 			if b.Progress != nil && interactions > 0 {
-				b.Progress(interactions)
+				b.Progress(interactions, rec.unfinished)
 				interactions = 0
 			}
 		}
@@ -150,7 +152,7 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 		}
 	}
 	if b.Progress != nil {
-		b.Progress(interactions)
+		b.Progress(interactions, rec.unfinished)
 	}
 	if err := taken.evaluate(ctx); err != nil {
 		return nil, err

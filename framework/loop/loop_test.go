@@ -205,7 +205,7 @@ func TestRunStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	b := batch(t, []int{0}, math.MaxInt, nil)
-	b.Progress = func(int) { cancel(why) }
+	b.Progress = func(int, func() []Outcome) { cancel(why) }
 	if out, err := Run(ctx, b); !errors.Is(err, why) || out != nil {
 		t.Errorf("got %v, %v, want no outcome and the cause", out, err)
 	}
@@ -244,7 +244,7 @@ func TestPace(t *testing.T) {
 func TestProgressCountsEveryInteraction(t *testing.T) {
 	b := batch(t, []int{0, 1, 2}, 5000, nil)
 	total := 0
-	b.Progress = func(n int) { total += n }
+	b.Progress = func(n int, _ func() []Outcome) { total += n }
 	if _, err := Run(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}

@@ -314,9 +314,24 @@ func (r *recorder) flush(i int) {
 	h.nextAt = r.nextAt(i)
 }
 
-// outcomes returns what every lane yielded. A curve that never had a value (a
-// metric the environment cannot give) is left out.
+// outcomes returns what every lane yielded.
 func (r *recorder) outcomes() []Outcome {
+	out := r.unfinished()
+	for i := range out {
+		o := &out[i]
+		if e := r.batch.Evaluation; e != nil {
+			o.Curves[e.metric(r.batch.Environment.Spec())] = onGrid(r.lanes[i].evaluated, r.batch.Grid)
+		}
+		if r.explorer != nil {
+			o.Decisions = r.explorer.Decisions(i)
+		}
+	}
+	return out
+}
+
+// unfinished returns what every lane has yielded up to its last grid point. A curve that
+// never had a value (a metric the environment cannot give) is left out.
+func (r *recorder) unfinished() []Outcome {
 	out := make([]Outcome, len(r.lanes))
 	for i := range r.lanes {
 		l := &r.lanes[i]
@@ -328,12 +343,6 @@ func (r *recorder) outcomes() []Outcome {
 		}
 		for k := range r.meters {
 			r.meters[k].addTo(o.Curves, i)
-		}
-		if e := r.batch.Evaluation; e != nil {
-			o.Curves[e.metric(r.batch.Environment.Spec())] = onGrid(l.evaluated, r.batch.Grid)
-		}
-		if r.explorer != nil {
-			o.Decisions = r.explorer.Decisions(i)
 		}
 		out[i] = o
 	}

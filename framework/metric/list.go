@@ -37,14 +37,16 @@ var builtin = [...]Definition{
 		Name: Reward, Title: "mean reward", Axis: "mean reward per step (window mean)", Unit: "reward",
 		Text:   "Mean reward of the steps since the previous recorded step; in summaries, of all steps.",
 		Better: Higher, Value: Mean, Always: true, Default: true, Keep: 1,
-		At:    func(w *Window) float64 { return w.Reward / w.Width },
-		Scale: func(gain, _, _ float64) float64 { return gain },
+		At:     func(w *Window) float64 { return w.Reward / w.Width },
+		Scale:  func(gain, _, _ float64) float64 { return gain },
+		Bounds: perStep,
 	},
 	{
 		Name: FinalReward, Title: "final reward", Axis: "mean reward per step", Unit: "reward",
 		Text:   "Mean reward of the last tenth of the run.",
 		Better: Higher, Value: Tail, Keep: 5, From: Reward,
-		Scale: func(gain, _, _ float64) float64 { return gain },
+		Scale:  func(gain, _, _ float64) float64 { return gain },
+		Bounds: perStep,
 	},
 	{
 		Name: CumulativeReward, Title: "cumulative reward", Axis: "cumulative reward (sum over steps)", Unit: "reward",
@@ -53,6 +55,9 @@ var builtin = [...]Definition{
 		At:   func(w *Window) float64 { return w.Total },
 		From: Reward, Derive: accumulate,
 		Scale: func(gain, _, steps float64) float64 { return gain * steps },
+		Bounds: func(p Possible, step float64) (low, high float64) {
+			return step * p.RewardLow, step * p.RewardHigh
+		},
 	},
 	{
 		Name: DiscountedReturn, Title: "discounted return", Axis: "discounted return (discounted sum)", Unit: "reward",
@@ -80,6 +85,7 @@ var builtin = [...]Definition{
 		Name: EvaluationReward, Title: "evaluation reward", Axis: "mean reward per step of the evaluation", Unit: "reward",
 		Text:   "Mean reward of the steps that a copy of the agent, which did not learn, made at the latest evaluation since the previous recorded step.",
 		Better: Higher, Value: Last, Sparse: true, Keep: 8,
+		Bounds: perStep,
 	},
 	{
 		Name: Regret, Title: "regret", Axis: "regret (reward forgone)", Unit: "reward",
@@ -92,26 +98,41 @@ var builtin = [...]Definition{
 			return float64(float64(w.Step)*w.Gain) - w.Total
 		},
 		Scale: func(gain, optimal, steps float64) float64 { return (optimal - gain) * steps },
+		Bounds: func(p Possible, step float64) (low, high float64) {
+			if !p.OneState { // rewards had may be above the optimal expectation
+				return math.Inf(-1), math.Inf(1)
+			}
+			return 0, step * (p.RewardHigh - p.RewardLow)
+		},
 	},
 	{
 		Name: OptimalAction, Title: "optimal actions", Axis: "share of optimal actions (window mean)",
 		Text:   "Share of the steps since the previous recorded step at which the action was optimal; in summaries, of all steps.",
 		Better: Higher, Value: Mean, Model: true, Default: true, Keep: 3,
-		At: func(w *Window) float64 { return w.Optimal / w.Width },
+		At:     func(w *Window) float64 { return w.Optimal / w.Width },
+		Bounds: share,
 	},
 	{
 		Name: ExplorationShare, Title: "exploration share", Axis: "share of exploratory steps (window mean)",
 		Text:  "Share of the steps since the previous recorded step at which an option other than the greedy one was in force; in summaries, of all steps.",
 		Value: Mean, Default: true,
-		At: func(w *Window) float64 { return w.Explored / w.Width },
+		At:     func(w *Window) float64 { return w.Explored / w.Width },
+		Bounds: share,
 	},
 	{
 		Name: MixingTime, Title: "mixing time", Axis: "steps for which an option is held", Unit: "steps",
 		Text:  "Estimate of the exploration mixing time, within its bounds: the number of steps for which an option is held; in summaries, its mean over the run.",
 		Value: Mean, Default: true,
-		At: func(w *Window) float64 { return w.Hold },
+		At:     func(w *Window) float64 { return w.Hold },
+		Bounds: func(Possible, float64) (low, high float64) { return 0, math.Inf(1) },
 	},
 }
+
+// perStep are the bounds of a mean of rewards.
+func perStep(p Possible, _ float64) (low, high float64) { return p.RewardLow, p.RewardHigh }
+
+// share are the bounds of a share.
+func share(Possible, float64) (low, high float64) { return 0, 1 }
 
 // accumulate turns window means into their running sum over steps.
 func accumulate(dst, curve, widths []float64) []float64 {

@@ -67,6 +67,15 @@ type Definition struct {
 	// Scale returns the run's value of two policies from their rewards per step, over
 	// so many steps; nil: they do not tell it.
 	Scale func(gain, optimal, steps float64) float64 `json:"-"`
+	// Bounds returns the least and the largest value that a mean over runs can have, up
+	// to a step; nil: any.
+	Bounds func(p Possible, step float64) (low, high float64) `json:"-"`
+}
+
+// Possible is what is known of an environment that bounds metrics.
+type Possible struct {
+	RewardLow, RewardHigh float64 // of every reward; infinite where it is not known
+	OneState              bool    // the model is known and has one state
 }
 
 // Cumulative reports whether the curve adds up over the run.

@@ -64,7 +64,7 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Opti
 		}
 		l := newLine(label, c, def, opts.Smooth, maxPoints)
 		for k := range l.Low {
-			l.Low[k], l.High[k] = bounded(&s.Meta, m, l.Low[k], l.High[k])
+			l.Low[k], l.High[k] = bounded(&s.Meta, environment, m, int(l.X[k]), l.Low[k], l.High[k])
 		}
 		f.Lines = append(f.Lines, l)
 	}

@@ -16,13 +16,14 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// Sweep lists the agents that one entry of a config stands for: one for each
-// combination of values of its keys.
+// Sweep lists the agents, or the environments, that one entry of a config stands for:
+// one for each combination of values of its keys.
 type Sweep struct {
-	Name   string     `json:"name"`
-	Keys   []string   `json:"keys"`
-	Agents []int      `json:"agents"` // indices in Meta.Agents
-	Values [][]string `json:"values"` // of the keys, for each agent
+	Name         string     `json:"name"`
+	Keys         []string   `json:"keys"`
+	Agents       []int      `json:"agents,omitempty"`       // indices in Meta.Agents
+	Environments []int      `json:"environments,omitempty"` // indices in Meta.Environments
+	Values       [][]string `json:"values"`                 // of the keys, for each of them
 }
 
 // Column holds numbers as base64 of little-endian 32-bit floats, which is compact and
@@ -75,6 +76,28 @@ type pageData struct {
 	Optimum      []*float64    `json:"optimum"` // reward per step, by environment
 	Failures     []pageFailure `json:"failures"`
 	Failed       int           `json:"failed"`
+	Progress     *pageProgress `json:"progress"` // of a page that is served; null if all runs are made
+}
+
+// pageProgress says how far an experiment is that is not finished.
+type pageProgress struct {
+	Done      int            `json:"done"` // runs
+	Planned   int            `json:"planned"`
+	Processes int            `json:"processes"` // that are at work
+	Rate      float64        `json:"rate"`      // steps a second
+	Left      result.Number  `json:"left"`      // seconds at that rate; null: not known
+	Cells     []progressCell `json:"cells"`
+}
+
+// progressCell is an agent in an environment.
+type progressCell struct {
+	Environment int     `json:"e"`
+	Agent       int     `json:"a"`
+	OK          int     `json:"ok"`
+	Failed      int     `json:"failed"`
+	Missing     int     `json:"missing"` // without a record
+	Running     int     `json:"running"` // of Missing
+	Share       float64 `json:"share"`   // of their steps, that running ones have made
 }
 
 type pageMetric struct {
@@ -87,28 +110,31 @@ type pageMetric struct {
 
 // pageRows sums up one metric in one environment: a number an agent.
 type pageRows struct {
-	Environment int    `json:"e"`
-	Metric      int    `json:"m"`
-	N           column `json:"n"`
-	Mean        column `json:"mean"`
-	Low         column `json:"low"`
-	High        column `json:"high"`
-	IQM         column `json:"iqm"`
-	IQMLow      column `json:"iqmLow"`
-	IQMHigh     column `json:"iqmHigh"`
-	Difference  column `json:"diff"`
-	DiffLow     column `json:"diffLow"`
-	DiffHigh    column `json:"diffHigh"`
+	Environment int              `json:"e"`
+	Metric      int              `json:"m"`
+	N           column           `json:"n"`
+	Mean        column           `json:"mean"`
+	Low         column           `json:"low"`
+	High        column           `json:"high"`
+	IQM         column           `json:"iqm"`
+	IQMLow      column           `json:"iqmLow"`
+	IQMHigh     column           `json:"iqmHigh"`
+	Difference  column           `json:"diff"`
+	DiffLow     column           `json:"diffLow"`
+	DiffHigh    column           `json:"diffHigh"`
+	Bounds      [2]result.Number `json:"bounds"` // what the mean can be; null: any
 }
 
 // pageCurves holds one metric in one environment: the steps of the first agent, then
 // those of the second, and so on.
 type pageCurves struct {
-	Environment int    `json:"e"`
-	Metric      int    `json:"m"`
-	Mean        column `json:"mean"`
-	Low         column `json:"low"`
-	High        column `json:"high"`
+	Environment int              `json:"e"`
+	Metric      int              `json:"m"`
+	Mean        column           `json:"mean"`
+	Low         column           `json:"low"`
+	High        column           `json:"high"`
+	Live        column           `json:"live,omitempty"` // means of runs that are not finished
+	Bounds      [2]result.Number `json:"bounds"`
 }
 
 type pageChoices struct {
@@ -208,7 +234,7 @@ func newPageData(s *result.Summary, page Page) *pageData {
 		if best, ok := meta.Optimum[env]; ok {
 			d.Optimum[len(d.Optimum)-1] = &best
 		}
-		for _, m := range chosen(s.MetricsOf(env, false), page.Metrics) {
+		for _, m := range chosen(pageMetrics(s, page, env), page.Metrics) {
 			if _, seen := at[m]; !seen {
 				at[m] = len(d.Metrics)
 				def := meta.Define(m)
@@ -222,7 +248,10 @@ func newPageData(s *result.Summary, page Page) *pageData {
 		d.Failed += c.Failed
 	}
 	d.addRows(s, environment, agent, at)
-	d.addCurves(s, page.Smooth, environment, agent, at)
+	if page.Live {
+		d.addProgress(s, page.Running, environment, agent)
+	}
+	d.addCurves(s, page, environment, agent, at)
 	for i := range s.Choices {
 		c := newChoice(&s.Choices[i])
 		d.Choices = append(d.Choices, pageChoices{environment[c.Environment], agent[c.Agent], c.Kept, float64(c.Explored) / float64(c.Kept),
@@ -235,6 +264,25 @@ func newPageData(s *result.Summary, page Page) *pageData {
 		d.Comparison = newPageCompare(page.Comparison)
 	}
 	return d
+}
+
+// pageMetrics lists the metrics that any agent has in an environment. If no run is finished
+// there, they are those of runs that go on.
+func pageMetrics(s *result.Summary, page Page, environment string) []result.Metric {
+	out := s.MetricsOf(environment, false)
+	if len(out) > 0 {
+		return out
+	}
+	for _, process := range page.Running {
+		for _, cell := range process.Cells {
+			for _, c := range cell.Curves {
+				if cell.Environment == environment && !slices.Contains(out, c.Metric) {
+					out = append(out, c.Metric)
+				}
+			}
+		}
+	}
+	return out
 }
 
 func orEmpty[T any](list []T) []T {
@@ -287,10 +335,10 @@ func (d *pageData) addRows(s *result.Summary, environment, agent map[string]int,
 			k = len(d.Rows)
 			at[key] = k
 			n := len(d.Agents)
-			d.Rows = append(d.Rows, pageRows{key[0], key[1], nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n)})
+			d.Rows = append(d.Rows, pageRows{key[0], key[1], nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), nans(n), boundsOf(&s.Meta, r.Environment, r.Metric, []int{s.Meta.Steps})})
 		}
 		rows, a := &d.Rows[k], agent[r.Agent]
-		low, high := bounded(&s.Meta, r.Metric, r.Low, r.High)
+		low, high := bounded(&s.Meta, r.Environment, r.Metric, s.Meta.Steps, r.Low, r.High)
 		rows.N[a], rows.Mean[a], rows.Low[a], rows.High[a] = float64(r.N), r.Mean, low, high
 		rows.IQM[a], rows.IQMLow[a], rows.IQMHigh[a] = r.IQM, r.IQMLow, r.IQMHigh
 		if x := r.Difference; x != nil {
@@ -299,39 +347,125 @@ func (d *pageData) addRows(s *result.Summary, environment, agent map[string]int,
 	}
 }
 
-func (d *pageData) addCurves(s *result.Summary, smooth int, environment, agent map[string]int, metrics map[result.Metric]int) {
+func (d *pageData) addCurves(s *result.Summary, page Page, environment, agent map[string]int, metrics map[result.Metric]int) {
+	live := liveCurves(s, page.Running)
 	limit := maxPoints
-	if n := len(s.Curves); n > 0 {
+	if n := len(d.Environments) * len(d.Agents) * len(d.Metrics); n > 0 {
 		limit = max(leastPoints, min(maxPoints, mostValues/n))
 	}
 	at := map[[2]int]int{}
-	for i := range s.Curves {
-		c := &s.Curves[i]
-		m, shown := metrics[c.Metric]
-		if !shown {
-			continue
-		}
-		l := newLine("", c, s.Meta.Define(c.Metric), smooth, limit)
+	// place finds the curves of a metric in an environment.
+	place := func(c *result.Curve, l *Line) (curves *pageCurves, n int) {
 		if len(d.Steps) == 0 {
 			for _, x := range l.X {
 				d.Steps = append(d.Steps, int(x))
 			}
 		}
-		n := len(d.Steps)
-		key := [2]int{environment[c.Environment], m}
+		n = len(d.Steps)
+		key := [2]int{environment[c.Environment], metrics[c.Metric]}
 		k, ok := at[key]
 		if !ok {
 			k = len(d.Curves)
 			at[key] = k
 			all := n * len(d.Agents)
-			d.Curves = append(d.Curves, pageCurves{key[0], key[1], nans(all), nans(all), nans(all)})
+			d.Curves = append(d.Curves, pageCurves{key[0], key[1], nans(all), nans(all), nans(all), nil, boundsOf(&s.Meta, c.Environment, c.Metric, d.Steps)})
 		}
-		curves, first := &d.Curves[k], agent[c.Agent]*n
+		return &d.Curves[k], n
+	}
+	for i := range s.Curves {
+		c := &s.Curves[i]
+		if _, shown := metrics[c.Metric]; !shown {
+			continue
+		}
+		l := newLine("", c, s.Meta.Define(c.Metric), page.Smooth, limit)
+		curves, n := place(c, &l)
+		first := agent[c.Agent] * n
 		for j := range min(n, len(l.Y)) {
-			low, high := bounded(&s.Meta, c.Metric, l.Low[j], l.High[j])
+			low, high := bounded(&s.Meta, c.Environment, c.Metric, int(l.X[j]), l.Low[j], l.High[j])
 			curves.Mean[first+j], curves.Low[first+j], curves.High[first+j] = l.Y[j], low, high
 		}
 	}
+	for i := range live {
+		c := &live[i]
+		if _, shown := metrics[c.Metric]; !shown {
+			continue
+		}
+		l := newLine("", c, s.Meta.Define(c.Metric), page.Smooth, limit)
+		curves, n := place(c, &l)
+		if curves.Live == nil {
+			curves.Live = nans(n * len(d.Agents))
+		}
+		copy(curves.Live[agent[c.Agent]*n:][:n], l.Y)
+	}
+}
+
+// liveCurves are the means over all runs that are not finished, whatever process they
+// are of.
+func liveCurves(s *result.Summary, running []result.Live) []result.Curve {
+	n := len(s.Meta.Grid)
+	var out []result.Curve
+	at := map[[3]string]int{}
+	for _, process := range running {
+		for _, cell := range process.Cells {
+			for _, live := range cell.Curves {
+				key := [3]string{cell.Environment, cell.Agent, string(live.Metric)}
+				k, ok := at[key]
+				if !ok {
+					k = len(out)
+					at[key] = k
+					c := result.Curve{Environment: cell.Environment, Agent: cell.Agent, Metric: live.Metric, Steps: s.Meta.Grid, Runs: make([]int, n)}
+					for _, xs := range []*result.Values{&c.Mean, &c.Low, &c.High} {
+						*xs = result.Values(nans(n))
+					}
+					out = append(out, c)
+				}
+				c := &out[k]
+				for i := range min(n, len(live.Mean), len(live.Runs)) {
+					if more := live.Runs[i]; more > 0 {
+						if c.Runs[i] == 0 {
+							c.Mean[i] = 0
+						}
+						c.Runs[i] += more
+						c.Mean[i] += (live.Mean[i] - c.Mean[i]) * float64(more) / float64(c.Runs[i])
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (d *pageData) addProgress(s *result.Summary, running []result.Live, environment, agent map[string]int) {
+	if !d.Unfinished {
+		return
+	}
+	p := &pageProgress{Processes: len(running)}
+	cells := map[[2]string]result.LiveCell{}
+	made := 0
+	for _, process := range running {
+		p.Rate += process.StepsPerSecond
+		for _, c := range process.Cells {
+			key := [2]string{c.Environment, c.Agent}
+			cells[key] = result.LiveCell{Runs: cells[key].Runs + c.Runs, Steps: cells[key].Steps + c.Steps}
+			made += c.Steps
+		}
+	}
+	missing := 0
+	for _, c := range s.Counts {
+		live := cells[[2]string{c.Environment, c.Agent}]
+		cell := progressCell{environment[c.Environment], agent[c.Agent], c.OK, c.Failed, c.Missing, min(live.Runs, c.Missing), 0}
+		if live.Runs > 0 {
+			cell.Share = float64(live.Steps) / float64(live.Runs) / float64(max(1, s.Meta.Steps))
+		}
+		p.Cells = append(p.Cells, cell)
+		p.Done += c.OK + c.Failed
+		missing += c.Missing
+	}
+	p.Planned, p.Left = p.Done+missing, result.Number(math.NaN())
+	if p.Rate > 0 {
+		p.Left = result.Number(max(0, float64(missing)*float64(s.Meta.Steps)-float64(made)) / p.Rate)
+	}
+	d.Progress = p
 }
 
 func newPageCompare(r *compare.Result) *pageCompare {

@@ -55,6 +55,8 @@ type Page struct {
 	Token   string
 	Others  []string
 	Current int
+	// Running is what processes are doing now.
+	Running []result.Live
 }
 
 // maxFailures bounds the failures that the page lists.
@@ -84,7 +86,7 @@ func WriteHTML(w io.Writer, s *result.Summary, page Page) error {
 	}
 	seen := map[result.Metric]bool{}
 	for _, env := range s.Meta.Environments {
-		for _, m := range chosen(s.MetricsOf(env, false), page.Metrics) {
+		for _, m := range chosen(pageMetrics(s, page, env), page.Metrics) {
 			if def := s.Meta.Define(m); !seen[m] {
 				seen[m] = true
 				v.Definitions = append(v.Definitions, definition{capital(def.Title), def.Text})
@@ -169,14 +171,19 @@ func notices(s *result.Summary, page Page) []string {
 // group writes a whole number with its thousands apart.
 func group(n int) string { return formatWhole(strconv.Itoa(n)) }
 
-// bounded keeps an interval of a mean within what the metric can be.
-func bounded(meta *result.Meta, m result.Metric, low, high float64) (float64, float64) {
-	least, most := math.Inf(-1), math.Inf(1)
-	switch m {
-	case result.OptimalAction, result.ExplorationShare:
-		least, most = 0, 1
-	case result.MixingTime:
-		least = 0
-	}
+// bounded keeps an interval of a mean within what the metric can be at a step.
+func bounded(meta *result.Meta, environment string, m result.Metric, step int, low, high float64) (float64, float64) {
+	least, most := meta.Bounds(environment, m, step)
 	return max(low, least), min(high, most) // NaN stays
+}
+
+// boundsOf are those of a metric's curve, from its first to its last point.
+func boundsOf(meta *result.Meta, environment string, m result.Metric, steps []int) [2]result.Number {
+	out := [2]result.Number{result.Number(math.Inf(-1)), result.Number(math.Inf(1))}
+	if len(steps) > 0 {
+		a, b := meta.Bounds(environment, m, steps[0])
+		c, d := meta.Bounds(environment, m, steps[len(steps)-1])
+		out = [2]result.Number{result.Number(min(a, c)), result.Number(max(b, d))}
+	}
+	return out
 }

@@ -221,7 +221,7 @@ func TestPageData(t *testing.T) {
 			curves++
 			for k := range c.Mean {
 				i := a*len(d.Steps) + k
-				low, high := bounded(&s.Meta, c.Metric, c.Low[k], c.High[k])
+				low, high := bounded(&s.Meta, c.Environment, c.Metric, c.Steps[k], c.Low[k], c.High[k])
 				if !near(holder.Mean[i], c.Mean[k]) || !near(holder.Low[i], low) || !near(holder.High[i], high) {
 					t.Fatalf("%s %s %s point %d: %g, want %g", c.Environment, agent, c.Metric, k, holder.Mean[i], c.Mean[k])
 				}
@@ -251,13 +251,29 @@ func TestPageData(t *testing.T) {
 // Bands stay within what a metric can be.
 func TestBounds(t *testing.T) {
 	var meta result.Meta
-	if low, high := bounded(&meta, result.OptimalAction, -0.1, 1.2); low != 0 || high != 1 {
+	if low, high := bounded(&meta, "e", result.OptimalAction, 10, -0.1, 1.2); low != 0 || high != 1 {
 		t.Errorf("a share is in [%g, %g]", low, high)
 	}
-	if low, high := bounded(&meta, result.Reward, -0.1, 1.2); low != -0.1 || high != 1.2 {
+	if low, high := bounded(&meta, "e", result.Reward, 10, -0.1, 1.2); low != -0.1 || high != 1.2 {
 		t.Errorf("a reward is in [%g, %g]", low, high)
 	}
-	if low, _ := bounded(&meta, result.OptimalAction, math.NaN(), 1); !math.IsNaN(low) {
+	zero, one := 0.0, 1.0
+	meta.Tasks = map[string]result.Task{"e": {States: 1, RewardLow: &zero, RewardHigh: &one}, "f": {States: 2, RewardHigh: &one}}
+	inf := math.Inf(1)
+	for _, tt := range []struct {
+		env       string
+		m         result.Metric
+		low, high float64
+	}{
+		{"e", result.Reward, 0, 1}, {"f", result.Reward, -inf, 1}, {"g", result.Reward, -inf, inf},
+		{"e", result.CumulativeReward, 0, 10}, {"f", result.CumulativeReward, -inf, 10},
+		{"e", result.Regret, 0, 10}, {"f", result.Regret, -inf, inf}, {"e", result.MixingTime, 0, inf},
+	} {
+		if low, high := meta.Bounds(tt.env, tt.m, 10); low != tt.low || high != tt.high {
+			t.Errorf("%s in %s is in [%g, %g], want [%g, %g]", tt.m, tt.env, low, high, tt.low, tt.high)
+		}
+	}
+	if low, _ := bounded(&meta, "e", result.OptimalAction, 10, math.NaN(), 1); !math.IsNaN(low) {
 		t.Errorf("an unknown bound became %g", low)
 	}
 }

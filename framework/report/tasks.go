@@ -14,7 +14,7 @@ type task struct {
 	Mean                              string
 }
 
-// newTasks returns the rows of the environments with known properties.
+// newTasks returns the rows of the environments with a known model of several states.
 func newTasks(m result.Meta) (rows []task) {
 	number := func(x *float64) string {
 		if x == nil {
@@ -24,7 +24,7 @@ func newTasks(m result.Meta) (rows []task) {
 	}
 	for _, environment := range m.Environments {
 		t, ok := m.Tasks[environment]
-		if !ok {
+		if !ok || t.States < 2 {
 			continue
 		}
 		row := task{Task: t, Environment: environment, Gain: number(t.Gain), Diameter: number(t.Diameter), Eta: "–", Epsilon: "–", Max: "–", Mean: "–"}

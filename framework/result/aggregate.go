@@ -25,17 +25,25 @@ func Aggregate(meta Meta, records iter.Seq2[Record, error]) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := a.read(records); err != nil {
+		return nil, err
+	}
+	return a.summary(), nil
+}
+
+// read takes in records.
+func (a *aggregator) read(records iter.Seq2[Record, error]) error {
 	for rec, err := range records {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		sample, err := a.accept(&rec)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		a.add(sample, &rec)
 	}
-	return a.summary(), nil
+	return nil
 }
 
 // Check refuses a record that the experiment cannot have, like Aggregate.
@@ -65,6 +73,12 @@ type sample struct {
 	outcomes            map[Metric]*outcomes
 	curves              map[Metric][]moments // one a grid point
 	choices             Choices
+	iqm                 map[Metric]stat.Interval // once computed
+}
+
+func newSample(c cell) *sample {
+	return &sample{outcomes: map[Metric]*outcomes{}, curves: map[Metric][]moments{}, iqm: map[Metric]stat.Interval{},
+		choices: Choices{Environment: c.environment, Agent: c.agent}}
 }
 
 // outcomes are the values of those runs that have one.
@@ -99,13 +113,16 @@ func newAggregator(meta Meta) (*aggregator, error) {
 	}
 	for _, env := range meta.Environments {
 		for _, agent := range meta.Agents {
-			a.samples[cell{env, agent}] = &sample{
-				outcomes: map[Metric]*outcomes{}, curves: map[Metric][]moments{}, choices: Choices{Environment: env, Agent: agent},
-			}
-			a.last[cell{env, agent}] = -1
+			a.reset(cell{env, agent})
 		}
 	}
 	return a, nil
+}
+
+// reset forgets the records of an agent in an environment.
+func (a *aggregator) reset(c cell) {
+	a.samples[c], a.last[c] = newSample(c), -1
+	delete(a.failures, c)
 }
 
 // accept refuses a record that the experiment cannot have. It counts the others.
@@ -342,20 +359,29 @@ func (a *aggregator) row(env, agent string, m Metric, s *sample) Row {
 
 // addIQM fills in the interquartile means of rows, on all processors.
 func (a *aggregator) addIQM(rows []Row) {
+	iqms := make([]stat.Interval, len(rows))
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(rows)) {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(rows)); i = next.Add(1) - 1 {
 				r := &rows[i]
+				if known, ok := a.samples[cell{r.Environment, r.Agent}].iqm[r.Metric]; ok {
+					iqms[i] = known
+					continue
+				}
 				// Seeded by what is resampled, so that no row depends on another's presence.
 				source := seed.NewSource(a.meta.Seed, fmt.Sprintf("%q %q %q", r.Environment, r.Agent, r.Metric))
-				iqm := stat.BootstrapIQM(r.Values, confidence, seed.Stream(source.Seed(0, seed.Statistics, 0), seed.Statistics))
-				r.IQM, r.IQMLow, r.IQMHigh = iqm.Value, iqm.Low, iqm.High
+				iqms[i] = stat.BootstrapIQM(r.Values, confidence, seed.Stream(source.Seed(0, seed.Statistics, 0), seed.Statistics))
 			}
 		})
 	}
 	wg.Wait()
+	for i := range rows {
+		r := &rows[i]
+		r.IQM, r.IQMLow, r.IQMHigh = iqms[i].Value, iqms[i].Low, iqms[i].High
+		a.samples[cell{r.Environment, r.Agent}].iqm[r.Metric] = iqms[i]
+	}
 }
 
 // difference pairs the runs of a row with those of the first agent's.

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/rlrun/rlrun/framework/metric"
@@ -62,6 +63,23 @@ func (s Skipped) String() string {
 // Skips says whether a pair is not run.
 func (m *Meta) Skips(environment, agent string) bool {
 	return slices.ContainsFunc(m.Skipped, func(s Skipped) bool { return s.Environment == environment && s.Agent == agent })
+}
+
+// Bounds returns the least and the largest value that a mean over runs of a metric can
+// have at a step; infinite where nothing is known.
+func (m *Meta) Bounds(environment string, x Metric, step int) (low, high float64) {
+	d, t := m.Define(x), m.Tasks[environment]
+	if d.Bounds == nil || step == 0 {
+		return math.Inf(-1), math.Inf(1)
+	}
+	p := metric.Possible{RewardLow: math.Inf(-1), RewardHigh: math.Inf(1), OneState: t.States == 1}
+	if t.RewardLow != nil {
+		p.RewardLow = *t.RewardLow
+	}
+	if t.RewardHigh != nil {
+		p.RewardHigh = *t.RewardHigh
+	}
+	return d.Bounds(p, float64(step))
 }
 
 // Key names one run of an experiment.

@@ -22,6 +22,7 @@ type Summary struct {
 
 	rows   map[measured]int // of Rows, as Row last saw them
 	curves map[measured]int
+	counts map[cell]int
 }
 
 // measured names what a row or a curve is of.
@@ -156,12 +157,17 @@ func (s *Summary) Curve(environment, agent string, m Metric) *Curve {
 	return nil
 }
 
-// Count finds the count of an agent in an environment; nil if there is none.
+// Count finds the count of an agent in an environment; nil if there is none. Goroutines
+// must not call it at the same time.
 func (s *Summary) Count(environment, agent string) *Count {
-	for i := range s.Counts {
-		if c := &s.Counts[i]; c.Environment == environment && c.Agent == agent {
-			return c
+	if len(s.counts) != len(s.Counts) {
+		s.counts = map[cell]int{}
+		for i := range s.Counts {
+			s.counts[cell{s.Counts[i].Environment, s.Counts[i].Agent}] = i
 		}
+	}
+	if i, ok := s.counts[cell{environment, agent}]; ok {
+		return &s.Counts[i]
 	}
 	return nil
 }

@@ -29,7 +29,7 @@
   };
   // A mean with half of its interval, to two digits of the latter.
   const halves = (mean, low, high) => {
-    const half = (high - low) / 2;
+    const half = Math.max(mean - low, high - mean); // a bound of the metric may cut one side
     if (!ok(mean)) return ["–", ""];
     if (!ok(half) || half === 0 || half < 1e-9 || Math.abs(mean) >= 1e12) return [num(mean), ok(half) && half > 0 ? num(half) : ""];
     const digits = Math.max(0, Math.min(9, 1 - Math.floor(Math.log10(half))));
@@ -347,7 +347,7 @@
   // ---- drawings: a line an agent
   // lines: {agents, xs, mean(agent) → Float32Array part, low, high}
   const mostBands = 8; // more bands hide each other: then only the line pointed at has one
-  function curves({ width, height, agents, xs, at, logx, logy, bands, xLabel, yLabel, reference, bounds, step }) {
+  function curves({ width, height, agents, xs, at, logx, logy, bands, xLabel, yLabel, reference, bounds, step, names }) {
     const n = xs.length, few = slot.size <= mostBands;
     const colored = agents.filter((a) => slot.has(a)), rest = agents.filter((a) => !slot.has(a));
     const usable = (v) => ok(v) && (!logy || v > 0);
@@ -359,6 +359,8 @@
       const l = at.low(a, k), h = at.high(a, k);
       if (bands && few && usable(l) && usable(h)) { low = Math.min(low, l); high = Math.max(high, h); }
     }
+    const live = at.live ? agents.filter((a) => { for (let k = 0; k < n; k++) if (usable(at.live(a, k))) return true; return false; }) : [];
+    for (const a of live) for (let k = 0; k < n; k++) { const v = at.live(a, k); if (usable(v)) { lo = Math.min(lo, v); hi = Math.max(hi, v); } }
     if (rest.length) { // of the grey ones all but the odd ones
       const sample = [], skip = Math.max(1, Math.floor(rest.length * n / 20000));
       for (let i = 0; i < rest.length * n; i += skip) { const v = at.mean(rest[Math.floor(i / n)], i % n); if (usable(v)) sample.push(v); }
@@ -374,10 +376,12 @@
     const marginLeft = Math.ceil(widest(y)) + 16;
     const first = logx ? xs.find((x) => x > 0) : (xs[0] < 0.05 * xs[n - 1] ? 0 : xs[0]);
     const x = axis(logx && xs[n - 1] > first, xs[n - 1] > first ? [first, xs[n - 1]] : [first - 1, first + 1], Math.max(2, Math.min(8, (width - marginLeft) / 80)));
+    if (names) Object.assign(x, { ticks: sparse(xs, width - marginLeft, 70), tickFormat: (i) => fit(names[i], 90) });
     const marginTop = 24, marginBottom = 36;
     // One path for all grey lines, with gaps between them.
     const gx = new Float64Array(rest.length * (n + 1)), gy = new Float64Array(rest.length * (n + 1)).fill(NaN);
     rest.forEach((a, i) => { for (let k = 0; k < n; k++) { gx[i * (n + 1) + k] = xs[k]; const v = at.mean(a, k); if (usable(v)) gy[i * (n + 1) + k] = v; } });
+    const liveEnd = (a) => { let k = n - 1; while (k > 0 && !usable(at.live(a, k))) k--; return k; };
     const ks = d3.range(n);
     const value = (f, a) => ks.map((k) => { const v = f(a, k); return usable(v) ? v : NaN; });
     // Of a band on a logarithmic axis, what is not above 0 is cut off.
@@ -393,6 +397,10 @@
         ok(reference) ? Plot.ruleY([reference], { stroke: css("--soft"), strokeDasharray: "3 3" }) : null,
         ...(bands && few ? colored.map((a) => Plot.areaY({ length: n }, { x: xs, y1: lower(a), y2: value(at.high, a), fill: colorOf(a), fillOpacity: 0.18 })) : []),
         ...colored.map((a) => Plot.line({ length: n }, { x: xs, y: value(at.mean, a), stroke: colorOf(a), strokeWidth: 1.8, strokeDasharray: dashOf(a) || null, marker: n === 1 ? "dot" : null })),
+        ...live.flatMap((a) => [
+          Plot.line({ length: n }, { x: xs, y: value(at.live, a), stroke: colorOf(a), strokeWidth: 1.6, strokeDasharray: "1 3", strokeLinecap: "round" }),
+          Plot.dot([liveEnd(a)], { x: (k) => xs[k], y: (k) => at.live(a, k), stroke: colorOf(a), fill: css("--ground"), r: 3.5, strokeWidth: 1.6 }),
+        ]),
       ],
     });
     const sx = svg.scale("x"), sy = svg.scale("y");
@@ -400,15 +408,15 @@
     const near = (p) => { let best = 0; for (let k = 1; k < n; k++) if (Math.abs(px[k] - p) < Math.abs(px[best] - p)) best = k; return best; };
     svg.hover = (p, q) => {
       const k = near(p), v = sy.invert(q);
-      let best = -1, distance = Infinity;
-      for (const a of agents) {
-        const m = at.mean(a, k);
+      let best = -1, distance = Infinity, going = false;
+      for (const f of live.length ? [at.mean, at.live] : [at.mean]) for (const a of agents) {
+        const m = f(a, k);
         if (!usable(m)) continue;
         const d = Math.abs(logy ? Math.log(m / v) : m - v) * (slot.has(a) ? 0.6 : 1); // coloured lines are easier to hit
-        if (d < distance) { distance = d; best = a; }
+        if (d < distance) { distance = d; best = a; going = f === at.live; }
       }
-      if (best < 0 || Math.abs(sy.apply(at.mean(best, k)) - q) > 60) return null;
-      return { name: D.agents[best], agent: best, lines: [text(at.mean(best, k), at.low(best, k), at.high(best, k)), step(xs[k])] };
+      if (best < 0 || Math.abs(sy.apply((going ? at.live : at.mean)(best, k)) - q) > 60) return null;
+      return { name: D.agents[best], agent: best, lines: [going ? `${num(at.live(best, k))}, of runs that are not finished` : text(at.mean(best, k), at.low(best, k), at.high(best, k)), step(xs[k])] };
     };
     svg.mark = (a) => {
       d3.select(svg).selectAll(".focus").remove();
@@ -425,7 +433,7 @@
     return svg;
   }
 
-  const boundsOf = (m) => ({ optimal_action: [0, 1], exploration_share: [0, 1] })[m.id];
+  const boundsOf = (holder) => [holder.bounds[0] ?? -Infinity, holder.bounds[1] ?? Infinity];
 
   function curveFigure(host, e, m, height, title) {
     const holder = curvesOf(e, m), n = D.steps.length, def = D.metrics[m];
@@ -434,15 +442,17 @@
       mean: (a, k) => column(holder, "mean")[a * n + k],
       low: (a, k) => column(holder, "low")[a * n + k],
       high: (a, k) => column(holder, "high")[a * n + k],
+      live: holder.live ? (a, k) => column(holder, "live")[a * n + k] : null, // of runs that are not finished
     };
-    const list = () => shown.filter((a) => { for (let k = 0; k < n; k++) if (ok(at.mean(a, k))) return true; return false; });
+    const has = (f, a) => { for (let k = 0; k < n; k++) if (ok(f(a, k))) return true; return false; };
+    const list = () => shown.filter((a) => has(at.mean, a) || at.live && has(at.live, a));
     figure(host, {
       title, height,
       draw: (width) => curves({
         width, height, agents: list(), xs: D.steps, at, logx: state.logx, logy: state.logy, bands: state.bands, xLabel: "steps", yLabel: def.axis,
-        reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN, bounds: boundsOf(def), step: (x) => `step ${count(x)}`,
+        reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN, bounds: boundsOf(holder), step: (x) => `step ${count(x)}`,
       }),
-      csv: () => [["environment", "agent", "step", "metric", "mean", "ci_low", "ci_high"],
+      csv: () => [["environment", "agent", "step", "metric", "mean", "ci_low", "ci_high"], // of finished runs
         ...list().flatMap((a) => D.steps.map((s, k) => [D.environments[e], D.agents[a], s, def.id, at.mean(a, k), at.low(a, k), at.high(a, k)]))],
     });
   }
@@ -554,7 +564,7 @@
       if (!r) return;
       const lines = (a) => [text(column(r, "mean")[a], column(r, "low")[a], column(r, "high")[a]), plural(column(r, "n")[a], "run", "runs")];
       scorePanel(host, {
-        title: name, label: def.title.toLowerCase(), bounds: boundsOf(def), reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN,
+        title: name, label: def.title.toLowerCase(), bounds: boundsOf(r), reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN,
         items: () => scoreItems(column(r, "mean"), column(r, "low"), column(r, "high"), sign, lines),
       });
     });
@@ -584,7 +594,7 @@
     const def = D.metrics[m];
     choose($("beside"), [{ title: "nothing", value: "" }, ...D.metrics.map((d, i) => ({ title: d.title, value: String(i) })).filter((_, i) => i !== m && hasCurves(i))], state.beside);
     state.beside = $("beside").value;
-    $("curves-text").textContent = `${def.title} over steps: means over runs${state.bands && slot.size <= mostBands ? ", with 95 % intervals" : ""}. ${slot.size < shown.length ? "In colour are the best agents over all environments. " : ""}Point at a line for its name, value and interval.`;
+    $("curves-text").textContent = `${def.title} over steps: means over runs${state.bands && slot.size <= mostBands ? ", with 95 % intervals" : ""}. ${slot.size < shown.length ? "In colour are the best agents over all environments. " : ""}Point at a line for its name, value and interval.${D.curves.some((c) => c.live) ? " Dotted lines that end in a ring are means of runs that are not finished; they are in no other number." : ""}`;
     drawLegend();
     $("bands").disabled = slot.size > mostBands;
     $("bands").parentElement.title = slot.size > mostBands ? `More than ${mostBands} bands hide each other: only the line that you point at has one.` : "";
@@ -601,7 +611,7 @@
     $("sweeps").hidden = !D.sweeps.length;
     if (!D.sweeps.length) return;
     const host = clear(document.querySelector("#sweeps .grid"));
-    choose($("sweep"), D.sweeps.map((s, i) => ({ title: s.name, value: String(i) })));
+    choose($("sweep"), D.sweeps.map((s, i) => ({ title: s.environments ? `${s.name} (environments)` : s.name, value: String(i) })));
     const sweep = D.sweeps[Number($("sweep").value)];
     const count1 = (k) => new Set(sweep.values.map((v) => v[k])).size;
     const keys = sweep.keys.map((k, i) => ({ title: k, value: String(i) })).sort((a, b) => count1(b.value) - count1(a.value));
@@ -615,6 +625,7 @@
     $("key-x").parentElement.hidden = sweep.keys.length < 2;
     const def = metric(), sign = def.better < 0 ? -1 : 1;
     const others = sweep.keys.filter((_, i) => i !== kx && i !== ky);
+    if (sweep.environments) { drawEnvironmentSweep(host, sweep, kx, ky); return; }
     $("sweeps-text").textContent = `${def.title} of ${sweep.name} by ${sweep.keys[kx]}${ky < 0 ? "" : " and " + sweep.keys[ky]}.${others.length ? ` Of ${others.join(", ")} the best value is taken, which favours combinations with more values.` : ""}`;
     const distinct = (k) => { const vs = [...new Set(sweep.values.map((v) => v[k]))]; return numeric(vs) ? vs.sort((a, b) => a - b) : vs; };
     const xs = distinct(kx), ys = ky < 0 ? [""] : distinct(ky);
@@ -639,6 +650,41 @@
       });
     });
     host.classList.toggle("one", host.children.length === 1);
+  }
+  // Environments that differ in a parameter: a line an agent across it, or a heat map an
+  // agent of those in colour. Values of the other parameters have a figure each.
+  function drawEnvironmentSweep(host, sweep, kx, ky) {
+    const def = metric(), sign = def.better < 0 ? -1 : 1, map = ky >= 0 && $("sweep-kind").value === "map";
+    const distinct = (k) => { const vs = [...new Set(sweep.values.map((v) => v[k]))]; return numeric(vs) ? vs.sort((a, b) => a - b) : vs; };
+    const xs = distinct(kx);
+    const rest = (i) => sweep.keys.map((key, k) => k === kx || map && k === ky ? "" : `${lastPart(key)} ${sweep.values[i][k]}`).filter(Boolean).join(", ");
+    const at = d3.groups(sweep.environments.map((e, i) => ({ e, i, r: rowsOf(e, state.metric) })).filter((p) => p.r), (p) => rest(p.i));
+    $("sweeps-text").textContent = `${def.title} across ${sweep.keys[kx]}${map ? ` and ${sweep.keys[ky]}` : ""} of the environments.${slot.size < shown.length ? " In colour are the best agents over all environments." : ""}`;
+    const cell = (a, p) => ({ x: sweep.values[p.i][kx], y: map ? sweep.values[p.i][ky] : D.agents[a], a, value: column(p.r, "mean")[a], low: column(p.r, "low")[a], high: column(p.r, "high")[a] });
+    const csv = (cells) => () => [["agent", sweep.keys[kx], ...(map ? [sweep.keys[ky]] : []), "value", "ci_low", "ci_high"], ...cells().map((c) => [D.agents[c.a], c.x, ...(map ? [c.y] : []), c.value, c.low, c.high])];
+    for (const [others, points] of at) {
+      if (map) {
+        for (const a of slot.keys()) {
+          const cells = () => points.map((p) => cell(a, p)).filter((c) => ok(c.value));
+          figure(host, { title: D.agents[a], note: others, height: 250, csv: csv(cells), draw: (width) => heatMap(cells(), { width, xs, ys: distinct(ky), kx: sweep.keys[kx], ky: sweep.keys[ky], sign }) });
+        }
+        continue;
+      }
+      const cells = () => shown.flatMap((a) => points.map((p) => cell(a, p))).filter((c) => ok(c.value));
+      figure(host, { title: others || sweep.name, height: 300, csv: csv(cells), draw: (width) => agentLines(points, { width, xs, kx: sweep.keys[kx], sweep, index: kx, def }) });
+    }
+    host.classList.toggle("one", host.children.length === 1);
+  }
+  // A line an agent over a parameter of environments.
+  function agentLines(points, { width, xs, kx, sweep, index, def }) {
+    const number = numeric(xs), values = number ? xs.map(Number) : xs.map((_, i) => i);
+    const at = xs.map((x) => points.find((p) => sweep.values[p.i][index] === x));
+    const f = (key) => (a, k) => at[k] ? column(at[k].r, key)[a] : NaN;
+    const log = number && values[0] > 0 && values.at(-1) / values[0] >= 20;
+    return curves({
+      width, height: 300, agents: shown, xs: values, at: { mean: f("mean"), low: f("low"), high: f("high") }, logx: log, bands: state.bands, xLabel: lastPart(kx), yLabel: def.title.toLowerCase(),
+      names: number ? null : xs, step: (x) => `${lastPart(kx)} ${number ? num(x) : xs[x]}`,
+    });
   }
   const lastPart = (key) => key.split(".").pop();
   // Every so many labels of an ordinal axis, so that they do not touch.
@@ -825,6 +871,28 @@
       caption: `${def.title}: mean over runs ± half of the 95 % interval.${D.agents.length > 1 ? ` Differences are to ${first}, run by run: all agents meet the same random draws.` : ""} Click on a heading to sort.`,
     });
   }
+  const duration = (s) => s < 90 ? `${Math.max(1, Math.round(s))} s` : s < 5400 ? `${Math.round(s / 60)} min` : s < 129600 ? `${(s / 3600).toFixed(1)} hours` : `${(s / 86400).toFixed(1)} days`;
+  function drawProgress() {
+    const p = D.progress;
+    $("progress").hidden = !p;
+    if (!p) return;
+    const rate = p.rate >= 1e6 ? `${(p.rate / 1e6).toFixed(1)} million` : count(Math.round(p.rate));
+    $("progress-text").textContent = `${count(p.done)} of ${plural(p.planned, "run", "runs")} are recorded. `
+      + (p.processes ? `${plural(p.processes, "process makes", "processes make")} ${rate} steps a second${p.left == null ? "" : `: about ${duration(p.left)} left at this rate`}.` : "No process has reported in the last minute: nothing seems to be running.");
+    const bar = $("progress-bar");
+    bar.max = p.planned;
+    bar.value = p.done;
+    const share = (c) => c.running ? `${c.running}, ${(100 * c.share).toFixed(0)} % of their steps` : "–";
+    table($("progress-table"), {
+      name: "progress", rows: p.cells.filter((c) => inSet.has(c.a)).sort((x, y) => (y.running > 0) - (x.running > 0) || (y.missing > 0) - (x.missing > 0)),
+      caption: "Runs of each agent in each environment. Running ones have no record yet; those that take less than some seconds do not show.",
+      columns: [
+        { title: "Agent", value: (c) => D.agents[c.a], text: true }, { title: "Environment", value: (c) => D.environments[c.e], text: true },
+        { title: "Done", value: (c) => c.ok }, { title: "Failed", value: (c) => c.failed }, { title: "Missing", value: (c) => c.missing }, { title: "Running now", value: (c) => c.running * (1 + c.share), show: share },
+      ],
+      filters: byEnvironment(),
+    });
+  }
   function drawFailures() {
     $("failures").hidden = !D.failures.length;
     if (!D.failures.length) return;
@@ -867,6 +935,7 @@
     arrange();
     hideTip();
     state.focus = -1;
+    drawProgress();
     drawScores();
     drawCurves();
     drawSweeps();
@@ -920,7 +989,7 @@
       const data = await answer.json();
       if (embedded.empty && data.metrics.length) { location.reload(); return; } // for the texts of metrics
       load(data);
-      say(data.unfinished ? "running" : "finished", data.unfinished);
+      say(!data.unfinished ? "finished" : data.progress?.processes ? "running" : "unfinished", data.unfinished);
     } catch (err) {
       say("not reachable: " + err.message, false);
     }

@@ -24,8 +24,14 @@ const help = `Show the report page of experiments while they run, here or on a c
 DIR is an output directory of rlrun run, or a folder of such directories. The page is
 that of report.html, and follows the records: they are looked at every two seconds, by
 reading files alone, so that a directory that other machines share works as well. A
-running experiment is marked, and shows no verdicts before all runs are made, unless
-its config has compare: {until: decided}: to look early makes tests too sure.
+record is read once. With several experiments a menu chooses one, or all together in
+the same charts, where agents are called DIR:AGENT.
+
+An experiment that is not finished says how many runs are recorded, how fast processes
+work and how long it takes at this rate. Runs that take longer than some seconds show
+before they end: dotted lines that end in a ring are means of unfinished runs, which
+are in no other number. There are no verdicts before all runs are made, unless the
+config has compare: {until: decided}: to look early makes tests too sure.
 
 Only this machine can open the page. From another one, use a tunnel:
 
@@ -86,6 +92,9 @@ func serve(cmd *cobra.Command, dirs []string, addr, token string, asJSON bool) e
 		token = rand.Text()
 	}
 	s := newServer(ctx, found, token, local)
+	if len(dirs) > 1 {
+		s.first = len(s.live) - 1 // all together
+	}
 	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		BaseContext: func(net.Listener) context.Context { return ctx }} // long answers end with the command
 	where := url.URL{Scheme: "http", Host: shownHost(listener.Addr(), name), Path: "/"}

@@ -5,17 +5,21 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
@@ -34,19 +38,27 @@ const (
 type server struct {
 	http.ServeMux
 	done  context.Context
-	dirs  []string
+	views []string // names of what can be chosen
 	live  []*live
+	first int // what is shown first, an index
 	token string
 	local bool // it listens on this machine alone
 }
 
 func newServer(done context.Context, dirs []string, token string, local bool) *server {
-	s := &server{done: done, dirs: dirs, token: token, local: local}
+	s := &server{done: done, views: dirs, token: token, local: local}
 	for _, dir := range dirs {
-		s.live = append(s.live, &live{dir: dir})
+		s.live = append(s.live, &live{sources: []*source{{dir: dir}}})
 	}
-	s.HandleFunc("GET /{$}", s.page)
-	s.HandleFunc("GET /api/state", s.state)
+	if len(dirs) > 1 {
+		all := &live{}
+		for _, l := range s.live {
+			all.sources = append(all.sources, &source{dir: l.sources[0].dir})
+		}
+		s.live, s.views = append(s.live, all), append(slices.Clone(dirs), "all together")
+	}
+	s.HandleFunc("GET /{$}", s.view(s.page))
+	s.HandleFunc("GET /api/state", s.view(s.state))
 	s.HandleFunc("GET /api/events", s.events)
 	return s
 }
@@ -83,7 +95,7 @@ func hostName(host string) string {
 func (s *server) chosen(w http.ResponseWriter, r *http.Request) (*live, int) {
 	text := r.URL.Query().Get("experiment")
 	if text == "" {
-		text = "0"
+		text = strconv.Itoa(s.first)
 	}
 	i, err := strconv.Atoi(text)
 	if err != nil || i < 0 || i >= len(s.live) {
@@ -93,18 +105,25 @@ func (s *server) chosen(w http.ResponseWriter, r *http.Request) (*live, int) {
 	return s.live[i], i
 }
 
-func (s *server) page(w http.ResponseWriter, r *http.Request) {
-	l, i := s.chosen(w, r)
-	if l == nil {
-		return
+// view answers with the newest state of what a request asks for.
+func (s *server) view(answer func(w http.ResponseWriter, now *snapshot, index int)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		l, i := s.chosen(w, r)
+		if l == nil {
+			return
+		}
+		now, err := l.look()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		answer(w, now, i)
 	}
-	now, err := l.look()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
+}
+
+func (s *server) page(w http.ResponseWriter, now *snapshot, index int) {
 	page := now.page
-	page.Live, page.Token, page.Others, page.Current = true, s.token, s.dirs, i
+	page.Token, page.Others, page.Current = s.token, s.views, index
 	var buf bytes.Buffer
 	if err := report.WriteHTML(&buf, now.summary, page); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -114,16 +133,7 @@ func (s *server) page(w http.ResponseWriter, r *http.Request) {
 	_, _ = buf.WriteTo(w) // the browser has gone
 }
 
-func (s *server) state(w http.ResponseWriter, r *http.Request) {
-	l, _ := s.chosen(w, r)
-	if l == nil {
-		return
-	}
-	now, err := l.look()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
+func (s *server) state(w http.ResponseWriter, now *snapshot, _ int) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(now.data)
 }
@@ -167,13 +177,19 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// live is an experiment whose records may grow.
+// live is what a page shows: an experiment whose records may grow, or several.
 type live struct {
-	dir string
+	sources []*source
 
 	mu   sync.Mutex
 	last *snapshot
 	next time.Time // no look before it
+}
+
+// source is an output directory.
+type source struct {
+	dir     string
+	follows *experiment.Follower
 }
 
 // snapshot is what the page shows at one time.
@@ -184,21 +200,25 @@ type snapshot struct {
 	data    []byte
 }
 
-// look returns the newest state. Records are read again if their files changed, but
-// large experiments not all the time.
+// look returns the newest state. It reads new files of records only, and of large
+// experiments not all the time.
 func (l *live) look() (*snapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last != nil && time.Now().Before(l.next) {
 		return l.last, nil
 	}
-	id, err := fingerprint(l.dir)
-	if err != nil {
-		return nil, err
-	}
 	started := time.Now()
-	if l.last == nil || l.last.id != id {
-		now, err := read(l.dir)
+	sum := sha256.New()
+	running := make([][]result.Live, len(l.sources))
+	for i, s := range l.sources {
+		running[i] = experiment.ReadLive(s.dir, started)
+		if err := fingerprint(sum, s.dir, running[i]); err != nil {
+			return nil, err
+		}
+	}
+	if id := fmt.Sprintf("%x", sum.Sum(nil)[:12]); l.last == nil || l.last.id != id {
+		now, err := l.read(running)
 		if err != nil {
 			return nil, err
 		}
@@ -209,13 +229,13 @@ func (l *live) look() (*snapshot, error) {
 	return l.last, nil
 }
 
-// fingerprint identifies the files of records by their names, sizes and times.
-func fingerprint(dir string) (string, error) {
+// fingerprint adds the files of records, by their names, sizes and times, and what is
+// running.
+func fingerprint(sum hash.Hash, dir string, running []result.Live) error {
 	entries, err := os.ReadDir(filepath.Join(dir, "runs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+		return err
 	}
-	sum := sha256.New()
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil { // it has just gone
@@ -223,37 +243,94 @@ func fingerprint(dir string) (string, error) {
 		}
 		fmt.Fprintf(sum, "%q %d %d\n", e.Name(), info.Size(), info.ModTime().UnixNano())
 	}
-	return fmt.Sprintf("%x", sum.Sum(nil)[:12]), nil
+	return json.NewEncoder(sum).Encode(running)
 }
 
-// early is said where verdicts would be.
-const early = "Runs are still being made. There are no comparisons before the end: to look at tests early makes them too sure."
+// Said where verdicts would be.
+const (
+	early    = "Runs are still being made. There are no comparisons before the end: to look at tests early makes them too sure."
+	together = "Experiments are shown together, and not compared: rlrun compare with their directories says which runs are paired and which agents differ."
+)
 
-// read makes a snapshot of the records.
-func read(dir string) (*snapshot, error) {
-	x, err := experiment.Read(dir)
+// read makes a snapshot of the records. running holds what is being made, by source.
+func (l *live) read(running [][]result.Live) (*snapshot, error) {
+	var all []*experiment.Results
+	for _, s := range l.sources {
+		if s.follows == nil {
+			var err error
+			if s.follows, err = experiment.Follow(s.dir); err != nil {
+				return nil, err
+			}
+		}
+		r, err := s.follows.Read()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	now, err := one(all[0])
+	if len(all) > 1 {
+		now, err = overlay(all, running)
+	}
 	if err != nil {
 		return nil, err
 	}
-	r, err := x.Write()
-	if err != nil {
+	now.page.Live = true
+	for _, r := range running {
+		now.page.Running = append(now.page.Running, r...)
+	}
+	var data bytes.Buffer
+	if err := report.WriteData(&data, now.summary, now.page); err != nil {
 		return nil, err
 	}
+	now.data = data.Bytes()
+	return now, nil
+}
+
+// one is the state of an experiment.
+func one(r *experiment.Results) (*snapshot, error) {
 	missing := 0
 	for _, c := range r.Summary.Counts {
 		missing += c.Missing
 	}
-	waits := missing > 0 && x.Plan.Sequential() == nil
+	waits := missing > 0 && r.Plan.Sequential() == nil
 	page, err := r.Page(!waits)
-	if err != nil {
-		return nil, err
-	}
 	if waits {
 		page.Notices = append(page.Notices, early)
 	}
-	var data bytes.Buffer
-	if err := report.WriteData(&data, r.Summary, page); err != nil {
-		return nil, err
+	return &snapshot{summary: r.Summary, page: page}, err
+}
+
+// overlay is the state of several experiments in one page. It gives running the names
+// of agents there.
+func overlay(all []*experiment.Results, running [][]result.Live) (*snapshot, error) {
+	var inputs []*compare.Input
+	var summaries []*result.Summary
+	for _, r := range all {
+		inputs = append(inputs, &compare.Input{Dir: r.Dir, Summary: r.Summary})
+		summaries = append(summaries, r.Summary)
 	}
-	return &snapshot{summary: r.Summary, page: page, data: data.Bytes()}, nil
+	names := compare.Agents(inputs) // DIR:AGENT, in the order of inputs
+	labels := make([][]string, len(all))
+	page := report.Page{Notices: []string{together}, Command: "rlrun compare"}
+	for i, r := range all {
+		to := map[string]string{}
+		for range r.Summary.Meta.Agents {
+			labels[i] = append(labels[i], names[0].Label)
+			to[names[0].Agent] = names[0].Label
+			names = names[1:]
+		}
+		for _, process := range running[i] {
+			for k := range process.Cells {
+				process.Cells[k].Agent = to[process.Cells[k].Agent]
+			}
+		}
+		part, err := r.Page(false)
+		if err != nil {
+			return nil, err
+		}
+		page.Config += "# " + r.Dir + "\n" + part.Config + "\n"
+		page.Command += " " + r.Dir
+	}
+	return &snapshot{summary: result.Overlay(summaries, labels), page: page}, nil
 }

@@ -1,0 +1,71 @@
+package experiment
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rlrun/rlrun/framework/result"
+)
+
+// What is said of runs that go on is the beginning of what their records say, and it is
+// gone when they have ended.
+func TestLive(t *testing.T) {
+	dir := t.TempDir()
+	p := plan(t, func(c *Config) {
+		c.Runs, c.Steps, c.Lanes, c.Workers = 3, 4000, 3, 1
+		c.Record = Recording{Points: 40, Metrics: []result.Metric{result.Reward}}
+	})
+	done, err := p.Prepare(dir, false, Session{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Dir: dir, Open: opener(nil), Done: done, live: p.newLive(dir, "run.json")}
+	o.live.every, o.live.next = 1, time.Time{}
+	seen := map[string][]result.LiveCell{}
+	o.Event = func(Event) {
+		for _, l := range ReadLive(dir, time.Now()) {
+			for _, c := range l.Cells {
+				seen[c.Agent] = append(seen[c.Agent], c)
+			}
+		}
+		if len(ReadLive(dir, time.Now().Add(time.Hour))) > 0 {
+			t.Error("an old file counts")
+		}
+	}
+	if err := p.Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	s, err := result.Aggregate(p.Meta(), result.ReadRecords(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	partial := 0
+	for agent, cells := range seen {
+		for _, c := range cells {
+			if c.Environment != "coin" || c.Runs != 3 || c.Steps <= 0 || c.Steps > 3*4000 {
+				t.Errorf("%+v", c)
+			}
+			for _, curve := range c.Curves {
+				want := s.Curve("coin", agent, curve.Metric)
+				for i, x := range curve.Mean {
+					if curve.Runs[i] == 3 && math.Abs(x-want.Mean[i]) > 1e-9*math.Abs(x) {
+						t.Errorf("%s of %s at %d: %g, in the end %g", curve.Metric, agent, i, x, want.Mean[i])
+					}
+				}
+				if 0 < len(curve.Mean) && len(curve.Mean) < 40 && curve.Metric == result.CumulativeReward {
+					partial++
+				}
+			}
+		}
+	}
+	if len(seen) != 2 || partial == 0 {
+		t.Errorf("of %d agents, %d partial curves", len(seen), partial)
+	}
+	o.live.close()
+	if _, err := os.Stat(filepath.Join(dir, liveFolder)); !os.IsNotExist(err) {
+		t.Errorf("left behind: %v", err)
+	}
+}

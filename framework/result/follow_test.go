@@ -1,0 +1,87 @@
+package result
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+)
+
+// At every moment a follower says what a fresh reading of the folder says, whatever
+// happened in between: new runs, an agent's first run, files that were packed, and files
+// that are gone.
+func TestFollowerAgreesWithFreshReading(t *testing.T) {
+	dir := t.TempDir()
+	meta := Meta{Name: "n", Steps: 4, Grid: []int{2, 4}, Environments: []string{"e", "f"}, Agents: []string{"a", "b"}, Runs: 40, Seed: 3, Discount: 0.9}
+	f := Follow(dir)
+	check := func(when string) {
+		t.Helper()
+		got, runs, err := f.Read(meta)
+		if err != nil {
+			t.Fatal(when, err)
+		}
+		fresh, err := OpenRuns(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := fresh.Aggregate(meta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(text) != string(wanted) || !reflect.DeepEqual(runs.Entries, fresh.Entries) {
+			t.Errorf("%s:\n%s\nnot\n%s", when, text, wanted)
+		}
+	}
+	write := func(name, env, agent string, from, to int) {
+		t.Helper()
+		var recs []Record
+		for run := from; run < to; run++ {
+			x := float64(run*run%7) + 0.1*float64(len(agent)+run)
+			recs = append(recs, Record{Environment: env, Agent: agent, Run: run, Status: OK, Steps: 4,
+				Curves: map[Metric][]float64{Reward: {x, x / 3}}})
+		}
+		if err := WriteRecords(dir, name, recs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("empty")
+	write("z", "e", "a", 5, 9)
+	check("first runs")
+	check("nothing new")
+	write("b", "e", "a", 0, 5) // its name and its runs come before what was read
+	write("c", "f", "b", 0, 3)
+	check("earlier runs of a cell that was read")
+	write("d", "e", "b", 0, 12)
+	check("an agent's first runs")
+	if _, _, err := Compact(dir); err != nil {
+		t.Fatal(err)
+	}
+	check("packed")
+	names, err := RecordFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(names[0]); err != nil {
+		t.Fatal(err)
+	}
+	check("a file is gone")
+	if err := os.WriteFile(filepath.Join(dir, runsDir, "x.jsonl"), []byte("no record\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.Read(meta); err == nil {
+		t.Error("a damaged file was read")
+	}
+	if err := os.Remove(filepath.Join(dir, runsDir, "x.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	check("the damaged file is gone")
+}
