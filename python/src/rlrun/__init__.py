@@ -1,9 +1,10 @@
 """Environments and agents for rlrun, in Python, and its results.
 
-Write a class, serve it::
+Write a class and serve it:
 
     from dataclasses import dataclass
 
+    import numpy as np
     import rlrun
 
 
@@ -29,7 +30,7 @@ Write a class, serve it::
     if __name__ == "__main__":
         rlrun.serve(Coin)
 
-Read what an experiment found with :func:`read_results`, and compare agents with :func:`compare`.
+Read what an experiment found with `read_results`, and compare agents with `compare`.
 
 The names are the literature's (Sutton & Barto; Gymnasium).
 """

@@ -2,7 +2,7 @@
 
 Libraries such as Stable-Baselines3 train by a call, ``learn()``, which steps a
 Gymnasium environment. rlrun steps agents instead, so that all of them meet the same
-draws and every step is recorded. `Learner` turns one into the other::
+draws and every step is recorded. `Learner` turns one into the other:
 
     class DQN(rlrun.adapters.Learner):
         '''DQN of Stable-Baselines3.'''

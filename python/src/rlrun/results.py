@@ -1,6 +1,6 @@
 """Results of experiments as pandas frames, and comparisons of agents.
 
-It needs pandas (``pip install 'rlrun[pandas]'``)::
+It needs pandas (`pip install 'rlrun[pandas]'`):
 
     results = rlrun.read_results("results/quickstart")
     sns.lineplot(results.curves.query("metric == 'reward'"), x="step", y="value", hue="agent")
