@@ -17,7 +17,14 @@ FUZZTIME ?= 10m
 python = RLRUN_PYTHON=$(wildcard $(CURDIR)/python/.venv/bin/python)
 
 # Packages with goroutines of their own: the race detector looks at these.
-concurrent = ./framework/... ./cmd/...
+concurrent = $(shell grep -rlE --include='*.go' --exclude='*bench_test.go' '^\s*go [a-z]|\bsync\.|\batomic\.|errgroup' bandit cmd framework mdp options plugins voi | xargs -n1 dirname | sort -u | sed 's,^,./,')
+
+# Packages of which -short leaves something out.
+long = $(shell grep -rlE --include='*_test.go' 'testing\.Short\(\)|reporttest\.Browser' . | xargs -n1 dirname | sort -u)
+
+# Tests of several packages run at a time, more than there are cores: many of them wait
+# for processes to start, answer and end.
+at_once = -p 4
 
 .PHONY: test ci lint generate slow race same bench fuzz wheel dist site image python generate-python
 
@@ -27,17 +34,17 @@ test: python
 
 # Make looks for files before it runs the first rule, so rules that need python/.venv
 # run in a make of their own.
-.PHONY: go-short go-full
+.PHONY: go-short go-long
 go-short:
-	$(python) $(GO) test -short ./...
-go-full:
-	$(python) $(GO) test -timeout 30m ./...
+	$(python) $(GO) test $(at_once) -short ./...
+go-long:
+	$(python) $(GO) test $(at_once) -timeout 30m $(long)
 
 ci: lint generate test slow race same
 
 # What make test leaves out.
 slow: python
-	$(MAKE) --no-print-directory go-full
+	$(MAKE) --no-print-directory go-long
 	./python/test.sh slow
 
 lint:
@@ -52,7 +59,7 @@ generate:
 	git diff --exit-code
 
 race:
-	GORACE=atexit_sleep_ms=0 $(GO) test -race -short -timeout 30m $(concurrent)
+	GORACE=atexit_sleep_ms=0 $(GO) test $(at_once) -race -short -timeout 30m $(concurrent)
 
 same:
 	$(GO) test . -run TestSame -count=1 -timeout=30m -same.all $(if $(UPDATE),-same.update)

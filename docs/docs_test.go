@@ -37,7 +37,7 @@
 // is a Python with the package rlrun: the one that RLRUN_PYTHON names, or python3.
 // It is python and python3 to the document's commands.
 //
-// With -short only README.md and experiments.md are acted out.
+// With -short only the project's README.md is acted out.
 //
 // After a change of what is printed, go test ./docs -update writes the output
 // blocks anew.
@@ -102,7 +102,7 @@ func TestSnippets(t *testing.T) {
 		t.Run(strings.TrimPrefix(name, "../"), func(t *testing.T) {
 			t.Parallel()
 			text := read(t, name)
-			if testing.Short() && filepath.Base(name) != "README.md" && name != "experiments.md" {
+			if testing.Short() && name != "../README.md" {
 				t.Skip("acting out every document takes minutes; make ci does it")
 			}
 			if strings.HasPrefix(text, "<!-- test: python -->") && !hasPython(env) {
