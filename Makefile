@@ -29,16 +29,7 @@ at_once = -p 4
 .PHONY: test ci lint generate slow race same bench fuzz wheel dist site image python generate-python
 
 test: python
-	$(MAKE) --no-print-directory go-short
-	./python/test.sh quick
-
-# Make looks for files before it runs the first rule, so rules that need python/.venv
-# run in a make of their own.
-.PHONY: go-short go-long
-go-short:
-	$(python) $(GO) test $(at_once) -short ./...
-go-long:
-	$(python) $(GO) test $(at_once) -timeout 30m $(long)
+	$(MAKE) --no-print-directory -j2 go-short python-quick
 
 # The long parts go beside each other: each waits for processes a part of its time.
 ci: lint generate test
@@ -46,7 +37,20 @@ ci: lint generate test
 
 # What make test leaves out.
 slow: python
-	$(MAKE) --no-print-directory go-long
+	$(MAKE) --no-print-directory go-long python-slow
+
+# Make looks for files before it runs the first rule, so rules that need python/.venv
+# run in a make of their own.
+.PHONY: go-short go-long python-quick python-slow
+go-short:
+	$(python) $(GO) test $(at_once) -short ./...
+go-long:
+	$(python) $(GO) test $(at_once) -timeout 30m $(long)
+
+# pytest's dots are kept until its end, so that they do not mix with lines of Go's tests.
+python-quick:
+	@out=$$(./python/test.sh quick 2>&1); status=$$?; echo "$$out"; exit $$status
+python-slow:
 	./python/test.sh slow
 
 lint:
