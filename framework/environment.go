@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/mdp"
@@ -87,4 +88,15 @@ type Renderer interface {
 	// Render draws the current state as text of one or more lines, as Gymnasium's
 	// render mode "ansi" does. It changes nothing.
 	Render(ctx context.Context) (string, error)
+}
+
+// FrameRenderer is an Environment that can draw itself as a picture. Implementing it
+// is optional, and independent of Renderer.
+type FrameRenderer interface {
+	// RenderFrame draws the current state as a picture of at most 4096 × 4096 pixels, as
+	// Gymnasium's render mode "rgb_array" does. Every picture has the same size. What is
+	// transparent shows white. It changes nothing. The caller does not change the picture,
+	// and has done with it before the next call. The error wraps ErrUnsupported if this
+	// environment cannot be drawn as it was opened.
+	RenderFrame(ctx context.Context) (image.Image, error)
 }

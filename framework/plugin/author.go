@@ -69,8 +69,8 @@ func ServeAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, s
 // wraps ErrInvalidParams if parameters do not fit each other. A spec that leaves
 // its ID empty gets id.
 //
-// An environment may also be a vector.Batcher, KnownModel or Renderer, and an
-// io.Closer; its batch may have all abilities of a vector.Environment. It is made once with the defaults to
+// An environment may also be a vector.Batcher, KnownModel, Renderer or FrameRenderer,
+// and an io.Closer; its batch may have all abilities of a vector.Environment. It is made once with the defaults to
 // see what it can do; if they do not suffice, its capabilities are those of the type E.
 func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv func(P) (E, error)) vector.Plugin {
 	open := func(p P, lanes int) (vector.Environment, error) {
@@ -83,9 +83,10 @@ func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv fun
 	var zero E
 	_, models := any(zero).(framework.KnownModel)
 	_, renders := any(zero).(framework.Renderer)
+	_, frames := any(zero).(framework.FrameRenderer)
 	if env, err := open(defaults, 1); err == nil {
 		models = env.Abilities().Models != nil
-		renders = drawable(env)
+		renders, frames = drawable(env)
 		_ = env.Close() // nothing depends on it
 	}
 	d := vector.Description{ID: id, Kind: vector.KindEnvironment, Doc: doc, Params: params.Schema(&defaults)}
@@ -94,6 +95,9 @@ func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv fun
 	}
 	if renders {
 		d.Capabilities = append(d.Capabilities, "render")
+	}
+	if frames {
+		d.Capabilities = append(d.Capabilities, "frames")
 	}
 	return &vector.EnvironmentPlugin{
 		Description: d,
@@ -121,22 +125,22 @@ func decode[P any](defaults *P, raw json.RawMessage) (P, error) {
 	return p, params.Decode(raw, &p)
 }
 
-// drawable starts a lane to see whether it can be rendered.
-func drawable(env vector.Environment) bool {
+// drawable starts a lane to see whether it can be rendered as text, and as frames.
+func drawable(env vector.Environment) (text, frames bool) {
 	spec := env.Spec()
 	if spec.Validate() != nil {
-		return false
+		return false, false
 	}
 	in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
 	in.Signals[0] = vector.NewRun
-	err := vector.Guard(func() error {
-		if err := env.Step(context.Background(), in, &out); err != nil {
-			return err
-		}
-		_, err := vector.Render(context.Background(), env, 0)
-		return err
-	})
-	return !errors.Is(err, framework.ErrUnsupported)
+	ctx := context.Background()
+	begun := vector.Guard(func() error { return env.Step(ctx, in, &out) })
+	can := func(draw func() error) bool {
+		return !errors.Is(errors.Join(begun, vector.Guard(draw)), framework.ErrUnsupported)
+	}
+	text = can(func() error { _, err := vector.Render(ctx, env, 0); return err })
+	frames = can(func() error { _, err := vector.RenderFrame(ctx, env, 0); return err })
+	return text, frames
 }
 
 // NewAgent makes a plugin of an agent. The arguments are NewEnvironment's, but

@@ -115,6 +115,10 @@ func (c *environmentClient) Abilities() vector.EnvironmentAbilities {
 	if c.known {
 		a.Models = c.models
 	}
+	// An older plugin, asked for a frame, would answer with text.
+	if slices.Contains(c.session.process.description.Capabilities, "frames") {
+		a.RenderFrame = c.renderFrame
+	}
 	return a
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -20,9 +21,35 @@ func (c *environmentClient) render(ctx context.Context, lane int) (string, error
 	if err := c.session.lane(lane); err != nil {
 		return "", err
 	}
-	wire := c.session.process.wire
-	reply, err := optional(ctx, c.session, wire.Render, &pb.RenderRequest{Instance: c.session.instance, Lane: uint32(lane)})
+	reply, err := c.draw(ctx, &pb.RenderRequest{Lane: uint32(lane)}, replySlack)
 	return reply.GetText(), err
+}
+
+func (c *environmentClient) renderFrame(ctx context.Context, lane int) (image.Image, error) {
+	if err := c.session.lane(lane); err != nil {
+		return nil, err
+	}
+	p := c.session.process
+	reply, err := c.draw(ctx, &pb.RenderRequest{Lane: uint32(lane), Frame: true}, replySlack+3*vector.MaxFrameSide*vector.MaxFrameSide)
+	if err != nil {
+		return nil, err
+	}
+	if reply.Frame == nil {
+		return nil, p.failure(0, fmt.Errorf("%w: the reply has no frame", framework.ErrInvalidAnswer))
+	}
+	frame, err := fromproto.Frame(reply.Frame)
+	if err != nil {
+		return nil, p.failure(0, fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err))
+	}
+	return frame, nil
+}
+
+// draw makes the call Render, whose reply has most bytes at most.
+func (c *environmentClient) draw(ctx context.Context, request *pb.RenderRequest, most int) (*pb.RenderReply, error) {
+	request.Instance = c.session.instance
+	return optional(ctx, c.session, func(ctx context.Context, m *pb.RenderRequest, o ...grpc.CallOption) (*pb.RenderReply, error) {
+		return c.session.process.wire.Render(ctx, m, append(o, grpc.MaxCallRecvMsgSize(most))...)
+	}, request)
 }
 
 // rollOut asks a plugin that does not know the call once.

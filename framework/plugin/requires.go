@@ -35,6 +35,12 @@ func PreferLanes(lanes int, p vector.Plugin) vector.Plugin {
 	return &described{p, func(d *vector.Description) { d.PreferredLanes = max(lanes, 0) }}
 }
 
+// FramesPerSecond returns p with the pace at which frames of successive steps look
+// natural, for environments that are framework.FrameRenderers. See rlrun plugin play.
+func FramesPerSecond(fps float64, p vector.Plugin) vector.Plugin {
+	return &described{p, func(d *vector.Description) { d.FramesPerSecond = fps }}
+}
+
 // described is a plugin whose description says more.
 type described struct {
 	vector.Plugin

@@ -3,6 +3,7 @@ package rltest
 import (
 	"errors"
 	"fmt"
+	"image"
 	"math/rand/v2"
 	"slices"
 	"unicode/utf8"
@@ -12,21 +13,17 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// pictures compares a run that is looked at after every step with the same run
-// unseen. Environments that cannot be rendered pass.
+// pictures compares a run that is looked at after every step, as text and as a frame,
+// with the same run unseen. Environments that cannot be rendered pass.
 func (c *vectorCheck) pictures() error {
 	play := func(look bool) (log []string, err error) {
+		var size image.Point // of frames
 		err = c.started(1, -1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
 			for k := range c.size.calls {
 				if look {
-					text, err := vector.Render(c.ctx, env, 0)
-					if errors.Is(err, framework.ErrUnsupported) {
+					if err := c.look(env, &size); err != nil {
 						return err
 					}
-					if err == nil && (text == "" || !utf8.ValidString(text)) {
-						err = fmt.Errorf("the picture is %q, want text", text)
-					}
-					c.try(RenderChangesNothing, err)
 				}
 				if err := env.Step(c.ctx, in, out); err != nil {
 					return err
@@ -59,6 +56,33 @@ func (c *vectorCheck) pictures() error {
 		c.try(RenderChangesNothing, differ(unseen, seen, "rendered after every step"))
 	}
 	return err
+}
+
+// look renders the lane in the ways that there are; the error wraps
+// framework.ErrUnsupported if there is none. size is that of the frames, zero before the
+// first.
+func (c *vectorCheck) look(env vector.Environment, size *image.Point) error {
+	text, noText := vector.Render(c.ctx, env, 0)
+	if !errors.Is(noText, framework.ErrUnsupported) {
+		err := noText
+		if err == nil && (text == "" || !utf8.ValidString(text)) {
+			err = fmt.Errorf("the picture is %q, want text", text)
+		}
+		c.try(RenderChangesNothing, err)
+		noText = nil
+	}
+	frame, err := vector.RenderFrame(c.ctx, env, 0)
+	if errors.Is(err, framework.ErrUnsupported) {
+		return noText
+	}
+	if err == nil && *size != (image.Point{}) && *size != frame.Rect.Max {
+		err = fmt.Errorf("a frame has %v pixels, an earlier one %v", frame.Rect.Max, *size)
+	}
+	c.try(RenderChangesNothing, err)
+	if err == nil {
+		*size = frame.Rect.Max
+	}
+	return nil
 }
 
 // evaluation changes the rewards that an agent meets while learning is off, for a

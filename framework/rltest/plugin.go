@@ -126,6 +126,10 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 	if says := slices.Contains(d.Capabilities, "render"); says != has {
 		return &Violation{Rule: Capable, Err: fmt.Errorf(`"render" is listed: %v; the environment can be rendered: %v`, says, has)}
 	}
+	has = env.Abilities().RenderFrame != nil
+	if says := slices.Contains(d.Capabilities, "frames"); says != has {
+		return &Violation{Rule: Capable, Err: fmt.Errorf(`"frames" is listed: %v; the environment draws frames: %v`, says, has)}
+	}
 	return nil
 }
 

@@ -65,8 +65,8 @@ const (
 	// ModelFits: an environment with models has one for every lane, with as many
 	// actions as the action space and expected rewards within the spec's bounds.
 	ModelFits Rule = "model-fits"
-	// RenderChangesNothing: an environment that can be rendered is drawn as text,
-	// and the drawing does not change what follows.
+	// RenderChangesNothing: an environment that can be rendered is drawn as text, or as
+	// frames of one size, or both, and the drawing does not change what follows.
 	RenderChangesNothing Rule = "render-changes-nothing"
 	// RolloutIsSteps: an environment with the ability RollOut
 	// yields what it yields step by step, bit for bit.
@@ -119,8 +119,9 @@ const (
 	// Described: the description is complete, its id reads namespace/name@version,
 	// and its parameter schema is a JSON object.
 	Described Rule = "described"
-	// Capable: the description lists a capability ("model" and "render" of
-	// environments, "checkpoint" and "options" of agents) if and only if it is there.
+	// Capable: the description lists a capability ("model", "render" and "frames" of
+	// environments, "checkpoint" and "options" of agents) if and only if it is there. An
+	// environment with "frames" may refuse to draw them where a library is missing.
 	Capable Rule = "capabilities-are-true"
 )
 

@@ -3,6 +3,7 @@ package vector
 import (
 	"context"
 	"fmt"
+	"image"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -104,6 +105,9 @@ type EnvironmentAbilities struct {
 	// Render is framework.Renderer.Render of a lane that has been started. Its error
 	// wraps framework.ErrUnsupported where there is nothing to see.
 	Render func(ctx context.Context, lane int) (string, error)
+	// RenderFrame is framework.FrameRenderer.RenderFrame of a lane that has been
+	// started. Its error wraps framework.ErrUnsupported where there is no picture.
+	RenderFrame func(ctx context.Context, lane int) (image.Image, error)
 	// Measures are the environment's metrics of its own.
 	Measures *Measures
 	// RollOut makes a rollout in the environment's own way: because it is in another

@@ -24,8 +24,8 @@ type Description struct {
 	Doc  string `json:"doc"` // a sentence for people
 	// Params is the JSON schema of the parameters, with defaults and documentation.
 	Params json.RawMessage `json:"params"`
-	// Capabilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models)
-	// and "render" (EnvironmentAbilities.Render), of agents "checkpoint" (AgentAbilities.Save
+	// Capabilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models),
+	// "render" (EnvironmentAbilities.Render) and "frames" (EnvironmentAbilities.RenderFrame), of agents "checkpoint" (AgentAbilities.Save
 	// and Load), "greedy" (AgentAbilities.Greedy) and "options" (AgentAbilities.Options).
 	Capabilities []string `json:"capabilities,omitempty"`
 	// Breaks names the laws of agents (framework/rltest) that the agent breaks by
@@ -37,6 +37,8 @@ type Description struct {
 	// PreferredLanes is the number of lanes that suits the plugin best, at most: a host
 	// that chooses the number opens no more. 0: any.
 	PreferredLanes int `json:"preferred_lanes,omitempty"`
+	// FramesPerSecond is the pace at which frames of successive steps look natural. 0: unknown.
+	FramesPerSecond float64 `json:"frames_per_second,omitempty"`
 }
 
 // Plugin provides environments or agents. Local plugins (EnvironmentPlugin,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
 	"reflect"
 	"sync"
 
@@ -182,7 +183,7 @@ func (e *shardedEnvironment) Step(ctx context.Context, in *Actions, out *TimeSte
 
 // Abilities implements Environment: those that all parts have.
 func (e *shardedEnvironment) Abilities() EnvironmentAbilities {
-	all := EnvironmentAbilities{Models: e.models, Render: e.render, RollOut: e.rollOut}
+	all := EnvironmentAbilities{Models: e.models, Render: e.render, RenderFrame: e.renderFrame, RollOut: e.rollOut}
 	all.Measures = e.measures(func(part int) *Measures { return e.parts[part].Abilities().Measures })
 	for _, part := range e.parts {
 		able := part.Abilities()
@@ -191,6 +192,9 @@ func (e *shardedEnvironment) Abilities() EnvironmentAbilities {
 		}
 		if able.Render == nil {
 			all.Render = nil
+		}
+		if able.RenderFrame == nil {
+			all.RenderFrame = nil
 		}
 	}
 	return all
@@ -216,6 +220,14 @@ func (e *shardedEnvironment) render(ctx context.Context, lane int) (string, erro
 		return "", err
 	}
 	return Render(ctx, e.parts[k], local)
+}
+
+func (e *shardedEnvironment) renderFrame(ctx context.Context, lane int) (image.Image, error) {
+	k, local, err := e.owner(lane)
+	if err != nil {
+		return nil, err
+	}
+	return RenderFrame(ctx, e.parts[k], local)
 }
 
 // Close implements Environment.

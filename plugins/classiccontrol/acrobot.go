@@ -24,7 +24,7 @@ type acrobotParams struct {
 // length above the bar; the last costs nothing.
 func Acrobot() vector.Plugin {
 	return plugin("rlrun/acrobot@1",
-		"Acrobot (Sutton 1996) with the dynamics of Gymnasium's Acrobot-v1: swing the tip of two links above the bar.",
+		"Acrobot (Sutton 1996) with the dynamics of Gymnasium's Acrobot-v1: swing the tip of two links above the bar.", 15,
 		acrobotParams{Limit: Limit{500}, Dynamics: "book"},
 		func(p acrobotParams) (dynamics, error) {
 			if p.Dynamics != "book" && p.Dynamics != "nips" {

@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"image"
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/framework"
@@ -40,6 +41,8 @@ type dynamics interface {
 	// observe writes the observation of x into dst, which is as wide as the
 	// observation space.
 	observe(x *state, dst []float32)
+	// draw shows x.
+	draw(x *state) image.Image
 }
 
 // Limit is the parameter that all tasks share.
@@ -49,12 +52,13 @@ type Limit struct {
 
 func (l Limit) maxSteps() int { return l.MaxSteps }
 
-// plugin makes a plugin of a task whose parameters are a P. defaults holds their
-// default values; build checks them.
-func plugin[P interface{ maxSteps() int }](id, doc string, defaults P, build func(P) (dynamics, error)) vector.Plugin {
+// plugin makes a plugin of a task whose parameters are a P. fps is the pace of its frames,
+// defaults holds default values of parameters; build checks them.
+func plugin[P interface{ maxSteps() int }](id, doc string, fps float64, defaults P, build func(P) (dynamics, error)) vector.Plugin {
 	return &vector.EnvironmentPlugin{
 		Description: vector.Description{
 			ID: id, Kind: vector.KindEnvironment, Doc: doc, Params: params.Schema(&defaults),
+			Capabilities: []string{"frames"}, FramesPerSecond: fps,
 		},
 		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			p := defaults
@@ -137,8 +141,10 @@ func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 	return nil
 }
 
-// Abilities implements vector.Environment: there are none.
-func (l *lanes) Abilities() vector.EnvironmentAbilities { return vector.EnvironmentAbilities{} }
+// Abilities implements vector.Environment.
+func (l *lanes) Abilities() vector.EnvironmentAbilities {
+	return vector.EnvironmentAbilities{RenderFrame: l.renderFrame}
+}
 
 // Close implements vector.Environment.
 func (l *lanes) Close() error { return nil }

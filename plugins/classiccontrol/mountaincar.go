@@ -22,7 +22,7 @@ type mountainCarParams struct {
 // its right end, which is the goal, and in having no limit of steps.
 func MountainCar() vector.Plugin {
 	return plugin("rlrun/mountaincar@1",
-		"Mountain car (Moore 1990) with the dynamics of Gymnasium's MountainCar-v0: swing up a hill that is too steep to drive up.",
+		"Mountain car (Moore 1990) with the dynamics of Gymnasium's MountainCar-v0: swing up a hill that is too steep to drive up.", 30,
 		mountainCarParams{Limit: Limit{200}},
 		func(p mountainCarParams) (dynamics, error) {
 			if !(math.Abs(p.GoalVelocity) <= carMaxSpeed) {

@@ -29,7 +29,7 @@ type puddleWorldParams struct {
 // deeper puddle only, and pays 0 for the last step.
 func PuddleWorld() vector.Plugin {
 	return plugin("rlrun/puddleworld@1",
-		"Puddle world (Sutton 1996): to the corner of a square, around two puddles.",
+		"Puddle world (Sutton 1996): to the corner of a square, around two puddles.", 10,
 		puddleWorldParams{Limit: Limit{1000}, Noise: 0.01},
 		func(p puddleWorldParams) (dynamics, error) {
 			if !(p.Noise >= 0 && p.Noise <= 1) {

@@ -50,7 +50,7 @@ func Plugin() vector.Plugin {
 			ID: "rlrun/family@1", Kind: vector.KindEnvironment,
 			Doc:          "A generated task of a family: bandits, Garnets, rivers, locks, grids, queues, traps and others, for development or for test.",
 			Params:       params.Schema(&defaults),
-			Capabilities: []string{"model"},
+			Capabilities: []string{"model", "frames"}, FramesPerSecond: tabular.FramesPerSecond,
 		},
 		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			p := defaults

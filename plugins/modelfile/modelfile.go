@@ -32,7 +32,7 @@ func Plugin() vector.Plugin {
 			ID: id, Kind: vector.KindEnvironment,
 			Doc:          "A finite model of one's own, read from a file.",
 			Params:       params.Schema(&settings{}),
-			Capabilities: []string{"model"},
+			Capabilities: []string{"model", "frames"}, FramesPerSecond: tabular.FramesPerSecond,
 		},
 		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			var p settings

@@ -156,7 +156,7 @@ func plugin[P interface{ of(*catalog.Task) int }](id, doc string, defaults P, bu
 	return &vector.EnvironmentPlugin{
 		Description: vector.Description{
 			ID: id, Kind: vector.KindEnvironment, Doc: doc,
-			Params: params.Schema(&defaults), Capabilities: []string{"model"},
+			Params: params.Schema(&defaults), Capabilities: []string{"model", "frames"}, FramesPerSecond: FramesPerSecond,
 		},
 		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			p := defaults

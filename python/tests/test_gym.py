@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import warnings
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 from conftest import EXAMPLES, ROOT
 from gymnasium.utils.env_checker import check_env
+from gymnasium.utils.seeding import np_random
 from gymnasium.vector import SyncVectorEnv
 
 import rlrun.gym
@@ -278,3 +280,41 @@ def test_stable_baselines_trains_on_ours(program) -> None:
     observation, _ = env.reset(seed=5)
     assert agent.predict(observation, deterministic=True)[0] == 1
     env.close()
+
+
+def test_frames(program) -> None:
+    """A bundled environment, and one of Gymnasium whose frames are Gymnasium's own to the pixel."""
+    with gymnasium.make("rlrun/CartPole-v0", render_mode="rgb_array") as env:
+        env.reset(seed=1)
+        frame = env.render()
+        assert (frame.shape, frame.dtype, env.metadata["render_fps"]) == ((400, 600, 3), np.uint8, 50)
+        env.step(0)
+        assert (env.render() != frame).any()
+    with closing(rlrun.gym.make_vec("gymnasium:CartPole-v1", 2, render_mode="rgb_array")) as envs:
+        theirs = gymnasium.make("CartPole-v1", render_mode="rgb_array")
+        seeds = [int(rlrun.gym._episode(np_random(s)[0])) for s in (3, 4)]
+        envs.reset(seed=3)
+        envs.step(np.array([1, 1]))
+        for seed, got in zip(seeds, envs.render(), strict=True):
+            theirs.reset(seed=seed)
+            theirs.step(1)
+            assert (got == theirs.render()).all()
+    with pytest.raises(ValueError, match=r"rlrun/RiverSwim-v0 has no render mode 'human'; there are \['rgb_array'\]"):
+        rlrun.gym.make("riverswim", render_mode="human")
+    with rlrun.gym.make("bernoulli-bandit") as plain:
+        plain.reset(seed=1)
+        assert plain.render() is None
+
+
+def test_frames_that_cannot_be_drawn(tmp_path, monkeypatch) -> None:
+    """Without pygame the error says what to install; steps and text go on."""
+    (tmp_path / "pygame.py").write_text("raise ImportError('no pygame here')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with rlrun.gym.make("gymnasium:CartPole-v1", render_mode="rgb_array") as env:
+        env.reset(seed=1)
+        with pytest.raises(rlrun.Unsupported, match=r'pip install "gymnasium\[classic.control\]"'):
+            env.render()
+        env.step(0)
+    with rlrun.gym.make("gymnasium:FrozenLake-v1") as env:
+        env.reset(seed=1)
+        assert env.render().count("F") == 10

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -769,3 +769,42 @@ def test_generated_code_is_up_to_date(tmp_path) -> None:
     for path in made:
         kept = ROOT / "python" / "src" / path.relative_to(tmp_path)
         assert path.read_text() == kept.read_text(), f"{kept} is not what the protocol says: make generate-python"
+
+
+class Painted(rlrun.Environment):
+    """A patch of colour."""
+
+    id = "test/painted@1"
+    frames_per_second = 12
+
+    def __init__(self, shape: tuple[int, ...] = (2, 3, 3), dtype: str = "uint8") -> None:
+        self._frame = np.zeros(shape, dtype)
+
+    @property
+    def spec(self) -> rlrun.Spec:
+        return rlrun.Spec(rlrun.Discrete(2), rlrun.Discrete(2))
+
+    def reset(self, seed: int) -> int:
+        return 0
+
+    def step(self, action: int) -> rlrun.TimeStep:
+        return rlrun.TimeStep(0, 0.0, False, False)
+
+    def render_frame(self) -> Any:
+        return self._frame
+
+
+def test_frames_are_declared_and_checked() -> None:
+    description = ClassPlugin(Painted).description
+    assert (list(description.capabilities), description.frames_per_second) == (["frames"], 12)
+    lanes = EnvironmentLanes(Copies(Painted), Painted().spec, 1)
+    assert lanes.render_frame(0).shape == (2, 3, 3)
+    for arguments, message in [
+        ({"shape": (2, 3)}, r"uint8 of shape \(2, 3\), must be uint8 of shape \(height, width, 3\)"),
+        ({"dtype": "float32"}, "the frame is float32"),
+        ({"shape": (1, 4097, 3)}, "4097 × 1 pixels"),
+        ({"shape": (0, 4, 3)}, "4 × 0 pixels"),
+    ]:
+        lanes = EnvironmentLanes(Copies(lambda a=arguments: Painted(**a)), Painted().spec, 1)
+        with pytest.raises(rlrun.InvalidAnswer, match=message):
+            lanes.render_frame(0)

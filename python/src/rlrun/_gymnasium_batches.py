@@ -15,13 +15,14 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.envs.classic_control.cartpole import CartPoleVectorEnv
+from gymnasium.envs.classic_control.cartpole import CartPoleEnv, CartPoleVectorEnv
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 from gymnasium.utils.seeding import np_random
 from numpy.typing import NDArray
 
 from rlrun._gymnasium_seeds import narrow
 from rlrun.environment import Spec, TimeSteps, VectorEnvironment
+from rlrun.errors import Unsupported
 from rlrun.spaces import Array
 from rlrun.streams import Lanes
 
@@ -82,6 +83,16 @@ class CartPoleBatch(_Batch):
         """Make the batch."""
         self._env, self._lanes = self._make(lanes), lanes
         self._env.reset(seed=0)
+        self._artist: Any = None
+
+    def render_frame(self, lane: int) -> Array:
+        """Draw a lane as a single copy draws itself."""
+        self._artist = self._artist or CartPoleEnv(render_mode="rgb_array")
+        self._artist.state = self._env.state[:, lane]
+        try:
+            return np.asarray(self._artist.render())
+        except gymnasium.error.DependencyNotInstalled as e:
+            raise Unsupported(f"the frame cannot be drawn: {e}") from e
 
     def reset(self, lanes: Lanes, seeds: NDArray[np.uint64]) -> Array:
         """Start episodes as single copies would from these seeds."""

@@ -28,6 +28,9 @@ from rlrun.streams import Lanes
 IDLE, CONTINUE, NEW_EPISODE, NEW_RUN, EVALUATE, EVALUATE_EPISODE = range(6)
 ALL: Lanes = slice(None)
 
+MAX_FRAME_SIDE = 4096
+"""The largest width and height of a frame, in pixels."""
+
 Signals = NDArray[np.uint8]
 Seeds = NDArray[np.uint64]
 
@@ -124,6 +127,22 @@ class EnvironmentLanes:
     def render(self, lane: int) -> str:
         """Draw a lane that has been started."""
         return self.env.render(lane)
+
+    def render_frame(self, lane: int) -> Array:
+        """Draw a lane that has been started, as a picture."""
+        frame = np.asarray(self.env.render_frame(lane))
+        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
+            raise InvalidAnswer(
+                f"the frame is {frame.dtype} of shape {frame.shape}, must be uint8 of shape (height, width, 3)",
+                lane=lane,
+            )
+        if not all(1 <= side <= MAX_FRAME_SIDE for side in frame.shape[:2]):
+            raise InvalidAnswer(
+                f"the frame has {frame.shape[1]} × {frame.shape[0]} pixels, must have 1 × 1 to "
+                f"{MAX_FRAME_SIDE} × {MAX_FRAME_SIDE}",
+                lane=lane,
+            )
+        return frame
 
     def close(self) -> None:
         """Free what the environment holds."""
@@ -225,6 +244,10 @@ class Copies(OneByOne, VectorEnvironment):
     def render(self, lane: int) -> str:
         """Draw a lane."""
         return self._copies[lane].render()
+
+    def render_frame(self, lane: int) -> Array:
+        """Draw a lane as a picture."""
+        return self._copies[lane].render_frame()
 
     def close(self) -> None:
         """Close every copy, and raise what the first that failed raised."""

@@ -282,6 +282,12 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         instance = self._lookup(_EnvironmentInstance, request.instance, context)
         lane = _lane(request.lane, instance.lanes.lanes, context)
         try:
+            if request.frame:
+                self._need("frames", "be drawn as a frame")
+                with instance.lock:
+                    frame = instance.lanes.render_frame(lane)
+                height, width, _ = frame.shape
+                return pb.RenderReply(frame=pb.RgbFrame(width=width, height=height, rgb=frame.tobytes()))
             self._need("render", "be rendered")
             with instance.lock:
                 return pb.RenderReply(text=instance.lanes.render(lane))

@@ -289,6 +289,15 @@ class EnvironmentClient:
         text: str = reply.text
         return text
 
+    def render_frame(self, lane: int) -> Array:
+        """Draw a lane that has been started, as a picture: uint8 of shape (height, width, 3)."""
+        request = pb.RenderRequest(instance=self._instance, lane=lane, frame=True)
+        frame = self._process.call(self._process.stub.Render, request).frame
+        if len(frame.rgb) != 3 * frame.width * frame.height or not frame.rgb:
+            raise self._process._failure(f"its frame of {frame.width} × {frame.height} has {len(frame.rgb)} bytes")
+        pixels: Array = np.frombuffer(frame.rgb, np.uint8).reshape(frame.height, frame.width, 3).copy()
+        return pixels
+
     def models(self) -> list[dict[str, Any]]:
         """Return every lane's model, as the host reads it."""
         reply = self._process.call(self._process.stub.Models, pb.ModelsRequest(instance=self._instance))

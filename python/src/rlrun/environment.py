@@ -163,6 +163,9 @@ class _Described:
     metrics: Sequence[Metric] = ()
     """Metrics of its own. A class that has some overrides measure."""
 
+    frames_per_second: ClassVar[float] = 0
+    """The pace at which frames of successive steps of an environment look natural. 0: unknown."""
+
 
 class Environment(_Described, ABC):
     """One copy of a task. The SDK makes lanes of it, and keeps the order of calls.
@@ -206,6 +209,13 @@ class Environment(_Described, ABC):
         """Draw the current state as text. Environments that can be looked at override this."""
         raise NotImplementedError
 
+    def render_frame(self) -> Array:
+        """Draw the current state as a picture: uint8 of shape (height, width, 3), red, green and blue.
+
+        Every picture has the same size, at most 4096 × 4096. Environments that draw pictures override this.
+        """
+        raise NotImplementedError
+
     def close(self) -> None:
         """Free what the copy holds."""
 
@@ -247,6 +257,10 @@ class VectorEnvironment(_Described, ABC):
 
     def render(self, lane: int) -> str:
         """Draw a lane's current state as text."""
+        raise NotImplementedError
+
+    def render_frame(self, lane: int) -> Array:
+        """Draw a lane's current state as a picture: uint8 of shape (height, width, 3)."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -53,6 +53,10 @@ ENVIRONMENTS = {
 """The bundled environments that need no parameter: rlrun/NAME-v0 in Gymnasium, and the plugin's name."""
 
 
+FPS = 10
+"""The pace of frames where the plugin knows none."""
+
+
 def make(plugin: str | Sequence[str], **params: Any) -> RlrunEnv:
     """Start a plugin and return its environment. params are the plugin's parameters.
 
@@ -111,10 +115,25 @@ class _Lanes:
             process.close()
             raise
         self.spec = self.client.spec
-        self.text = "render" in process.description.capabilities
+        able = {"render": "ansi", "frames": "rgb_array"}
+        self.modes = [mode for ability, mode in able.items() if ability in process.description.capabilities]
+        self.fps = process.description.frames_per_second or FPS
         self.made = _spec(plugin, params, process.description.id)
         self.actions = spaces.zeros(self.spec.action, lanes)
         self.finalizer = weakref.finalize(self, self.client.close)
+
+    def mode(self, wanted: str | None) -> str | None:
+        """Return a render mode, None in the place of ansi where there is no text."""
+        if wanted in (None, "ansi", *self.modes):
+            return wanted if wanted in self.modes else None
+        self.finalizer()
+        raise ValueError(f"{self.made.id} has no render mode {wanted!r}; there are {self.modes}")
+
+    def draw(self, mode: str | None, lane: int) -> Any:
+        """Draw a lane."""
+        if mode is None:
+            return None
+        return self.client.render(lane) if mode == "ansi" else self.client.render_frame(lane)
 
 
 def _episode(rng: np.random.Generator) -> Any:
@@ -125,15 +144,18 @@ def _episode(rng: np.random.Generator) -> Any:
 class RlrunEnv(gymnasium.Env[Any, Any]):
     """One lane of a plugin's environment."""
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012  as Gymnasium declares it
+    metadata: dict[str, Any] = {  # noqa: RUF012  as Gymnasium declares it
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": FPS,
+    }
 
     def __init__(self, plugin: str | Sequence[str], render_mode: str | None = "ansi", **params: Any) -> None:
         self._lanes = _Lanes(plugin, 1, params)
         spec = self._lanes.spec
         self.observation_space, self.action_space = gymnasium_space(spec.observation), gymnasium_space(spec.action)
         self.spec = self._lanes.made
-        self.metadata = {"render_modes": ["ansi"] if self._lanes.text else []}
-        self.render_mode = render_mode if self._lanes.text else None
+        self.metadata = {"render_modes": self._lanes.modes, "render_fps": self._lanes.fps}
+        self.render_mode = self._lanes.mode(render_mode)
         self._begun = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -165,8 +187,8 @@ class RlrunEnv(gymnasium.Env[Any, Any]):
         return np.int64(value) if isinstance(space, spaces.Discrete) else value
 
     def render(self) -> Any:
-        """Draw the state as text."""
-        return self._lanes.client.render(0) if self._lanes.text else None
+        """Draw the state: as text, or as an array of height × width × 3."""
+        return self._lanes.draw(self.render_mode, 0)
 
     def close(self) -> None:
         """End the plugin's process."""
@@ -177,7 +199,8 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
     """Lanes of a plugin's environment, stepped in one message."""
 
     metadata: dict[str, Any] = {  # noqa: RUF012  as Gymnasium declares it
-        "render_modes": ["ansi"],
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": FPS,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
 
@@ -193,10 +216,11 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.metadata = {
-            "render_modes": ["ansi"] if self._lanes.text else [],
+            "render_modes": self._lanes.modes,
+            "render_fps": self._lanes.fps,
             "autoreset_mode": AutoresetMode.NEXT_STEP,
         }
-        self.render_mode = render_mode if self._lanes.text else None
+        self.render_mode = self._lanes.mode(render_mode)
         self._ended = np.zeros(num_envs, np.bool_)
         self._observations = spaces.zeros(spec.observation, num_envs)
         self._rngs: list[np.random.Generator | None] = [None] * num_envs  # of a lane's run; None before the first
@@ -250,8 +274,10 @@ class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
         return out.observations.copy(), out.rewards.copy(), out.terminated.copy(), out.truncated.copy(), {}
 
     def render(self) -> Any:
-        """Draw every lane as text."""
-        return tuple(self._lanes.client.render(i) for i in range(self.num_envs)) if self._lanes.text else None
+        """Draw every lane."""
+        if self.render_mode is None:
+            return None
+        return tuple(self._lanes.draw(self.render_mode, i) for i in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the plugin's process."""

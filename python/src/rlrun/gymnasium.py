@@ -40,7 +40,7 @@ from rlrun._pb import plugin_pb2 as pb
 from rlrun.environment import Environment, Model, Spec, TimeStep, VectorEnvironment
 from rlrun.errors import InvalidParams, Unsupported
 from rlrun.serve import check_host, serve_plugin
-from rlrun.spaces import Space
+from rlrun.spaces import Array, Space
 
 MOST = 2**24
 """How many elements a product of finite sets may have to be numbered."""
@@ -56,13 +56,14 @@ class GymnasiumPlugin:
             load(module, self.env_id)
         namespace, name, version = parse_env_id(self.env_id)
         self.name = ".".join(filter(None, (namespace, name)))
-        doc, capabilities, schema = self._probe()
+        doc, capabilities, fps, schema = self._probe()
         self.description = pb.DescribeReply(
             id=f"gymnasium/{re.sub(r'[^a-z0-9_.-]', '.', self.name.lower())}@{self._version(version)}",
             kind="environment",
             doc=doc,
             params=json.dumps(schema).encode(),
             capabilities=capabilities,
+            frames_per_second=fps,
         )
 
     def _version(self, version: int | None) -> int:
@@ -79,22 +80,25 @@ class GymnasiumPlugin:
             return e
         return None
 
-    def _probe(self) -> tuple[str, list[str], dict[str, Any]]:
-        """Return what the environment is like without params: a sentence, capabilities, and the schema of params."""
+    def _probe(self) -> tuple[str, list[str], float, dict[str, Any]]:
+        """Return what the environment is like without params: sentence, capabilities, pace, and schema of params."""
         if self._unknown():
             doc = f"{self.env_id}, which no module has registered with Gymnasium yet: name it in the parameter import."
-            return doc, [], {"type": "object", "properties": SCHEMA, "additionalProperties": True}
+            return doc, [], 0, {"type": "object", "properties": SCHEMA, "additionalProperties": True}
         registered = gymnasium.spec(self.env_id)
-        doc, capabilities = f"{registered.id} of Gymnasium {gymnasium.__version__}.", list[str]()
+        doc, capabilities, fps = f"{registered.id} of Gymnasium {gymnasium.__version__}.", list[str](), 0.0
         try:
             env = self._make(self.given)
         except InvalidParams as e:
-            return f"{doc} It needs parameters: {e}", [], _schema(registered, self.given.arguments)
+            return f"{doc} It needs parameters: {e}", [], 0, _schema(registered, self.given.arguments)
         try:
             if model_of(env):
                 capabilities.append("model")
             if env.render_mode == "ansi":
                 capabilities.append("render")
+            if draws_frames(env):
+                capabilities.append("frames")
+                fps = float(env.metadata.get("render_fps") or 0)
             if (bits := self._bits(env)) < 64:
                 doc += f" Its seeds have {bits} bits, a hash of rlrun's."
             spec_of(env, self.given.enumerate)
@@ -104,7 +108,7 @@ class GymnasiumPlugin:
             doc += f" Without parameters it cannot be reset: {type(e).__name__}: {e}"
         finally:
             env.close()
-        return doc, capabilities, _schema(registered, self.given.arguments)
+        return doc, capabilities, fps, _schema(registered, self.given.arguments)
 
     def _bits(self, env: gymnasium.Env[Any, Any]) -> int:
         return 32 if is_functional(env) else seed_bits(env)
@@ -213,9 +217,39 @@ class Bridge(Environment):
         """Draw the current state."""
         return str(self._env.render())
 
+    def render_frame(self) -> Array:
+        """Draw the current state as a picture."""
+        return frame_of(self._env)
+
     def close(self) -> None:
         """Close the environment."""
         self._env.close()
+
+
+def draws_frames(env: gymnasium.Env[Any, Any]) -> bool:
+    """Say whether an environment has the render mode rgb_array, other than one in JAX."""
+    return "rgb_array" in (env.metadata.get("render_modes") or []) and not is_functional(env)
+
+
+def frame_of(env: gymnasium.Env[Any, Any]) -> Array:
+    """Draw an environment by its render mode rgb_array.
+
+    It need not have been made with this mode, which may make steps slow: the mode is set for the time of the drawing.
+    """
+    if not draws_frames(env):
+        raise Unsupported("the environment has no render mode rgb_array")
+    raw: Any = env.unwrapped
+    made, raw.render_mode = raw.render_mode, "rgb_array"
+    try:
+        picture = env.render()
+    except (gymnasium.error.DependencyNotInstalled, ImportError) as e:
+        raise Unsupported(f"the frame cannot be drawn: {e}") from e
+    finally:
+        raw.render_mode = made
+    if picture is None:
+        raise Unsupported("render returned no frame; try the parameter kwargs: {render_mode: rgb_array}")
+    pixels = np.asarray(picture)
+    return pixels.astype(np.uint8) if pixels.dtype.kind in "iu" else pixels
 
 
 def spec_of(env: gymnasium.Env[Any, Any], numbered: bool | None = None) -> Spec:

@@ -62,6 +62,7 @@ class ClassPlugin:
             capabilities=_capabilities(cls),
             requires=cls.requires,
             preferred_lanes=cls.preferred_lanes,
+            frames_per_second=cls.frames_per_second,
         )
 
     def environment(self, data: bytes) -> VectorEnvironment:
@@ -93,7 +94,7 @@ def _capabilities(cls: type) -> list[str]:
         greedy = ["greedy"] * overrides(cls, Agent, "select_greedy_action")
         return ["checkpoint"] * cls.checkpoints + greedy + options
     base = next(b for b in (Environment, VectorEnvironment, VectorAgent) if issubclass(cls, b))
-    names = {"model": "model", "render": "render"}
+    names = {"model": "model", "render": "render", "render_frame": "frames"}
     if base is VectorAgent:
         names = {"save": "checkpoint", "select_greedy_actions": "greedy"}
     return [name for method, name in names.items() if overrides(cls, base, method)] + options

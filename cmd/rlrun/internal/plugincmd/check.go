@@ -2,6 +2,7 @@ package plugincmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
+	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/rltest"
@@ -28,7 +30,10 @@ type verdict struct {
 	Kind       vector.Kind `json:"kind"`
 	OK         bool        `json:"ok"`
 	Violations []violation `json:"violations"`
-	Speed      []speed     `json:"speed"` // of a plugin that keeps every rule
+	// Frames is for a plugin that keeps every rule and lists frames: their size, or why
+	// there are none.
+	Frames string  `json:"frames,omitempty"`
+	Speed  []speed `json:"speed"` // of a plugin that keeps every rule
 
 	found error // what the suite found
 }
@@ -91,7 +96,7 @@ If a plugin is slow, less is compared, so that the check takes about --time.
 
 --json: plugin, id, kind, ok, violations (a list of {rule, error, specs}; specs are the
 ids of the environments on which an agent breaks the rule), speed (a list of {lanes,
-ns_per_step}).`,
+ns_per_step}), frames (their size, or why none can be drawn here).`,
 		Example: "  rlrun plugin check bernoulli-bandit --param arms=3\n  rlrun plugin check ./rlrun-plugin-grid\n  rlrun plugin check python -- grid.py",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -113,6 +118,9 @@ ns_per_step}).`,
 				err = cli.WriteJSON(w, v)
 			case v.OK:
 				_, err = fmt.Fprintf(w, "%s (%s, %s) keeps every rule.\n", v.Plugin, v.ID, v.Kind)
+				if err == nil && v.Frames != "" {
+					_, err = fmt.Fprintf(w, "Frames: %s.\n", v.Frames)
+				}
 				if err == nil && !o.noSpeed {
 					_, err = io.WriteString(w, speedTable(v.Speed))
 				}
@@ -219,11 +227,39 @@ func check(app *host.App, ctx context.Context, comp experiment.Component, o chec
 		}
 	}
 	v.OK = len(v.Violations) == 0
+	if v.OK && slices.Contains(d.Capabilities, "frames") {
+		if v.Frames, err = frames(ctx, p, raw); err != nil {
+			return v, err
+		}
+	}
 	if v.OK && !o.noSpeed {
 		said("its speed")
 		v.Speed, err = speeds(ctx, p, d.Kind, raw, o.lanes)
 	}
 	return v, err
+}
+
+// frames is the size of the frames that an environment draws, or why it draws none here.
+func frames(ctx context.Context, p vector.Plugin, params json.RawMessage) (string, error) {
+	env, err := p.OpenEnvironment(ctx, params, 1)
+	if err != nil {
+		return "", err
+	}
+	defer env.Close()
+	in, out := vector.NewActions(env.Spec(), 1), vector.NewTimeSteps(env.Spec(), 1)
+	in.Signals[0] = vector.NewRun
+	if err := env.Step(ctx, in, &out); err != nil {
+		return "", err
+	}
+	frame, err := vector.RenderFrame(ctx, env, 0)
+	if errors.Is(err, framework.ErrUnsupported) {
+		cause, _, _ := strings.Cut(err.Error(), "\n") // standard error follows
+		return "none are drawn here: " + strings.TrimSuffix(cause, "."), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d × %d pixels", frame.Rect.Dx(), frame.Rect.Dy()), nil
 }
 
 // add takes over the rules that an error says are broken. A rule that is broken for the

@@ -22,6 +22,9 @@ func printDescription(w io.Writer, d vector.Description) error {
 	if len(d.Capabilities) > 0 {
 		fmt.Fprintf(w, "Capabilities: %s\n", strings.Join(d.Capabilities, ", "))
 	}
+	if d.FramesPerSecond > 0 {
+		fmt.Fprintf(w, "Frames: %v a second\n", d.FramesPerSecond)
+	}
 	if d.PreferredLanes > 0 {
 		fmt.Fprintf(w, "Preferred lanes: at most %d\n", d.PreferredLanes)
 	}

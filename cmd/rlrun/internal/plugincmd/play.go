@@ -43,12 +43,13 @@ func newPlay(app *host.App) *cobra.Command {
 		Short: "Watch an environment under random actions, or a saved agent in it",
 		Long: `Step one copy of an environment, and print every step: the action, the observation,
 the reward, and a picture if the environment can be rendered. The same seed gives the
-same steps. Actions are drawn from the action space or, with --agent, selected by a
+same steps. With --frames it is drawn: as an animated GIF, as a PNG file of the last
+step, or as a folder of PNG files, one a step. Actions are drawn from the action space or, with --agent, selected by a
 saved agent of an output directory, which does not learn (see rlrun evaluate --help).
 
 --json: an object a step: step, action (null where an episode starts),
 observation, reward, terminated, truncated, picture (if there is one).`,
-		Example: "  rlrun plugin play frozenlake --steps 5\n  rlrun plugin play ./rlrun-plugin-grid --seed 7 --param size=4\n  rlrun plugin play frozenlake --agent results/lake:q-learning --run 3",
+		Example: "  rlrun plugin play frozenlake --steps 5\n  rlrun plugin play cartpole --frames cartpole.gif\n  rlrun plugin play ./rlrun-plugin-grid --seed 7 --param size=4\n  rlrun plugin play frozenlake --agent results/lake:q-learning --run 3",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cli.Arguments(1, "the name of an environment")(cmd, args)
@@ -56,6 +57,12 @@ observation, reward, terminated, truncated, picture (if there is one).`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if g.frames != "" && !cmd.Flags().Changed("steps") {
+				g.steps = stepsDrawn
+			}
+			if fps := cmd.Flags().Changed("fps"); fps && (g.frames == "" || !(g.fps >= minFPS && g.fps <= maxFPS)) {
+				return cli.Usagef("--fps is the pace of --frames, from %v to %v frames a second", minFPS, maxFPS)
+			}
 			if g.steps < 1 {
 				return cli.Usagef("--steps must be at least 1, not %d", g.steps)
 			}
@@ -67,7 +74,7 @@ observation, reward, terminated, truncated, picture (if there is one).`,
 			if asJSON {
 				show = func(m *moment) error { return json.NewEncoder(w).Encode(m) }
 			}
-			return play(app, cmd.Context(), experiment.Component{Plugin: args[0], Args: args[1:], Transport: experiment.Transport(transport)}, params, g, show)
+			return play(app, cmd.Context(), experiment.Component{Plugin: args[0], Args: args[1:], Transport: experiment.Transport(transport)}, params, g, show, cmd.ErrOrStderr())
 		},
 		ValidArgsFunction: app.CompletePlugin,
 	}
@@ -75,7 +82,9 @@ observation, reward, terminated, truncated, picture (if there is one).`,
 	fs.StringArrayVar(&params, "param", nil, "set a parameter of the environment, `KEY=VALUE`; may be repeated")
 	fs.StringVar(&g.agent, "agent", "", "let a saved agent play, `DIR:AGENT`")
 	fs.IntVar(&g.run, "run", 0, "with --agent: the one of run `K`, from 0")
-	fs.IntVar(&g.steps, "steps", 10, "`N` steps")
+	fs.IntVar(&g.steps, "steps", 10, fmt.Sprintf("`N` steps (with --frames the default is %d)", stepsDrawn))
+	fs.StringVar(&g.frames, "frames", "", "draw the steps to `PATH`: FILE.gif, FILE.png (the last step) or FOLDER/ (a PNG file a step)")
+	fs.Float64Var(&g.fps, "fps", 0, fmt.Sprintf("with --frames: `N` frames a second, %v to %v (default: the environment's own pace, else %v)", minFPS, maxFPS, defaultFPS))
 	fs.Uint64Var(&g.root, "seed", 1, "`N`, root of every random stream")
 	fs.StringVar(&transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
 	app.TimeoutFlag(fs)
@@ -107,12 +116,18 @@ func (m *moment) print(w io.Writer) error {
 	return err
 }
 
+// stepsDrawn is how many steps are drawn by default.
+const stepsDrawn = 200
+
 // game says what is played.
 type game struct {
 	root  uint64
 	steps int
 	agent string // DIR:AGENT; empty: random actions
 	run   int
+
+	frames string  // where frames are drawn to; empty: nowhere
+	fps    float64 // 0: the environment's
 }
 
 // player selects the actions.
@@ -139,8 +154,9 @@ func (p *player) next(ctx context.Context, spec *framework.Spec, in *vector.Acti
 	return p.agent.Step(ctx, p.feedback, &in.Actions)
 }
 
-// play steps one lane of an environment and shows every step.
-func play(app *host.App, ctx context.Context, comp experiment.Component, params []string, g game, show func(*moment) error) (err error) {
+// play steps one lane of an environment and shows every step. It tells stderr where
+// frames are.
+func play(app *host.App, ctx context.Context, comp experiment.Component, params []string, g game, show func(*moment) error, stderr io.Writer) (err error) {
 	if err := checkTransport(comp.Transport); err != nil {
 		return err
 	}
@@ -178,6 +194,17 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 			who.begin = vector.EvaluateEpisode
 		}
 	}
+	var drawn album
+	if g.frames != "" {
+		if env.Abilities().RenderFrame == nil {
+			return fmt.Errorf("--frames: %s draws no frames; without --frames its steps are printed", spec.ID)
+		}
+		var done func() error
+		if drawn, done, err = g.record(d.FramesPerSecond, stderr); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, done()) }()
+	}
 	in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
 	in.Signals[0] = vector.NewRun
 	for k := range g.steps {
@@ -196,6 +223,15 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 		m.Picture, err = vector.Render(ctx, env, 0)
 		if err != nil && !errors.Is(err, framework.ErrUnsupported) {
 			return err
+		}
+		if drawn != nil {
+			frame, err := vector.RenderFrame(ctx, env, 0)
+			if err == nil {
+				err = drawn.add(frame)
+			}
+			if err != nil {
+				return err
+			}
 		}
 		if err := show(&m); err != nil {
 			return err

@@ -68,6 +68,7 @@ func Description(m *pb.DescribeReply) (vector.Description, error) {
 	d := vector.Description{
 		ID: m.Id, Kind: vector.Kind(m.Kind), Doc: m.Doc,
 		Params: json.RawMessage(m.Params), Capabilities: m.Capabilities, Breaks: m.Breaks, Requires: m.Requires, PreferredLanes: int(m.PreferredLanes),
+		FramesPerSecond: m.FramesPerSecond,
 	}
 	switch {
 	case d.ID == "":

@@ -280,8 +280,10 @@ type DescribeReply struct {
 	// The number of lanes that suits the plugin best, at most: a host that chooses the
 	// number opens no more. 0: any.
 	PreferredLanes uint32 `protobuf:"varint,9,opt,name=preferred_lanes,json=preferredLanes,proto3" json:"preferred_lanes,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The pace at which frames of successive steps look natural. 0: unknown.
+	FramesPerSecond float64 `protobuf:"fixed64,10,opt,name=frames_per_second,json=framesPerSecond,proto3" json:"frames_per_second,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *DescribeReply) Reset() {
@@ -373,6 +375,13 @@ func (x *DescribeReply) GetRequires() string {
 func (x *DescribeReply) GetPreferredLanes() uint32 {
 	if x != nil {
 		return x.PreferredLanes
+	}
+	return 0
+}
+
+func (x *DescribeReply) GetFramesPerSecond() float64 {
+	if x != nil {
+		return x.FramesPerSecond
 	}
 	return 0
 }
@@ -1856,7 +1865,8 @@ func (x *CloseReply) GetError() *Error {
 type RenderRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
-	Lane          uint32                 `protobuf:"varint,2,opt,name=lane,proto3" json:"lane,omitempty"` // it has been started
+	Lane          uint32                 `protobuf:"varint,2,opt,name=lane,proto3" json:"lane,omitempty"`   // it has been started
+	Frame         bool                   `protobuf:"varint,3,opt,name=frame,proto3" json:"frame,omitempty"` // a picture is wanted, not text; sent if capabilities has "frames"
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1905,10 +1915,18 @@ func (x *RenderRequest) GetLane() uint32 {
 	return 0
 }
 
+func (x *RenderRequest) GetFrame() bool {
+	if x != nil {
+		return x.Frame
+	}
+	return false
+}
+
 type RenderReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"` // the lane's state for people, of one or more lines
 	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	Frame         *RgbFrame              `protobuf:"bytes,3,opt,name=frame,proto3" json:"frame,omitempty"` // where the request asked for it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1957,6 +1975,76 @@ func (x *RenderReply) GetError() *Error {
 	return nil
 }
 
+func (x *RenderReply) GetFrame() *RgbFrame {
+	if x != nil {
+		return x.Frame
+	}
+	return nil
+}
+
+// RgbFrame is a picture of a lane's state.
+type RgbFrame struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Width  uint32                 `protobuf:"varint,1,opt,name=width,proto3" json:"width,omitempty"`   // pixels, 1 to 4096
+	Height uint32                 `protobuf:"varint,2,opt,name=height,proto3" json:"height,omitempty"` // likewise
+	// Three bytes a pixel, red, green and blue, row after row from the top, each row
+	// from the left: 3 * width * height bytes.
+	Rgb           []byte `protobuf:"bytes,3,opt,name=rgb,proto3" json:"rgb,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RgbFrame) Reset() {
+	*x = RgbFrame{}
+	mi := &file_plugin_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RgbFrame) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RgbFrame) ProtoMessage() {}
+
+func (x *RgbFrame) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RgbFrame.ProtoReflect.Descriptor instead.
+func (*RgbFrame) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *RgbFrame) GetWidth() uint32 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
+func (x *RgbFrame) GetHeight() uint32 {
+	if x != nil {
+		return x.Height
+	}
+	return 0
+}
+
+func (x *RgbFrame) GetRgb() []byte {
+	if x != nil {
+		return x.Rgb
+	}
+	return nil
+}
+
 // What comes of a rollout is, bit for bit, what its steps would give one after the
 // other on StepEnvironment. Its first step has the signal of the request. Another
 // continues, with an action of the policy; or, if the one before ended an episode,
@@ -1989,7 +2077,7 @@ type RolloutRequest struct {
 
 func (x *RolloutRequest) Reset() {
 	*x = RolloutRequest{}
-	mi := &file_plugin_proto_msgTypes[25]
+	mi := &file_plugin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2001,7 +2089,7 @@ func (x *RolloutRequest) String() string {
 func (*RolloutRequest) ProtoMessage() {}
 
 func (x *RolloutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[25]
+	mi := &file_plugin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2014,7 +2102,7 @@ func (x *RolloutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RolloutRequest.ProtoReflect.Descriptor instead.
 func (*RolloutRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{25}
+	return file_plugin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RolloutRequest) GetInstance() uint64 {
@@ -2091,7 +2179,7 @@ type RolloutReply struct {
 
 func (x *RolloutReply) Reset() {
 	*x = RolloutReply{}
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2103,7 +2191,7 @@ func (x *RolloutReply) String() string {
 func (*RolloutReply) ProtoMessage() {}
 
 func (x *RolloutReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2116,7 +2204,7 @@ func (x *RolloutReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RolloutReply.ProtoReflect.Descriptor instead.
 func (*RolloutReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{26}
+	return file_plugin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *RolloutReply) GetSignals() []byte {
@@ -2178,7 +2266,7 @@ type SaveRequest struct {
 
 func (x *SaveRequest) Reset() {
 	*x = SaveRequest{}
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2190,7 +2278,7 @@ func (x *SaveRequest) String() string {
 func (*SaveRequest) ProtoMessage() {}
 
 func (x *SaveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2203,7 +2291,7 @@ func (x *SaveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveRequest.ProtoReflect.Descriptor instead.
 func (*SaveRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{27}
+	return file_plugin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SaveRequest) GetInstance() uint64 {
@@ -2231,7 +2319,7 @@ type SaveReply struct {
 
 func (x *SaveReply) Reset() {
 	*x = SaveReply{}
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2243,7 +2331,7 @@ func (x *SaveReply) String() string {
 func (*SaveReply) ProtoMessage() {}
 
 func (x *SaveReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2256,7 +2344,7 @@ func (x *SaveReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveReply.ProtoReflect.Descriptor instead.
 func (*SaveReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{28}
+	return file_plugin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SaveReply) GetState() []byte {
@@ -2284,7 +2372,7 @@ type LoadRequest struct {
 
 func (x *LoadRequest) Reset() {
 	*x = LoadRequest{}
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2296,7 +2384,7 @@ func (x *LoadRequest) String() string {
 func (*LoadRequest) ProtoMessage() {}
 
 func (x *LoadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2309,7 +2397,7 @@ func (x *LoadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadRequest.ProtoReflect.Descriptor instead.
 func (*LoadRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{29}
+	return file_plugin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *LoadRequest) GetInstance() uint64 {
@@ -2342,7 +2430,7 @@ type LoadReply struct {
 
 func (x *LoadReply) Reset() {
 	*x = LoadReply{}
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2354,7 +2442,7 @@ func (x *LoadReply) String() string {
 func (*LoadReply) ProtoMessage() {}
 
 func (x *LoadReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2367,7 +2455,7 @@ func (x *LoadReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadReply.ProtoReflect.Descriptor instead.
 func (*LoadReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{30}
+	return file_plugin_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *LoadReply) GetError() *Error {
@@ -2387,7 +2475,7 @@ type OfferRequest struct {
 
 func (x *OfferRequest) Reset() {
 	*x = OfferRequest{}
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2399,7 +2487,7 @@ func (x *OfferRequest) String() string {
 func (*OfferRequest) ProtoMessage() {}
 
 func (x *OfferRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2412,7 +2500,7 @@ func (x *OfferRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferRequest.ProtoReflect.Descriptor instead.
 func (*OfferRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{31}
+	return file_plugin_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *OfferRequest) GetInstance() uint64 {
@@ -2438,7 +2526,7 @@ type OfferReply struct {
 
 func (x *OfferReply) Reset() {
 	*x = OfferReply{}
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2450,7 +2538,7 @@ func (x *OfferReply) String() string {
 func (*OfferReply) ProtoMessage() {}
 
 func (x *OfferReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2463,7 +2551,7 @@ func (x *OfferReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferReply.ProtoReflect.Descriptor instead.
 func (*OfferReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{32}
+	return file_plugin_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *OfferReply) GetError() *Error {
@@ -2483,7 +2571,7 @@ type GreedyPolicyRequest struct {
 
 func (x *GreedyPolicyRequest) Reset() {
 	*x = GreedyPolicyRequest{}
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2495,7 +2583,7 @@ func (x *GreedyPolicyRequest) String() string {
 func (*GreedyPolicyRequest) ProtoMessage() {}
 
 func (x *GreedyPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2508,7 +2596,7 @@ func (x *GreedyPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GreedyPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GreedyPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{33}
+	return file_plugin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GreedyPolicyRequest) GetInstance() uint64 {
@@ -2537,7 +2625,7 @@ type GreedyPolicyReply struct {
 
 func (x *GreedyPolicyReply) Reset() {
 	*x = GreedyPolicyReply{}
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2549,7 +2637,7 @@ func (x *GreedyPolicyReply) String() string {
 func (*GreedyPolicyReply) ProtoMessage() {}
 
 func (x *GreedyPolicyReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2562,7 +2650,7 @@ func (x *GreedyPolicyReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GreedyPolicyReply.ProtoReflect.Descriptor instead.
 func (*GreedyPolicyReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{34}
+	return file_plugin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GreedyPolicyReply) GetActions() []byte {
@@ -2590,7 +2678,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\amessage\x18\x03 \x01(\tR\amessageB\a\n" +
 	"\x05_lane\"+\n" +
 	"\x0fDescribeRequest\x12\x18\n" +
-	"\asources\x18\x01 \x01(\bR\asources\"\xc8\x03\n" +
+	"\asources\x18\x01 \x01(\bR\asources\"\xf4\x03\n" +
 	"\rDescribeReply\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x10\n" +
@@ -2600,7 +2688,9 @@ const file_plugin_proto_rawDesc = "" +
 	"\asources\x18\x06 \x03(\v2+.rlrun.plugin.v1.DescribeReply.SourcesEntryR\asources\x12B\n" +
 	"\x06breaks\x18\a \x03(\v2*.rlrun.plugin.v1.DescribeReply.BreaksEntryR\x06breaks\x12\x1a\n" +
 	"\brequires\x18\b \x01(\tR\brequires\x12'\n" +
-	"\x0fpreferred_lanes\x18\t \x01(\rR\x0epreferredLanes\x1a:\n" +
+	"\x0fpreferred_lanes\x18\t \x01(\rR\x0epreferredLanes\x12*\n" +
+	"\x11frames_per_second\x18\n" +
+	" \x01(\x01R\x0fframesPerSecond\x1a:\n" +
 	"\fSourcesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
@@ -2721,13 +2811,19 @@ const file_plugin_proto_rawDesc = "" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\":\n" +
 	"\n" +
 	"CloseReply\x12,\n" +
-	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"?\n" +
+	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"U\n" +
 	"\rRenderRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x12\n" +
-	"\x04lane\x18\x02 \x01(\rR\x04lane\"O\n" +
+	"\x04lane\x18\x02 \x01(\rR\x04lane\x12\x14\n" +
+	"\x05frame\x18\x03 \x01(\bR\x05frame\"\x80\x01\n" +
 	"\vRenderReply\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12,\n" +
-	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"\xe0\x01\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12/\n" +
+	"\x05frame\x18\x03 \x01(\v2\x19.rlrun.plugin.v1.RgbFrameR\x05frame\"J\n" +
+	"\bRgbFrame\x12\x14\n" +
+	"\x05width\x18\x01 \x01(\rR\x05width\x12\x16\n" +
+	"\x06height\x18\x02 \x01(\rR\x06height\x12\x10\n" +
+	"\x03rgb\x18\x03 \x01(\fR\x03rgb\"\xe0\x01\n" +
 	"\x0eRolloutRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x14\n" +
 	"\x05steps\x18\x02 \x01(\rR\x05steps\x12\x18\n" +
@@ -2812,7 +2908,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_plugin_proto_goTypes = []any{
 	(Code)(0),                      // 0: rlrun.plugin.v1.Code
 	(DType)(0),                     // 1: rlrun.plugin.v1.DType
@@ -2841,23 +2937,24 @@ var file_plugin_proto_goTypes = []any{
 	(*CloseReply)(nil),             // 24: rlrun.plugin.v1.CloseReply
 	(*RenderRequest)(nil),          // 25: rlrun.plugin.v1.RenderRequest
 	(*RenderReply)(nil),            // 26: rlrun.plugin.v1.RenderReply
-	(*RolloutRequest)(nil),         // 27: rlrun.plugin.v1.RolloutRequest
-	(*RolloutReply)(nil),           // 28: rlrun.plugin.v1.RolloutReply
-	(*SaveRequest)(nil),            // 29: rlrun.plugin.v1.SaveRequest
-	(*SaveReply)(nil),              // 30: rlrun.plugin.v1.SaveReply
-	(*LoadRequest)(nil),            // 31: rlrun.plugin.v1.LoadRequest
-	(*LoadReply)(nil),              // 32: rlrun.plugin.v1.LoadReply
-	(*OfferRequest)(nil),           // 33: rlrun.plugin.v1.OfferRequest
-	(*OfferReply)(nil),             // 34: rlrun.plugin.v1.OfferReply
-	(*GreedyPolicyRequest)(nil),    // 35: rlrun.plugin.v1.GreedyPolicyRequest
-	(*GreedyPolicyReply)(nil),      // 36: rlrun.plugin.v1.GreedyPolicyReply
-	nil,                            // 37: rlrun.plugin.v1.DescribeReply.SourcesEntry
-	nil,                            // 38: rlrun.plugin.v1.DescribeReply.BreaksEntry
+	(*RgbFrame)(nil),               // 27: rlrun.plugin.v1.RgbFrame
+	(*RolloutRequest)(nil),         // 28: rlrun.plugin.v1.RolloutRequest
+	(*RolloutReply)(nil),           // 29: rlrun.plugin.v1.RolloutReply
+	(*SaveRequest)(nil),            // 30: rlrun.plugin.v1.SaveRequest
+	(*SaveReply)(nil),              // 31: rlrun.plugin.v1.SaveReply
+	(*LoadRequest)(nil),            // 32: rlrun.plugin.v1.LoadRequest
+	(*LoadReply)(nil),              // 33: rlrun.plugin.v1.LoadReply
+	(*OfferRequest)(nil),           // 34: rlrun.plugin.v1.OfferRequest
+	(*OfferReply)(nil),             // 35: rlrun.plugin.v1.OfferReply
+	(*GreedyPolicyRequest)(nil),    // 36: rlrun.plugin.v1.GreedyPolicyRequest
+	(*GreedyPolicyReply)(nil),      // 37: rlrun.plugin.v1.GreedyPolicyReply
+	nil,                            // 38: rlrun.plugin.v1.DescribeReply.SourcesEntry
+	nil,                            // 39: rlrun.plugin.v1.DescribeReply.BreaksEntry
 }
 var file_plugin_proto_depIdxs = []int32{
 	0,  // 0: rlrun.plugin.v1.Error.code:type_name -> rlrun.plugin.v1.Code
-	37, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
-	38, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
+	38, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
+	39, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
 	6,  // 3: rlrun.plugin.v1.Spec.observation:type_name -> rlrun.plugin.v1.Space
 	6,  // 4: rlrun.plugin.v1.Spec.action:type_name -> rlrun.plugin.v1.Space
 	7,  // 5: rlrun.plugin.v1.Space.discrete:type_name -> rlrun.plugin.v1.DiscreteSpace
@@ -2876,44 +2973,45 @@ var file_plugin_proto_depIdxs = []int32{
 	2,  // 18: rlrun.plugin.v1.ModelsReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 19: rlrun.plugin.v1.CloseReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 20: rlrun.plugin.v1.RenderReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 21: rlrun.plugin.v1.RolloutReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 22: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 23: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 24: rlrun.plugin.v1.OfferReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 25: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
-	3,  // 26: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
-	10, // 27: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
-	15, // 28: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
-	17, // 29: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
-	19, // 30: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
-	21, // 31: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
-	25, // 32: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
-	27, // 33: rlrun.plugin.v1.Plugin.Rollout:input_type -> rlrun.plugin.v1.RolloutRequest
-	29, // 34: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
-	31, // 35: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
-	33, // 36: rlrun.plugin.v1.Plugin.Offer:input_type -> rlrun.plugin.v1.OfferRequest
-	35, // 37: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
-	13, // 38: rlrun.plugin.v1.Plugin.Measure:input_type -> rlrun.plugin.v1.MeasureRequest
-	23, // 39: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
-	4,  // 40: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
-	11, // 41: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
-	16, // 42: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
-	18, // 43: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
-	20, // 44: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
-	22, // 45: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
-	26, // 46: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
-	28, // 47: rlrun.plugin.v1.Plugin.Rollout:output_type -> rlrun.plugin.v1.RolloutReply
-	30, // 48: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
-	32, // 49: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
-	34, // 50: rlrun.plugin.v1.Plugin.Offer:output_type -> rlrun.plugin.v1.OfferReply
-	36, // 51: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
-	14, // 52: rlrun.plugin.v1.Plugin.Measure:output_type -> rlrun.plugin.v1.MeasureReply
-	24, // 53: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
-	40, // [40:54] is the sub-list for method output_type
-	26, // [26:40] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	27, // 21: rlrun.plugin.v1.RenderReply.frame:type_name -> rlrun.plugin.v1.RgbFrame
+	2,  // 22: rlrun.plugin.v1.RolloutReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 23: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 24: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 25: rlrun.plugin.v1.OfferReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 26: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
+	3,  // 27: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
+	10, // 28: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
+	15, // 29: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
+	17, // 30: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
+	19, // 31: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
+	21, // 32: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
+	25, // 33: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
+	28, // 34: rlrun.plugin.v1.Plugin.Rollout:input_type -> rlrun.plugin.v1.RolloutRequest
+	30, // 35: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
+	32, // 36: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
+	34, // 37: rlrun.plugin.v1.Plugin.Offer:input_type -> rlrun.plugin.v1.OfferRequest
+	36, // 38: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
+	13, // 39: rlrun.plugin.v1.Plugin.Measure:input_type -> rlrun.plugin.v1.MeasureRequest
+	23, // 40: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
+	4,  // 41: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
+	11, // 42: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
+	16, // 43: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
+	18, // 44: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
+	20, // 45: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
+	22, // 46: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
+	26, // 47: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
+	29, // 48: rlrun.plugin.v1.Plugin.Rollout:output_type -> rlrun.plugin.v1.RolloutReply
+	31, // 49: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
+	33, // 50: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
+	35, // 51: rlrun.plugin.v1.Plugin.Offer:output_type -> rlrun.plugin.v1.OfferReply
+	37, // 52: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
+	14, // 53: rlrun.plugin.v1.Plugin.Measure:output_type -> rlrun.plugin.v1.MeasureReply
+	24, // 54: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
+	41, // [41:55] is the sub-list for method output_type
+	27, // [27:41] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -2933,7 +3031,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   37,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

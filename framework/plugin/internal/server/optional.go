@@ -22,7 +22,14 @@ func (s *Server) Render(ctx context.Context, m *pb.RenderRequest) (*pb.RenderRep
 	}
 	var reply pb.RenderReply
 	reply.Error, err = inLane(&e.mu, m.Lane, len(e.in.Signals), func(lane int) (err error) {
-		reply.Text, err = vector.Render(ctx, e.env, lane)
+		if !m.Frame {
+			reply.Text, err = vector.Render(ctx, e.env, lane)
+			return err
+		}
+		frame, err := vector.RenderFrame(ctx, e.env, lane)
+		if err == nil {
+			reply.Frame = toproto.Frame(frame)
+		}
 		return err
 	})
 	return &reply, err

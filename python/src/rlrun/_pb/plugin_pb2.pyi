@@ -50,7 +50,7 @@ class DescribeRequest(_message.Message):
     def __init__(self, sources: bool = ...) -> None: ...
 
 class DescribeReply(_message.Message):
-    __slots__ = ("id", "kind", "doc", "params", "capabilities", "sources", "breaks", "requires", "preferred_lanes")
+    __slots__ = ("id", "kind", "doc", "params", "capabilities", "sources", "breaks", "requires", "preferred_lanes", "frames_per_second")
     class SourcesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -74,6 +74,7 @@ class DescribeReply(_message.Message):
     BREAKS_FIELD_NUMBER: _ClassVar[int]
     REQUIRES_FIELD_NUMBER: _ClassVar[int]
     PREFERRED_LANES_FIELD_NUMBER: _ClassVar[int]
+    FRAMES_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: str
     doc: str
@@ -83,7 +84,8 @@ class DescribeReply(_message.Message):
     breaks: _containers.ScalarMap[str, str]
     requires: str
     preferred_lanes: int
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., capabilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ..., requires: _Optional[str] = ..., preferred_lanes: _Optional[int] = ...) -> None: ...
+    frames_per_second: float
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., doc: _Optional[str] = ..., params: _Optional[bytes] = ..., capabilities: _Optional[_Iterable[str]] = ..., sources: _Optional[_Mapping[str, str]] = ..., breaks: _Optional[_Mapping[str, str]] = ..., requires: _Optional[str] = ..., preferred_lanes: _Optional[int] = ..., frames_per_second: _Optional[float] = ...) -> None: ...
 
 class Spec(_message.Message):
     __slots__ = ("id", "observation", "action", "reward_low", "reward_high", "continuing", "steps")
@@ -328,20 +330,34 @@ class CloseReply(_message.Message):
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
 
 class RenderRequest(_message.Message):
-    __slots__ = ("instance", "lane")
+    __slots__ = ("instance", "lane", "frame")
     INSTANCE_FIELD_NUMBER: _ClassVar[int]
     LANE_FIELD_NUMBER: _ClassVar[int]
+    FRAME_FIELD_NUMBER: _ClassVar[int]
     instance: int
     lane: int
-    def __init__(self, instance: _Optional[int] = ..., lane: _Optional[int] = ...) -> None: ...
+    frame: bool
+    def __init__(self, instance: _Optional[int] = ..., lane: _Optional[int] = ..., frame: bool = ...) -> None: ...
 
 class RenderReply(_message.Message):
-    __slots__ = ("text", "error")
+    __slots__ = ("text", "error", "frame")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
+    FRAME_FIELD_NUMBER: _ClassVar[int]
     text: str
     error: Error
-    def __init__(self, text: _Optional[str] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+    frame: RgbFrame
+    def __init__(self, text: _Optional[str] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., frame: _Optional[_Union[RgbFrame, _Mapping]] = ...) -> None: ...
+
+class RgbFrame(_message.Message):
+    __slots__ = ("width", "height", "rgb")
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    RGB_FIELD_NUMBER: _ClassVar[int]
+    width: int
+    height: int
+    rgb: bytes
+    def __init__(self, width: _Optional[int] = ..., height: _Optional[int] = ..., rgb: _Optional[bytes] = ...) -> None: ...
 
 class RolloutRequest(_message.Message):
     __slots__ = ("instance", "steps", "signals", "observations", "episodes", "seeds", "draws", "policy")

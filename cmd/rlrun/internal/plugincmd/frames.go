@@ -1,0 +1,190 @@
+package plugincmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/gif"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+)
+
+// The pace of animations, in frames a second. Programs that show GIFs slow down those
+// that are faster than maxFPS.
+const (
+	defaultFPS = 10
+	minFPS     = 0.1
+	maxFPS     = 50
+)
+
+// maxAnimation is how many pixels an animation may hold before it is written, those that
+// did not change aside: 256 MiB.
+const maxAnimation = 1 << 28
+
+// album takes the frames of a play.
+type album interface {
+	add(frame *image.RGBA) error
+	// close writes what is not written yet and says in words what there is.
+	close() (string, error)
+}
+
+// newAlbum makes the album that a path asks for: an animation (.gif), the last frame
+// (.png), or a folder of all frames, which is new or empty.
+func newAlbum(path string, fps float64) (album, error) {
+	switch ext := strings.ToLower(filepath.Ext(path)); {
+	case os.IsPathSeparator(path[len(path)-1]), ext == "" && isFolder(path):
+		return newFolder(path)
+	case ext == ".gif":
+		f, err := os.Create(path)
+		return &animation{file: f, fps: fps}, err
+	case ext == ".png":
+		f, err := os.Create(path)
+		return &lastFrame{file: f}, err
+	}
+	return nil, cli.Usagef("%s must end in .gif (an animation), .png (the last frame) or %c (a folder of all frames)", path, os.PathSeparator)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// folder is an album of one PNG file a frame.
+type folder struct {
+	path   string
+	frames int
+}
+
+func newFolder(path string) (*folder, error) {
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(path)
+	if err == nil && len(entries) > 0 {
+		err = cli.Usagef("the folder %s has files already; name a new one", path)
+	}
+	return &folder{path: path}, err
+}
+
+func (a *folder) add(frame *image.RGBA) error {
+	f, err := os.Create(filepath.Join(a.path, fmt.Sprintf("%05d.png", a.frames)))
+	if err != nil {
+		return err
+	}
+	a.frames++
+	return errors.Join(png.Encode(f, frame), f.Close())
+}
+
+func (a *folder) close() (string, error) {
+	return fmt.Sprintf("%d frames in %s", a.frames, a.path), nil
+}
+
+// lastFrame is an album that keeps one PNG file.
+type lastFrame struct {
+	file *os.File
+	last *image.RGBA
+}
+
+func (a *lastFrame) add(frame *image.RGBA) error {
+	a.last = frame
+	return nil
+}
+
+func (a *lastFrame) close() (string, error) {
+	if a.last == nil {
+		return "", discard(a.file)
+	}
+	return "the last frame in " + a.file.Name(), errors.Join(png.Encode(a.file, a.last), a.file.Close())
+}
+
+// animation is an album that becomes a GIF. Of every frame but the first it keeps the
+// rectangle that changed.
+type animation struct {
+	file *os.File
+	fps  float64
+	gif  gif.GIF
+	last *image.RGBA
+	size int // pixels kept
+}
+
+func (a *animation) add(frame *image.RGBA) error {
+	changed := frame.Rect
+	if a.last != nil {
+		if frame.Rect != a.last.Rect {
+			return fmt.Errorf("--frames: frame %d has %v pixels, those before have %v; an animation needs frames of one size", len(a.gif.Image), frame.Rect.Max, a.last.Rect.Max)
+		}
+		changed = difference(a.last, frame)
+	}
+	if a.size += changed.Dx() * changed.Dy(); a.size > maxAnimation {
+		return fmt.Errorf("--frames: the animation is too large after %d frames; give fewer --steps, or a folder", len(a.gif.Image))
+	}
+	k := float64(len(a.gif.Image))
+	a.last = frame
+	a.gif.Image = append(a.gif.Image, paletted(frame, changed))
+	a.gif.Delay = append(a.gif.Delay, int(math.Round(100*(k+1)/a.fps)-math.Round(100*k/a.fps)))
+	a.gif.Disposal = append(a.gif.Disposal, gif.DisposalNone)
+	return nil
+}
+
+func (a *animation) close() (string, error) {
+	if a.last == nil {
+		return "", discard(a.file)
+	}
+	a.gif.Config.Width, a.gif.Config.Height = a.last.Rect.Dx(), a.last.Rect.Dy()
+	said := fmt.Sprintf("%d frames of %d × %d pixels, %v a second, in %s", len(a.gif.Image), a.gif.Config.Width, a.gif.Config.Height, a.fps, a.file.Name())
+	return said, errors.Join(gif.EncodeAll(a.file, &a.gif), a.file.Close())
+}
+
+// discard removes a file that nothing was written to.
+func discard(f *os.File) error { return errors.Join(f.Close(), os.Remove(f.Name())) }
+
+// difference is the smallest rectangle outside which two pictures of one size are equal,
+// one pixel if they are equal.
+func difference(a, b *image.RGBA) image.Rectangle {
+	changed := image.Rectangle{}
+	width := b.Rect.Dx()
+	for y := range b.Rect.Dy() {
+		p, q := a.Pix[y*a.Stride:][:4*width], b.Pix[y*b.Stride:][:4*width]
+		if bytes.Equal(p, q) {
+			continue
+		}
+		low, high := 0, width
+		for ; bytes.Equal(p[4*low:4*low+4], q[4*low:4*low+4]); low++ {
+		}
+		for ; bytes.Equal(p[4*high-4:4*high], q[4*high-4:4*high]); high-- {
+		}
+		changed = changed.Union(image.Rect(low, y, high, y+1))
+	}
+	if changed.Empty() {
+		return image.Rect(0, 0, 1, 1)
+	}
+	return changed
+}
+
+// record opens the album that the flags ask for.
+func (g *game) record(fps float64, stderr io.Writer) (album, func() error, error) {
+	switch {
+	case g.fps > 0:
+		fps = g.fps
+	case !(fps > 0):
+		fps = defaultFPS
+	}
+	a, err := newAlbum(g.frames, min(max(fps, minFPS), maxFPS))
+	if err != nil {
+		return nil, nil, fmt.Errorf("--frames: %w", err)
+	}
+	return a, func() error {
+		said, err := a.close()
+		if err == nil && said != "" {
+			_, err = fmt.Fprintln(stderr, said)
+		}
+		return err
+	}, nil
+}
