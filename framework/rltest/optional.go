@@ -17,11 +17,11 @@ import (
 // with the same run unseen. Environments that cannot be rendered pass.
 func (c *vectorCheck) pictures() error {
 	play := func(look bool) (log []string, err error) {
-		var size image.Point // of frames
+		var seen frames
 		err = c.started(1, -1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
 			for k := range c.size.calls {
 				if look {
-					if err := c.look(env, &size); err != nil {
+					if err := c.look(env, &seen); err != nil {
 						return err
 					}
 				}
@@ -58,10 +58,18 @@ func (c *vectorCheck) pictures() error {
 	return err
 }
 
-// look renders the lane in the ways that there are; the error wraps
-// framework.ErrUnsupported if there is none. size is that of the frames, zero before the
-// first.
-func (c *vectorCheck) look(env vector.Environment, size *image.Point) error {
+// maxFrames is how many frames of an environment are looked at: they take longer than steps.
+const maxFrames = 24
+
+// frames are those that have been looked at: how many, and the size of the last.
+type frames struct {
+	number int
+	size   image.Point
+}
+
+// look renders the lane as text and, a few times, as a frame. The error wraps
+// framework.ErrUnsupported if the environment does neither.
+func (c *vectorCheck) look(env vector.Environment, seen *frames) error {
 	text, noText := vector.Render(c.ctx, env, 0)
 	if !errors.Is(noText, framework.ErrUnsupported) {
 		err := noText
@@ -71,16 +79,19 @@ func (c *vectorCheck) look(env vector.Environment, size *image.Point) error {
 		c.try(RenderChangesNothing, err)
 		noText = nil
 	}
+	if seen.number == maxFrames {
+		return nil
+	}
 	frame, err := vector.RenderFrame(c.ctx, env, 0)
 	if errors.Is(err, framework.ErrUnsupported) {
 		return noText
 	}
-	if err == nil && *size != (image.Point{}) && *size != frame.Rect.Max {
-		err = fmt.Errorf("a frame has %v pixels, an earlier one %v", frame.Rect.Max, *size)
+	if err == nil && seen.number > 0 && seen.size != frame.Rect.Max {
+		err = fmt.Errorf("a frame has %v pixels, an earlier one %v", frame.Rect.Max, seen.size)
 	}
 	c.try(RenderChangesNothing, err)
 	if err == nil {
-		*size = frame.Rect.Max
+		seen.number, seen.size = seen.number+1, frame.Rect.Max
 	}
 	return nil
 }

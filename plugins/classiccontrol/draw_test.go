@@ -9,7 +9,7 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/picture"
 )
 
-// What moves is drawn where the state says.
+// The cart, the car, the links and the point are drawn where the state says.
 func TestDraw(t *testing.T) {
 	for name, tt := range map[string]struct {
 		task   dynamics

@@ -72,9 +72,8 @@ func inRows(states int) *catalog.Layout {
 	return l
 }
 
-// newBoard draws a task: its walls and the cells that no episode enters, where episodes
-// start, terminal states (those that pay best on entering, and others) and, in tasks
-// without terminal states, the states where an action pays most.
+// newBoard draws a task without its state. The colours are those of the table in
+// docs/experiments.md.
 func newBoard(t *catalog.Task, layout *catalog.Layout) *board {
 	cell := min(max(480/max(layout.Rows, layout.Cols), 1), 48)
 	b := &board{layout: layout, cell: cell}

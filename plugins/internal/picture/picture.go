@@ -53,18 +53,27 @@ func (c *Canvas) Rectangle(fill color.Color, x0, y0, x1, y1 int) {
 	draw.Draw(c.RGBA, image.Rect(x0, y0, x1, y1), image.NewUniform(fill), image.Point{}, draw.Src)
 }
 
-// Polygon fills the area between points.
+// Polygon fills the area between points. The work is that of the rectangle around them.
 func (c *Canvas) Polygon(fill color.Color, points ...Point) {
-	c.raster.Reset(c.Rect.Dx(), c.Rect.Dy())
+	low, high := points[0], points[0]
+	for _, p := range points {
+		low.X, low.Y, high.X, high.Y = min(low.X, p.X), min(low.Y, p.Y), max(high.X, p.X), max(high.Y, p.Y)
+	}
+	box := image.Rect(int(math.Floor(low.X)), int(math.Floor(low.Y)), int(math.Ceil(high.X)), int(math.Ceil(high.Y)))
+	if box = box.Intersect(c.Rect); box.Empty() {
+		return
+	}
+	c.raster.Reset(box.Dx(), box.Dy())
 	for i, p := range points {
+		x, y := float32(p.X-float64(box.Min.X)), float32(p.Y-float64(box.Min.Y))
 		if i == 0 {
-			c.raster.MoveTo(float32(p.X), float32(p.Y))
+			c.raster.MoveTo(x, y)
 		} else {
-			c.raster.LineTo(float32(p.X), float32(p.Y))
+			c.raster.LineTo(x, y)
 		}
 	}
 	c.raster.ClosePath()
-	c.raster.Draw(c.RGBA, c.Rect, image.NewUniform(fill), image.Point{})
+	c.raster.Draw(c.RGBA, box, image.NewUniform(fill), image.Point{})
 }
 
 // Disc fills a circle.

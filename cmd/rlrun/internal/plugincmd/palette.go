@@ -9,8 +9,9 @@ import (
 // maxColours is how many colours a frame of a GIF can have.
 const maxColours = 256
 
-// paletted is a part of an opaque picture in at most 256 colours: its own if they are no
-// more, else those of the median cut (Heckbert 1982) over colours of 15 bits.
+// paletted returns a part of an opaque picture in at most 256 colours. They are its own
+// colours if these are no more. Otherwise the median cut (Heckbert 1982) chooses them, over
+// colours of 15 bits.
 func paletted(from *image.RGBA, part image.Rectangle) *image.Paletted {
 	out := image.NewPaletted(part, nil)
 	number := map[[3]uint8]uint8{}
