@@ -30,7 +30,16 @@ PAGES = {
         "library.md",
     ],
     "Exploration": ["theory.md", "exploration.md", "mixing.md", "paper.md", "agents.md", "classic-control.md"],
-    "Reference": ["cli.md", "schema.md", "api.md", "protocol.md", "performance.md", "architecture.md", "changelog.md"],
+    "Reference": [
+        "cli.md",
+        "schema.md",
+        "api.md",
+        "protocol.md",
+        "performance.md",
+        "peers.md",
+        "architecture.md",
+        "changelog.md",
+    ],
 }
 MODULES = ["rlrun", "rlrun.gym", "rlrun.adapters", "rlrun.testing", "rlrun.results"]
 
@@ -48,10 +57,11 @@ def main() -> None:
         (pages / "cli.md").write_text("# Command line\n\n" + "\n".join(commands(program, [])))
         (pages / "schema.md").write_text(schema(program))
         (pages / "api.md").write_text("# Python API\n\n" + "\n".join(f"::: {name}\n" for name in MODULES))
+        (pages / "wide.css").write_text(".md-grid { max-width: 76rem }\n")  # tables of 100 columns
         config = Path(folder) / "mkdocs.yml"
         config.write_text(json.dumps(settings(pages, out)))  # JSON is YAML
         subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", config], check=True)
-    print(f"{out / 'index.html'}")
+    print(f"{out / 'index.html'}; for the search, which needs a server: python3 -m http.server -d {out}")
 
 
 def copy(page: Path, to: Path, pages: Path) -> None:
@@ -112,7 +122,8 @@ def schema(program: Path) -> str:
     """Return the page about the keys of configs."""
     text = subprocess.run([program, "schema"], check=True, capture_output=True, text=True).stdout
     lines = ["# Keys of a config", "", "`rlrun schema` prints the JSON schema. These are its keys.", ""]
-    for name, part in json.loads(text)["$defs"].items():
+    parts = json.loads(text)["$defs"]
+    for name, part in {"Config": parts["Config"], **parts}.items():  # the whole first
         lines += [f"## {name}", "", "| key | type | meaning |", "|---|---|---|"]
         for key, value in part.get("properties", {}).items():
             kind = value.get("type") or value.get("$ref", "").removeprefix("#/$defs/")
@@ -127,6 +138,7 @@ def settings(pages: Path, out: Path) -> dict[str, object]:
     listed = {page for group in PAGES.values() for page in group} | set(studies)
     others = sorted(p.relative_to(pages).as_posix() for p in pages.rglob("*.md"))
     rest = [page for page in others if page not in listed]
+    python = {"paths": [str(ROOT / "python" / "src")], "options": {"show_bases": False, "show_source": False}}
     navigation = [{title: list(group)} for title, group in PAGES.items()] + [{"Studies": studies}]
     return {
         "site_name": "rlrun",
@@ -136,10 +148,8 @@ def settings(pages: Path, out: Path) -> dict[str, object]:
         "site_dir": str(out),
         "use_directory_urls": False,  # so that it opens from a disk
         "theme": {"name": "material", "font": False, "features": ["navigation.indexes", "search.highlight"]},
-        "plugins": [
-            "search",
-            {"mkdocstrings": {"handlers": {"python": {"paths": [str(ROOT / "python" / "src")]}}}},
-        ],
+        "plugins": ["search", {"mkdocstrings": {"handlers": {"python": python}}}],
+        "extra_css": ["wide.css"],
         "markdown_extensions": ["tables", "toc", "pymdownx.superfences", "attr_list"],
         "nav": navigation + ([{"More": rest}] if rest else []),
         "validation": {"links": {"not_found": "warn", "anchors": "info"}, "nav": {"omitted_files": "warn"}},
