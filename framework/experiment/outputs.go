@@ -186,7 +186,9 @@ func (sqliteOutput) Write(r *Results) ([]string, error) {
 type plotsOutput struct{}
 
 func (plotsOutput) Name() string { return "plots" }
-func (plotsOutput) Doc() string  { return "plots/: a drawing of each metric in each environment" }
+func (plotsOutput) Doc() string {
+	return "plots/: a drawing of each metric in each environment, and one of all environments"
+}
 
 func (plotsOutput) Write(r *Results) ([]string, error) {
 	draw := r.Plan.Config.Report

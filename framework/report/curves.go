@@ -23,6 +23,8 @@ type Options struct {
 	// LogX forces a logarithmic or linear axis of steps; nil means the one on
 	// which the recording grid is even.
 	LogX *bool
+
+	best bool // Agents come from the best to the worst
 }
 
 // maxPoints bounds the points drawn of a curve; more are not seen.
@@ -69,7 +71,7 @@ func NewFigure(s *result.Summary, environment string, m result.Metric, opts Opti
 		f.Lines = append(f.Lines, l)
 	}
 	if len(f.Lines) > mostColored {
-		f.fade(s, environment, m, agents)
+		f.fade(s, environment, m, agents, opts.best)
 	}
 	if best, ok := s.Meta.Optimum[environment]; ok && m == result.Reward {
 		f.Levels = append(f.Levels, Level{"optimum", best})
@@ -88,8 +90,9 @@ const (
 	faintPoints = 60
 )
 
-// fade puts the best agents first and makes the others' lines faint.
-func (f *Figure) fade(s *result.Summary, environment string, m result.Metric, agents []string) {
+// fade puts the best agents first, unless they are sorted, and makes the others' lines
+// faint.
+func (f *Figure) fade(s *result.Summary, environment string, m result.Metric, agents []string, sorted bool) {
 	sign := 1.0
 	if s.Meta.Define(m).Better == metric.Lower {
 		sign = -1
@@ -101,7 +104,9 @@ func (f *Figure) fade(s *result.Summary, environment string, m result.Metric, ag
 			value[i] = sign * r.Mean
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value[b], value[a]) })
+	if !sorted {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value[b], value[a]) })
+	}
 	lines := make([]Line, len(order))
 	for k, i := range order {
 		lines[k] = f.Lines[i]

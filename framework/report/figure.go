@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -70,15 +69,7 @@ func (f *Figure) WriteSVG(w io.Writer) error {
 	}
 	c := vgsvg.New(layout.width, layout.height)
 	layout.draw(draw.New(c))
-	var buf bytes.Buffer
-	if _, err := c.WriteTo(&buf); err != nil {
-		return err
-	}
-	// If the font is not installed, a font of the same widths is used.
-	out := bytes.ReplaceAll(buf.Bytes(), []byte("font-family:Liberation Sans;"),
-		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
-	_, err = w.Write(out)
-	return err
+	return writeSVG(w, c)
 }
 
 // WritePNG draws the figure as PNG.
@@ -121,13 +112,19 @@ func (f *Figure) layout() (*layout, error) {
 		l.height += l.legend.height + margin
 	}
 	if f.Title != "" {
-		l.titleStyle = text.Style{Color: ink, Font: sans(13), Handler: plot.DefaultTextHandler, YAlign: text.YTop}
-		l.titleStyle.Font.Weight = stdfont.WeightBold
+		l.titleStyle = headline(13)
 		l.title = fit(&l.titleStyle, clean(f.Title), l.width-2*margin)
 		l.titleHeight = l.titleStyle.Height(l.title) + 8
 		l.height += l.titleHeight
 	}
 	return l, nil
+}
+
+// headline is the style of a title.
+func headline(size float64) text.Style {
+	style := text.Style{Color: ink, Font: sans(size), Handler: plot.DefaultTextHandler, YAlign: text.YTop}
+	style.Font.Weight = stdfont.WeightBold
+	return style
 }
 
 func sans(size float64) font.Font {

@@ -82,6 +82,17 @@ func newLegend(f *Figure) *legend {
 	return l
 }
 
+// under puts the legend under a drawing of a width.
+func (l *legend) under(width vg.Length) {
+	if len(l.entries) == 0 {
+		return
+	}
+	l.beside = false
+	l.columns = max(1, min(len(l.entries), int((width+columnGap)/(l.column+columnGap))))
+	l.width = vg.Length(l.columns)*(l.column+columnGap) - columnGap
+	l.height = vg.Length(l.rows()) * l.row
+}
+
 func (l *legend) rows() int { return (len(l.entries) + l.columns - 1) / l.columns }
 
 // fit shortens a label to a width.

@@ -2,43 +2,75 @@ package report
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/rlrun/rlrun/framework/result"
 )
 
 // WritePlots draws each metric of each environment into dir/plots as
-// <environment>-<metric>.svg and .png, and returns the paths of the files in
-// dir. metrics selects the metrics; nil means all. A metric without values of
+// <environment>-<metric>.svg and .png, and of several environments all in one picture
+// as all-<metric>. It returns the paths of the files in dir. want selects the metrics; nil means all. A metric without values of
 // any agent is left out. Of opts only Smooth and LogX count.
-func WritePlots(dir string, s *result.Summary, metrics []result.Metric, opts Options) ([]string, error) {
+func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Options) ([]string, error) {
 	folder := filepath.Join(dir, "plots")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
 	var files []string
-	slugs := result.Slugs(s.Meta.Environments)
+	opts = Options{Smooth: opts.Smooth, LogX: opts.LogX}
+	add := func(name string, d drawing) error {
+		for _, kind := range []struct {
+			ext   string
+			write func(io.Writer) error
+		}{{".svg", d.WriteSVG}, {".png", d.WritePNG}} {
+			if err := result.WriteFile(filepath.Join(folder, name+kind.ext), kind.write); err != nil {
+				return err
+			}
+			files = append(files, filepath.Join("plots", name+kind.ext))
+		}
+		return nil
+	}
+	slugs := result.Slugs(append([]string{"all"}, s.Meta.Environments...)) // no environment takes "all"
+	var metrics []result.Metric
 	for i, env := range s.Meta.Environments {
-		for _, m := range chosen(s.MetricsOf(env, true), metrics) {
-			f, err := NewFigure(s, env, m, Options{Smooth: opts.Smooth, LogX: opts.LogX})
+		for _, m := range chosen(s.MetricsOf(env, true), want) {
+			f, err := NewFigure(s, env, m, opts)
 			if errors.Is(err, errNothing) {
 				continue
+			}
+			if err == nil {
+				err = add(slugs[i+1]+"-"+result.Slug(string(m)), f)
 			}
 			if err != nil {
 				return files, err
 			}
-			name := slugs[i] + "-" + result.Slug(string(m))
-			if err := result.WriteFile(filepath.Join(folder, name+".svg"), f.WriteSVG); err != nil {
-				return files, err
+			if !slices.Contains(metrics, m) {
+				metrics = append(metrics, m)
 			}
-			if err := result.WriteFile(filepath.Join(folder, name+".png"), f.WritePNG); err != nil {
-				return files, err
-			}
-			files = append(files, filepath.Join("plots", name+".svg"), filepath.Join("plots", name+".png"))
+		}
+	}
+	if len(s.Meta.Environments) < 2 {
+		return files, nil
+	}
+	for _, m := range metrics {
+		p, err := NewPanels(s, m, opts)
+		if err == nil && len(p.Figures) > 1 {
+			err = add(slugs[0]+"-"+result.Slug(string(m)), p)
+		}
+		if err != nil {
+			return files, err
 		}
 	}
 	return files, nil
+}
+
+// drawing is a picture in two formats.
+type drawing interface {
+	WriteSVG(w io.Writer) error
+	WritePNG(w io.Writer) error
 }
 
 // chosen keeps those of has that are in want, or all if want is nil. The metrics

@@ -23,6 +23,7 @@ func TestWritePlots(t *testing.T) {
 			"plots/bernoulli-bandit-16-arms-regret.svg", "plots/bernoulli-bandit-16-arms-regret.png",
 			"plots/bernoulli-bandit-16-arms-optimal_action.svg", "plots/bernoulli-bandit-16-arms-optimal_action.png",
 			"plots/gaussian-bandit-regret.svg", "plots/gaussian-bandit-regret.png",
+			"plots/all-regret.svg", "plots/all-regret.png",
 		}
 		if !slices.Equal(files, want) {
 			t.Errorf("got %v, want %v", files, want)
