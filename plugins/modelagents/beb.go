@@ -30,7 +30,7 @@ func BEB() vector.Plugin {
 		func(p bebParams, t finite.Task) (func() modelbased.Design, error) {
 			low, high, err := p.Bounds.of(t)
 			return func() modelbased.Design {
-				return greedy(&beb{p: &p, low: low, bonus: p.Beta * (high - low), top: t.LargestReturn(high, p.Gamma)}, high-low)
+				return greedy(&beb{p: &p, low: low, bonus: p.Beta * (high - low), top: t.LargestReturn(high, p.Gamma)}, p.Gamma, high-low)
 			}, err
 		})
 }

@@ -45,15 +45,15 @@ func E3() vector.Plugin {
 
 func newE3(p *e3Params, t finite.Task, low float64) modelbased.Design {
 	states := make([]bool, t.States)
-	m := &e3Model{m: float64(p.M), exploit: knownModel{states: states, outside: low, forever: low}}
-	m.escape = knownModel{states: states, reward: m.leaves}
+	m := &e3Model{m: float64(p.M), exploit: modelbased.Known{States: states, Outside: low, Forever: low}}
+	m.escape = modelbased.Known{States: states, Pays: m.leaves}
 	if low > 0 && !t.Spec.Continuing {
-		m.exploit.forever = 0 // at worst the episode ends
+		m.exploit.Forever = 0 // at worst the episode ends
 	}
 	plan := &e3Planner{
 		threshold: p.Escape, horizon: p.Horizon,
-		escape:  modelbased.Solver{Models: &m.escape, Horizon: p.Horizon},
-		exploit: modelbased.Solver{Models: &m.exploit, Gamma: p.Gamma, Method: mdp.ModifiedPolicyIteration},
+		escape:  modelbased.Solver{Models: &m.escape, Criterion: modelbased.Criterion{Horizon: p.Horizon}},
+		exploit: modelbased.Solver{Models: &m.exploit, Criterion: modelbased.Criterion{Gamma: p.Gamma}, Method: mdp.ModifiedPolicyIteration},
 	}
 	if p.Gamma == 1 {
 		plan.exploit.Horizon = p.Horizon
@@ -62,6 +62,7 @@ func newE3(p *e3Params, t finite.Task, low float64) modelbased.Design {
 	return modelbased.Design{
 		Construction: m,
 		Planner:      plan,
+		Criterion:    plan.exploit.Criterion,
 		Trigger:      modelbased.Trigger{Horizon: p.Horizon, Repeat: true, Hold: true, Growth: modelbased.NewGrowth(t.States*t.Actions, 1), Known: states, Terminals: true},
 		Wander: func(s int) (int, bool) {
 			if states[s] {
@@ -81,7 +82,7 @@ func newE3(p *e3Params, t finite.Task, low float64) modelbased.Design {
 type e3Model struct {
 	modelbased.Unobserved
 	m               float64 // visits to each of its actions by which a state is known
-	escape, exploit knownModel
+	escape, exploit modelbased.Known
 	x               *modelbased.Experience `snapshot:"-"`
 }
 
@@ -90,13 +91,13 @@ func (m *e3Model) Start(x *modelbased.Experience) {
 	m.x = x
 	m.escape.Start(x)
 	m.exploit.Start(x)
-	clear(m.exploit.states)
+	clear(m.exploit.States)
 }
 
 // Observe implements modelbased.Observer. It reports whether a state became known.
 func (m *e3Model) Observe(float64, int) bool {
 	s := m.x.State
-	if m.exploit.states[s] {
+	if m.exploit.States[s] {
 		return false
 	}
 	for a := range m.x.Task.Actions {
@@ -104,7 +105,7 @@ func (m *e3Model) Observe(float64, int) bool {
 			return false
 		}
 	}
-	m.exploit.states[s] = true
+	m.exploit.States[s] = true
 	return true
 }
 
@@ -113,7 +114,7 @@ func (m *e3Model) leaves(s, a int) float64 {
 	next, count := m.x.Counts.Row(s, a)
 	n := 0.0
 	for k, u := range next {
-		if !m.exploit.states[u] && !m.x.Terminals.Is[u] {
+		if !m.exploit.States[u] && !m.x.Terminals.Is[u] {
 			n += count[k]
 		}
 	}

@@ -32,17 +32,19 @@ func MBIEEB() vector.Plugin {
 			low, high, err := p.Bounds.of(t)
 			return func() modelbased.Design {
 				m := &mbie{gamma: p.Gamma, top: t.LargestReturn(high, p.Gamma), bonus: p.Beta * (high - low)}
-				return greedy(m, high-low)
+				return greedy(m, p.Gamma, high-low)
 			}, err
 		})
 }
 
-// greedy plans step by step with an optimistic model of rewards in a range of this width.
-func greedy(m modelbased.Optimism, width float64) modelbased.Design {
+// greedy plans step by step with an optimistic model, discounted by gamma, of rewards in a
+// range of this width.
+func greedy(m modelbased.Optimism, gamma, width float64) modelbased.Design {
 	return modelbased.Design{
 		Construction: m,
 		Planner:      &modelbased.Greedy{Model: m, Residual: 1e-3 * width},
 		Trigger:      modelbased.Trigger{Changes: true},
+		Criterion:    modelbased.Criterion{Gamma: gamma},
 	}
 }
 

@@ -69,7 +69,7 @@ func OptimisticModel() vector.Plugin {
 				}
 				m.unknown = discoveryModel{unseen: unseen, retry: retry, low: low, high: high, top: t.LargestReturn(high, p.Gamma),
 					ends: !t.Spec.Continuing, states: t.States, by: make([]discoveryCounts, t.Actions)}
-				return greedy(m, high-low)
+				return greedy(m, p.Gamma, high-low)
 			}, nil
 		})
 }

@@ -33,15 +33,17 @@ func RMAX() vector.Plugin {
 			}
 			_, high, err := p.Bounds.of(t)
 			return func() modelbased.Design {
-				m := &knownModel{visits: float64(p.M), outside: high, forever: high}
+				m := &modelbased.Known{Visits: float64(p.M), Outside: high, Forever: high}
 				if high < 0 && !t.Spec.Continuing {
-					m.forever = 0 // the best of losses is to end at once
+					m.Forever = 0 // the best of losses is to end at once
 				}
+				c := modelbased.Criterion{Horizon: p.Horizon, Gamma: p.Gamma}
 				d := modelbased.Design{
 					Construction: m,
-					Planner:      &modelbased.Solver{Models: m, Horizon: p.Horizon, Gamma: p.Gamma, Method: mdp.ModifiedPolicyIteration, Lookahead: m},
-					Trigger:      modelbased.Trigger{Horizon: p.Horizon, Repeat: true, Visits: m.visits, Terminals: true},
-					MaxVisits:    m.visits,
+					Planner:      &modelbased.Solver{Models: m, Criterion: c, Method: mdp.ModifiedPolicyIteration, Lookahead: m},
+					Trigger:      modelbased.Trigger{Horizon: p.Horizon, Repeat: true, Visits: m.Visits, Terminals: true},
+					Criterion:    c,
+					MaxVisits:    m.Visits,
 				}
 				if p.Refine {
 					d.MaxVisits, d.Trigger.Growth = 0, modelbased.NewGrowth(t.States*t.Actions, 1)

@@ -19,7 +19,7 @@ func TestRMAXKnownSetGrows(t *testing.T) {
 		x := newAgent(t, "r-max", fmt.Sprintf(`{"m":4,"gamma":0.9,"refine":%v}`, refine), continuing())
 		rng := rand.New(rand.NewPCG(1, 1))
 		visits := make([]int, 6)
-		m := x.Construction.(*knownModel)
+		m := x.Construction.(*modelbased.Known)
 		known := make([]bool, 6)
 		x.Begin(0)
 		for k := range 2000 {
@@ -28,13 +28,13 @@ func TestRMAXKnownSetGrows(t *testing.T) {
 			x.Step(rng.Float64(), rng.IntN(3))
 			became := false
 			for j, was := range known {
-				if m.known(j/2, j%2) != (visits[j] >= 4) || was && !m.known(j/2, j%2) {
+				if m.Known(j/2, j%2) != (visits[j] >= 4) || was && !m.Known(j/2, j%2) {
 					t.Fatalf("step %d: visits %v, known %v", k, visits, known)
 				}
-				became = became || m.known(j/2, j%2) && !was
+				became = became || m.Known(j/2, j%2) && !was
 			}
 			for j := range known {
-				known[j] = m.known(j/2, j%2)
+				known[j] = m.Known(j/2, j%2)
 			}
 			if !refine && (x.Plans > plans) != became {
 				t.Fatalf("step %d: a plan: %v, something became known: %v", k, x.Plans > plans, became)

@@ -69,6 +69,7 @@ func bonusPlugin(id, doc string, factor func(k float64, rng *rand.Rand) float64)
 				Construction: m,
 				Planner:      &modelbased.Induction{Model: m, Horizon: p.Horizon},
 				Trigger:      modelbased.Trigger{Episode: true, Horizon: p.Horizon},
+				Criterion:    modelbased.Criterion{Horizon: p.Horizon},
 				Epsilon:      p.Epsilon, IgnoreLast: p.IgnoreLast,
 			}
 		}, checkHorizon(p.Horizon, t)

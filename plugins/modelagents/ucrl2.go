@@ -39,12 +39,14 @@ func UCRL2() vector.Plugin {
 						Construction: m,
 						Planner:      &modelbased.Induction{Model: m, Horizon: p.Horizon},
 						Trigger:      modelbased.Trigger{Episode: true, Horizon: p.Horizon},
+						Criterion:    modelbased.Criterion{Horizon: p.Horizon},
 					}
 				}
 				return modelbased.Design{
 					Construction: m,
 					Planner:      &modelbased.Extended{Model: m, Tolerance: m.tolerance},
 					Trigger:      modelbased.Trigger{Growth: modelbased.NewGrowth(t.States*t.Actions, 1), Ahead: true},
+					Criterion:    modelbased.Criterion{Average: true},
 					Restart:      true,
 				}
 			}, err

@@ -62,6 +62,8 @@ type Design struct {
 	Construction Construction
 	Planner      Planner
 	Trigger      Trigger
+	// Criterion is what the greedy actions of evaluations are best for.
+	Criterion Criterion
 	// Wander returns an action that needs no plan, where ok. It ends the trigger's
 	// horizon. It may be nil.
 	Wander func(s int) (action int, ok bool)
@@ -100,6 +102,7 @@ type Agent struct {
 	incremental Incremental // the planner, or nil
 	restarting  bool        // an episode terminated: where it leads is yet to be seen
 	reward      float64     // of that step
+	evaluation  *greedyPlan `snapshot:"-"` // of the evaluation that goes on, or nil
 }
 
 // New returns an agent for a task.
@@ -121,7 +124,7 @@ func (x *Agent) Start(seed uint64) {
 	x.Construction.Start(&x.Experience)
 	x.Planner.Start(&x.Experience)
 	x.Trigger.start()
-	x.Plans, x.restarting = 0, false
+	x.Plans, x.restarting, x.evaluation = 0, false, nil
 	if x.incremental != nil { // whose start is a plan
 		x.Trigger.planned()
 	}
@@ -129,6 +132,7 @@ func (x *Agent) Start(seed uint64) {
 
 // Begin implements finite.Learner.
 func (x *Agent) Begin(s int) int {
+	x.evaluation = nil
 	if x.restarting {
 		x.restarting = false
 		x.Learn(x.reward, s)

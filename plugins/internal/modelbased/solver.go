@@ -22,16 +22,20 @@ type Lookahead interface {
 	Lookahead(q []float64, s int, discount float64, value []float64)
 }
 
-// Solver is a Planner that solves models exactly: for the steps left if there is a
-// Horizon, else for the reward per step if Average, else discounted by Gamma. The
-// arguments on which solvers fail must be excluded. Where one stops early, the best
-// policy so far is followed.
-type Solver struct {
-	Models  Models
+// Criterion is what a plan is best for: the reward of the steps left if there is a
+// Horizon, else the reward per step if Average, else the return discounted by Gamma.
+type Criterion struct {
 	Horizon int
 	Average bool
 	Gamma   float64
-	Method  mdp.Method // of discounted models
+}
+
+// Solver is a Planner that solves models exactly. The arguments on which solvers fail
+// must be excluded. Where one stops early, the best policy so far is followed.
+type Solver struct {
+	Models Models
+	Criterion
+	Method mdp.Method // of discounted models
 	// Lookahead chooses actions by their values after each step, ties at random, if it
 	// is not nil. By default the solution's policy is followed.
 	Lookahead Lookahead
