@@ -22,11 +22,12 @@ import (
 	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
+	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
 // newBootstrapModel returns a learner of one run to which kinds of options have
 // been offered.
-func newBootstrapModel(t testing.TB, params string, states, actions int, kinds []options.Kind) *bootstrapModel {
+func newBootstrapModel(t testing.TB, params string, states, actions int, kinds []options.Kind) *modelbased.OptionAgent {
 	t.Helper()
 	spec := agenttest.Finite
 	spec.Observation, spec.Action = space.Discrete{N: int64(states)}, space.Discrete{N: int64(actions)}
@@ -37,9 +38,14 @@ func newBootstrapModel(t testing.TB, params string, states, actions int, kinds [
 	if err := a.Abilities().Options.SetOptionKinds(t.Context(), kinds); err != nil {
 		t.Fatal(err)
 	}
-	x := lanes.Learners[int](a)[0].(*bootstrapModel)
+	x := lanes.Learners[int](a)[0].(*modelbased.OptionAgent)
 	x.Start(1)
 	return x
+}
+
+// greedyPolicy returns the policy that is greedy for the mean model.
+func greedyPolicy(x *modelbased.OptionAgent) mdp.Deterministic {
+	return x.Planner.(*modelbased.Solver).Policy[0]
 }
 
 // One state: the options are the actions, worth their mean rewards in the members,
@@ -49,7 +55,7 @@ func TestOneStateModelsAreTheBandit(t *testing.T) {
 		x := newBootstrapModel(t, params, 1, 3, []options.Kind{options.Constants})
 		x.Begin(0)
 		for n := range 30 {
-			x.action = n % 3
+			x.Action = n % 3
 			x.Learn(math.Sin(float64(n)), 0)
 		}
 		var p options.Problem
@@ -63,7 +69,7 @@ func TestOneStateModelsAreTheBandit(t *testing.T) {
 		for a := range arms {
 			members := make([]float64, 10)
 			for k := range members {
-				members[k] = x.belief.(*mdp.Bootstrap).Member(k).Reward(0, a)
+				members[k] = x.Construction.(*ensemble).bootstrap.Member(k).Reward(0, a)
 			}
 			var err error
 			if arms[a], err = bandit.NewPopulation(members, bandit.PopulationOptions{}); err != nil {
@@ -72,7 +78,7 @@ func TestOneStateModelsAreTheBandit(t *testing.T) {
 			if arms[a].Mean() > arms[greedy].Mean() {
 				greedy = a
 			}
-			for o, c := range x.reduction.Candidates {
+			for o, c := range x.Reduction.Candidates {
 				if int(c.Policy.(mdp.Deterministic)[0]) != a {
 					continue
 				}
@@ -83,8 +89,8 @@ func TestOneStateModelsAreTheBandit(t *testing.T) {
 				}
 			}
 		}
-		if x.policy[0] != greedy || len(p.Arms) != 3 {
-			t.Errorf("%s: greedy action %d, want %d; options %v", params, x.policy[0], greedy, p.Arms)
+		if greedyPolicy(x)[0] != greedy || len(p.Arms) != 3 {
+			t.Errorf("%s: greedy action %d, want %d; options %v", params, greedyPolicy(x)[0], greedy, p.Arms)
 		}
 		for _, gamma := range []float64{0.3, 0.9, 0.999} {
 			d, err := options.Decide(options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.V, Horizon: bandit.Discounted(gamma)}, &p, nil)
@@ -124,12 +130,12 @@ func TestModelsAreSolvedWhenDataGrow(t *testing.T) {
 				if err := x.DescribeDecision(&p); err != nil {
 					t.Fatal(err)
 				}
-				if x.reduction != last {
+				if x.Reduction != last {
 					got = append(got, n)
-					last = x.reduction
+					last = x.Reduction
 				}
 			}
-			x.state, x.action = 0, 1
+			x.State, x.Action = 0, 1
 			x.Learn(1, 0)
 		}
 		if !slices.Equal(got, tt.want) {
@@ -142,13 +148,13 @@ func TestModelsAreSolvedWhenDataGrow(t *testing.T) {
 // other option stays what it was when it was chosen.
 func TestGreedyOptionKeepsUp(t *testing.T) {
 	x := newBootstrapModel(t, `{"weight":0.01}`, 2, 2, []options.Kind{options.Constants})
-	act := func(s int) int { // what is followed, and what a host is told is greedy
+	act := func(s int, greedily bool) int { // what is followed, and what a host is told is greedy
 		a := x.Act(s)
 		policy, err := x.GreedyPolicy(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x.followed == greedily && policy[s] != a {
+		if greedily && policy[s] != a {
 			t.Errorf("action %d, but the greedy policy is said to be %v", a, policy)
 		}
 		return a
@@ -161,19 +167,19 @@ func TestGreedyOptionKeepsUp(t *testing.T) {
 	first := x.Choose(0)
 	for a := range 2 { // with the prior gone, the other action pays
 		for range 30 {
-			x.state, x.action = 0, a
+			x.State, x.Action = 0, a
 			x.Learn(map[bool]float64{true: -1, false: 1}[a == first], 0)
 		}
 	}
-	if a := act(0); a == first {
+	if a := act(0, true); a == first {
 		t.Errorf("action %d is held on to", a)
 	}
 	held := x.Choose(1)
 	for range 500 {
-		x.state, x.action = 0, held
+		x.State, x.Action = 0, held
 		x.Learn(-1, 0)
 	}
-	if a := act(0); a != held {
+	if a := act(0, false); a != held {
 		t.Errorf("option %q takes action %d, not %d any more", p.Arms[1].Name, a, held)
 	}
 }
@@ -189,7 +195,8 @@ func TestModelsFindTheOptimum(t *testing.T) {
 			t.Run(tt.env+tt.params+agent, func(t *testing.T) {
 				x, m := trainedHosted(t, tt.env, tt.params, agent)
 				policy := make(mdp.Deterministic, m.NumStates())
-				x.models.due = true
+				x.Outdate()
+				average := strings.Contains(agent, "average")
 				worth := make([]float64, m.NumStates()) // of the best policy, in the mean over members
 				var p options.Problem
 				for s := range policy {
@@ -198,16 +205,16 @@ func TestModelsFindTheOptimum(t *testing.T) {
 						if err := x.DescribeDecision(&p); err != nil {
 							t.Fatal(err)
 						}
-						policy[s] = x.policy[s]
+						policy[s] = greedyPolicy(x)[s]
 						for _, v := range p.Optimal {
-							worth[s] += v / float64(x.p.Members)
+							worth[s] += v / float64(len(p.Optimal))
 						}
 					}
 				}
 				var best *mdp.Solution
 				var got []float64
 				var err error
-				if x.p.Criterion == "average" {
+				if average {
 					if m, err = m.Restarting(); err != nil {
 						t.Fatal(err)
 					}
@@ -227,7 +234,7 @@ func TestModelsFindTheOptimum(t *testing.T) {
 				}
 				for s, v := range best.Value {
 					scale := 1.0
-					if x.p.Criterion == "discounted" {
+					if !average {
 						scale = 0.2
 					}
 					if worth[s] != 0 && math.Abs(worth[s]-scale*v) > 0.1*math.Abs(scale*v) {
@@ -253,7 +260,7 @@ func induce(t *testing.T, m *mdp.Tabular, pi mdp.Policy) *mdp.Chain {
 
 // trainedHosted returns a lane of bootstrap-model after 60,000 uniform actions,
 // and the task's model.
-func trainedHosted(t *testing.T, env, envParams, params string) (*bootstrapModel, *mdp.Tabular) {
+func trainedHosted(t *testing.T, env, envParams, params string) (*modelbased.OptionAgent, *mdp.Tabular) {
 	t.Helper()
 	e, err := find(t, env).OpenEnvironment(t.Context(), json.RawMessage(envParams), 1)
 	if err != nil {
@@ -263,7 +270,7 @@ func trainedHosted(t *testing.T, env, envParams, params string) (*bootstrapModel
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := lanes.Learners[int](a)[0].(*bootstrapModel)
+	x := lanes.Learners[int](a)[0].(*modelbased.OptionAgent)
 	uniform := uniformAgent{a.Abilities().Options}
 	host, err := explore.New(t.Context(), uniform, e.Spec(), 1, explore.Config{
 		Decider: options.DeciderConfig{Rule: options.RuleNever}, Kinds: []options.Kind{options.Uniform}, Commitment: options.CommitmentConfig{Fixed: 20},
@@ -307,7 +314,7 @@ func TestRewardPriors(t *testing.T) {
 		x := newBootstrapModel(t, params, 1, 2, nil)
 		x.Begin(0)
 		for range 500 {
-			x.action = 0
+			x.Action = 0
 			x.Learn(0.2, 0)
 		}
 		if got := x.Begin(0) == 1; got != untried {
@@ -336,17 +343,18 @@ func TestFollowedCandidates(t *testing.T) {
 		}
 		counts := [3]int{}
 		longest, run, last := 0, 0, -1
-		c := x.reduction.Candidates[o]
+		c := x.Reduction.Candidates[o]
 		for n := range 300 {
 			s := (2 + n) % 4
 			var a int
 			if n == 0 {
+				x.SetObservation(s)
 				a = x.Choose(o)
 			} else {
 				a = x.Act(s)
 			}
 			if o > 0 {
-				x.executor.advance(0, (s+1)%4)
+				x.Learn(0, (s+1)%4)
 			}
 			counts[a]++
 			if run++; a != last {
@@ -356,7 +364,7 @@ func TestFollowedCandidates(t *testing.T) {
 			want := a
 			switch pi, _ := c.Policy.(mdp.Deterministic); {
 			case name == "deviation" && n > 0:
-				want = x.policy[s]
+				want = greedyPolicy(x)[s]
 			case pi != nil:
 				want = pi[s]
 			}
@@ -381,7 +389,7 @@ func TestFollowedCandidates(t *testing.T) {
 	x.SetObservation(3)
 	x.DescribeDecision(&p)
 	for o, arm := range p.Arms {
-		if a := x.reduction.Candidates[o]; strings.HasPrefix(arm.Name, "deviation") && a.Policy.(mdp.Deterministic)[3] == x.policy[3] {
+		if a := x.Reduction.Candidates[o]; strings.HasPrefix(arm.Name, "deviation") && a.Policy.(mdp.Deterministic)[3] == greedyPolicy(x)[3] {
 			t.Errorf("option %s is none in state 3", arm.Name)
 		}
 	}

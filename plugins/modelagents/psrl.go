@@ -69,10 +69,14 @@ func psrlPlugin(id, doc string, defaults psrlParams) vector.Plugin {
 				trigger.Growth = modelbased.NewGrowth(t.States*t.Actions, 1)
 			}
 			m := &posterior{alpha: p.Alpha, rewards: normalReward{p.Mu0, p.Tau0, p.Tau}, merge: p.Merge == "actions", samples: make([]*mdp.Tabular, p.Samples)}
+			method := mdp.Automatic
+			if p.Criterion == "average" {
+				method = mdp.PolicyIteration
+			}
 			c := modelbased.Criterion{Horizon: p.Horizon, Average: p.Criterion == "average", Gamma: p.Gamma}
 			return modelbased.Design{
 				Construction: m,
-				Planner:      &modelbased.Solver{Models: m, Criterion: c},
+				Planner:      &modelbased.Solver{Models: m, Criterion: c, Method: method},
 				Trigger:      trigger,
 				Criterion:    c,
 				IgnoreLast:   p.IgnoreLast,

@@ -13,6 +13,7 @@ package modelbased
 import (
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // Construction is the model that an agent plans with. Planners say which methods they
@@ -81,13 +82,13 @@ type Design struct {
 // Plugin makes a plugin of an agent whose parameters are a P. build checks them for a
 // task and returns what makes the design of a lane.
 func Plugin[P any](id, doc string, defaults P, build func(p P, t finite.Task) (func() Design, error)) vector.Plugin {
-	return finite.Plugin(id, doc, defaults, func(p P, t finite.Task) (func() finite.Learner, error) {
+	return lanes.GreedyPlugins(finite.Plugin(id, doc, defaults, func(p P, t finite.Task) (func() finite.Learner, error) {
 		design, err := build(p, t)
 		if err != nil {
 			return nil, err
 		}
 		return func() finite.Learner { return New(t, design()) }, nil
-	})
+	}))[0]
 }
 
 // Agent is one lane of an agent with a model.
@@ -167,11 +168,11 @@ func (x *Agent) End(r float64, next int, terminated bool) {
 	} else {
 		x.Counts.UpdateReward(x.State, x.Action, r)
 		if x.observer != nil && x.observer.Observe(r, next) {
-			x.outdate()
+			x.Outdate()
 		}
 	}
 	if x.observer != nil && x.observer.EndEpisode() {
-		x.outdate()
+		x.Outdate()
 	}
 }
 
@@ -186,7 +187,7 @@ func (x *Agent) Learn(r float64, next int) {
 		return
 	}
 	if x.observer != nil && x.observer.Observe(r, next) {
-		x.outdate()
+		x.Outdate()
 	}
 	t := &x.Trigger
 	switch {
@@ -207,8 +208,8 @@ func (x *Agent) changed(s int) {
 	}
 }
 
-// outdate makes a plan due.
-func (x *Agent) outdate() {
+// Outdate makes a plan due.
+func (x *Agent) Outdate() {
 	x.Trigger.due = true
 	if x.incremental != nil {
 		x.Trigger.due = false

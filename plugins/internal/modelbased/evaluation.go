@@ -1,6 +1,10 @@
 package modelbased
 
-import "math"
+import (
+	"math"
+
+	"github.com/rlrun/rlrun/mdp"
+)
 
 // Greedy actions, for evaluation: those of the best policy of what has been seen, without
 // the optimism or the draws by which an agent explores. The model has the transitions and
@@ -28,9 +32,6 @@ func (x *Agent) GreedyAction(s int) int {
 		x.evaluation = x.planGreedily(s)
 	}
 	plans := x.evaluation.solver.Policy
-	if len(plans) == 0 { // rewards so large that no value is a number
-		return 0
-	}
 	return plans[len(plans)-1][s]
 }
 
@@ -54,6 +55,9 @@ func (x *Agent) planGreedily(s int) *greedyPlan {
 	p.solver = Solver{Models: &p.model, Criterion: x.Criterion}
 	if x.Criterion.Average && x.Task.States > largestAverage {
 		p.solver.Criterion = Criterion{Gamma: longDiscount}
+	}
+	if p.solver.Average {
+		p.solver.Method = mdp.PolicyIteration // for any structure
 	}
 	p.model.Start(&x.Experience)
 	p.solver.Start(&x.Experience)

@@ -15,6 +15,7 @@ type Experience struct {
 	Terminals TerminalSet
 	State     int // of the last action
 	Action    int
+	Seed      uint64     // of the run
 	Rand      *rand.Rand // the agent's stream of random numbers
 	pcg       rand.PCG
 }
@@ -27,6 +28,7 @@ func (x *Experience) init(t finite.Task) {
 
 // start begins a run.
 func (x *Experience) start(s uint64) {
+	x.Seed = s
 	x.pcg.Seed(s, uint64(seed.Exploration))
 	counts, err := mdp.NewCounts(x.Task.States, x.Task.Actions)
 	if err != nil {

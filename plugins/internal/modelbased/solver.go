@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 )
 
@@ -35,7 +36,11 @@ type Criterion struct {
 type Solver struct {
 	Models Models
 	Criterion
-	Method mdp.Method // of discounted models
+	Method mdp.Method
+	// Residual is how far discounted values per step may be off in models of more than
+	// options.Eliminated states, as a share of the range of a model's rewards. 0 is as
+	// exact as can be.
+	Residual float64
 	// Lookahead chooses actions by their values after each step, ties at random, if it
 	// is not nil. By default the solution's policy is followed.
 	Lookahead Lookahead
@@ -44,7 +49,9 @@ type Solver struct {
 	Value  [][]float64         // by steps to go from 0 on, or of the one policy
 
 	x       *Experience `snapshot:"-"`
+	warm    bool // the next plan starts from the present one
 	average mdp.AverageSolver
+	rough   mdp.DiscountedSolver
 	finite  *mdp.FiniteSolver `snapshot:"-"` // of the next plan
 	kept    *mdp.FiniteSolver // of the present one, whose memory that is
 	q       []float64
@@ -56,12 +63,22 @@ func (p *Solver) Start(x *Experience) {
 		p.x, p.q = x, make([]float64, x.Task.Actions)
 		p.finite, p.kept = new(mdp.FiniteSolver), new(mdp.FiniteSolver)
 	}
-	p.average, p.Policy, p.Value = mdp.AverageSolver{}, nil, nil
+	p.average, p.warm = mdp.AverageSolver{}, false
+	p.Policy, p.Value = []mdp.Deterministic{make(mdp.Deterministic, x.Task.States)}, nil
+}
+
+// lowest is below every value.
+var lowest = math.Inf(-1)
+
+// Adopt makes a copy of a policy the plan, from which the next one starts.
+func (p *Solver) Adopt(policy mdp.Deterministic) {
+	copy(p.Policy[0], policy)
+	p.warm = true
 }
 
 // Plan implements Planner.
 func (p *Solver) Plan(s int) {
-	best := math.Inf(-1)
+	best := lowest
 	for _, m := range p.Models.Models() {
 		best = p.Solve(m, s, best)
 	}
@@ -77,16 +94,27 @@ func (p *Solver) Solve(m mdp.Model, s int, best float64) float64 {
 			p.finite, p.kept = p.kept, p.finite
 		}
 	case p.Average:
-		if sol, _ := p.average.Solve(m, mdp.Options{Method: mdp.PolicyIteration}); sol != nil && sol.Gain[s] > best {
+		if sol, _ := p.average.Solve(m, mdp.Options{Method: p.Method}); sol != nil && sol.Gain[s] > best {
 			p.Policy, best = []mdp.Deterministic{slices.Clone(sol.Policy)}, sol.Gain[s]
 		}
+	case p.Residual > 0 && m.NumStates() > options.Eliminated:
+		t := m.(*mdp.Tabular)
+		if p.Value == nil {
+			p.Value = [][]float64{make([]float64, t.NumStates())}
+		}
+		p.rough.Solve(p.Value[0], p.Policy[0], t, p.Gamma, options.Residual(t, p.Residual, p.Gamma))
+		return p.Value[0][s]
 	default:
 		o := mdp.Options{Method: p.Method}
-		if p.Policy != nil {
-			o.Policy, o.Value = p.Policy[0], p.Value[0]
+		if p.warm {
+			o.Policy = p.Policy[0]
+		}
+		if p.Value != nil {
+			o.Value = p.Value[0]
 		}
 		if sol, _ := mdp.SolveDiscounted(m, p.Gamma, o); sol != nil && sol.Value[s] > best {
 			p.Policy, p.Value, best = []mdp.Deterministic{sol.Policy}, [][]float64{sol.Value}, sol.Value[s]
+			p.warm = true
 		}
 	}
 	return best

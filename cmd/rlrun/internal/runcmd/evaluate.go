@@ -74,14 +74,7 @@ func NewEvaluate(app *host.App) *cobra.Command {
 	flags.StringArrayVar(&e.environments, "env", nil, "play in this environment of DIR, or in this plugin; may be repeated")
 	flags.StringVar(&e.trainedIn, "trained-in", "", "take the agents that were saved in this `ENVIRONMENT` of DIR")
 	flags.IntVar(&e.step, "step", 0, "take the agents that were saved after this step (default the last)")
-	flags.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
-	flags.BoolVar(&o.overwrite, "overwrite", false, "replace the results in an output directory; refuses a directory that holds anything that rlrun did not write")
-	app.ReplaceFlag(flags)
-	flags.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" in this folder, if there is one)")
-	flags.BoolVar(&o.json, "json", false, "print JSON")
-	flags.BoolVar(&o.quiet, "quiet", false, "print nothing but errors")
-	cli.Must(cmd.RegisterFlagCompletionFunc("transport", host.CompleteTransport))
-	cli.Must(cmd.MarkFlagDirname("out"))
+	o.flags(app, cmd, "in this folder")
 	return cmd
 }
 

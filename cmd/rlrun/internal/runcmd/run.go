@@ -80,21 +80,28 @@ func New(app *host.App) *cobra.Command {
 	fs.SortFlags = false
 	config.Flags(fs)
 	fs.StringVar(&o.until, "until", "", "decided: end an experiment once its comparisons are decided; sets compare.until")
-	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
-	fs.BoolVar(&o.overwrite, "overwrite", false, "replace the results in an output directory; refuses a directory that holds anything that rlrun did not write")
+	o.flags(app, cmd, "beside CONFIG or in this folder")
 	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results say mixed then")
 	fs.StringVar(&o.shard, "shard", "", "do shard `I/N` only, I from 0 to N-1; implies --resume; writes records only")
 	fs.StringVar(&o.scratch, "scratch", "", "with --shard: keep records in `DIR` of this machine first, and copy them every 30 s and at the end")
 	fs.IntVar(&o.verify, "verify", 0, "first play `N` runs of every agent in every environment twice, in fresh plugins; stop if any answer differs")
 	fs.BoolVar(&o.yes, "yes", false, "allow more than 10,000 pairs of environment and agent")
+	cli.Must(cmd.MarkFlagDirname("scratch"))
+	return cmd
+}
+
+// flags adds the flags that run and evaluate share, but for those of the config. locks
+// is where a lock file is looked for.
+func (o *runOptions) flags(app *host.App, cmd *cobra.Command, locks string) {
+	fs := cmd.Flags()
+	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
+	fs.BoolVar(&o.overwrite, "overwrite", false, "replace the results in an output directory; refuses a directory that holds anything that rlrun did not write")
 	app.ReplaceFlag(fs)
-	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" beside CONFIG or in this folder, if there is one)")
+	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" "+locks+", if there is one)")
 	fs.BoolVar(&o.json, "json", false, "print JSON")
 	fs.BoolVar(&o.quiet, "quiet", false, "print nothing but errors")
 	cli.Must(cmd.RegisterFlagCompletionFunc("transport", host.CompleteTransport))
 	cli.Must(cmd.MarkFlagDirname("out"))
-	cli.Must(cmd.MarkFlagDirname("scratch"))
-	return cmd
 }
 
 // outputList describes the outputs, a line each.
@@ -108,18 +115,9 @@ func outputList() string {
 
 func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	ctx, started := cmd.Context(), time.Now()
-	shard, err := o.checkShard(cmd)
+	shard, err := o.check(cmd)
 	if err != nil {
 		return err
-	}
-	if o.mixed && !o.resume {
-		return cli.Usagef("--mixed is for --resume: there are no runs of other programs to accept")
-	}
-	if cmd.Flags().Changed("verify") && (o.verify < 1 || o.shard != "") {
-		return cli.Usagef("--verify takes a number of runs of at least 1, and does not go with --shard: verify before shards begin")
-	}
-	if o.overwrite && o.resume {
-		return cli.Usagef("--resume keeps what is in the output directory and --overwrite replaces it: give one of the two")
 	}
 	var x *experiment.Experiment
 	err = cli.Abandon(ctx, func() (err error) {
@@ -161,6 +159,21 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 		return fmt.Errorf("all runs are kept in %s, but %w; make the rest with rlrun report %[1]s", x.Dir, err)
 	}
 	return a.show(cmd, r)
+}
+
+// check refuses flags that do not go together.
+func (o *runOptions) check(cmd *cobra.Command) (experiment.Shard, error) {
+	shard, err := o.checkShard(cmd)
+	switch {
+	case err != nil:
+	case o.mixed && !o.resume:
+		err = cli.Usagef("--mixed is for --resume: there are no runs of other programs to accept")
+	case cmd.Flags().Changed("verify") && (o.verify < 1 || o.shard != ""):
+		err = cli.Usagef("--verify takes a number of runs of at least 1, and does not go with --shard: verify before shards begin")
+	case o.overwrite && o.resume:
+		err = cli.Usagef("--resume keeps what is in the output directory and --overwrite replaces it: give one of the two")
+	}
+	return shard, err
 }
 
 // verifyRuns plays runs twice, as --verify says.

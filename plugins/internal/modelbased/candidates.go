@@ -1,4 +1,4 @@
-package modelagents
+package modelbased
 
 import (
 	"math/rand/v2"

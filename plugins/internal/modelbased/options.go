@@ -1,0 +1,258 @@
+package modelbased
+
+import (
+	"slices"
+
+	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/options"
+	"github.com/rlrun/rlrun/plugins/internal/finite"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
+)
+
+// Ensemble is a Construction of several models.
+type Ensemble interface {
+	Construction
+	// Len returns the number of members.
+	Len() int
+	// Member returns the model of a member, a new draw if members are draws. It is valid
+	// until the next call for the same member.
+	Member(k int) (*mdp.Tabular, error)
+	// Mean returns the mean model, valid until the next call.
+	Mean() (*mdp.Tabular, error)
+}
+
+// OptionDesign has the parts of an agent whose exploration a host may decide on. The
+// planner solves the models of the ensemble.
+type OptionDesign struct {
+	Ensemble Ensemble
+	Planner  *Solver
+	Trigger  Trigger
+	// Greedy says when the greedy option, while it is followed, is solved again.
+	Greedy *Growth
+	// Options has Discount, Residual, Kappa and RevealProbability of the host's problems.
+	Options options.ReduceConfig
+}
+
+// OptionPlugin makes a plugin of an agent whose parameters are a P, as Plugin does.
+func OptionPlugin[P any](id, doc string, defaults P, build func(p P, t finite.Task) (func() OptionDesign, error)) vector.Plugin {
+	return lanes.GreedyPlugins(finite.OptionPlugin(id, doc, defaults, func(p P, t finite.Task) (func() finite.Learner, error) {
+		design, err := build(p, t)
+		if err != nil {
+			return nil, err
+		}
+		return func() finite.Learner { return newOptionAgent(t, design()) }, nil
+	}))[0]
+}
+
+// OptionAgent is one lane of an agent with several models: a lanes.OptionLearner. Left
+// alone it follows the planner's policy. The host's problems are those of options.Reduce.
+// Their greedy option is the best policy of the mean model, as it is by now.
+type OptionAgent struct {
+	Agent
+	Visits    *options.Visits
+	Reduction *options.Reduction // of the last decision; nil before the first
+
+	ensemble Ensemble
+	solver   *Solver // the planner; its policy is the greedy one while that is followed
+	greedy   Trigger // for the greedy option
+	config   options.ReduceConfig
+	reducer  *options.Reducer
+	executor candidateExecutor // of another option than the greedy one
+	followed followed
+	within   bool // an episode goes on
+	solved   bool // for the evaluation that goes on
+	facing   int  // the state of the next decision
+	at       int  // the state of the reduction
+	offered  bool
+	deviates bool // deviations are offered, which depend on the state
+}
+
+// followed is what is followed at present.
+type followed int
+
+const (
+	itself   followed = iota // no host decides
+	greedily                 // the greedy option
+	anOption                 // another option of the last reduction
+)
+
+// newOptionAgent returns an agent for a task.
+func newOptionAgent(t finite.Task, d OptionDesign) *OptionAgent {
+	x := &OptionAgent{Agent: *New(t, Design{Construction: d.Ensemble, Planner: d.Planner, Trigger: d.Trigger}),
+		ensemble: d.Ensemble, solver: d.Planner, greedy: Trigger{Growth: d.Greedy}, config: d.Options}
+	x.Experience.init(t) // whose random numbers are at an address of their own
+	x.executor = candidateExecutor{rng: x.Rand, scratch: make([]float64, t.Actions)}
+	return x
+}
+
+// Start implements finite.Learner.
+func (x *OptionAgent) Start(seed uint64) {
+	x.Agent.Start(seed)
+	x.greedy.start()
+	visits, err := options.NewVisits(x.Task.States, x.Task.Actions)
+	if err != nil {
+		panic("modelbased: a task without states or actions") // which spaces exclude
+	}
+	x.Visits = visits
+	x.reducer, x.Reduction = options.NewReducer(options.CommitmentConfig{Fixed: 1}), nil
+	x.followed, x.within, x.solved = itself, false, false
+}
+
+// Begin implements finite.Learner.
+func (x *OptionAgent) Begin(s int) int {
+	if x.solved { // after an evaluation the planner has another policy
+		x.solved, x.Trigger.due = false, true
+	}
+	x.Trigger.begin()
+	return x.Act(s)
+}
+
+// Step implements finite.Learner.
+func (x *OptionAgent) Step(r float64, next int) int {
+	x.learn(r, next)
+	return x.Act(next)
+}
+
+// End implements finite.Learner.
+func (x *OptionAgent) End(r float64, next int, terminated bool) {
+	x.learn(r, next)
+	x.within = false
+	if terminated {
+		x.Terminals.Add(next)
+	}
+}
+
+// SetObservation implements lanes.OptionLearner.
+func (x *OptionAgent) SetObservation(s int) { x.facing = s }
+
+// Learn implements lanes.OptionLearner.
+func (x *OptionAgent) Learn(r float64, next int) {
+	x.learn(r, next)
+	x.facing = next
+}
+
+func (x *OptionAgent) learn(r float64, next int) {
+	x.Agent.Learn(r, next)
+	x.Visits.Update(x.State, x.Action)
+	x.greedy.visited(x.State, x.Pair(), x.Counts.N(x.State, x.Action))
+	if x.followed == anOption {
+		x.executor.advance(r, next)
+	}
+}
+
+// arrive records that an action is to be taken in s.
+func (x *OptionAgent) arrive(s int) {
+	x.Terminals.Remove(s)
+	if !x.within && x.observer != nil {
+		x.observer.BeginEpisode(s)
+	}
+	x.within = true
+}
+
+// Act implements finite.Learner.
+func (x *OptionAgent) Act(s int) int {
+	x.arrive(s)
+	x.State = s
+	switch {
+	case x.followed == anOption:
+		x.Action = x.executor.action(s)
+		return x.Action
+	case x.followed == itself && x.Trigger.due:
+		x.plan(s)
+		x.greedy.planned()
+	case x.followed == greedily && x.greedy.due:
+		x.solveMean(s)
+		x.greedy.planned()
+	}
+	x.Action = x.solver.Action(s, 0)
+	return x.Action
+}
+
+// solveMean makes the best policy of the mean model the plan. If there is no mean model,
+// the plan stays what it was.
+func (x *OptionAgent) solveMean(s int) {
+	if m, err := x.ensemble.Mean(); err == nil {
+		x.solver.Solve(m, s, lowest)
+	}
+}
+
+// SetOptionKinds implements lanes.OptionLearner.
+func (x *OptionAgent) SetOptionKinds(kinds []options.Kind) error {
+	if err := options.CheckKinds(kinds); err != nil {
+		return lanes.Unsupported("%v", err)
+	}
+	if slices.Contains(kinds, options.Pairs) {
+		return lanes.Unsupported("it values policies, not single pairs: options of kind %s need another agent", options.Pairs)
+	}
+	x.config.Kinds, x.offered, x.deviates = kinds, true, slices.Contains(kinds, options.Deviations)
+	return nil
+}
+
+// DescribeDecision implements lanes.OptionLearner. Between plans it describes the problem
+// of the last one.
+func (x *OptionAgent) DescribeDecision(p *options.Problem) error {
+	if !x.offered {
+		return lanes.Unsupported("no options have been offered")
+	}
+	x.arrive(x.facing)
+	if x.Trigger.due || x.Reduction == nil || x.deviates && x.at != x.facing {
+		if err := x.reduce(x.facing); err != nil && x.Reduction == nil {
+			return err
+		}
+	}
+	x.Reduction.At(p, x.facing, 0)
+	return nil
+}
+
+// reduce makes the bandit over options of the present belief. If it fails, that of
+// before remains.
+func (x *OptionAgent) reduce(s int) error {
+	members := make([]*mdp.Tabular, x.ensemble.Len())
+	for k := range members {
+		var err error
+		if members[k], err = x.ensemble.Member(k); err != nil {
+			return err
+		}
+	}
+	c := x.config
+	c.State, c.Visits = s, x.Visits
+	var err error
+	if c.Mean, err = x.ensemble.Mean(); err != nil {
+		return err
+	}
+	red, err := x.reducer.Reduce(members, c)
+	if err != nil {
+		return err
+	}
+	x.Reduction, x.at = red, s
+	x.solver.Adopt(red.Candidates[0].Policy.(mdp.Deterministic))
+	x.Trigger.planned()
+	x.greedy.planned()
+	return nil
+}
+
+// Choose implements lanes.OptionLearner.
+func (x *OptionAgent) Choose(option int) int {
+	x.followed = greedily
+	if option > 0 {
+		x.followed = anOption
+		x.executor.follow(x.Reduction.Candidates[option], x.facing)
+	}
+	return x.Act(x.facing)
+}
+
+// GreedyPolicy implements lanes.OptionLearner. Before the first plan it is action 0.
+func (x *OptionAgent) GreedyPolicy(dst []int) ([]int, error) {
+	return append(dst, x.solver.Policy[0]...), nil
+}
+
+// GreedyAction implements lanes.Greedy: it is the action of the mean model's best policy,
+// solved once in an evaluation.
+func (x *OptionAgent) GreedyAction(s int) int {
+	if !x.solved {
+		x.solveMean(s)
+		x.solved = true
+	}
+	return x.solver.Action(s, 0)
+}
