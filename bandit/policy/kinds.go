@@ -34,6 +34,7 @@ var kinds = []kind{
 	e3OverflowKind,
 	ucb1Kind,
 	klUCBKind,
+	mossKind,
 	bayesUCBKind,
 	gittinsKind,
 	knowledgeGradientKind,

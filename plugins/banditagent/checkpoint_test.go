@@ -29,6 +29,7 @@ var policies = map[string][]string{
 	"e3-overflow":            {``},
 	"ucb1":                   {``},
 	"kl-ucb":                 {``},
+	"moss":                   {``, `,"horizon":300`},
 	"bayes-ucb":              {``, `,"confidence":1,"horizon":300`},
 	"gittins":                {`,"gamma":0.9`},
 	"knowledge-gradient":     {``, `,"horizon":300`},
