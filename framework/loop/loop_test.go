@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
@@ -21,7 +22,7 @@ import (
 )
 
 var everything = []result.Metric{
-	result.Reward, result.CumulativeReward, result.DiscountedReturn, result.Regret, result.OptimalAction, result.EpisodeReturn,
+	result.Reward, result.CumulativeReward, result.DiscountedReturn, result.Regret, result.OptimalAction, result.EpisodeReturn, metric.EpisodeRate,
 }
 
 // walk is an episodic task: the reward is the action plus noise from the
@@ -136,9 +137,13 @@ func TestCurvesAgreeAcrossGrids(t *testing.T) {
 		t.Fatal(err)
 	}
 	rewards := fine[0].Curves[result.Reward]
+	ended := fine[0].Curves[metric.EpisodeRate] // 1 at a step that ends an episode, else 0
 	prev, sum, disc, weight := 0, 0.0, 0.0, 1.0
 	for k, g := range grid {
-		window := 0.0
+		window, episodes := 0.0, 0.0
+		for _, e := range ended[prev:g] {
+			episodes += e
+		}
 		for _, r := range rewards[prev:g] {
 			window += r
 			disc += weight * r
@@ -149,6 +154,7 @@ func TestCurvesAgreeAcrossGrids(t *testing.T) {
 			result.Reward:           window / float64(g-prev),
 			result.CumulativeReward: sum,
 			result.DiscountedReturn: disc,
+			metric.EpisodeRate:      episodes / float64(g-prev),
 		} {
 			if got := coarse[0].Curves[m][k]; math.Abs(got-want) > 1e-12*math.Abs(want) {
 				t.Errorf("%s at step %d: got %v, want %v", m, g, got, want)

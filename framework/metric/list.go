@@ -9,6 +9,7 @@ const (
 	CumulativeReward Name = "cumulative_reward" // sum of rewards of steps 1..t
 	DiscountedReturn Name = "discounted_return" // Σ_{k<t} γ^k r_{k+1}, γ the experiment's discount
 	EpisodeReturn    Name = "episode_return"    // mean undiscounted return of episodes that ended in steps t'+1..t
+	EpisodeRate      Name = "episode_rate"      // episodes that ended in steps t'+1..t, per step (Sutton & Barto 2018, Example 6.5: the slope)
 	// EvaluationReturn is the mean undiscounted return of the episodes of the latest
 	// evaluation in steps t'+1..t, and EvaluationReward the mean reward of its steps
 	// where it counts steps.
@@ -75,6 +76,13 @@ var builtin = [...]Definition{
 			}
 			return w.Returns / float64(w.Episodes)
 		},
+	},
+	{
+		Name: EpisodeRate, Title: "episode rate", Axis: "episodes per step (window mean)", Unit: "episodes per step",
+		Text:   "Share of the steps since the previous recorded step at which an episode ended; in summaries, of all steps. Its inverse is the mean length of an episode.",
+		Value:  Mean,
+		At:     func(w *Window) float64 { return float64(w.Episodes) / w.Width },
+		Bounds: share,
 	},
 	{
 		Name: EvaluationReturn, Title: "evaluation return", Axis: "return per episode of the evaluation", Unit: "reward",
