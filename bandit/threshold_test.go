@@ -145,9 +145,8 @@ func TestPhiStarIsTheSupremum(t *testing.T) {
 
 func d2(d shape, x float64) float64 { _, below := d.tails(x); return below }
 
-// scan returns δ > 0 on a fine logarithmic grid, around everything that the
-// belief may be concentrated on, and at atoms; none so small that q̄_j+δ would
-// round it away.
+// scan returns δ > 0 on a fine logarithmic grid, around the places where the belief may
+// be concentrated, and at atoms. No δ is so small that rounding q̄_j+δ would lose it.
 func scan(b Belief, known float64) []float64 {
 	var ys []float64
 	for k := range 600 {

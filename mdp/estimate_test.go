@@ -37,8 +37,8 @@ func riverSwim(t *testing.T) (*mdp.Tabular, mdp.Deterministic) {
 	return task.Model, mdp.Constant(6, 1)
 }
 
-// The band of 40 data sets contains all true times at once, as it does with
-// probability 0.95 and, by the union bounds in it, far more; with enough data it
+// For each of 40 data sets the band contains all true times at once. It does so with
+// probability 0.95, and with far more by the union bounds in it. With enough data it
 // closes.
 func TestMixingBand(t *testing.T) {
 	m, pi := riverSwim(t)

@@ -184,10 +184,10 @@ func approach(t *Tabular, target int) (policy Deterministic, far []int) {
 	return policy, far
 }
 
-// Diameter returns the largest, over pairs of states, of the smallest expected
-// number of steps from one to the other, and such a pair (Jaksch, Ortner & Auer
-// 2010, Definition 1). The model must be communicating, else a MissingError. For
-// models of up to 2000 states; targets are shared between processors.
+// Diameter returns the largest distance between two states and a pair of states that have
+// it. The distance from one state to another is the smallest expected number of steps
+// (Jaksch, Ortner & Auer 2010, Definition 1). The model must be communicating, else a
+// MissingError. For models of up to 2000 states; targets are shared between processors.
 func Diameter(m Model) (diameter float64, from, to int, err error) {
 	t := tabular(m)
 	n := t.states

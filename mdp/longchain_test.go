@@ -12,11 +12,11 @@ import (
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
 
-// Swimming right in a river of 400 states, the left end is visited with
-// probability 1e-337, which no float64 holds. By detailed balance each interior
-// state is visited 7 times as often as the one before; the chain is reversible,
-// so that its |λ₂| is that of the symmetric matrix √(P(s,u)P(u,s)); span of the
-// bias and T were computed independently, in 60 digits and by propagation.
+// In a river of 400 states, swimming right visits the left end with probability 1e-337,
+// which no float64 holds. By detailed balance each interior state is visited 7 times as
+// often as the one before. The chain is reversible, so its |λ₂| is that of the symmetric
+// matrix √(P(s,u)P(u,s)). The span of the bias and T were computed independently, in 60
+// digits and by propagation.
 func TestChainOfALongRiver(t *testing.T) {
 	const n = 400
 	task, err := catalog.RiverSwim(n)

@@ -56,10 +56,10 @@ func action(red *Reduction, d Decision) int {
 type ruleCase struct {
 	spec policy.Spec
 	rule DeciderConfig
-	// own makes the policy see the populations as beliefs of any type, of which it
-	// samples every one in turn, a member by its number; on populations as such it
-	// leaves out what cannot win, and draws by rank, so that it uses the same random
-	// numbers otherwise (policy.TestStochasticDistribution).
+	// own hides from the policy that its beliefs are populations. It then samples every
+	// one in turn, a member by its number. On populations as such it leaves out what
+	// cannot win and draws by rank, and so uses the random numbers in another way
+	// (policy.TestStochasticDistribution).
 	own bool
 }
 
@@ -252,10 +252,9 @@ type coarse struct{ bandit.Uniform }
 
 func (coarse) Sample(rng *rand.Rand) float64 { return float64(rng.IntN(5)) / 4 }
 
-// Algorithm 2 draws a member for each option. Its choices have the distribution
-// that going through all combinations of draws gives, and those of the policy of
-// bandits: 20,000 draws each, and both within 5 standard errors (false alarm below
-// 1e-4).
+// Algorithm 2 draws a member for each option. Its choices have the distribution that all
+// combinations of draws give, and so have those of the policy of bandits. Each makes
+// 20,000 draws, and both stay within 5 standard errors (false alarm below 1e-4).
 func TestStochasticDistribution(t *testing.T) {
 	const n, k, draws = 3, 4, 20_000
 	gamma, low := 0.9, 0.0

@@ -192,9 +192,9 @@ func BenchmarkModel(b *testing.B) {
 	}
 }
 
-// BenchmarkReduceLearning is what a decision costs of an agent that learns: K = 10
-// bootstrap models, 25 steps of one of the options by turns, and the reduction with
-// all members' policies and constant actions, from 2,500 steps on.
+// BenchmarkReduceLearning is the cost of a decision of an agent that learns, from 2,500
+// steps on. It has K = 10 bootstrap models. 25 steps of one of the options take turns
+// with the reduction, which has all members' policies and the constant actions.
 func BenchmarkReduceLearning(b *testing.B) {
 	for _, tt := range []struct {
 		name string

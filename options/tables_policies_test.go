@@ -91,9 +91,9 @@ func TestTablesOfPolicies(t *testing.T) {
 	}
 }
 
-// To each member, the option of a member that is not evaluated is worth its best if
-// the two agree on the first action; the representative of an action is one that
-// begins with it, and none that does gains more.
+// The option of a member that is not evaluated has, for each member, the value of its
+// best if the two agree on the first action. The representative of an action begins with
+// it, and no option that begins with it gains more.
 func TestRepresentatives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		actions, members := rapid.IntRange(1, 4).Draw(t, "actions"), rapid.IntRange(1, 6).Draw(t, "members")

@@ -88,9 +88,9 @@ func TestTablesOfActions(t *testing.T) {
 	}
 }
 
-// The options offered stand for all: with all members and all actions as options
-// of their own, save those that begin like the greedy one, no rule finds more, and
-// a member that is followed is the one of its action that has most to gain.
+// The options offered stand for all. If all members and all actions are options of their
+// own, except those that begin like the greedy one, then no rule finds more. A member
+// that is followed is the one of its action that has most to gain.
 func TestTablesOfActionsOfferAllThatCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		actions, members := rapid.IntRange(1, 4).Draw(t, "actions"), rapid.IntRange(1, 6).Draw(t, "members")

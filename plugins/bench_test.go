@@ -115,14 +115,14 @@ var benchAgents = []struct{ name, params string }{
 	{"thompson-beta", `{"policy":{"kind":"thompson"},"belief":{"kind":"beta"}}`},
 }
 
-// BenchmarkLoop is what a step costs through the framework's loop, in process, on
-// one core, four lanes at a time; what it costs in the library, where the same four
-// runs are made right before, one after the other; and the median of the differences,
-// which a machine that others slow down for a while does not distort, with half the
-// width of the median's 95 % confidence interval beside it, which tells whether a
-// difference of nanoseconds can be seen in steps of microseconds. There are 64 rounds
-// at least. The start of a run (drawing arms and beliefs, the models for regret) is
-// timed with runs of one step and reported by itself.
+// BenchmarkLoop measures what a step costs through the framework's loop: in process, on
+// one core, four lanes at a time. It also measures the same four runs in the library
+// right before, one after the other. It reports the median of the differences, which
+// other load on the machine for a while does not distort. Beside it stands half the width
+// of the median's 95 % confidence interval. It tells whether a difference of nanoseconds
+// can be seen in steps of microseconds. There are 64 rounds at least. The start of a run
+// (drawing arms and beliefs, the models for regret) is timed with runs of one step and
+// reported by itself.
 func BenchmarkLoop(b *testing.B) {
 	const steps, rounds = benchSteps, 64
 	for _, a := range benchAgents {
@@ -185,9 +185,9 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// medianError returns half the width of the 95 % confidence interval of the median of
-// the distribution that x, which it sorts, was drawn from: between the two order
-// statistics √n places below and above the middle.
+// medianError returns half the width of the 95 % confidence interval of the median of a
+// distribution. x is a sample of it, which it sorts. The interval lies between the two
+// order statistics √n places below and above the middle.
 func medianError(x []float64) float64 {
 	slices.Sort(x)
 	n, d := len(x), int(math.Ceil(math.Sqrt(float64(len(x)))))
@@ -254,12 +254,11 @@ func BenchmarkLanes(b *testing.B) {
 	}
 }
 
-// BenchmarkTransports is a step at 1,000 lanes: in process; with the environment,
-// the agent, or both in a process of their own; with both, and two halves of the
-// lanes in flight at the same time; and with two halves that have processes of their
-// own, which is how an experiment does 1,000 runs with two workers. All take turns, so
-// that medians over the rounds of a difference and a ratio are those of a machine
-// that keeps its speed.
+// BenchmarkTransports measures a step at 1,000 lanes: in process; with the environment,
+// the agent, or both in a process of their own; with both, and two halves of the lanes in
+// flight at the same time; and with two halves that have processes of their own. In the
+// last way an experiment does 1,000 runs with two workers. All ways take turns, so that
+// the medians of differences and ratios are those of a machine of constant speed.
 func BenchmarkTransports(b *testing.B) {
 	const steps, inprocess, environment, agent, both, halves, workers = benchSteps, 0, 1, 2, 3, 4, 5
 	names := []string{"inprocess", "environment", "agent", "both", "halves", "two-workers"}
@@ -298,10 +297,10 @@ func BenchmarkTransports(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkCores is the time a step takes with one worker and with two, which take
-// batches from a queue as in an experiment, and how many times as fast two are, under
-// the garbage collector's setting of rlrun run; and, in turns with it, how many times
-// as fast two are that compute numbers in registers: what the machine has to give.
+// BenchmarkCores measures the time of a step with one worker and with two, and their
+// ratio. Workers take batches from a queue as in an experiment, under the garbage
+// collector's setting of rlrun run. In turns with it, it measures the ratio for two
+// goroutines that compute numbers in registers: the most that the machine can give.
 func BenchmarkCores(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	const batches, lanesEach = 64, 4

@@ -163,9 +163,9 @@ func (h *host) steps(t *testing.T, n int) *host {
 	return h
 }
 
-// goesOn saves the agent of a lane after some steps, loads the state into a lane of
-// another that has had another run, and compares what both and one that was never
-// saved do thereafter.
+// goesOn saves the agent of a lane after some steps and loads the state into a lane of
+// another agent, which has had another run. It compares what these two and an agent that
+// was never saved do from then on.
 func goesOn(t *testing.T, p, q vector.Plugin, params string, spec framework.Spec, kinds []options.Kind, after int) {
 	t.Helper()
 	h := newHost(t, openAgent(t, p, params, spec), spec, 0, 5, kinds).steps(t, after)

@@ -31,8 +31,8 @@ func (d *discoveries) observe(n float64, degree int, found bool) {
 	}
 }
 
-// estimate estimates the shares. The share of the age before counts as one more successor of
-// an age, and that of an age as one more of each degree.
+// estimate estimates the shares. The share of the age before counts as one more successor
+// of an age. The share of an age counts as one more successor of each degree.
 func (d *discoveries) estimate(p *shares) {
 	share := 0.5
 	for k := range p {

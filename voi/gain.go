@@ -250,9 +250,9 @@ func better(b *Belief, vmax, vmean, top, horizon float64) float64 {
 	return stay*((vmax+top)/2-vmean) + (1-stay)*(1-vmax/top)/2*horizon/float64(b.States()+1)
 }
 
-// valueBehind is what finding a state is worth that is not better than all, because others may
-// lie behind it (docs/theory.md §3.8). better is by how much the best of them is better, and
-// spent is what exploring has cost so far.
+// valueBehind is the value of finding a state that is not better than all others, because
+// better ones may lie behind it (docs/theory.md §3.8). better is by how much the best of
+// them is better, and spent is the cost of exploring so far.
 func valueBehind(better, spent float64) float64 {
 	if spent >= better {
 		return 0

@@ -66,9 +66,9 @@ func (c *pairCase) improvement(gamma float64, x row, record float64) float64 {
 	return d
 }
 
-// appraise writes the prizes of the pairs of state s: max over k of the gain of k tries
-// by k, less the gap. worth is the value of arriving at s when it was last appraised, 0
-// if it was not. appraise returns the present value.
+// appraise writes the prizes of the pairs of state s: the largest over k of the gain of k
+// tries divided by k, less the gap. worth is the value of arriving at s when it was last
+// appraised, 0 if it was not. appraise returns the present value.
 func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
 	m := a.m
 	actions, gamma := m.b.actions, m.gamma

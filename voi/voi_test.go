@@ -146,8 +146,8 @@ func walk(t *testing.T, rule Rule, steps int) *Planner {
 	return p
 }
 
-// What tries may show changes no expectation: the mean over scenarios of what a pair is
-// worth, and of how and at what cost it is reached again, is the present mean.
+// What tries may show changes no expectation. The mean over scenarios of a pair's value,
+// and of how and at what cost it is reached again, is the present mean.
 func TestScenariosAreAMartingale(t *testing.T) {
 	p := walk(t, Sup, 300)
 	a, m := &p.a, &p.model

@@ -37,9 +37,9 @@ var (
 	benchBeta = benchmark{"thompson-beta", Spec{Kind: "thompson"}, BeliefSpec{Kind: "beta"}, false}
 )
 
-// run plays whole runs of 10,000 steps from a fresh start, of bandits that take
-// turns, with arms whose means are uniform on [0,1], and returns the nanoseconds of
-// a step: selection, a Bernoulli reward and the update.
+// run plays whole runs of 10,000 steps, each from a fresh start. Bandits take turns, and
+// the means of their arms are uniform on [0,1]. It returns the nanoseconds of a step:
+// selection, a Bernoulli reward and the update.
 func (c benchmark) run(b *testing.B, arms, bandits int) float64 {
 	const steps = 10_000
 	maker, err := NewMaker(c.spec, c.belief, Task{Arms: arms, Low: 0, High: 1})

@@ -58,8 +58,8 @@ func TestE3OverflowIsGreedy(t *testing.T) {
 	}
 }
 
-// TestEliminationsArePAC counts runs whose last arm is further than the accuracy
-// from the best: with failure probability δ more than the 1−10⁻⁶ quantile of
+// TestEliminationsArePAC counts runs whose last arm is further from the best than the
+// accuracy allows. With failure probability δ, more than the 1−10⁻⁶ quantile of
 // Binomial(runs, δ) happens once in a million.
 func TestEliminationsArePAC(t *testing.T) {
 	const arms, runs, failure, accuracy = 6, 60, 0.1, 0.25

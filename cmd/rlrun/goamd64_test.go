@@ -14,9 +14,9 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// A build for newer processors (GOAMD64=v3), in which the compiler uses other
-// instructions, records the same bytes, or it counts as another program: its runs are not
-// added to those of the other build.
+// A build for newer processors (GOAMD64=v3) uses other instructions. Either it records
+// the same bytes, or it counts as another program: its runs are not added to those of the
+// other build.
 func TestInstructionSets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles rlrun for two instruction sets; make ci does it")

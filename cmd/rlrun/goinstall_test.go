@@ -16,8 +16,8 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// From a module proxy alone, without a checkout: go install makes the program, its
-// scaffolds require the version that made them, and a plugin that is published as a
+// A module proxy is all that is needed, without a checkout. go install makes the program,
+// and its scaffolds require the version that made them. A plugin that is published as a
 // module is installed by name. The proxy is a folder with this source in it.
 func TestGoInstall(t *testing.T) {
 	if testing.Short() {

@@ -17,9 +17,9 @@ import (
 // text. In a table it is a formula.
 const hostile = "=cmd()\x1b]52;c;aGk=\x07\x1b]0;owned\x07\u009b31m\u202e"
 
-// Whatever the source of a text (names in configs, results of others, models, plugins,
-// files), no command lets a control character reach the terminal, and no cell of a
-// table for spreadsheets begins a formula.
+// Texts come from configs, results of others, models, plugins and files. No command lets
+// a control character in them reach the terminal, and no cell of a table for spreadsheets
+// begins a formula.
 func TestNothingCommandsTheTerminal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs every command")

@@ -13,9 +13,9 @@ import (
 
 // Overall is what is found over environments.
 type Overall struct {
-	// Scores are the scales by which environments were normalised, Unscored those
-	// without one, which the aggregates leave out, and Incomplete those in which some
-	// agent has no values, which aggregates and ranks leave out.
+	// Scores are the scales by which environments were normalised. Unscored are the
+	// environments without a scale; the aggregates leave them out. Incomplete are those
+	// in which some agent has no values; aggregates and ranks leave them out.
 	Scores     map[string]Scale
 	Unscored   []string
 	Incomplete []string
@@ -54,8 +54,8 @@ type Ranks struct {
 	Mean         []float64
 	ChiSquared   float64
 	F, P         float64 // Iman–Davenport
-	// With six environments or more and three agents or more: Nemenyi's critical
-	// difference, and the groups, as positions in Agents, within which no two agents
+	// With six or more environments and three or more agents: Nemenyi's critical
+	// difference, and the groups, as positions in Agents. Within a group no two agents
 	// differ by Wilcoxon's test with Holm's correction.
 	CriticalDifference float64
 	Cliques            [][2]int

@@ -102,7 +102,7 @@ func (p *Plan) Sequential() *compare.Sequential {
 }
 
 // sameComparison refuses to change the test that stops an experiment, or the planned
-// number of runs, once the test has looked at records of dir: its level would no longer
+// number of runs, once the test has looked at records of dir. Its level would no longer
 // hold.
 func (p *Plan) sameComparison(dir string, old Config) error {
 	if old.Compare == nil && p.Config.Compare == nil {
@@ -206,9 +206,9 @@ func (p *Plan) decide(dir string, s *compare.Sequential) ([]compare.Progress, ma
 	return s.Decide(summary, func(k result.Key) bool { return recorded[k] }), recorded, nil
 }
 
-// Streams says, by label, which random numbers and which task the runs in each
-// environment meet. digests are those of plugins with files of their own, by their
-// names in the config.
+// Streams says for each environment, by its label, which random numbers and which task
+// its runs meet. digests are those of plugins with files of their own, by their names in
+// the config.
 func (p *Plan) Streams(digests map[string]string) map[string]compare.Stream {
 	out := map[string]compare.Stream{}
 	for _, e := range p.Environments {

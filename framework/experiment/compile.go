@@ -196,9 +196,9 @@ func (p *Plan) withoutSkipped(list []result.Skipped) *Plan {
 	return p.without(skipped)
 }
 
-// expand turns a component with sweeps into one component for each combination of
-// values, and makes sure that labels are distinct. origins holds, for each result,
-// the index in list of the component that it is a variant of.
+// expand turns a component with sweeps into one component for each combination of values,
+// and makes sure that labels are distinct. origins holds an index into list for each
+// result: the component of which it is a variant.
 func expand(key string, list []Component) (out []Component, origins []int, err error) {
 	if len(list) == 0 {
 		return nil, nil, fieldErrorf(key, "is empty: name at least one")
@@ -285,9 +285,9 @@ func (c Component) sweep() ([]Component, error) {
 // holes are the places of swept values in a name.
 var holes = regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_.]*\}`)
 
-// longestSlug is the largest length of the names of environment and agent together in
-// a file's name. 255 bytes are allowed, and run numbers, programs and a temporary
-// suffix take up to 90.
+// longestSlug is the largest length that the names of environment and agent may have
+// together in the name of a file. A name may have 255 bytes; run numbers, programs and a
+// temporary suffix take up to 90.
 const longestSlug = 160
 
 // checkNames refuses names that make the names of files too long.

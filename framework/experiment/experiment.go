@@ -295,8 +295,8 @@ func (x *Experiment) openEnvironment(ctx context.Context, c Component) (spec fra
 	return spec, first, env.Close()
 }
 
-// openAgent makes sure that an agent can be opened for the environment of a name and
-// spec, can be saved and can begin with a saved agent, where that is wanted.
+// openAgent opens an agent for the environment of a name and spec. It makes sure that the
+// agent can be saved and can begin with a saved agent, where the config wants that.
 func (x *Experiment) openAgent(ctx context.Context, c Component, environment string, spec framework.Spec, first *vector.TimeSteps) error {
 	p, err := x.pool.keep(ctx, c)
 	if err != nil {

@@ -197,9 +197,10 @@ func (h *Horizon) compile(discount float64, steps int) (bandit.Horizon, error) {
 	return bandit.Discounted(*h.Gamma), nil
 }
 
-// OpenAgent opens lanes of an agent of the plan for environments of a spec, and tells
-// it the steps of a run, or of the run that it was saved in. If its component has an exploration, the host decides when it
-// explores; then an error that wraps ErrExploration is about that.
+// OpenAgent opens lanes of an agent of the plan for environments of a spec. It tells the
+// agent the number of steps of a run, or of the run that it was saved in. If its
+// component has an exploration, the host decides when it explores; an error that wraps
+// ErrExploration is about that.
 func (p *Plan) OpenAgent(ctx context.Context, plugin vector.Plugin, c Component, spec framework.Spec, lanes int) (vector.Agent, error) {
 	spec.Steps = p.agentSteps(c)
 	agent, err := plugin.OpenAgent(ctx, c.Params, spec, lanes)

@@ -61,9 +61,9 @@ func (f *failures) probing(c Cell) bool {
 // anyNumber matches words that have a digit, such as numbers and addresses.
 var anyNumber = regexp.MustCompile(`[-+]?[\pL_]*[0-9][\pL\pN_.+-]*`)
 
-// likeness is what errors of the same kind have in common: the first line, which names
-// the stage, the plugin and the fault, without numbers of calls, lanes, addresses and
-// values. The lines that follow are what a process wrote to its standard error.
+// likeness is what errors of the same kind have in common: the first line without the
+// numbers of calls, lanes, addresses and values. That line names the stage, the plugin
+// and the fault. The lines that follow are what a process wrote to its standard error.
 func likeness(err string) string {
 	first, _, _ := strings.Cut(err, "\n")
 	return anyNumber.ReplaceAllString(first, "#")

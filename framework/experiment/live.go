@@ -70,7 +70,7 @@ func (p *Plan) newLive(dir, name string) *liveView {
 	return &liveView{plan: p, path: filepath.Join(dir, liveFolder, name), every: liveEvery, began: now, next: now.Add(liveEvery), batches: map[*worker]*liveBatch{}}
 }
 
-// progress takes in that a worker has made steps, and looks at its runs now and then.
+// progress records that a worker has made steps, and looks at its runs from time to time.
 func (v *liveView) progress(w *worker, steps int, unfinished func() []loop.Outcome) {
 	if v == nil {
 		return
@@ -92,7 +92,7 @@ func (v *liveView) progress(w *worker, steps int, unfinished func() []loop.Outco
 	v.write(now)
 }
 
-// ended takes in that a worker's batch is over.
+// ended records that a worker's batch is over.
 func (v *liveView) ended(w *worker) {
 	if v == nil {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// What is said of runs that go on is the beginning of what their records say, and it is
-// gone when they have ended.
+// The live state of a run is the beginning of its record. It is gone when the run has
+// ended.
 func TestLive(t *testing.T) {
 	dir := t.TempDir()
 	p := plan(t, func(c *Config) {

@@ -406,9 +406,9 @@ func newShardRun(s *Sharded, x *Experiment) *shardRun {
 	}}
 }
 
-// found counts the runs of the shard, and those that are done already. It returns which
-// are not to be made: where a test stops the experiment, also those of later stages and
-// those that failed, which it may have looked at.
+// found counts the runs of the shard, and those that are done already. It returns the
+// runs that are not to be made. Where a test stops the experiment, these include runs of
+// later stages and runs that failed, as the test may have looked at them.
 func (r *shardRun) found(done Done) (Done, error) {
 	p := r.x.Plan
 	stage, err := p.stageRuns(r.x.Dir)
@@ -520,9 +520,9 @@ type ShardRuns struct {
 // Missing is the number of runs without a record.
 func (s ShardRuns) Missing() int { return s.Runs - s.OK - s.Failed }
 
-// CountShards counts, by the records in dir, the runs of all shards that the experiment
-// was divided into, of the present stage if it has until: decided; nil if it was begun
-// as a whole.
+// CountShards counts, by the records in dir, the runs of all shards of the experiment;
+// with until: decided, those of the present stage. It returns nil if the experiment was
+// begun as a whole.
 func (p *Plan) CountShards(dir string, entries []result.Entry) ([]ShardRuns, error) {
 	prov, err := readProvenance(dir)
 	if err != nil || prov.Shards == 0 {

@@ -7,9 +7,9 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// chain is the chain of n states of Osband's TabulaRL: left and right, reward 1
-// on average for right in the last state, episodes of n steps from state 0; a
-// move to the right goes left instead with probability slip.
+// chain is the chain of n states of Osband's TabulaRL. Its actions are left and right,
+// and right in the last state pays 1 on average. An episode has n steps and begins in
+// state 0. A move to the right goes left instead with probability slip.
 func chain(t *testing.T, n int, slip float64) *mdp.Tabular {
 	t.Helper()
 	m, err := mdp.Generate(mdp.Definition{States: n, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}},

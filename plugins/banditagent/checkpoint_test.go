@@ -67,8 +67,8 @@ func pull(t *testing.T, a vector.Agent, lane, from, to int) (arms []int64) {
 	return arms
 }
 
-// Every policy goes on from a state, in a lane that has had another run, as it would
-// have done, on every belief that it works with; and saving changes nothing.
+// Every policy on every belief that it works with continues from a saved state as it
+// would have done, in a lane that has had another run. Saving changes nothing.
 func TestEveryPolicyCanBeSaved(t *testing.T) {
 	for _, kind := range policy.Kinds() {
 		tried := 0

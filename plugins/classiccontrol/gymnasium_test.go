@@ -31,15 +31,15 @@ type trajectories struct {
 	}
 }
 
-// near reports whether x is y to 1e-12, relative to the larger of |y| and 1: sine
-// and cosine differ in their last bit between libraries, and a state is the
-// difference of numbers of the order of 1.
+// near reports whether x is y to 1e-12, relative to the larger of |y| and 1. Sine and
+// cosine differ in their last bit between libraries, and a state is the difference of
+// numbers of the order of 1.
 func near(x, y float64) bool { return math.Abs(x-y) <= 1e-12*max(1, math.Abs(y)) }
 
-// From each state that Gymnasium was in, the same action leads to the same state,
-// to 1e-12, and the same reward and flags; the observation is the same float32 but
-// for its last bit. Along whole episodes the states stay within 1e-9: Acrobot is
-// chaotic and magnifies last bits.
+// In each state that Gymnasium was in, the same action leads to the same state, to 1e-12,
+// and to the same reward and flags. The observation is the same float32 except for its
+// last bit. Along whole episodes the states stay within 1e-9: Acrobot is chaotic and
+// magnifies last bits.
 func TestGymnasium(t *testing.T) {
 	data, err := os.ReadFile("testdata/trajectories.json")
 	if err != nil {

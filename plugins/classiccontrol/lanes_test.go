@@ -70,9 +70,9 @@ func TestWrongParameters(t *testing.T) {
 	}
 }
 
-// start draws first observations from the documented boxes, and fills them: with
-// 2,000 draws the extremes of a uniform coordinate are within 1 % of the ends, but
-// for a chance of 2·0.99^2000 < 1e-8 each.
+// First observations come from the documented boxes, and fill them. With 2,000 draws the
+// extremes of a uniform coordinate are within 1 % of the ends, except with probability
+// 2·0.99^2000 < 1e-8 each.
 func TestStarts(t *testing.T) {
 	for _, tt := range []struct {
 		p         vector.Plugin

@@ -11,8 +11,8 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
-// Of three members with action values of their own everywhere, here given by hand,
-// the mean prefers action 0, member 0 action 1, member 1 action 2, member 2 action 0.
+// Three members have the same action values everywhere, given by hand. The mean prefers
+// action 0, member 0 action 1, member 1 action 2, member 2 action 0.
 var held = []float64{3, 4, 9, 5, 0, 2, 1, 6, 0} // at a*3+k
 
 // opinionated returns an agent that holds them, whose host has offered all kinds it
@@ -69,10 +69,10 @@ func TestOptions(t *testing.T) {
 		}
 	}
 
-	// Repeats: runs of n steps with probability in proportion to n^-2, cut at 100.
-	// A run ends where the action changes, which a new draw does in two of three
-	// cases; P(change) a step is 2/3 over the mean length. 5 deviations again; the
-	// variance of the number of draws in n steps is at most that of independent ones
+	// Repeats: runs of n steps with probability in proportion to n^-2, cut at 100. A run
+	// ends where the action changes, which a new draw does in two of three cases. So
+	// P(change) per step is 2/3 over the mean length, and 5 deviations are allowed. The
+	// variance of the number of draws in n steps is at most that of independent draws
 	// times the squared coefficient of variation of a length.
 	x.executor.ExecuteOption(options.TableOption{Kind: options.Repeats})
 	list := acts(x, 200_000)

@@ -168,9 +168,9 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// Prior values have the mean and deviation asked for, or those of the documented
-// defaults, in every state: the standard errors are of 4,000 independent weights'
-// sums, and a false alarm has probability below 1e-5.
+// Prior values have the mean and deviation asked for, or the documented defaults, in
+// every state. The standard errors are those of sums of 4,000 independent weights. A
+// false alarm has probability below 1e-5.
 func TestPrior(t *testing.T) {
 	for _, tt := range []struct {
 		params   string

@@ -18,11 +18,11 @@ import (
 // bounds wide, [−1.2, 0.5] × [−0.07, 0.07], and counted from 0.
 const suttonBarto = `"features":{"tiles":9,"low":[-1.275,-0.07],"high":[0.6375,0.0875]},"epsilon":0`
 
-// SARSA(λ) takes as many steps per episode in the mountain car as an implementation
-// apart, testdata/mountaincar.py, with Sutton & Barto's numbers; their Figure 10.4
-// shows about 280 for λ = 0 (n = 1) and the first 50 episodes. Means of the two are
-// compared by their standard errors; a false alarm has probability below 1e-5 each
-// (4.5 standard errors).
+// SARSA(λ) takes as many steps per episode in the mountain car as an independent
+// implementation, testdata/mountaincar.py, with Sutton & Barto's numbers. Their Figure
+// 10.4 shows about 280 for λ = 0 (n = 1) and the first 50 episodes. The two means are
+// compared by their standard errors; a false alarm has probability below 1e-5 each (4.5
+// standard errors).
 func TestSARSAInTheMountainCar(t *testing.T) {
 	notRacing(t)
 	for _, tt := range []struct {
@@ -62,11 +62,11 @@ func ends(runs [][]float64, last int) (means []float64) {
 	return means
 }
 
-// bootstrap-linear, with nothing but observations' bounds and λ given, keeps
-// CartPole's pole up: it reaches the 475 steps over 100 episodes at which Gymnasium
-// counts the task as solved, within 300 episodes, on average over runs; and brings
-// the mountain car up within the limit of 200 steps, which random actions never do,
-// in 130 steps, within 400 episodes; the others likewise. Seeds are fixed.
+// bootstrap-linear is given nothing but the bounds of observations and λ. It balances
+// CartPole's pole: within 300 episodes it reaches 475 steps per episode over 100
+// episodes, on average over runs. Gymnasium then counts the task as solved. Within 400
+// episodes it brings the mountain car up in 130 steps; the limit is 200 steps, in which
+// random actions never succeed. The others likewise. Seeds are fixed.
 func TestBootstrapSolves(t *testing.T) {
 	notRacing(t)
 	for _, tt := range []struct {
@@ -91,11 +91,11 @@ func TestBootstrapSolves(t *testing.T) {
 	}
 }
 
-// Believing too little of CartPole, values of 0 ± 10 where 100 can be had, the
-// greedy policy stays with what it found; the paper's threshold lets it explore
-// where that pays, and earns more in the second half of 30,000 steps. The difference between paired runs is more than
-// 4 standard errors above 0, which by chance has probability below 3e-3 (t with 7
-// degrees of freedom; seeds are fixed).
+// The prior values of CartPole are too low: 0 ± 10, where 100 is possible. The greedy
+// policy stays with what it found. The paper's threshold lets the agent explore where
+// that pays, and it earns more in the second half of 30,000 steps. The mean difference of
+// paired runs is more than 4 standard errors above 0, which has probability below 3e-3 by
+// chance (t with 7 degrees of freedom; seeds are fixed).
 func TestThresholdExplores(t *testing.T) {
 	notRacing(t)
 	const runs, steps = 8, 30_000

@@ -184,9 +184,9 @@ func TestGreedyOptionKeepsUp(t *testing.T) {
 	}
 }
 
-// After much uniform exploration the greedy policy is optimal: on a task that
-// continues, on one that truncates, and on one that terminates, where the average
-// criterion is that of episodes following each other.
+// After much uniform exploration the greedy policy is optimal: on a task that continues,
+// on one that truncates, and on one that terminates. There the average criterion takes
+// episodes one after the other.
 func TestModelsFindTheOptimum(t *testing.T) {
 	for _, tt := range []struct{ env, params string }{
 		{"chain", `{"limit":0}`}, {"chain", `{"limit":20}`}, {"gridworld", `{"rows":3,"cols":3,"slip":0.2}`},

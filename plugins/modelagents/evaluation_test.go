@@ -8,8 +8,8 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
-// Agents that explore all the time know the best policy all the same, and follow it in
-// evaluations: in the Chain (5 states, slip 0.2) it is to go forwards everywhere.
+// Agents that explore all the time still know the best policy, and follow it in
+// evaluations. In the Chain (5 states, slip 0.2) it goes forward everywhere.
 func TestGreedyActionsAreOptimal(t *testing.T) {
 	for agent, params := range map[string]string{
 		"psrl": `{"tau":0.01}`, "boss": ``, "gaussian-psrl": `{"scaling":50,"horizon":50}`, "ucbvi": `{"scaling":50,"horizon":50}`,
@@ -31,8 +31,8 @@ func TestGreedyActionsAreOptimal(t *testing.T) {
 	}
 }
 
-// What was never tried is taken only where nothing better is known: by hand, in two
-// states, for the criteria of all agents.
+// An action that was never tried is taken only where nothing better is known. By hand, in
+// two states, for the criteria of all agents.
 func TestGreedyActionsAreOfWhatWasSeen(t *testing.T) {
 	for agent, params := range map[string]string{
 		"psrl": `{"horizon":3}`, "boss": ``, "ucbvi": ``, "ucrl2": ``, "mbie-eb": `{"gamma":0.5}`, "r-max": `{"m":1}`, "e3": `{"gamma":1,"horizon":3,"m":1}`,

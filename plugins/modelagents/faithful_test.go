@@ -105,13 +105,13 @@ func gaps(t testing.TB, m *mdp.Tabular, horizon int) [][]float64 {
 // a number of seeds.
 type published struct{ mean, sd, seeds float64 }
 
-// agrees compares runs with what was published: Welch's statistic of the means is
-// below 3.9 and Fisher's z of the standard deviations, too, which for normal samples of
-// the sizes here fails by chance with a probability of about 1e-4 each (another
-// prior, α = 1/2, is 5.9 and 8.2 off with 100 runs). ε-greedy's regret is not normal:
-// a few runs in a hundred find the right end of the river, here as in the original program,
-// and widen the spread far beyond that of thirty which do not; the seeds here are
-// thirty that do not, as those published.
+// agrees compares runs with the published ones. Welch's statistic of the means and
+// Fisher's z of the standard deviations must be below 3.9. For normal samples of these
+// sizes each fails by chance with a probability of about 1e-4; another prior, α = 1/2, is
+// 5.9 and 8.2 off with 100 runs. ε-greedy's regret is not normal. A few runs in a hundred
+// find the right end of the river, here as in the original program. They widen the spread
+// far beyond that of thirty runs that do not. The seeds here are thirty that do not, like
+// the published ones.
 func agrees(t *testing.T, what string, got []float64, want published) {
 	t.Helper()
 	mean, sd := stat.MeanStdDev(got, nil)
@@ -134,9 +134,9 @@ func TestPSRLIsTabulaRLs(t *testing.T) {
 	}
 }
 
-// So have Gaussian PSRL, UCBVI and, which is UCBVI without its bonus, ε-greedy,
-// where they learn from the last step of an episode as TabulaRL does: UCBVI that
-// learns all from it is 8 standard errors better after 500 episodes.
+// So have Gaussian PSRL, UCBVI, and ε-greedy, which is UCBVI without its bonus. They
+// learn from the last step of an episode as TabulaRL does. UCBVI that learns all from it
+// is 8 standard errors better after 500 episodes.
 func TestBonusAgentsAreTabulaRLs(t *testing.T) {
 	for _, tt := range []struct {
 		agent, params string

@@ -15,10 +15,10 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
-// textbook is UCRL2 for episodes as TabulaRL has it, with dense rows and its
-// nearly flat priors. TabulaRL writes each optimistic row over the estimate that it
-// comes from, so that within a plan a row moves on with every backup, well beyond
-// its confidence set; that is what compound does.
+// textbook is UCRL2 for episodes as TabulaRL has it, with dense rows and nearly flat
+// priors. TabulaRL writes each optimistic row over the estimate that it comes from. So a
+// row moves on with every backup of a plan, well beyond its confidence set. compound does
+// the same.
 type textbook struct {
 	compound                 bool
 	horizon, states, actions int

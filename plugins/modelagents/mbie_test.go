@@ -11,9 +11,9 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
-// After every action the values solve the equation of MBIE-EB for what was seen so
-// far, to twice the residual of 1e-3 of the range of rewards, which is 2; terminal states
-// are worth nothing and nothing is worth more than the largest return.
+// After every action the values solve the equation of MBIE-EB for what was seen so far,
+// to twice the residual. That is 1e-3 of the range of rewards, which is 2. Terminal
+// states are worth nothing, and nothing is worth more than the largest return.
 func TestMBIESolvesItsEquation(t *testing.T) {
 	const gamma, beta = 0.9, 0.3
 	x := newAgent(t, "mbie-eb", `{"gamma":0.9,"beta":0.3}`, agenttest.Finite)

@@ -251,9 +251,9 @@ func TestOptimisticModelLooksBeyondTheEnd(t *testing.T) {
 	}
 }
 
-// On FrozenLake with a chance of 0.8 the policy that is best for the discounted
-// return of an episode earns 39 % of what can be had per step, and that which is
-// best for the run all of it: docs/theory.md §3.7. So do agents that plan for them.
+// On FrozenLake with a success probability of 0.8, the best policy for the discounted
+// return of an episode earns 39 % of the largest reward per step. The best policy for the
+// run earns all of it: docs/theory.md §3.7. So do agents that plan for them.
 func TestCriteriaDiffer(t *testing.T) {
 	e, err := find(t, "frozenlake").OpenEnvironment(t.Context(), json.RawMessage(`{"success":0.8}`), 1)
 	if err != nil {

@@ -51,9 +51,9 @@ func TestPSRLRefusals(t *testing.T) {
 	}
 }
 
-// On RiverSwim that continues, each way to plan and to resample comes close to the
-// optimal reward of 0.4286 a step in steps 10,000 to 20,000, on average of 10
-// runs; Q-learning stays below 0.05 (TestOptimismExplores).
+// RiverSwim without episodes: each way to plan and to resample comes close to the optimal
+// reward of 0.4286 a step in steps 10,000 to 20,000, on average over 10 runs. Q-learning
+// stays below 0.05 (TestOptimismExplores).
 func TestPSRLExplores(t *testing.T) {
 	for _, params := range []string{`{}`, average, `{"resample":"geometric"}`, `{"criterion":"average","resample":"geometric"}`, `{"horizon":40}`} {
 		mean := 0.0
@@ -66,9 +66,9 @@ func TestPSRLExplores(t *testing.T) {
 	}
 }
 
-// In an episodic task the way is found, too: by the mean reward of steps 7,500 to
-// 10,000 of 3 runs in a grid whose goal is 8 steps away and pays 1: 0.125 is the
-// best, and 0.02 is more than a random walk collects.
+// In an episodic task it also finds the way. The goal of a grid is 8 steps away and pays
+// 1. The mean reward of steps 7,500 to 10,000 of 3 runs is 0.125 at best, and a random
+// walk collects less than 0.02.
 func TestPSRLFindsTheGoal(t *testing.T) {
 	for _, params := range []string{`{"tau":1000,"alpha":0.04}`, `{"tau":1000,"alpha":0.04,"horizon":8}`} {
 		mean := 0.0

@@ -12,8 +12,8 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
-// What is known stays known, a pair is known from its mth visit on and, unless it
-// is to be refined, as it was then; and plans are made when something becomes known.
+// A pair is known from its m-th visit on, and stays known as it was then, unless it is to
+// be refined. Plans are made when something becomes known.
 func TestRMAXKnownSetGrows(t *testing.T) {
 	for _, refine := range []bool{false, true} {
 		x := newAgent(t, "r-max", fmt.Sprintf(`{"m":4,"gamma":0.9,"refine":%v}`, refine), continuing())
@@ -94,8 +94,8 @@ func TestRMAXByHand(t *testing.T) {
 	}
 }
 
-// A state in which an episode ended is worth nothing from the next action on, also
-// if nothing becomes known; and is worth what it was when an action is taken in it.
+// A state in which an episode ended is worth nothing from the next action on, even if
+// nothing becomes known. When an action is taken in it, it has its former value again.
 func TestRMAXPlansWhereEpisodesEnd(t *testing.T) {
 	x := newAgent(t, "r-max", `{"m":100,"gamma":0.9}`, agenttest.Finite)
 	p := x.Planner.(*modelbased.Solver)
@@ -128,9 +128,9 @@ func TestRMAXHorizon(t *testing.T) {
 	}
 }
 
-// R-MAX finds RiverSwim's far end, where the optimum is 0.4286 a step, in all of 10
-// runs once 30 visits are asked for; and the diagonal of DeepSea-10, worth 0.099 a
-// step, with one.
+// R-MAX finds the far end of RiverSwim in all of 10 runs if 30 visits are asked for; the
+// optimum is 0.4286 a step. With one visit it finds the diagonal of DeepSea-10, worth
+// 0.099 a step.
 func TestRMAXExplores(t *testing.T) {
 	for _, tt := range []struct {
 		env, envParams, params string

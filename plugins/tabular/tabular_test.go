@@ -110,9 +110,9 @@ func TestEnvironmentWalksItsModel(t *testing.T) {
 	}
 }
 
-// The successors that the environment draws have the model's distribution: a
-// chi-square test for each state and action seen at least 30 times, at a false
-// alarm rate of 1e-4 for the whole task (Bonferroni), fixed seeds.
+// The successors that the environment draws have the model's distribution. There is a
+// chi-square test for each state and action seen at least 30 times, at a false alarm rate
+// of 1e-4 for the whole task (Bonferroni). Seeds are fixed.
 func TestSuccessorsHaveTheModelsDistribution(t *testing.T) {
 	for id, env := range every(t, 1) {
 		t.Run(id, func(t *testing.T) {

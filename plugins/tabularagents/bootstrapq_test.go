@@ -117,9 +117,9 @@ func TestEnsembleSteps(t *testing.T) {
 	})
 }
 
-// The weights of steps have the mean and variance of their distributions, and
-// members' are independent. 10,000 steps of 70 members; each of the 18 bounds is 5
-// standard errors wide, a false alarm in about 100,000 seeds.
+// The weights of steps have the mean and variance of their distributions, and those of
+// different members are independent. 10,000 steps of 70 members. Each of the 18 bounds is
+// 5 standard errors wide: a false alarm in about 100,000 seeds.
 func TestWeights(t *testing.T) {
 	for _, tt := range []struct {
 		params         string

@@ -196,9 +196,9 @@ func TestOneStateConstantsAreTheBandit(t *testing.T) {
 	}
 }
 
-// The values of policies find the far end of RiverSwim, by rules and horizons at which
-// those of first actions stay with the small reward nearby: 4 runs, the last half of
-// 20,000 steps; 0.429 can be had.
+// With the values of policies an agent finds the far end of RiverSwim, by rules and
+// horizons with which the values of first actions stay with the small reward nearby. 4
+// runs, the last half of 20,000 steps; the optimum is 0.429.
 func TestPolicyValuesExplore(t *testing.T) {
 	late := func(params string, rule options.DeciderConfig) (sum float64) {
 		rule.Horizon = bandit.Discounted(0.99)

@@ -168,8 +168,8 @@ func (y *replay) solve(m int) {
 	}
 }
 
-// learn records a step from pair i to next, -1 for an end, and makes backups: for the
-// member that is followed or, if none is, for one member after the other.
+// learn records a step from pair i to next, -1 for an end, and makes backups for the
+// member that is followed. If none is followed, members take turns.
 func (y *replay) learn(i int, r float64, next, followed int) {
 	weights := y.sizes(i, followed)
 	k := len(weights)

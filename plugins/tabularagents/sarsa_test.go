@@ -94,9 +94,9 @@ func TestTracesAreTheTextbooks(t *testing.T) {
 	}
 }
 
-// On the cliff, the policy that explores keeps away from the edge, and Q-learning
-// does not (Sutton & Barto 2018, Example 6.6): the mean reward of an episode is
-// better. 10 runs, by a one-sided comparison that is at many standard errors.
+// On the cliff, the policy that explores keeps away from the edge, and Q-learning does
+// not (Sutton & Barto 2018, Example 6.6). Its mean reward of an episode is better: 10
+// runs, by a one-sided comparison at many standard errors.
 func TestSARSAKeepsFromTheCliff(t *testing.T) {
 	edge := func(agent, params string) (steps float64) {
 		for run := range uint64(10) {

@@ -58,9 +58,10 @@ func (p *Greedy) Refresh() { p.stale = math.Inf(1) }
 // Outdated implements Incremental.
 func (p *Greedy) Outdated() bool { return p.stale > p.Residual }
 
-// Plan implements Planner: it makes sweeps in alternating directions until one changes
-// no value by more than the residual, or maxSweeps in a row changed them by no less than
-// one before, as when the values are so large that rounding exceeds the residual.
+// Plan implements Planner. It makes sweeps in alternating directions until one changes no
+// value by more than the residual. It also stops after maxSweeps sweeps in a row whose
+// change was not smaller than one before, as when values are so large that rounding
+// exceeds the residual.
 func (p *Greedy) Plan(int) {
 	p.stale = 0
 	least := math.Inf(1)

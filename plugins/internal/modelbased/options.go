@@ -47,7 +47,7 @@ func OptionPlugin[P any](id, doc string, defaults P, build func(p P, t finite.Ta
 
 // OptionAgent is one lane of an agent with several models: a lanes.OptionLearner. Left
 // alone it follows the planner's policy. The host's problems are those of options.Reduce.
-// Their greedy option is the best policy of the mean model, as it is by now.
+// Their greedy option is the best policy of the present mean model.
 type OptionAgent struct {
 	Agent
 	Visits    *options.Visits

@@ -49,7 +49,7 @@ type Solver struct {
 	Value  [][]float64         // by steps to go from 0 on, or of the one policy
 
 	x       *Experience `snapshot:"-"`
-	warm    bool // the next plan starts from the present one
+	warm    bool        // the next plan starts from the present one
 	average mdp.AverageSolver
 	rough   mdp.DiscountedSolver
 	finite  *mdp.FiniteSolver `snapshot:"-"` // of the next plan

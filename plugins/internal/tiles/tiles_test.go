@@ -76,8 +76,8 @@ func shared(a, b []int32) (n int) {
 	return n
 }
 
-// Along one dimension the tiles divide a tile's width into as many parts as there
-// are tilings, if that is a power of two: moving by n parts changes n tilings.
+// If the number of tilings is a power of two, tiles divide the width of a tile along one
+// dimension into as many parts as there are tilings. Moving by n parts changes n tilings.
 func TestResolution(t *testing.T) {
 	for d := 1; d <= 3; d++ {
 		for i := range d {

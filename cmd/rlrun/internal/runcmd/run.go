@@ -90,8 +90,8 @@ func New(app *host.App) *cobra.Command {
 	return cmd
 }
 
-// flags adds the flags that run and evaluate share, but for those of the config. locks
-// is where a lock file is looked for.
+// flags adds the flags that run and evaluate share, except for those of the config. locks
+// says where a lock file is looked for.
 func (o *runOptions) flags(app *host.App, cmd *cobra.Command, locks string) {
 	fs := cmd.Flags()
 	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
