@@ -15,12 +15,28 @@ func TestPromisesHaveTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := map[string]bool{}
-	for _, m := range regexp.MustCompile("`((?:Test|Fuzz)[A-Z]\\w*|test_\\w+)`").FindAllStringSubmatch(string(text), -1) {
-		named[m[1]] = true
+	test := regexp.MustCompile("`((?:Test|Fuzz)[A-Z]\\w*|test_\\w+)(?:/(\\w+))?`")
+	_, promises, _ := strings.Cut(string(text), "## Promises\n")
+	promises, _, _ = strings.Cut(promises, "\n## ")
+	rows := 0
+	for line := range strings.SplitSeq(promises, "\n") {
+		if strings.HasPrefix(line, "| ") && !strings.HasPrefix(line, "| promise") {
+			if rows++; !test.MatchString(line) {
+				t.Errorf("no test keeps this promise: %s", line)
+			}
+		}
 	}
-	if len(named) < 20 {
-		t.Fatalf("isolation.md names %d tests", len(named))
+	if rows < 20 {
+		t.Fatalf("isolation.md makes %d promises", rows)
+	}
+	named := map[string]bool{}
+	for _, m := range test.FindAllStringSubmatch(string(text), -1) {
+		named[m[1]] = true
+		if script := m[2]; script != "" {
+			if _, err := os.Stat(filepath.Join("..", "cmd", "rlrun", "testdata", "script", script+".txtar")); err != nil {
+				t.Errorf("isolation.md names %s: %v", m[0], err)
+			}
+		}
 	}
 	function := regexp.MustCompile(`(?m)^\s*(?:func|def) ((?:Test|Fuzz|test_)\w*)\(`)
 	err = filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
