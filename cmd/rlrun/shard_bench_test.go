@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -100,43 +103,58 @@ func benchShards(b *testing.B, shards, runs int) {
 		}
 		return cmd.ProcessState
 	}
-	// One process makes the runs. They are dealt out to the files of shards.
+	// One process makes the runs. They are dealt out to the files of shards, line by line: what a process holds counts
+	// as memory of those that it starts.
 	call("--out", "one", "--shard", "0/1", "--workers", "0")
+	call("--out", "many", "--shard", fmt.Sprintf("0/%d", shards))
 	dir := rlrun().Dir
-	var programs result.Programs
-	records := make([][]result.Record, shards)
-	for r, err := range result.ReadRecords(filepath.Join(dir, "one")) {
+	files, err := result.RecordFiles(filepath.Join(dir, "one"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	origin, _ := result.OriginOf(files[0])
+	outs := make([]*os.File, shards)
+	for i := 1; i < shards; i++ {
+		origin.First, origin.Last, origin.Shard, origin.Shards = i, i+(runs/shards-1)*shards, i, shards
+		if outs[i], err = os.Create(filepath.Join(dir, "many", "runs", result.RecordsName(origin)+".jsonl")); err != nil {
+			b.Fatal(err)
+		}
+	}
+	bytes := int64(0)
+	number := regexp.MustCompile(`"run":(\d+),`)
+	for _, name := range files {
+		f, err := os.Open(name)
 		if err != nil {
 			b.Fatal(err)
 		}
-		programs = r.Programs
-		records[r.Run%shards] = append(records[r.Run%shards], r)
-	}
-	call("--out", "many", "--shard", fmt.Sprintf("0/%d", shards))
-	files, bytes := 0, int64(0)
-	for shard, recs := range records {
-		name := result.RecordsName(result.Origin{Environment: "bernoulli-bandit", Agent: "bandit", First: recs[0].Run, Last: recs[len(recs)-1].Run,
-			Shard: shard, Shards: shards, Programs: programs})
-		path := filepath.Join(dir, "many", "runs", name+".jsonl")
-		if shard > 0 {
-			if err := result.WriteRecords(filepath.Join(dir, "many"), name, recs); err != nil {
+		for lines := bufio.NewScanner(f); lines.Scan(); {
+			bytes += int64(len(lines.Bytes())) + 1
+			run, err := strconv.Atoi(string(number.FindSubmatch(lines.Bytes())[1]))
+			if err == nil && run%shards > 0 {
+				_, err = fmt.Fprintf(outs[run%shards], "%s\n", lines.Bytes())
+			}
+			if err != nil {
 				b.Fatal(err)
 			}
 		}
-		info, err := os.Stat(path)
-		if err != nil {
+		if err := f.Close(); err != nil {
 			b.Fatal(err)
 		}
-		files++
-		bytes += info.Size()
 	}
-	records = nil
+	for _, f := range outs[1:] {
+		if err := f.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if files, err = result.RecordFiles(filepath.Join(dir, "many")); err != nil {
+		b.Fatal(err)
+	}
 	var cpu time.Duration
 	for i := 0; b.Loop(); i++ {
 		p := call("--out", "many", "--shard", fmt.Sprintf("%d/%d", 1+i%(shards-1), shards))
 		cpu += p.UserTime() + p.SystemTime()
 	}
-	b.ReportMetric(float64(files), "files")
+	b.ReportMetric(float64(len(files)), "files")
 	b.ReportMetric(float64(bytes)/float64(runs), "B/record")
 	b.ReportMetric(cpu.Seconds()/float64(b.N), "cpu-s/shard")
 	began := time.Now()

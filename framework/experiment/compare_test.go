@@ -132,7 +132,7 @@ func TestRunsUntilDecided(t *testing.T) {
 	for stopped := range 40 {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		p := plan(t, func(c *Config) { until(c); c.Workers, c.Lanes = 1, 1 })
-		done, err := p.Prepare(dir, stopped > 0, Session{})
+		done, err := p.Prepare(t.Context(), dir, stopped > 0, Session{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,21 +189,21 @@ func TestResumeKeepsTheComparison(t *testing.T) {
 		"until":  func(c *Config) { c.Compare.Until = "" },
 	} {
 		p := plan(t, func(c *Config) { until(c); change(c) })
-		if _, err := p.Prepare(dir, true, Session{}); !errors.Is(err, ErrOtherExperiment) || !strings.Contains(err.Error(), "the level of the test") {
+		if _, err := p.Prepare(t.Context(), dir, true, Session{}); !errors.Is(err, ErrOtherExperiment) || !strings.Contains(err.Error(), "the level of the test") {
 			t.Errorf("%s changed: %v", name, err)
 		}
 	}
-	if _, err := plan(t, until).Prepare(dir, true, Session{}); err != nil {
+	if _, err := plan(t, until).Prepare(t.Context(), dir, true, Session{}); err != nil {
 		t.Errorf("unchanged: %v", err)
 	}
 	// Results that already existed were also looked at.
 	plain := t.TempDir()
 	do(t, plan(t, func(c *Config) { until(c); c.Compare = nil }), plain, false, withAlways(opener(nil)))
-	if _, err := plan(t, until).Prepare(plain, true, Session{}); !errors.Is(err, ErrOtherExperiment) {
+	if _, err := plan(t, until).Prepare(t.Context(), plain, true, Session{}); !errors.Is(err, ErrOtherExperiment) {
 		t.Errorf("until added afterwards: %v", err)
 	}
 	// Without a stopping rule, more runs are only more runs.
-	if _, err := plan(t, func(c *Config) { until(c); c.Compare = &Compare{Alpha: 0.1}; c.Runs = 60 }).Prepare(plain, true, Session{}); err != nil {
+	if _, err := plan(t, func(c *Config) { until(c); c.Compare = &Compare{Alpha: 0.1}; c.Runs = 60 }).Prepare(t.Context(), plain, true, Session{}); err != nil {
 		t.Errorf("more runs: %v", err)
 	}
 }

@@ -37,7 +37,10 @@ func (l Local) Execute(ctx context.Context, x *Experiment) error {
 	if err != nil {
 		return err
 	}
-	done, err := l.prepare(x, session)
+	done, err := l.prepare(ctx, x, session)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if err != nil {
 		return &OutputError{x.Dir, err}
 	}
@@ -75,7 +78,7 @@ func (x *Experiment) retainFirst(done Done, shard Shard) {
 }
 
 // prepare claims the output directory and says which runs are recorded in it.
-func (l Local) prepare(x *Experiment, session Session) (done Done, err error) {
+func (l Local) prepare(ctx context.Context, x *Experiment, session Session) (done Done, err error) {
 	if x.release, err = Lock(x.Dir); err != nil {
 		return nil, err
 	}
@@ -84,7 +87,7 @@ func (l Local) prepare(x *Experiment, session Session) (done Done, err error) {
 			return nil, err
 		}
 	}
-	if done, err = x.Plan.Prepare(x.Dir, l.Existing == Resume, session); err != nil {
+	if done, err = x.Plan.Prepare(ctx, x.Dir, l.Existing == Resume, session); err != nil {
 		return nil, err
 	}
 	return done, errors.Join(writeTasks(x.Dir, x.Tasks), writeDeclared(x.Dir, x.Declared))

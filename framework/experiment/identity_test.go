@@ -25,7 +25,7 @@ func session(program, digest string, sources map[string]string) Session {
 
 func doAs(t *testing.T, p *Plan, dir string, resume bool, s Session) error {
 	t.Helper()
-	done, err := p.Prepare(dir, resume, s)
+	done, err := p.Prepare(t.Context(), dir, resume, s)
 	if err != nil {
 		return err
 	}

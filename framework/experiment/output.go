@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -35,8 +36,8 @@ const (
 // Without resume, a directory that holds anything but its lock is refused. Runs of
 // other programs than session's are refused (ErrOtherPrograms) unless session.Mixed
 // allows them. The session is appended to the provenance. The caller holds the
-// lock.
-func (p *Plan) Prepare(dir string, resume bool, session Session) (Done, error) {
+// lock. It changes nothing if the context ends while it reads records.
+func (p *Plan) Prepare(ctx context.Context, dir string, resume bool, session Session) (Done, error) {
 	entries, err := outputEntries(dir)
 	switch {
 	case err != nil:
@@ -50,7 +51,7 @@ func (p *Plan) Prepare(dir string, resume bool, session Session) (Done, error) {
 		if prov, err = readProvenance(dir); err != nil {
 			return nil, err
 		}
-		runs, err := result.OpenRuns(dir)
+		runs, err := result.OpenRunsContext(ctx, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +72,7 @@ func (p *Plan) Prepare(dir string, resume bool, session Session) (Done, error) {
 				return nil, err
 			}
 		}
-		if err := result.Check(p.Meta(), runs.All()); err != nil {
+		if err := result.Check(ctx, p.Meta(), runs.All()); err != nil {
 			return nil, err
 		}
 		if err := p.withAgents(dir, done); err != nil {

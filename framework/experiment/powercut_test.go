@@ -190,7 +190,7 @@ func TestPowerCut(t *testing.T) {
 	for i, runs := range []int{2, 3} {
 		p := small(t, runs)
 		p.disk = trace
-		done, err := p.Prepare(dir, i > 0, s)
+		done, err := p.Prepare(t.Context(), dir, i > 0, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func TestPowerCut(t *testing.T) {
 				t.Fatalf("%s: %d records are left of %d", describe(), kept, acknowledged)
 			}
 			p := small(t, 3)
-			done, err := p.Prepare(at(dir), true, s)
+			done, err := p.Prepare(t.Context(), at(dir), true, s)
 			if err == nil {
 				err = p.Run(t.Context(), Options{Dir: at(dir), Open: opener(nil), Done: done})
 			}

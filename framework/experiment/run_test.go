@@ -123,7 +123,7 @@ func plan(t *testing.T, change func(*Config)) *Plan {
 // do runs a plan in a fresh or given directory and returns its records by key.
 func do(t *testing.T, p *Plan, dir string, resume bool, open Opener) map[result.Key]string {
 	t.Helper()
-	done, err := p.Prepare(dir, resume, Session{})
+	done, err := p.Prepare(t.Context(), dir, resume, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestFailedBatchIsReplayed(t *testing.T) {
 	var crashed atomic.Bool
 	interactions, dir := 0, t.TempDir()
 	p := plan(t, func(c *Config) { c.Lanes = 8 })
-	done, err := p.Prepare(dir, false, Session{})
+	done, err := p.Prepare(t.Context(), dir, false, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +335,7 @@ func TestInterruptAndResume(t *testing.T) {
 	want := do(t, plan(t, nil), t.TempDir(), false, opener(nil))
 	dir := t.TempDir()
 	p := plan(t, func(c *Config) { c.Lanes, c.Workers = 2, 2 })
-	done, err := p.Prepare(dir, false, Session{})
+	done, err := p.Prepare(t.Context(), dir, false, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +355,7 @@ func TestInterruptAndResume(t *testing.T) {
 		t.Fatalf("%d records after the interruption, want at least 10 and less than all %d", len(kept), len(want))
 	}
 	p = plan(t, func(c *Config) { c.Lanes, c.Workers = 5, 1 })
-	done, err = p.Prepare(dir, true, Session{})
+	done, err = p.Prepare(t.Context(), dir, true, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func TestResumeRetriesFailedRuns(t *testing.T) {
 func TestPrepareRefuses(t *testing.T) {
 	dir := t.TempDir()
 	do(t, plan(t, nil), dir, false, opener(nil))
-	if _, err := plan(t, nil).Prepare(dir, false, Session{}); !errors.Is(err, ErrOutputExists) {
+	if _, err := plan(t, nil).Prepare(t.Context(), dir, false, Session{}); !errors.Is(err, ErrOutputExists) {
 		t.Errorf("a full directory: got %v", err)
 	}
 	for want, change := range map[string]func(*Config){
@@ -393,21 +393,21 @@ func TestPrepareRefuses(t *testing.T) {
 		`agents[1].params differs: it was absent and is now {"a":1}`: func(c *Config) { c.Agents[1].Params = json.RawMessage(`{"a":1}`) },
 		"record.points differs: it was absent and is now 3":          func(c *Config) { c.Record.Points = 3 },
 	} {
-		if _, err := plan(t, change).Prepare(dir, true, Session{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := plan(t, change).Prepare(t.Context(), dir, true, Session{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	if _, err := plan(t, func(c *Config) {
 		c.Runs, c.Workers, c.Transport = 30, 7, Process
 		c.Agents[0].ProcessesPerWorker, c.Agents[1].Limits = 2, &Limits{Memory: "1GiB"}
-	}).Prepare(dir, true, Session{}); err != nil {
+	}).Prepare(t.Context(), dir, true, Session{}); err != nil {
 		t.Errorf("more runs of the same experiment: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plan(t, nil).Prepare(file, false, Session{}); err == nil {
+	if _, err := plan(t, nil).Prepare(t.Context(), file, false, Session{}); err == nil {
 		t.Error("a file was accepted as output directory")
 	}
 }

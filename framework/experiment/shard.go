@@ -185,7 +185,7 @@ func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
 		return &OutputError{x.Dir, err}
 	}
 	var scratch *scratch
-	done, err := x.Plan.join(x.Dir, s.Shard, session)
+	done, err := x.Plan.join(ctx, x.Dir, s.Shard, session)
 	if err == nil && s.Scratch != "" {
 		if scratch, err = newScratch(&s, x, &session); err == nil {
 			done, err = scratch.recover(done)
@@ -193,6 +193,9 @@ func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
 	}
 	if err == nil {
 		err = errors.Join(writeTasks(x.Dir, x.Tasks), writeDeclared(x.Dir, x.Declared))
+	}
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if err != nil {
 		return &OutputError{x.Dir, err}
@@ -262,7 +265,7 @@ func (s Sharded) claim(ctx context.Context, x *Experiment) error {
 // join prepares a shard's output directory, in which other shards may be at work. The
 // first shard writes the config and provenance.json; the others must agree with both.
 // It returns which of the shard's runs are done; it reads no others' records.
-func (p *Plan) join(dir string, shard Shard, session Session) (Done, error) {
+func (p *Plan) join(ctx context.Context, dir string, shard Shard, session Session) (Done, error) {
 	path := filepath.Join(dir, configFile)
 	orphans := 0 // files of records without a config
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -315,7 +318,7 @@ func (p *Plan) join(dir string, shard Shard, session Session) (Done, error) {
 			return nil, err
 		}
 	}
-	if err := result.Check(p.Meta(), runs.All()); err != nil {
+	if err := result.Check(ctx, p.Meta(), runs.All()); err != nil {
 		return nil, err
 	}
 	done := Done{}

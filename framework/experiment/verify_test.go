@@ -133,7 +133,7 @@ func TestReplaysAreCompared(t *testing.T) {
 		}
 		p := plan(t, func(c *Config) { c.Workers, c.Agents = 1, c.Agents[:1] })
 		dir, got := t.TempDir(), 0
-		done, err := p.Prepare(dir, false, Session{})
+		done, err := p.Prepare(t.Context(), dir, false, Session{})
 		if err != nil {
 			t.Fatal(err)
 		}

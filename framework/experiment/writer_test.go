@@ -181,7 +181,7 @@ func TestResumeRefusesAnotherExperiment(t *testing.T) {
 			if tt.change != nil {
 				tt.change(t, dir)
 			}
-			_, err := plan(t, func(c *Config) { c.Runs = tt.runs }).Prepare(dir, true, s)
+			_, err := plan(t, func(c *Config) { c.Runs = tt.runs }).Prepare(t.Context(), dir, true, s)
 			if !errors.Is(err, tt.is) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v", err)
 			}

@@ -91,7 +91,7 @@ func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOpti
 		return p, p.Close, nil
 	}
 	dir := t.TempDir()
-	done, err := p.Prepare(dir, false, experiment.Session{})
+	done, err := p.Prepare(t.Context(), dir, false, experiment.Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +325,7 @@ func TestBrokenInEveryLane(t *testing.T) {
 				}
 				return p, p.Close, nil
 			}
-			done, err := p.Prepare(dir, false, experiment.Session{})
+			done, err := p.Prepare(t.Context(), dir, false, experiment.Session{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -46,13 +47,17 @@ func (a *aggregator) read(records iter.Seq2[Record, error]) error {
 	return nil
 }
 
-// Check refuses a record that the experiment cannot have, like Aggregate.
-func Check(meta Meta, records iter.Seq2[Record, error]) error {
+// Check refuses a record that the experiment cannot have, like Aggregate. It ends with the
+// context's cause when that is done.
+func Check(ctx context.Context, meta Meta, records iter.Seq2[Record, error]) error {
 	a, err := newAggregator(meta)
 	if err != nil {
 		return err
 	}
 	for rec, err := range records {
+		if err == nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		if err == nil {
 			_, err = a.accept(&rec)
 		}

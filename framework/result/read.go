@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,8 +89,11 @@ type Runs struct {
 // notice; its run counts as not done. Any other line that is not a record, or
 // not the one that was written, is an error that wraps ErrDamaged and names file
 // and line.
-func OpenRuns(dir string) (*Runs, error) {
-	return again(func() (*Runs, error) { return openRuns(dir) })
+func OpenRuns(dir string) (*Runs, error) { return OpenRunsContext(context.Background(), dir) }
+
+// OpenRunsContext is OpenRuns that ends with the context's cause when that is done.
+func OpenRunsContext(ctx context.Context, dir string) (*Runs, error) {
+	return again(func() (*Runs, error) { return openRuns(ctx, dir) })
 }
 
 // again calls open a second time if a network file system may have shown an old folder.
@@ -101,7 +105,7 @@ func again(open func() (*Runs, error)) (*Runs, error) {
 	return r, err
 }
 
-func openRuns(dir string) (*Runs, error) {
+func openRuns(ctx context.Context, dir string) (*Runs, error) {
 	names, err := RecordFiles(dir)
 	if err != nil {
 		return nil, err
@@ -109,6 +113,9 @@ func openRuns(dir string) (*Runs, error) {
 	r := &Runs{}
 	labels := map[string]string{}
 	for _, name := range names {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if err := r.addFile(name, labels); err != nil {
 			return nil, err
 		}

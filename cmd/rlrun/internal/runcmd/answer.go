@@ -103,18 +103,27 @@ func (a *answer) stopped(app *host.App, cmd *cobra.Command, why error) error {
 	if errors.As(why, &output) {
 		return advise(why)
 	}
-	if a.json {
+	var out *outcome
+	var entries []result.Entry
+	err := cli.Abandon(cmd.Context(), func() (err error) {
+		if entries, err = result.ReadKeys(a.x.Dir); err != nil || !a.json {
+			return err
+		}
 		r, err := a.x.Write()
 		if err == nil {
-			out := a.outcome(r)
-			out.Interrupted = errors.Is(why, cli.ErrInterrupted)
-			err = cli.WriteJSON(cmd.OutOrStdout(), out)
+			o := a.outcome(r)
+			out = &o
 		}
-		why = errors.Join(why, err)
-	}
-	entries, err := result.ReadKeys(a.x.Dir)
-	if err != nil {
-		return why
+		return err
+	})
+	switch {
+	case err != nil && errors.Is(why, cli.ErrInterrupted): // it would take too long to count
+		return fmt.Errorf("%w: every run that had ended is kept in %s; go on with --resume", why, a.x.Dir)
+	case err != nil:
+		return errors.Join(why, err)
+	case a.json:
+		out.Interrupted = errors.Is(why, cli.ErrInterrupted)
+		why = errors.Join(why, cli.WriteJSON(cmd.OutOrStdout(), *out))
 	}
 	resume := slices.DeleteFunc(slices.Clone(app.Args), func(arg string) bool { return arg == "--overwrite" || arg == "--resume" })
 	first := ""
