@@ -18,7 +18,7 @@ func TestLive(t *testing.T) {
 		c.Runs, c.Steps, c.Lanes, c.Workers = 3, 4000, 3, 1
 		c.Record = Recording{Points: 40, Metrics: []result.Metric{result.Reward}}
 	})
-	done, err := p.Prepare(dir, false, Session{})
+	done, err := p.Prepare(t.Context(), dir, false, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
