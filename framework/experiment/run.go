@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -154,10 +155,12 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 		})
 	}
 	wg.Wait()
-	if err := w.flush(); err != nil {
-		cancel(err)
+	err := w.flush()
+	cause := context.Cause(ctx)
+	if cause == nil || err != nil && cause != err {
+		return errors.Join(cause, err) // an interrupted experiment may also lose records
 	}
-	return context.Cause(ctx)
+	return cause
 }
 
 // jobs lists the runs of a shard that are left to do, cell by cell.

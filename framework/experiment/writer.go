@@ -28,6 +28,7 @@ type writer struct {
 	timer *time.Timer              // writes recs
 
 	writing sync.Mutex // held while files are written; comes before mu
+	err     error      // the first of a write; nothing is written after it
 }
 
 // flushAfter leaves time to write and sync within two seconds.
@@ -70,11 +71,11 @@ func (w *writer) flush() error {
 	}
 	w.mu.Unlock()
 	for _, c := range slices.SortedFunc(maps.Keys(all), func(a, b Cell) int { return cmp.Or(a.Environment-b.Environment, a.Agent-b.Agent) }) {
-		if err := w.write(c, all[c]); err != nil {
-			return err
+		if w.err == nil {
+			w.err = w.write(c, all[c])
 		}
 	}
-	return nil
+	return w.err
 }
 
 func (w *writer) write(c Cell, recs []result.Record) error {

@@ -22,6 +22,8 @@ type answer struct {
 	x           *experiment.Experiment
 	reused      *int // runs that were found done; nil: the command makes none
 	took        time.Duration
+	begun       bool // runs were counted and begun
+	kept        int  // runs that were found done or ended
 	quiet, json bool
 }
 
@@ -103,38 +105,54 @@ func (a *answer) stopped(app *host.App, cmd *cobra.Command, why error) error {
 	if errors.As(why, &output) {
 		return advise(why)
 	}
-	var out *outcome
-	var entries []result.Entry
-	err := cli.Abandon(cmd.Context(), func() (err error) {
-		if entries, err = result.ReadKeys(a.x.Dir); err != nil || !a.json {
-			return err
+	if a.json {
+		if err := a.partial(cmd, why); err != nil {
+			return errors.Join(why, err)
 		}
-		r, err := a.x.Write()
-		if err == nil {
-			o := a.outcome(r)
-			out = &o
-		}
-		return err
-	})
+	}
+	kept := a.kept
 	switch {
-	case err != nil && errors.Is(why, cli.ErrInterrupted): // it would take too long to count
-		return fmt.Errorf("%w: every run that had ended is kept in %s; go on with --resume", why, a.x.Dir)
-	case err != nil:
-		return errors.Join(why, err)
-	case a.json:
-		out.Interrupted = errors.Is(why, cli.ErrInterrupted)
-		why = errors.Join(why, cli.WriteJSON(cmd.OutOrStdout(), *out))
+	case why != cli.ErrInterrupted: // not all that ended is kept
+		entries, err := result.ReadKeys(a.x.Dir)
+		if err != nil {
+			return why
+		}
+		kept = len(entries)
+	case !a.begun: // the directory may hold runs, which were not counted
+		return fmt.Errorf("%w before the first run; nothing in %s was changed", why, a.x.Dir)
 	}
 	resume := slices.DeleteFunc(slices.Clone(app.Args), func(arg string) bool { return arg == "--overwrite" || arg == "--resume" })
 	first := ""
 	if errors.Is(why, syscall.ENOSPC) {
 		first = "make room and "
 	}
-	kept := "no run is"
-	if len(entries) > 0 {
-		kept = fmt.Sprintf("%d of %d runs are", len(entries), len(a.x.Plan.Cells())*a.x.Plan.Config.Runs)
+	runs := "no run is"
+	if kept > 0 {
+		runs = fmt.Sprintf("%d of %d runs are", kept, len(a.x.Plan.Cells())*a.x.Plan.Config.Runs)
 	}
-	return fmt.Errorf("%w: %s kept in %s; %sgo on with: rlrun %s", why, kept, a.x.Dir, first, cli.ShellQuote(append(resume, "--resume")))
+	return fmt.Errorf("%w: %s kept in %s; %sgo on with: rlrun %s", why, runs, a.x.Dir, first, cli.ShellQuote(append(resume, "--resume")))
+}
+
+// manyRuns is the number of runs of which statistics may take seconds.
+const manyRuns = 100_000
+
+// partial prints the answer of --json of an experiment that was stopped.
+func (a *answer) partial(cmd *cobra.Command, why error) error {
+	var r *experiment.Results
+	write := func() (err error) {
+		r, err = a.x.Write()
+		return err
+	}
+	made := write
+	if a.kept > manyRuns {
+		made = func() error { return cli.Abandon(cmd.Context(), write) }
+	}
+	if err := made(); err != nil {
+		return err
+	}
+	out := a.outcome(r)
+	out.Interrupted = errors.Is(why, cli.ErrInterrupted)
+	return cli.WriteJSON(cmd.OutOrStdout(), out)
 }
 
 // totals counts runs over environments and agents.

@@ -23,7 +23,8 @@ type progress struct {
 	started time.Time
 
 	mu      sync.Mutex
-	reused  int // found done
+	begun   bool // what is done was counted
+	reused  int  // found done
 	made    int64
 	ended   int
 	failed  int
@@ -56,6 +57,7 @@ func newProgress(w io.Writer, plan *experiment.Plan, quiet bool) *progress {
 func (p *progress) event(e experiment.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.begun = true
 	p.reused += e.Reused
 	p.made += int64(e.Interactions)
 	p.ended += e.Runs

@@ -150,7 +150,7 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	})
 	debug.SetGCPercent(collect)
 	p.stop()
-	a := answer{x: x, reused: &p.reused, took: time.Since(p.started), quiet: o.quiet, json: o.json}
+	a := answer{x: x, reused: &p.reused, begun: p.begun, kept: p.reused + p.ended, took: time.Since(p.started), quiet: o.quiet, json: o.json}
 	if err != nil {
 		return a.stopped(app, cmd, err)
 	}
