@@ -592,8 +592,13 @@ func (c *comparer) advise() {
 		}
 	}
 	if cannot > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("A correction for %d comparisons needs %d pairs of runs or more before it can decide any at level %g, and %d of them have fewer.",
-			m, int(math.Ceil(1+math.Log2(float64(m)/c.Options.Alpha))), c.Options.Alpha, cannot))
+		need := int(math.Ceil(1 + math.Log2(float64(m)/c.Options.Alpha)))
+		text := fmt.Sprintf("A correction for %d comparisons needs %d pairs of runs or more before it can decide any at level %g, and %d of them have fewer.",
+			m, need, c.Options.Alpha, cannot)
+		if m == 1 {
+			text = fmt.Sprintf("A comparison needs %d pairs of runs or more before it can be decided at level %g.", need, c.Options.Alpha)
+		}
+		c.Notes = append(c.Notes, text)
 	}
 	if stopped > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d comparisons stopped the experiment (until: decided), at the level of its config. Their differences are biased away from zero, and their intervals are too narrow.", stopped))

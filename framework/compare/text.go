@@ -44,6 +44,9 @@ func WriteTable(w io.Writer, r *Result) error {
 
 // Method says in a sentence how verdicts were made.
 func Method(r *Result) string {
+	if len(r.Comparisons) == 1 {
+		return fmt.Sprintf("The verdict follows from the p value at level %g. \"%s\" does not mean equal.", r.Options.Alpha, NotDecided)
+	}
 	name := map[Correction]string{Holm: "Holm", BenjaminiHochberg: "Benjamini–Hochberg"}[r.Options.Correction]
 	return fmt.Sprintf("Verdicts follow from the p values of all %d comparisons, corrected (%s), at level %g. \"%s\" does not mean equal.",
 		len(r.Comparisons), name, r.Options.Alpha, NotDecided)

@@ -93,7 +93,7 @@ func New(*host.App) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&o.metric, "metric", "", "what to compare `METRIC`; one, chosen before looking (default reward)")
+	fs.StringVar(&o.metric, "metric", "", "what to compare `METRIC`; one, chosen before looking (default reward, or the only one that was recorded)")
 	fs.StringVar(&o.Pairs, "pairs", "", "`PAIRS` to compare: first (all with the first agent), all, or A,B (default first)")
 	fs.Float64Var(&o.Alpha, "alpha", 0, "level of all tests together (default 0.05)")
 	fs.StringVar(&o.correction, "correction", string(compare.Holm), "of p values for their number: holm, or bh for the false discovery rate")
@@ -131,7 +131,7 @@ func run(cmd *cobra.Command, dirs []string, o options) error {
 			}
 		}
 	}
-	o.Metric = result.Metric(cmp.Or(o.metric, string(result.Reward)))
+	o.Metric = cmp.Or(result.Metric(o.metric), usual(inputs[0].Summary))
 	o.Pairs = cmp.Or(o.Pairs, "first")
 	if o.Alpha == 0 && !cmd.Flags().Changed("alpha") {
 		o.Alpha = compare.DefaultAlpha
@@ -183,6 +183,22 @@ func scores(given []string, inputs []*compare.Input) (map[string]compare.Range, 
 		out[env] = compare.Range{Low: l, High: h}
 	}
 	return out, nil
+}
+
+// usual returns the metric that is compared where none is named.
+func usual(s *result.Summary) result.Metric {
+	var has []result.Metric
+	for _, env := range s.Meta.Environments {
+		for _, m := range s.MetricsOf(env, false) {
+			if !slices.Contains(has, m) {
+				has = append(has, m)
+			}
+		}
+	}
+	if len(has) == 1 {
+		return has[0]
+	}
+	return result.Reward
 }
 
 // read reads an output directory, and what its config says of comparisons.
