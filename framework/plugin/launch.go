@@ -208,7 +208,7 @@ func inherited(environ []string) []string {
 		"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV", "OMP_NUM_THREADS",
 		"GOMAXPROCS", "GORACE", "GOTRACEBACK", "GOCOVERDIR", "SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "USERPROFILE",
 	}
-	prefixes := []string{"LC_", "XDG_", "PYTHON", "CONDA_", "JULIA_", "CUDA_", "NVIDIA_", "JAX_", "XLA_"}
+	prefixes := []string{"LC_", "XDG_", "PYTHON", "CONDA_", "JULIA_", "CUDA_", "NVIDIA_", "JAX_", "XLA_", "MUJOCO_", "PYOPENGL_", "SDL_"}
 	var kept []string
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -153,7 +154,10 @@ func commandLine(reference string, args []string) string {
 
 // Digests returns the SHA-256 digests of a plugin's files, by name. The
 // executable's name has no folders; an argument's name is the argument as
-// given. A bundled plugin has none.
+// given. Where the first line of the executable names the Python of a virtual
+// environment, as pip writes it, the digest is that of the script without the folder of
+// this Python, which is one of the files: so a plugin that pip installed has the same
+// digests in any folder. A bundled plugin has none.
 func (f Found) Digests() (map[string]string, error) {
 	digests := map[string]string{}
 	if f.Bundled {
@@ -166,7 +170,10 @@ func (f Found) Digests() (map[string]string, error) {
 		}
 	}
 	for name, path := range files {
-		d, err := digest(path)
+		d, interpreter, err := digest(path)
+		if err == nil && name == filepath.Base(f.Command) && interpreter != "" {
+			digests[filepath.Base(interpreter)], _, err = digest(interpreter)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -175,19 +182,33 @@ func (f Found) Digests() (map[string]string, error) {
 	return digests, nil
 }
 
-func digest(path string) (string, error) {
+// digest returns the digest of a file, and the Python of a virtual environment that its
+// first line names, if it is such a script.
+func digest(path string) (sum, interpreter string, err error) {
 	f, err := os.Open(path)
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
-		return "", fmt.Errorf("cannot read %s: %w", path, pe.Err)
+		return "", "", fmt.Errorf("cannot read %s: %w", path, pe.Err)
 	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
+	content, h := bufio.NewReader(f), sha256.New()
+	if start, _ := content.Peek(2); string(start) == "#!" {
+		first, err := content.ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", "", err
+		}
+		words := strings.Fields(first[2:])
+		if len(words) > 0 && isFile(filepath.Join(filepath.Dir(filepath.Dir(words[0])), "pyvenv.cfg")) {
+			interpreter = words[0]
+			first = strings.Replace(first, interpreter, filepath.Base(interpreter), 1)
+		}
+		io.WriteString(h, first)
 	}
-	return digestKind + hex.EncodeToString(h.Sum(nil)), nil
+	if _, err := io.Copy(h, content); err != nil {
+		return "", "", err
+	}
+	return digestKind + hex.EncodeToString(h.Sum(nil)), interpreter, nil
 }

@@ -123,3 +123,47 @@ func TestBadLockFiles(t *testing.T) {
 		}
 	}
 }
+
+// A script that pip wrote has the same digests in every virtual environment. Its text and
+// its interpreter count.
+func TestPinsOfVirtualEnvironments(t *testing.T) {
+	digests := func(interpreter, body string) map[string]string {
+		t.Helper()
+		bin := filepath.Join(t.TempDir(), "bin")
+		if err := os.Mkdir(bin, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		script := filepath.Join(bin, "rlrun-plugin-maze")
+		for path, text := range map[string]string{
+			filepath.Join(bin, "..", "pyvenv.cfg"): "",
+			filepath.Join(bin, "python3"):          interpreter,
+			script:                                 "#!" + bin + "/python3 -E\n" + body,
+		} {
+			if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found, err := plugin.Search{}.Resolve(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := found.Digests()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	here := digests("CPython", "import maze")
+	if len(here) != 2 || here["python3"] == "" {
+		t.Errorf("got %v, want the script and its interpreter", here)
+	}
+	if there := digests("CPython", "import maze"); !reflect.DeepEqual(here, there) {
+		t.Errorf("in another folder: got %v, want %v", there, here)
+	}
+	if other := digests("CPython", "import mine"); other["rlrun-plugin-maze"] == here["rlrun-plugin-maze"] {
+		t.Error("another script has the same digest")
+	}
+	if other := digests("PyPy", "import maze"); other["python3"] == here["python3"] {
+		t.Error("another interpreter has the same digest")
+	}
+}

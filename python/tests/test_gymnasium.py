@@ -22,7 +22,7 @@ from rlrun._gymnasium_seeds import narrow, seed_bits
 from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN, Copies
 from rlrun.client import EnvironmentClient, Process
 from rlrun.environment import VectorEnvironment
-from rlrun.gymnasium import GymnasiumPlugin, decoder, space_of
+from rlrun.gymnasium import GymnasiumPlugin, Painter, decoder, space_of
 
 BIG = 2**64 - 1
 
@@ -369,3 +369,45 @@ def test_the_part_that_has_no_space_is_named_with_a_cure() -> None:
         rlrun.Unsupported, match=r"test_gymnasium.Words, which is the part \['mission'\].*ImgObsWrapper"
     ):
         space_of(space)
+
+
+class Easel(gymnasium.Env[Any, Any]):
+    """An environment whose drawing is told what to do."""
+
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
+    render_mode: str | None = None
+
+    def __init__(self, picture: Any) -> None:
+        self.picture, self.drawn = picture, 0
+
+    def render(self) -> Any:
+        self.drawn += 1
+        assert self.render_mode == "rgb_array"
+        if isinstance(self.picture, Exception):
+            raise self.picture
+        return self.picture
+
+
+def test_frames_of_all_kinds() -> None:
+    pixels = np.full((2, 3, 3), 51)
+    for picture in (pixels.astype(np.uint8), pixels, pixels / 255):
+        easel = Easel(picture)
+        frame = Painter().draw(easel)
+        assert (frame.dtype, frame.tolist(), easel.render_mode) == (np.uint8, pixels.tolist(), None)
+
+
+@pytest.mark.parametrize(
+    ("picture", "message"),
+    [
+        (None, "returned no frame; give the parameter kwargs"),
+        (AttributeError("no mode"), "AttributeError: no mode; give the parameter kwargs"),
+        (RuntimeError("OpenGL is missing"), "set the variable MUJOCO_GL=egl"),
+        (gymnasium.error.DependencyNotInstalled("pip install pygame"), "cannot be drawn: pip install pygame$"),
+    ],
+)
+def test_drawing_that_fails_is_not_tried_again(picture: Any, message: str) -> None:
+    painter, easel = Painter(), Easel(picture)
+    for _ in range(2):
+        with pytest.raises(rlrun.Unsupported, match=message):
+            painter.draw(easel)
+    assert (easel.drawn, easel.render_mode) == (1, None)

@@ -51,6 +51,7 @@ class GymnasiumPlugin:
 
     def __init__(self, env_id: str, kwargs: dict[str, Any] | None = None) -> None:
         self.given, self.kwargs = settings(kwargs or {}), kwargs or {}
+        self.painter = Painter()
         module, _, self.env_id = env_id.rpartition(":")
         if module:
             load(module, self.env_id)
@@ -84,7 +85,7 @@ class GymnasiumPlugin:
         """Return what the environment is like without params: sentence, capabilities, pace, and schema of params."""
         if self._unknown():
             doc = f"{self.env_id}, which no module has registered with Gymnasium yet: name it in the parameter import."
-            return doc, [], 0, {"type": "object", "properties": SCHEMA, "additionalProperties": True}
+            return doc, ["frames"], 0, {"type": "object", "properties": SCHEMA, "additionalProperties": True}
         registered = gymnasium.spec(self.env_id)
         doc, capabilities, fps = f"{registered.id} of Gymnasium {gymnasium.__version__}.", list[str](), 0.0
         try:
@@ -129,7 +130,9 @@ class GymnasiumPlugin:
             probe.close()
         if not chosen.wrappers and (batch := batch_of(registered, chosen.arguments, spec)):
             return batch
-        copies = Copies(lambda: Bridge(self._make(chosen), spec, model, bits, chosen.enumerate))
+        copies = Copies(
+            lambda: Bridge(self._make(chosen), spec, model, bits, numbered=chosen.enumerate, painter=self.painter)
+        )
         copies.has_model = model is not None  # type: ignore[attr-defined]
         return copies
 
@@ -186,9 +189,16 @@ class Bridge(Environment):
     id = ""
 
     def __init__(
-        self, env: gymnasium.Env[Any, Any], spec: Spec, model: Model | None, bits: int, numbered: bool | None
+        self,
+        env: gymnasium.Env[Any, Any],
+        spec: Spec,
+        model: Model | None,
+        bits: int,
+        *,
+        numbered: bool | None,
+        painter: Painter,
     ) -> None:
-        self._env, self._spec, self._model, self._bits = env, spec, model, bits
+        self._env, self._spec, self._model, self._bits, self._painter = env, spec, model, bits, painter
         _, self._encode = space_of(env.observation_space, numbered)
         self._decode = decoder(env.action_space, numbered)
 
@@ -219,7 +229,7 @@ class Bridge(Environment):
 
     def render_frame(self) -> Array:
         """Draw the current state as a picture."""
-        return frame_of(self._env)
+        return self._painter.draw(self._env)
 
     def close(self) -> None:
         """Close the environment."""
@@ -231,25 +241,47 @@ def draws_frames(env: gymnasium.Env[Any, Any]) -> bool:
     return "rgb_array" in (env.metadata.get("render_modes") or []) and not is_functional(env)
 
 
-def frame_of(env: gymnasium.Env[Any, Any]) -> Array:
-    """Draw an environment by its render mode rgb_array.
+class Painter:
+    """Draws the copies of an environment by their render mode rgb_array.
 
-    It need not have been made with this mode, which may make steps slow: the mode is set for the time of the drawing.
+    They need not have been made with this mode, which may make steps slow: the mode is set for the time of the
+    drawing. What could not be drawn once is not tried again: MuJoCo's second attempt aborts the process.
     """
-    if not draws_frames(env):
-        raise Unsupported("the environment has no render mode rgb_array")
-    raw: Any = env.unwrapped
-    made, raw.render_mode = raw.render_mode, "rgb_array"
-    try:
-        picture = env.render()
-    except (gymnasium.error.DependencyNotInstalled, ImportError) as e:
-        raise Unsupported(f"the frame cannot be drawn: {e}") from e
-    finally:
-        raw.render_mode = made
-    if picture is None:
-        raise Unsupported("render returned no frame; try the parameter kwargs: {render_mode: rgb_array}")
-    pixels = np.asarray(picture)
-    return pixels.astype(np.uint8) if pixels.dtype.kind in "iu" else pixels
+
+    def __init__(self) -> None:
+        self._failure = ""
+
+    def draw(self, env: gymnasium.Env[Any, Any]) -> Array:
+        """Draw a copy, or raise Unsupported."""
+        if not self._failure:
+            try:
+                return self._pixels(env)
+            except Unsupported as e:
+                self._failure = str(e)
+        raise Unsupported(self._failure)
+
+    def _pixels(self, env: gymnasium.Env[Any, Any]) -> Array:
+        if not draws_frames(env):
+            raise Unsupported("the environment has no render mode rgb_array")
+        raw: Any = env.unwrapped
+        made, raw.render_mode = raw.render_mode, "rgb_array"
+        try:
+            picture = env.render()
+        except (gymnasium.error.DependencyNotInstalled, ImportError) as e:
+            raise Unsupported(f"the frame cannot be drawn: {e}") from e
+        except Exception as e:  # the drawing is others' code, and may need a display
+            advice = "give the parameter kwargs: {render_mode: rgb_array}"
+            if "OpenGL" in str(e):
+                advice = "where there is no display, set the variable MUJOCO_GL=egl"
+            raise Unsupported(f"the frame cannot be drawn: {type(e).__name__}: {e}; {advice}") from e
+        finally:
+            raw.render_mode = made
+        if picture is None:
+            raise Unsupported("render returned no frame; give the parameter kwargs: {render_mode: rgb_array}")
+        pixels = np.asarray(picture)
+        if pixels.dtype.kind == "f" and pixels.min() >= 0 and pixels.max() <= 1:  # matplotlib's colours
+            pixels = np.rint(255 * pixels)
+        return pixels.astype(np.uint8) if pixels.dtype.kind in "iuf" else pixels
 
 
 def spec_of(env: gymnasium.Env[Any, Any], numbered: bool | None = None) -> Spec:

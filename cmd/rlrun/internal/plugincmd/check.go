@@ -253,7 +253,10 @@ func frames(ctx context.Context, p vector.Plugin, params json.RawMessage) (strin
 	}
 	frame, err := vector.RenderFrame(ctx, env, 0)
 	if errors.Is(err, framework.ErrUnsupported) {
-		cause, _, _ := strings.Cut(err.Error(), "\n") // standard error follows
+		if e := new(plugin.Error); errors.As(err, &e) {
+			err = e.Err // without standard error
+		}
+		cause, _, _ := strings.Cut(err.Error(), "\n")
 		return "none are drawn here: " + strings.TrimSuffix(cause, "."), nil
 	}
 	if err != nil {

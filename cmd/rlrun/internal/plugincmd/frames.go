@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/image/draw"
+
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
 
@@ -166,6 +168,21 @@ func difference(a, b *image.RGBA) image.Rectangle {
 		return image.Rect(0, 0, 1, 1)
 	}
 	return changed
+}
+
+// smallFrame is the side below which frames are drawn larger, by a whole number.
+const smallFrame = 160
+
+// enlarged returns a frame whose longer side has at least smallFrame pixels.
+func enlarged(frame *image.RGBA) *image.RGBA {
+	side := max(frame.Rect.Dx(), frame.Rect.Dy())
+	if side >= smallFrame {
+		return frame
+	}
+	times := (smallFrame + side - 1) / side
+	out := image.NewRGBA(image.Rect(0, 0, times*frame.Rect.Dx(), times*frame.Rect.Dy()))
+	draw.NearestNeighbor.Scale(out, out.Rect, frame, frame.Rect, draw.Src, nil)
+	return out
 }
 
 // record opens the album that the flags ask for.

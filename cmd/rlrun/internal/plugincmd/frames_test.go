@@ -173,3 +173,16 @@ func TestAlbumFaults(t *testing.T) {
 		t.Error("an animation without end was taken")
 	}
 }
+
+// Frames of a few pixels are enlarged by a whole number, so that they can be seen.
+func TestEnlarged(t *testing.T) {
+	tiny := image.NewRGBA(image.Rect(0, 0, 3, 2))
+	tiny.SetRGBA(2, 1, color.RGBA{9, 8, 7, 255})
+	got := enlarged(tiny)
+	if got.Rect.Max != image.Pt(162, 108) || got.RGBAAt(108, 54) != tiny.RGBAAt(2, 1) || got.RGBAAt(107, 54) != tiny.RGBAAt(1, 1) {
+		t.Errorf("%v, %v beside %v", got.Rect.Max, got.RGBAAt(108, 54), got.RGBAAt(107, 54))
+	}
+	if large := image.NewRGBA(image.Rect(0, 0, smallFrame, 1)); enlarged(large) != large {
+		t.Error("a large frame was changed")
+	}
+}

@@ -227,7 +227,7 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 		if drawn != nil {
 			frame, err := vector.RenderFrame(ctx, env, 0)
 			if err == nil {
-				err = drawn.add(frame)
+				err = drawn.add(enlarged(frame))
 			}
 			if err != nil {
 				return err
