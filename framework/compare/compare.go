@@ -603,13 +603,18 @@ func (c *comparer) advise() {
 	if stopped > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d comparisons stopped the experiment (until: decided), at the level of its config. Their differences are biased away from zero, and their intervals are too narrow.", stopped))
 	}
-	if until := slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.input.Until != nil }); until && stopped < m {
+	until := slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.input.Until != nil })
+	if until && stopped < m {
 		c.Notes = append(c.Notes, "Runs were stopped by a test of other comparisons or another metric. The p values here do not know that; do not report them.")
 	}
 	if few > 0 {
 		c.Notes = append(c.Notes, "Below 50 runs the level of sign flips is approximate where differences are skewed (docs/statistics.md).")
 	}
+	what := "failed, are missing or have no value"
+	if until {
+		what = "were not needed by the test that stopped the experiment, failed, are missing or have no value"
+	}
 	if dropped > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%d runs failed, are missing or have no value, and their pairs are left out. If an agent fails more often where it does badly, the comparison favours it.", dropped))
+		c.Notes = append(c.Notes, fmt.Sprintf("%d runs %s, and their pairs are left out. If an agent fails more often where it does badly, the comparison favours it.", dropped, what))
 	}
 }

@@ -44,12 +44,15 @@ func WriteTable(w io.Writer, r *Result) error {
 
 // Method says in a sentence how verdicts were made.
 func Method(r *Result) string {
+	verdicts, from := "Verdicts follow", fmt.Sprintf("the p values of all %d comparisons, corrected (%s),", len(r.Comparisons),
+		map[Correction]string{Holm: "Holm", BenjaminiHochberg: "Benjamini–Hochberg"}[r.Options.Correction])
 	if len(r.Comparisons) == 1 {
-		return fmt.Sprintf("The verdict follows from the p value at level %g. \"%s\" does not mean equal.", r.Options.Alpha, NotDecided)
+		verdicts, from = "The verdict follows", "the p value"
 	}
-	name := map[Correction]string{Holm: "Holm", BenjaminiHochberg: "Benjamini–Hochberg"}[r.Options.Correction]
-	return fmt.Sprintf("Verdicts follow from the p values of all %d comparisons, corrected (%s), at level %g. \"%s\" does not mean equal.",
-		len(r.Comparisons), name, r.Options.Alpha, NotDecided)
+	if !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Stopped }) {
+		from = "the sequential test that stopped the experiment,"
+	}
+	return fmt.Sprintf("%s from %s at level %g. \"%s\" does not mean equal.", verdicts, from, r.Options.Alpha, NotDecided)
 }
 
 func comparisonHeader(r *Result) []string {

@@ -62,6 +62,9 @@ DIR.
                        environments, probability, iqm_difference), ranks
                        (environments, agents, f, p, critical_difference, cliques)`
 
+// patience is the number of comparisons from which on a word is said about the time.
+const patience = 50_000
+
 type options struct {
 	compare.Options
 	metric, correction string
@@ -111,10 +114,15 @@ func run(cmd *cobra.Command, dirs []string, o options) error {
 	}
 	var inputs []*compare.Input
 	o.Scores = map[string]compare.Range{}
-	for _, dir := range dirs {
+	for i, dir := range dirs {
 		in, declared, err := read(dir)
 		if err != nil {
 			return err
+		}
+		for _, other := range dirs[:i] {
+			if same(dir, other) {
+				return cli.Usagef("%s and %s are the same directory: name it once", other, dir)
+			}
 		}
 		inputs = append(inputs, in)
 		if declared == nil {
@@ -142,6 +150,9 @@ func run(cmd *cobra.Command, dirs []string, o options) error {
 		return err
 	}
 	maps.Copy(o.Scores, given)
+	if n := len(compare.Agents(inputs)); o.Pairs == "all" && n*(n-1)/2*len(inputs[0].Summary.Meta.Environments) > patience {
+		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: all pairs of %d agents in %d environments take minutes; --pairs first compares all with the first\n", n, len(inputs[0].Summary.Meta.Environments))
+	}
 	r, err := compare.Compare(inputs, o.Options)
 	if err != nil {
 		return cli.Usage(err)
@@ -157,6 +168,13 @@ func run(cmd *cobra.Command, dirs []string, o options) error {
 		return compare.WriteLaTeX(w, r)
 	}
 	return compare.WriteTable(w, r)
+}
+
+// same says whether two paths are of one folder.
+func same(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // scores reads the scales of the command line.
