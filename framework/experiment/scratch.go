@@ -41,7 +41,7 @@ func newScratch(s *Sharded, x *Experiment, session *Session) (*scratch, error) {
 		c.every = 30 * time.Second
 	}
 	if err := os.MkdirAll(c.dir, 0o777); err != nil {
-		return nil, fmt.Errorf("scratch folder: %w", err)
+		return nil, fmt.Errorf("scratch folder %s: %w", c.dir, disk.Cause(err))
 	}
 	return c, nil
 }

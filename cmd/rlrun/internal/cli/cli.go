@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"regexp"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,14 @@ func Retry(err error) error { return &StatusError{StatusRetry, err} }
 
 // Open makes a *StatusError of err: not all is decided, and more runs are needed.
 func Open(err error) error { return &StatusError{StatusOpen, err} }
+
+// CheckOutputDirectory refuses a path that is a file where an output directory is meant.
+func CheckOutputDirectory(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return Usagef("%s is a file: name an output directory of rlrun run", path)
+	}
+	return nil
+}
 
 // Cause returns the error inside an *fs.PathError, without operation and path;
 // any other error as it is.

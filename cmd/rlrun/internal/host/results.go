@@ -13,6 +13,9 @@ import (
 // ReadResults reads the output directory of an experiment, finished or not: its plan
 // and the statistics of its records.
 func ReadResults(dir string) (*experiment.Plan, *result.Summary, error) {
+	if err := cli.CheckOutputDirectory(dir); err != nil {
+		return nil, nil, err
+	}
 	x, err := experiment.Read(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)

@@ -51,6 +51,9 @@ recorded since rlrun decide was called last, as every shard fails.
 }
 
 func decide(cmd *cobra.Command, dir string, asJSON bool) error {
+	if err := cli.CheckOutputDirectory(dir); err != nil {
+		return err
+	}
 	plan, err := experiment.OpenPlan(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)

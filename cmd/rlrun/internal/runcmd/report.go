@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -26,8 +25,8 @@ config says, and print the table. This also works for an interrupted experiment.
 		Example: "  rlrun report results/quickstart",
 		Args:    cli.Arguments(1, "an output directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
-				return cli.Usagef("%s is a file: name an output directory of rlrun run", args[0])
+			if err := cli.CheckOutputDirectory(args[0]); err != nil {
+				return err
 			}
 			x, err := experiment.Read(args[0])
 			if errors.Is(err, fs.ErrNotExist) {

@@ -138,6 +138,9 @@ type shard struct {
 }
 
 func read(dir string) (*status, error) {
+	if err := cli.CheckOutputDirectory(dir); err != nil {
+		return nil, err
+	}
 	plan, err := experiment.OpenPlan(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, statErr := os.Stat(filepath.Join(dir, "submit")); statErr == nil {

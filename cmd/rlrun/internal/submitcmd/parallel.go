@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -24,8 +25,12 @@ func (parallel) check(s *submission) error {
 	if err != nil {
 		return err
 	}
-	if !exists(path) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
 		return cli.Usagef("--hosts: there is no file %s", s.Hosts)
+	case !info.Mode().IsRegular():
+		return cli.Usagef("--hosts: %s is no regular file", s.Hosts)
 	}
 	s.Hosts = path
 	return nil

@@ -282,6 +282,9 @@ func (s *submission) path(name string) string { return filepath.Join(s.Dir, "sub
 
 // again prepares a submission of the shards of dir that lack runs.
 func (s *submission) again(cmd *cobra.Command, dir string) error {
+	if err := cli.CheckOutputDirectory(dir); err != nil {
+		return err
+	}
 	before := *s
 	path := filepath.Join(dir, "submit", submissionName)
 	data, err := inputfile.Read(path, result.MaxFile)
