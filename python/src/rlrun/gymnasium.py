@@ -215,6 +215,11 @@ class Bridge(Environment):
     def step(self, action: Any) -> TimeStep:
         """Take an action."""
         observation, reward, terminated, truncated, _ = self._env.step(self._decode(action))
+        if np.ndim(reward) and np.size(reward) > 1:
+            raise Unsupported(
+                f"rewards have shape {np.shape(reward)}, rlrun takes numbers: make one by a wrapper, such as "
+                "mo_gymnasium.wrappers:LinearReward"
+            )
         return TimeStep(self._encode(observation), float(reward), bool(terminated), bool(truncated))
 
     def model(self) -> Model:
