@@ -12,6 +12,8 @@ type Belief struct {
 	near       [][]int32
 	before     [][]int32 // by state: states known to lead there
 	back       [][]int32 // by state: those of them that it is not known to lead to
+	parent     []int32   // by state: the state from which it was first entered, or −1
+	children   []int     // by state: how many states were first entered from it
 	entries    []float64 // by state: pairs known to lead there that neither is near nor leads back
 
 	successors, rewards mixture
@@ -48,6 +50,7 @@ func NewBelief(actions int, low, high float64) *Belief {
 	if b.scale <= 0 {
 		b.scale = 1
 	}
+	b.discovered = newDiscoveries(actions)
 	return b
 }
 
@@ -70,6 +73,7 @@ func (b *Belief) AddState() int {
 	b.near = append(b.near, []int32{int32(s)})
 	b.before = append(b.before, nil)
 	b.back = append(b.back, nil)
+	b.parent, b.children = append(b.parent, -1), append(b.children, 0)
 	b.entries = append(b.entries, 0)
 	return s
 }
@@ -86,7 +90,7 @@ func (b *Belief) learn(s, a int, reward float64, next int) bool {
 	}
 	isNew := k < 0
 	if isNew {
-		b.addSuccessor(s, p, next)
+		b.addSuccessor(s, a, p, next)
 	} else {
 		p.count[k]++
 	}
@@ -118,12 +122,15 @@ func (b *Belief) learn(s, a int, reward float64, next int) bool {
 	return isNew || value && len(p.values) < maxValues
 }
 
-// addSuccessor adds a successor that a pair of state s had not shown.
-func (b *Belief) addSuccessor(s int, p *pair, next int) {
+// addSuccessor adds a successor that a pair, action a in state s, had not shown.
+func (b *Belief) addSuccessor(s, a int, p *pair, next int) {
 	near := slices.Contains(b.near[s], int32(next))
 	found := !near && len(b.before[next]) == 0 && !b.triedIn(next)
-	b.discovered.observe(p.n, len(b.near[s]), found)
-	if !found {
+	b.discovered.observe(b.kind(s, a), found)
+	if found {
+		b.parent[next] = int32(s)
+		b.children[s]++
+	} else {
 		b.place(s, next, near)
 	}
 	if !near {
@@ -138,6 +145,11 @@ func (b *Belief) addSuccessor(s int, p *pair, next int) {
 	}
 	p.next = append(p.next, int32(next))
 	p.count = append(p.count, 1)
+}
+
+// kind returns the kind of a pair: what tells how likely it is to find states.
+func (b *Belief) kind(s, a int) kind {
+	return kindOf(b.pairs[s*b.actions+a].n, len(b.near[s]), b.children[s], a)
 }
 
 // place counts where a new successor of s that was visited before is.

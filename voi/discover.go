@@ -1,44 +1,125 @@
 package voi
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
 
-// ages is how many ages of pairs are told apart: never tried, tried once, twice or three
-// times, four to seven times, and so on.
-const ages = 16
+// A trait is something that tells how likely it is that a new successor of a pair is a state never
+// visited.
+const (
+	ageTrait      = iota // how often the pair was tried: never, once, twice or three times, four to seven times, …
+	degreeTrait          // how many states its state is known to lead to
+	childrenTrait        // how many states were first entered from its state
+	actionTrait          // its action: in many tasks actions mean the same everywhere
+	traits
+)
 
-// degrees is how many numbers of states that a state is known to lead to are told apart.
-const degrees = 12
+// levels is how many levels of each trait but the action are told apart.
+var levels = [actionTrait]int{16, 12, 3}
 
-// discoveries estimates how likely it is that a new successor is a state never visited. That depends on
-// the age of the pair and on the degree of its state, which is the number of states that it is known to lead to.
-// At first most new successors are; once all states have been found none is, and pairs
-// have been tried often and states lead to many by then.
-type discoveries struct{ found, all [ages][degrees + 1]float64 } // the last of a row is its sum
+// discoveries estimates how likely it is that a new successor is a state never visited: by the
+// probability that there is one left, a base rate, and a factor for the level of each trait.
+type discoveries struct {
+	cells      []cell
+	found, all float64
+	left       float64 // probability that there are states left
+	factor     [traits][]float64
+	observed   [traits][]float64 // states found, and
+	expected   [traits][]float64 // how many without the factor (of estimate)
+}
 
-// shares are probabilities that a new successor is a state never visited.
-type shares [ages][degrees]float64
+// cell counts new successors of pairs of a kind.
+type cell struct {
+	of                kind
+	found, all, since float64 // since the last state was found
+}
 
-// age returns the age of a pair that was tried n times.
-func age(n float64) int { return min(bits.Len(uint(n)), ages-1) }
+// kind is the level of each trait of a pair.
+type kind [traits]int32
 
-// observe takes in a new successor of a pair that was tried n times, in a state of some degree.
-func (d *discoveries) observe(n float64, degree int, found bool) {
-	for _, k := range [2]int{min(degree, degrees-1), degrees} {
-		d.all[age(n)][k]++
-		if found {
-			d.found[age(n)][k]++
+// newDiscoveries returns an estimate from nothing.
+func newDiscoveries(actions int) discoveries {
+	d := discoveries{left: 1}
+	for t := range traits {
+		n := actions
+		if t < actionTrait {
+			n = levels[t]
+		}
+		d.factor[t], d.observed[t], d.expected[t] = make([]float64, n), make([]float64, n), make([]float64, n)
+		for k := range d.factor[t] {
+			d.factor[t][k] = 1
+		}
+	}
+	return d
+}
+
+// kindOf returns the kind of a pair that was tried n times.
+func kindOf(n float64, degree, children, action int) (k kind) {
+	for t, level := range [actionTrait]int{bits.Len(uint(n)), degree, children} {
+		k[t] = int32(min(level, levels[t]-1))
+	}
+	k[actionTrait] = int32(action)
+	return k
+}
+
+// observe takes in a new successor of a pair of some kind.
+func (d *discoveries) observe(of kind, found bool) {
+	i := slices.IndexFunc(d.cells, func(c cell) bool { return c.of == of })
+	if i < 0 {
+		i = len(d.cells)
+		d.cells = append(d.cells, cell{of: of})
+	}
+	d.cells[i].all++
+	d.cells[i].since++
+	d.all++
+	if found {
+		d.cells[i].found++
+		d.found++
+		for k := range d.cells {
+			d.cells[k].since = 0
 		}
 	}
 }
 
-// estimate estimates the shares. The share of the age before counts as one more successor
-// of an age. The share of an age counts as one more successor of each degree.
-func (d *discoveries) estimate(p *shares) {
-	share := 0.5
-	for k := range p {
-		share = (d.found[k][degrees] + share) / (d.all[k][degrees] + 1)
-		for j := range p[k] {
-			p[k][j] = (d.found[k][j] + share) / (d.all[k][j] + 1)
+// share is the probability that a new successor of a pair of some kind is a state never visited.
+func (d *discoveries) share(of kind) float64 { return d.left * d.usual(of) }
+
+// usual is the share while there are states left.
+func (d *discoveries) usual(of kind) float64 {
+	p := (d.found + 0.5) / (d.all + 1)
+	for t, level := range of {
+		p *= d.factor[t][level]
+	}
+	return min(1, p)
+}
+
+// estimate estimates factors and the probability that there are states left, given the number of
+// states. What the pairs of a level have found is Poisson about its expectation times
+// a factor, which has a gamma distribution of mean 1: one state as expected counts
+// as an observation. The factors of a trait are estimated given the others, in turn. There are more than
+// m states with probability m/(m+1) at first. If there are, the number found since the last one is Poisson.
+func (d *discoveries) estimate(states int) {
+	const rounds = 3
+	for range rounds {
+		for t := range traits {
+			clear(d.observed[t])
+			clear(d.expected[t])
+			for _, c := range d.cells {
+				level := c.of[t]
+				d.observed[t][level] += c.found
+				d.expected[t][level] += c.all * d.usual(c.of) / d.factor[t][level]
+			}
+			for level := range d.factor[t] {
+				d.factor[t][level] = (1 + d.observed[t][level]) / (1 + d.expected[t][level])
+			}
 		}
 	}
+	since := 0.0
+	for _, c := range d.cells {
+		since += c.since * d.usual(c.of)
+	}
+	odds := float64(states) * math.Exp(-since)
+	d.left = odds / (1 + odds)
 }

@@ -200,6 +200,11 @@ func (o *outcomes) at(dst []outcome, p float64) []outcome {
 func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64) {
 	far := m.far(s)
 	dst := group(o.all[:0], m, m.b.near[s], m.near, f, c)
+	var local outcome // the mean of states that are near
+	for _, y := range m.b.near[s] {
+		local.f += f[y] / float64(len(m.b.near[s]))
+		local.c += c[y] / float64(len(m.b.near[s]))
+	}
 	dst = group(dst, m, m.b.back[s], 1-m.near-far, f, c)
 	sum, e := 0.0, 0
 	var y outcome
@@ -228,7 +233,8 @@ func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64
 	flush()
 	o.new = len(dst)
 	record := 1 / float64(len(m.v)+1)
-	dst = group(dst, m, x.order, 1-record, f, c)
+	dst = group(dst, m, x.order, (1-record)*(1-m.alike), f, c)
+	dst = append(dst, outcome{p: (1 - record) * m.alike, v: m.v[s], f: m.gamma * local.f, c: m.gamma * local.c})
 	for k := range dst[o.new:] {
 		dst[o.new+k].record = x.behind
 	}
@@ -237,7 +243,7 @@ func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64
 	const parts = 3
 	for k := range parts {
 		v := x.vmax + (x.top-x.vmax)*(float64(k)+0.5)/parts
-		dst = append(dst, outcome{p: record / parts, v: mean.v / (1 - record), f: mean.f / (1 - record), c: mean.c / (1 - record), record: v - x.vmean})
+		dst = append(dst, outcome{p: record / parts, v: mean.v / (1 - record), f: mean.f / (1 - record), c: mean.c / (1 - record), record: v - mean.v/(1-record)})
 	}
 	o.all = dst
 }

@@ -15,6 +15,7 @@ type appraiser struct {
 	scaled       []outcome
 	scenarios    []scenario
 	population   []improvement
+	worths       []float64 // by action: what its mean row is worth
 	horizon      float64
 }
 
@@ -32,7 +33,8 @@ type scenario struct {
 type pairCase struct {
 	value    float64 // of its state
 	policy   bool    // the policy takes it
-	second   float64 // what the second action is worth, if the policy takes this one
+	leads    bool    // no other action of the state is worth more by the mean rows
+	rival    float64 // what the best other action is worth
 	h        row     // of what it has shown
 	base     row     // of what is believed of the rest
 	tilt     row     // by how much h moves for a standard deviation of what the tries may show
@@ -53,22 +55,29 @@ func (a *appraiser) improved(c *pairCase) {
 func (c *pairCase) improvement(gamma float64, x row, record float64) float64 {
 	d := gamma * record
 	advantage := x.r + gamma*x.v - c.value
-	if c.policy {
-		if w := advantage / (1 - gamma*x.f); w < c.second {
-			d += c.second - w
-		}
-		return d
-	}
-	w := max(advantage, (advantage-gamma*x.c)/(1-gamma*x.f))
-	if w > 0 {
-		d += w - advantage
+	w := goOn(gamma, advantage, x)
+	switch {
+	case c.leads:
+		d += max(0, c.rival-w)
+	case w > c.rival:
+		d += w - advantage - gamma*max(0, x.f*c.rival-x.c)
 	}
 	return d
 }
 
+// goOn returns W of a row whose advantage for one step is given: of taking the pair again whenever its
+// state is reached, by ways worth their cost.
+func goOn(gamma, advantage float64, x row) float64 {
+	w := (advantage - gamma*x.c) / (1 - gamma*x.f)
+	if advantage > 0 {
+		w = max(w, advantage)
+	}
+	return w
+}
+
 // appraise writes the prizes of the pairs of state s: the largest over k of the gain of k
-// tries divided by k, less the gap. worth is the value of arriving at s when it was last
-// appraised, 0 if it was not. appraise returns the present value.
+// tries divided by k, less the gap. worth is the value of arriving at s when it was last appraised, 0
+// if it was not. appraise returns the present value.
 func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
 	m := a.m
 	actions, gamma := m.b.actions, m.gamma
@@ -83,25 +92,39 @@ func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
 	a.x.newOutcomes(&a.own, m, s, greedy.f, greedy.c)
 
 	taken := int(m.policy[s])
-	second := math.Inf(-1)
-	sum, weight := 0.0, 0.0
+	a.worths = grow(a.worths, actions)
 	for act := range actions {
-		if i := s*actions + act; act != taken {
-			base := a.own.mean(m.newShare(s, age(m.b.pairs[i].n)))
-			h := a.shown(i, greedy)
-			f := m.fresh[i]*base.f + (1-m.fresh[i])*h.f
-			second = max(second, -m.gap[i]/(1-gamma*f))
+		i := s*actions + act
+		w, possible, advantage := best, &a.outcomes, -m.trial[i]
+		switch {
+		case act == taken:
+			advantage = max(0, advantage) // what it has shown is worth 0
+			w, possible = greedy, &a.own
+		case advantage <= 0:
+			w, possible = greedy, &a.own
 		}
+		base := possible.mean(m.found[i])
+		h := a.shown(i, w)
+		x := row{f: h.f + m.fresh[i]*(base.f-h.f), c: h.c + m.fresh[i]*(base.c-h.c)}
+		a.worths[act] = goOn(gamma, advantage, x)
+	}
+	leader, rival := leaders(a.worths, taken)
+	sum, weight := 0.0, 0.0
+	if leader != taken {
+		sum, weight = a.worths[leader], 1
 	}
 	for act := range actions {
 		i := s*actions + act
 		w := best
-		c := pairCase{value: m.v[s], policy: act == taken, second: second}
+		c := pairCase{value: m.v[s], policy: act == taken, leads: act == leader, rival: a.worths[leader]}
+		if c.leads {
+			c.rival = rival
+		}
 		possible := &a.outcomes
 		if c.policy {
 			w, possible = greedy, &a.own
 		}
-		a.scaled = possible.at(a.scaled, m.newShare(s, age(m.b.pairs[i].n)))
+		a.scaled = possible.at(a.scaled, m.found[i])
 		c.outcomes = a.scaled
 		c.base = means(c.outcomes)
 		c.base.r = a.x.meanAgain
@@ -109,8 +132,8 @@ func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
 			c.base.r = a.x.meanFirst
 		}
 		c.h = a.shown(i, w)
-		if c.policy && m.b.pairs[i].n > 0 {
-			c.value -= m.trial[i] // the mean of its improvements is 0
+		if c.policy && m.b.pairs[i].n > 0 && m.trial[i] > 0 {
+			c.value -= m.trial[i] // the mean of its rows is worth 0
 		}
 		prizes[act] = a.prize(&c, i, w, worth, &sum, &weight)
 	}
@@ -118,6 +141,23 @@ func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
 		return sum / weight
 	}
 	return worth
+}
+
+// leaders returns the action that is worth most, and what the best other one is worth. Of two that
+// are worth the same it prefers the one that the policy takes.
+func leaders(worths []float64, taken int) (leader int, rival float64) {
+	leader, rival = taken, math.Inf(-1)
+	for a, w := range worths {
+		if w > worths[leader] {
+			leader = a
+		}
+	}
+	for a, w := range worths {
+		if a != leader {
+			rival = max(rival, w)
+		}
+	}
+	return leader, rival
 }
 
 // mean returns the means of outcomes if a state never visited has the probability p.
@@ -186,8 +226,8 @@ func (a *appraiser) prize(c *pairCase, i int, w *ways, worth float64, sum, weigh
 		}
 		best = max(best, a.rule.gain(a.population)/tries[k])
 	}
-	if c.policy {
-		return best
+	if c.policy { // it costs nothing
+		return best + max(0, -a.m.trial[i])
 	}
 	return best - a.m.trial[i]
 }
@@ -195,12 +235,12 @@ func (a *appraiser) prize(c *pairCase, i int, w *ways, worth float64, sum, weigh
 // tally adds to the mean of what arriving here is worth where trying has shown that
 // the pair is worth taking.
 func (a *appraiser) tally(c *pairCase, sum, weight *float64) {
-	if c.policy {
+	if c.leads {
 		return
 	}
 	for _, x := range a.population {
 		if x.d > 0 {
-			*sum += x.p * x.d
+			*sum += x.p * (x.d + max(0, c.rival))
 			*weight += x.p
 		}
 	}

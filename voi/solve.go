@@ -1,6 +1,9 @@
 package voi
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // meanModel is the posterior mean of a belief, and its optimal policy for a discount.
 type meanModel struct {
@@ -11,15 +14,22 @@ type meanModel struct {
 	trial   []float64 // by pair: v less what the pair is worth with its mean row
 	fresh   []float64 // by pair: probability that the next successor is drawn from the base
 	freshR  []float64 // by pair: likewise of the next reward
+	found   []float64 // by pair: probability that a new successor is a state never visited
 	reward  []float64 // by pair
 	global  []float64 // by state: probability under the part of the base that lies anywhere
-	share   shares    // of states never visited in the base
 	near    float64   // share of states that are near, among those visited
+	valued  int       // states that have had a value in some plan
+	alike   float64   // by how much a state never visited is like the one from which it is entered
 	back    float64   // share of states that are known to lead here, among those that are not near
 	v       []float64
 	q       []float64
 	policy  []int32
 	gap     []float64 // by pair: v − q ≥ 0
+
+	first []int32   // by pair: where it begins in the following two
+	next  []int32   // successors other than the state itself
+	prob  []float64 // E γ^t of getting there, t being the steps until the state is left
+	toll  []float64 // by pair: the discounted sum of gaps until the state is left; no pair that was never tried is worth it
 
 	matrix                          []float64
 	diag, rhs, r, r0, p, y, z, s, t []float64 // of the solver
@@ -39,7 +49,7 @@ func (m *meanModel) update(gamma float64) {
 	b, states := m.b, m.b.States()
 	m.gamma = gamma
 	m.fresh, m.freshR, m.reward = grow(m.fresh, len(b.pairs)), grow(m.freshR, len(b.pairs)), grow(m.reward, len(b.pairs))
-	m.planned, m.trial = grow(m.planned, len(b.pairs)), grow(m.trial, len(b.pairs))
+	m.planned, m.trial, m.found = grow(m.planned, len(b.pairs)), grow(m.trial, len(b.pairs)), grow(m.found, len(b.pairs))
 	m.q, m.gap = grow(m.q, len(b.pairs)), grow(m.gap, len(b.pairs))
 	m.v, m.policy, m.global = grow(m.v, states), grow(m.policy, states), grow(m.global, states)
 	mean, surprise := b.meanReward(), b.surprise()
@@ -54,7 +64,11 @@ func (m *meanModel) update(gamma float64) {
 		m.reward[i] = p.mean + m.freshR[i]*(surprise-p.mean)
 	}
 	m.near, m.back = b.nearShare(), b.backShare()
-	b.discovered.estimate(&m.share)
+	m.alike, m.valued = m.resemblance(m.valued), states
+	b.discovered.estimate(states)
+	for i := range m.found {
+		m.found[i] = b.discovered.share(b.kind(i/b.actions, i%b.actions))
+	}
 	all := 0.0
 	for _, n := range b.entries {
 		all += n
@@ -66,6 +80,28 @@ func (m *meanModel) update(gamma float64) {
 			m.global[s] = 1 / float64(states)
 		}
 	}
+}
+
+// resemblance returns ρ: values of new states are regressed on those of the states from which they were
+// first entered, for so many states. One more state that is like no other counts as an observation.
+func (m *meanModel) resemblance(states int) float64 {
+	mean := 0.0
+	for _, v := range m.v[:states] {
+		mean += v / float64(states)
+	}
+	both, of, entered := 0.0, 0.0, 0.0
+	for y, s := range m.b.parent[:states] {
+		if s >= 0 {
+			x := m.v[s] - mean
+			both += x * (m.v[y] - mean)
+			of += x * x
+			entered++
+		}
+	}
+	if of == 0 {
+		return 0.5
+	}
+	return min(1, max(0, both/of)) * entered / (entered + 1)
 }
 
 // averages are means over states: by the part of the base that lies anywhere, and over all
@@ -101,19 +137,16 @@ func (m *meanModel) visited(s int, x []float64, at averages) float64 {
 	return sum + far*at.global
 }
 
-// base returns the mean of x after a new successor of state s, whose pair has some age.
-func (m *meanModel) base(s, age int, x []float64, at averages) float64 {
-	return at.mix(m.visited(s, x, at), m.newShare(s, age))
+// base returns the mean of x after a new successor of pair i.
+func (m *meanModel) base(i int, x []float64, at averages) float64 {
+	s := i / m.b.actions
+	visited := m.visited(s, x, at)
+	return visited + m.found[i]*(m.unvisited(s, x, at)-visited)
 }
 
-// mix returns the mean if a state never visited has the probability p, and what was visited has the
-// mean x.
-func (at averages) mix(x, p float64) float64 { return x + p*(at.all-x) }
-
-// newShare is the probability that a new successor of a pair of state s of some age is a state
-// never visited.
-func (m *meanModel) newShare(s, age int) float64 {
-	return m.share[age][min(len(m.b.near[s]), degrees-1)]
+// unvisited returns the mean of x in a state never visited that is entered from state s.
+func (m *meanModel) unvisited(s int, x []float64, at averages) float64 {
+	return at.all + m.alike*(x[s]-at.all)
 }
 
 // far is the share of states that are neither near nor lead here, among those visited.
@@ -155,10 +188,13 @@ func (m *meanModel) solve() {
 		at := m.average(m.v)
 		changed := false
 		for s := range states {
-			base := m.base(s, 0, m.v, at)
 			best := int(m.policy[s])
 			for a := range actions {
 				i := s*actions + a
+				base := 0.0
+				if m.planned[i] > 0 {
+					base = m.base(i, m.v, at)
+				}
 				m.q[i] = m.reward[i] + m.gamma*m.expect(i, m.v, base)
 			}
 			for a := range actions {
@@ -176,16 +212,43 @@ func (m *meanModel) solve() {
 	}
 	at := m.average(m.v)
 	for s := range states {
-		visited := m.visited(s, m.v, at)
+		visited, unvisited := m.visited(s, m.v, at), m.unvisited(s, m.v, at)
 		top := m.q[s*actions+int(m.policy[s])]
 		for i := s * actions; i < (s+1)*actions; i++ {
 			m.gap[i] = max(0, top-m.q[i])
 			m.trial[i] = m.gap[i]
 			if p := &m.b.pairs[i]; p.n > 0 {
-				m.trial[i] -= m.gamma * m.fresh[i] * (at.mix(visited, m.newShare(s, age(p.n))) - m.shown(p, m.v))
+				m.trial[i] -= m.gamma * m.fresh[i] * (visited + m.found[i]*(unvisited-visited) - m.shown(p, m.v))
 			}
 		}
 	}
+	m.leave()
+}
+
+// leave computes where pairs lead that are taken until they lead elsewhere.
+func (m *meanModel) leave() {
+	m.first, m.toll = grow(m.first, len(m.b.pairs)+1), grow(m.toll, len(m.b.pairs))
+	m.next, m.prob = m.next[:0], m.prob[:0]
+	for i := range m.b.pairs {
+		p := &m.b.pairs[i]
+		m.first[i] = int32(len(m.next))
+		m.toll[i] = math.Inf(1)
+		if p.n == 0 {
+			continue
+		}
+		s, stay := int32(i/m.b.actions), 0.0
+		if k := slices.Index(p.next, s); k >= 0 {
+			stay = p.count[k]
+		}
+		scale := 1 / (p.n - m.gamma*stay)
+		for k, y := range p.next {
+			if y != s {
+				m.next, m.prob = append(m.next, y), append(m.prob, m.gamma*p.count[k]*scale)
+			}
+		}
+		m.toll[i] = p.n * m.gap[i] * scale
+	}
+	m.first[len(m.b.pairs)] = int32(len(m.next))
 }
 
 // exact is the number of states up to which policies are evaluated by elimination.
@@ -210,7 +273,7 @@ func (m *meanModel) apply(y, x []float64) {
 		i := s*m.b.actions + int(m.policy[s])
 		base := 0.0
 		if m.planned[i] > 0 {
-			base = m.base(s, 0, x, at)
+			base = m.base(i, x, at)
 		}
 		y[s] = x[s] - m.gamma*m.expect(i, x, base)
 	}
@@ -227,11 +290,12 @@ func (m *meanModel) eliminate() {
 		i := s*m.b.actions + int(m.policy[s])
 		p := &m.b.pairs[i]
 		row := a[s*n : (s+1)*n]
-		w := m.gamma * m.planned[i] * m.newShare(s, 0) / float64(n)
+		w := m.gamma * m.planned[i] * m.found[i]
 		for y := range row {
-			row[y] = -w
+			row[y] = -w * (1 - m.alike) / float64(n)
 		}
-		w = m.gamma * m.planned[i] * (1 - m.newShare(s, 0))
+		row[s] -= w * m.alike
+		w = m.gamma * m.planned[i] * (1 - m.found[i])
 		if w > 0 {
 			far := w * m.far(s)
 			for y := range row {

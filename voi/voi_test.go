@@ -158,16 +158,15 @@ func TestScenariosAreAMartingale(t *testing.T) {
 		var best ways
 		a.finder.find(&best, m, s, 3, false)
 		c := pairCase{value: m.v[s]}
-		of := age(p.b.pairs[i].n)
 		var o outcomes
 		p.x.newOutcomes(&o, m, s, best.f, best.c)
-		c.outcomes = o.at(nil, m.newShare(s, of))
+		c.outcomes = o.at(nil, m.found[i])
 		total := 0.0
 		for _, o := range c.outcomes {
 			total += o.p
 		}
 		c.base = means(c.outcomes)
-		if base := m.base(s, of, m.v, m.average(m.v)); math.Abs(total-1) > 1e-9 || math.Abs(c.base.v-base) > 1e-6*math.Abs(base) {
+		if base := m.base(i, m.v, m.average(m.v)); math.Abs(total-1) > 1e-9 || math.Abs(c.base.v-base) > 1e-6*math.Abs(base) {
 			t.Fatalf("new successors of state %d: probability %v, mean value %v, want %v", s, total, c.base.v, base)
 		}
 		c.base.r = p.x.meanAgain
@@ -276,35 +275,138 @@ func TestAffineRewards(t *testing.T) {
 	}
 }
 
-// The share of states never visited among new successors is learned by the age of the pair and the degree of
-// its state. Without observations an age has the share of the age before, and a degree the share of its age.
+// The share of states never visited among new successors is learned by traits of the pair. Without
+// observations it is a half.
 func TestDiscoveries(t *testing.T) {
-	var d discoveries
-	var p shares
-	d.estimate(&p)
-	if p[0][1] != 0.5 || p[ages-1][degrees-1] != 0.5 {
-		t.Errorf("nothing is known: %v", p)
+	d := newDiscoveries(2)
+	d.estimate(9)
+	frontier, inner := kindOf(0, 1, 0, 0), kindOf(5, 2, 1, 0)
+	if d.share(frontier) != 0.5*0.9 || d.share(inner) != 0.5*0.9 {
+		t.Errorf("nothing is known: %v, %v", d.share(frontier), d.share(inner))
 	}
-	for k := range 10 {
-		d.observe(0, 1, k < 6)  // first tries
-		d.observe(5, 2, k == 0) // of pairs tried four to seven times
+	for range 30 {
+		d.observe(inner, false)
+		d.observe(frontier, true)
 	}
-	d.estimate(&p)
-	first := (6 + 0.5) / 11
-	later := (1 + first) / 11
+	d.estimate(9)
+	if d.share(frontier) < 0.8 || d.share(inner) > 0.1 {
+		t.Errorf("pairs at the frontier find states, others do not: %v, %v", d.share(frontier), d.share(inner))
+	}
+	// Traits that tell nothing leave the share as it is.
+	if other := d.share(kindOf(0, 1, 0, 1)); other < 0.5*d.share(frontier) {
+		t.Errorf("another action: %v, %v", other, d.share(frontier))
+	}
+	if kindOf(0, 1, 0, 0)[ageTrait] != 0 || kindOf(3, 1, 0, 0)[ageTrait] != 2 || kindOf(4, 1, 0, 0)[ageTrait] != 3 || kindOf(1e9, 99, 99, 0) != (kind{15, 11, 2, 0}) {
+		t.Error("levels")
+	}
+}
+
+// That there are states left becomes improbable where some should have been found, and does not where none
+// were to be expected.
+func TestStatesLeft(t *testing.T) {
+	after := func(old kind) float64 {
+		d := newDiscoveries(2)
+		for k := range 40 {
+			d.observe(kindOf(0, 1, 0, 0), k%2 == 1)
+			d.observe(kindOf(5, 2, 1, 0), false)
+		}
+		d.observe(kindOf(0, 1, 0, 0), true)
+		for range 20 {
+			d.observe(old, false)
+		}
+		d.estimate(20)
+		return d.left
+	}
+	if frontier, inner := after(kindOf(0, 1, 0, 0)), after(kindOf(5, 2, 1, 0)); frontier > 0.1 || inner < 0.8 {
+		t.Errorf("probability that states are left: %v after tries at the frontier, %v after others", frontier, inner)
+	}
+}
+
+// What trying a pair teaches is counted against the best action of its state, by the same standard.
+func TestOneStandard(t *testing.T) {
+	const gamma = 0.99
+	x := row{r: 0.25, f: 0.9}
+	w := 0.25 / (1 - gamma*0.9)
+	d := func(leads bool, rival float64) float64 {
+		return (&pairCase{leads: leads, rival: rival}).improvement(gamma, x, 0)
+	}
 	for _, tt := range []struct {
-		age, degree int
-		want        float64
+		leads       bool
+		rival, want float64
 	}{
-		{0, 1, (6 + first) / 11}, {0, 2, first}, {1, 1, first}, {2, 2, first},
-		{3, 2, (1 + later) / 11}, {3, 1, later}, {4, 2, later},
+		{false, 0, w - 0.25},                  // going on, less trying once
+		{false, w, 0},                         // going on with the rival is worth as much
+		{false, w / 2, gamma * 0.9 * (w / 2)}, // half of that
+		{false, 2 * w, 0},
+		{true, w - 1, 0},
+		{true, w + 3, 3}, // the leader is left for its rival
 	} {
-		if got := p[tt.age][tt.degree]; math.Abs(got-tt.want) > 1e-12 {
-			t.Errorf("age %d, degree %d: %v, want %v", tt.age, tt.degree, got, tt.want)
+		if got := d(tt.leads, tt.rival); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("leads %v, rival %v: %v, want %v", tt.leads, tt.rival, got, tt.want)
 		}
 	}
-	if age(0) != 0 || age(1) != 1 || age(3) != 2 || age(4) != 3 || age(1e9) != ages-1 {
-		t.Error("ages")
+	if leader, rival := leaders([]float64{-2, 0, 1, -1}, 1); leader != 2 || rival != 0 {
+		t.Errorf("leader %d, rival %v", leader, rival)
+	}
+	if leader, rival := leaders([]float64{0, 0, -1}, 1); leader != 1 || rival != 0 {
+		t.Errorf("leader %d, rival %v: of two alike the one that the policy takes", leader, rival)
+	}
+}
+
+// New states are believed to be like the states from which they are entered, as far as those found were.
+func TestResemblance(t *testing.T) {
+	b := NewBelief(2, 0, 1)
+	for range 20 {
+		b.AddState()
+	}
+	m := &meanModel{b: b, v: make([]float64, 20), global: make([]float64, 20)}
+	for s := range m.v {
+		m.v[s] = float64(s)
+		b.parent[s] = int32(max(0, s-1)) // a corridor that pays more and more
+	}
+	corridor := m.resemblance(20)
+	for s := range b.parent {
+		b.parent[s] = int32(7 * s % 20) // no order
+	}
+	if mixed := m.resemblance(20); corridor < 0.8 || mixed > 0.5 {
+		t.Errorf("corridor %v, without order %v", corridor, mixed)
+	}
+}
+
+// Ways that older models had do not hold each other up: once a state cannot be reached at a low cost any
+// more, its ways say so at once. The chain 0 → 1 → 2 leads to 3 at first, and then only by a gap of 9.
+func TestWaysOfOlderModels(t *testing.T) {
+	b := NewBelief(2, 0, 1)
+	for range 4 {
+		b.AddState()
+	}
+	link := func(s, a, y int) {
+		b.pairs[2*s+a] = pair{n: 1, next: []int32{int32(y)}, count: []float64{1}}
+		b.before[y] = append(b.before[y], int32(s))
+	}
+	for s := range 4 {
+		link(s, 0, (s+3)%4) // round and round
+		link(s, 1, s)
+	}
+	link(2, 1, 3)
+	m := &meanModel{b: b, gamma: 0.999, policy: make([]int32, 4), v: make([]float64, 4), gap: make([]float64, 8)}
+	m.leave()
+	var w ways
+	var x wayfinder
+	x.find(&w, m, 3, 10, false)
+	if math.Abs(w.f[2]-0.999) > 1e-9 || w.c[2] != 0 || w.f[0] < 0.99 {
+		t.Fatalf("f %v, c %v", w.f, w.c)
+	}
+	for s := range 4 {
+		link(s, 0, (s+1)%3) // a loop that 3 is not in
+	}
+	m.gap[5] = 9
+	m.leave()
+	x.find(&w, m, 3, 10, false)
+	for s := range 3 {
+		if w.c[s] < 9*w.f[s]*0.99 {
+			t.Errorf("state %d: f %v at a cost of %v", s, w.f[s], w.c[s])
+		}
 	}
 }
 

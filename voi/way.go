@@ -1,53 +1,78 @@
 package voi
 
-import "math"
-
 // ways are ways to a state: of every state the discounted probability f = E γ^τ of
 // getting there, and the discounted sum of gaps c until then. A way may be given up
 // where it is not worth its cost.
-type ways struct{ f, c []float64 }
+type ways struct {
+	f, c  []float64
+	order []int32 // states, the nearest first when they were found
+}
 
 // wayfinder finds ways.
 type wayfinder struct {
 	queue  []int32
 	queued []bool
-	turn   bool
 }
 
 // accuracy of ways, as a share of the prize.
 const accuracy = 3e-3
 
 // find computes the ways to a state that are worth most if arriving is worth prize. With
-// greedy they use the policy's actions alone, which cost nothing. Ways found before are
-// swept twice, and new ones are found from the state backwards. Both may be short of the
-// best, so they give a lower bound of the value of arriving.
+// greedy they use the policy's actions alone, which cost nothing. It begins with no ways, so that
+// what it has found at any time can be followed: it is a lower bound of what arriving is worth.
+// (Ways of an older model may hold each other up in a loop that leads there no more.) Where
+// ways were found before, states are swept in the order of those; else from the
+// state backwards.
 func (x *wayfinder) find(w *ways, m *meanModel, to int, prize float64, greedy bool) {
-	b, states := m.b, len(m.v)
-	known := len(w.f)
-	w.f, w.c, x.queued = grow(w.f, states), grow(w.c, states), grow(x.queued, states)
-	if known > 0 {
-		w.f[to], w.c[to] = 1, 0
-		x.turn = !x.turn
-		worst := 0.0
-		for round := range 4 {
-			worst = 0
-			for k := range states {
-				if x.turn == (round%2 == 0) {
-					k = states - 1 - k
-				}
-				if k != to {
-					old := prize*w.f[k] - w.c[k]
-					w.f[k], w.c[k] = w.improve(m, k, prize, greedy)
-					worst = max(worst, math.Abs(prize*w.f[k]-w.c[k]-old))
+	states := len(m.v)
+	w.f, w.c = grow(w.f, states), grow(w.c, states)
+	clear(w.f)
+	clear(w.c)
+	w.f[to] = 1
+	if len(w.order) == 0 {
+		x.backwards(w, m, to, prize, greedy)
+	} else {
+		for len(w.order) < states {
+			w.order = append(w.order, int32(len(w.order)))
+		}
+		for range sweeps {
+			worst := 0.0
+			for _, s := range w.order {
+				if int(s) != to {
+					old := prize*w.f[s] - w.c[s]
+					w.f[s], w.c[s] = w.improve(m, int(s), prize, greedy)
+					worst = max(worst, prize*w.f[s]-w.c[s]-old)
 				}
 			}
 			if worst <= accuracy*prize {
 				break
 			}
 		}
-		return
 	}
-	w.f[to] = 1
+	w.sort(states)
+}
+
+// sweeps is how often states are swept at most.
+const sweeps = 16
+
+// sort orders states by how near they are. The order changes little, as a rule.
+func (w *ways) sort(states int) {
+	for len(w.order) < states {
+		w.order = append(w.order, int32(len(w.order)))
+	}
+	for i, s := range w.order {
+		k := i
+		for ; k > 0 && w.f[w.order[k-1]] < w.f[s]; k-- {
+			w.order[k] = w.order[k-1]
+		}
+		w.order[k] = s
+	}
+}
+
+// backwards finds ways from the state backwards.
+func (x *wayfinder) backwards(w *ways, m *meanModel, to int, prize float64, greedy bool) {
+	b, states := m.b, len(m.v)
+	x.queued = grow(x.queued, states)
 	x.queue = x.queue[:0]
 	x.push(b.before[to], to)
 	for h := 0; h < len(x.queue) && h < 40*states; h++ {
@@ -71,18 +96,15 @@ func (x *wayfinder) find(w *ways, m *meanModel, to int, prize float64, greedy bo
 func (w *ways) improve(m *meanModel, s int, prize float64, greedy bool) (f, c float64) {
 	from, until := s*m.b.actions, (s+1)*m.b.actions
 	if greedy {
-		from += int(m.policy[s])
-		until = from + 1
+		f, _ = w.after(m, from+int(m.policy[s]))
+		return f, 0
 	}
 	best := 0.0
 	for i := from; i < until; i++ {
-		if m.gap[i] >= prize {
+		if prize-m.toll[i] <= best {
 			continue
 		}
 		vf, vc := w.after(m, i)
-		if greedy {
-			vc = 0
-		}
 		if v := prize*vf - vc; v > best {
 			best, f, c = v, vf, vc
 		}
@@ -90,17 +112,19 @@ func (w *ways) improve(m *meanModel, s int, prize float64, greedy bool) (f, c fl
 	return f, c
 }
 
-// after returns f and c of a state in which pair i is taken, 0 if it was never tried.
+// after returns f and c of the state of pair i in which that is taken until it leads elsewhere, 0 if it was
+// never tried.
 func (w *ways) after(m *meanModel, i int) (f, c float64) {
-	p := &m.b.pairs[i]
-	if p.n == 0 {
+	from, until := m.first[i], m.first[i+1]
+	if from == until {
 		return 0, 0
 	}
-	for k, y := range p.next {
-		f += p.count[k] * w.f[y]
-		c += p.count[k] * w.c[y]
+	next, prob := m.next[from:until], m.prob[from:until]
+	for k, y := range next {
+		f += prob[k] * w.f[y]
+		c += prob[k] * w.c[y]
 	}
-	return f * m.gamma / p.n, m.gamma*c/p.n + m.gap[i]
+	return f, c + m.toll[i]
 }
 
 // push queues all states except one.
