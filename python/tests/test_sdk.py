@@ -188,6 +188,14 @@ def test_description() -> None:
     assert p["inner"]["properties"]["depth"] == {"type": "integer", "default": 3}
 
 
+def test_broken_laws_are_described() -> None:
+    class Learner(Echo):
+        breaks = {"relabelled-actions": "ties go to the first action"}  # noqa: RUF012
+
+    assert dict(ClassPlugin(Learner).description.breaks) == Learner.breaks
+    assert dict(ClassPlugin(Echo).description.breaks) == {}
+
+
 def test_requirements_are_described() -> None:
     class Newer(Sample):
         requires = "rlrun >= 0.2"

@@ -160,6 +160,12 @@ class _Described:
     preferred_lanes: ClassVar[int] = 0
     """The number of lanes that suits it best, at most: 16 for networks that fill a card with more. 0: any."""
 
+    breaks: ClassVar[Mapping[str, str]] = {}
+    """Of an agent: the laws of agents that it breaks by design, each with the reason (docs/agents.md).
+
+    ``rlrun plugin inspect`` shows them. ``rlrun plugin check --laws`` finds those that are not declared.
+    """
+
     metrics: Sequence[Metric] = ()
     """Metrics of its own. A class that has some overrides measure."""
 

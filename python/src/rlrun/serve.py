@@ -63,6 +63,7 @@ class ClassPlugin:
             requires=cls.requires,
             preferred_lanes=cls.preferred_lanes,
             frames_per_second=cls.frames_per_second,
+            breaks={} if environment else cls.breaks,
         )
 
     def environment(self, data: bytes) -> VectorEnvironment:

@@ -13,14 +13,15 @@ from rlrun.client import program
 __all__ = ["check"]
 
 
-def check(file: str | PathLike[str], *arguments: str, minutes: float = 10, **params: Any) -> None:
+def check(file: str | PathLike[str], *arguments: str, minutes: float = 10, laws: bool = False, **params: Any) -> None:
     """Run ``rlrun plugin check`` over the plugin that a Python file serves, with these parameters.
 
+    With ``laws`` an agent for finite tasks is checked against the laws of agents, too.
     Raises AssertionError with every broken rule. It needs the program rlrun: in this
     Python's environment, in the path, or named by the variable ``RLRUN``.
     """
     given = [f"--param={name}={json.dumps(value)}" for name, value in params.items()]
-    command = [program(), "plugin", "check", "--no-speed", *given, sys.executable, "--", str(file), *arguments]
+    command = [program(), "plugin", "check", "--no-speed", *(["--laws"] if laws else []), *given, sys.executable, "--", str(file), *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=60 * minutes, stdin=subprocess.DEVNULL
     )

@@ -73,6 +73,7 @@ type checkOptions struct {
 	noSpeed   bool
 	lanes     int
 	time      time.Duration
+	laws      bool
 }
 
 func newCheck(app *host.App) *cobra.Command {
@@ -93,6 +94,10 @@ A plugin that keeps every rule is then timed: the wall time of a step with
 several numbers of lanes together, divided by that number.
 
 If a plugin is slow, less is compared, so that the check takes about --time.
+
+--laws plays an agent in small finite tasks and in other views of them, 24 runs of 300
+steps each, and names every law of agents (docs/agents.md) that it breaks and does not
+declare. This takes no account of --time.
 
 --json: plugin, id, kind, ok, violations (a list of {rule, error, specs}; specs are the
 ids of the environments on which an agent breaks the rule), speed (a list of {lanes,
@@ -136,6 +141,7 @@ ns_per_step}), frames (their size, or why none can be drawn here).`,
 	fs.StringArrayVar(&o.params, "param", nil, "set a parameter of the plugin, `KEY=VALUE`; may be repeated")
 	fs.BoolVar(&o.noSpeed, "no-speed", false, "do not measure the speed")
 	fs.IntVar(&o.lanes, "lanes", measured[len(measured)-1], "open at most `N` lanes together, at least 3: for plugins that take much memory a lane")
+	fs.BoolVar(&o.laws, "laws", false, "also check the laws of agents, for agents of finite tasks")
 	fs.DurationVar(&o.time, "time", time.Minute, "about how long the rules may take, a `TIME`; 0 is no limit")
 	fs.StringVar(&o.transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
 	app.TimeoutFlag(fs)
@@ -217,6 +223,10 @@ func check(app *host.App, ctx context.Context, comp experiment.Component, o chec
 	}
 	if failed != nil {
 		return v, fmt.Errorf("while the end of its process was checked: %w", failed)
+	}
+	if o.laws && d.Kind == vector.KindAgent {
+		said("the laws of agents")
+		found = errors.Join(found, rltest.CheckLaws(ctx, p, raw))
 	}
 	v.found = found
 	v.add(found, "")

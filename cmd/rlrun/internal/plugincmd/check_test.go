@@ -106,3 +106,54 @@ func TestStages(t *testing.T) {
 		t.Errorf("got %q", b.String())
 	}
 }
+
+// constant is an agent that takes the last action whatever happens: the numbers of actions matter to it.
+type constant struct{ action int64 }
+
+func (c constant) Step(_ context.Context, in *vector.Feedback, actions *space.Column) error {
+	for i, signal := range in.Signals {
+		if signal != vector.Idle {
+			actions.Int64[i] = c.action
+		}
+	}
+	return nil
+}
+
+func (constant) Abilities() vector.AgentAbilities { return vector.AgentAbilities{} }
+
+func (constant) Close() error { return nil }
+
+// --laws names the law that an agent breaks, unless it is declared. Without --laws none is checked.
+func TestCheckLaws(t *testing.T) {
+	for _, tt := range []struct {
+		laws   bool
+		breaks map[string]string
+		want   []string
+	}{
+		{true, nil, []string{string(rltest.RelabelledActions)}},
+		{true, map[string]string{string(rltest.RelabelledActions): "it takes the last action"}, nil},
+		{false, nil, nil},
+	} {
+		p := &vector.AgentPlugin{
+			Description: vector.Description{ID: "test/constant@1", Kind: vector.KindAgent, Doc: "Takes the last action.", Params: json.RawMessage("{}"), Breaks: tt.breaks},
+			Open: func(_ json.RawMessage, spec framework.Spec, _ int) (vector.Agent, error) {
+				actions, ok := spec.Action.(space.Discrete)
+				if _, finite := spec.Observation.(space.Discrete); !ok || !finite {
+					return nil, framework.ErrUnsupported
+				}
+				return constant{actions.Start + actions.N - 1}, nil
+			},
+		}
+		v, err := check(&host.App{Bundled: []vector.Plugin{p}, Log: "off"}, t.Context(), experiment.Component{Plugin: "constant"}, checkOptions{lanes: 3, noSpeed: true, laws: tt.laws}, func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var broken []string
+		for _, b := range v.Violations {
+			broken = append(broken, string(b.Rule))
+		}
+		if !slices.Equal(broken, tt.want) {
+			t.Errorf("laws %v, declared %v: broken %v, want %v", tt.laws, tt.breaks, broken, tt.want)
+		}
+	}
+}
