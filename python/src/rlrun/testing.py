@@ -21,7 +21,9 @@ def check(file: str | PathLike[str], *arguments: str, minutes: float = 10, laws:
     Python's environment, in the path, or named by the variable ``RLRUN``.
     """
     given = [f"--param={name}={json.dumps(value)}" for name, value in params.items()]
-    command = [program(), "plugin", "check", "--no-speed", *(["--laws"] if laws else []), *given, sys.executable, "--", str(file), *arguments]
+    if laws:
+        given.append("--laws")
+    command = [program(), "plugin", "check", "--no-speed", *given, sys.executable, "--", str(file), *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=60 * minutes, stdin=subprocess.DEVNULL
     )
