@@ -214,6 +214,7 @@ class Bridge(Environment):
 
     def step(self, action: Any) -> TimeStep:
         """Take an action."""
+        reward: Any  # of some packages a vector
         observation, reward, terminated, truncated, _ = self._env.step(self._decode(action))
         if np.ndim(reward) and np.size(reward) > 1:
             raise Unsupported(
