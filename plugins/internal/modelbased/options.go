@@ -10,9 +10,10 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
-// Ensemble is a Construction of several models.
+// Ensemble is a Construction of several models, which learn from every step.
 type Ensemble interface {
 	Construction
+	Observer
 	// Len returns the number of members.
 	Len() int
 	// Member returns the model of a member, a new draw if members are draws. It is valid
@@ -133,9 +134,13 @@ func (x *OptionAgent) Learn(r float64, next int) {
 }
 
 func (x *OptionAgent) learn(r float64, next int) {
-	x.Agent.Learn(r, next)
-	x.Visits.Update(x.State, x.Action)
-	x.greedy.visited(x.State, x.Pair(), x.Counts.N(x.State, x.Action))
+	if x.ensemble.Observe(r, next) {
+		x.Trigger.due = true
+	}
+	x.Visits.Update(x.State, x.Action) // in place of the counts of the experience
+	n := float64(x.Visits.Count(x.State, x.Action))
+	x.Trigger.visited(x.State, x.Pair(), n)
+	x.greedy.visited(x.State, x.Pair(), n)
 	if x.followed == anOption {
 		x.executor.advance(r, next)
 	}
@@ -144,8 +149,8 @@ func (x *OptionAgent) learn(r float64, next int) {
 // arrive records that an action is to be taken in s.
 func (x *OptionAgent) arrive(s int) {
 	x.Terminals.Remove(s)
-	if !x.within && x.observer != nil {
-		x.observer.BeginEpisode(s)
+	if !x.within {
+		x.ensemble.BeginEpisode(s)
 	}
 	x.within = true
 }
