@@ -81,7 +81,7 @@ func records(t *testing.T, open experiment.Opener, workers, lanes int) map[resul
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	done, err := p.Prepare(dir, false, experiment.Session{})
+	done, err := p.Prepare(t.Context(), dir, false, experiment.Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestAgentsMeetTheSameDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	done, err := p.Prepare(dir, false, experiment.Session{})
+	done, err := p.Prepare(t.Context(), dir, false, experiment.Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
