@@ -55,6 +55,9 @@ type Page struct {
 	Token   string
 	Others  []string
 	Current int
+	// Together says that the page is of several experiments, which may differ in steps,
+	// runs, discount and seed.
+	Together bool
 	// Running is what processes are doing now.
 	Running []result.Live
 }

@@ -347,7 +347,7 @@
   // ---- drawings: a line an agent
   // lines: {agents, xs, mean(agent) → Float32Array part, low, high}
   const mostBands = 8; // more bands hide each other: then only the line pointed at has one
-  function curves({ width, height, agents, xs, at, logx, logy, bands, xLabel, yLabel, reference, bounds, step, names }) {
+  function curves({ width, height, agents, xs, at, logx, logy, bands, xLabel, yLabel, reference, bounds, step, names, dots }) {
     const n = xs.length, few = slot.size <= mostBands;
     const colored = agents.filter((a) => slot.has(a)), rest = agents.filter((a) => !slot.has(a));
     const usable = (v) => ok(v) && (!logy || v > 0);
@@ -396,7 +396,7 @@
         rest.length ? Plot.line({ length: gx.length }, { x: gx, y: gy, stroke: css("--faint"), strokeWidth: rest.length > 100 ? 0.7 : 1, strokeOpacity: Math.max(0.18, Math.min(0.8, 30 / rest.length)) }) : null,
         ok(reference) ? Plot.ruleY([reference], { stroke: css("--soft"), strokeDasharray: "3 3" }) : null,
         ...(bands && few ? colored.map((a) => Plot.areaY({ length: n }, { x: xs, y1: lower(a), y2: value(at.high, a), fill: colorOf(a), fillOpacity: 0.18 })) : []),
-        ...colored.map((a) => Plot.line({ length: n }, { x: xs, y: value(at.mean, a), stroke: colorOf(a), strokeWidth: 1.8, strokeDasharray: dashOf(a) || null, marker: n === 1 ? "dot" : null })),
+        ...colored.map((a) => Plot.line({ length: n }, { x: xs, y: value(at.mean, a), stroke: colorOf(a), strokeWidth: 1.8, strokeDasharray: dashOf(a) || null, marker: n === 1 || dots ? "dot" : null })),
         ...live.flatMap((a) => [
           Plot.line({ length: n }, { x: xs, y: value(at.live, a), stroke: colorOf(a), strokeWidth: 1.6, strokeDasharray: "1 3", strokeLinecap: "round" }),
           Plot.dot([liveEnd(a)], { x: (k) => xs[k], y: (k) => at.live(a, k), stroke: colorOf(a), fill: css("--ground"), r: 3.5, strokeWidth: 1.6 }),
@@ -683,7 +683,7 @@
     const log = number && values[0] > 0 && values.at(-1) / values[0] >= 20;
     return curves({
       width, height: 300, agents: shown, xs: values, at: { mean: f("mean"), low: f("low"), high: f("high") }, logx: log, bands: state.bands, xLabel: lastPart(kx), yLabel: def.title.toLowerCase(),
-      names: number ? null : xs, step: (x) => `${lastPart(kx)} ${number ? num(x) : xs[x]}`,
+      names: number ? null : xs, dots: xs.length <= 30, step: (x) => `${lastPart(kx)} ${number ? num(x) : xs[x]}`,
     });
   }
   const lastPart = (key) => key.split(".").pop();
@@ -865,10 +865,11 @@
       { title: "IQM", value: (r) => v(r, "iqm"), show: (r) => num(v(r, "iqm")) },
       { title: "95 % interval of IQM", value: (r) => v(r, "iqmLow"), show: (r) => ok(v(r, "iqmLow")) ? `${num(v(r, "iqmLow"))} to ${num(v(r, "iqmHigh"))}` : "–" },
     ];
-    if (D.agents.length > 1) columns.push({ title: "Difference to the first agent", value: (r) => v(r, "diff"), show: (r) => ok(v(r, "diff")) ? [(v(r, "diff") > 0 ? "+" : ""), ...estimate(v(r, "diff"), v(r, "diffLow"), v(r, "diffHigh"))] : "–" });
+    const differ = rows.some((r) => ok(v(r, "diff"))); // not of several experiments together
+    if (differ) columns.push({ title: "Difference to the first agent", value: (r) => v(r, "diff"), show: (r) => ok(v(r, "diff")) ? [(v(r, "diff") > 0 ? "+" : ""), ...estimate(v(r, "diff"), v(r, "diffLow"), v(r, "diffHigh"))] : "–" });
     table($("result-table"), {
       name: "results", rows, columns, filters: byEnvironment(),
-      caption: `${def.title}: mean over runs ± half of the 95 % interval.${D.agents.length > 1 ? ` Differences are to ${first}, run by run: all agents meet the same random draws.` : ""} Click on a heading to sort.`,
+      caption: `${def.title}: mean over runs ± half of the 95 % interval.${differ ? ` Differences are to ${first}, run by run: all agents meet the same random draws.` : ""} Click on a heading to sort.`,
     });
   }
   const duration = (s) => s < 90 ? `${Math.max(1, Math.round(s))} s` : s < 5400 ? `${Math.round(s / 60)} min` : s < 129600 ? `${(s / 3600).toFixed(1)} hours` : `${(s / 86400).toFixed(1)} days`;

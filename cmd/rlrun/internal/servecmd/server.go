@@ -312,7 +312,7 @@ func overlay(all []*experiment.Results, running [][]result.Live) (*snapshot, err
 	}
 	names := compare.Agents(inputs) // DIR:AGENT, in the order of inputs
 	labels := make([][]string, len(all))
-	page := report.Page{Notices: []string{together}, Command: "rlrun compare"}
+	page := report.Page{Notices: []string{together}, Command: "rlrun compare", Together: true}
 	for i, r := range all {
 		to := map[string]string{}
 		for range r.Summary.Meta.Agents {
