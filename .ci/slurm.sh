@@ -138,7 +138,7 @@ done
 
 # Shards that lost their task are submitted again until none lacks runs.
 complete() { [ "$("$rlrun" status "$out" --json | grep -m1 '"missing"' | tr -dc 0-9)" = 0 ]; }
-queue_idle() { [ -z "$(squeue -h -t running,pending,completing -o '%i %r' | grep -v BeginTime)" ]; }
+queue_idle() { [ -z "$(squeue -h -t running,pending,completing -o '%i %r' | grep -v -e BeginTime -e Dependency)" ]; }
 for attempt in 1 2 3; do
   until_true 60 "the queue is empty" queue_idle
   if complete; then break; fi
