@@ -34,6 +34,10 @@ func TestMain(m *testing.M) {
 //	waitfor PATTERN          wait for a file whose name matches
 //	records DIR FILE         write the lines of DIR/runs/*.jsonl, sorted, to FILE
 //	smalldisk DIR KiB        make DIR a file system of that size
+//
+// Conditions of their own are [race], under the race detector, and [smalldisk], where that
+// command works. Scripts in which no goroutines work beside each other skip under [race]:
+// it makes them several times slower.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
@@ -41,7 +45,15 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"waitfor": waitFor, "records": records, "smalldisk": smallDisk,
 		},
-		Condition: func(name string) (bool, error) { return name == "smalldisk" && canMount(), nil },
+		Condition: func(name string) (bool, error) {
+			switch name {
+			case "race":
+				return race, nil
+			case "smalldisk":
+				return canMount(), nil
+			}
+			return false, fmt.Errorf("no condition %s", name)
+		},
 		Setup: func(e *testscript.Env) error {
 			for _, v := range e.Vars {
 				if strings.HasPrefix(v, "RLRUN_") {

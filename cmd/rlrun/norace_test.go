@@ -2,4 +2,6 @@
 
 package main
 
+const race = false
+
 const slowSteps = "3000"
