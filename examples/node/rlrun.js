@@ -230,7 +230,8 @@ const plain = (path, reply, stream = {}) => ({
 });
 const health = { check: plain('/grpc.health.v1.Health/Check', Buffer.from([0x08, 0x01])) }; // SERVING
 const controller = { shutdown: plain('/plugin.GRPCController/Shutdown', Buffer.alloc(0)) };
-const stdio = { streamStdio: plain('/plugin.GRPCStdio/StreamStdio', Buffer.alloc(0), { responseStream: true }) };
+// A stream both ways: the handler of a single message is not called if the connection ends before it is read.
+const stdio = { streamStdio: plain('/plugin.GRPCStdio/StreamStdio', Buffer.alloc(0), { requestStream: true, responseStream: true }) };
 
 // serve offers an environment to the rlrun that started this process. plugin is
 // {id, doc, params (a JSON schema), Environment (a class with spec, reset, step and,

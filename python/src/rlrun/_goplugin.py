@@ -124,18 +124,21 @@ def add_services(server: grpc.Server, shutdown: Callable[[], None], gone: Callab
         return iter(())
 
     def stdio(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
-        """Forward nothing: what the process prints goes to its standard error."""
+        """Forward nothing: what the process prints goes to its standard error.
+
+        The call has one request message. It is served as a stream, as gRPC does not call the
+        handler of a message whose connection ends before the message was read.
+        """
         if not context.add_callback(gone):
             gone()
         return hold(request, context)
 
-    unary, stream = grpc.unary_unary_rpc_method_handler, grpc.unary_stream_rpc_method_handler
-    both = grpc.stream_stream_rpc_method_handler
+    unary, both = grpc.unary_unary_rpc_method_handler, grpc.stream_stream_rpc_method_handler
     empty = {"request_deserializer": pb.Empty.FromString}
     for service, methods in (
         ("grpc.health.v1.Health", {"Check": unary(check, response_serializer=_encode, **empty)}),
         ("plugin.GRPCController", {"Shutdown": unary(stop, response_serializer=_encode, **empty)}),
-        ("plugin.GRPCStdio", {"StreamStdio": stream(stdio, response_serializer=_encode, **empty)}),
+        ("plugin.GRPCStdio", {"StreamStdio": both(stdio, response_serializer=_encode)}),
         ("plugin.GRPCBroker", {"StartStream": both(hold)}),
     ):
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, methods),))
