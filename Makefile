@@ -33,7 +33,7 @@ test: python
 
 # The long parts go beside each other: each waits for processes a part of its time.
 ci: lint generate test
-	$(MAKE) --no-print-directory -j4 slow race same
+	$(MAKE) --no-print-directory -j2 slow race same
 
 # What make test leaves out.
 slow: python
