@@ -180,7 +180,7 @@ func (d *document) act(b block) error {
 }
 
 func (d *document) shell(b block) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-euc", b.text)
 	cmd.Dir = d.dir
@@ -194,7 +194,7 @@ func (d *document) shell(b block) error {
 	d.printed = stdout.String()
 	switch fails := b.directive == "fails"; {
 	case ctx.Err() != nil:
-		return fmt.Errorf("takes more than two minutes:\n%s", b.text)
+		return fmt.Errorf("takes more than ten minutes:\n%s", b.text)
 	case fails && err == nil:
 		return fmt.Errorf("should fail, and does not:\n%s", b.text)
 	case fails:
