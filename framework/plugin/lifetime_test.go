@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlrun/rlrun/framework/internal/lockfile"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/vector"
 )
@@ -282,6 +283,20 @@ func TestStaleFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	dead.Wait()
+	// A child that the host was starting keeps the lock until it is another program.
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		lock, err := os.OpenFile(filepath.Join(dir, stale[0], "lock"), os.O_RDWR, 0)
+		if err == nil {
+			err = lockfile.Adopt(lock)
+			lock.Close()
+		}
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the dead host's lock: %v", err)
+		}
+	}
 	if list := names(t, dir); len(stale) != 1 || len(list) != 3 || !slices.Contains(list, stale[0]) {
 		t.Fatalf("the dead host left %v; there are %v", stale, list)
 	}
