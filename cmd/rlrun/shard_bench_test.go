@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -15,33 +14,9 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// program returns a command of rlrun, which this test's executable is by that name
-// (TestMain), and an experiment of 40 runs.
-func program(b *testing.B, steps int) (command func(args ...string) *exec.Cmd) {
-	b.Helper()
-	dir := b.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
-	rlrun, config := filepath.Join(dir, "rlrun"), filepath.Join(dir, "exp.yaml")
-	if err := os.Symlink(self, rlrun); err != nil {
-		b.Skip(err)
-	}
-	text := fmt.Sprintf("runs: 40\nsteps: %d\nrecord: {points: 20}\nenvironments: [{plugin: bernoulli-bandit, params: {arms: 64}}]\nagents: [{plugin: bandit, params: {policy: {kind: bayes-ucb}}}]\n", steps)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	return func(args ...string) *exec.Cmd {
-		cmd := exec.Command(rlrun, append([]string{"run", config, "--quiet", "--workers", "1"}, args...)...)
-		cmd.Dir = dir
-		return cmd
-	}
-}
-
 // CPU time of a shard that has nothing to do.
 func BenchmarkShardOverhead(b *testing.B) {
-	rlrun := program(b, 10)
+	rlrun := program(b, fortyRuns(10))
 	if out, err := rlrun("--out", "out", "--shard", "0/1").CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
 	}
@@ -58,7 +33,7 @@ func BenchmarkShardOverhead(b *testing.B) {
 
 // The speed of two shards at once, as a multiple of one process with one worker.
 func BenchmarkTwoShards(b *testing.B) {
-	rlrun := program(b, 50_000)
+	rlrun := program(b, fortyRuns(50_000))
 	var one, two time.Duration
 	for i := 0; b.Loop(); i++ {
 		began := time.Now()
@@ -90,7 +65,7 @@ func BenchmarkThousandShards(b *testing.B) {
 }
 
 func benchShards(b *testing.B, shards, runs int) {
-	rlrun := program(b, 20)
+	rlrun := program(b, fortyRuns(20))
 	call := func(args ...string) *os.ProcessState {
 		b.Helper()
 		cmd := rlrun(append([]string{"--runs", fmt.Sprint(runs), "--set", "environments.0.params.arms=4", "--set", "agents.0.params.policy.kind=ucb1",
@@ -162,20 +137,4 @@ func benchShards(b *testing.B, shards, runs int) {
 	b.ReportMetric(time.Since(began).Seconds(), "merge-s")
 	b.ReportMetric((p.UserTime() + p.SystemTime()).Seconds(), "merge-cpu-s")
 	b.ReportMetric(float64(peak(p))/(1<<20), "merge-MiB")
-}
-
-// A million runs of 20 steps: made, recorded, read and reported.
-func BenchmarkMillionRuns(b *testing.B) {
-	rlrun := program(b, 20)
-	for i := 0; b.Loop(); i++ {
-		cmd := rlrun("--out", fmt.Sprint("out", i), "--runs", "1000000", "--workers", "0", "--set", "record.points=10",
-			"--set", "environments.0.params.arms=4", "--set", "agents.0.params.policy.kind=ucb1", "--set", "outputs=[csv, plots, report]")
-		if said, err := cmd.CombinedOutput(); err != nil {
-			b.Fatalf("%v: %s", err, said)
-		}
-		b.ReportMetric(float64(peak(cmd.ProcessState))/(1<<30), "GiB")
-		if err := os.RemoveAll(filepath.Join(cmd.Dir, fmt.Sprint("out", i))); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-func page(t *testing.T, s *result.Summary, p Page) string {
+func page(t testing.TB, s *result.Summary, p Page) string {
 	t.Helper()
 	var buf bytes.Buffer
 	if err := WriteHTML(&buf, s, p); err != nil {

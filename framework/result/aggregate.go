@@ -362,30 +362,48 @@ func (a *aggregator) row(env, agent string, m Metric, s *sample) Row {
 	return row
 }
 
-// addIQM fills in the interquartile means of rows, on all processors.
+// addIQM fills in the interquartile means of rows, on all processors. Rows of as many
+// runs share the draws of the bootstrap, which depend on the number of runs alone: no
+// row depends on another's presence.
 func (a *aggregator) addIQM(rows []Row) {
-	iqms := make([]stat.Interval, len(rows))
+	var parts [][]int // rows of one size
+	last := map[int]int{}
+	for i := range rows {
+		r := &rows[i]
+		if known, ok := a.samples[cell{r.Environment, r.Agent}].iqm[r.Metric]; ok {
+			r.IQM, r.IQMLow, r.IQMHigh = known.Value, known.Low, known.High
+			continue
+		}
+		n := len(r.Values)
+		k, ok := last[n]
+		if together := min(64, 1+20_000/(n+1)); !ok || len(parts[k]) == together { // one drawing for many small rows, none waits for another large one
+			k = len(parts)
+			last[n] = k
+			parts = append(parts, nil)
+		}
+		parts[k] = append(parts[k], i)
+	}
+	source := seed.NewSource(a.meta.Seed, "interquartile means")
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(rows)) {
+	for range min(runtime.GOMAXPROCS(0), len(parts)) {
 		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(rows)); i = next.Add(1) - 1 {
-				r := &rows[i]
-				if known, ok := a.samples[cell{r.Environment, r.Agent}].iqm[r.Metric]; ok {
-					iqms[i] = known
-					continue
+			for k := next.Add(1) - 1; k < int64(len(parts)); k = next.Add(1) - 1 {
+				samples := make([][]float64, len(parts[k]))
+				for j, i := range parts[k] {
+					samples[j] = rows[i].Values
 				}
-				// Seeded by what is resampled, so that no row depends on another's presence.
-				source := seed.NewSource(a.meta.Seed, fmt.Sprintf("%q %q %q", r.Environment, r.Agent, r.Metric))
-				iqms[i] = stat.BootstrapIQM(r.Values, confidence, seed.Stream(source.Seed(0, seed.Statistics, 0), seed.Statistics))
+				iqms := stat.BootstrapIQM(samples, confidence, seed.Stream(source.Seed(len(samples[0]), seed.Statistics, 0), seed.Statistics))
+				for j, i := range parts[k] {
+					rows[i].IQM, rows[i].IQMLow, rows[i].IQMHigh = iqms[j].Value, iqms[j].Low, iqms[j].High
+				}
 			}
 		})
 	}
 	wg.Wait()
 	for i := range rows {
 		r := &rows[i]
-		r.IQM, r.IQMLow, r.IQMHigh = iqms[i].Value, iqms[i].Low, iqms[i].High
-		a.samples[cell{r.Environment, r.Agent}].iqm[r.Metric] = iqms[i]
+		a.samples[cell{r.Environment, r.Agent}].iqm[r.Metric] = stat.Interval{Value: r.IQM, Low: r.IQMLow, High: r.IQMHigh}
 	}
 }
 

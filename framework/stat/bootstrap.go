@@ -273,28 +273,47 @@ func above(x, y ranked, xc, yc []uint32) float64 {
 	return wins / float64(len(x.values)) / float64(len(y.values))
 }
 
-// BootstrapIQM returns the interquartile mean of one sample with its percentile
-// bootstrap interval of the given level, drawn from rng. Of more than 10,000 values
-// the interval is that of TrimmedInterval, which the bootstrap's approaches.
-func BootstrapIQM(values []float64, level float64, rng *rand.Rand) Interval {
-	ascending := slices.Sorted(slices.Values(values))
-	n := len(values)
-	if n < 2 {
-		return unknown(iqm(ascending))
+// BootstrapIQM returns the interquartile mean of each sample, with its percentile
+// bootstrap interval of the given level. All samples have as many values. They share
+// the draws from rng, so that a sample's interval is the same in any company. Of more
+// than 10,000 values the interval is that of TrimmedInterval, which the bootstrap's
+// approaches.
+func BootstrapIQM(samples [][]float64, level float64, rng *rand.Rand) []Interval {
+	out := make([]Interval, len(samples))
+	if len(samples) == 0 {
+		return out
 	}
-	if n > manyValues {
-		return TrimmedInterval(ascending, n/4, level)
+	n := len(samples[0])
+	sorted := make([]ranked, len(samples))
+	for i, values := range samples {
+		sorted[i] = newRanked(values)
+		switch ascending := sorted[i].values; {
+		case n < 2:
+			out[i] = unknown(iqm(ascending))
+		case n > manyValues:
+			out[i] = TrimmedInterval(ascending, n/4, level)
+		default:
+			out[i].Value = iqm(ascending)
+		}
 	}
-	sorted := newRanked(ascending)
+	if n < 2 || n > manyValues {
+		return out
+	}
 	counts := make([]uint32, n)
-	samples := make([]float64, Resamples)
-	for b := range samples {
+	drawn := make([]float64, Resamples*len(samples)) // of the first sample, then of the second, and so on
+	for b := range Resamples {
 		clear(counts)
 		for range n {
 			counts[rng.IntN(n)]++
 		}
-		samples[b] = sorted.iqm(counts)
+		for i := range sorted {
+			drawn[i*Resamples+b] = sorted[i].iqm(counts)
+		}
 	}
-	slices.Sort(samples)
-	return Interval{iqm(sorted.values), Quantile(samples, (1-level)/2), Quantile(samples, (1+level)/2)}
+	for i := range out {
+		own := drawn[i*Resamples:][:Resamples]
+		slices.Sort(own)
+		out[i].Low, out[i].High = Quantile(own, (1-level)/2), Quantile(own, (1+level)/2)
+	}
+	return out
 }

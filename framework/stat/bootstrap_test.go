@@ -35,7 +35,7 @@ func TestBootstrapAgainstSorting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		xs := rapid.SliceOfN(rapid.Float64Range(-10, 10), 2, 12).Draw(t, "xs")
 		slices.Sort(xs)
-		got := BootstrapIQM(xs, 0.95, rand.New(rand.NewPCG(1, 1)))
+		got := BootstrapIQM([][]float64{xs}, 0.95, rand.New(rand.NewPCG(1, 1)))[0]
 		rng := rand.New(rand.NewPCG(1, 1))
 		means := make([]float64, Resamples)
 		sample := make([]float64, len(xs))
@@ -70,7 +70,7 @@ func TestBootstrapCoverage(t *testing.T) {
 			xs[i] = rng.NormFloat64()
 		}
 		slices.Sort(xs)
-		if got := BootstrapIQM(xs, 0.95, rng); got.Low <= 0 && 0 <= got.High {
+		if got := BootstrapIQM([][]float64{xs}, 0.95, rng)[0]; got.Low <= 0 && 0 <= got.High {
 			hits++
 		}
 	}
@@ -80,7 +80,25 @@ func TestBootstrapCoverage(t *testing.T) {
 }
 
 func TestBootstrapOfOne(t *testing.T) {
-	if got := BootstrapIQM([]float64{1}, 0.95, rand.New(rand.NewPCG(1, 1))); got.Value != 1 || !math.IsNaN(got.Low) || !math.IsNaN(got.High) {
+	if got := BootstrapIQM([][]float64{{1}}, 0.95, rand.New(rand.NewPCG(1, 1)))[0]; got.Value != 1 || !math.IsNaN(got.Low) || !math.IsNaN(got.High) {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// Samples share their draws: an interval does not depend on the samples beside it, and
+// one sample moved by a constant has its interval moved by it.
+func TestBootstrapSharesDraws(t *testing.T) {
+	xs, ys := []float64{3, 1, 4, 1, 5, 9, 2, 6}, make([]float64, 8)
+	for i, x := range xs {
+		ys[i] = x + 16
+	}
+	draws := func() *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }
+	alone := BootstrapIQM([][]float64{xs}, 0.95, draws())
+	both := BootstrapIQM([][]float64{ys, xs}, 0.95, draws())
+	if both[1] != alone[0] {
+		t.Errorf("beside another sample %+v, alone %+v", both[1], alone[0])
+	}
+	if moved := (Interval{alone[0].Value + 16, alone[0].Low + 16, alone[0].High + 16}); both[0] != moved {
+		t.Errorf("got %+v, want %+v", both[0], moved)
 	}
 }

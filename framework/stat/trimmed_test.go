@@ -27,7 +27,7 @@ func TestTrimmedIntervalIsTheBootstraps(t *testing.T) {
 		xs[i] = 1e6 + math.Exp(rng.NormFloat64())
 	}
 	slices.Sort(xs)
-	want := BootstrapIQM(xs, 0.95, rng)
+	want := BootstrapIQM([][]float64{xs}, 0.95, rng)[0]
 	got := TrimmedInterval(xs, len(xs)/4, 0.95)
 	unit := (want.High - want.Low) / 4 // about a standard error
 	if math.Abs(got.Value-want.Value) > 1e-9*unit+1e-6 || math.Abs(got.Low-want.Low) > 0.3*unit || math.Abs(got.High-want.High) > 0.3*unit {

@@ -17,7 +17,7 @@ import (
 // Browser starts Chromium for chromedp. It skips the test with -short, and where there
 // is no Chromium. An error of a page's script fails the test, and so does a request
 // that goes beyond files and the given addresses.
-func Browser(t *testing.T, addresses ...string) context.Context {
+func Browser(t testing.TB, addresses ...string) context.Context {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
@@ -65,7 +65,7 @@ func Browser(t *testing.T, addresses ...string) context.Context {
 
 // folder is a temporary folder for the browser. Processes of it may write there for a
 // moment after its end.
-func folder(t *testing.T) string {
+func folder(t testing.TB) string {
 	dir, err := os.MkdirTemp("", "rlrun-browser")
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Memory of rlrun and of plugins in processes of their own while they make runs: at the
+// beginning, and how much more at the end. An operation is ten seconds of it; -benchtime
+// 1h looks for leaks for an hour.
+func BenchmarkPluginMemory(b *testing.B) {
+	rlrun := program(b, fortyRuns(20_000))("--out", "out", "--runs", "10000000", "--transport", "process")
+	var said bytes.Buffer
+	rlrun.Stderr = &said
+	if err := rlrun.Start(); err != nil {
+		b.Fatal(err)
+	}
+	// Peaks of ten seconds, as garbage comes and goes.
+	watch := func() (host, plugins float64) {
+		for range 100 {
+			time.Sleep(100 * time.Millisecond)
+			sum := 0.0
+			for _, child := range descendants(rlrun.Process.Pid) {
+				sum += resident(child)
+			}
+			host, plugins = max(host, resident(rlrun.Process.Pid)), max(plugins, sum)
+		}
+		return host, plugins
+	}
+	host, plugins := watch()
+	var lastHost, lastPlugins float64
+	for b.Loop() {
+		lastHost, lastPlugins = watch()
+	}
+	if host == 0 || plugins == 0 {
+		b.Errorf("nothing ran: %s", &said)
+	}
+	b.ReportMetric(host, "host-MiB")
+	b.ReportMetric(lastHost-host, "host-more-MiB")
+	b.ReportMetric(plugins, "plugins-MiB")
+	b.ReportMetric(lastPlugins-plugins, "plugins-more-MiB")
+	if err := rlrun.Process.Signal(syscall.SIGTERM); err != nil {
+		b.Error(err)
+	}
+	_ = rlrun.Wait() // it was interrupted
+}
+
+// resident is the memory of a process in MiB, 0 if it has ended.
+func resident(pid int) float64 {
+	statm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	fields := strings.Fields(string(statm))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.Atoi(fields[1])
+	return float64(pages*os.Getpagesize()) / (1 << 20)
+}
+
+// descendants are the processes that a process and its children have started.
+func descendants(pid int) []int {
+	children := map[int][]int{}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range stats {
+		text, _ := os.ReadFile(name)
+		id, rest, _ := strings.Cut(string(text), " (")
+		fields := strings.Fields(rest[strings.LastIndex(rest, ")")+1:])
+		if len(fields) < 2 {
+			continue
+		}
+		child, _ := strconv.Atoi(id)
+		parent, _ := strconv.Atoi(fields[1])
+		children[parent] = append(children[parent], child)
+	}
+	out := children[pid]
+	for i := 0; i < len(out); i++ {
+		out = append(out, children[out[i]]...)
+	}
+	return out
+}
