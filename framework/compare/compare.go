@@ -95,7 +95,14 @@ type Options struct {
 	// Scores normalises environments by label. Environments without use what is known
 	// of their model.
 	Scores map[string]Range
+	// Progress, if set, is told how many of all comparisons are made. It is called from
+	// several goroutines.
+	Progress func(made, all int)
 }
+
+// Most is the number of comparisons, over all environments, up to which Compare makes
+// them.
+const Most = 1_000_000
 
 // DefaultAlpha is the usual level of tests.
 const DefaultAlpha = 0.05
@@ -192,6 +199,9 @@ func Compare(inputs []*Input, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n := len(pairs) * len(c.Environments); n > Most {
+		return nil, fmt.Errorf("all pairs of %d agents in %d environments are %d comparisons, and a correction for so many leaves nothing decided; more than %d are not made: compare all agents with the first (pairs first), or an experiment of fewer agents", len(c.Agents), len(c.Environments), n, Most)
+	}
 	if err := c.compare(pairs); err != nil {
 		return nil, err
 	}
@@ -242,6 +252,15 @@ type sample struct {
 type comparer struct {
 	Result
 	values map[cell]*sample
+	made   atomic.Int64 // of all, for Options.Progress
+	all    int
+}
+
+// tell is called after each comparison.
+func (c *comparer) tell() {
+	if n := c.made.Add(1); c.Options.Progress != nil {
+		c.Options.Progress(int(n), c.all)
+	}
 }
 
 // read collects the values of the metric.
@@ -415,10 +434,15 @@ func (c *comparer) compare(pairs [][2]int) error {
 			jobs = append(jobs, job{a, b, x, y})
 		}
 	}
+	c.all = len(jobs)
+	if len(c.Environments) > 1 {
+		c.all += len(pairs) // of overall
+	}
 	each(len(jobs), func(i int) {
 		cmp, j := &c.Comparisons[i], jobs[i]
 		c.test(cmp, j.x, j.y, draws, j.a.input.Streams[cmp.Environment].Seed)
 		c.sequential(cmp, j.a, j.b)
+		c.tell()
 	})
 	if len(c.Comparisons) == 0 {
 		return fmt.Errorf("nothing can be compared: %s", strings.Join(c.Skipped, "; "))

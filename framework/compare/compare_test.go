@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rlrun/rlrun/framework/metric"
@@ -442,5 +443,56 @@ func TestSQLite(t *testing.T) {
 	}
 	if err := WriteSQLite(filepath.Join(t.TempDir(), "none.db"), r); err == nil {
 		t.Error("writes into a database that is not there")
+	}
+}
+
+// Of many comparisons tables and pages count verdicts, and a million of them are
+// refused.
+func TestManyComparisons(t *testing.T) {
+	meta := result.Meta{Name: "many", Steps: 1, Grid: []int{1}, Environments: []string{"e"}, Runs: 2}
+	var recs []result.Record
+	for i := range 40 {
+		agent := fmt.Sprintf("agent %02d", i)
+		meta.Agents = append(meta.Agents, agent)
+		for run := range meta.Runs {
+			recs = append(recs, result.Record{Environment: "e", Agent: agent, Run: run, Status: result.OK, Steps: 1,
+				Curves: map[result.Metric][]float64{result.Reward: {float64(i)}}})
+		}
+	}
+	s, err := result.Aggregate(meta, result.Sorted(recs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told atomic.Int64
+	o := Options{Metric: result.Reward, Pairs: "all", Alpha: 0.05, Correction: Holm, Progress: func(_, all int) { told.Store(int64(all)) }}
+	r, err := Compare([]*Input{{Dir: "many", Summary: s}}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told.Load() != 780 {
+		t.Errorf("told of %d comparisons, want 780", told.Load())
+	}
+	for i := range r.Comparisons { // two runs decide nothing: here the larger mean does
+		r.Comparisons[i].Better = max(r.Comparisons[i].A, r.Comparisons[i].B)
+	}
+	first := standings(r, "e")[0]
+	if want := (standing{agent: "agent 39", better: 39}); first != want {
+		t.Errorf("the first is %+v, want %+v", first, want)
+	}
+	for name, write := range map[string]func(io.Writer, *Result) error{"table": WriteTable, "page": WriteHTML} {
+		var b strings.Builder
+		if err := write(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		if text := b.String(); !strings.Contains(text, "Verdicts of 780 comparisons") || strings.Count(text, "agent 00") != 1 {
+			t.Errorf("the %s does not count verdicts", name)
+		}
+	}
+	s.Meta.Agents, s.Meta.Environments = make([]string, 1000), []string{"e", "f", "g"}
+	for i := range s.Meta.Agents {
+		s.Meta.Agents[i] = fmt.Sprint("agent ", i)
+	}
+	if _, err := Compare([]*Input{{Dir: "many", Summary: s}}, o); err == nil || !strings.Contains(err.Error(), "1498500 comparisons") {
+		t.Errorf("a million comparisons: %v", err)
 	}
 }

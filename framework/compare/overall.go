@@ -136,6 +136,7 @@ func (c *comparer) overall(pairs [][2]int) {
 	}
 	o.Improvements = make([]Improvement, len(pairs))
 	each(len(pairs), func(k int) {
+		defer c.tell()
 		pair := pairs[k]
 		var envs []string
 		for _, env := range c.Environments {

@@ -14,7 +14,7 @@ var pageTemplate string
 type view struct {
 	*Result
 	Title, Text, Method string
-	Header              []string
+	Header, Counted     []string
 	Environments        []viewEnvironment
 	Profile, CD         template.HTML
 	Ranks               string
@@ -27,6 +27,8 @@ type viewEnvironment struct {
 	Name        string
 	Sentences   []string
 	Rows        []viewRow
+	Standings   [][]string // in place of Rows, of many
+	Rest        string
 	Differences template.HTML
 }
 
@@ -42,11 +44,11 @@ const sentences = 20
 // input gives equal bytes.
 func WriteHTML(w io.Writer, r *Result) error {
 	def := r.Definition
-	v := &view{Result: r, Title: def.Title, Text: def.Text, Method: Method(r), Header: comparisonHeader(r),
+	v := &view{Result: r, Title: def.Title, Text: def.Text, Method: Method(r), Header: comparisonHeader(r), Counted: standingsHeader,
 		// The drawings escape every label.
 		Profile: template.HTML(ProfileSVG(r)), CD: template.HTML(CriticalDifferenceSVG(r)), Ranks: RankSentence(r)}
 	for _, env := range r.Environments {
-		e := viewEnvironment{Name: env, Differences: template.HTML(DifferencesSVG(r, env))}
+		e := viewEnvironment{Name: env}
 		for i := range r.Comparisons {
 			c := &r.Comparisons[i]
 			if c.Environment != env {
@@ -57,15 +59,20 @@ func WriteHTML(w io.Writer, r *Result) error {
 			}
 			e.Rows = append(e.Rows, viewRow{append([]string{c.A, c.B}, c.cells()...), c.Better != ""})
 		}
-		if len(e.Rows) > 0 {
+		if n := len(e.Rows); n > mostRows {
+			e.Standings, e.Rest = standingRows(r, env, n)
+			e.Sentences, e.Rows = nil, nil
+			v.Environments = append(v.Environments, e)
+		} else if n > 0 {
+			e.Differences = template.HTML(DifferencesSVG(r, env))
 			v.Environments = append(v.Environments, e)
 		}
 	}
 	if o := r.Overall; o != nil {
-		for _, a := range o.Aggregates {
+		for _, a := range best(o.Aggregates) {
 			v.Aggregates = append(v.Aggregates, []string{a.Agent, Interval(a.IQM), Interval(a.Mean), Interval(a.Median), Interval(a.OptimalityGap)})
 		}
-		for _, i := range o.Improvements {
+		for _, i := range o.Improvements[:min(len(o.Improvements), mostRows)] {
 			iqm := "–"
 			if i.IQM != nil {
 				iqm = Interval(*i.IQM)

@@ -27,6 +27,11 @@ func WriteTable(w io.Writer, r *Result) error {
 		if len(rows) == 0 {
 			continue
 		}
+		if len(rows) > mostRows {
+			counts, rest := standingRows(r, env, len(rows))
+			fmt.Fprintf(&b, "%s: %s%s\n%s\n%s\n\n", env, r.Definition.Title, direction, render(standingsHeader, counts, 1), rest)
+			continue
+		}
 		fmt.Fprintf(&b, "%s: %s%s\n%s\n\n", env, r.Definition.Title, direction,
 			render(append([]string{"A", "B"}, comparisonHeader(r)...), rows, 2))
 	}
@@ -91,7 +96,7 @@ func (c *Comparison) cells() []string {
 func overallText(b *strings.Builder, r *Result, o *Overall) {
 	if len(o.Aggregates) > 0 {
 		var rows [][]string
-		for _, a := range o.Aggregates {
+		for _, a := range best(o.Aggregates) {
 			rows = append(rows, []string{a.Agent, Interval(a.IQM), Interval(a.Mean), Interval(a.Median), Interval(a.OptimalityGap)})
 		}
 		fmt.Fprintf(b, "Over %d environments, normalised scores\n%s\n", len(o.Scores), render([]string{"agent", "IQM", "mean", "median", "optimality gap"}, rows, 1))
@@ -108,7 +113,9 @@ func overallText(b *strings.Builder, r *Result, o *Overall) {
 	if len(o.Unscored) > 0 {
 		fmt.Fprintf(b, "Without a scale, and left out of aggregates: %s. Give one with --scores 'ENVIRONMENT=LOW,HIGH'.\n\n", strings.Join(o.Unscored, ", "))
 	}
-	if len(o.Improvements) > 0 {
+	if n := len(o.Improvements); n > mostRows {
+		fmt.Fprintf(b, "The probabilities of improvement of %d pairs are printed by --json.\n\n", n)
+	} else if n > 0 {
 		var rows [][]string
 		for _, i := range o.Improvements {
 			iqm := ""
@@ -121,7 +128,7 @@ func overallText(b *strings.Builder, r *Result, o *Overall) {
 	}
 	if k := o.Ranks; k != nil {
 		var rows [][]string
-		for i, agent := range k.Agents {
+		for i, agent := range k.Agents[:min(len(k.Agents), mostRows)] {
 			row := []string{agent, strconv.FormatFloat(k.Mean[i], 'f', 2, 64)}
 			if !math.IsNaN(k.CriticalDifference) {
 				row = append(row, k.groups(i))

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,9 +63,6 @@ DIR.
                        optimality_gap, profile), probability_of_improvement (a, b,
                        environments, probability, iqm_difference), ranks
                        (environments, agents, f, p, critical_difference, cliques)`
-
-// patience is the number of comparisons from which on a word is said about the time.
-const patience = 50_000
 
 type options struct {
 	compare.Options
@@ -150,9 +149,7 @@ func run(cmd *cobra.Command, dirs []string, o options) error {
 		return err
 	}
 	maps.Copy(o.Scores, given)
-	if n := len(compare.Agents(inputs)); o.Pairs == "all" && n*(n-1)/2*len(inputs[0].Summary.Meta.Environments) > patience {
-		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: all pairs of %d agents in %d environments take minutes; --pairs first compares all with the first\n", n, len(inputs[0].Summary.Meta.Environments))
-	}
+	o.Progress = progress(cmd.ErrOrStderr())
 	r, err := compare.Compare(inputs, o.Options)
 	if err != nil {
 		return cli.Usage(err)
@@ -168,6 +165,24 @@ func run(cmd *cobra.Command, dirs []string, o options) error {
 		return compare.WriteLaTeX(w, r)
 	}
 	return compare.WriteTable(w, r)
+}
+
+// progress says now and then how far the comparisons are: after 5 s, then every ten.
+func progress(w io.Writer) func(made, all int) {
+	began := time.Now()
+	var mu sync.Mutex
+	next := 5 * time.Second
+	return func(made, all int) {
+		mu.Lock()
+		defer mu.Unlock()
+		elapsed := time.Since(began)
+		if elapsed < next {
+			return
+		}
+		next = elapsed + 10*time.Second
+		left := time.Duration(float64(elapsed) * float64(all-made) / float64(made))
+		fmt.Fprintf(w, "rlrun: %d of %d comparisons, about %s left\n", made, all, cli.Clock(left))
+	}
 }
 
 // same says whether two paths are of one folder.
