@@ -83,6 +83,12 @@ func TestOtherProgramsAreRefused(t *testing.T) {
 			with(func(s *Session, _ *PluginProvenance) { s.Architecture, s.Program = "amd64 v3", shortDigest("v1", "v3") }),
 			[]string{"rlrun v1 (go1.26, amd64 v1), now rlrun v1 (go1.26, amd64 v3)"},
 		},
+		"other architecture": {
+			with(func(s *Session, _ *PluginProvenance) {
+				s.Platform, s.Architecture, s.Program = "linux/arm64", "arm64", shortDigest("v1", "arm64")
+			}),
+			[]string{"rlrun v1 (go1.26, amd64 v1), now rlrun v1 (go1.26, arm64)"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")
