@@ -14,10 +14,20 @@
     e.append(...children);
     return e;
   };
-  const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  const styles = new Map(); // of the theme
+  const css = (name) => {
+    if (!styles.has(name)) styles.set(name, getComputedStyle(root).getPropertyValue(name).trim());
+    return styles.get(name);
+  };
   const dark = () => root.dataset.theme === "dark";
   const ok = Number.isFinite;
-  const count = (n) => n.toLocaleString("en");
+  // Formats are made once: making one takes longer than all of its numbers.
+  const formats = new Map();
+  const decimal = (v, key, options) => {
+    if (!formats.has(key)) formats.set(key, new Intl.NumberFormat("en", options));
+    return formats.get(key).format(v);
+  };
+  const count = (n) => decimal(n, "count", {});
   const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many}`;
   const minus = (s) => s.replace(/-/g, "−");
   // About four significant digits, thousands apart.
@@ -25,7 +35,8 @@
     if (!ok(v)) return "–";
     const a = Math.abs(v);
     if (a >= 1e9 || (a > 0 && a < 1e-4)) return minus(v.toExponential(3));
-    return minus(v.toLocaleString("en", { maximumSignificantDigits: a >= 1e4 ? Math.min(9, Math.ceil(Math.log10(a)) + 1) : 4 }));
+    const digits = a >= 1e4 ? Math.min(9, Math.ceil(Math.log10(a)) + 1) : 4;
+    return minus(decimal(v, "significant" + digits, { maximumSignificantDigits: digits }));
   };
   // A mean with half of its interval, to two digits of the latter.
   const halves = (mean, low, high) => {
@@ -33,7 +44,7 @@
     if (!ok(mean)) return ["–", ""];
     if (!ok(half) || half === 0 || half < 1e-9 || Math.abs(mean) >= 1e12) return [num(mean), ok(half) && half > 0 ? num(half) : ""];
     const digits = Math.max(0, Math.min(9, 1 - Math.floor(Math.log10(half))));
-    const f = (x) => minus(x.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+    const f = (x) => minus(decimal(x, "fixed" + digits, { minimumFractionDigits: digits, maximumFractionDigits: digits }));
     return [f(mean), f(half)];
   };
   const text = (mean, low, high) => { const [a, b] = halves(mean, low, high); return b ? `${a} ± ${b}` : a; };
@@ -116,7 +127,7 @@
     const [unit, by] = big >= 1e9 ? ["G", 1e9] : big >= 1e6 ? ["M", 1e6] : big >= 2e4 ? ["k", 1e3] : ["", 1];
     const fraction = Math.max(0, -Math.floor(Math.log10(gap / by) + 1e-9));
     const format = (v) => digits > 6 ? minus(v.toExponential(1)) : v === 0 ? "0"
-      : minus((v / by).toLocaleString("en", { maximumFractionDigits: fraction, minimumFractionDigits: fraction })) + unit;
+      : minus(decimal(v / by, "fixed" + fraction, { maximumFractionDigits: fraction, minimumFractionDigits: fraction })) + unit;
     return { ticks, tickFormat: format };
   }
   const superscript = (n) => String(n).replace(/[-\d]/g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
@@ -209,7 +220,7 @@
     const at = f.svg.hover(ev.clientX - box.left, ev.clientY - box.top);
     if (!at) { hideTip(); highlight(-1); return; }
     const tip = $("tip");
-    tip.replaceChildren(make("b", { textContent: at.name }), ...at.lines.map((l) => make("div", { textContent: l })));
+    tip.replaceChildren(make("b", { textContent: at.name }), ...at.lines().map((l) => make("div", { textContent: l })));
     tip.hidden = false;
     const w = tip.offsetWidth, h = tip.offsetHeight;
     const x = Math.min(ev.clientX + 14, root.clientWidth - w - 6), y = ev.clientY + 16 + h > innerHeight ? ev.clientY - h - 10 : ev.clientY + 16;
@@ -271,7 +282,7 @@
 
   // ---- drawings: intervals, a row an item
   const rowHeight = 19;
-  // items: {label, value, low, high, color, agent, word, lines}
+  // items: {label, value, low, high, color, agent, word, lines()}
   function intervals(items, { width, label, reference, bounds }) {
     if (!items.length) return null;
     let lo = Infinity, hi = -Infinity;
@@ -416,7 +427,7 @@
         if (d < distance) { distance = d; best = a; going = f === at.live; }
       }
       if (best < 0 || Math.abs(sy.apply((going ? at.live : at.mean)(best, k)) - q) > 60) return null;
-      return { name: D.agents[best], agent: best, lines: [going ? `${num(at.live(best, k))}, of runs that are not finished` : text(at.mean(best, k), at.low(best, k), at.high(best, k)), step(xs[k])] };
+      return { name: D.agents[best], agent: best, lines: () => [going ? `${num(at.live(best, k))}, of runs that are not finished` : text(at.mean(best, k), at.low(best, k), at.high(best, k)), step(xs[k])] };
     };
     svg.mark = (a) => {
       d3.select(svg).selectAll(".focus").remove();
@@ -530,7 +541,7 @@
   // Items of an interval plot, the best first.
   function scoreItems(values, low, high, sign, lines) {
     return shown.filter((a) => ok(values[a])).sort((x, y) => sign * (values[y] - values[x]) || x - y)
-      .map((a) => ({ label: D.agents[a], agent: a, value: values[a], low: low[a], high: high[a], color: colorOf(a), lines: lines(a) }));
+      .map((a) => ({ label: D.agents[a], agent: a, value: values[a], low: low[a], high: high[a], color: colorOf(a), lines: () => lines(a) }));
   }
   function scorePanel(host, { title, note, items, label, reference, bounds }) {
     const all = items();
@@ -719,7 +730,7 @@
     svg.hover = (px, py) => {
       const i = Math.floor((px - bx.apply(xs[0])) / bx.step), j = Math.floor((py - by.apply([...ys].reverse()[0])) / by.step);
       const c = byKey.get(xs[i] + "\u0000" + ys[ys.length - 1 - j]);
-      return c && { name: D.agents[c.a], agent: c.a, lines: [text(c.value, c.low, c.high)] };
+      return c && { name: D.agents[c.a], agent: c.a, lines: () => [text(c.value, c.low, c.high)] };
     };
     return svg;
   }
@@ -754,7 +765,7 @@
     svg.hover = (px, py) => {
       let best = null, distance = 1e9;
       for (const c of data) { const d = Math.hypot(sx.apply(c.px) - px, sy.apply(c.value) - py); if (d < distance) { distance = d; best = c; } }
-      return best && distance < 40 ? { name: D.agents[best.a], agent: best.a, lines: [text(best.value, best.low, best.high)] } : null;
+      return best && distance < 40 ? { name: D.agents[best.a], agent: best.a, lines: () => [text(best.value, best.low, best.high)] } : null;
     };
     return svg;
   }
@@ -782,7 +793,7 @@
     const sign = def && def.better < 0 ? -1 : 1;
     D.environments.forEach((name, e) => {
       const items = () => rows.filter((r) => r.e === e && r.d != null).sort((x, y) => sign * (y.d - x.d))
-        .map((r) => ({ label: label(r), agent: r.a, value: r.d, low: r.low ?? NaN, high: r.high ?? NaN, color: verdictColor(r.v), word: verdict(r.v), lines: [`difference ${signed(r.d, r.low, r.high)}`, `corrected p ${pvalue(r.adjusted)}`, verdict(r.v)] }));
+        .map((r) => ({ label: label(r), agent: r.a, value: r.d, low: r.low ?? NaN, high: r.high ?? NaN, color: verdictColor(r.v), word: verdict(r.v), lines: () => [`difference ${signed(r.d, r.low, r.high)}`, `corrected p ${pvalue(r.adjusted)}`, verdict(r.v)] }));
       const all = items();
       if (!all.length) return;
       const some = cut(all);
@@ -803,7 +814,7 @@
     }
     const better = c.improvements.filter((i) => inSet.has(i.a) && i.p != null);
     if (better.length) {
-      const items = () => [...better].sort((x, y) => y.p - x.p).map((i) => ({ label: new Set(better.map((x) => x.b)).size > 1 ? `${D.agents[i.a]} over ${D.agents[i.b]}` : D.agents[i.a], agent: i.a, value: i.p, low: i.low ?? NaN, high: i.high ?? NaN, color: colorOf(i.a), lines: [text(i.p, i.low, i.high)] }));
+      const items = () => [...better].sort((x, y) => y.p - x.p).map((i) => ({ label: several ? `${D.agents[i.a]} over ${D.agents[i.b]}` : D.agents[i.a], agent: i.a, value: i.p, low: i.low ?? NaN, high: i.high ?? NaN, color: colorOf(i.a), lines: () => [text(i.p, i.low, i.high)] }));
       figure(host, {
         title: `Probability of improvement${several ? "" : ` over ${D.agents[better[0].b]}`}`, note: "over environments", tall: cut(better).length > 30, height: rowHeight * cut(better).length + 40,
         draw: (width) => intervals(cut(items()), { width, label: "P(a run is better)", reference: 0.5, bounds: [0, 1] }),
@@ -959,6 +970,7 @@
 
   const theme = (name) => {
     root.dataset.theme = name;
+    styles.clear();
     $("theme").textContent = name === "dark" ? "Light colours" : "Dark colours";
     if (D && D.metrics.length) draw();
   };
