@@ -109,3 +109,31 @@ func TestConfigSurvivesItsFile(t *testing.T) {
 		t.Errorf("written twice (%v):\n%s\nthen\n%s", err, text, again)
 	}
 }
+
+// Names of a sweep are the same once the config was written and read, however its
+// numbers are written: records have these names.
+func TestSweptNamesSurviveTheFile(t *testing.T) {
+	p := plan(t, func(c *Config) {
+		c.Agents = []Component{{Name: "a {x}", Plugin: "alternate", Sweep: map[string][]json.RawMessage{
+			"x": {json.RawMessage("0.0"), json.RawMessage("0.10"), json.RawMessage("1e-3"), json.RawMessage("1E2"), json.RawMessage("100000000000000000000001"), json.RawMessage(`"0.20"`), json.RawMessage("true")}}}}
+	})
+	text, err := p.Config.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "experiment.yaml")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := ReadConfig(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := again.Meta().Agents, p.Meta().Agents; !slices.Equal(got, want) {
+		t.Errorf("agents %q, they were %q", got, want)
+	}
+}

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -330,18 +331,50 @@ func ReadConfig(path string) (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	var doc any
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return c, fmt.Errorf("%s: %w", path, err)
+	var doc any // refuses keys that are there twice, and aliases without end
+	var node yaml.Node
+	err = yaml.Unmarshal(data, &doc)
+	if err == nil {
+		err = yaml.Unmarshal(data, &node)
 	}
-	text, err := json.Marshal(doc)
-	if err != nil {
+	if err == nil {
+		keepNumbers(&node, &doc, false)
+	}
+	text, err2 := json.Marshal(doc)
+	if err = cmp.Or(err, err2); err != nil {
 		return c, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := json.Unmarshal(text, &c); err != nil {
 		return c, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
+}
+
+// keepNumbers puts the text of numbers in sweeps in place of their values: names are
+// made of it, and 0.10 is not 0.1 there.
+func keepNumbers(n *yaml.Node, value *any, swept bool) {
+	switch v := (*value).(type) {
+	case map[string]any:
+		if n.Kind == yaml.DocumentNode {
+			keepNumbers(n.Content[0], value, swept)
+			return
+		}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i].Value
+			if old, ok := v[key]; ok {
+				keepNumbers(n.Content[i+1], &old, swept || key == "sweep")
+				v[key] = old
+			}
+		}
+	case []any:
+		for i := range min(len(v), len(n.Content)) {
+			keepNumbers(n.Content[i], &v[i], swept)
+		}
+	case int, int64, uint64, float64:
+		if swept && json.Valid([]byte(n.Value)) {
+			*value = json.Number(n.Value)
+		}
+	}
 }
 
 // Meta returns what statistics need to know of the plan.
