@@ -2,6 +2,7 @@ package rltest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -39,7 +40,13 @@ func (b Bounds) checkVectorAgent(ctx context.Context, open func(lanes int) (vect
 	if err := spec.Validate(); err != nil {
 		return fmt.Errorf("rltest: %w", err)
 	}
-	c := &agentCheck{ctx: ctx, bounds: b, size: b.size(), open: open, spec: spec}
+	c := &agentCheck{ctx: ctx, bounds: b.begun(1), size: b.size(), spec: spec}
+	c.open = func(lanes int) (vector.Agent, error) {
+		if err := c.bounds.late(); err != nil {
+			return nil, err
+		}
+		return open(lanes)
+	}
 	if err := vector.Guard(func() error { c.measure(); return nil }); err != nil {
 		c.size = b.size() // the check itself says why
 	}
@@ -48,9 +55,9 @@ func (b Bounds) checkVectorAgent(ctx context.Context, open func(lanes int) (vect
 
 // all checks lanes, and returns the rules that should have been tried.
 func (c *agentCheck) all() []Rule {
-	c.try(Works, vector.Guard(c.run))
+	c.ran(vector.Guard(c.run))
 	rules := agentRules()
-	c.try(Works, vector.Guard(func() error {
+	c.ran(vector.Guard(func() error {
 		has, err := c.options()
 		if has {
 			rules = append(rules, optionRules()...)
@@ -204,6 +211,9 @@ func (c *agentCheck) play(scripts [][]event, salt uint64, idle bool) ([][]string
 	logs, at := make([][]string, n), make([]int, n)
 	pause := rand.New(rand.NewPCG(99, 0))
 	for call := 0; ; call++ {
+		if err := c.bounds.late(); err != nil {
+			return nil, errors.Join(err, agent.Close())
+		}
 		in, actions := vector.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
 		done := true
 		for i, s := range scripts {

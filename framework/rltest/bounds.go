@@ -9,26 +9,51 @@ import (
 // Bounds limit a check, and tell how far it is. With the zero value it takes as long
 // as it takes.
 type Bounds struct {
-	// Time is about how long a check may take. If the plugin is slow, each comparison
-	// has fewer steps, but not fewer than 20. 0: no limit.
+	// Time is how long a check may take: it ends within a call after that. If the plugin is
+	// slow, each comparison has fewer steps. A rule that was not tried in time is broken by
+	// ErrLate. 0: no limit.
 	Time time.Duration
 	// Lanes is the largest number of lanes that are opened together, at least 3; 0: 16.
 	Lanes int
 	// Progress, if not nil, is told what is checked next, in a few words.
 	Progress func(what string)
+
+	end time.Time // of Time, once the check has begun
+}
+
+// begun is the bounds of a check that begins now and has one of so many equal parts of
+// the time that is left.
+func (b Bounds) begun(parts int) Bounds {
+	if b.Time <= 0 {
+		return b
+	}
+	now := time.Now()
+	if b.end.IsZero() {
+		b.end = now.Add(b.Time)
+	}
+	b.Time = max(1, b.end.Sub(now)/time.Duration(parts))
+	b.end = now.Add(b.Time)
+	return b
+}
+
+// late is ErrLate once the time is over.
+func (b *Bounds) late() error {
+	if b.end.IsZero() || time.Now().Before(b.end) {
+		return nil
+	}
+	return ErrLate
 }
 
 // What is compared if time allows, and at least.
 const (
-	calls      = 150 // that every lane gets in a comparison
-	fewest     = 20
-	fewestEnds = 100 // steps in which an episode should end, before time counts
+	calls  = 150 // that every lane gets in a comparison
+	fewest = 6
 )
 
 // size is how much is compared.
 type size struct {
 	calls int // that every lane gets
-	many  int // lanes in which it should
+	many  int // lanes in one of which an episode should end; a slow plugin has one
 }
 
 func (b Bounds) size() size {
@@ -39,16 +64,18 @@ func (b Bounds) size() size {
 	return s
 }
 
-// fit returns the size that takes at most half of a time: opening takes open and happens
-// comparisons times, a call takes call and happens comparisons times a lane's calls. The
-// other half is left for the end of an episode.
+// fit returns the size that takes at most half of a time: opening a lane takes open, a call
+// of a lane takes call. Both happen comparisons times, calls for each of a lane's calls.
+// The other half is left for the end of an episode.
 func (s size) fit(limit, open, call time.Duration, comparisons int) size {
 	if limit <= 0 || call <= 0 {
 		return s
 	}
 	left := max(0, limit-time.Duration(comparisons)*open)
 	possible := int(left / 2 / call)
-	s.calls = min(s.calls, max(fewest, possible/comparisons))
+	if possible/comparisons < s.calls {
+		s.calls, s.many = max(fewest, possible/comparisons), 1
+	}
 	return s
 }
 
@@ -59,10 +86,10 @@ func (b Bounds) tell(what string) {
 	}
 }
 
-// About how many comparisons a check makes.
+// About how many lanes a check compares.
 const (
-	environmentComparisons = 24
-	agentComparisons       = 32
+	environmentComparisons = 36
+	agentComparisons       = 36
 )
 
 // measure fits the size of the check to its time.

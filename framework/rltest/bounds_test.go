@@ -3,6 +3,7 @@ package rltest
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func TestSizeFitsTime(t *testing.T) {
 	}{
 		{"no limit", 0, time.Second, time.Second, calls},
 		{"fast", time.Minute, time.Millisecond, time.Microsecond, calls},
-		{"slow", time.Minute, 0, 25 * time.Millisecond, 50},
+		{"slow", time.Minute, 0, 25 * time.Millisecond, 33},
 		{"very slow", time.Minute, 0, time.Second, fewest},
 		{"slow to open", time.Minute, time.Minute, time.Millisecond, fewest},
 	} {
@@ -57,26 +58,41 @@ func (c *counted) Step(_ context.Context, a space.Value) (framework.TimeStep, er
 	return framework.TimeStep{Observation: space.Value{Int: c.at}, Terminated: c.at == 8}, nil
 }
 
-// Less time makes fewer steps; every rule is tried all the same.
+// countedPlugin counts the steps of all its copies.
+func countedPlugin(steps *int) *vector.EnvironmentPlugin {
+	return &vector.EnvironmentPlugin{
+		Description: vector.Description{ID: "test/counted@1", Kind: vector.KindEnvironment, Doc: "Counts.", Params: []byte("{}")},
+		Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
+			return vector.Vectorize(func() (framework.Environment, error) { return &counted{steps: steps}, nil }, lanes)
+		},
+	}
+}
+
+// With time, every part is told and every rule is kept.
 func TestBoundsOfTime(t *testing.T) {
-	made := map[time.Duration]int{}
-	for _, limit := range []time.Duration{0, time.Nanosecond} {
-		steps, stages := 0, 0
-		p := &vector.EnvironmentPlugin{
-			Description: vector.Description{ID: "test/counted@1", Kind: vector.KindEnvironment, Doc: "Counts.", Params: []byte("{}")},
-			Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
-				return vector.Vectorize(func() (framework.Environment, error) { return &counted{steps: &steps}, nil }, lanes)
-			},
+	steps, stages := 0, 0
+	b := Bounds{Time: time.Hour, Progress: func(string) { stages++ }}
+	if err := b.CheckPlugin(t.Context(), countedPlugin(&steps), nil); err != nil || stages < 5 {
+		t.Errorf("%d stages were told: %v", stages, err)
+	}
+}
+
+// After its time a check makes no more calls. The rules that it did not come to are broken
+// by ErrLate, and no other is.
+func TestLate(t *testing.T) {
+	steps := 0
+	for name, p := range map[string]vector.Plugin{"environment": countedPlugin(&steps), "agent": brokenPlugin("an agent")} {
+		err := Bounds{Time: time.Nanosecond}.CheckPlugin(t.Context(), p, nil)
+		if len(Broken(err)) < 5 {
+			t.Errorf("%s: %v", name, err)
 		}
-		b := Bounds{Time: limit, Progress: func(string) { stages++ }}
-		if err := b.CheckPlugin(t.Context(), p, nil); err != nil {
-			t.Error(err)
-		}
-		if made[limit] = steps; stages < 5 {
-			t.Errorf("%d stages were told", stages)
+		for line := range strings.Lines(err.Error()) {
+			if !strings.Contains(line, ErrLate.Error()) {
+				t.Errorf("%s: %s", name, line)
+			}
 		}
 	}
-	if made[time.Nanosecond] > made[0]/2 {
-		t.Errorf("steps by limit: %v", made)
+	if steps > 3 {
+		t.Errorf("%d steps after the time", steps)
 	}
 }

@@ -20,6 +20,9 @@ func (c *vectorCheck) pictures() error {
 		var seen frames
 		err = c.started(1, -1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
 			for k := range c.size.calls {
+				if err := c.bounds.late(); err != nil {
+					return err
+				}
 				if look {
 					if err := c.look(env, &seen); err != nil {
 						return err
@@ -192,6 +195,9 @@ func (c *agentCheck) checkpoint(script, other []event) error {
 func (c *agentCheck) feed(agent vector.Agent, n, lane int, events []event) (log []string, err error) {
 	in, actions := vector.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
 	for _, e := range events {
+		if err := c.bounds.late(); err != nil {
+			return nil, err
+		}
 		in.Signals[lane], in.Seeds[lane], in.Rewards[lane], in.Terminated[lane], in.Truncated[lane] = e.signal, e.seed, e.reward, e.terminated, e.truncated
 		if err := in.Observations.Set(c.spec.Observation, lane, e.observation); err != nil {
 			return nil, err

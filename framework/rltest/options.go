@@ -136,6 +136,9 @@ func (c *agentCheck) decide(kinds []options.Kind, scripts [][]event, salt uint64
 	}
 	pause := rand.New(rand.NewPCG(98, 0))
 	for call := uint64(0); !d.over(); call++ {
+		if err := c.bounds.late(); err != nil {
+			return nil, errors.Join(err, agent.Close())
+		}
 		d.in, d.actions = vector.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
 		for i := range scripts {
 			rng := rand.New(rand.NewPCG(salt+2*call, uint64(i)))

@@ -8,7 +8,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -48,8 +47,9 @@ func (b Bounds) CheckPlugin(ctx context.Context, p vector.Plugin, params json.Ra
 	}
 	var errs []error
 	supported := false
-	b.Time /= time.Duration(len(specs))
-	for _, spec := range specs {
+	b = b.begun(1)
+	for k, spec := range specs {
+		b := b.begun(len(specs) - k)
 		agent, err := p.OpenAgent(ctx, params, spec, 1)
 		if errors.Is(err, framework.ErrUnsupported) {
 			continue

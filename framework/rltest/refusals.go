@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -80,11 +79,8 @@ func (c *vectorCheck) endOfEpisode() error {
 		return nil
 	}
 	return c.started(many, -1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
-		begin, k := time.Now(), 0
-		late := func() bool { // too late to wait for an end
-			return c.bounds.Time > 0 && k >= fewestEnds && time.Since(begin) > c.bounds.Time/2
-		}
-		for ; k < maxSteps && !late(); k++ {
+		k := 0
+		for ; k < maxSteps && c.bounds.late() == nil; k++ {
 			for i := range many { // every lane begins elsewhere among the actions
 				a := c.actions[(k+i*len(c.actions)/many)%len(c.actions)]
 				if err := in.Actions.Set(c.spec.Action, i, a); err != nil {
@@ -101,7 +97,11 @@ func (c *vectorCheck) endOfEpisode() error {
 				}
 			}
 		}
-		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps of %d lanes; give actions that end one, or a spec that says Continuing", ErrUntried, k, many))
+		untried := ErrUntried
+		if k < maxSteps {
+			untried = ErrLate
+		}
+		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps of %d lanes; give actions that end one, or a spec that says Continuing", untried, k, many))
 		return nil
 	})
 }

@@ -36,6 +36,9 @@ func (c *vectorCheck) rollouts() error {
 			}
 			in, out := c.rollout(int(observation.N), int(action.N)), vector.NewTrajectories(c.spec, lanes, c.size.calls)
 			for k := range 3 {
+				if err := c.bounds.late(); err != nil {
+					return err
+				}
 				if rolled {
 					err := rollOut(c.ctx, in, out)
 					if errors.Is(err, framework.ErrUnsupported) {

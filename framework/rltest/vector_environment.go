@@ -25,6 +25,7 @@ func CheckVectorEnvironment(ctx context.Context, open func(lanes int) (vector.En
 }
 
 func (b Bounds) checkVectorEnvironment(ctx context.Context, open func(lanes int) (vector.Environment, error), actions []space.Value) error {
+	b = b.begun(1)
 	env, err := open(1)
 	if err != nil {
 		return fmt.Errorf("rltest: no environment to check: %w", err)
@@ -61,7 +62,7 @@ func vectorRules(spec *framework.Spec) []Rule {
 
 func checkVectorEnvironment(ctx context.Context, b Bounds, open func(lanes int) (vector.Environment, error), actions []space.Value) *report {
 	c := &vectorCheck{ctx: ctx, bounds: b, size: b.size(), open: open, actions: actions}
-	c.try(Works, vector.Guard(c.run))
+	c.ran(vector.Guard(c.run))
 	return &c.report
 }
 
@@ -95,8 +96,8 @@ func (c *vectorCheck) run() error {
 		what  string
 		check func() error
 	}{
-		{"lanes together and alone", c.lanes}, {"the end of an episode", c.endOfEpisode}, {"a step before the first reset", c.needsResetFirst},
-		{"actions outside the space", c.refuses}, {"models", c.models}, {"pictures", c.pictures}, {"rollouts", c.rollouts},
+		{"lanes together and alone", c.lanes}, {"a step before the first reset", c.needsResetFirst}, {"actions outside the space", c.refuses},
+		{"models", c.models}, {"pictures", c.pictures}, {"rollouts", c.rollouts}, {"the end of an episode", c.endOfEpisode},
 	} {
 		c.bounds.tell(part.what)
 		if err := part.check(); err != nil {
@@ -169,6 +170,9 @@ func (c *vectorCheck) restarts() error {
 
 // with opens lanes for as long as f runs.
 func (c *vectorCheck) with(n int, f func(vector.Environment) error) error {
+	if err := c.bounds.late(); err != nil {
+		return err
+	}
 	env, err := c.open(n)
 	if err != nil {
 		return err
@@ -232,6 +236,9 @@ func (c *vectorCheck) calls(env vector.Environment, drivers []*driver, dirty, id
 	var kept []vector.TimeSteps
 	var keptBytes [][]byte
 	for slices.ContainsFunc(drivers, func(d *driver) bool { return d.made < c.size.calls }) {
+		if err := c.bounds.late(); err != nil {
+			return nil, err
+		}
 		in, out := vector.NewActions(c.spec, n), vector.NewTimeSteps(c.spec, n)
 		for i, d := range drivers {
 			in.Signals[i] = vector.Idle

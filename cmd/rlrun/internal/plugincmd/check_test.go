@@ -71,6 +71,32 @@ func TestUntriedRulesAreOneLine(t *testing.T) {
 	}
 }
 
+// So is what the time was too short for.
+func TestLateRulesAreOneLine(t *testing.T) {
+	late := func(rule rltest.Rule) error { return &rltest.Violation{Rule: rule, Err: rltest.ErrLate} }
+	v := verdict{Plugin: "walk", ID: "me/walk@1", Kind: vector.KindEnvironment, time: 5 * time.Second}
+	v.add(errors.Join(late(rltest.ModelFits), late(rltest.InvalidAction)), "")
+	want := "walk (me/walk@1, environment) is not checked in full:\nnot tried within 5s, so give a longer --time: model-fits, invalid-action"
+	if got := v.text(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Lanes that would take longer than the time are not timed.
+func TestSpeedEndsInTime(t *testing.T) {
+	p := &vector.EnvironmentPlugin{
+		Description: vector.Description{ID: "test/poor@1", Kind: vector.KindEnvironment, Doc: "Pays NaN.", Params: json.RawMessage("{}")},
+		Open:        func(json.RawMessage, int) (vector.Environment, error) { return poor{}, nil },
+	}
+	found, err := speeds(t.Context(), p, vector.KindEnvironment, nil, 1024, time.Nanosecond)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	if table := speedTable(found, 1024); !strings.HasSuffix(table, "\nMore than 1 lane would take longer than --time allows.\n") {
+		t.Error(table)
+	}
+}
+
 // A rule that is broken for one reason on several environments is told once.
 func TestOneCauseOnce(t *testing.T) {
 	why := func(spec, text string) error {

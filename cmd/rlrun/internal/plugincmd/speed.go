@@ -15,6 +15,8 @@ import (
 	"github.com/rlrun/rlrun/framework/rltest"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+
+	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
 
 // speed is how fast a plugin steps a number of lanes together.
@@ -30,11 +32,17 @@ var measured = []int{1, 16, 64, 256, 1024}
 const timing = 200 * time.Millisecond
 
 // speeds steps a plugin that keeps the rules with random actions or feedback.
-// most is the largest number of lanes.
-func speeds(ctx context.Context, p vector.Plugin, kind vector.Kind, params json.RawMessage, most int) ([]speed, error) {
+// most is the largest number of lanes. One that would take longer than what is left of
+// the limit, by what fewer lanes took, ends the measurement. 0 is no limit.
+func speeds(ctx context.Context, p vector.Plugin, kind vector.Kind, params json.RawMessage, most int, limit time.Duration) ([]speed, error) {
 	var out []speed
+	begin, perLane := time.Now(), time.Duration(0)
 	numbers := slices.DeleteFunc(slices.Clone(measured), func(lanes int) bool { return lanes >= most })
 	for _, lanes := range append(numbers, most) {
+		if limit > 0 && len(out) > 0 && time.Since(begin)+time.Duration(lanes)*perLane > limit {
+			break
+		}
+		opening := time.Now()
 		var step func() error
 		var end func() error
 		var err error
@@ -46,11 +54,13 @@ func speeds(ctx context.Context, p vector.Plugin, kind vector.Kind, params json.
 		if err != nil {
 			return nil, err
 		}
+		opened := time.Since(opening)
 		ns, err := pace(step)
 		if err = errors.Join(err, end()); err != nil {
 			return nil, fmt.Errorf("while its speed was measured: %w", err)
 		}
 		out = append(out, speed{lanes, ns / float64(lanes)})
+		perLane = (opened + 4*time.Duration(ns)) / time.Duration(lanes) // pace makes a call or more of each kind
 	}
 	return out, nil
 }
@@ -162,12 +172,15 @@ func agentStep(ctx context.Context, p vector.Plugin, params json.RawMessage, lan
 	}, agent.Close, nil
 }
 
-// speedTable shows speeds to people.
-func speedTable(speeds []speed) string {
+// speedTable shows speeds to people. most is the number of lanes that was wanted.
+func speedTable(speeds []speed, most int) string {
 	var b strings.Builder
 	b.WriteString("\n lanes  ns a step\n─────────────────\n")
 	for _, s := range speeds {
 		fmt.Fprintf(&b, " %5d  %9.0f\n", s.Lanes, s.NSPerStep)
+	}
+	if last := speeds[len(speeds)-1].Lanes; last < most {
+		fmt.Fprintf(&b, "More than %d %s would take longer than --time allows.\n", last, cli.Plural(last, "lane", "lanes"))
 	}
 	return b.String()
 }
