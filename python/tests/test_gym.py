@@ -11,6 +11,7 @@ import tempfile
 import time
 import warnings
 from contextlib import closing
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -292,7 +293,7 @@ def test_frames(program) -> None:
         assert (env.render() != frame).any()
     with closing(rlrun.gym.make_vec("gymnasium:CartPole-v1", 2, render_mode="rgb_array")) as envs:
         theirs = gymnasium.make("CartPole-v1", render_mode="rgb_array")
-        seeds = [int(rlrun.gym._episode(np_random(s)[0])) for s in (3, 4)]
+        seeds = [int(rlrun.gym.episode(np_random(s)[0])) for s in (3, 4)]
         envs.reset(seed=3)
         envs.step(np.array([1, 1]))
         for seed, got in zip(seeds, envs.render(), strict=True):
@@ -318,3 +319,18 @@ def test_frames_that_cannot_be_drawn(tmp_path, monkeypatch) -> None:
     with rlrun.gym.make("gymnasium:FrozenLake-v1") as env:
         env.reset(seed=1)
         assert env.render().count("F") == 10
+
+
+def test_entry_point() -> None:
+    """Gymnasium before 1.0 calls it when it is imported itself; a second call registers nothing."""
+    (ours,) = metadata.entry_points(group="gymnasium.envs", name="rlrun")
+    before = dict(gymnasium.registry)
+    ours.load()()
+    assert gymnasium.registry == before
+    assert "rlrun/RiverSwim-v0" in before
+
+
+def test_one_copy_in_older_gymnasium() -> None:
+    """Gymnasium 0.29, which CleanRL pins, has none of what the vectors need: one copy needs none of it."""
+    script = "import gymnasium.vector as v; del v.AutoresetMode; import rlrun.gym"
+    subprocess.run([sys.executable, "-c", script], check=True)

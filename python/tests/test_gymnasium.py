@@ -321,9 +321,30 @@ def test_wrappers() -> None:
     assert [bool(env.step(slice(None), np.int64([0])).truncated[0]) for _ in range(2)] == [False, True]
 
 
+def test_wrappers_by_functions_and_with_arrays(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What JSON cannot say is said by a function; a list is an array where a wrapper takes one."""
+    code = "import gymnasium.wrappers as w\n\ndef more(env, times): return w.TransformReward(env, lambda r: times * r)"
+    (tmp_path / "mine.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    wrappers = [
+        {"name": "mine:more", "kwargs": {"times": 3}},
+        {"name": "RescaleObservation", "kwargs": {"min_obs": [0, 0], "max_obs": [1, 1]}},
+        {"name": "RescaleAction", "kwargs": {"min_action": [0], "max_action": [4]}},
+    ]
+    env = GymnasiumPlugin("MountainCar-v0").environment(json.dumps({"wrappers": wrappers[:2]}).encode())
+    env.open(1)
+    assert env.reset(slice(None), np.uint64([1])).min() > 0
+    assert env.step(slice(None), np.int64([0])).rewards.tolist() == [-3.0]
+    env = GymnasiumPlugin("Pendulum-v1").environment(json.dumps({"wrappers": wrappers[2:]}).encode())
+    assert env.spec.action == rlrun.Box(0, 4, (1,), "float32")
+
+
 @pytest.mark.parametrize(
     ("params", "kind", "message"),
     [
+        ({"wrappers": [{"name": "TransformReward"}]}, rlrun.InvalidParams, r"as func, .* Write def wrapped\(env\)"),
+        ({"wrappers": [{"name": "mine:nothing"}]}, rlrun.InvalidParams, "nothing returned None"),
         ({"wrappers": [{"name": "FlatenObservation"}]}, rlrun.InvalidParams, "there are FlattenObservation"),
         ({"wrappers": [{"name": "nowhere:W"}]}, rlrun.InvalidParams, "cannot import nowhere"),
         ({"wrappers": [{"name": "TimeLimit"}]}, rlrun.InvalidParams, "max_episode_steps"),
@@ -338,7 +359,12 @@ def test_wrappers() -> None:
     ],
     ids=str,
 )
-def test_params_that_are_refused(params: dict[str, Any], kind: type[Exception], message: str) -> None:
+def test_params_that_are_refused(
+    params: dict[str, Any], kind: type[Exception], message: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text("def nothing(env): pass")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
     with pytest.raises(kind, match=message):
         GymnasiumPlugin("Blackjack-v1").environment(json.dumps(params).encode())
 

@@ -6,9 +6,11 @@ import dataclasses
 import difflib
 import importlib
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
+import numpy as np
 from gymnasium import wrappers as gw
 
 from rlrun.errors import InvalidParams, Unsupported
@@ -35,9 +37,13 @@ SCHEMA: dict[str, Any] = {
                 "name": {
                     "type": "string",
                     "description": "A class of gymnasium.wrappers, such as FlattenObservation, or module:class, such "
-                    "as minigrid.wrappers:ImgObsWrapper.",
+                    "as minigrid.wrappers:ImgObsWrapper, or module:function, which takes an environment and returns "
+                    "one.",
                 },
-                "kwargs": {"type": "object", "description": "Arguments of the wrapper's constructor."},
+                "kwargs": {
+                    "type": "object",
+                    "description": "Arguments of the wrapper's constructor. Where it takes an array, a list is one.",
+                },
             },
         },
     },
@@ -60,20 +66,23 @@ class Settings:
     """What the parameters of one environment say."""
 
     arguments: dict[str, Any]
-    wrappers: list[tuple[type[Any], dict[str, Any]]]
+    wrappers: list[tuple[Callable[..., Any], dict[str, Any]]]
     enumerate: bool | None
 
     def wrap(self, env: Env) -> Env:
         """Put the wrappers around an environment, which is closed if one of them fails."""
         for wrapper, kwargs in self.wrappers:
+            name = wrapper.__name__
             try:
-                env = wrapper(env, **kwargs)
+                wrapped = wrapper(env, **kwargs)
             except Exception as e:
                 env.close()
-                text = (
-                    f"wrapper {wrapper.__name__} does not take {kwargs or 'this environment'}: {type(e).__name__}: {e}"
-                )
+                text = f"wrapper {name} does not take {kwargs or 'this environment'}: {type(e).__name__}: {e}"
                 raise InvalidParams(text) from e
+            if not isinstance(wrapped, gymnasium.Env):
+                env.close()
+                raise InvalidParams(f"wrapper {name} returned {wrapped!r}, must return an environment")
+            env = wrapped
         return env
 
 
@@ -120,7 +129,7 @@ def load(name: str, missing: str = "") -> None:
         registers()
 
 
-def _wrapper(i: int, entry: Any) -> tuple[type[Any], dict[str, Any]]:
+def _wrapper(i: int, entry: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
     where = f"wrappers[{i}]"
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise InvalidParams(f"{where} is {entry!r}, must be such as {{name: TimeLimit, kwargs: {{…}}}}")
@@ -135,6 +144,8 @@ def _wrapper(i: int, entry: Any) -> tuple[type[Any], dict[str, Any]]:
     except ImportError as e:
         raise InvalidParams(f"{where}: cannot import {module_name}: {e}") from e
     found = getattr(module, attribute, None)
+    if colon and inspect.isfunction(found):
+        return found, kwargs
     if not inspect.isclass(found) or not issubclass(found, gymnasium.Wrapper):
         names = [n for n, c in inspect.getmembers(module, inspect.isclass) if issubclass(c, gymnasium.Wrapper)]
         close = difflib.get_close_matches(attribute, names, 3, 0.5) or names[:8]
@@ -146,4 +157,23 @@ def _wrapper(i: int, entry: Any) -> tuple[type[Any], dict[str, Any]]:
         raise Unsupported(
             f"{where}: {found.__name__} keeps statistics over episodes: an episode would not follow from its seed"
         )
-    return found, kwargs
+    return found, _arguments(where, found, kwargs)
+
+
+def _arguments(where: str, wrapper: type[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a wrapper, lists as arrays where its constructor is annotated with arrays.
+
+    Functions and spaces cannot be said as JSON: InvalidParams tells how to give them.
+    """
+    taken = dict(kwargs)
+    for name, parameter in inspect.signature(wrapper).parameters.items():
+        kind, given = str(parameter.annotation), kwargs.get(name)
+        if isinstance(given, list) and "ndarray" in kind:
+            taken[name] = np.array(given)
+        if ("Callable" in kind or "Space" in kind) and (given is not None or parameter.default is parameter.empty):
+            raise InvalidParams(
+                f"{where}: {wrapper.__name__} takes a function or a space as {name}, which a config cannot hold. Write "
+                f"def wrapped(env): return {wrapper.__name__}(env, …) in a file mine.py in the folder where you start "
+                "rlrun, and name it: {name: 'mine:wrapped'}"
+            )
+    return taken

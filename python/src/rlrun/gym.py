@@ -1,7 +1,8 @@
 """rlrun's environments in Gymnasium: ``rlrun.gym.make("riverswim")``, ``gymnasium.make("rlrun/RiverSwim-v0")``.
 
 The import of this module registers the bundled ones with Gymnasium, whose ids may
-name it, too: ``gymnasium.make("rlrun.gym:rlrun/RiverSwim-v0")``.
+name it, too: ``gymnasium.make("rlrun.gym:rlrun/RiverSwim-v0")``. Gymnasium before 1.0
+calls register by itself, an entry point of the package; later ones load no entry points.
 
 A plugin runs in a process of its own, as it does under rlrun: a bundled one by the
 program rlrun (in the path, or named by the variable ``RLRUN``), any other by its
@@ -13,20 +14,21 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces as gs
+from gymnasium.envs import registration
 from gymnasium.envs.registration import EnvSpec
-from gymnasium.utils import seeding
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
 
 from rlrun import spaces
-from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN
+from rlrun._lanes import CONTINUE, NEW_EPISODE, NEW_RUN
 from rlrun.client import Process
 from rlrun.spaces import Array, Space
+
+if TYPE_CHECKING:
+    from rlrun._gym_vector import RlrunVectorEnv
 
 ENVIRONMENTS = {
     "BernoulliBandit": "bernoulli-bandit",
@@ -66,19 +68,25 @@ def make(plugin: str | Sequence[str], **params: Any) -> RlrunEnv:
 
 
 def make_vec(plugin: str | Sequence[str], num_envs: int, **params: Any) -> RlrunVectorEnv:
-    """Start a plugin and return lanes of its environment, which are started anew the step after their end."""
+    """Start a plugin and return lanes of its environment, which are started anew the step after their end.
+
+    It needs Gymnasium 1.1; one copy (make) also works with 0.29, which CleanRL pins.
+    """
+    from rlrun._gym_vector import RlrunVectorEnv  # noqa: PLC0415  Gymnasium 0.29 cannot import it
+
     return RlrunVectorEnv(plugin, num_envs, **params)
 
 
-def _register() -> None:
-    """Register the bundled environments, whose programs start when they are made."""
+def register() -> None:
+    """Register the bundled environments, whose programs start when they are made, unless that is done."""
     for name, plugin in ENVIRONMENTS.items():
-        gymnasium.register(
-            f"rlrun/{name}-v0",
-            entry_point="rlrun.gym:RlrunEnv",
-            vector_entry_point="rlrun.gym:RlrunVectorEnv",
-            kwargs={"plugin": plugin},
-        )
+        if f"rlrun/{name}-v0" not in registration.registry:
+            registration.register(
+                f"rlrun/{name}-v0",
+                entry_point="rlrun.gym:RlrunEnv",
+                vector_entry_point="rlrun._gym_vector:RlrunVectorEnv",
+                kwargs={"plugin": plugin},
+            )
 
 
 def _spec(plugin: str | Sequence[str], params: dict[str, Any], described: str) -> EnvSpec:
@@ -89,7 +97,7 @@ def _spec(plugin: str | Sequence[str], params: dict[str, Any], described: str) -
     return EnvSpec(
         id=f"rlrun/{name}-v0" if name else derived,
         entry_point="rlrun.gym:RlrunEnv",
-        vector_entry_point="rlrun.gym:RlrunVectorEnv",
+        vector_entry_point="rlrun._gym_vector:RlrunVectorEnv",
         kwargs={"plugin": plugin} | params,
     )
 
@@ -104,7 +112,7 @@ def gymnasium_space(space: Space) -> gs.Space[Any]:
     return gs.Box(space.low.astype(dtype), space.high.astype(dtype), space.shape, dtype)
 
 
-class _Lanes:
+class Lanes:
     """What both kinds of environment share: lanes in a process."""
 
     def __init__(self, plugin: str | Sequence[str], lanes: int, params: dict[str, Any]) -> None:
@@ -136,7 +144,7 @@ class _Lanes:
         return self.client.render(lane) if mode == "ansi" else self.client.render_frame(lane)
 
 
-def _episode(rng: np.random.Generator) -> Any:
+def episode(rng: np.random.Generator) -> Any:
     """Draw the seed of a lane's next episode."""
     return rng.integers(0, 2**64, dtype=np.uint64)
 
@@ -150,7 +158,7 @@ class RlrunEnv(gymnasium.Env[Any, Any]):
     }
 
     def __init__(self, plugin: str | Sequence[str], render_mode: str | None = "ansi", **params: Any) -> None:
-        self._lanes = _Lanes(plugin, 1, params)
+        self._lanes = Lanes(plugin, 1, params)
         spec = self._lanes.spec
         self.observation_space, self.action_space = gymnasium_space(spec.observation), gymnasium_space(spec.action)
         self.spec = self._lanes.made
@@ -164,7 +172,7 @@ class RlrunEnv(gymnasium.Env[Any, Any]):
         lanes = self._lanes
         signal = NEW_EPISODE if self._begun and seed is None else NEW_RUN
         self._begun = True
-        out = lanes.client.step(np.full(1, signal, np.uint8), np.array([_episode(self.np_random)]), lanes.actions)
+        out = lanes.client.step(np.full(1, signal, np.uint8), np.array([episode(self.np_random)]), lanes.actions)
         return self._value(out.observations), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -195,93 +203,4 @@ class RlrunEnv(gymnasium.Env[Any, Any]):
         self._lanes.finalizer()
 
 
-class RlrunVectorEnv(VectorEnv[Any, Any, Any]):
-    """Lanes of a plugin's environment, stepped in one message."""
-
-    metadata: dict[str, Any] = {  # noqa: RUF012  as Gymnasium declares it
-        "render_modes": ["ansi", "rgb_array"],
-        "render_fps": FPS,
-        "autoreset_mode": AutoresetMode.NEXT_STEP,
-    }
-
-    def __init__(
-        self, plugin: str | Sequence[str], num_envs: int, render_mode: str | None = "ansi", **params: Any
-    ) -> None:
-        self._lanes = _Lanes(plugin, num_envs, params)
-        self.num_envs = num_envs
-        self.spec = self._lanes.made
-        spec = self._lanes.spec
-        self.single_observation_space = gymnasium_space(spec.observation)
-        self.single_action_space = gymnasium_space(spec.action)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self.metadata = {
-            "render_modes": self._lanes.modes,
-            "render_fps": self._lanes.fps,
-            "autoreset_mode": AutoresetMode.NEXT_STEP,
-        }
-        self.render_mode = self._lanes.mode(render_mode)
-        self._ended = np.zeros(num_envs, np.bool_)
-        self._observations = spaces.zeros(spec.observation, num_envs)
-        self._rngs: list[np.random.Generator | None] = [None] * num_envs  # of a lane's run; None before the first
-
-    def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Start an episode in all lanes, or in those of ``options["reset_mask"]``.
-
-        A seed begins a run, as in one copy: a list has one for each lane; with a
-        number n lane i has the seed n + i, as in Gymnasium's own vectors.
-        """
-        n = self.num_envs
-        if seed is None or isinstance(seed, (int, np.integer)):
-            super().reset(seed=None if seed is None else int(seed))
-            given = [None if seed is None else int(seed) + i for i in range(n)]
-        else:
-            given = [None if s is None else int(s) for s in seed]
-            if len(given) != n:
-                raise ValueError(f"{len(given)} seeds for {n} environments")
-        mask = (options or {}).get("reset_mask", np.ones(n, np.bool_))
-        signals, seeds = np.full(n, IDLE, np.uint8), np.zeros(n, np.uint64)
-        for i in np.flatnonzero(mask):
-            rng = self._rngs[i]
-            signals[i] = NEW_EPISODE if rng is not None and given[i] is None else NEW_RUN
-            if rng is None or given[i] is not None:
-                rng, _ = seeding.np_random(given[i])
-                self._rngs[i] = rng
-            seeds[i] = _episode(rng)
-        out = self._lanes.client.step(signals, seeds, self._lanes.actions)
-        self._observations = self._observations.copy()
-        self._observations[mask] = out.observations[mask]
-        self._ended = self._ended & ~mask
-        return self._observations.copy(), {}
-
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Take an action in every lane whose episode goes on, and start the others anew."""
-        column = spaces.as_column(self._lanes.spec.action, actions, self.num_envs, "actions")
-        seeds = None
-        signals = np.full(self.num_envs, CONTINUE, np.uint8)
-        if self._ended.any():
-            signals[self._ended] = NEW_EPISODE
-            seeds = np.zeros(self.num_envs, np.uint64)
-            for i in np.flatnonzero(self._ended):
-                rng = self._rngs[i]
-                assert rng is not None  # its episode has ended, so it had begun
-                seeds[i] = _episode(rng)
-        out = self._lanes.client.step(signals, seeds, column)
-        self._ended = out.terminated | out.truncated
-        self._observations = out.observations
-        return out.observations.copy(), out.rewards.copy(), out.terminated.copy(), out.truncated.copy(), {}
-
-    def render(self) -> Any:
-        """Draw every lane."""
-        if self.render_mode is None:
-            return None
-        return tuple(self._lanes.draw(self.render_mode, i) for i in range(self.num_envs))
-
-    def close_extras(self, **kwargs: Any) -> None:
-        """End the plugin's process."""
-        self._lanes.finalizer()
-
-
-_register()
+register()
