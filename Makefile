@@ -19,8 +19,13 @@ python = RLRUN_PYTHON=$(wildcard $(CURDIR)/python/.venv/bin/python)
 # Packages that start goroutines: the race detector looks at these.
 concurrent = $(shell grep -rlE --include='*.go' --exclude='*bench_test.go' '^\s*go [a-z]|WaitGroup|errgroup' bandit cmd framework mdp options plugins voi | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
-# Packages of which -short leaves something out.
-long = $(shell grep -rlE --include='*_test.go' 'testing\.Short\(\)|reporttest\.Browser' . | xargs -n1 dirname | sort -u)
+# Tests of which -short leaves something out, and their packages: those that ask for
+# testing.Short() or a browser, and scripts with [short].
+asks = testing\.Short\(\)|reporttest\.Browser
+long = $(shell grep -rlE --include='*_test.go' '$(asks)' . | xargs -n1 dirname | sort -u)
+long_tests = $(shell grep -rlE --include='*_test.go' '$(asks)' . | xargs awk '/^func /{name=$$2; sub(/[^A-Za-z].*/,"",name)} /$(asks)/{print name}' | sort -u)
+long_scripts = $(basename $(notdir $(shell grep -l '^\[short\]' cmd/rlrun/testdata/script/*.txtar)))
+any = $(subst $(empty) $(empty),|,$(strip $(1)))
 
 # Tests of several packages run at a time, more than there are cores: many of them wait
 # for processes to start, answer and end.
@@ -33,7 +38,7 @@ test: python
 
 # The long parts go beside each other: each waits for processes a part of its time.
 ci: lint generate test
-	$(MAKE) --no-print-directory -j2 slow race same
+	$(MAKE) --no-print-directory -j3 go-long python-slow race same
 
 # What make test leaves out.
 slow: python
@@ -45,7 +50,7 @@ slow: python
 go-short:
 	$(python) $(GO) test $(at_once) -short ./...
 go-long:
-	$(python) $(GO) test $(at_once) -timeout 30m $(long)
+	$(python) $(GO) test $(at_once) -timeout 30m -run '^($(call any,$(long_tests)))$$|^TestScripts$$/^($(call any,$(long_scripts)))$$' $(long)
 
 # pytest's dots are kept until its end, so that they do not mix with lines of Go's tests.
 python-quick:
@@ -64,8 +69,9 @@ generate:
 	$(GO) generate ./...
 	git diff --exit-code
 
+# It leaves out tests without goroutines that it makes many times slower.
 race:
-	GORACE=atexit_sleep_ms=0 $(GO) test $(at_once) -race -short -timeout 30m $(concurrent)
+	GORACE=atexit_sleep_ms=0 $(GO) test $(at_once) -race -short -timeout 30m -skip 'TestShippedConfigs|OfALongRiver' $(concurrent)
 
 same:
 	$(GO) test . -run TestSame -count=1 -timeout=30m -same.all $(if $(UPDATE),-same.update)

@@ -68,8 +68,8 @@ func show(r result.Record) string {
 }
 
 // savedExperiments has every bundled agent in a task for it, with and without a host
-// that explores.
-func savedExperiments(t *testing.T) (list []experiment.Config) {
+// that explores, or a sample of the tables: the others take as long again and again.
+func savedExperiments(t *testing.T, sample bool) (list []experiment.Config) {
 	bandits := experiment.Config{Name: "bandits", Environments: []experiment.Component{component("bernoulli", "bernoulli-bandit", `{"arms":4}`)}}
 	tables := experiment.Config{Name: "tables", Environments: []experiment.Component{component("lake", "frozenlake", ``)}}
 	numbers := experiment.Config{Name: "numbers", Environments: []experiment.Component{component("car", "mountaincar", ``)}}
@@ -98,7 +98,7 @@ func savedExperiments(t *testing.T) (list []experiment.Config) {
 			c.Agents = append(c.Agents, hosted)
 		}
 	}
-	if testing.Short() { // a sample of the tables; the others take as long again and again
+	if sample {
 		tables.Agents = slices.DeleteFunc(tables.Agents, func(c experiment.Component) bool {
 			return !slices.Contains([]string{"random", "q-learning", "bootstrap-q hosted", "bootstrap-model", "psrl", "beb"}, c.Name)
 		})
@@ -111,7 +111,7 @@ func savedExperiments(t *testing.T) (list []experiment.Config) {
 // runs are grouped. Runs without learning and runs that go on with learning begin with
 // the agents that were kept.
 func TestSavedAgents(t *testing.T) {
-	for _, c := range savedExperiments(t) {
+	for _, c := range savedExperiments(t, testing.Short()) {
 		t.Run(c.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			c.Runs, c.Steps, c.Workers = 2, 60, 1
