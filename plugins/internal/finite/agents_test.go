@@ -84,6 +84,8 @@ func TestConform(t *testing.T) {
 		t.Parallel()
 		if params == "" {
 			plugintest.Conform(t, p, nil)
+		} else if testing.Short() {
+			t.Skip("variants take seconds each; make ci runs them")
 		} else if err := rltest.CheckPlugin(t.Context(), p, json.RawMessage(params)); err != nil {
 			t.Error(err)
 		}
