@@ -42,7 +42,7 @@ func (b Bounds) checkVectorAgent(ctx context.Context, open func(lanes int) (vect
 	}
 	c := &agentCheck{ctx: ctx, bounds: b.begun(1), size: b.size(), spec: spec}
 	c.open = func(lanes int) (vector.Agent, error) {
-		if err := c.bounds.late(); err != nil {
+		if err := c.bounds.late(c.size); err != nil {
 			return nil, err
 		}
 		return open(lanes)
@@ -55,15 +55,18 @@ func (b Bounds) checkVectorAgent(ctx context.Context, open func(lanes int) (vect
 
 // all checks lanes, and returns the rules that should have been tried.
 func (c *agentCheck) all() []Rule {
-	c.ran(vector.Guard(c.run))
+	c.try(Works, vector.Guard(func() error { return c.bounds.inTime(&c.size, c.run) }))
 	rules := agentRules()
-	c.ran(vector.Guard(func() error {
-		has, err := c.options()
-		if has {
-			rules = append(rules, optionRules()...)
-		}
-		return err
+	has := false
+	c.try(Works, vector.Guard(func() error {
+		return c.bounds.inTime(&c.size, func() (err error) {
+			has, err = c.options()
+			return err
+		})
 	}))
+	if has {
+		rules = append(rules, optionRules()...)
+	}
 	return rules
 }
 
@@ -107,7 +110,7 @@ func (c *agentCheck) script(number uint64) []event {
 		default:
 			e.reward = reward(&c.spec, rng)
 			if !c.spec.Continuing {
-				e.terminated, e.truncated = rng.IntN(10) == 0, rng.IntN(20) == 0
+				e.terminated, e.truncated = rng.IntN(10) == 0 || len(events) == 2, rng.IntN(20) == 0 // the smallest form has an end
 			}
 		}
 		ended = e.terminated || e.truncated
@@ -189,7 +192,7 @@ func (c *agentCheck) newEpisodes(script []event, want []string) error {
 	misled := slices.Clone(script)
 	for k := range misled {
 		if misled[k].signal != vector.Continue {
-			misled[k].reward, misled[k].terminated, misled[k].truncated = reward(&c.spec, rand.New(rand.NewPCG(uint64(k), 4))), k%2 == 0, k%3 == 0
+			misled[k].reward, misled[k].terminated, misled[k].truncated = reward(&c.spec, rand.New(rand.NewPCG(uint64(k), 4))), k%2 == 1, k%3 == 0
 		}
 	}
 	got, err := c.play([][]event{misled}, 0, false)
@@ -211,7 +214,7 @@ func (c *agentCheck) play(scripts [][]event, salt uint64, idle bool) ([][]string
 	logs, at := make([][]string, n), make([]int, n)
 	pause := rand.New(rand.NewPCG(99, 0))
 	for call := 0; ; call++ {
-		if err := c.bounds.late(); err != nil {
+		if err := c.bounds.late(c.size); err != nil {
 			return nil, errors.Join(err, agent.Close())
 		}
 		in, actions := vector.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)

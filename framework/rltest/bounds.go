@@ -1,6 +1,7 @@
 package rltest
 
 import (
+	"errors"
 	"time"
 
 	"github.com/rlrun/rlrun/framework/vector"
@@ -9,9 +10,11 @@ import (
 // Bounds limit a check, and tell how far it is. With the zero value it takes as long
 // as it takes.
 type Bounds struct {
-	// Time is how long a check may take: it ends within a call after that. If the plugin is
-	// slow, each comparison has fewer steps. A rule that was not tried in time is broken by
-	// ErrLate. 0: no limit.
+	// Time is about how long a check may take; 0: no limit. If the plugin is slow, each
+	// comparison has fewer steps. What is left after Time is compared in its smallest
+	// form, of 6 steps: every rule is tried, so a check is no shorter than about 250 calls, and
+	// those for each spec of an agent. The end of an episode is waited for until Time
+	// is over, and for 1,000 steps at least.
 	Time time.Duration
 	// Lanes is the largest number of lanes that are opened together, at least 3; 0: 16.
 	Lanes int
@@ -36,25 +39,45 @@ func (b Bounds) begun(parts int) Bounds {
 	return b
 }
 
-// late is ErrLate once the time is over.
-func (b *Bounds) late() error {
-	if b.end.IsZero() || time.Now().Before(b.end) {
+// over is whether the time is.
+func (b *Bounds) over() bool { return !b.end.IsZero() && !time.Now().Before(b.end) }
+
+// errLate ends a part of a check for which the time was too short. It is tried again in
+// its smallest form.
+var errLate = errors.New("the time is over")
+
+// late is errLate once the time is over, but for the smallest form.
+func (b *Bounds) late(s size) error {
+	if s == smallest || !b.over() {
 		return nil
 	}
-	return ErrLate
+	return errLate
 }
 
-// What is compared if time allows, and at least.
-const (
-	calls  = 150 // that every lane gets in a comparison
-	fewest = 6
-)
+// inTime makes a part of a check, in the smallest form if time ends it.
+func (b *Bounds) inTime(s *size, part func() error) error {
+	err := part()
+	if errors.Is(err, errLate) {
+		*s = smallest
+		err = part()
+	}
+	return err
+}
+
+// What is compared if time allows.
+const calls = 150 // that every lane gets in a comparison
+
+// patience is how many steps are made at least for an episode to end.
+const patience = 1000
 
 // size is how much is compared.
 type size struct {
 	calls int // that every lane gets
 	many  int // lanes in one of which an episode should end; a slow plugin has one
 }
+
+// smallest is what every rule needs.
+var smallest = size{calls: 6, many: 1}
 
 func (b Bounds) size() size {
 	s := size{calls: calls, many: 16}
@@ -74,7 +97,7 @@ func (s size) fit(limit, open, call time.Duration, comparisons int) size {
 	left := max(0, limit-time.Duration(comparisons)*open)
 	possible := int(left / 2 / call)
 	if possible/comparisons < s.calls {
-		s.calls, s.many = max(fewest, possible/comparisons), 1
+		s.calls, s.many = max(smallest.calls, possible/comparisons), 1
 	}
 	return s
 }

@@ -1,8 +1,10 @@
 package rltest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +26,8 @@ func TestSizeFitsTime(t *testing.T) {
 		{"no limit", 0, time.Second, time.Second, calls},
 		{"fast", time.Minute, time.Millisecond, time.Microsecond, calls},
 		{"slow", time.Minute, 0, 25 * time.Millisecond, 33},
-		{"very slow", time.Minute, 0, time.Second, fewest},
-		{"slow to open", time.Minute, time.Minute, time.Millisecond, fewest},
+		{"very slow", time.Minute, 0, time.Second, smallest.calls},
+		{"slow to open", time.Minute, time.Minute, time.Millisecond, smallest.calls},
 	} {
 		got := full.fit(tt.limit, tt.open, tt.call, environmentComparisons)
 		if got.calls != tt.calls {
@@ -41,10 +43,11 @@ func TestSizeFitsTime(t *testing.T) {
 type counted struct {
 	steps *int
 	at    int64
+	last  int64 // step of an episode; 0: the eighth
 }
 
 func (c *counted) Spec() framework.Spec {
-	return framework.Spec{ID: "test/counted@1", Observation: space.Discrete{N: 9}, Action: space.Discrete{N: 2}, RewardHigh: 1}
+	return framework.Spec{ID: "test/counted@1", Observation: space.Discrete{N: 1 << 20}, Action: space.Discrete{N: 2}, RewardHigh: 1}
 }
 
 func (c *counted) Reset(context.Context, uint64) (space.Value, error) {
@@ -55,7 +58,7 @@ func (c *counted) Reset(context.Context, uint64) (space.Value, error) {
 func (c *counted) Step(_ context.Context, a space.Value) (framework.TimeStep, error) {
 	*c.steps++
 	c.at++
-	return framework.TimeStep{Observation: space.Value{Int: c.at}, Terminated: c.at == 8}, nil
+	return framework.TimeStep{Observation: space.Value{Int: c.at}, Terminated: c.at == cmp.Or(c.last, 8)}, nil
 }
 
 // countedPlugin counts the steps of all its copies.
@@ -77,22 +80,73 @@ func TestBoundsOfTime(t *testing.T) {
 	}
 }
 
-// After its time a check makes no more calls. The rules that it did not come to are broken
-// by ErrLate, and no other is.
-func TestLate(t *testing.T) {
+// Every rule is tried whatever the time is: what is left after it in the smallest form.
+func TestEveryRuleIsTried(t *testing.T) {
 	steps := 0
 	for name, p := range map[string]vector.Plugin{"environment": countedPlugin(&steps), "agent": brokenPlugin("an agent")} {
-		err := Bounds{Time: time.Nanosecond}.CheckPlugin(t.Context(), p, nil)
-		if len(Broken(err)) < 5 {
+		if err := (Bounds{Time: time.Nanosecond}).CheckPlugin(t.Context(), p, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		for line := range strings.Lines(err.Error()) {
-			if !strings.Contains(line, ErrLate.Error()) {
-				t.Errorf("%s: %s", name, line)
+	}
+	if steps > 300 {
+		t.Errorf("%d steps after the time", steps)
+	}
+}
+
+// A part for which the time is too short begins again in its smallest form.
+func TestTimeEndsAPart(t *testing.T) {
+	b := Bounds{Time: time.Nanosecond}.begun(1)
+	s := b.size()
+	var tried []size
+	err := b.inTime(&s, func() error {
+		tried = append(tried, s)
+		return b.late(s)
+	})
+	if want := []size{b.size(), smallest}; err != nil || !slices.Equal(tried, want) {
+		t.Errorf("sizes %v, want %v: %v", tried, want, err)
+	}
+}
+
+// The end of an episode is waited for after the time, but not without end.
+func TestPatience(t *testing.T) {
+	steps := 0
+	p := countedPlugin(&steps)
+	for _, last := range []int64{patience - 1, maxSteps} {
+		p.Open = func(params json.RawMessage, lanes int) (vector.Environment, error) {
+			return vector.Vectorize(func() (framework.Environment, error) { return &counted{steps: &steps, last: last}, nil }, lanes)
+		}
+		err := Bounds{Time: time.Nanosecond}.CheckPlugin(t.Context(), p, nil)
+		if late := last > patience; slices.Contains(Broken(err), NeedsResetAfter) != late || late && !strings.Contains(err.Error(), "give more time") {
+			t.Errorf("episodes of %d steps: %v", last, err)
+		}
+	}
+}
+
+// The smallest form finds the faults that the full one finds, but for those that show only
+// later in a run.
+func TestSmallestFormFindsFaults(t *testing.T) {
+	later := map[string]bool{"ends, but says it never does": true, "remembers the last run": true, "leaves its space by a choice": true}
+	short, spec := Bounds{Time: time.Nanosecond}, Specs()[2]
+	compare := func(faults map[string][]Rule, check func(b Bounds, bug string) error) {
+		for bug := range faults {
+			full, smallest := found(check(Bounds{}, bug)), found(check(short, bug))
+			if !slices.Equal(full, smallest) && !later[bug] {
+				t.Errorf("%s: %v in the smallest form, %v in full", bug, smallest, full)
 			}
 		}
 	}
-	if steps > 3 {
-		t.Errorf("%d steps after the time", steps)
-	}
+	compare(brokenEnvironments, func(b Bounds, bug string) error {
+		return b.checkVectorEnvironment(t.Context(), func(lanes int) (vector.Environment, error) {
+			return vector.Vectorize(func() (framework.Environment, error) { return &corridor{bug: bug}, nil }, lanes)
+		}, nil)
+	})
+	compare(brokenBatches, func(b Bounds, bug string) error {
+		return b.checkVectorEnvironment(t.Context(), func(lanes int) (vector.Environment, error) { return newBatch(bug, lanes), nil }, nil)
+	})
+	compare(brokenLearners, func(b Bounds, bug string) error {
+		return b.checkVectorAgent(t.Context(), func(lanes int) (vector.Agent, error) { return newLearners(bug, spec, lanes), nil }, spec)
+	})
+	compare(brokenChoosers, func(b Bounds, bug string) error {
+		return b.checkVectorAgent(t.Context(), func(lanes int) (vector.Agent, error) { return newChooser(bug, spec, lanes) }, spec)
+	})
 }

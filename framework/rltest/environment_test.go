@@ -283,7 +283,7 @@ func (b *batch) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSt
 	case "mixes its lanes":
 		for i, s := range in.Signals {
 			if s == vector.Continue {
-				out.Rewards[i] = float64(active) / 10
+				out.Rewards[i] = float64(active) / 20
 			}
 		}
 	case "writes to its input":

@@ -20,7 +20,7 @@ func (c *vectorCheck) pictures() error {
 		var seen frames
 		err = c.started(1, -1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
 			for k := range c.size.calls {
-				if err := c.bounds.late(); err != nil {
+				if err := c.bounds.late(c.size); err != nil {
 					return err
 				}
 				if look {
@@ -195,7 +195,7 @@ func (c *agentCheck) checkpoint(script, other []event) error {
 func (c *agentCheck) feed(agent vector.Agent, n, lane int, events []event) (log []string, err error) {
 	in, actions := vector.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
 	for _, e := range events {
-		if err := c.bounds.late(); err != nil {
+		if err := c.bounds.late(c.size); err != nil {
 			return nil, err
 		}
 		in.Signals[lane], in.Seeds[lane], in.Rewards[lane], in.Terminated[lane], in.Truncated[lane] = e.signal, e.seed, e.reward, e.terminated, e.truncated

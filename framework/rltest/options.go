@@ -136,7 +136,7 @@ func (c *agentCheck) decide(kinds []options.Kind, scripts [][]event, salt uint64
 	}
 	pause := rand.New(rand.NewPCG(98, 0))
 	for call := uint64(0); !d.over(); call++ {
-		if err := c.bounds.late(); err != nil {
+		if err := c.bounds.late(c.size); err != nil {
 			return nil, errors.Join(err, agent.Close())
 		}
 		d.in, d.actions = vector.NewFeedback(c.spec, n), space.NewColumn(c.spec.Action, n)
@@ -298,10 +298,8 @@ func (c *agentCheck) epochless(kinds []options.Kind, script []event) error {
 		if version == 1 {
 			lanes = stepper{agent}
 		}
-		if logs[version], err = c.feed(lanes, 1, 0, script); err != nil {
-			return err
-		}
-		if err := agent.Close(); err != nil {
+		logs[version], err = c.feed(lanes, 1, 0, script)
+		if err := errors.Join(err, agent.Close()); err != nil {
 			return err
 		}
 	}

@@ -98,7 +98,7 @@ func (c *chooser) Choose(ctx context.Context, choices []int, actions *space.Colu
 		switch {
 		case c.bug == "touches lanes without a choice" && choice < 0:
 			actions.Int64[i] += 100
-		case c.bug == "leaves its space" && choice == 2:
+		case c.bug == "leaves its space by a choice" && choice == 2:
 			actions.Int64[i] = -5
 		}
 	}
@@ -133,7 +133,7 @@ var brokenChoosers = map[string][]Rule{
 	"writes to its input":               {InputUnchanged},
 	"acts otherwise by itself":          {EpochlessIsStep},
 	"touches lanes without a choice":    {ChoiceActs},
-	"leaves its space":                  {ChoiceActs},
+	"leaves its space by a choice":      {ChoiceActs},
 	"is not what it says":               {GreedyIsPolicy},
 	"forgets a state":                   {GreedyIsPolicy},
 	"knows no policy":                   {Works},

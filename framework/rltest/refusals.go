@@ -80,7 +80,7 @@ func (c *vectorCheck) endOfEpisode() error {
 	}
 	return c.started(many, -1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
 		k := 0
-		for ; k < maxSteps && c.bounds.late() == nil; k++ {
+		for ; k < maxSteps && (k < patience || !c.bounds.over()); k++ {
 			for i := range many { // every lane begins elsewhere among the actions
 				a := c.actions[(k+i*len(c.actions)/many)%len(c.actions)]
 				if err := in.Actions.Set(c.spec.Action, i, a); err != nil {
@@ -90,6 +90,7 @@ func (c *vectorCheck) endOfEpisode() error {
 			if err := env.Step(c.ctx, in, out); err != nil {
 				return err
 			}
+			c.judge(vector.Continue, out, 0)
 			for i := range many {
 				if out.Terminated[i] || out.Truncated[i] {
 					c.attempt(env, in, out, NeedsResetAfter, framework.ErrNeedsReset, i)
@@ -97,11 +98,11 @@ func (c *vectorCheck) endOfEpisode() error {
 				}
 			}
 		}
-		untried := ErrUntried
+		longer := ""
 		if k < maxSteps {
-			untried = ErrLate
+			longer = "more time, "
 		}
-		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps of %d lanes; give actions that end one, or a spec that says Continuing", untried, k, many))
+		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps of %d lanes; give %sactions that end one, or a spec that says Continuing", ErrUntried, k, many, longer))
 		return nil
 	})
 }

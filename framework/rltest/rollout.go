@@ -36,7 +36,7 @@ func (c *vectorCheck) rollouts() error {
 			}
 			in, out := c.rollout(int(observation.N), int(action.N)), vector.NewTrajectories(c.spec, lanes, c.size.calls)
 			for k := range 3 {
-				if err := c.bounds.late(); err != nil {
+				if err := c.bounds.late(c.size); err != nil {
 					return err
 				}
 				if rolled {

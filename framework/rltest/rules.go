@@ -161,22 +161,10 @@ func Broken(err error) []Rule {
 // ended before, or with the reason.
 var ErrUntried = errors.New("could not be tried")
 
-// ErrLate is the ErrUntried of a rule for which the time was too short: see Bounds.
-var ErrLate = fmt.Errorf("%w in the time", ErrUntried)
-
 // report collects what a check finds, the first violation of every rule.
 type report struct {
 	tried      []Rule
 	violations []*Violation
-	late       bool // the check ended because its time was over
-}
-
-// ran notes how a part of the check ended.
-func (r *report) ran(err error) {
-	if errors.Is(err, ErrLate) {
-		r.late, err = true, nil
-	}
-	r.try(Works, err)
 }
 
 // try notes that a rule has been tried, and breaks it if err is not nil.
@@ -203,19 +191,14 @@ func (r *report) merge(other *report) {
 	for _, v := range other.violations {
 		r.fail(v.Rule, v.Err)
 	}
-	r.late = r.late || other.late
 }
 
 // result breaks those of the wanted rules that were not tried, and returns all
 // violations.
 func (r *report) result(wanted ...Rule) error {
-	untried := ErrUntried
-	if r.late {
-		untried = ErrLate
-	}
 	for _, rule := range wanted {
 		if !slices.Contains(r.tried, rule) {
-			r.fail(rule, untried)
+			r.fail(rule, ErrUntried)
 		}
 	}
 	var errs []error

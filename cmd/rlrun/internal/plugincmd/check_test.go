@@ -71,17 +71,6 @@ func TestUntriedRulesAreOneLine(t *testing.T) {
 	}
 }
 
-// So is what the time was too short for.
-func TestLateRulesAreOneLine(t *testing.T) {
-	late := func(rule rltest.Rule) error { return &rltest.Violation{Rule: rule, Err: rltest.ErrLate} }
-	v := verdict{Plugin: "walk", ID: "me/walk@1", Kind: vector.KindEnvironment, time: 5 * time.Second}
-	v.add(errors.Join(late(rltest.ModelFits), late(rltest.InvalidAction)), "")
-	want := "walk (me/walk@1, environment) is not checked in full:\nnot tried within 5s, so give a longer --time: model-fits, invalid-action"
-	if got := v.text(); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // Lanes that would take longer than the time are not timed.
 func TestSpeedEndsInTime(t *testing.T) {
 	p := &vector.EnvironmentPlugin{
