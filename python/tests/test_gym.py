@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -225,12 +226,15 @@ def test_what_goes_wrong_is_said(program) -> None:
         gym.make("bandit")
     with pytest.raises(PluginError, match=r"ended before it answered \(exit status 3\)(?s:.*)no luck"):
         gym.make([sys.executable, "-c", "import sys; print('no luck'); sys.exit(3)"])
-    env = gym.make([sys.executable, str(ROOT / "framework/plugin/testdata/faulty.py")], fault="exit", lane=0, at=2)
-    env.reset(seed=1)
-    env.step(0)
-    with pytest.raises(PluginError, match=r"(?s)UNAVAILABLE.*I give up"):
+    faulty = [sys.executable, str(ROOT / "framework/plugin/testdata/faulty.py")]
+    late = 'while IFS= read -r line; do sleep 0.1; printf "%s\\n" "$line"; done'  # its words come after its end
+    for plugin in (faulty, ["sh", "-c", f"{shlex.join(faulty)} 2>&1 | {late}"]):
+        env = gym.make(plugin, fault="exit", lane=0, at=2)
+        env.reset(seed=1)
         env.step(0)
-    env.close()
+        with pytest.raises(PluginError, match=r"(?s)UNAVAILABLE.*I give up"):
+            env.step(0)
+        env.close()
     process = Process(RIVER)
     with pytest.raises(PluginError, match=r"NOT_FOUND: no EnvironmentInstance has the handle 0$"):  # and no traceback
         process.call(process.stub.Rollout, pb.RolloutRequest())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -11,7 +12,6 @@ import subprocess
 import sys
 import sysconfig
 import threading
-import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -118,8 +118,12 @@ class Process:
             start_new_session=True,  # the terminal's interrupt is this process's to handle
         )
         lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        for stream, handshake in ((self._process.stdout, True), (self._process.stderr, False)):
-            threading.Thread(target=self._read, args=(stream, lines if handshake else None), daemon=True).start()
+        self._readers = [
+            threading.Thread(target=self._read, args=(stream, lines if handshake else None), daemon=True)
+            for stream, handshake in ((self._process.stdout, True), (self._process.stderr, False))
+        ]
+        for reader in self._readers:
+            reader.start()
         try:
             line = lines.get(timeout=START_TIMEOUT)
         except queue.Empty:
@@ -189,7 +193,7 @@ class Process:
         try:
             reply = method(request, timeout=CALL_TIMEOUT)
         except grpc.RpcError as e:
-            raise self._failure(_reason(e)) from None
+            raise self._failure(e) from None
         if "error" in reply.DESCRIPTOR.fields_by_name and reply.HasField("error"):
             raise errors.from_proto(reply.error)
         return reply
@@ -202,8 +206,15 @@ class Process:
         reply = self.call(self.stub.OpenEnvironment, request)
         return EnvironmentClient(self, reply.instance, Spec.from_proto(reply.spec), lanes)
 
-    def _failure(self, reason: str) -> PluginError:
-        time.sleep(0.02)  # what it wrote may still be in the pipe
+    def _failure(self, cause: str | grpc.RpcError) -> PluginError:
+        """Return the error of a process, with the end of what it wrote."""
+        reason = cause if isinstance(cause, str) else f"{cause.code().name}: {cause.details()}"
+        if not isinstance(cause, str) and cause.code() == grpc.StatusCode.UNAVAILABLE:
+            with contextlib.suppress(subprocess.TimeoutExpired):  # its connection ended, so it ends
+                self._process.wait(CLOSE_TIMEOUT)
+        ended = self._process.poll() is not None
+        for reader in self._readers:
+            reader.join(CLOSE_TIMEOUT if ended else 0.02)  # what it wrote may still be in the pipe
         tail = "".join(f"\n\t{line}" for line in self._tail)
         return PluginError(f"plugin {self.name}: {reason}" + (f"; it wrote last:{tail}" if tail else ""))
 
@@ -236,11 +247,6 @@ def _certificate(line: list[str]) -> tuple[bytes | None, bool]:
     return _goplugin.certificate_of(line[_CERTIFICATE].strip())
 
 
-def _reason(e: grpc.RpcError) -> str:
-    code, details = e.code(), e.details()
-    return f"{code.name}: {details}"
-
-
 class EnvironmentClient:
     """Lanes of an environment in another process."""
 
@@ -265,7 +271,7 @@ class EnvironmentClient:
         try:
             reply = next(self._replies)
         except grpc.RpcError as e:
-            raise self._process._failure(_reason(e)) from None
+            raise self._process._failure(e) from None
         except StopIteration:
             raise self._process._failure("it ended the stream") from None
         if reply.HasField("error"):
