@@ -36,7 +36,7 @@ func NewPlan(priors []Beta, h Horizon, pulls, maxBytes int) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	// One byte a state for the best arm, and the values of two layers.
+	// One byte per state for the best arm, and the values of two layers.
 	if need := l.states(pulls-1, l.parts) + 16*l.states(pulls, l.parts-1); need > float64(maxBytes) {
 		return nil, fmt.Errorf("a plan of %d pulls of %d arms takes %.3g bytes, more than %d: use fewer pulls", pulls, len(priors), need, maxBytes)
 	}

@@ -419,7 +419,7 @@ func TestUpdatesAndDrawsDoNotAllocate(t *testing.T) {
 			ProbExceedsPaired(p, &arms[0], 0.1)
 			ProbExceeds(p, &arms[0], 0.1)
 		}); n != 0 {
-			t.Errorf("%v: %v allocations a step", mode, n)
+			t.Errorf("%v: %v allocations per step", mode, n)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestAverageOfALongRiver(t *testing.T) {
 		if err != nil || math.Abs(sol.Gain[0]-3./7) > 1e-8 {
 			t.Errorf("%d states: gain %v, bound %v (%v), want 3/7", n, sol.Gain[0], sol.Bound, err)
 		}
-		// The bias still belongs to the policy. Its span grows by 10/7 a state,
+		// The bias still belongs to the policy. Its span grows by 10/7 per state,
 		// 140.595238095 at 100, computed independently.
 		_, bias, err := induced(t, task.Model, sol.Policy).EvaluateAverage()
 		if want := 140.595238095 + float64(n-100)*10/7; err != nil || math.Abs(slices.Max(sol.Bias)-slices.Min(sol.Bias)-want) > 1e-6 {

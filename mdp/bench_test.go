@@ -58,7 +58,7 @@ func BenchmarkGridWorldMillion(b *testing.B) {
 	}
 }
 
-// bandwidth is how many bytes a second all processors together read in order:
+// bandwidth is how many bytes per second all processors together read in order:
 // what the traffic of sweeps is measured against.
 func bandwidth(words []uint64) float64 {
 	workers := runtime.GOMAXPROCS(0)

@@ -110,9 +110,9 @@ func ExampleDirichlet() {
 			s, total = next, total+r
 		}
 	}
-	fmt.Printf("%.0f steps, %.2f a step; 0.43 is optimal\n", belief.Total(), total/belief.Total())
+	fmt.Printf("%.0f steps, %.2f per step; 0.43 is optimal\n", belief.Total(), total/belief.Total())
 	// Output:
-	// 6950 steps, 0.43 a step; 0.43 is optimal
+	// 6950 steps, 0.43 per step; 0.43 is optimal
 }
 
 // Properties of any chain are reported with the states that cause them.

@@ -9,7 +9,7 @@ import (
 )
 
 // Swimming right takes 7ⁿ steps to drift back to the left end, more than a
-// float64 holds for n = 400, and swimming left one a state. Right takes 10/3
+// float64 holds for n = 400, and swimming left one per state. Right takes 10/3
 // steps a state in the long run, from 61.38889 at 20 states (checked
 // independently, as in mdptest).
 func TestShortestTimesOfALongRiver(t *testing.T) {

@@ -35,7 +35,7 @@ type memory struct {
 	populations []*bandit.Population // of options, by number
 	loaded      []float64            // their members, in the order of the models
 	table       *bandit.IndexTable   // of RuleIndex
-	leads       []lead               // scratch, one a member
+	leads       []lead               // scratch, one per member
 	ceilings    []float64            // scratch
 }
 

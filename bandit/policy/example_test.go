@@ -67,9 +67,9 @@ func ExampleMaker() {
 			total += reward
 		}
 	}
-	fmt.Printf("%.1f a run; 12.4 is optimal\n", total/100_000)
+	fmt.Printf("%.1f per run; 12.4 is optimal\n", total/100_000)
 	// Output:
-	// 12.4 a run; 12.4 is optimal
+	// 12.4 per run; 12.4 is optimal
 }
 
 // A specification is checked as a whole; errors say what is allowed.

@@ -11,10 +11,10 @@ import (
 
 const overview = `rlrun answers when it is worth exploring.
 
-It runs experiments of reinforcement-learning agents in environments, and keeps
+It runs experiments of reinforcement-learning agents in environments, and records
 every run. Agents and environments may be plugins in any language. It also computes
-the exploration threshold, which links planning horizon, uncertainty and the cost of
-exploring.
+the exploration threshold, which relates the planning horizon, the uncertainty and the
+cost of exploring.
 
 Every command has --json, which prints JSON with the keys that its help documents.
 Exit status: 0; 1 if a run failed; 2 for bad usage or a bad config; 10 if rlrun
@@ -49,7 +49,7 @@ func newRoot(app *host.App) *cobra.Command {
 	if level, ok := os.LookupEnv("RLRUN_LOG"); ok && level != "" {
 		log = level
 	}
-	root.PersistentFlags().StringVar(&app.Log, "log", log, "how much plugins log to stderr, `LEVEL` being off, error, warn, info, debug or trace (RLRUN_LOG)")
+	root.PersistentFlags().StringVar(&app.Log, "log", log, "`LEVEL` of plugins' logs on stderr: off, error, warn, info, debug or trace (RLRUN_LOG)")
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.SetVersionTemplate("rlrun {{.Version}}\n")
 	root.InitDefaultCompletionCmd()

@@ -79,7 +79,7 @@ func sample(p population, n int, rng *rand.Rand) []float64 {
 func main() {
 	trials := flag.Int("trials", 2000, "simulated experiments a row")
 	flag.Parse()
-	fmt.Printf("%d trials a row; a share of 5 %% has a standard error of %.1f %%.\n\n", *trials, 100*math.Sqrt(0.05*0.95/float64(*trials)))
+	fmt.Printf("%d trials per row; a share of 5 %% has a standard error of %.1f %%.\n\n", *trials, 100*math.Sqrt(0.05*0.95/float64(*trials)))
 
 	fmt.Println("Sign flips at level 5 %:")
 	fmt.Println()

@@ -45,7 +45,7 @@ type Config struct {
 	// plugins directly, process runs them as subprocesses. Default: inprocess
 	// for bundled plugins, process for all others.
 	Transport Transport `json:"transport,omitempty" jsonschema:"enum=inprocess,enum=process"`
-	// Workers is the number of batches run at the same time. Default: one a core.
+	// Workers is the number of batches run at the same time. Default: one per core.
 	Workers int `json:"workers,omitempty" jsonschema:"minimum=0,maximum=4096,default=0"`
 	// Lanes is the number of runs stepped together. Default: 4 where environment
 	// and agent are in this process, 1024 where one is a subprocess. Results do
@@ -147,7 +147,7 @@ type Limits struct {
 	Call string `json:"call,omitempty" jsonschema:"default=30s"`
 	// Memory is what it may hold, together with the processes that it starts, such
 	// as 2GiB. The kernel sees to it where rlrun may make a control group; elsewhere
-	// rlrun looks 50 times a second. Linux only. Default: no limit.
+	// rlrun looks 50 times per second. Linux only. Default: no limit.
 	Memory string `json:"memory,omitempty"`
 	// Retries is how often runs that a plugin failed are tried again, on a fresh
 	// process, before the ones to blame are looked for. Default: 1.

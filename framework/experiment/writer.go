@@ -11,7 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// writer collects the records of all workers and writes them to new files, one a cell, flushAfter after the first of them
+// writer collects the records of all workers and writes them to new files, one per cell, flushAfter after the first of them
 // came. So little is lost whatever happens, and files are few and synced so seldom that it costs nothing.
 type writer struct {
 	plan    *Plan

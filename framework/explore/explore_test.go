@@ -392,7 +392,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 		step()
 	}
 	if n := testing.AllocsPerRun(1000, step); n != 0 {
-		t.Errorf("%v allocations a step", n)
+		t.Errorf("%v allocations per step", n)
 	}
 	if got := a.lanes[0].commitment.Steps; got < 1 || reflect.DeepEqual(a.lanes[0].commitment, a.initial) {
 		t.Errorf("the window %+v was never estimated", a.lanes[0].commitment)

@@ -35,10 +35,10 @@ type Format struct {
 
 // Formats lists all formats.
 var Formats = []Format{
-	{"parquet", "runs, outcomes, curves and decisions, a .parquet file each", writeTables(parquetFile)},
+	{"parquet", "runs, outcomes, curves and decisions, one .parquet file each", writeTables(parquetFile)},
 	{"csv", "the same tables as .csv files", writeTables(csvFile)},
-	{"tensorboard", "an event file a run, in ENVIRONMENT/AGENT/run-N", writeTensorBoard},
-	{"latex", "summary.tex, a table an environment for booktabs", writeLaTeX},
+	{"tensorboard", "an event file for each run, in ENVIRONMENT/AGENT/run-N", writeTensorBoard},
+	{"latex", "summary.tex, a booktabs table for each environment", writeLaTeX},
 }
 
 // The rows of the tables. Tags name the columns in every format.

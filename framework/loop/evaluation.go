@@ -70,7 +70,7 @@ type tally struct {
 	total           float64
 }
 
-// play evaluates agents, one a lane, and returns the value of each.
+// play evaluates agents, one per lane, and returns the value of each.
 func (e *Evaluation) play(ctx context.Context, b *Batch, jobs []evaluationJob) ([]float64, error) {
 	spec, n := e.Environment.Spec(), len(b.Runs)
 	from := make([]*Snapshot, len(jobs))

@@ -13,7 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// Batch is a group of runs that are stepped together, one a lane. The results
+// Batch is a group of runs that are stepped together, one per lane. The results
 // of a run do not depend on the others in its batch.
 type Batch struct {
 	Environment vector.Environment

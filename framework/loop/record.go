@@ -32,7 +32,7 @@ type recorder struct {
 	hot      []running
 	lanes    []laneRecord
 	// gaps holds, for lanes whose model has one state, the optimal expected
-	// reward minus that of each action, arms entries a lane; nil where no lane
+	// reward minus that of each action, arms entries per lane; nil where no lane
 	// has such a model.
 	gaps     []float64
 	arms     int

@@ -102,7 +102,7 @@ func (b *Batch) kept(step int) bool {
 	return b.Keep != nil && (step == b.Steps || b.KeepEvery > 0 && step%b.KeepEvery == 0)
 }
 
-// snapshots takes them and collects those that are to be evaluated, up to one a lane:
+// snapshots takes them and collects those that are to be evaluated, up to one per lane:
 // all of these play at the same time.
 type snapshots struct {
 	batch  *Batch

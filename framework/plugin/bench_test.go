@@ -69,7 +69,7 @@ func benchmarkStep(b *testing.B, envs, agents vector.Plugin, lanes int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lanes), "ns/lane")
 }
 
-// BenchmarkProcesses steps a slow environment (about 1 µs a lane) in one process
+// BenchmarkProcesses steps a slow environment (about 1 µs per lane) in one process
 // and in several.
 func BenchmarkProcesses(b *testing.B) {
 	for _, n := range []int{1, 2, 4} {

@@ -50,7 +50,7 @@ func TestRenderFrame(t *testing.T) {
 		}
 		over := loopback(t, p)
 		if d, err := over.Describe(t.Context()); err != nil || d.FramesPerSecond != 25 {
-			t.Errorf("%v frames a second, %v", d.FramesPerSecond, err)
+			t.Errorf("%v frames per second, %v", d.FramesPerSecond, err)
 		}
 		envs := make([]vector.Environment, 2)
 		for i, p := range []vector.Plugin{over, p} {

@@ -84,7 +84,7 @@ type pageProgress struct {
 	Done      int            `json:"done"` // runs
 	Planned   int            `json:"planned"`
 	Processes int            `json:"processes"` // that are at work
-	Rate      float64        `json:"rate"`      // steps a second
+	Rate      float64        `json:"rate"`      // steps per second
 	Left      result.Number  `json:"left"`      // seconds at that rate; null: not known
 	Cells     []progressCell `json:"cells"`
 }

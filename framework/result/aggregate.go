@@ -19,7 +19,7 @@ import (
 
 // Aggregate makes the statistics of an experiment. The records must come in the
 // order of ReadRecords and Sorted, with an agent's runs in increasing order. Then
-// sums do not depend on files. It needs memory for one value a run and one
+// sums do not depend on files. It needs memory for one value per run and one
 // estimate a grid point. A record that does not fit meta is an error.
 func Aggregate(meta Meta, records iter.Seq2[Record, error]) (*Summary, error) {
 	a, err := newAggregator(meta)

@@ -23,7 +23,7 @@ CREATE TABLE runs (
 	programs TEXT NOT NULL, -- those that made the run: rlrun, environment, agent; see provenance.json
 	PRIMARY KEY (environment, agent, run)
 ) WITHOUT ROWID;
--- one value a run: of a cumulative metric the last, of another the mean over all steps
+-- one value per run: of a cumulative metric the last, of another the mean over all steps
 CREATE TABLE outcomes (
 	environment TEXT NOT NULL, agent TEXT NOT NULL, run INTEGER NOT NULL,
 	metric TEXT NOT NULL, value REAL,

@@ -51,7 +51,7 @@ type Failure struct {
 	Error string `json:"error"`
 }
 
-// Row sums up one metric of one agent in one environment by one value a run: of
+// Row sums up one metric of one agent in one environment by one value per run: of
 // a cumulative metric the last, of another the mean over all steps.
 type Row struct {
 	Environment string

@@ -14,7 +14,7 @@ import (
 	"slices"
 )
 
-// Scores holds the values of one agent: Scores[e] has one value a run in
+// Scores holds the values of one agent: Scores[e] has one value per run in
 // environment e. Environments may have different numbers of runs.
 type Scores [][]float64
 

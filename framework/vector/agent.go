@@ -8,7 +8,7 @@ import (
 	"github.com/rlrun/rlrun/framework/space"
 )
 
-// Feedback is what an agent receives: one entry a lane in every slice. If the
+// Feedback is what an agent receives: one entry per lane in every slice. If the
 // signal is Continue, it is the outcome of the action that the agent selected
 // last. If it is NewEpisode or NewRun, only the observation counts.
 type Feedback struct {

@@ -40,7 +40,7 @@ const (
 	EvaluateEpisode
 )
 
-// Actions is what an environment receives: one entry a lane in every slice.
+// Actions is what an environment receives: one entry per lane in every slice.
 type Actions struct {
 	Signals []Signal
 	// Seeds holds, where Signals is NewEpisode or NewRun, the seed from which
@@ -50,7 +50,7 @@ type Actions struct {
 	Actions space.Column
 }
 
-// TimeSteps is what an environment answers: one entry a lane in every slice.
+// TimeSteps is what an environment answers: one entry per lane in every slice.
 type TimeSteps struct {
 	Observations space.Column // valid at the end of an episode, too
 	Rewards      []float64    // finite

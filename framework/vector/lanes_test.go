@@ -83,7 +83,7 @@ func TestNotingDoesNotAllocate(t *testing.T) {
 	f := func(lane int) error { return nil }
 	for _, ctx := range []context.Context{t.Context(), NoteLanes(t.Context(), &at)} {
 		if n := testing.AllocsPerRun(100, func() { _ = eachLane(ctx, 10, f) }); n > 0 {
-			t.Errorf("%v allocations a call", n)
+			t.Errorf("%v allocations per call", n)
 		}
 	}
 }

@@ -23,7 +23,7 @@ type Rollout struct {
 	Signals []Signal
 	// Observations holds the last observation of lanes whose signal is Continue.
 	Observations space.Column
-	// Seeds holds Episodes seeds a lane, lane 0's first, for the episodes that it
+	// Seeds holds Episodes seeds per lane, lane 0's first, for the episodes that it
 	// starts, in order, at most T. A lane that would need another stops where it is.
 	Seeds    []uint64
 	Episodes int

@@ -144,7 +144,7 @@ func TestStepsFollowTheModel(t *testing.T) {
 				if len(next) > 1 && (distuv.ChiSquared{K: float64(len(next) - 1)}).Survival(chi) < level {
 					t.Errorf("%s (%d,%d): counts %v of %v", name, s, a, count, prob)
 				}
-				// Six standard errors, 2e-9 a row.
+				// Six standard errors, 2e-9 per row.
 				if sd := math.Sqrt(max(0, square-reward*reward) / draws); math.Abs(reward-m.Reward(s, a)) > 6*sd+1e-9 {
 					t.Errorf("%s (%d,%d): mean reward %v, want %v ± %v", name, s, a, reward, m.Reward(s, a), sd)
 				}

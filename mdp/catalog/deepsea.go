@@ -26,7 +26,7 @@ type Sea struct {
 }
 
 // DeepSea is bsuite's deep sea (Osband et al. 2020): N × N cells. The diver starts
-// in the upper left, sinks one row a step, and can reach the cells with column ≤
+// in the upper left, sinks one row per step, and can reach the cells with column ≤
 // row. State row·(row+1)/2+column. A move to the right costs 0.01/N, also when it
 // fails; being in the last column, that is at the end of the diagonal, and moving
 // right pays 1. An episode takes N steps.

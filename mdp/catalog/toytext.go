@@ -73,7 +73,7 @@ func FrozenLake(rows []string, success float64) (*Task, error) {
 }
 
 // CliffWalking is Gymnasium's CliffWalking-v1 (Sutton & Barto 2018, Example 6.6):
-// 4 × 12 cells, −1 a step. Stepping into the cliff between start and goal costs
+// 4 × 12 cells, −1 per step. Stepping into the cliff between start and goal costs
 // 100 instead and leads to the start without ending the episode. The cliff's own
 // cells are never entered.
 func CliffWalking() (*Task, error) {
@@ -106,7 +106,7 @@ func CliffWalking() (*Task, error) {
 // Taxi is Gymnasium's Taxi-v3 (Dietterich 2000), with the wall that version has
 // between the first two columns of the second row. State ((row·5+column)·5+
 // passenger)·4+destination; places 0..3 are R, G, Y, B and passenger 4 is in the
-// taxi. Actions south, north, east, west, pickup, dropoff; −1 a step, −10 for
+// taxi. Actions south, north, east, west, pickup, dropoff; −1 per step, −10 for
 // picking up or dropping off where that is not possible, 20 for the delivery,
 // which ends the episode. Episodes start uniformly among the 300 states with the
 // passenger waiting elsewhere than at the destination and are cut off after 200

@@ -11,7 +11,7 @@ import (
 
 type cartPoleParams struct {
 	Limit
-	SuttonBartoReward bool `json:"sutton_barto_reward" jsonschema_description:"Pay 0 a step and -1 for the fall in place of 1 for every step, as in Sutton & Barto (2018, Example 3.4); default of Gymnasium."`
+	SuttonBartoReward bool `json:"sutton_barto_reward" jsonschema_description:"Pay 0 per step and -1 for the fall in place of 1 for every step, as in Sutton & Barto (2018, Example 3.4); default of Gymnasium."`
 }
 
 // CartPole returns the pole on a cart (Barto, Sutton & Anderson 1983) with the

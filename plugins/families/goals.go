@@ -8,7 +8,7 @@ import (
 )
 
 // goals is a slippery corridor between two goals. The near one, at the left end,
-// pays 0.2 to 0.4 a step, the far one 1, and every other state costs 0.02.
+// pays 0.2 to 0.4 per step, the far one 1, and every other state costs 0.02.
 func goals(rng *rand.Rand) (*catalog.Task, error) {
 	n, slip, near := between(rng, 10, 16), uniform(rng, 0.1, 0.3), uniform(rng, 0.2, 0.4)
 	d := mdp.Definition{Name: "Goals", States: n, Actions: 2, Initial: from(between(rng, 2, 4))}

@@ -8,7 +8,7 @@ import (
 )
 
 // sea is a deep sea (Osband et al. 2020) whose actions are swapped at random in
-// every cell and whose moves right fail sometimes. The diver sinks a row a step. A
+// every cell and whose moves right fail sometimes. The diver sinks a row per step. A
 // move right costs 0.01 divided by the depth, and pays 1 at the end of the
 // diagonal.
 func sea(rng *rand.Rand) (*catalog.Task, error) {

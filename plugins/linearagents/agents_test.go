@@ -214,7 +214,7 @@ func TestNoAllocation(t *testing.T) {
 		actions.Signals[0] = vector.NewRun
 		step()
 		if n := testing.AllocsPerRun(1000, step); n != 0 {
-			t.Errorf("%s: %v allocations a step", agent, n)
+			t.Errorf("%s: %v allocations per step", agent, n)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (w *weights) value(dst []float64, p *place, a int) {
 	}
 }
 
-// row returns the weights of a feature and action, one a member.
+// row returns the weights of a feature and action, one per member.
 func (w *weights) row(f int32, a int) []float64 { return w.pair(int(f)*w.actions + a) }
 
 // pair is row by the number of the pair, f·A + a.

@@ -24,7 +24,7 @@ func TestBEBByHand(t *testing.T) {
 	}
 }
 
-// BEB finds RiverSwim's far end, where the optimum is 0.4286 a step; without a bonus it
+// BEB finds RiverSwim's far end, where the optimum is 0.4286 per step; without a bonus it
 // does not.
 func TestBEBExplores(t *testing.T) {
 	for params, ok := range map[string]func(float64) bool{
@@ -36,7 +36,7 @@ func TestBEBExplores(t *testing.T) {
 			mean += o.Curves[result.Reward][1] / 5
 		}
 		if !ok(mean) {
-			t.Errorf("%s: %.3f a step", params, mean)
+			t.Errorf("%s: %.3f per step", params, mean)
 		}
 	}
 }

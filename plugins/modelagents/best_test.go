@@ -154,7 +154,7 @@ func TestSamplesExplore(t *testing.T) {
 			mean += o.Curves[result.Reward][1] / 10
 		}
 		if mean < 0.4 || mean > 0.4286+0.01 {
-			t.Errorf("%s: %.3f a step", params, mean)
+			t.Errorf("%s: %.3f per step", params, mean)
 		}
 	}
 }

@@ -417,7 +417,7 @@ func TestModelsExplore(t *testing.T) {
 			sum += o.Curves[result.Reward][1] / 5
 		}
 		if sum < 0.4 {
-			t.Errorf("%s, %+v: reward a step %.3f", tt.params, tt.rule, sum)
+			t.Errorf("%s, %+v: reward per step %.3f", tt.params, tt.rule, sum)
 		}
 	}
 }

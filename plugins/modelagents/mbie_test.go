@@ -103,13 +103,13 @@ func TestMBIESkipsSweeps(t *testing.T) {
 	}
 }
 
-// MBIE-EB finds RiverSwim's far end, where the optimum is 0.4286 a step.
+// MBIE-EB finds RiverSwim's far end, where the optimum is 0.4286 per step.
 func TestMBIEExplores(t *testing.T) {
 	mean := 0.0
 	for _, o := range play(t, "riverswim", `{"limit":0}`, "mbie-eb", ``, 0, 5, 10_000, []int{5000, 10_000}, result.Reward) {
 		mean += o.Curves[result.Reward][1] / 5
 	}
 	if mean < 0.4 || mean > 0.4286+0.02 {
-		t.Errorf("%.3f a step", mean)
+		t.Errorf("%.3f per step", mean)
 	}
 }

@@ -52,7 +52,7 @@ func TestPSRLRefusals(t *testing.T) {
 }
 
 // RiverSwim without episodes: each way to plan and to resample comes close to the optimal
-// reward of 0.4286 a step in steps 10,000 to 20,000, on average over 10 runs. Q-learning
+// reward of 0.4286 per step in steps 10,000 to 20,000, on average over 10 runs. Q-learning
 // stays below 0.05 (TestOptimismExplores).
 func TestPSRLExplores(t *testing.T) {
 	for _, params := range []string{`{}`, average, `{"resample":"geometric"}`, `{"criterion":"average","resample":"geometric"}`, `{"horizon":40}`} {
@@ -61,7 +61,7 @@ func TestPSRLExplores(t *testing.T) {
 			mean += o.Curves[result.Reward][1] / 10
 		}
 		if mean < 0.36 || mean > 0.4286+0.01 {
-			t.Errorf("%s: %.3f a step", params, mean)
+			t.Errorf("%s: %.3f per step", params, mean)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestPSRLFindsTheGoal(t *testing.T) {
 			mean += o.Curves[result.Reward][1] / 3
 		}
 		if mean < 0.08 || mean > 0.125 {
-			t.Errorf("%s: %.4f a step", params, mean)
+			t.Errorf("%s: %.4f per step", params, mean)
 		}
 	}
 }

@@ -129,8 +129,8 @@ func TestRMAXHorizon(t *testing.T) {
 }
 
 // R-MAX finds the far end of RiverSwim in all of 10 runs if 30 visits are asked for; the
-// optimum is 0.4286 a step. With one visit it finds the diagonal of DeepSea-10, worth
-// 0.099 a step.
+// optimum is 0.4286 per step. With one visit it finds the diagonal of DeepSea-10, worth
+// 0.099 per step.
 func TestRMAXExplores(t *testing.T) {
 	for _, tt := range []struct {
 		env, envParams, params string
@@ -145,7 +145,7 @@ func TestRMAXExplores(t *testing.T) {
 			mean += o.Curves[result.Reward][1] / 10
 		}
 		if mean < tt.low || mean > tt.high {
-			t.Errorf("%s%s: %.4f a step", tt.env, tt.params, mean)
+			t.Errorf("%s%s: %.4f per step", tt.env, tt.params, mean)
 		}
 	}
 }

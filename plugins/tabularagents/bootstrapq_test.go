@@ -439,6 +439,6 @@ func TestBootstrapQExplores(t *testing.T) {
 		sum += o.Curves[result.Reward][1] / 10
 	}
 	if sum < 0.15 {
-		t.Errorf("reward a step in RiverSwim is %.3f, where 0.429 can be had", sum)
+		t.Errorf("reward per step in RiverSwim is %.3f, where 0.429 can be had", sum)
 	}
 }

@@ -211,7 +211,7 @@ func TestPolicyValuesExplore(t *testing.T) {
 		policies, actions := late(`{"high":20}`, rule), late(`{"high":20,"values":"actions"}`, rule)
 		t.Logf("%v: %.3f, %.3f", rule.Rule, policies, actions)
 		if policies < 0.35 || actions > 0.3 {
-			t.Errorf("%v: reward a step %.3f, with the values of first actions %.3f", rule.Rule, policies, actions)
+			t.Errorf("%v: reward per step %.3f, with the values of first actions %.3f", rule.Rule, policies, actions)
 		}
 	}
 }

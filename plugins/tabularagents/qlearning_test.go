@@ -127,6 +127,6 @@ func TestOptimismExplores(t *testing.T) {
 		return sum
 	}
 	if plain, optimistic := late(`{"epsilon":0.05}`), late(`{"epsilon":0.05,"optimistic":true}`); plain > 0.05 || optimistic < 0.3 {
-		t.Errorf("reward a step %.3f, with an optimistic start %.3f", plain, optimistic)
+		t.Errorf("reward per step %.3f, with an optimistic start %.3f", plain, optimistic)
 	}
 }

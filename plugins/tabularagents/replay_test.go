@@ -96,7 +96,7 @@ func TestReplaysAtTheEnd(t *testing.T) {
 }
 
 // On tasks for development, the default earns at least as much as Q-learning and Dyna-Q:
-// RiverSwim's optimum is 0.4286 a step, and neither finds it.
+// RiverSwim's optimum is 0.4286 per step, and neither finds it.
 func TestReplaysExplore(t *testing.T) {
 	mean := map[string]float64{}
 	for _, agent := range []string{"bootstrap-q", "q-learning", "dyna-q"} {

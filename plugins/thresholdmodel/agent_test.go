@@ -41,7 +41,7 @@ func TestWrongParameters(t *testing.T) {
 }
 
 // It finds the far end of RiverSwim, where dithering does not go, and stays: in ten runs of
-// 10,000 steps the second half earns 0.4286 a step at best. The probability that a mean
+// 10,000 steps the second half earns 0.4286 per step at best. The probability that a mean
 // of so many steps falls short of 0.40 by chance, if every run has found it, is below 1e-6.
 func TestFindsTheFarEnd(t *testing.T) {
 	for _, params := range []string{`{"gamma":0.9999}`, `{"gamma":0.9999,"rule":"mean"}`} {
@@ -50,7 +50,7 @@ func TestFindsTheFarEnd(t *testing.T) {
 			sum += o.Curves[result.Reward][1] / 10
 		}
 		if sum < 0.40 || sum > 0.45 {
-			t.Errorf("%s: %.4f a step", params, sum)
+			t.Errorf("%s: %.4f per step", params, sum)
 		}
 	}
 }

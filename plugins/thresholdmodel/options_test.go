@@ -13,7 +13,7 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
 )
 
-// The rule gain of the host finds the far end of RiverSwim. The log has the pairs with what they cost. In five runs of 4,000 steps the second half earns 0.4286 a step at best. Under
+// The rule gain of the host finds the far end of RiverSwim. The log has the pairs with what they cost. In five runs of 4,000 steps the second half earns 0.4286 per step at best. Under
 // the rule never some runs stay at the near end, which pays 0.005.
 func TestHostDecides(t *testing.T) {
 	play := func(rule options.Rule) (reward float64, decisions []result.Decision) {
@@ -26,7 +26,7 @@ func TestHostDecides(t *testing.T) {
 	}
 	reward, decisions := play(options.RuleGain)
 	if reward < 0.37 || reward > 0.48 {
-		t.Errorf("%.4f a step", reward)
+		t.Errorf("%.4f per step", reward)
 	}
 	explored := 0
 	for _, d := range decisions {

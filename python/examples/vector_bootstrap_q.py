@@ -95,7 +95,7 @@ class VectorBootstrapQ(rlrun.VectorOptionAgent):
         return q
 
     def _first(self, q: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the action that each option takes now, a row a lane."""
+        """Return the action that each option takes now, a row per lane."""
         constants = np.broadcast_to(np.arange(self.actions), (len(q), self.actions))
         return np.concatenate([q.mean(axis=2).argmax(axis=1)[:, None], q.argmax(axis=1), constants], axis=1)
 

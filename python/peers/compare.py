@@ -106,7 +106,7 @@ def play(task: Task, rlrun: str, rounds: int) -> str:
             seconds, result[entry] = run(entry, task, rlrun, task.steps)
             short[entry].append(seconds)
             long[entry].append(run(entry, task, rlrun, task.steps * entry.times)[0])
-    text = "| | lines | seconds | steps a second | result |\n|---|---|---|---|---|\n"
+    text = "| | lines | seconds | steps per second | result |\n|---|---|---|---|---|\n"
     for entry in task.entries:
         start = statistics.median(short[entry])
         more = 2 * task.runs * task.steps * (entry.times - 1)

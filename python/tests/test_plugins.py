@@ -234,7 +234,7 @@ def test_records_do_not_depend_on_workers_and_processes(run, tmp_path: Path) -> 
 def test_the_host_decides_on_pairs(run, tmp_path: Path) -> None:
     """The rule gain goes up the river for pairs that an agent in Python offers, and says which.
 
-    Drifting pays 0.005 a step, the far end 0.43: a run that found it within 1,000 steps has 0.1 or more.
+    Drifting pays 0.005 per step, the far end 0.43: a run that found it within 1,000 steps has 0.1 or more.
     """
     (tmp_path / "pairs.yaml").write_text(f"""
 name: pairs

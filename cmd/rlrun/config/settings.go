@@ -18,7 +18,7 @@ func settings() []setting {
 		{"runs", "runs", "RLRUN_RUNS", "N", "independent runs of each environment × agent pair"},
 		{"steps", "steps", "RLRUN_STEPS", "N", "steps of each run"},
 		{"seed", "seed", "RLRUN_SEED", "N", "root of every random stream"},
-		{"workers", "workers", "RLRUN_WORKERS", "N", "batches run at the same time; 0: one a core"},
+		{"workers", "workers", "RLRUN_WORKERS", "N", "batches run at the same time; 0: one per core"},
 		{"lanes", "lanes", "RLRUN_LANES", "N", "runs stepped together; 0: automatic"},
 		{"transport", "transport", "RLRUN_TRANSPORT", "T", "inprocess or process"},
 		{"output", "out", "RLRUN_OUTPUT", "DIR", "directory that receives the results"},

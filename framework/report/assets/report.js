@@ -890,7 +890,7 @@
     if (!p) return;
     const rate = p.rate >= 1e6 ? `${(p.rate / 1e6).toFixed(1)} million` : count(Math.round(p.rate));
     $("progress-text").textContent = `${count(p.done)} of ${plural(p.planned, "run", "runs")} are recorded. `
-      + (p.processes ? `${plural(p.processes, "process makes", "processes make")} ${rate} steps a second${p.left == null ? "" : `: about ${duration(p.left)} left at this rate`}.` : "No process has reported in the last minute: nothing seems to be running.");
+      + (p.processes ? `${plural(p.processes, "process makes", "processes make")} ${rate} steps per second${p.left == null ? "" : `: about ${duration(p.left)} left at this rate`}.` : "No process has reported in the last minute: nothing seems to be running.");
     const bar = $("progress-bar");
     bar.max = p.planned;
     bar.value = p.done;

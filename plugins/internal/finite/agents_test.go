@@ -243,7 +243,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 					next() // all that is to be seen is seen
 				}
 				if n := testing.AllocsPerRun(1000, next); n != 0 {
-					t.Errorf("%v allocations a step", n)
+					t.Errorf("%v allocations per step", n)
 				}
 			})
 		}

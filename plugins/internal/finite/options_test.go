@@ -219,6 +219,6 @@ func TestOptionStepsDoNotAllocate(t *testing.T) {
 		d.log[i] = slices.Grow(d.log[i], 10_000)
 	}
 	if n := testing.AllocsPerRun(1000, func() { d.step(t) }); n != 0 {
-		t.Errorf("%v allocations a step", n)
+		t.Errorf("%v allocations per step", n)
 	}
 }

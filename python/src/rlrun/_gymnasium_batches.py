@@ -125,7 +125,7 @@ class CartPoleBatch(_Batch):
 class FunctionalBatch(_Batch):
     """An environment that is written in JAX as functions of its state (FuncEnv), mapped over the lanes by vmap.
 
-    The keys are those of FunctionalJaxEnv, Gymnasium's single copy, one a lane. All lanes are
+    The keys are those of FunctionalJaxEnv, Gymnasium's single copy, one per lane. All lanes are
     computed in every call, as JAX compiles anew for every number of them.
     """
 

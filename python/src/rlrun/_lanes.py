@@ -1,7 +1,7 @@
 """The batched side of the contract: lanes of environments and agents.
 
 What an author wrote, one copy or a batch, is stepped here as the protocol wants
-it: columns in, columns out, a signal a lane.
+it: columns in, columns out, a signal per lane.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class Copies(OneByOne, VectorEnvironment):
         return self._spec
 
     def open(self, lanes: int) -> None:
-        """Make a copy a lane."""
+        """Make a copy per lane."""
         self._copies += [self._make() for _ in range(lanes - 1)]
 
     def reset(self, lanes: Lanes, seeds: Seeds) -> Array:
@@ -469,7 +469,7 @@ class OptionLanes(AgentLanes):
 
 
 class AgentCopies(OneByOne, VectorAgent):
-    """A batch made of single copies, a fresh one a run."""
+    """A batch made of single copies, a fresh one per run."""
 
     def __init__(self, make: Callable[[], Agent]) -> None:
         self.note = [0]

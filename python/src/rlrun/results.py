@@ -40,7 +40,7 @@ class Results:
 
     @cached_property
     def runs(self) -> pd.DataFrame:
-        """A row a run: environment, agent, run, status, steps, episodes, programs, error."""
+        """A row per run: environment, agent, run, status, steps, episodes, programs, error."""
         return self._query(
             "SELECT r.*, coalesce(f.error, '') AS error "
             "FROM runs r LEFT JOIN failures f USING (environment, agent, run)"
@@ -48,7 +48,7 @@ class Results:
 
     @cached_property
     def outcomes(self) -> pd.DataFrame:
-        """A row a run and metric: environment, agent, run, metric, value.
+        """A row per run and metric: environment, agent, run, metric, value.
 
         The value of a cumulative metric is the last one, that of another its mean over all steps.
         """
@@ -62,7 +62,7 @@ class Results:
 
     @cached_property
     def curves(self) -> pd.DataFrame:
-        """A row a run, metric and recorded step: environment, agent, run, metric, step, value."""
+        """A row per run, metric and recorded step: environment, agent, run, metric, step, value."""
         pd = _pandas()
         steps = self._query("SELECT DISTINCT step FROM curves ORDER BY step")["step"].to_numpy()
         parts = []

@@ -1,6 +1,6 @@
 """Sets of observations and actions, with Gymnasium's names and semantics.
 
-A *column* holds a value a lane in one array: of shape ``(n,)`` for `Discrete`,
+A *column* holds a value per lane in one array: of shape ``(n,)`` for `Discrete`,
 ``(n, k)`` for `MultiDiscrete` of k factors, ``(n, *shape)`` for `Box`.
 """
 

@@ -21,7 +21,7 @@ def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 class Streams:
-    """A generator a lane: SplitMix64 (Steele, Lea & Flood 2014), over columns.
+    """A generator per lane: SplitMix64 (Steele, Lea & Flood 2014), over columns.
 
     What a lane draws depends on its seed and on what it drew before, not on the
     other lanes. Every method draws for the lanes it is told, and for no other.

@@ -21,10 +21,10 @@ func New(*host.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compact DIR",
 		Short: "Pack the records of an experiment into few files",
-		Long: `Pack the records in an output directory into few files, for quotas of files: one
-for each environment, agent and program, and 10,000 runs. The records, and so all
-results, stay as they are. It refuses a directory in which runs are being made; an
-interruption loses nothing.
+		Long: `Pack the records in an output directory into few files, for file systems with a quota
+of files. A file holds up to 10,000 runs of one environment, agent and program. The
+records, and so all results, stay the same. It refuses a directory in which runs are
+being made. An interruption loses nothing.
 
 --json:
   before, after        number of files of records`,

@@ -30,21 +30,21 @@ import (
 
 const help = `Compare agents and say which is better, with a corrected test for every pair.
 
-DIR is an output directory of rlrun run; several may be given, and agents are
-then called DIR:AGENT. Runs are paired if root seed, steps, discount and the
+DIR is an output directory of rlrun run. Several may be given; agents are then
+called DIR:AGENT. Runs are paired if root seed, steps, discount and the
 environment's plugin, parameters and digest agree; otherwise the reason is printed.
 
-In each environment: the difference with its bootstrap interval, the share of
-runs won, the p value of the sign-flip test (Welch's test where runs are not
-paired), corrected over all comparisons, and the verdict. Over environments:
-interquartile mean, optimality gap and performance profile of normalised scores
-(0 uniformly random, 1 optimal, where the model is known, or as --scores says),
-probability of improvement, and mean ranks, with a critical-difference diagram
-from six environments on. docs/statistics.md defines and cites all of them.
+For each environment it prints the difference with its bootstrap interval, the share
+of runs won, the p value of the sign-flip test (Welch's test where runs are not
+paired), corrected over all comparisons, and the verdict. Over all environments it
+prints the interquartile mean, optimality gap and performance profile of normalised
+scores, the probability of improvement, and mean ranks, with a critical-difference
+diagram from six environments on. A score is 0 for uniformly random actions and 1 for
+the optimum if the model is known, or as --scores says. docs/statistics.md defines
+and cites all of these.
 
-Metric, pairs, level and scores that a config declares under compare are the
-defaults. If it says until: decided, the verdicts are those of the test that
-stopped the runs.
+The config's metric, pairs, level and scores (under compare) are the defaults. If the
+config has until: decided, the verdicts are those of the test that stopped the runs.
 
 It writes comparisons.csv and the table comparisons of results.db into the first
 DIR.
@@ -95,15 +95,15 @@ func New(*host.App) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&o.metric, "metric", "", "what to compare `METRIC`; one, chosen before looking (default reward, or the only one that was recorded)")
+	fs.StringVar(&o.metric, "metric", "", "the `METRIC` to compare; choose one before you see results (default reward, or the only one that was recorded)")
 	fs.StringVar(&o.Pairs, "pairs", "", "`PAIRS` to compare: first (all with the first agent), all, or A,B (default first)")
-	fs.Float64Var(&o.Alpha, "alpha", 0, "level of all tests together (default 0.05)")
-	fs.StringVar(&o.correction, "correction", string(compare.Holm), "of p values for their number: holm, or bh for the false discovery rate")
+	fs.Float64Var(&o.Alpha, "alpha", 0, "significance level of all tests together (default 0.05)")
+	fs.StringVar(&o.correction, "correction", string(compare.Holm), "correction of p values for their number: holm, or bh for the false discovery rate")
 	fs.BoolVar(&o.Unpaired, "unpaired", false, "compare independent samples (Welch), even where runs are paired")
-	fs.StringArrayVar(&o.scores, "scores", nil, "`ENV=LOW,HIGH`: the values of the metric that count as 0 and 1; may be given for each environment")
+	fs.StringArrayVar(&o.scores, "scores", nil, "`ENV=LOW,HIGH`: the values of the metric with scores 0 and 1; may be repeated for other environments")
 	fs.BoolVar(&o.json, "json", false, "print JSON")
 	fs.BoolVar(&o.latex, "latex", false, "print a table for LaTeX's booktabs")
-	fs.StringVar(&o.html, "html", "", "write a page with diagrams to `FILE`, too")
+	fs.StringVar(&o.html, "html", "", "also write a page with diagrams to `FILE`")
 	return cmd
 }
 

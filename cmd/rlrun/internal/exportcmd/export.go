@@ -38,13 +38,13 @@ Formats:
 		long += fmt.Sprintf("  %-12s %s\n", f.Name, f.Doc)
 	}
 	long += `
-Tables are long: a row a run (runs), a row a run and metric (outcomes), a row a
-run, metric and recorded step (curves), a row a decision of the host (decisions).
-Files go to DIR/export/FORMAT, or with --out to OUT/FORMAT, and replace those of
-an earlier export.
+Tables are in long format. They have one row for each run (runs), run and metric
+(outcomes), run, metric and recorded step (curves), and decision of the host
+(decisions). Files are written to DIR/export/FORMAT, or with --out to OUT/FORMAT. They
+replace the files of an earlier export.
 
 --json:
-  exports              format, folder, files`
+  exports              format, dir, files`
 	cmd := &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write results for pandas, TensorBoard, LaTeX and others",
@@ -71,7 +71,7 @@ an earlier export.
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringSliceVar(&formats, "format", nil, "`FORMAT`, or several with commas: "+strings.Join(names, ", "))
-	fs.StringVar(&out, "out", "", "write to `DIR`/FORMAT (default the experiment's own folder export)")
+	fs.StringVar(&out, "out", "", "write to `DIR`/FORMAT (default DIR/export of the experiment)")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	cli.Must(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
 	cli.Must(cmd.MarkFlagDirname("out"))
@@ -81,7 +81,7 @@ an earlier export.
 // exported is the answer for one format.
 type exported struct {
 	Format string   `json:"format"`
-	Folder string   `json:"folder"`
+	Dir    string   `json:"dir"`
 	Files  []string `json:"files"`
 }
 
@@ -108,7 +108,7 @@ func run(cmd *cobra.Command, dir string, formats []string, out string, asJSON bo
 		return cli.WriteJSON(w, map[string]any{"exports": answer})
 	}
 	for _, e := range answer {
-		if _, err := fmt.Fprintf(w, "%s: %d %s in %s\n", e.Format, len(e.Files), cli.Plural(len(e.Files), "file", "files"), e.Folder); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %d %s in %s\n", e.Format, len(e.Files), cli.Plural(len(e.Files), "file", "files"), e.Dir); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,7 @@ func (app *App) Catalogue() (*Catalogue, error) {
 
 // TimeoutFlag adds --timeout to a command.
 func (app *App) TimeoutFlag(fs *pflag.FlagSet) {
-	fs.DurationVar(&app.Timeout, "timeout", 0, "how long the plugin's process may take to start, to open or to answer, a `TIME` such as 1h under a debugger (default 30s, and 5m to open)")
+	fs.DurationVar(&app.Timeout, "timeout", 0, "time limit of the plugin's process to start, open or answer, a `TIME` such as 1h under a debugger (default 30s, and 5m to open)")
 }
 
 // CompletePlugin completes the name of a plugin.

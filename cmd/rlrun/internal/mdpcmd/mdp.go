@@ -23,25 +23,26 @@ import (
 	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
-const mdpHelp = `Compute with a finite Markov decision process of known model: --env NAME,
-an environment with a known model (rlrun plugin inspect NAME lists the parameters
-for --param; rlrun mdp mixing needs no model), or --model FILE, JSON:
+const mdpHelp = `Compute with a finite Markov decision process. Its model is that of an
+environment (--env NAME; rlrun plugin inspect NAME lists the parameters for --param;
+rlrun mdp mixing also takes environments without a known model) or of a JSON file
+(--model FILE):
 
   {"S": 2, "A": 2,
    "transitions": [[0,0,1,1], [0,1,0,0.25], [0,1,1,0.75], [1,0,0,1], [1,1,1,1]],
    "rewards": [[1,1,2.5]]}
 
-with entries [s,a,s',p] and [s,a,r], and optionally "initial" [[s,p], …],
-"terminal" [s, …], "successor_rewards" [[s,a,s',r], …], "name", "description".
+with entries [s,a,s',p] and [s,a,r]. Optional keys are "initial" [[s,p], …],
+"terminal" [s, …], "successor_rewards" [[s,a,s',r], …], "name" and "description".
 
-The criterion is the average reward per step for ever, unless --gamma or
+The criterion is the average reward per step in the long run, unless --gamma or
 --horizon is given. For the average, episodes follow each other: a transition into a
 terminal state leads to the start of the next episode. --restart does the same with
---gamma or --horizon, and --restart=false turns it off.
+--gamma or --horizon. --restart=false turns it off.
 
 --policy is optimal (by the criterion), uniform, the name or number of an action
-to take everywhere, or a file: a list with the action of every state, a list of
-lists with every action's probability, or the output of rlrun mdp solve --json.`
+that is taken in all states, or a file: a list with the action of every state, a list
+of lists with every action's probability, or the output of rlrun mdp solve --json.`
 
 const mdpKeys = `
   model {name, description, states, actions, action_names, transitions,
@@ -53,7 +54,7 @@ const mdpKeys = `
 func New(app *host.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "mdp",
-		Short:   "Solve a finite model, and see how its chains mix",
+		Short:   "Solve a finite model and compute its mixing times",
 		Long:    mdpHelp,
 		Example: "  rlrun mdp solve --env riverswim\n  rlrun mdp structure --model model.json\n  rlrun mdp mixing --env deepsea --param size=5",
 	}
@@ -94,11 +95,11 @@ func (f *mdpFlags) add(app *host.App, cmd *cobra.Command) {
 	fs.SortFlags = false
 	fs.StringVar(&f.model, "model", "", "read the model from `FILE`; - is the standard input")
 	f.addSource(app, cmd)
-	fs.StringVar(&f.policy, "policy", "optimal", "`P` is optimal, uniform, an action or a file")
-	fs.Float64Var(&f.gamma, "gamma", 0, "criterion: the reward for ever with discount `G`, 0 ≤ G < 1")
+	fs.StringVar(&f.policy, "policy", "optimal", "policy `P`: optimal, uniform, an action or a file")
+	fs.Float64Var(&f.gamma, "gamma", 0, "criterion: the discounted return with discount `G`, 0 ≤ G < 1")
 	fs.BoolVar(&f.average, "average", false, "criterion: the average reward per step (the default)")
 	cli.CountVar(fs, &f.horizon, "horizon", 0, "criterion: the sum of the next `H` rewards")
-	fs.BoolVar(&f.restart, "restart", false, "let episodes follow each other, or not (default: for the average)")
+	fs.BoolVar(&f.restart, "restart", false, "a terminal state leads to the start of the next episode (default: with --average)")
 }
 
 // addSource adds the flags that name an environment.

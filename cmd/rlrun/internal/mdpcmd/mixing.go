@@ -23,17 +23,17 @@ between the two distributions over states,
 
   Δ_T(s,a) = ½‖(P(·|s,a) − P(s,·)) P^(T−1)‖₁,   T_ε(s,a) = first T ≥ 1 with Δ_T < η.
 
---tv gives η. The paper divides by the number of states, d_T = 2Δ_T/|S| < ε, so
-that ε = 2η/|S|; --epsilon gives that. An infinite T_ε is decided exactly and
-explained. Models of more than 2000 states are sampled: the mean T_ε with a 95%
+--tv sets η. The paper divides by the number of states, d_T = 2Δ_T/|S| < ε, so
+that ε = 2η/|S|; --epsilon sets ε. Whether T_ε is infinite is decided exactly, and the
+reason is printed. Models of more than 2000 states are sampled: the mean T_ε with a 95%
 interval.
 
 --plot draws d_T over T for each action, in the state where its T_ε is largest,
 and for tasks on a grid the largest T_ε of each cell.
 
 An environment without a known model, but with discrete observations and actions,
-is rolled out. T_ε is computed from the counted transitions. If observations are
-states, its intervals hold for all states and actions at once with 95%. The policy's
+is simulated, and T_ε is computed from the counted transitions. If observations are
+Markov states, the 95% intervals hold for all states and actions at once. The policy's
 reward and visits have Student's intervals over 64 runs. The policy is uniform
 unless another is given. Actions that it does not take are tried in separate runs.
 
@@ -48,8 +48,8 @@ Model, criterion and policy: rlrun mdp --help.
   of_mean, of_mean_all the first T at which the same mean of d_T is below ε
                        (of these four null: infinite or not defined)
   T, limit             T_ε and d_∞ by state and action; null: never
-  infinite, why        number of T that are infinite; the reason of the first
-  converged            false: some T were given up as too long to compute
+  infinite, why        number of infinite T; the reason of the first
+  converged            false: some T were not computed, as they are too long
   chain {ergodic, unichain, aperiodic, periods}
   worst_case           steps after which the chain is within η of its stationary
                        distribution from any start; null: never, or more than 512
@@ -85,7 +85,7 @@ func newMixing(app *host.App) *cobra.Command {
 	var root uint64
 	cmd := &cobra.Command{
 		Use:   "mixing (--model FILE | --env NAME) [--tv η | --epsilon ε]",
-		Short: "The steps after which one deviation from the policy is forgotten",
+		Short: "Compute the exploration mixing time of a policy",
 		Long:  mixingHelp,
 		Example: `  rlrun mdp mixing --env riverswim --plot mixing.svg
   rlrun mdp mixing --env deepsea --param size=5 --policy right
@@ -141,10 +141,10 @@ func newMixing(app *host.App) *cobra.Command {
 		},
 	}
 	f.add(app, cmd)
-	cmd.Flags().Float64Var(&o.Eta, "tv", 0, "forgotten below total variation `η` (default 0.25)")
-	cmd.Flags().Float64Var(&o.Epsilon, "epsilon", 0, "the same in the paper's scale, `ε` = 2η/|S|")
+	cmd.Flags().Float64Var(&o.Eta, "tv", 0, "total variation `η` below which a deviation counts as forgotten (default 0.25)")
+	cmd.Flags().Float64Var(&o.Epsilon, "epsilon", 0, "the same on the paper's scale, `ε` = 2η/|S|")
 	cmd.Flags().IntVar(&length, "steps", 4096, "without a model: estimate from `N` steps in each of 64 runs")
-	cmd.Flags().Uint64Var(&root, "seed", 1, "without a model: `N`, root of every random stream")
+	cmd.Flags().Uint64Var(&root, "seed", 1, "without a model: seed `N`, the root of every random stream")
 	f.addOutput(cmd, "draw d_T over T, and T_ε on the map, to `FILE` (.svg, .png, .pdf)")
 	return cmd
 }

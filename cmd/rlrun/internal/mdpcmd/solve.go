@@ -49,7 +49,7 @@ func newSolve(app *host.App) *cobra.Command {
 	var f mdpFlags
 	cmd := &cobra.Command{
 		Use:   "solve (--model FILE | --env NAME)",
-		Short: "The optimal policy and its value",
+		Short: "Compute the optimal policy and its value",
 		Long:  solveHelp,
 		Example: `  rlrun mdp solve --env riverswim
   rlrun mdp solve --env frozenlake --param size=8 --gamma 0.99 --plot lake.svg

@@ -13,20 +13,22 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 )
 
-const structureHelp = `Say how the states of a finite model hang together: which reach each other if
-the actions may be chosen, and what the chain of the policy does: its closed
-classes, their periods, the states that it leaves for good. What is missing to
-be ergodic, unichain, communicating and so on is said with states that show it.
+const structureHelp = `Print the structure of a finite model: which states can be reached from which under
+some policy. For the chain of --policy: its closed classes, their periods, and the
+transient states. If the model is not ergodic, unichain, communicating and so on, the
+output says why, with states that show it.
 
 Model, criterion and policy: rlrun mdp --help.
 
 --json:` + mdpKeys + `
-  communicating, weakly_communicating   every state, or all but states that no
-                       policy stays in, can be reached from every other
+  communicating        every state can be reached from every other
+  weakly_communicating the same, ignoring states that are transient under all
+                       policies
   end_components       sets of states that a policy can stay in for ever
   every_policy_irreducible, every_policy_unichain   (null: not decided)
-  diameter {steps, from, to}   most steps that the fastest way between two states
-                       takes; null: no such way, or not computed
+  diameter {steps, from, to}   the largest expected number of steps from one state
+                       to another, under the policy that gets there fastest; null:
+                       infinite, or not computed
   chain {irreducible, unichain, aperiodic, ergodic, transient,
          closed [{states, period}]}
   missing              [{of (model or chain), property, why}]`
@@ -64,7 +66,7 @@ func newStructure(app *host.App) *cobra.Command {
 	var far bool
 	cmd := &cobra.Command{
 		Use:   "structure (--model FILE | --env NAME)",
-		Short: "Classes, periods, and what is missing to be ergodic",
+		Short: "Print classes and periods, and why a model is not ergodic",
 		Long:  structureHelp,
 		Example: `  rlrun mdp structure --env riverswim --policy uniform
   rlrun mdp structure --env doubleloop
@@ -86,7 +88,7 @@ func newStructure(app *host.App) *cobra.Command {
 		},
 	}
 	f.add(app, cmd)
-	cmd.Flags().BoolVar(&far, "diameter", false, fmt.Sprintf("compute the diameter of more than %d states, too, up to 2000; that takes minutes", diameterStates))
+	cmd.Flags().BoolVar(&far, "diameter", false, fmt.Sprintf("also compute the diameter of models of more than %d states, up to 2000; this takes minutes", diameterStates))
 	f.addOutput(cmd, "")
 	return cmd
 }

@@ -84,27 +84,27 @@ func newCheck(app *host.App) *cobra.Command {
 		Short: "Check that a plugin keeps the rules",
 		Long: `Run the conformance suite (package framework/rltest) over a plugin: same seed,
 same episode; observations and actions in their spaces; finite rewards; lanes
-that do not depend on each other; and so on. A rule that could not be tried
+that do not depend on each other; and so on. A rule that could not be tested
 counts as broken. Agents are checked on every kind of environment that they
-support. A program's process must end as the protocol says: when it is told to, when
-its connection ends and when its parent dies, but not by an interrupt. Status 1 if a
-rule is broken.
+support. A program's process must end as the protocol says: on request, when
+its connection ends and when its parent dies, but not by an interrupt. The exit
+status is 1 if a rule is broken.
 
-A plugin that keeps every rule is then timed: the wall time of a step with
-several numbers of lanes together, divided by that number.
+A plugin that keeps every rule is then timed: the wall time of a call that steps
+several lanes, divided by their number.
 
-If a plugin is slow, less is compared, so that the check takes about --time, and the
-timing a quarter of it more at most. Every rule is tried whatever --time is: after it, what
-is left is compared in its smallest form, of 6 steps. That takes about 250 calls of
-an environment, and of an agent in each kind of environment. The end of an episode is
-waited for until --time is over, and for 1,000 steps at least.
+A slow plugin is compared in fewer steps, so that the check takes about --time, and the
+timing at most a quarter of it. Every rule is tested whatever --time is: after --time,
+the remaining rules are compared in their smallest form, of 6 steps. That takes about 250
+calls of an environment, and of an agent in each kind of environment. The check waits for
+the end of an episode until --time is over, and for at least 1,000 steps.
 
---laws plays an agent in small finite tasks and in other views of them, 24 runs of 300
-steps each, and names every law of agents (docs/agents.md) that it breaks and does not
-declare. This takes no account of --time.
+--laws plays an agent in small finite tasks and in equivalent views of them, 24 runs of
+300 steps each. It names every law of agents (docs/agents.md) that the agent breaks and
+does not declare. --time does not limit it.
 
 --json: plugin, id, kind, ok, violations (a list of {rule, error, specs}; specs are the
-ids of the environments on which an agent breaks the rule), speed (a list of {lanes,
+ids of the environments in which an agent breaks the rule), speed (a list of {lanes,
 ns_per_step}), frames (their size, or why none can be drawn here).`,
 		Example: "  rlrun plugin check bernoulli-bandit --param arms=3\n  rlrun plugin check ./rlrun-plugin-grid\n  rlrun plugin check python -- grid.py",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -144,10 +144,10 @@ ns_per_step}), frames (their size, or why none can be drawn here).`,
 	fs := cmd.Flags()
 	fs.StringArrayVar(&o.params, "param", nil, "set a parameter of the plugin, `KEY=VALUE`; may be repeated")
 	fs.BoolVar(&o.noSpeed, "no-speed", false, "do not measure the speed")
-	fs.IntVar(&o.lanes, "lanes", measured[len(measured)-1], "open at most `N` lanes together, at least 3: for plugins that take much memory a lane")
+	fs.IntVar(&o.lanes, "lanes", measured[len(measured)-1], "open at most `N` lanes together, at least 3; fewer for plugins that need much memory per lane")
 	fs.BoolVar(&o.laws, "laws", false, "also check the laws of agents, for agents of finite tasks")
-	fs.DurationVar(&o.time, "time", time.Minute, "about how long the rules may take, a `TIME`; 0 is no limit")
-	fs.StringVar(&o.transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
+	fs.DurationVar(&o.time, "time", time.Minute, "approximate duration of the rules, a `TIME`; 0: no limit")
+	fs.StringVar(&o.transport, "transport", "", "transport `T`: inprocess or process (default as in a config)")
 	app.TimeoutFlag(fs)
 	app.ReplaceFlag(fs)
 	fs.BoolVar(&asJSON, "json", false, "print JSON")

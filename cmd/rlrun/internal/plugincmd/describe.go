@@ -23,7 +23,7 @@ func printDescription(w io.Writer, d vector.Description) error {
 		fmt.Fprintf(w, "Capabilities: %s\n", strings.Join(d.Capabilities, ", "))
 	}
 	if d.FramesPerSecond > 0 {
-		fmt.Fprintf(w, "Frames: %v a second\n", d.FramesPerSecond)
+		fmt.Fprintf(w, "Frames: %v per second\n", d.FramesPerSecond)
 	}
 	if d.PreferredLanes > 0 {
 		fmt.Fprintf(w, "Preferred lanes: at most %d\n", d.PreferredLanes)

@@ -18,7 +18,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
 
-// The pace of animations, in frames a second. Programs that show GIFs slow down those
+// The pace of animations, in frames per second. Programs that show GIFs slow down those
 // that are faster than maxFPS.
 const (
 	defaultFPS = 10
@@ -140,7 +140,7 @@ func (a *animation) close() (string, error) {
 		return "", discard(a.file)
 	}
 	a.gif.Config.Width, a.gif.Config.Height = a.last.Rect.Dx(), a.last.Rect.Dy()
-	said := fmt.Sprintf("%d frames of %d × %d pixels, %v a second, in %s", len(a.gif.Image), a.gif.Config.Width, a.gif.Config.Height, a.fps, a.file.Name())
+	said := fmt.Sprintf("%d frames of %d × %d pixels, %v per second, in %s", len(a.gif.Image), a.gif.Config.Width, a.gif.Config.Height, a.fps, a.file.Name())
 	return said, errors.Join(gif.EncodeAll(a.file, &a.gif), a.file.Close())
 }
 

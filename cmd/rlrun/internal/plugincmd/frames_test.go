@@ -93,7 +93,7 @@ func TestAnimation(t *testing.T) {
 	for _, d := range delays {
 		sum += d
 	}
-	if sum != 17 { // 5 frames at 30 a second are 16.7 hundredths
+	if sum != 17 { // 5 frames at 30 per second are 16.7 hundredths
 		t.Errorf("delays %v, want 17 hundredths of a second", delays)
 	}
 }

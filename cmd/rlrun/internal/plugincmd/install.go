@@ -39,7 +39,7 @@ func newInstall(app *host.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "install SOURCE",
-		Short: "Install a plugin that somebody published",
+		Short: "Install a published plugin",
 		Long: `Install the plugins of SOURCE into rlrun/plugins in the user's data folder
 ($XDG_DATA_HOME, ~/.local/share), where configs find them by name, and write their
 digests into the lock file. SOURCE is
@@ -52,9 +52,9 @@ digests into the lock file. SOURCE is
                   $RLRUN_PYTHON names.
   a path          an executable, or the folder of a Go module or a Python project.
 
-A plugin is started once before it is installed: one that does not start, or that
-requires a newer rlrun, is refused, and what was installed before stays. A plugin of
-the same name is replaced.
+A plugin is started once before it is installed. It is refused if it does not start
+or requires a newer rlrun; an older version of it then stays. Else it replaces a
+plugin of the same name.
 
 --json: a list of {name, command, id, kind}.`,
 		Example: "  rlrun plugin install github.com/ada/rlrun-plugin-grid@latest\n  rlrun plugin install rlrun-plugin-grid==1.2.0\n  rlrun plugin install ./rlrun-plugin-grid",
@@ -103,7 +103,7 @@ var (
 )
 
 // install puts the plugins of a source into the user's folder. Nothing there changes
-// before each of them has been started. said gets a line a command that is run.
+// before each of them has been started. said gets a line per command that is run.
 func install(ctx context.Context, c *host.Catalogue, source string, said io.Writer) ([]installed, error) {
 	folder := plugin.UserFolder(os.Getenv)
 	if folder == "" {

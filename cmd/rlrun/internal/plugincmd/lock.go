@@ -27,22 +27,22 @@ func newLock(app *host.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "lock [PLUGIN | CONFIG.yaml]...",
-		Short: "Pin the files of plugins, so that a changed plugin is refused",
+		Short: "Write the digests of plugins, so that changed plugins are refused",
 		Long: `Write the SHA-256 digests of plugins into a lock file, rlrun.lock.yaml. A PLUGIN
-is named as in a config, with its arguments in the same word; a CONFIG.yaml
-stands for all plugins that it names. Without arguments it is the programs that
-rlrun plugin list shows, and those that the lock file has already. Others in the
-lock file stay as they are.
+is named as in a config, with its arguments in the same word. A CONFIG.yaml
+stands for all plugins that it names. Without arguments the plugins are the programs
+that rlrun plugin list shows, and those that are in the lock file. Digests of other
+plugins in the lock file stay.
 
-Pinned are the executable and every argument that names a file, such as the
-script that an interpreter runs; of a plugin in Python also the modules of its
-project and the versions of the packages that it imports when it starts. Files that
-other programs load later are not pinned, and bundled plugins need no pin.
+The digests are those of the executable and of every argument that names a file, such
+as the script that an interpreter runs. For a plugin in Python they include the modules
+of its project, and the versions of the packages that it imports when it starts. Files
+that other programs load later have no digest. Bundled plugins need none.
 
-rlrun run looks for the lock file beside its config, then in this folder, and
-refuses a plugin that is not in it or has another digest. All commands that start
-plugins have --replace NAME=PATH, which uses a plugin under development in place of NAME
-and leaves the lock file alone.
+rlrun run looks for the lock file beside its config, then in the working directory. It
+refuses a plugin that is not in the lock file or has another digest. All commands that
+start plugins have --replace NAME=PATH, which uses a plugin under development instead of
+NAME, without the lock file.
 
 --json: {version, plugins}; plugins maps a command line to the digests of its
 files, by name.`,

@@ -24,7 +24,7 @@ import (
 
 // created is the answer of rlrun plugin new for machines.
 type created struct {
-	Folder string   `json:"folder"`
+	Dir    string   `json:"dir"`
 	Files  []string `json:"files"`
 	Plugin string   `json:"plugin"`
 	Next   []string `json:"next"`
@@ -35,16 +35,15 @@ func newNew(app *host.App) *cobra.Command {
 	var kind, language, namespace, replace string
 	cmd := &cobra.Command{
 		Use:   "new NAME",
-		Short: "Begin an environment or agent of your own",
-		Long: `Write a project into the folder NAME: an environment or an agent that builds, has
-tests, and keeps every rule. Change it into your own. NAME consists of lower-case
-letters, digits and hyphens; the folder must not exist.
+		Short: "Write the project of a new environment or agent",
+		Long: `Write a project into the new directory NAME: an environment or an agent that builds,
+has tests, and keeps every rule. Change it into your own. NAME consists of lower-case
+letters, digits and hyphens.
 
 Projects require the version of this rlrun. With --replace DIR they use a checkout of
-rlrun. This is the default if this rlrun was built from a checkout that is still
-there.
+rlrun. This is the default if this rlrun was built from a checkout that still exists.
 
---json: folder, files, plugin (how a config in the folder names it), next (the
+--json: dir, files, plugin (its name in a config in that directory), next (the
 commands to try there).`,
 		Example: "  rlrun plugin new corridor --kind environment --lang go\n  rlrun plugin new learner --kind agent --lang python",
 		Args:    cli.Arguments(1, "a name for the plugin"),
@@ -77,14 +76,14 @@ commands to try there).`,
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: an %s in %s. Next:\n\n  cd %s\n  %s\n",
 				p.Name, p.Kind, map[scaffold.Language]string{scaffold.Go: "Go", scaffold.Python: "Python"}[p.Language],
-				out.Folder, strings.Join(out.Next, "\n  "))
+				out.Dir, strings.Join(out.Next, "\n  "))
 			return err
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&kind, "kind", string(vector.KindEnvironment), "what it is, `KIND` being environment or agent")
-	fs.StringVar(&language, "lang", string(scaffold.Go), "what it is written in, `LANG` being go or python")
-	fs.StringVar(&namespace, "namespace", "me", "first part of its id, `NS`/NAME@VERSION")
+	fs.StringVar(&kind, "kind", string(vector.KindEnvironment), "`KIND` of plugin: environment or agent")
+	fs.StringVar(&language, "lang", string(scaffold.Go), "programming language `LANG`: go or python")
+	fs.StringVar(&namespace, "namespace", "me", "first part of the plugin's id, `NS`/NAME@VERSION")
 	fs.StringVar(&replace, "replace", "", "use the checkout of rlrun in `DIR`")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	cli.Must(cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]string{"environment", "agent"}, cobra.ShellCompDirectiveNoFileComp)))
@@ -98,7 +97,7 @@ func create(ctx context.Context, p scaffold.Project) (created, error) {
 	if err != nil {
 		return created{}, err
 	}
-	out := created{Folder: p.Name, Files: files, Plugin: p.Command()}
+	out := created{Dir: p.Name, Files: files, Plugin: p.Command()}
 	check := "rlrun plugin check " + p.Command()
 	if p.Language == scaffold.Python {
 		out.Next = []string{"pip install -e '.[dev]'", "pytest", check, "rlrun run experiment.yaml"}

@@ -40,14 +40,15 @@ func newPlay(app *host.App) *cobra.Command {
 	var g game
 	cmd := &cobra.Command{
 		Use:   "play NAME [-- ARGS...]",
-		Short: "Watch an environment under random actions, or a saved agent in it",
+		Short: "Watch random actions or a saved agent in an environment",
 		Long: `Step one copy of an environment, and print every step: the action, the observation,
 the reward, and a picture if the environment can be rendered. The same seed gives the
-same steps. With --frames it is drawn: as an animated GIF, as a PNG file of the last
-step, or as a folder of PNG files, one a step. Actions are drawn from the action space or, with --agent, selected by a
-saved agent of an output directory, which does not learn (see rlrun evaluate --help).
+same steps. --frames draws the steps instead: as an animated GIF, as a PNG file of the
+last step, or as a directory with a PNG file for each step. Actions are drawn from the
+action space or, with --agent, selected by a saved agent of an output directory, which
+does not learn (see rlrun evaluate --help).
 
---json: an object a step: step, action (null where an episode starts),
+--json: one object per step: step, action (null at the start of an episode),
 observation, reward, terminated, truncated, picture (if there is one).`,
 		Example: "  rlrun plugin play frozenlake --steps 5\n  rlrun plugin play cartpole --frames cartpole.gif\n  rlrun plugin play ./rlrun-plugin-grid --seed 7 --param size=4\n  rlrun plugin play frozenlake --agent results/lake:q-learning --run 3",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -61,13 +62,13 @@ observation, reward, terminated, truncated, picture (if there is one).`,
 				g.steps = stepsDrawn
 			}
 			if fps := cmd.Flags().Changed("fps"); fps && (g.frames == "" || !(g.fps >= minFPS && g.fps <= maxFPS)) {
-				return cli.Usagef("--fps is the pace of --frames, from %v to %v frames a second", minFPS, maxFPS)
+				return cli.Usagef("--fps is the rate of --frames, from %v to %v frames per second", minFPS, maxFPS)
 			}
 			if g.steps < 1 {
 				return cli.Usagef("--steps must be at least 1, not %d", g.steps)
 			}
 			if g.run < 0 || g.run > 0 && g.agent == "" {
-				return cli.Usagef("--run is the run of a saved agent, from 0: give --agent, too")
+				return cli.Usagef("--run is the run of a saved agent, from 0: also give --agent")
 			}
 			w := cmd.OutOrStdout()
 			show := func(m *moment) error { return m.print(w) }
@@ -80,13 +81,13 @@ observation, reward, terminated, truncated, picture (if there is one).`,
 	}
 	fs := cmd.Flags()
 	fs.StringArrayVar(&params, "param", nil, "set a parameter of the environment, `KEY=VALUE`; may be repeated")
-	fs.StringVar(&g.agent, "agent", "", "let a saved agent play, `DIR:AGENT`")
-	fs.IntVar(&g.run, "run", 0, "with --agent: the one of run `K`, from 0")
-	fs.IntVar(&g.steps, "steps", 10, fmt.Sprintf("`N` steps (with --frames the default is %d)", stepsDrawn))
-	fs.StringVar(&g.frames, "frames", "", "draw the steps to `PATH`: FILE.gif, FILE.png (the last step) or FOLDER/ (a PNG file a step)")
-	fs.Float64Var(&g.fps, "fps", 0, fmt.Sprintf("with --frames: `N` frames a second, %v to %v (default: the environment's own pace, else %v)", minFPS, maxFPS, defaultFPS))
-	fs.Uint64Var(&g.root, "seed", 1, "`N`, root of every random stream")
-	fs.StringVar(&transport, "transport", "", "how it is called, `T` being inprocess or process (default as in a config)")
+	fs.StringVar(&g.agent, "agent", "", "let the saved agent `DIR:AGENT` select the actions")
+	fs.IntVar(&g.run, "run", 0, "with --agent: the agent saved in run `K`, from 0")
+	fs.IntVar(&g.steps, "steps", 10, fmt.Sprintf("number `N` of steps (with --frames the default is %d)", stepsDrawn))
+	fs.StringVar(&g.frames, "frames", "", "draw the steps to `PATH`: FILE.gif, FILE.png (the last step) or DIR/ (a PNG file per step)")
+	fs.Float64Var(&g.fps, "fps", 0, fmt.Sprintf("with --frames: `N` frames per second, %v to %v (default: the environment's own rate, else %v)", minFPS, maxFPS, defaultFPS))
+	fs.Uint64Var(&g.root, "seed", 1, "seed `N`, the root of every random stream")
+	fs.StringVar(&transport, "transport", "", "transport `T`: inprocess or process (default as in a config)")
 	app.TimeoutFlag(fs)
 	app.ReplaceFlag(fs)
 	fs.BoolVar(&asJSON, "json", false, "print JSON")

@@ -22,14 +22,17 @@ func New(app *host.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
 		Short: "List, inspect, check and write environments and agents",
-		Long: `Environments and agents are plugins. The bundled ones are called in process or,
-with transport: process, as subprocesses; all others are programs of their own.
+		Long: `Environments and agents are plugins. Bundled plugins run inside rlrun or, with
+transport: process, as subprocesses. All others are separate programs.
 
-In a config, and here, a plugin is named by the name of a bundled one, by NAME
-for an executable rlrun-plugin-NAME in $RLRUN_PLUGIN_PATH, in rlrun/plugins of
-the user's data folder or in $PATH, by the path of an executable, or by a
-command such as "python grid.py". gymnasium:ID is an environment of Gymnasium,
-if python3, or the interpreter that $RLRUN_PYTHON names, has the package rlrun.`,
+Configs and commands name a plugin by
+  NAME             a bundled plugin; or the executable rlrun-plugin-NAME in
+                   $RLRUN_PLUGIN_PATH, in rlrun/plugins of the user's data directory
+                   or in $PATH
+  a path           an executable
+  a command line   such as "python grid.py"
+  gymnasium:ID     an environment of Gymnasium; python3, or the interpreter that
+                   $RLRUN_PYTHON names, needs the package rlrun`,
 		Example: "  rlrun plugin list\n  rlrun plugin inspect bernoulli-bandit",
 	}
 	return cli.Group(cmd, newList(app), newInspect(app), newCheck(app), newPlay(app), newNew(app), newInstall(app), newLock(app), newServe(app))
@@ -39,13 +42,13 @@ func newList(app *host.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the plugins that can be named",
+		Short: "List bundled and installed plugins",
 		Long: `List the bundled plugins, and the executables with a plugin's name. The executables
 are not started: rlrun plugin inspect NAME describes one.
 
---json: a list of {name, bundled, command, args, dev, id, kind, doc}; command and
-args are of executables only, id, kind and doc of bundled plugins only, dev is
-true of what --replace puts in the plugin's place.`,
+--json: a list of {name, bundled, command, args, replaced, id, kind, doc}. Executables
+have command and args, bundled plugins id, kind and doc. replaced is true if --replace
+names the plugin.`,
 		Example: "  rlrun plugin list\n  rlrun plugin list --json",
 		Args:    cli.Arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -135,7 +138,7 @@ func newInspect(app *host.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "inspect NAME [-- ARGS...]",
-		Short: "Print what a plugin says of itself, and its parameters",
+		Short: "Print the description and the parameters of a plugin",
 		Long: `Print the description of a plugin: its id, whether it is an environment or an
 agent, its optional capabilities, and its parameters with ranges and defaults.
 

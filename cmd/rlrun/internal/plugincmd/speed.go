@@ -175,9 +175,9 @@ func agentStep(ctx context.Context, p vector.Plugin, params json.RawMessage, lan
 // speedTable shows speeds to people. most is the number of lanes that was wanted.
 func speedTable(speeds []speed, most int) string {
 	var b strings.Builder
-	b.WriteString("\n lanes  ns a step\n─────────────────\n")
+	b.WriteString("\n lanes  ns per step\n───────────────────\n")
 	for _, s := range speeds {
-		fmt.Fprintf(&b, " %5d  %9.0f\n", s.Lanes, s.NSPerStep)
+		fmt.Fprintf(&b, " %5d  %11.0f\n", s.Lanes, s.NSPerStep)
 	}
 	if last := speeds[len(speeds)-1].Lanes; last < most {
 		fmt.Fprintf(&b, "More than %d %s would take longer than --time allows.\n", last, cli.Plural(last, "lane", "lanes"))

@@ -202,28 +202,28 @@ type verdict struct {
 
 const outcomeKeys = `
 --json:
-  name, output         of the experiment; the directory of its results
-  runs, ok, failed, missing   planned, and how they ended
-  given_up             of failed, those that were not made because runs before them
-                       failed alike (limits.give_up); absent if there are none
-  not_needed           planned, and not needed as compare.until has decided; absent
+  name, output         name of the experiment; output directory
+  runs, ok, failed, missing   number of planned runs, and how they ended
+  given_up             failed runs that were not started because earlier runs of
+                       the cell failed (limits.give_up); absent if 0
+  not_needed           planned runs that were not needed (compare.until); absent
                        if 0
-  mixed                which programs differ between runs, after --mixed; otherwise
-                       absent
+  mixed                the programs that differ between runs (--mixed); absent if
+                       none differ
   notices              sentences about what was skipped or left out; absent if
-                       nothing was
-  skipped              with matrix.skip_incompatible, the pairs that are not run:
+                       there are none
+  skipped              pairs that are not run (matrix.skip_incompatible):
                        environment, agent, reason; absent if there are none
-  files                what was made from the records, in the directory
+  files                files made from the records, in the output directory
   summary              a row for each environment, agent and metric: environment,
                        agent, metric, n, failed, mean, stderr, ci_low, ci_high,
                        iqm, iqm_ci_low, iqm_ci_high, difference (to the first
                        agent, run by run: n, mean, stderr, ci_low, ci_high)
-  failures             environment, agent, run, steps, error; of runs that were
-                       given up the first of each environment and agent
-  until                with compare.until, what the test that stops says of each
-                       pair: environment, a, b, decision (larger, smaller: a minus
-                       b; open, undecided), better, runs it rests on, dropped`
+  failures             environment, agent, run, steps, error; of the runs given up,
+                       only the first of each environment and agent
+  until                the sequential test of each pair (compare.until):
+                       environment, a, b, decision (larger or smaller, of a - b;
+                       open or undecided), better, runs used, dropped`
 
 func (a *answer) outcome(r *experiment.Results) outcome {
 	t := totals(r.Summary)

@@ -22,18 +22,18 @@ const evaluateHelp = `Evaluate saved agents without learning, and report as rlru
 
 DIR is an output directory of an experiment with save: true. All of its agents are
 evaluated, or AGENT alone, in the environments that they were saved in or in others.
-Run k plays with the k-th saved agent, in the order of their runs, counted round and
-round. Agents with the capability greedy select the actions that they hold for best,
-the others act as they do when they learn; a notice names these. No agent learns:
-Update is not called, and every run begins with the agent as it was saved.
+Run k plays with the k-th saved agent, in the order of their runs; after the last
+agent it begins again with the first. Agents with the capability greedy select their
+best actions. The others act as they do when they learn; a notice names them. No
+agent learns: Update is not called, and every run begins with the agent as saved.
 
 The mean return of the episodes is the metric evaluation_return. In tasks that
 continue, and with --steps, the mean reward of a step is evaluation_reward. Episodes
 are cut short after 10,000 steps (--set evaluate.limit=N).
 
-The output directory is as that of rlrun run: results/NAME-evaluation by default.
---set sets keys of its config: --set environments.0.params.size=8.
-`
+The output directory has the files of rlrun run. Its default is
+results/NAME-evaluation. --set sets keys of the evaluation's config, such as
+environments.0.params.size=8.`
 
 // evaluateOptions are the flags of rlrun evaluate that are not part of the config.
 type evaluateOptions struct {
@@ -68,9 +68,9 @@ func NewEvaluate(app *host.App) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.IntVar(&e.episodes, "episodes", 0, "episodes of each evaluation (default as the experiment's evaluate, or 20)")
+	flags.IntVar(&e.episodes, "episodes", 0, "episodes of each evaluation (default as in the experiment's config, or 20)")
 	config.Flags(flags)
-	flags.Lookup("steps").Usage = "steps of each evaluation, in place of episodes; in tasks that continue (default 10000)"
+	flags.Lookup("steps").Usage = "steps of each evaluation instead of episodes (default 10000 in tasks that continue)"
 	flags.StringArrayVar(&e.environments, "env", nil, "play in this environment of DIR, or in this plugin; may be repeated")
 	flags.StringVar(&e.trainedIn, "trained-in", "", "take the agents that were saved in this `ENVIRONMENT` of DIR")
 	flags.IntVar(&e.step, "step", 0, "take the agents that were saved after this step (default the last)")

@@ -20,34 +20,36 @@ import (
 const runHelp = `Run an experiment: environments × agents × runs × steps.
 
 CONFIG is a YAML file ("-" reads standard input); rlrun schema describes its
-keys. All of it, with the parameters of all plugins, is checked before anything
+keys. The config and the parameters of all plugins are checked before anything
 runs. Flags override environment variables, and these override the file:
 
   --set PATH=VALUE sets any key: --set agents.0.params.gamma=0.9. Elements of
-  lists count from 0, the value is YAML, a key with dots goes in double quotes.
+  lists count from 0. The value is YAML. Put a key with dots in double quotes.
 
 The output directory (output in the config; results/NAME by default) receives
   experiment.yaml, provenance.json   the config as it was run; versions, plugins
   runs/*.jsonl                       a record for every run
-  and what outputs in the config names, by default all:
+  and the outputs that the config names, by default all:
   %s
 
-Finished runs are never lost: interrupt with Ctrl-C, and --resume does the missing
-and the failed runs. It refuses a changed config and changed programs: a rebuilt
-plugin or rlrun, or another architecture (--mixed).
---shard I/N does shard I (0 to N-1) of N, for clusters: any number of processes may
-do shards in one output directory, on any machines, at any time and more than once.
-Start a shard again until it is done; rlrun report DIR makes the outputs. Exit
-status: 0 all runs of the shard are recorded; 1 some failed; 75 stopped, runs are
-left. SIGTERM and SIGUSR1 stop it as Ctrl-C does. rlrun submit writes the script.
+Finished runs are never lost: interrupt with Ctrl-C; later, --resume makes the
+missing and the failed runs. --resume refuses a changed config. It refuses changed
+programs (a rebuilt plugin or rlrun, or another architecture) unless --mixed is given.
+
+--shard I/N makes the runs of shard I (0 to N-1) of N, for clusters. Any number of
+processes may work on shards in one output directory, on any machines, at any time
+and more than once. Start a shard again until it is done; then rlrun report DIR makes
+the outputs. Exit status: 0 all runs of the shard are recorded; 1 some failed; 75
+stopped, runs are left. SIGTERM and SIGUSR1 stop a shard as Ctrl-C does. rlrun submit
+writes the scripts for a scheduler.
 
 Results depend on the config and its seed alone, not on workers, lanes,
 transport or interruptions.`
 
 const runKeys = `
-  reused, seconds      runs that --resume found done; time that the others took
-  interrupted          true if Ctrl-C ended it: then files is empty, and the rest
-                       is of the runs that are kept; otherwise absent
+  reused, seconds      runs that --resume found done; duration of the others
+  interrupted          true after Ctrl-C: files is empty, and the other keys are
+                       of the runs that are kept; otherwise absent
 `
 
 // runOptions are the flags of rlrun run that are not part of the config.
@@ -79,11 +81,11 @@ func New(app *host.App) *cobra.Command {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	config.Flags(fs)
-	fs.StringVar(&o.until, "until", "", "decided: end an experiment once its comparisons are decided; sets compare.until")
+	fs.StringVar(&o.until, "until", "", "`decided`: end the experiment when all its comparisons are decided; sets compare.until")
 	o.flags(app, cmd, "beside CONFIG or in this folder")
-	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results say mixed then")
+	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results are then marked mixed")
 	fs.StringVar(&o.shard, "shard", "", "do shard `I/N` only, I from 0 to N-1; implies --resume; writes records only")
-	fs.StringVar(&o.scratch, "scratch", "", "with --shard: keep records in `DIR` of this machine first, and copy them every 30 s and at the end")
+	fs.StringVar(&o.scratch, "scratch", "", "with --shard: write records to `DIR`, on a disk of this machine, and copy them to the output directory every 30 s and at the end")
 	fs.IntVar(&o.verify, "verify", 0, "first play `N` runs of every agent in every environment twice, in fresh plugins; stop if any answer differs")
 	fs.BoolVar(&o.yes, "yes", false, "allow more than 10,000 pairs of environment and agent")
 	cli.Must(cmd.MarkFlagDirname("scratch"))

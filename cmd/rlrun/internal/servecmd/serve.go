@@ -21,27 +21,28 @@ import (
 
 const help = `Show the report page of experiments while they run, here or on a cluster.
 
-DIR is an output directory of rlrun run, or a folder of such directories. The page is
-that of report.html, and follows the records: they are looked at every two seconds, by
-reading files alone, so that a directory that other machines share works as well. A
-record is read once. With several experiments a menu chooses one, or all together in
-the same charts, where agents are called DIR:AGENT.
+DIR is an output directory of rlrun run, or a directory of such directories. The page
+is report.html, updated while records grow: rlrun reads new records every two seconds.
+It only reads files, so the directory may be shared with other machines. With several
+experiments, a menu chooses one, or all in the same charts, where agents are called
+DIR:AGENT.
 
-An experiment that is not finished says how many runs are recorded, how fast processes
-work and how long it takes at this rate. Runs that take longer than some seconds show
-before they end: dotted lines that end in a ring are means of unfinished runs, which
-are in no other number. There are no verdicts before all runs are made, unless the
-config has compare: {until: decided}: to look early makes tests too sure.
+For an unfinished experiment the page shows the number of recorded runs, the speed and
+the time left. Runs of more than a few seconds are drawn before they end: a dotted
+line with a ring at its end is a mean of unfinished runs. No other number includes
+unfinished runs. Verdicts appear when all runs are made, since tests that are looked
+at early find differences too often. With compare: {until: decided} verdicts appear
+at any time.
 
-Only this machine can open the page. From another one, use a tunnel:
+Only this machine can open the page. From another machine, use a tunnel:
 
   ssh -L 8080:localhost:8080 MACHINE
 
-With --addr 0.0.0.0:8080 other machines can open it, with the token in the address
-that is printed; the connection is not encrypted. Ctrl-C ends it.
+With --addr 0.0.0.0:8080 other machines can open the page at the printed address,
+which contains a token. The connection is not encrypted. Ctrl-C stops the server.
 
 --json:
-  url                  where the page is, with its token
+  url                  address of the page, with its token
   experiments          the output directories that it shows`
 
 // New returns the command rlrun serve.
@@ -67,8 +68,8 @@ func New(*host.App) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&addr, "addr", "127.0.0.1:8080", "listen at `HOST:PORT`; port 0 takes a free one")
-	fs.StringVar(&token, "token", "", "word that requests must carry (default none on this machine alone, else a random one)")
+	fs.StringVar(&addr, "addr", "127.0.0.1:8080", "listen at `HOST:PORT`; port 0 selects a free port")
+	fs.StringVar(&token, "token", "", "token that requests must contain (default: none if only this machine can connect, else a random one)")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

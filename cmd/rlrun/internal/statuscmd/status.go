@@ -29,29 +29,29 @@ func New(*host.App) *cobra.Command {
 	var asJSON, watch bool
 	cmd := &cobra.Command{
 		Use:   "status DIR",
-		Short: "Show how far an experiment and its shards are",
-		Long: `Show how far an experiment is: the runs of every environment and agent, the shards
-that lack runs, and the last words of runs that failed. It reads files only, also
-while runs are being made, and on any machine that sees the directory. Records
-say what is done. Rates and times are those that shards reported last, by the
-clocks of their machines.
+		Short: "Show the progress of an experiment and its shards",
+		Long: `Show the progress of an experiment: the runs of every environment and agent, the
+shards that lack runs, and the errors of failed runs. It only reads files. So it works
+while runs are being made, and on any machine that sees the directory. Counts come
+from the records. Rates and times are the last reports of shards, by the clocks of
+their machines.
 
---watch shows it every 2 seconds until nothing is missing.
+--watch prints this every 2 seconds until no run is missing.
 
 --json:
-  output               the directory
-  runs, ok, failed, missing   planned, and how they ended
+  output               the output directory
+  runs, ok, failed, missing   number of planned runs, and how they ended
   cells                environment, agent, runs, ok, failed, missing
-  given_up             of failed, those that were not made because runs before them
-                       failed alike (limits.give_up); also in cells; absent if 0
-  not_needed           runs that compare.until does not need, as their comparisons are
-                       decided; also in cells; absent if 0
-  shards               shard, of, runs, ok, failed, missing, and of what the shard
-                       reported: state (running, stopped, done; absent if it has
+  given_up             failed runs that were not started because earlier runs of
+                       the cell failed (limits.give_up); also in cells; absent if 0
+  not_needed           planned runs that were not needed (compare.until); also in
+                       cells; absent if 0
+  shards               shard, of, runs, ok, failed, missing; and from the shard's
+                       report: state (running, stopped, done; absent if it has
                        not begun), steps_per_second, seconds, seconds_left,
                        updated, host, job
-  failures             environment, agent, run, error: the last words of the first
-                       10 runs that failed`,
+  failures             environment, agent, run, error: the last lines of the errors
+                       of the first 10 failed runs`,
 		Example: "  rlrun status results/quickstart --watch",
 		Args:    cli.Arguments(1, "an output directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -27,32 +27,32 @@ import (
 	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
-const help = `Have an experiment's runs made by a scheduler: N shards (rlrun run --shard) in one
-output directory that all machines see, and then the report.
+const help = `Submit an experiment to a scheduler: N shards (rlrun run --shard) in one output
+directory that all machines see, and then the report.
 
   --to slurm        a job array, and a job that makes the report when it has ended
   --to kubernetes   an indexed Job and a Job for the report; needs --image, and a
                     claim that many pods can write to (--claim)
-  --to parallel     GNU parallel on this machine, or over ssh on those of --hosts
+  --to parallel     GNU parallel on this machine, or over ssh on the machines of --hosts
 
-Scripts and manifests go to DIR/submit, with the config as it is now: a later
-change of the config's file changes nothing. They are plain; --print shows them
-and does nothing else. Without --tasks there are as many as take ten minutes or
-more each, by a short measurement here, at most 200.
+Scripts and manifests are written to DIR/submit, with a copy of the config: later
+changes of the config file have no effect. --print prints the scripts and does nothing
+else. The default of --tasks comes from a short measurement on this machine: as many
+tasks as take ten minutes or more each, at most 200.
 
-With compare: {until: decided} the shards make the runs of a stage, and the job that
-follows them calls rlrun decide, which begins the next stage or makes the report
-(slurm and parallel).
+With compare: {until: decided} the shards make the runs of a stage. The job after them
+calls rlrun decide, which begins the next stage or makes the report (slurm and
+parallel).
 
---missing DIR submits again the shards that lack runs, as the experiment was
-submitted; flags that are given replace what they were.
+--missing DIR submits the shards that lack runs again, with the flags of the first
+submission; flags given now replace those.
 
 --json:
-  output, to, tasks    the directory; the scheduler; N
-  shards               that were submitted, such as 0-3,7
-  files                that were written, in DIR/submit
-  jobs                 identifiers that the scheduler gave; empty if none
-  watch                commands that show how far it is`
+  output, to, tasks    the output directory; the scheduler; N
+  shards               submitted shards, such as 0-3,7
+  files                written files, in DIR/submit
+  jobs                 the scheduler's identifiers of the jobs; empty if none
+  watch                commands that show the progress`
 
 // submission is what a user asked for. It is kept in DIR/submit for --missing.
 type submission struct {
@@ -103,7 +103,7 @@ func New(app *host.App) *cobra.Command {
 	var onlyPrint, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "submit CONFIG --to slurm|kubernetes|parallel",
-		Short: "Have an experiment made by a cluster",
+		Short: "Submit an experiment to a cluster",
 		Long:  help,
 		Example: `  rlrun submit exp.yaml --to slurm --tasks 50 --cpus 4 --time 2h --slurm partition=cpu
   rlrun submit exp.yaml --to slurm --print
@@ -144,18 +144,18 @@ func New(app *host.App) *cobra.Command {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&s.To, "to", "", "`SCHEDULER`: slurm, kubernetes or parallel")
-	fs.IntVar(&s.Tasks, "tasks", 0, "number of shards (default by a measurement)")
-	fs.IntVar(&s.Cpus, "cpus", 1, "cores of a task, and its workers")
-	fs.DurationVar(&s.Time, "time", 0, "limit on a task, a `TIME` such as 2h (default the scheduler's)")
+	fs.IntVar(&s.Tasks, "tasks", 0, "number of shards (default from a short measurement)")
+	fs.IntVar(&s.Cpus, "cpus", 1, "cores, and so workers, of each task")
+	fs.DurationVar(&s.Time, "time", 0, "time limit of each task, a `TIME` such as 2h (default the scheduler's)")
 	fs.StringArrayVar(&s.Slurm, "slurm", nil, "option of sbatch, `KEY=VALUE` such as partition=cpu; may be repeated")
-	fs.StringVar(&s.Hosts, "hosts", "", "for parallel: `FILE` of machines to reach by ssh, one a line (parallel --sshloginfile)")
+	fs.StringVar(&s.Hosts, "hosts", "", "for parallel: `FILE` that lists machines to reach by ssh, one per line (parallel --sshloginfile)")
 	fs.StringVar(&s.Image, "image", "", "for kubernetes: container `IMAGE` with rlrun and the plugins")
 	fs.StringVar(&s.Claim, "claim", "rlrun", "for kubernetes: persistent volume `CLAIM` for results, ReadWriteMany")
-	fs.StringVar(&s.Scratch, "scratch", "", "folder `DIR` of each machine that takes records first (rlrun run --scratch)")
+	fs.StringVar(&s.Scratch, "scratch", "", "write records to `DIR`, on a disk of each machine, first (rlrun run --scratch)")
 	fs.StringVar(&s.Rlrun, "rlrun", "", "`PROGRAM` to run on the machines (default this one)")
 	fs.BoolVar(&s.Mixed, "mixed", false, "accept runs of other programs (rlrun run --mixed)")
 	fs.BoolVar(&onlyPrint, "print", false, "print the scripts; write and submit nothing")
-	fs.StringVar(&missing, "missing", "", "submit the shards of `DIR` that lack runs again")
+	fs.StringVar(&missing, "missing", "", "submit again the shards of `DIR` that lack runs")
 	fs.StringVar(&s.Lock, "lock", "", "lock `FILE` that plugins must agree with (default as rlrun run)")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	config.Flags(fs)

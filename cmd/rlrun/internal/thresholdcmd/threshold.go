@@ -15,16 +15,15 @@ import (
 const thresholdHelp = `Say whether an uncertain arm is worth exploring against a greedy arm with a known
 mean reward, and which horizon exploring needs.
 
-The arm's unknown mean q is believed to follow --belief; --against is the mean
-of the greedy arm. Exploring means --hold pulls of the uncertain arm, which may
-be as bad as --lower-bound, and then staying with it if it turned out at least δ
-better than the greedy arm. It pays if φ* = sup δ·p/(1−p), with p = P(q ≥ Q+δ),
-exceeds ρ·(Q−b): ρ is the share of the horizon that exploring takes, b the lower
-bound (docs/theory.md, §1.1).
+--belief is the belief about the arm's unknown mean q, and --against the mean Q of the
+greedy arm. To explore is to pull the uncertain arm --hold times, and then to stay with
+it if its mean is at least δ above Q. Its mean may be as low as --lower-bound, b.
+Exploring pays if φ* = sup δ·p/(1−p), with p = P(q ≥ Q+δ), exceeds ρ·(Q−b). Here ρ is
+the share of the horizon that exploring takes (docs/theory.md, §1.1).
 
-Give --gamma (a discount, for ever), --horizon (N+1 rewards that count alike) or
-both (discounted, N+1 rewards) for the decision and the indices; without them
-only the thresholds are printed.
+The horizon is --gamma (discounted, infinite), --horizon (N+1 rewards of equal weight)
+or both (N+1 discounted rewards). The decision and the indices need a horizon. Without
+one, only the thresholds are printed.
 
 Beliefs:
 `
@@ -33,11 +32,11 @@ const thresholdKeys = `
 --json (absent keys need a horizon; null: does not exist or is not finite):
   belief {kind, params or members}, mean, sd (null: infinite), against,
   lower_bound, hold
-  delta_star, p_star   the δ that maximises φ, and p there
+  delta_star, p_star   the δ that maximises φ, and its p
   phi_star             null if infinite
   always, never        exploring pays, or does not pay, at any horizon
   share_star           exploring pays if ρ is below
-  gamma_star           the least discount at which exploring pays, for ever
+  gamma_star           the least discount at which exploring pays, infinite horizon
   n_star               the least N for which it pays undiscounted; null if never or
                        beyond 2^63 (n_star_overflow)
   vpi                  E(q−Q)⁺, the value of perfect information
@@ -89,7 +88,7 @@ func New(*host.App) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "threshold --belief KIND:ARGS --against Q [--gamma G] [--horizon N]",
-		Short: "When is trying an uncertain arm worth it?",
+		Short: "Say when trying an uncertain arm is worth it",
 		Long:  thresholdHelp + kinds.String() + thresholdKeys,
 		Example: `  rlrun threshold --belief beta:3,4 --against 0.6 --gamma 0.99
   rlrun threshold --belief exponential:mu=0.1,rate=4 --against 0.5 --horizon 100 --hold 5
@@ -137,9 +136,9 @@ func New(*host.App) *cobra.Command {
 	fs.StringVar(&beliefText, "belief", "", "belief about the uncertain arm's mean, `KIND:ARGS`")
 	fs.Float64Var(&against, "against", 0, "mean reward `Q` of the greedy arm")
 	fs.Float64Var(&gamma, "gamma", 0, "discount `G` of later rewards, 0 ≤ G < 1 (G ≤ 1 with --horizon)")
-	cli.CountVar(fs, &horizon, "horizon", 0, "rewards 0 to `N` count")
-	fs.IntVar(&hold, "hold", 1, "pulls `T` that an exploration takes")
-	fs.Float64Var(&lower, "lower-bound", 0, "least value `B` that the mean of an arm can have")
+	cli.CountVar(fs, &horizon, "horizon", 0, "last reward that counts: rewards 0 to `N`")
+	fs.IntVar(&hold, "hold", 1, "number `T` of pulls of one exploration")
+	fs.Float64Var(&lower, "lower-bound", 0, "lower bound `B` on the mean of an arm")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	fs.StringVar(&plot, "plot", "", "draw U over δ, and the decision over horizon × uncertainty, to `FILE` (.svg, .png, .pdf)")
 	return cmd

@@ -49,7 +49,7 @@ func setInts(dst []int64, data []byte) error {
 	return nil
 }
 
-// Signals fills dst from one byte a lane, none above last; no data means that
+// Signals fills dst from one byte per lane, none above last; no data means that
 // every lane continues.
 func Signals(dst []vector.Signal, data []byte, last vector.Signal) error {
 	if len(data) == 0 {
@@ -70,7 +70,7 @@ func Signals(dst []vector.Signal, data []byte, last vector.Signal) error {
 	return nil
 }
 
-// Seeds fills dst, one seed a lane. No data is right where no lane's signal is
+// Seeds fills dst, one seed per lane. No data is right where no lane's signal is
 // from first to NewRun.
 func Seeds(dst []uint64, data []byte, signals []vector.Signal, first vector.Signal) error {
 	if len(data) == 0 {
@@ -86,7 +86,7 @@ func Seeds(dst []uint64, data []byte, signals []vector.Signal, first vector.Sign
 	return nil
 }
 
-// Rewards fills dst, one reward a lane.
+// Rewards fills dst, one reward per lane.
 func Rewards(dst []float64, data []byte) error {
 	if err := length("rewards", data, 8*len(dst)); err != nil {
 		return err
@@ -95,7 +95,7 @@ func Rewards(dst []float64, data []byte) error {
 	return nil
 }
 
-// Flags fills dst from one byte a lane; no data means that no flag is set.
+// Flags fills dst from one byte per lane; no data means that no flag is set.
 func Flags(dst []bool, name string, data []byte) error {
 	if len(data) == 0 {
 		clear(dst)

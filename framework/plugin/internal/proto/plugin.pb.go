@@ -1210,11 +1210,11 @@ type EnvironmentRequest struct {
 	// The instance to step. It counts in the first request of a stream and binds
 	// the stream to the instance.
 	Instance uint64 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
-	// One byte a lane: 0 leave the lane alone; 1 take the action; 2 start the
+	// One byte per lane: 0 leave the lane alone; 1 take the action; 2 start the
 	// lane's next episode; 3 the same, and the lane belongs to another run from
 	// now on. Empty: 1 for every lane.
 	Signals []byte `protobuf:"bytes,2,opt,name=signals,proto3" json:"signals,omitempty"`
-	// One uint64 a lane; it counts where the signal is 2 or 3, and is then the
+	// One uint64 per lane; it counts where the signal is 2 or 3, and is then the
 	// seed of everything random in the episode. Empty where no lane needs one.
 	Seeds []byte `protobuf:"bytes,3,opt,name=seeds,proto3" json:"seeds,omitempty"`
 	// A column of the action space; it counts where the signal is 1.
@@ -1297,8 +1297,8 @@ func (x *EnvironmentRequest) GetStep() uint64 {
 type EnvironmentReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Observations  []byte                 `protobuf:"bytes,1,opt,name=observations,proto3" json:"observations,omitempty"` // a column of the observation space
-	Rewards       []byte                 `protobuf:"bytes,2,opt,name=rewards,proto3" json:"rewards,omitempty"`           // one finite float64 a lane
-	Terminated    []byte                 `protobuf:"bytes,3,opt,name=terminated,proto3" json:"terminated,omitempty"`     // one byte a lane, 0 or 1; empty: 0 for every lane
+	Rewards       []byte                 `protobuf:"bytes,2,opt,name=rewards,proto3" json:"rewards,omitempty"`           // one finite float64 per lane
+	Terminated    []byte                 `protobuf:"bytes,3,opt,name=terminated,proto3" json:"terminated,omitempty"`     // one byte per lane, 0 or 1; empty: 0 for every lane
 	Truncated     []byte                 `protobuf:"bytes,4,opt,name=truncated,proto3" json:"truncated,omitempty"`       // likewise
 	Error         *Error                 `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
 	Step          uint64                 `protobuf:"varint,6,opt,name=step,proto3" json:"step,omitempty"` // of the request that this answers
@@ -1399,12 +1399,12 @@ type AgentRequest struct {
 	Terminated   []byte `protobuf:"bytes,6,opt,name=terminated,proto3" json:"terminated,omitempty"`
 	Truncated    []byte `protobuf:"bytes,7,opt,name=truncated,proto3" json:"truncated,omitempty"`
 	Step         uint64 `protobuf:"varint,8,opt,name=step,proto3" json:"step,omitempty"` // as in EnvironmentRequest
-	// One byte a lane, 0 or 1; empty: 0 for every lane. A lane with 1 learns but
+	// One byte per lane, 0 or 1; empty: 0 for every lane. A lane with 1 learns but
 	// selects no action: it describes in the reply the decision that it faces, and
 	// the next request has its choice.
 	Epochs []byte `protobuf:"bytes,9,opt,name=epochs,proto3" json:"epochs,omitempty"`
 	// If not empty, this request is no step, and all of the above but instance and
-	// step is empty: it answers the epochs of the last request. One int32 a lane: the
+	// step is empty: it answers the epochs of the last request. One int32 per lane: the
 	// option that the lane is to follow from now on, counted from 0, and by which it
 	// selects its action; or -1.
 	Choices       []byte `protobuf:"bytes,10,opt,name=choices,proto3" json:"choices,omitempty"`
@@ -2054,11 +2054,11 @@ type RolloutRequest struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
 	Instance     uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
 	Steps        uint32                 `protobuf:"varint,2,opt,name=steps,proto3" json:"steps,omitempty"`              // T, at least 1
-	Signals      []byte                 `protobuf:"bytes,3,opt,name=signals,proto3" json:"signals,omitempty"`           // as in EnvironmentRequest, a byte a lane
+	Signals      []byte                 `protobuf:"bytes,3,opt,name=signals,proto3" json:"signals,omitempty"`           // as in EnvironmentRequest, a byte per lane
 	Observations []byte                 `protobuf:"bytes,4,opt,name=observations,proto3" json:"observations,omitempty"` // the last observation of lanes with signal 1
-	Episodes     uint32                 `protobuf:"varint,5,opt,name=episodes,proto3" json:"episodes,omitempty"`        // seeds a lane
+	Episodes     uint32                 `protobuf:"varint,5,opt,name=episodes,proto3" json:"episodes,omitempty"`        // seeds per lane
 	Seeds        []byte                 `protobuf:"bytes,6,opt,name=seeds,proto3" json:"seeds,omitempty"`               // uint64: of the episodes that a lane starts, lane after lane
-	// A uint64 a lane, a stream of numbers. Number t of stream x, from 0, is
+	// A uint64 per lane, a stream of numbers. Number t of stream x, from 0, is
 	// (z >> 11) / 2^53 where, modulo 2^64 (SplitMix64),
 	//
 	//	z = x + (t+1) * 0x9E3779B97F4A7C15

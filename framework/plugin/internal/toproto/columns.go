@@ -50,7 +50,7 @@ func appendInts(dst []byte, xs []int64) []byte {
 	return dst
 }
 
-// Signals appends one byte a lane to dst, or nothing where every lane continues.
+// Signals appends one byte per lane to dst, or nothing where every lane continues.
 func Signals(dst []byte, signals []vector.Signal) []byte {
 	if !slices.ContainsFunc(signals, func(s vector.Signal) bool { return s != vector.Continue }) {
 		return dst
@@ -61,7 +61,7 @@ func Signals(dst []byte, signals []vector.Signal) []byte {
 	return dst
 }
 
-// Seeds appends a seed a lane to dst, or nothing where no lane's signal is from
+// Seeds appends a seed per lane to dst, or nothing where no lane's signal is from
 // first to NewRun.
 func Seeds(dst []byte, seeds []uint64, signals []vector.Signal, first vector.Signal) []byte {
 	if !slices.ContainsFunc(signals, func(s vector.Signal) bool { return s >= first && s <= vector.NewRun }) {
@@ -70,7 +70,7 @@ func Seeds(dst []byte, seeds []uint64, signals []vector.Signal, first vector.Sig
 	return space.AppendNumbers(dst, seeds)
 }
 
-// Flags appends one byte a lane to dst, or nothing where no flag is set.
+// Flags appends one byte per lane to dst, or nothing where no flag is set.
 func Flags(dst []byte, flags []bool) []byte {
 	if !slices.Contains(flags, true) {
 		return dst
