@@ -81,6 +81,9 @@ func TestLawsFindFaults(t *testing.T) {
 		{"the lower bound", func(s framework.Spec, _ *rand.Rand, _ float64, _ int64) (int64, bool) {
 			return 1, s.RewardLow > 10
 		}, []Rule{ShiftedRewards}},
+		{"a little, with many states", func(s framework.Spec, rng *rand.Rand, _ float64, _ int64) (int64, bool) {
+			return 1, rng.Float64() < 0.04 && s.Observation.(space.Discrete).N > padding // the second look finds it
+		}, []Rule{UnreachableStates}},
 		{"no ends", func(s framework.Spec, _ *rand.Rand, _ float64, _ int64) (int64, bool) {
 			return 1, s.Continuing && s.RewardLow == -0.125
 		}, []Rule{ContinuingForm}},

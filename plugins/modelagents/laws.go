@@ -29,5 +29,9 @@ var breaks = map[string]map[string]string{
 		"continuing-form":    lanes.Ends,
 	},
 	"rlrun/r-max@1": {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
-	"rlrun/e3@1":    {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
+	"rlrun/e3@1": {
+		"duplicated-actions": lanes.Copies,
+		"relabelled-actions": "of actions that reach an unknown state with the same chance it takes the first",
+		"continuing-form":    lanes.Ends,
+	},
 }
