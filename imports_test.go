@@ -43,16 +43,16 @@ func load(t *testing.T, tests bool) map[string][]string {
 	}
 }
 
-// within tells whether a path is one of the folders or inside one.
-func within(path string, folders ...string) bool {
-	return slices.ContainsFunc(folders, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
+// within tells whether a path is one of the directories or inside one.
+func within(path string, directories ...string) bool {
+	return slices.ContainsFunc(directories, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
 }
 
 // Imports point down the list of docs/architecture.md.
 func TestImportsPointDown(t *testing.T) {
 	may := []struct {
-		folder string
-		own    []string // folders of the module that it may import besides itself
+		directory string
+		own       []string // directories of the module that it may import besides itself
 	}{
 		{"bandit", nil},
 		{"mdp", nil},
@@ -67,11 +67,11 @@ func TestImportsPointDown(t *testing.T) {
 	packages := load(t, false)
 	for _, rule := range may {
 		for path, imports := range packages {
-			if !within(path, rule.folder) {
+			if !within(path, rule.directory) {
 				continue
 			}
 			for _, i := range imports {
-				if own, ok := strings.CutPrefix(i, module); ok && !within(own, append(rule.own, rule.folder)...) {
+				if own, ok := strings.CutPrefix(i, module); ok && !within(own, append(rule.own, rule.directory)...) {
 					t.Errorf("%s imports %s", path, own)
 				}
 			}

@@ -4,7 +4,7 @@
 # report has the same bytes as one process makes. Two minutes at most.
 #   .ci/slurm.sh RLRUN
 # It needs root, and slurm-wlm and munge of Debian, which it installs by apt. Where it
-# cannot, it says so and succeeds. Everything else is in a temporary folder.
+# cannot, it says so and succeeds. Everything else is in a temporary directory.
 set -euo pipefail
 rlrun=$(readlink -f "$1")
 

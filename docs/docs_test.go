@@ -1,6 +1,6 @@
 // Package docs_test holds the documents to what the program does.
 //
-// README.md and every Markdown file of this folder and of studies are read from top to bottom.
+// README.md and every Markdown file of this directory and of studies are read from top to bottom.
 // Each has a working directory of its own, which begins as a copy of configs/ and
 // examples/bootstrap/, and its blocks act there in order:
 //
@@ -68,7 +68,7 @@ import (
 
 var update = flag.Bool("update", false, "write what commands print into the output blocks of documents")
 
-// documents returns the paths of all documents, relative to this folder.
+// documents returns the paths of all documents, relative to this directory.
 func documents(t *testing.T) []string {
 	t.Helper()
 	names, err := filepath.Glob("*.md")
@@ -109,8 +109,8 @@ func TestSnippets(t *testing.T) {
 				t.Skip("there is no Python with the package rlrun (python/test.sh install makes one)")
 			}
 			d := document{name: name, dir: t.TempDir(), env: env, bodies: bodies}
-			for _, folder := range []string{"configs", "examples/bootstrap"} {
-				if err := os.CopyFS(filepath.Join(d.dir, folder), os.DirFS(filepath.Join("..", folder))); err != nil {
+			for _, directory := range []string{"configs", "examples/bootstrap"} {
+				if err := os.CopyFS(filepath.Join(d.dir, directory), os.DirFS(filepath.Join("..", directory))); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 
 // Environment variables configure the shims.
 const (
-	binVariable  = "DOCS_BIN"  // the folder they are in
+	binVariable  = "DOCS_BIN"  // the directory they are in
 	rootVariable = "DOCS_ROOT" // that of the source
 	goVariable   = "DOCS_GO"   // the true go
 	cutVariable  = "DOCS_CUT"  // how many runs rlrun run may have; unset: any number

@@ -162,10 +162,10 @@ func TestConfigTable(t *testing.T) {
 // of them. The abilities of lanes belong to the SDK, except rollouts.
 func TestOptionalTable(t *testing.T) {
 	methods := map[string]string{"io.Closer": "Close"}
-	for _, folder := range []string{"framework", filepath.Join("framework", "vector")} {
-		files, err := filepath.Glob(filepath.Join("..", folder, "*.go"))
+	for _, directory := range []string{"framework", filepath.Join("framework", "vector")} {
+		files, err := filepath.Glob(filepath.Join("..", directory, "*.go"))
 		if err != nil || len(files) == 0 {
-			t.Fatal("no files in", folder, err)
+			t.Fatal("no files in", directory, err)
 		}
 		for _, file := range files {
 			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)

@@ -18,7 +18,7 @@ import (
 
 // A module proxy is all that is needed, without a checkout. go install makes the program,
 // and its scaffolds require the version that made them. A plugin that is published as a
-// module is installed by name. The proxy is a folder with this source in it.
+// module is installed by name. The proxy is a directory with this source in it.
 func TestGoInstall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles rlrun and a plugin anew; make ci does it")

@@ -48,7 +48,7 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 	if out := call("run", "exp.yaml", "--out", "ours"); !strings.Contains(out, "Results: ") {
 		t.Fatalf("the experiment was not run: %s", out)
 	}
-	// A folder of somebody else: other words for everything that files say.
+	// A directory of somebody else: other words for everything that files say.
 	if err := os.CopyFS("theirs", os.DirFS("ours")); err != nil {
 		t.Fatal(err)
 	}

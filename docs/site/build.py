@@ -3,7 +3,7 @@
     build.py RLRUN OUT
 
 RLRUN is the program, whose help texts become the command-line reference and whose schema
-becomes a page. OUT is the folder of the site. The Python API is taken from the sources.
+becomes a page. OUT is the directory of the site. The Python API is taken from the sources.
 A link that leads nowhere is an error.
 """
 
@@ -45,10 +45,10 @@ MODULES = ["rlrun", "rlrun.gym", "rlrun.adapters", "rlrun.testing", "rlrun.resul
 
 
 def main() -> None:
-    """Write the pages into a folder and build the site."""
+    """Write the pages into a directory and build the site."""
     program, out = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
-    with tempfile.TemporaryDirectory() as folder:
-        pages = Path(folder) / "pages"
+    with tempfile.TemporaryDirectory() as directory:
+        pages = Path(directory) / "pages"
         shutil.copytree(ROOT / "docs" / "images", pages / "images")
         for page in sorted((ROOT / "docs").rglob("*.md")):
             copy(page, pages / page.relative_to(ROOT / "docs"), pages)
@@ -58,7 +58,7 @@ def main() -> None:
         (pages / "schema.md").write_text(schema(program))
         (pages / "api.md").write_text("# Python API\n\n" + "\n".join(f"::: {name}\n" for name in MODULES))
         (pages / "wide.css").write_text(".md-grid { max-width: 76rem }\n")  # tables of 100 columns
-        config = Path(folder) / "mkdocs.yml"
+        config = Path(directory) / "mkdocs.yml"
         config.write_text(json.dumps(settings(pages, out)))  # JSON is YAML
         subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", config], check=True)
     print(f"{out / 'index.html'}; for the search, which needs a server: python3 -m http.server -d {out}")
@@ -88,12 +88,12 @@ def copy(page: Path, to: Path, pages: Path) -> None:
     to.write_text(LINK.sub(relink, text))
 
 
-def relative(file: Path, folder: Path) -> str:
-    """Return the path of a file as seen from a folder."""
+def relative(file: Path, directory: Path) -> str:
+    """Return the path of a file as seen from a directory."""
     up = 0
-    while not file.is_relative_to(folder):
-        folder, up = folder.parent, up + 1
-    return "../" * up + file.relative_to(folder).as_posix()
+    while not file.is_relative_to(directory):
+        directory, up = directory.parent, up + 1
+    return "../" * up + file.relative_to(directory).as_posix()
 
 
 def commands(program: Path, words: list[str]) -> list[str]:

@@ -279,8 +279,8 @@ export async function serve(plugin) {
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && process.exit(1), 500).unref();
 
-  const folder = process.env.PLUGIN_UNIX_SOCKET_DIR || fs.mkdtempSync(path.join(os.tmpdir(), 'rlrun'));
-  const socket = path.join(folder, 'plugin');
+  const directory = process.env.PLUGIN_UNIX_SOCKET_DIR || fs.mkdtempSync(path.join(os.tmpdir(), 'rlrun'));
+  const socket = path.join(directory, 'plugin');
   server.bindAsync(`unix:${socket}`, credentials, (error) => {
     if (error) throw error;
     fs.writeSync(1, `1|1|unix|${socket}|grpc|${certificate}\n`);

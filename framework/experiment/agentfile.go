@@ -21,8 +21,8 @@ import (
 	"github.com/rlrun/rlrun/framework/space"
 )
 
-// agentsFolder holds, in an output directory, the agents that were kept.
-const agentsFolder = "agents"
+// agentsDir holds, in an output directory, the agents that were kept.
+const agentsDir = "agents"
 
 // SavedAgent says what agent a file holds. A file is the line agentMagic; a SavedAgent
 // as a line of JSON; the snapshot's state, after its length as a varint; its outcome:
@@ -201,7 +201,7 @@ type agentFile struct {
 // agentFiles lists the agents kept in an output directory, in the order of the names
 // of their files.
 func agentFiles(dir string) (list []agentFile, err error) {
-	entries, err := os.ReadDir(filepath.Join(dir, agentsFolder))
+	entries, err := os.ReadDir(filepath.Join(dir, agentsDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -209,7 +209,7 @@ func agentFiles(dir string) (list []agentFile, err error) {
 		if err != nil || filepath.Ext(e.Name()) != agentExt || !e.Type().IsRegular() {
 			continue
 		}
-		path := filepath.Join(dir, agentsFolder, e.Name())
+		path := filepath.Join(dir, agentsDir, e.Name())
 		var f *os.File
 		if f, err = os.Open(path); err != nil {
 			break
@@ -248,11 +248,11 @@ func (p *Plan) writeAgent(dir string, session *Session, c Cell, id string, spec 
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(dir, agentsFolder)
-	if err := disk.MkdirAll(p.fileSystem(), folder); err != nil {
+	directory := filepath.Join(dir, agentsDir)
+	if err := disk.MkdirAll(p.fileSystem(), directory); err != nil {
 		return err
 	}
-	return p.writeFile(filepath.Join(folder, p.agentName(c, run, s.Step)), data)
+	return p.writeFile(filepath.Join(directory, p.agentName(c, run, s.Step)), data)
 }
 
 // withAgents takes runs from those that are done if their agent is to be kept, but is not
@@ -261,7 +261,7 @@ func (p *Plan) withAgents(dir string, done Done) error {
 	if p.Config.Save == nil || p.Config.Steps == 0 {
 		return nil
 	}
-	entries, err := os.ReadDir(filepath.Join(dir, agentsFolder))
+	entries, err := os.ReadDir(filepath.Join(dir, agentsDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

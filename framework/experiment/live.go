@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	liveFolder = ".live"
+	liveDir = ".live"
 	// liveEvery is the time between two writes of a process's live file.
 	liveEvery = 5 * time.Second
 	// liveUntil is the age at which a live file counts as left behind.
@@ -28,11 +28,11 @@ const (
 // ReadLive reads what processes are doing in dir. Files that no process has written for a
 // minute are left out, as are those that cannot be read at the moment.
 func ReadLive(dir string, now time.Time) []result.Live {
-	folder := filepath.Join(dir, liveFolder)
-	entries, _ := os.ReadDir(folder)
+	directory := filepath.Join(dir, liveDir)
+	entries, _ := os.ReadDir(directory)
 	var out []result.Live
 	for _, e := range entries {
-		name := filepath.Join(folder, e.Name())
+		name := filepath.Join(directory, e.Name())
 		info, err := e.Info()
 		if err != nil || filepath.Ext(name) != ".json" || now.Sub(info.ModTime()) > liveUntil {
 			continue
@@ -67,7 +67,7 @@ type liveBatch struct {
 // newLive begins the live file of a process. name tells processes apart.
 func (p *Plan) newLive(dir, name string) *liveView {
 	now := time.Now()
-	return &liveView{plan: p, path: filepath.Join(dir, liveFolder, name), every: liveEvery, began: now, next: now.Add(liveEvery), batches: map[*worker]*liveBatch{}}
+	return &liveView{plan: p, path: filepath.Join(dir, liveDir, name), every: liveEvery, began: now, next: now.Add(liveEvery), batches: map[*worker]*liveBatch{}}
 }
 
 // progress records that a worker has made steps, and looks at its runs from time to time.

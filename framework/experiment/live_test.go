@@ -65,7 +65,7 @@ func TestLive(t *testing.T) {
 		t.Errorf("of %d agents, %d partial curves", len(seen), partial)
 	}
 	o.live.close()
-	if _, err := os.Stat(filepath.Join(dir, liveFolder)); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(dir, liveDir)); !os.IsNotExist(err) {
 		t.Errorf("left behind: %v", err)
 	}
 }

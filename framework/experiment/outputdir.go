@@ -75,13 +75,13 @@ func outputEntries(dir string) ([]fs.DirEntry, error) {
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile }), err
 }
 
-// ours are the patterns of what rlrun writes into an output directory. A folder has
+// ours are the patterns of what rlrun writes into an output directory. A directory has
 // the patterns of the files in it; a file has none.
 var ours = map[string][]string{
 	configFile: nil, provenanceFile: nil, tasksFile: nil, metricsFile: nil,
 	"curves.csv": nil, "summary.csv": nil, "decisions.csv": nil, "comparisons.csv": nil, "results.db": nil, ReportFile: nil,
-	liveFolder: {"*.json", ".*.tmp"}, shardsFolder: {"*.json", "*.lock", stageFile, ".*.tmp"}, provenanceFolder: {"*.json", ".*.tmp"}, "submit": {"*"},
-	"runs": {"*.jsonl", ".*.tmp"}, "plots": {"*.svg", "*.png", ".*.tmp"}, agentsFolder: {"*" + agentExt, ".*.tmp"}, ".*.tmp": nil,
+	liveDir: {"*.json", ".*.tmp"}, shardsDir: {"*.json", "*.lock", stageFile, ".*.tmp"}, provenanceDir: {"*.json", ".*.tmp"}, "submit": {"*"},
+	"runs": {"*.jsonl", ".*.tmp"}, "plots": {"*.svg", "*.png", ".*.tmp"}, agentsDir: {"*" + agentExt, ".*.tmp"}, ".*.tmp": nil,
 }
 
 // checkOurs makes sure that rlrun wrote all of an output directory's entries.

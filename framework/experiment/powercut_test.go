@@ -68,31 +68,31 @@ func (f *tracedFile) Sync() error { return f.t.note("sync", f.Name(), "", f.File
 // inode is a file's data: what a sync made last, and what was written since.
 type inode struct{ synced, written string }
 
-// entry is a change of one folder that was not synced yet: names that appear with
-// an inode (a folder's is nil) and a name that goes.
+// entry is a change of one directory that was not synced yet: names that appear with
+// an inode (a directory's is nil) and a name that goes.
 type entry struct {
-	folder, name string
-	file         *inode
-	isDir        bool
-	gone         string
+	directory, name string
+	file            *inode
+	isDir           bool
+	gone            string
 }
 
 // machine is a file system after some operations: what would survive any power cut,
 // and what might.
 type machine struct {
-	files   map[string]*inode // by path, as running programs see it
-	lasting map[string]*inode // entries that a folder sync made last
-	folders map[string]bool   // folders whose own entry lasts
-	pending []entry
+	files       map[string]*inode // by path, as running programs see it
+	lasting     map[string]*inode // entries that a directory sync made last
+	directories map[string]bool   // directories whose own entry lasts
+	pending     []entry
 }
 
 func (m *machine) do(o operation) {
 	switch o.kind {
 	case "mkdir":
-		m.pending = append(m.pending, entry{folder: filepath.Dir(o.path), name: o.path, isDir: true})
+		m.pending = append(m.pending, entry{directory: filepath.Dir(o.path), name: o.path, isDir: true})
 	case "create":
 		m.files[o.path] = &inode{}
-		m.pending = append(m.pending, entry{folder: filepath.Dir(o.path), name: o.path, file: m.files[o.path]})
+		m.pending = append(m.pending, entry{directory: filepath.Dir(o.path), name: o.path, file: m.files[o.path]})
 	case "write":
 		m.files[o.path].written += o.data
 	case "sync":
@@ -101,38 +101,38 @@ func (m *machine) do(o operation) {
 	case "rename":
 		m.files[o.to] = m.files[o.path]
 		delete(m.files, o.path)
-		m.pending = append(m.pending, entry{folder: filepath.Dir(o.to), name: o.to, file: m.files[o.to], gone: o.path})
+		m.pending = append(m.pending, entry{directory: filepath.Dir(o.to), name: o.to, file: m.files[o.to], gone: o.path})
 	case "link":
 		m.files[o.to] = m.files[o.path]
-		m.pending = append(m.pending, entry{folder: filepath.Dir(o.to), name: o.to, file: m.files[o.to]})
+		m.pending = append(m.pending, entry{directory: filepath.Dir(o.to), name: o.to, file: m.files[o.to]})
 	case "remove":
 		delete(m.files, o.path)
-		m.pending = append(m.pending, entry{folder: filepath.Dir(o.path), gone: o.path})
+		m.pending = append(m.pending, entry{directory: filepath.Dir(o.path), gone: o.path})
 	case "syncdir":
 		m.pending = slices.DeleteFunc(m.pending, func(e entry) bool {
-			if e.folder == o.path {
-				m.settle(m.lasting, m.folders, e)
+			if e.directory == o.path {
+				m.settle(m.lasting, m.directories, e)
 			}
-			return e.folder == o.path
+			return e.directory == o.path
 		})
 	}
 }
 
-func (m *machine) settle(files map[string]*inode, folders map[string]bool, e entry) {
+func (m *machine) settle(files map[string]*inode, directories map[string]bool, e entry) {
 	if e.gone != "" {
 		delete(files, e.gone)
 	}
 	if e.isDir {
-		folders[e.name] = true
+		directories[e.name] = true
 	} else if e.name != "" {
 		files[e.name] = e.file
 	}
 }
 
 // crash yields what a disk may hold after a power cut now: file contents by path.
-// Any subset of the pending changes of folders happened. Data that was not synced is
+// Any subset of the pending changes of directories happened. Data that was not synced is
 // absent, half there, zeros, or there.
-func (m *machine) crash(yield func(files map[string]string, folders []string)) {
+func (m *machine) crash(yield func(files map[string]string, directories []string)) {
 	n := len(m.pending)
 	var subsets []int
 	if n <= 4 {
@@ -147,10 +147,10 @@ func (m *machine) crash(yield func(files map[string]string, folders []string)) {
 		}
 	}
 	for _, s := range subsets {
-		files, folders := maps.Clone(m.lasting), maps.Clone(m.folders)
+		files, directories := maps.Clone(m.lasting), maps.Clone(m.directories)
 		for k, e := range m.pending {
 			if s>>k&1 == 1 {
-				m.settle(files, folders, e)
+				m.settle(files, directories, e)
 			}
 		}
 		for data := range 4 {
@@ -165,11 +165,11 @@ func (m *machine) crash(yield func(files map[string]string, folders []string)) {
 				case 2:
 					rest = strings.Repeat("\x00", len(rest))
 				}
-				if folders[filepath.Dir(path)] {
+				if directories[filepath.Dir(path)] {
 					content[path] = f.synced + rest
 				}
 			}
-			yield(content, slices.Sorted(maps.Keys(folders)))
+			yield(content, slices.Sorted(maps.Keys(directories)))
 		}
 	}
 }
@@ -203,7 +203,7 @@ func TestPowerCut(t *testing.T) {
 		t.Fatalf("%d records in %d operations", len(want), len(trace.log))
 	}
 
-	m := &machine{files: map[string]*inode{}, lasting: map[string]*inode{}, folders: map[string]bool{top: true}}
+	m := &machine{files: map[string]*inode{}, lasting: map[string]*inode{}, directories: map[string]bool{top: true}}
 	seen := map[[32]byte]bool{}
 	states, kept, linked, acknowledged := 0, 0, 0, 0 // the last three count records
 	for cut := range len(trace.log) + 1 {
@@ -211,8 +211,8 @@ func TestPowerCut(t *testing.T) {
 		if cut == len(trace.log) || trace.log[cut].kind == "create" {
 			acknowledged = linked
 		}
-		m.crash(func(files map[string]string, folders []string) {
-			key := sha256.Sum256(fmt.Append(nil, files, folders))
+		m.crash(func(files map[string]string, directories []string) {
+			key := sha256.Sum256(fmt.Append(nil, files, directories))
 			if seen[key] {
 				return
 			}
@@ -220,8 +220,8 @@ func TestPowerCut(t *testing.T) {
 			states++
 			moved := filepath.Join(t.TempDir(), "top")
 			at := func(path string) string { return moved + strings.TrimPrefix(path, top) }
-			for _, folder := range folders {
-				if err := os.MkdirAll(at(folder), 0o777); err != nil {
+			for _, directory := range directories {
+				if err := os.MkdirAll(at(directory), 0o777); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "write schema.json instead of comparing with it")
 
 // generate makes the schema of Config; descriptions come from the comments in
-// this folder's sources.
+// this directory's sources.
 func generate(t *testing.T) []byte {
 	t.Helper()
 	r := jsonschema.Reflector{Anonymous: true}

@@ -13,7 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// scratch is a folder of this machine that takes a shard's records. They are moved to
+// scratch is a directory of this machine that takes a shard's records. They are moved to
 // the output directory now and then.
 type scratch struct {
 	plan       *Plan
@@ -25,10 +25,10 @@ type scratch struct {
 	background sync.WaitGroup
 }
 
-// errScratch: records are still in a scratch folder.
-var errScratch = errors.New("records are left in the scratch folder")
+// errScratch: records are still in a scratch directory.
+var errScratch = errors.New("records are left in the scratch directory")
 
-// newScratch makes the folder of a shard, which is the same whenever the shard is done
+// newScratch makes the directory of a shard, which is the same whenever the shard is done
 // on this machine.
 func newScratch(s *Sharded, x *Experiment, session *Session) (*scratch, error) {
 	target, err := filepath.Abs(x.Dir)
@@ -41,7 +41,7 @@ func newScratch(s *Sharded, x *Experiment, session *Session) (*scratch, error) {
 		c.every = 30 * time.Second
 	}
 	if err := os.MkdirAll(c.dir, 0o777); err != nil {
-		return nil, fmt.Errorf("scratch folder %s: %w", c.dir, disk.Cause(err))
+		return nil, fmt.Errorf("scratch directory %s: %w", c.dir, disk.Cause(err))
 	}
 	return c, nil
 }
@@ -123,11 +123,11 @@ func (c *scratch) move() error {
 
 // moveInto moves files into one of a name.
 func (c *scratch) moveInto(name string, files []string) error {
-	folder := filepath.Join(c.target, "runs")
-	if err := disk.MkdirAll(c.plan.fileSystem(), folder); err != nil {
+	directory := filepath.Join(c.target, "runs")
+	if err := disk.MkdirAll(c.plan.fileSystem(), directory); err != nil {
 		return err
 	}
-	err := disk.Publish(c.plan.fileSystem(), filepath.Join(folder, name), func(w io.Writer) error {
+	err := disk.Publish(c.plan.fileSystem(), filepath.Join(directory, name), func(w io.Writer) error {
 		for _, path := range files {
 			f, err := os.Open(path)
 			if err != nil {

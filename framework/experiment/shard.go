@@ -101,8 +101,8 @@ func (s Shard) Size(p *Plan, dir string) (n int, err error) {
 
 // Names inside an output directory that shards use.
 const (
-	shardsFolder     = ".shards"
-	provenanceFolder = "provenance"
+	shardsDir     = ".shards"
+	provenanceDir = "provenance"
 )
 
 // file names a file of the shard.
@@ -147,7 +147,7 @@ type Sharded struct {
 	Job     string    // of a scheduler
 	// Mixed accepts runs of other programs, and another number of shards.
 	Mixed bool
-	// Scratch, if not empty, is a folder of this machine that takes the records first.
+	// Scratch, if not empty, is a directory of this machine that takes the records first.
 	// They are copied into the output directory every CopyEvery, and at the end.
 	Scratch   string
 	CopyEvery time.Duration // default: 30 s
@@ -234,10 +234,10 @@ func (s Sharded) claim(ctx context.Context, x *Experiment) error {
 		return err
 	}
 	x.release = free
-	if err := disk.MkdirAll(x.Plan.fileSystem(), filepath.Join(x.Dir, shardsFolder)); err != nil {
+	if err := disk.MkdirAll(x.Plan.fileSystem(), filepath.Join(x.Dir, shardsDir)); err != nil {
 		return err
 	}
-	path := filepath.Join(x.Dir, shardsFolder, s.Shard.file(".lock"))
+	path := filepath.Join(x.Dir, shardsDir, s.Shard.file(".lock"))
 	for began := time.Now(); ; {
 		lock, err := lockfile.Take(path)
 		var held *lockfile.HeldError
@@ -328,7 +328,7 @@ func (p *Plan) join(ctx context.Context, dir string, shard Shard, session Sessio
 	if err := p.withAgents(dir, done); err != nil {
 		return nil, err
 	}
-	return done, p.addProvenance(filepath.Join(dir, provenanceFolder, "shard-"+shard.file(".json")), session, shard.Of)
+	return done, p.addProvenance(filepath.Join(dir, provenanceDir, "shard-"+shard.file(".json")), session, shard.Of)
 }
 
 // sameSession refuses other programs than those of the session that began the
@@ -481,7 +481,7 @@ func (r *shardRun) write(state string) error {
 	if err != nil {
 		return err
 	}
-	return r.x.Plan.writeFile(filepath.Join(r.x.Dir, shardsFolder, r.s.Shard.file(".json")), append(text, '\n'))
+	return r.x.Plan.writeFile(filepath.Join(r.x.Dir, shardsDir, r.s.Shard.file(".json")), append(text, '\n'))
 }
 
 // end writes the last status and returns err, the reason why runs are left.
@@ -500,12 +500,12 @@ func (r *shardRun) end(err error) error {
 // returns none if there are no shards. A status that cannot be read at the moment is
 // left out.
 func ReadShards(dir string) (list []ShardStatus, err error) {
-	names, err := fs.Glob(os.DirFS(filepath.Join(dir, shardsFolder)), "*.json")
+	names, err := fs.Glob(os.DirFS(filepath.Join(dir, shardsDir)), "*.json")
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		data, err := inputfile.Read(filepath.Join(dir, shardsFolder, name), result.MaxFile)
+		data, err := inputfile.Read(filepath.Join(dir, shardsDir, name), result.MaxFile)
 		var s ShardStatus
 		if err == nil && json.Unmarshal(data, &s) == nil && s.Of > 0 {
 			list = append(list, s)

@@ -17,7 +17,7 @@ import (
 // Shards make the runs of a stage. Then Stage looks at all records and begins the next
 // one. So only Stage reads all records, and shards agree on what a stage is.
 
-// stageFile is in the folder of shards. It says what Stage decided last. A stage that
+// stageFile is in the directory of shards. It says what Stage decided last. A stage that
 // is out of date costs runs that are not needed, or too few, and no result.
 const stageFile = "stage"
 
@@ -65,7 +65,7 @@ func (p *Plan) Stage(dir string) (progress []compare.Progress, needed map[result
 			}
 		}
 	}
-	path := filepath.Join(dir, shardsFolder, stageFile)
+	path := filepath.Join(dir, shardsDir, stageFile)
 	before, err := readStage(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
@@ -102,7 +102,7 @@ func (p *Plan) stageRuns(dir string) (func(result.Key) int, error) {
 	if s == nil {
 		return func(result.Key) int { return p.Config.Runs }, nil
 	}
-	now, err := readStage(filepath.Join(dir, shardsFolder, stageFile))
+	now, err := readStage(filepath.Join(dir, shardsDir, stageFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return func(result.Key) int { return min(s.Block, s.Runs) }, nil
 	}

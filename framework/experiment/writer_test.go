@@ -46,7 +46,7 @@ func (broken) CreateTemp(string) (disk.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: "x", Err: errors.New("stale file handle")}
 }
 
-// A folder that cannot be written to ends the experiment with the reason, whether
+// A directory that cannot be written to ends the experiment with the reason, whether
 // the timer or a worker writes.
 func TestUnwritableRecordsEndTheExperiment(t *testing.T) {
 	p := plan(t, nil)

@@ -21,13 +21,13 @@ func ExampleWrite() {
 		fmt.Println(err)
 		return
 	}
-	folder, err := os.MkdirTemp("", "export")
+	directory, err := os.MkdirTemp("", "export")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(folder)
-	files, err := export.Write("csv", folder, &export.Source{
+	defer os.RemoveAll(directory)
+	files, err := export.Write("csv", directory, &export.Source{
 		Summary: summary,
 		Records: func() iter.Seq2[result.Record, error] { return result.Sorted(records) },
 	})
@@ -36,7 +36,7 @@ func ExampleWrite() {
 		return
 	}
 	fmt.Println(files)
-	curves, err := os.ReadFile(filepath.Join(folder, "curves.csv"))
+	curves, err := os.ReadFile(filepath.Join(directory, "curves.csv"))
 	fmt.Print(string(curves), err)
 	// Output:
 	// [runs.csv outcomes.csv curves.csv]

@@ -29,8 +29,8 @@ type Source struct {
 type Format struct {
 	Name string // as a user names it
 	Doc  string // which files it writes
-	// Write writes files into a folder, which exists, and returns their names.
-	Write func(folder string, s *Source) ([]string, error)
+	// Write writes files into a directory, which exists, and returns their names.
+	Write func(directory string, s *Source) ([]string, error)
 }
 
 // Formats lists all formats.
@@ -174,11 +174,11 @@ var (
 
 // writeTables writes the tables; decisions only if there are any.
 func writeTables(f tableFile) func(string, *Source) ([]string, error) {
-	return func(folder string, s *Source) (files []string, err error) {
+	return func(directory string, s *Source) (files []string, err error) {
 		add := func(name string, write func(io.Writer) error) {
 			if err == nil {
 				files = append(files, name+f.extension)
-				err = result.WriteFile(filepath.Join(folder, name+f.extension), write)
+				err = result.WriteFile(filepath.Join(directory, name+f.extension), write)
 			}
 		}
 		add("runs", func(w io.Writer) error { return f.runs(w, ofRecords(s, runRows)) })
@@ -192,9 +192,9 @@ func writeTables(f tableFile) func(string, *Source) ([]string, error) {
 }
 
 // writeLaTeX writes the means with their intervals.
-func writeLaTeX(folder string, s *Source) ([]string, error) {
+func writeLaTeX(directory string, s *Source) ([]string, error) {
 	const name = "summary.tex"
-	return []string{name}, result.WriteFile(filepath.Join(folder, name), func(w io.Writer) error {
+	return []string{name}, result.WriteFile(filepath.Join(directory, name), func(w io.Writer) error {
 		fmt.Fprintln(w, "% Means over runs with half of their 95 % intervals. Needs \\usepackage{booktabs}.")
 		for _, env := range s.Summary.Meta.Environments {
 			metrics := s.Summary.MetricsOf(env, false)
@@ -224,15 +224,15 @@ func writeLaTeX(folder string, s *Source) ([]string, error) {
 	})
 }
 
-// Write writes the format called name into a folder, which it makes if need be, and
+// Write writes the format called name into a directory, which it makes if need be, and
 // returns the names of the files in it.
-func Write(name, folder string, s *Source) ([]string, error) {
+func Write(name, directory string, s *Source) ([]string, error) {
 	i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("no format is called %q", name)
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	if err := os.MkdirAll(directory, 0o777); err != nil {
 		return nil, err
 	}
-	return Formats[i].Write(folder, s)
+	return Formats[i].Write(directory, s)
 }

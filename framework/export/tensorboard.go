@@ -12,9 +12,9 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// writeTensorBoard writes a folder a run, with one file of events: a scalar for every
+// writeTensorBoard writes a directory a run, with one file of events: a scalar for every
 // metric at every recorded step. TensorBoard keeps values as 32-bit floats.
-func writeTensorBoard(folder string, s *Source) (files []string, err error) {
+func writeTensorBoard(directory string, s *Source) (files []string, err error) {
 	meta := &s.Summary.Meta
 	environments, agents := slugs(meta.Environments), slugs(meta.Agents)
 	wall := 0.0
@@ -29,14 +29,14 @@ func writeTensorBoard(folder string, s *Source) (files []string, err error) {
 			continue
 		}
 		run := filepath.Join(environments[rec.Environment], agents[rec.Agent], fmt.Sprintf("run-%d", rec.Run))
-		if err := os.MkdirAll(filepath.Join(folder, run), 0o777); err != nil {
+		if err := os.MkdirAll(filepath.Join(directory, run), 0o777); err != nil {
 			return files, err
 		}
 		name := filepath.Join(run, fmt.Sprintf("events.out.tfevents.%010d.rlrun", int64(wall)))
 		// Thousands of small files: they are not synced one by one.
 		var events bytes.Buffer
 		writeEvents(&events, &rec, meta.Grid, wall)
-		if err := os.WriteFile(filepath.Join(folder, name), events.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), events.Bytes(), 0o644); err != nil {
 			return files, err
 		}
 		files = append(files, name)

@@ -130,11 +130,11 @@ func endsWithConnection(ctx context.Context, o LaunchOptions) (fault, err error)
 // endsWithParent starts the process under a shell that is killed before anybody has
 // connected.
 func endsWithParent(ctx context.Context, o LaunchOptions) (fault, err error) {
-	folder, err := socketdir.Make()
+	directory, err := socketdir.Make()
 	if err != nil {
 		return nil, err
 	}
-	defer folder.Remove()
+	defer directory.Remove()
 	_, certificate, err := clientTLS()
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func endsWithParent(ctx context.Context, o LaunchOptions) (fault, err error) {
 	cookie := wire.Handshake()
 	shell := exec.Command("/bin/sh", append([]string{"-c", `"$@" & echo "rlrun $!"; wait`, "sh", o.Command}, o.Args...)...)
 	shell.Env = slices.Concat(inherited(os.Environ()), o.Env, []string{certificate, cookie.MagicCookieKey + "=" + cookie.MagicCookieValue,
-		"PLUGIN_PROTOCOL_VERSIONS=" + strconv.Itoa(ProtocolVersion), "PLUGIN_UNIX_SOCKET_DIR=" + folder.Path})
+		"PLUGIN_PROTOCOL_VERSIONS=" + strconv.Itoa(ProtocolVersion), "PLUGIN_UNIX_SOCKET_DIR=" + directory.Path})
 	out, err := shell.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -253,8 +253,8 @@ func TestMemoryOfChildren(t *testing.T) {
 
 // A process that does not start is reported with its reason and its last words.
 func TestStartFails(t *testing.T) {
-	folder := t.TempDir()
-	text := filepath.Join(folder, "text")
+	directory := t.TempDir()
+	text := filepath.Join(directory, "text")
 	if err := os.WriteFile(text, []byte("no program"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestStartFails(t *testing.T) {
 		{"nonsense required", []string{os.Args[0], "serve-requiring", "luck"}, plugin.ErrProtocol, []string{`it must read "rlrun >= 0.2.0"`}},
 		{"another program", []string{"/bin/echo", "hello"}, plugin.ErrDied, []string{"exit status 0", "hello"}},
 		{"not a program", []string{text}, nil, []string{"exec format error"}},
-		{"missing", []string{folder + "/nothing"}, os.ErrNotExist, []string{"no such file"}},
+		{"missing", []string{directory + "/nothing"}, os.ErrNotExist, []string{"no such file"}},
 		{"missing name", []string{"no-such-program-anywhere"}, nil, []string{"not found in $PATH"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -291,7 +291,7 @@ func stranger(socket string) {
 }
 
 // A stranger on the socket is refused, however it comes, and the host is served
-// as if nothing had happened. Only the user can enter the socket's folder at all.
+// as if nothing had happened. Only the user can enter the socket's directory at all.
 func TestStranger(t *testing.T) {
 	p := launch(t, plugin.LaunchOptions{}, "serve-beside-a-stranger")
 	said := strings.Join(p.Stderr(), "\n")

@@ -90,16 +90,16 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	if o.Memory > 0 && !subprocess.CanLimitMemory() {
 		return fail(errors.New("memory can be limited on Linux only"))
 	}
-	folder, err := socketdir.Make()
+	directory, err := socketdir.Make()
 	if err != nil {
 		return fail(err)
 	}
-	defer folder.Remove() // once connected, nobody else needs it
+	defer directory.Remove() // once connected, nobody else needs it
 	secure, certificate, err := clientTLS()
 	if err != nil {
 		return fail(err)
 	}
-	lanes, err := lanefile.Create(folder.Path)
+	lanes, err := lanefile.Create(directory.Path)
 	if err != nil {
 		return fail(err)
 	}
@@ -113,7 +113,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 			cmd.Env = slices.Concat(inherited(os.Environ()), o.Env, c.Env, []string{certificate, lanefile.Variable + "=" + lanes.Path()})
 			return sub, nil
 		},
-		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: folder.Path},
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: directory.Path},
 		TLSConfig:        secure,
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		SkipHostEnv:      true,

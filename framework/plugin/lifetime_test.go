@@ -215,8 +215,8 @@ func TestConcurrentInstances(t *testing.T) {
 	}
 }
 
-// temporary makes a folder for temporary files with a short path, and returns this
-// user's own folder in it.
+// temporary makes a directory for temporary files with a short path, and returns this
+// user's own directory in it.
 func temporary(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "t")
@@ -233,7 +233,7 @@ func temporary(t *testing.T) string {
 	return base
 }
 
-// names returns what is in a folder.
+// names returns what is in a directory.
 func names(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -248,7 +248,7 @@ func names(t *testing.T, dir string) (list []string) {
 
 // The next start removes the leftovers of a host that was killed while a plugin
 // started. It does not remove files of a living host or of another user.
-func TestStaleFolders(t *testing.T) {
+func TestStaleDirs(t *testing.T) {
 	dir := temporary(t)
 	starting := func() *exec.Cmd {
 		before := len(names(t, dir))
@@ -270,7 +270,7 @@ func TestStaleFolders(t *testing.T) {
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		t.Fatal("no folder")
+		t.Fatal("no directory")
 		return nil
 	}
 	dead := starting()
@@ -306,7 +306,7 @@ func TestStaleFolders(t *testing.T) {
 	}
 }
 
-// Nothing is left in the folder for temporary files while a plugin runs, nor
+// Nothing is left in the directory for temporary files while a plugin runs, nor
 // after it.
 func TestNoTemporaryFiles(t *testing.T) {
 	dir := filepath.Dir(temporary(t))

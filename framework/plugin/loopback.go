@@ -21,14 +21,14 @@ import (
 // connection, but within this process. It is meant for tests: a plugin that
 // passes them directly must also pass them here. The caller closes the process.
 func Loopback(p vector.Plugin) (*Process, error) {
-	folder, err := socketdir.Make()
+	directory, err := socketdir.Make()
 	if err != nil {
 		return nil, err
 	}
-	socket := filepath.Join(folder.Path, socketdir.Socket)
+	socket := filepath.Join(directory.Path, socketdir.Socket)
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
-		folder.Remove()
+		directory.Remove()
 		return nil, err
 	}
 	service := server.New(p, nil)
@@ -38,7 +38,7 @@ func Loopback(p vector.Plugin) (*Process, error) {
 	stop := func() {
 		s.Stop()
 		service.CloseAll()
-		folder.Remove()
+		directory.Remove()
 	}
 	conn, err := grpc.NewClient("unix:"+socket,
 		append(wire.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)

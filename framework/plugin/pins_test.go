@@ -15,7 +15,7 @@ import (
 
 // What was pinned passes until one of its files changes, comes or goes.
 func TestPins(t *testing.T) {
-	dir := folder(t, "rlrun-plugin-grid", "other program")
+	dir := directory(t, "rlrun-plugin-grid", "other program")
 	t.Chdir(dir)
 	write := func(name, text string) {
 		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
@@ -23,7 +23,7 @@ func TestPins(t *testing.T) {
 		}
 	}
 	write("grid.py", "print(1)")
-	s := plugin.Search{Folders: []string{dir}, Bundled: []string{"bandit"}}
+	s := plugin.Search{Dirs: []string{dir}, Bundled: []string{"bandit"}}
 	const lock = "rlrun.lock.yaml"
 	if _, err := plugin.ReadPins(lock); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("no lock file: got %v", err)
@@ -158,7 +158,7 @@ func TestPinsOfVirtualEnvironments(t *testing.T) {
 		t.Errorf("got %v, want the script and its interpreter", here)
 	}
 	if there := digests("CPython", "import maze"); !reflect.DeepEqual(here, there) {
-		t.Errorf("in another folder: got %v, want %v", there, here)
+		t.Errorf("in another directory: got %v, want %v", there, here)
 	}
 	if other := digests("CPython", "import mine"); other["rlrun-plugin-maze"] == here["rlrun-plugin-maze"] {
 		t.Error("another script has the same digest")

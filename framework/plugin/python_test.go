@@ -32,7 +32,7 @@ func pythonCommand(t testing.TB) string {
 	return ""
 }
 
-// launchPython starts a plugin of this folder's testdata or of the SDK's examples.
+// launchPython starts a plugin of this directory's testdata or of the SDK's examples.
 func launchPython(t testing.TB, o plugin.LaunchOptions, script ...string) *plugin.Process {
 	t.Helper()
 	o.Command, o.Args = pythonCommand(t), script

@@ -24,9 +24,9 @@ const bridge = "gymnasium:"
 type Search struct {
 	// Bundled names the plugins that ship with rlrun.
 	Bundled []string
-	// Folders are searched in order for executables named rlrun-plugin-NAME; see
-	// DefaultFolders.
-	Folders []string
+	// Dirs are searched in order for executables named rlrun-plugin-NAME; see
+	// DefaultDirs.
+	Dirs []string
 	// Python is the interpreter that serves environments of Gymnasium, a path or a
 	// name in $PATH. Default: python3.
 	Python string
@@ -40,19 +40,19 @@ type Found struct {
 	Args    []string `json:"args,omitempty"`
 }
 
-// DefaultFolders returns the folders of $RLRUN_PLUGIN_PATH, then
-// rlrun/plugins in the user's data folder ($XDG_DATA_HOME, ~/.local/share), then
+// DefaultDirs returns the directories of $RLRUN_PLUGIN_PATH, then
+// rlrun/plugins in the user's data directory ($XDG_DATA_HOME, ~/.local/share), then
 // those of $PATH. getenv is os.Getenv.
-func DefaultFolders(getenv func(string) string) []string {
-	folders := filepath.SplitList(getenv("RLRUN_PLUGIN_PATH"))
-	folders = append(folders, UserFolder(getenv))
-	folders = append(folders, filepath.SplitList(getenv("PATH"))...)
-	return slices.DeleteFunc(folders, func(f string) bool { return f == "" })
+func DefaultDirs(getenv func(string) string) []string {
+	directories := filepath.SplitList(getenv("RLRUN_PLUGIN_PATH"))
+	directories = append(directories, UserDir(getenv))
+	directories = append(directories, filepath.SplitList(getenv("PATH"))...)
+	return slices.DeleteFunc(directories, func(f string) bool { return f == "" })
 }
 
-// UserFolder returns the folder of plugins that belongs to the user, rlrun/plugins in
-// the user's data folder ($XDG_DATA_HOME, ~/.local/share); "" if neither is known.
-func UserFolder(getenv func(string) string) string {
+// UserDir returns the directory of plugins that belongs to the user, rlrun/plugins in
+// the user's data directory ($XDG_DATA_HOME, ~/.local/share); "" if neither is known.
+func UserDir(getenv func(string) string) string {
 	if data := getenv("XDG_DATA_HOME"); data != "" {
 		return filepath.Join(data, "rlrun", "plugins")
 	}
@@ -66,7 +66,7 @@ func UserFolder(getenv func(string) string) string {
 //
 //   - the name of a bundled plugin;
 //   - gymnasium:ID, an environment of Gymnasium;
-//   - a NAME whose executable rlrun-plugin-NAME is in one of the folders;
+//   - a NAME whose executable rlrun-plugin-NAME is in one of the directories;
 //   - the path of an executable, recognised by a slash;
 //   - with args, any command in $PATH, such as python.
 //
@@ -105,8 +105,8 @@ func (s Search) Resolve(reference string, args ...string) (Found, error) {
 		found.Name, found.Command = strings.TrimPrefix(filepath.Base(path), Prefix), path
 		return found, nil
 	}
-	for _, folder := range s.Folders {
-		path := filepath.Join(folder, Prefix+reference)
+	for _, directory := range s.Dirs {
+		path := filepath.Join(directory, Prefix+reference)
 		if executable(path) == nil {
 			found.Command = path
 			return found, nil
@@ -158,19 +158,19 @@ func (s Search) missing(name string) error {
 		hint = "none is bundled"
 	}
 	return fmt.Errorf("no plugin %q: it is not bundled, and there is no executable %s%s in %s; %s",
-		name, Prefix, name, where(s.Folders), hint)
+		name, Prefix, name, where(s.Dirs), hint)
 }
 
-// where lists folders, in brief.
-func where(folders []string) string {
+// where lists directories, in brief.
+func where(directories []string) string {
 	const shown = 3
 	switch {
-	case len(folders) == 0:
-		return "any folder (there is none to search)"
-	case len(folders) > shown:
-		return fmt.Sprintf("%s and %d more folders", strings.Join(folders[:shown], ", "), len(folders)-shown)
+	case len(directories) == 0:
+		return "any directory (there is none to search)"
+	case len(directories) > shown:
+		return fmt.Sprintf("%s and %d more directories", strings.Join(directories[:shown], ", "), len(directories)-shown)
 	}
-	return strings.Join(folders, ", ")
+	return strings.Join(directories, ", ")
 }
 
 // List returns all plugins that a name can stand for, the bundled ones first,
@@ -183,14 +183,14 @@ func (s Search) List() []Found {
 		seen[name] = true
 	}
 	bundled := len(list)
-	for _, folder := range s.Folders {
-		entries, err := os.ReadDir(folder)
+	for _, directory := range s.Dirs {
+		entries, err := os.ReadDir(directory)
 		if err != nil {
-			continue // $PATH may name folders that do not exist
+			continue // $PATH may name directories that do not exist
 		}
 		for _, e := range entries {
 			name, ok := strings.CutPrefix(e.Name(), Prefix)
-			path := filepath.Join(folder, e.Name())
+			path := filepath.Join(directory, e.Name())
 			if !ok || name == "" || seen[name] || executable(path) != nil {
 				continue
 			}
@@ -216,7 +216,7 @@ func executable(path string) error {
 	case err != nil:
 		return err
 	case info.IsDir():
-		return fmt.Errorf("%s is a folder", path)
+		return fmt.Errorf("%s is a directory", path)
 	}
 	if _, err := exec.LookPath(path); err != nil {
 		return fmt.Errorf("%s is not executable (chmod +x it)", path)

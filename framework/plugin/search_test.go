@@ -10,8 +10,8 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 )
 
-// folder makes a folder with executables, and with a file that is none.
-func folder(t *testing.T, names ...string) string {
+// directory makes a directory with executables, and with a file that is none.
+func directory(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range names {
@@ -26,9 +26,9 @@ func folder(t *testing.T, names ...string) string {
 }
 
 func TestResolve(t *testing.T) {
-	first := folder(t, "rlrun-plugin-grid")
-	second := folder(t, "rlrun-plugin-grid", "rlrun-plugin-maze", "rlrun-plugin-bernoulli-bandit", "other program")
-	s := plugin.Search{Bundled: []string{"bernoulli-bandit"}, Folders: []string{"/nowhere", first, second}, Python: "sh"}
+	first := directory(t, "rlrun-plugin-grid")
+	second := directory(t, "rlrun-plugin-grid", "rlrun-plugin-maze", "rlrun-plugin-bernoulli-bandit", "other program")
+	s := plugin.Search{Bundled: []string{"bernoulli-bandit"}, Dirs: []string{"/nowhere", first, second}, Python: "sh"}
 	sh := "/bin/sh"
 	spaced := filepath.Join(second, "other program")
 	t.Setenv("PATH", "/bin")
@@ -41,7 +41,7 @@ func TestResolve(t *testing.T) {
 	}{
 		{"bundled wins", "bernoulli-bandit", nil, plugin.Found{Name: "bernoulli-bandit", Bundled: true}, ""},
 		{"bundled with arguments", "bernoulli-bandit", []string{"-v"}, plugin.Found{}, "takes no arguments"},
-		{"first folder wins", "grid", nil, plugin.Found{Name: "grid", Command: filepath.Join(first, "rlrun-plugin-grid")}, ""},
+		{"first directory wins", "grid", nil, plugin.Found{Name: "grid", Command: filepath.Join(first, "rlrun-plugin-grid")}, ""},
 		{"with arguments", "maze", []string{"-v"}, plugin.Found{Name: "maze", Command: filepath.Join(second, "rlrun-plugin-maze"), Args: []string{"-v"}}, ""},
 		{"path", second + "/rlrun-plugin-maze", nil, plugin.Found{Name: "maze", Command: filepath.Join(second, "rlrun-plugin-maze")}, ""},
 		{"path with a space", spaced, nil, plugin.Found{Name: "other program", Command: spaced}, ""},
@@ -51,7 +51,7 @@ func TestResolve(t *testing.T) {
 		{"a command alone is no plugin", "sh", nil, plugin.Found{}, `no plugin "sh"`},
 		{"empty", " ", nil, plugin.Found{}, "no plugin"},
 		{"missing path", "./nothing", nil, plugin.Found{}, "there is no file"},
-		{"path of a folder", second + "/", nil, plugin.Found{}, "is a folder"},
+		{"path of a directory", second + "/", nil, plugin.Found{}, "is a directory"},
 		{"not executable", second + "/rlrun-plugin-text", nil, plugin.Found{}, "chmod +x"},
 		{"misspelt", "bernouli-bandit", nil, plugin.Found{}, "did you mean bernoulli-bandit?"},
 		{"part of a name", "bernoulli", nil, plugin.Found{}, "did you mean bernoulli-bandit?"},
@@ -74,9 +74,9 @@ func TestResolve(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	first := folder(t, "rlrun-plugin-grid", "unrelated")
-	second := folder(t, "rlrun-plugin-grid", "rlrun-plugin-a", "rlrun-plugin-bundled", "rlrun-plugin-")
-	s := plugin.Search{Bundled: []string{"bundled"}, Folders: []string{first, "/nowhere", second}}
+	first := directory(t, "rlrun-plugin-grid", "unrelated")
+	second := directory(t, "rlrun-plugin-grid", "rlrun-plugin-a", "rlrun-plugin-bundled", "rlrun-plugin-")
+	s := plugin.Search{Bundled: []string{"bundled"}, Dirs: []string{first, "/nowhere", second}}
 	want := []plugin.Found{
 		{Name: "bundled", Bundled: true},
 		{Name: "a", Command: filepath.Join(second, "rlrun-plugin-a")},
@@ -87,7 +87,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-func TestDefaultFolders(t *testing.T) {
+func TestDefaultDirs(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		env  map[string]string
@@ -95,11 +95,11 @@ func TestDefaultFolders(t *testing.T) {
 	}{
 		{"all", map[string]string{"RLRUN_PLUGIN_PATH": "/a:/b", "HOME": "/h", "PATH": "/bin::/sbin"},
 			[]string{"/a", "/b", "/h/.local/share/rlrun/plugins", "/bin", "/sbin"}},
-		{"data folder", map[string]string{"XDG_DATA_HOME": "/data", "HOME": "/h"}, []string{"/data/rlrun/plugins"}},
+		{"data directory", map[string]string{"XDG_DATA_HOME": "/data", "HOME": "/h"}, []string{"/data/rlrun/plugins"}},
 		{"nothing", nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := plugin.DefaultFolders(func(name string) string { return tt.env[name] })
+			got := plugin.DefaultDirs(func(name string) string { return tt.env[name] })
 			if len(got) != len(tt.want) || !reflect.DeepEqual(append([]string{}, got...), append([]string{}, tt.want...)) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}

@@ -15,8 +15,8 @@ import (
 // as all-<metric>. It returns the paths of the files in dir. want selects the metrics; nil means all. A metric without values of
 // any agent is left out. Of opts only Smooth and LogX count.
 func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Options) ([]string, error) {
-	folder := filepath.Join(dir, "plots")
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	directory := filepath.Join(dir, "plots")
+	if err := os.MkdirAll(directory, 0o777); err != nil {
 		return nil, err
 	}
 	var files []string
@@ -26,7 +26,7 @@ func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Option
 			ext   string
 			write func(io.Writer) error
 		}{{".svg", d.WriteSVG}, {".png", d.WritePNG}} {
-			if err := result.WriteFile(filepath.Join(folder, name+kind.ext), kind.write); err != nil {
+			if err := result.WriteFile(filepath.Join(directory, name+kind.ext), kind.write); err != nil {
 				return err
 			}
 			files = append(files, filepath.Join("plots", name+kind.ext))

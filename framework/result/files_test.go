@@ -112,7 +112,7 @@ func TestSQLite(t *testing.T) {
 		}
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
-		t.Errorf("folder holds %v", entries)
+		t.Errorf("directory holds %v", entries)
 	}
 	plain := filepath.Join(filepath.Dir(path), "plain.db")
 	if err := os.Rename(path, plain); err != nil {
@@ -175,7 +175,7 @@ func TestSQLiteIsAllOrNothing(t *testing.T) {
 		t.Error("the old file is gone")
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
-		t.Errorf("folder holds %v", entries)
+		t.Errorf("directory holds %v", entries)
 	}
 }
 

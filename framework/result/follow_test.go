@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// At every moment a follower says what a fresh reading of the folder says, whatever
+// At every moment a follower says what a fresh reading of the directory says, whatever
 // happened in between: new runs, an agent's first run, files that were packed, and files
 // that are gone.
 func TestFollowerAgreesWithFreshReading(t *testing.T) {

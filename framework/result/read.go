@@ -77,7 +77,7 @@ type Runs struct {
 	Notices []string
 }
 
-// OpenRuns lists the records in dir/runs; none if the folder does not exist. Files
+// OpenRuns lists the records in dir/runs; none if the directory does not exist. Files
 // that are not finished are ignored.
 //
 // A run may have failed records beside one that is ok, as when failed runs were
@@ -96,7 +96,7 @@ func OpenRunsContext(ctx context.Context, dir string) (*Runs, error) {
 	return again(func() (*Runs, error) { return openRuns(ctx, dir) })
 }
 
-// again calls open a second time if a network file system may have shown an old folder.
+// again calls open a second time if a network file system may have shown an old directory.
 func again(open func() (*Runs, error)) (*Runs, error) {
 	r, err := open()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESTALE) {
@@ -140,7 +140,7 @@ func (r *Runs) settle() error {
 	return nil
 }
 
-// RecordFiles lists the files of records in dir/runs, sorted; none if the folder does
+// RecordFiles lists the files of records in dir/runs, sorted; none if the directory does
 // not exist.
 func RecordFiles(dir string) ([]string, error) {
 	names, err := filepath.Glob(filepath.Join(escape(dir), runsDir, "*"+runsExt))

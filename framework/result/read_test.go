@@ -56,7 +56,7 @@ func TestReadRecordsInOrderOfKeys(t *testing.T) {
 	}
 }
 
-func TestReadRecordsWithoutFolder(t *testing.T) {
+func TestReadRecordsWithoutDir(t *testing.T) {
 	if recs, err := readAll(t.TempDir()); err != nil || len(recs) != 0 {
 		t.Errorf("got %v, %v", recs, err)
 	}

@@ -15,7 +15,7 @@ const (
 )
 
 // WriteRecords writes records to dir/runs/name.jsonl, or to name.2.jsonl and so on
-// where the name is taken, making the folders if need be. The file appears whole
+// where the name is taken, making the directories if need be. The file appears whole
 // or not at all, whatever stops the process. It never replaces another one, also
 // not one that another machine writes at the same time.
 func WriteRecords(dir, name string, recs []Record) error {
@@ -27,11 +27,11 @@ func WriteRecordsTo(fsys disk.FS, dir, name string, recs []Record) error {
 	if name == "" || strings.HasPrefix(name, ".") || name != filepath.Base(name) {
 		return fmt.Errorf("bad name for a file of records: %q", name)
 	}
-	folder := filepath.Join(dir, runsDir)
-	if err := disk.MkdirAll(fsys, folder); err != nil {
-		return fmt.Errorf("making %s: %w", folder, disk.Cause(err))
+	directory := filepath.Join(dir, runsDir)
+	if err := disk.MkdirAll(fsys, directory); err != nil {
+		return fmt.Errorf("making %s: %w", directory, disk.Cause(err))
 	}
-	return disk.Publish(fsys, filepath.Join(folder, name+runsExt), func(w io.Writer) error {
+	return disk.Publish(fsys, filepath.Join(directory, name+runsExt), func(w io.Writer) error {
 		var line []byte
 		for i := range recs {
 			line = append(recs[i].appendLine(line[:0]), '\n')

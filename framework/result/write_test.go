@@ -59,7 +59,7 @@ func TestWriteFileIsAllOrNothing(t *testing.T) {
 		t.Errorf("file holds %.20q, %v", data, err)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
-		t.Errorf("folder holds %v", entries)
+		t.Errorf("directory holds %v", entries)
 	}
 }
 

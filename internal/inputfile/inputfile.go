@@ -19,7 +19,7 @@ const (
 )
 
 var (
-	// ErrNotRegular: a named pipe, a device, a socket or a folder.
+	// ErrNotRegular: a named pipe, a device, a socket or a directory.
 	ErrNotRegular = errors.New("is no regular file")
 	// ErrTooLarge: the file is larger than the caller reads.
 	ErrTooLarge = errors.New("is larger than")
@@ -102,7 +102,7 @@ func notRegular(m fs.FileMode) error {
 	what := "something else"
 	switch {
 	case m.IsDir():
-		return &folder{}
+		return &directory{}
 	case m&fs.ModeNamedPipe != 0:
 		what = "a named pipe"
 	case m&fs.ModeSocket != 0:
@@ -113,8 +113,8 @@ func notRegular(m fs.FileMode) error {
 	return fmt.Errorf("%w but %s", ErrNotRegular, what)
 }
 
-// folder is an ErrNotRegular in the system's words.
-type folder struct{}
+// directory is an ErrNotRegular in the system's words.
+type directory struct{}
 
-func (*folder) Error() string { return "is a directory" }
-func (*folder) Unwrap() error { return ErrNotRegular }
+func (*directory) Error() string { return "is a directory" }
+func (*directory) Unwrap() error { return ErrNotRegular }

@@ -32,7 +32,7 @@ func TestRead(t *testing.T) {
 		}
 	}
 	if _, err := Read(filepath.Dir(path), MiB); !errors.Is(err, ErrNotRegular) || !strings.Contains(err.Error(), "is a directory") {
-		t.Errorf("a folder: %v", err)
+		t.Errorf("a directory: %v", err)
 	}
 }
 

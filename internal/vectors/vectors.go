@@ -36,7 +36,7 @@ type Case struct {
 
 // Path returns the file to read. A relative path in the environment variable is
 // taken from the root of the module, unless there is such a file from the
-// package's folder, in which its tests run.
+// package's directory, in which its tests run.
 func Path() (string, error) {
 	path := os.Getenv(Variable)
 	if filepath.IsAbs(path) {

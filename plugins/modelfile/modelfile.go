@@ -20,7 +20,7 @@ import (
 const id = "rlrun/model@1"
 
 type settings struct {
-	File  string `json:"file" jsonschema:"required,minLength=1" jsonschema_description:"The model, in the format of rlrun mdp. A path is relative to the folder that rlrun runs in."`
+	File  string `json:"file" jsonschema:"required,minLength=1" jsonschema_description:"The model, in the format of rlrun mdp. A path is relative to the directory that rlrun runs in."`
 	Limit int    `json:"limit" jsonschema:"minimum=0" jsonschema_description:"Steps after which an episode is truncated; 0 for none."`
 }
 

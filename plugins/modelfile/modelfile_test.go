@@ -125,7 +125,7 @@ func TestWrongFiles(t *testing.T) {
 	}{
 		"no file":        {json.RawMessage(`{}`), "file is missing"},
 		"not there":      {json.RawMessage(`{"file":"nowhere.json"}`), "nowhere.json: no such file"},
-		"a folder":       {json.RawMessage(`{"file":"."}`), "is a directory"},
+		"a directory":    {json.RawMessage(`{"file":"."}`), "is a directory"},
 		"no JSON":        {file(t, "hello"), "line 1, column 1"},
 		"an open row":    {file(t, `{"S":1,"A":1,"transitions":[[0,0,0,0.5]]}`), "sum to 0.5"},
 		"begins at ends": {file(t, `{"S":1,"A":1,"transitions":[],"terminal":[0]}`), "begin in state 0, which is terminal"},

@@ -68,8 +68,8 @@ def main() -> None:
     for case in CASES:
         if arguments.packages and case.package not in arguments.packages:
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            checked, trained, ok = attempt(case, Path(folder), arguments.here)
+        with tempfile.TemporaryDirectory() as directory:
+            checked, trained, ok = attempt(case, Path(directory), arguments.here)
         failed = failed or not ok
         row = f"| {case.package} | `{case.env}` | {checked} | {trained} |"
         print(row, flush=True)
@@ -89,12 +89,12 @@ def update(case: Case, row: str) -> None:
     PAGE.write_text("\n".join(lines) + "\n")
 
 
-def attempt(case: Case, folder: Path, here: bool) -> tuple[str, str, bool]:
+def attempt(case: Case, directory: Path, here: bool) -> tuple[str, str, bool]:
     """Return how the check and the training went, and whether neither broke other than by a refusal."""
     python = sys.executable
     if not here:
-        python = str(folder / "venv" / "bin" / "python")
-        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+        python = str(directory / "venv" / "bin" / "python")
+        subprocess.run([sys.executable, "-m", "venv", directory / "venv"], check=True)
         install = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", f"{SOURCE}[gymnasium]"]
         done = subprocess.run([*install, case.package], capture_output=True, text=True, check=False)
         if done.returncode:
@@ -107,7 +107,7 @@ def attempt(case: Case, folder: Path, here: bool) -> tuple[str, str, bool]:
             done = subprocess.run(
                 [rlrun, *words],
                 env=environ,
-                cwd=folder,
+                cwd=directory,
                 capture_output=True,
                 text=True,
                 check=False,
@@ -127,7 +127,7 @@ def attempt(case: Case, folder: Path, here: bool) -> tuple[str, str, bool]:
         "environments": [{"name": "it", "plugin": f"gymnasium:{case.env}", "params": case.params}],
         "agents": [{"plugin": case.agent}],
     }
-    (folder / "try.yaml").write_text(json.dumps(config))
+    (directory / "try.yaml").write_text(json.dumps(config))
     trains, text = call("run", "try.yaml")
     reasons = ("it is for observations", "needs discrete actions", "has no finite bounds")
     refused = trains != 0 and any(reason in text for reason in reasons)

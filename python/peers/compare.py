@@ -127,27 +127,27 @@ def lines(file: Path) -> int:
 
 def run(entry: Entry, task: Task, rlrun: str, steps: int) -> tuple[float, str]:
     """Play a task and return the processor time, and the means of the two agents."""
-    with tempfile.TemporaryDirectory() as folder:
-        environ = {**os.environ, "TMPDIR": folder, "MPLBACKEND": "agg", "GOMAXPROCS": "1", "OMP_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as directory:
+        environ = {**os.environ, "TMPDIR": directory, "MPLBACKEND": "agg", "GOMAXPROCS": "1", "OMP_NUM_THREADS": "1"}
         python = interpreter(entry.needs)
         before = used()
         if entry.file.endswith(".yaml"):
             environ["RLRUN_PYTHON"] = python
             sizes = [f"--runs={task.runs}", f"--steps={steps}", "--workers=1", "--out=out", "--quiet"]
-            call([rlrun, "run", str(HERE / entry.file), *sizes], folder, environ)
-            call([rlrun, "compare", "out", "--metric", task.metric], folder, environ)
-            with (Path(folder) / "out" / "summary.csv").open() as f:
+            call([rlrun, "run", str(HERE / entry.file), *sizes], directory, environ)
+            call([rlrun, "compare", "out", "--metric", task.metric], directory, environ)
+            with (Path(directory) / "out" / "summary.csv").open() as f:
                 rows = [row for row in csv.DictReader(f) if row["metric"] == task.metric]
             found = [(row["agent"], float(row["mean"])) for row in rows]
         else:
-            text = call([python, str(HERE / entry.file), str(task.runs), str(steps)], folder, environ)
+            text = call([python, str(HERE / entry.file), str(task.runs), str(steps)], directory, environ)
             found = [(name, float(x)) for name, x in re.findall(r"^(?:regret|mean reward) of (.*): (\S+)", text, re.M)]
         return used() - before, ", ".join(f"{name}: {x:.3g}" for name, x in found) or "its own evaluation"
 
 
-def call(command: list[str], folder: str, environ: dict[str, str]) -> str:
+def call(command: list[str], directory: str, environ: dict[str, str]) -> str:
     """Run a command and return what it prints."""
-    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=directory, env=environ, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
     return done.stdout
@@ -164,11 +164,11 @@ def interpreter(needs: str) -> str:
     if not needs:
         return sys.executable
     wanted = HERE / "requirements" / f"{needs}.txt"
-    folder = ROOT / "dist" / "peers" / needs
-    python = folder / "bin" / "python"
-    mark = folder / "installed"
+    directory = ROOT / "dist" / "peers" / needs
+    python = directory / "bin" / "python"
+    mark = directory / "installed"
     if not mark.exists() or mark.read_text() != wanted.read_text():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", directory], check=True)
         subprocess.run([python, "-m", "pip", "install", "-q", "-r", wanted], check=True, cwd=ROOT)
         mark.write_text(wanted.read_text())
     return str(python)

@@ -25,13 +25,13 @@ class QLearning(base.Agent):
 
 
 runs, steps = map(int, sys.argv[1:])
-folder = tempfile.mkdtemp()
+directory = tempfile.mkdtemp()
 for initial in [0.0, 1.0]:
     means = []
     for run in range(runs):
-        env = bsuite.load_and_record("deep_sea/0", f"{folder}/{initial}/{run}")
+        env = bsuite.load_and_record("deep_sea/0", f"{directory}/{initial}/{run}")
         experiment.run(QLearning(initial, run), env, steps // 10)
-        results, _ = csv_load.load_bsuite(f"{folder}/{initial}/{run}")
+        results, _ = csv_load.load_bsuite(f"{directory}/{initial}/{run}")
         means.append(results.total_return.iloc[-1] / results.steps.iloc[-1])
     half = 1.96 * np.std(means, ddof=1) / np.sqrt(runs)
     print(f"mean reward of initial = {initial:g}: {np.mean(means):.6g} ± {half:.2g}")

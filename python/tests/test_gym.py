@@ -150,21 +150,21 @@ def test_no_process_is_left(program) -> None:
                 time.sleep(0.02)
 
 
-def test_no_folder_is_left() -> None:
+def test_no_directory_is_left() -> None:
     """What a host leaves that is killed while its plugin starts is removed by the next, and nothing else is."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # tmp_path is too long for sockets
-        environ = os.environ | {"TMPDIR": folder, "XDG_RUNTIME_DIR": ""}
+    with tempfile.TemporaryDirectory(dir="/tmp") as directory:  # tmp_path is too long for sockets
+        environ = os.environ | {"TMPDIR": directory, "XDG_RUNTIME_DIR": ""}
 
         def start(*command: str) -> list[str]:
             script = "import sys; from rlrun.client import Process; Process(sys.argv[1:]).close()"
             subprocess.run([sys.executable, "-c", script, *command], env=environ, check=False, capture_output=True)
-            return sorted(os.listdir(folder))
+            return sorted(os.listdir(directory))
 
-        (Path(folder) / "rlrun-mine").mkdir()
+        (Path(directory) / "rlrun-mine").mkdir()
         left = start("/bin/sh", "-c", "kill -9 $PPID")
         assert len(left) == 2
         assert start(*RIVER) == ["rlrun-mine"]
-        (Path(folder) / "rlrun-mine" / "lock").touch()
+        (Path(directory) / "rlrun-mine" / "lock").touch()
         assert start(*RIVER) == ["rlrun-mine"]
 
 

@@ -32,10 +32,10 @@ output: out
 def directory(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     import subprocess  # noqa: PLC0415
 
-    folder = tmp_path_factory.mktemp("results")
-    (folder / "exp.yaml").write_text(CONFIG)
-    subprocess.run([program, "run", "exp.yaml", "--quiet"], cwd=folder, check=True)
-    return folder / "out"
+    directory = tmp_path_factory.mktemp("results")
+    (directory / "exp.yaml").write_text(CONFIG)
+    subprocess.run([program, "run", "exp.yaml", "--quiet"], cwd=directory, check=True)
+    return directory / "out"
 
 
 def test_frames(directory: Path) -> None:

@@ -1,4 +1,4 @@
-"""The folders of sockets: private, and nobody else's files are touched."""
+"""The directories of sockets: private, and nobody else's files are touched."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ LOCK = "process 1 on ada\n"
 
 @pytest.fixture
 def places(monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, Path]:
-    """Return a folder for temporary files, this user's base in it, and a folder with somebody's file."""
+    """Return a directory for temporary files, this user's base in it, and a directory with somebody's file."""
     made = [Path(tempfile.mkdtemp(dir="/tmp")) for _ in range(2)]
     monkeypatch.setattr(tempfile, "tempdir", str(made[0]))
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
@@ -29,10 +29,10 @@ def places(monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, Path]:
         shutil.rmtree(path)
 
 
-def snapshot(*folders: Path) -> list[tuple[str, int, str]]:
+def snapshot(*directories: Path) -> list[tuple[str, int, str]]:
     found = []
-    for folder in folders:
-        for path in sorted(folder.rglob("*")):
+    for directory in directories:
+        for path in sorted(directory.rglob("*")):
             mode = path.lstat().st_mode
             text = path.read_text() if stat.S_ISREG(mode) else os.readlink(path) if stat.S_ISLNK(mode) else ""
             found.append((str(path), stat.S_IFMT(mode), text))
@@ -40,8 +40,8 @@ def snapshot(*folders: Path) -> list[tuple[str, int, str]]:
 
 
 def made() -> Path:
-    with _socket.folder() as folder:
-        path = Path(folder)
+    with _socket.directory() as directory:
+        path = Path(directory)
         s = path.lstat()
         assert stat.S_ISDIR(s.st_mode)
         assert stat.S_IMODE(s.st_mode) == 0o700
@@ -54,10 +54,10 @@ def made() -> Path:
 
 
 def stale(base: Path) -> Path:
-    folder = base / "123"
-    folder.mkdir()
-    (folder / "lock").write_text(LOCK)
-    return folder
+    directory = base / "123"
+    directory.mkdir()
+    (directory / "lock").write_text(LOCK)
+    return directory
 
 
 def in_place_of_the_base() -> dict[str, Callable[[Path, Path, Path], object]]:
@@ -70,74 +70,74 @@ def in_place_of_the_base() -> dict[str, Callable[[Path, Path, Path], object]]:
         "file": lambda _dir, base, _victim: base.write_text("mine"),
         "readable": open_to(0o755),
         "writable": open_to(0o777),
-        "replaceable": lambda folder, base, _victim: (base.mkdir(0o700), stale(base), folder.chmod(0o777)),
+        "replaceable": lambda directory, base, _victim: (base.mkdir(0o700), stale(base), directory.chmod(0o777)),
     }
 
 
 @pytest.mark.parametrize("attack", in_place_of_the_base().values(), ids=in_place_of_the_base())
 def test_base_of_strangers(places: tuple[Path, Path, Path], attack: Callable[[Path, Path, Path], object]) -> None:
-    folder, base, victim = places
-    attack(folder, base, victim)
-    before = snapshot(folder, victim)
+    directory, base, victim = places
+    attack(directory, base, victim)
+    before = snapshot(directory, victim)
     assert made().parent != base
-    assert snapshot(folder, victim) == before
+    assert snapshot(directory, victim) == before
 
 
 def in_the_base() -> dict[str, Callable[[Path, Path], object]]:
     def below(*steps: Callable[[Path, Path], object]) -> Callable[[Path, Path], object]:
         def attack(base: Path, victim: Path) -> None:
-            folder = base / "123"
-            folder.mkdir()
+            directory = base / "123"
+            directory.mkdir()
             for step in steps:
-                step(folder, victim)
+                step(directory, victim)
 
         return attack
 
-    def locked(folder: Path, _victim: Path) -> object:
-        return (folder / "lock").write_text(LOCK)
+    def locked(directory: Path, _victim: Path) -> object:
+        return (directory / "lock").write_text(LOCK)
 
     return {
         "link": lambda base, victim: ((victim / "lock").write_text(LOCK), (base / "123").symlink_to(victim)),
         "pipe": lambda base, _victim: os.mkfifo(base / "123"),
-        "no lock": below(lambda folder, _victim: (folder / "thesis").write_text("mine")),
-        "lock is a link": below(lambda folder, victim: (folder / "lock").symlink_to(victim / "thesis")),
-        "lock is a hard link": below(lambda folder, victim: os.link(victim / "thesis", folder / "lock")),
-        "lock is a pipe": below(lambda folder, _victim: os.mkfifo(folder / "lock")),
-        "lock of another program": below(lambda folder, _victim: (folder / "lock").write_text("4711")),
-        "other files": below(locked, lambda folder, _victim: (folder / "thesis").write_text("mine")),
-        "a link beside the lock": below(locked, lambda folder, victim: (folder / "plugin").symlink_to(victim)),
+        "no lock": below(lambda directory, _victim: (directory / "thesis").write_text("mine")),
+        "lock is a link": below(lambda directory, victim: (directory / "lock").symlink_to(victim / "thesis")),
+        "lock is a hard link": below(lambda directory, victim: os.link(victim / "thesis", directory / "lock")),
+        "lock is a pipe": below(lambda directory, _victim: os.mkfifo(directory / "lock")),
+        "lock of another program": below(lambda directory, _victim: (directory / "lock").write_text("4711")),
+        "other files": below(locked, lambda directory, _victim: (directory / "thesis").write_text("mine")),
+        "a link beside the lock": below(locked, lambda directory, victim: (directory / "plugin").symlink_to(victim)),
     }
 
 
 @pytest.mark.parametrize("attack", in_the_base().values(), ids=in_the_base())
 def test_strangers_in_the_base(places: tuple[Path, Path, Path], attack: Callable[[Path, Path], object]) -> None:
-    folder, base, victim = places
+    directory, base, victim = places
     base.mkdir(0o700)
     attack(base, victim)
-    before = snapshot(folder, victim)
+    before = snapshot(directory, victim)
     assert made().parent == base
-    assert snapshot(folder, victim) == before
+    assert snapshot(directory, victim) == before
 
 
 def test_old_names_are_left_alone(places: tuple[Path, Path, Path]) -> None:
-    folder, base, victim = places
-    evil, backup = folder / "rlrun-evil", folder / ".rlrun-backup"
+    directory, base, victim = places
+    evil, backup = directory / "rlrun-evil", directory / ".rlrun-backup"
     evil.mkdir()
     (evil / "lock").symlink_to(victim / "thesis")
     backup.mkdir()
     (backup / "notes").write_text("mine")
     os.utime(backup, (0, 0))
-    before = snapshot(folder, victim)
+    before = snapshot(directory, victim)
     assert made().parent == base
-    assert snapshot(folder, victim) == before
+    assert snapshot(directory, victim) == before
 
 
-def test_folder_of_a_dead_host_is_removed(places: tuple[Path, Path, Path]) -> None:
-    folder, base, _ = places
-    code = "import time\nfrom rlrun import _socket\nwith _socket.folder() as f: print(f, flush=True); time.sleep(99)"
+def test_directory_of_a_dead_host_is_removed(places: tuple[Path, Path, Path]) -> None:
+    directory, base, _ = places
+    code = "import time\nfrom rlrun import _socket\nwith _socket.directory() as f: print(f, flush=True); time.sleep(99)"
     hosts = [
         subprocess.Popen(
-            [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(folder)}
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(directory)}
         )
         for _ in range(2)
     ]
@@ -156,8 +156,8 @@ def test_folder_of_a_dead_host_is_removed(places: tuple[Path, Path, Path]) -> No
             host.communicate()
 
 
-def test_runtime_folder(places: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    _folder, base, victim = places
+def test_runtime_directory(places: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    _directory, base, victim = places
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(victim))
     assert made().parent == victim / "rlrun"
     for other in ("relative", str(victim / "none"), str(victim / ("x" * 60))):

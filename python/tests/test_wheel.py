@@ -46,18 +46,18 @@ def test_a_wheel_brings_the_program(program: str, tmp_path: Path):
     assert wheel.name.endswith(f"-py3-none-{tag}.whl")
 
     call(sys.executable, "-m", "venv", "venv")
-    folder = tmp_path / "venv" / "bin"
-    call(folder / "python", "-m", "pip", "install", "-q", "--no-deps", wheel)
+    directory = tmp_path / "venv" / "bin"
+    call(directory / "python", "-m", "pip", "install", "-q", "--no-deps", wheel)
     (site,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
     (site / "others.pth").write_text(sysconfig.get_path("purelib"))  # what the package needs, without a download
     (tmp_path / "coin.py").write_text(WALK)
     (tmp_path / "coin.yaml").write_text(
         "{runs: 2, steps: 20, environments: [{plugin: python, args: [coin.py]}], agents: [{plugin: random}]}"
     )
-    alone = {"PATH": str(folder), "RLRUN": "", "RLRUN_PYTHON": ""}
-    rlrun = folder / "rlrun"
+    alone = {"PATH": str(directory), "RLRUN": "", "RLRUN_PYTHON": ""}
+    rlrun = directory / "rlrun"
     assert "2 runs of 20 steps" in call(rlrun, "run", "coin.yaml", **alone)
-    origin = call(folder / "python", "-c", "import rlrun; print(rlrun.__file__)", **alone)
+    origin = call(directory / "python", "-c", "import rlrun; print(rlrun.__file__)", **alone)
     assert Path(origin.strip()).is_relative_to(site)
     assert "needs Go" in call(rlrun, "plugin", "new", "grid", "--lang=go", f"--replace={ROOT}", fails=True, **alone)
     call(rlrun, "plugin", "new", "walk", "--lang=python", **alone)

@@ -1,6 +1,6 @@
 // Package scaffold writes the first version of a plugin: a project that builds,
 // is tested and keeps every rule as it stands. The projects are in templates, a
-// folder for what a language's plugins share and one a kind.
+// directory for what a language's plugins share and one a kind.
 package scaffold
 
 import (
@@ -87,7 +87,7 @@ func (p Project) GoReplace() string {
 	return p.Replace
 }
 
-// Command is what a config calls the plugin, in the project's folder.
+// Command is what a config calls the plugin, in the project's directory.
 func (p Project) Command() string {
 	if p.Language == Python {
 		return "python " + p.Module() + ".py"
@@ -122,9 +122,9 @@ func Free(dir string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("%s is there already, and is no folder", dir)
+		return fmt.Errorf("%s is there already, and is no directory", dir)
 	case len(entries) > 0:
-		return fmt.Errorf("the folder %s is there already, with %s in it: choose another name, or remove it", dir, entries[0].Name())
+		return fmt.Errorf("the directory %s is there already, with %s in it: choose another name, or remove it", dir, entries[0].Name())
 	}
 	return nil
 }
@@ -136,8 +136,8 @@ func (p Project) Write(dir string) ([]string, error) {
 		return nil, err
 	}
 	var written []string
-	for _, folder := range []string{string(p.Language), string(p.Language) + "-" + string(p.Kind)} {
-		parts, err := fs.Glob(templates, "templates/"+folder+"/*.tmpl")
+	for _, directory := range []string{string(p.Language), string(p.Language) + "-" + string(p.Kind)} {
+		parts, err := fs.Glob(templates, "templates/"+directory+"/*.tmpl")
 		if err != nil {
 			return nil, err
 		}

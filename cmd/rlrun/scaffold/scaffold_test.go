@@ -16,7 +16,7 @@ func TestWrite(t *testing.T) {
 	for _, language := range []Language{Go, Python} {
 		for _, kind := range []vector.Kind{vector.KindEnvironment, vector.KindAgent} {
 			for _, name := range []string{"x", "import", "a-name-of-several-words", strings.Repeat("z", maxName)} {
-				p := Project{Name: name, Namespace: "ns", Kind: kind, Language: language, Version: "v1.0.0", Replace: "/a folder/rlrun"}
+				p := Project{Name: name, Namespace: "ns", Kind: kind, Language: language, Version: "v1.0.0", Replace: "/a directory/rlrun"}
 				dir := filepath.Join(t.TempDir(), "p")
 				files, err := p.Write(dir)
 				if err != nil {
@@ -47,13 +47,13 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Folders with spaces are quoted as go.mod and pip want them.
+// Dirs with spaces are quoted as go.mod and pip want them.
 func TestReplacePaths(t *testing.T) {
-	p := Project{Replace: "/a folder/rlrun"}
-	if got := p.GoReplace(); got != `"/a folder/rlrun"` {
+	p := Project{Replace: "/a directory/rlrun"}
+	if got := p.GoReplace(); got != `"/a directory/rlrun"` {
 		t.Errorf("go.mod gets %s", got)
 	}
-	if got := p.PythonURL(); got != "file:///a%20folder/rlrun/python" {
+	if got := p.PythonURL(); got != "file:///a%20directory/rlrun/python" {
 		t.Errorf("pip gets %s", got)
 	}
 	if got := (Project{Replace: "/src/rlrun"}).GoReplace(); got != "/src/rlrun" {

@@ -506,8 +506,8 @@ async fn run<E: Environment>(plugin: Plugin) -> Result<(), Box<dyn std::error::E
             .client_ca_root(Certificate::from_pem(host));
         server = server.tls_config(tls)?;
     }
-    let folder = std::env::var("PLUGIN_UNIX_SOCKET_DIR")?;
-    let path = Path::new(&folder).join("plugin");
+    let directory = std::env::var("PLUGIN_UNIX_SOCKET_DIR")?;
+    let path = Path::new(&directory).join("plugin");
     let listener = UnixListener::bind(&path)?;
     let connections = Arc::new(AtomicUsize::new(0));
     let incoming = UnixListenerStream::new(listener).map(move |accepted| {

@@ -20,7 +20,7 @@ import (
 // FS are the operations on a file system that change it or make changes last.
 type FS interface {
 	Mkdir(path string) error
-	// CreateTemp makes a temporary file for what will be at path, in its folder.
+	// CreateTemp makes a temporary file for what will be at path, in its directory.
 	CreateTemp(path string) (File, error)
 	// CreateExclusive makes an empty file; the error wraps fs.ErrExist if there is
 	// one of that name.
@@ -28,7 +28,7 @@ type FS interface {
 	Rename(from, to string) error
 	Link(from, to string) error
 	Remove(path string) error
-	// SyncDir makes the entries of a folder last.
+	// SyncDir makes the entries of a directory last.
 	SyncDir(path string) error
 }
 
@@ -68,7 +68,7 @@ func (OS) Link(from, to string) error { return os.Link(from, to) }
 // Remove implements FS.
 func (OS) Remove(path string) error { return os.Remove(path) }
 
-// SyncDir implements FS. Some file systems cannot sync a folder; then its entries
+// SyncDir implements FS. Some file systems cannot sync a directory; then its entries
 // last as long as the system does.
 func (OS) SyncDir(path string) error {
 	d, err := os.Open(path)
@@ -88,7 +88,7 @@ func unsupported(err error) bool {
 		errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EBADF)
 }
 
-// MkdirAll makes a folder and those above it that do not exist, and makes their
+// MkdirAll makes a directory and those above it that do not exist, and makes their
 // entries last.
 func MkdirAll(fsys FS, path string) error {
 	info, err := os.Stat(path)
@@ -122,7 +122,7 @@ func WriteFile(fsys FS, path string, write func(io.Writer) error) error {
 
 // Publish writes a new file like WriteFile, but never replaces one: where path,
 // NAME.EXT, is taken, it takes NAME.2.EXT and so on. Several writers, on several
-// machines, may publish to one folder.
+// machines, may publish to one directory.
 func Publish(fsys FS, path string, write func(io.Writer) error) error {
 	ext := filepath.Ext(path)
 	base := strings.TrimSuffix(path, ext)

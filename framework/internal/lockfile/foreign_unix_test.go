@@ -23,11 +23,11 @@ func TestTakeRefusesForeignFiles(t *testing.T) {
 		want string
 	}{
 		{"a link", func(path, victim string) error { return os.Symlink(victim, path) }, "a symbolic link"},
-		{"a link to a folder", func(path, victim string) error { return os.Symlink(filepath.Dir(victim), path) }, "a symbolic link"},
+		{"a link to a directory", func(path, victim string) error { return os.Symlink(filepath.Dir(victim), path) }, "a symbolic link"},
 		{"a link to nothing", func(path, victim string) error { return os.Symlink(victim+".new", path) }, "a symbolic link"},
 		{"a hard link", func(path, victim string) error { return os.Link(victim, path) }, ""},
 		{"a pipe", func(path, _ string) error { return syscall.Mkfifo(path, 0o666) }, "a named pipe"},
-		{"a folder", func(path, _ string) error { return os.Mkdir(path, 0o777) }, "a folder"},
+		{"a directory", func(path, _ string) error { return os.Mkdir(path, 0o777) }, "a directory"},
 		{"another file", func(path, _ string) error { return os.WriteFile(path, []byte(thesis), 0o666) }, ""},
 		{"a long file", func(path, _ string) error {
 			return os.WriteFile(path, []byte("process 1 on ada\n"+strings.Repeat("\x00", 2000)), 0o666)

@@ -1,4 +1,4 @@
-// Package lockfile lets one process at a time use a folder, or several that share it:
+// Package lockfile lets one process at a time use a directory, or several that share it:
 // the processes that hold a lock on a file in it. The kernel releases the lock when the process ends,
 // however it ends; the file alone means nothing.
 //
@@ -48,7 +48,7 @@ const maxSize = 1024
 // killed early. A power cut may leave zeros.
 var content = regexp.MustCompile(`^(process \d+ on [^\n\x00]*\n)?\x00*$`)
 
-// Take takes the lock on the file at path, which it makes in a folder that exists,
+// Take takes the lock on the file at path, which it makes in a directory that exists,
 // and writes the holder into it. If another process holds the lock, the error is a
 // *HeldError. If something else has the file's name, the error wraps ErrForeign and
 // nothing is changed. On a file system without locks everybody gets one.
@@ -153,7 +153,7 @@ func foreign(path string, mode fs.FileMode) error {
 	kind := "another kind of file"
 	switch {
 	case mode.IsDir():
-		kind = "a folder"
+		kind = "a directory"
 	case mode&fs.ModeSymlink != 0:
 		kind = "a symbolic link"
 	case mode&fs.ModeNamedPipe != 0:

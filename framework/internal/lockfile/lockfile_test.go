@@ -76,7 +76,7 @@ func TestTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := lockfile.Take(filepath.Join(path, "x", "lock")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("in a folder that is not there: got %v", err)
+		t.Errorf("in a directory that is not there: got %v", err)
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package tempfile makes the files that are written in full before they are renamed
 // to the file that they replace, and removes those that a killed process left.
 //
-// Other programs may have files in the output folder, so a left file must prove
+// Other programs may have files in the output directory, so a left file must prove
 // that it is rlrun's. Its name, .NAME.rlrun-R-C.tmp, ends with random digits R and
 // a checksum C of the rest. No other program makes such a name.
 package tempfile
@@ -20,7 +20,7 @@ import (
 )
 
 // age is how old a left file must be, as others may write beside the holder of an
-// output folder's lock: a report.
+// output directory's lock: a report.
 const age = 10 * time.Minute
 
 // longest is how much of a file's name a temporary one repeats, in bytes, so that
@@ -53,7 +53,7 @@ func Ours(name string) bool {
 	return parts != nil && parts[2] == checksum(parts[1])
 }
 
-// RemoveLeft removes the files that Create made in a folder and in the folders in
+// RemoveLeft removes the files that Create made in a directory and in the directories in
 // it, if no process has written to them for ten minutes. It follows no link.
 func RemoveLeft(dir string) {
 	root, err := os.OpenRoot(dir)

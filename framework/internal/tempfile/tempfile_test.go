@@ -45,15 +45,15 @@ func TestRemoveLeft(t *testing.T) {
 		}
 		kept = append(kept, path)
 	}
-	// A folder and a link of such a name.
-	folder := make(filepath.Join(dir, "folder"), old)
+	// A directory and a link of such a name.
+	directory := make(filepath.Join(dir, "directory"), old)
 	link := make(filepath.Join(dir, "link"), old)
-	for _, err := range []error{os.Remove(folder), os.Mkdir(folder, 0o700), os.Chtimes(folder, old, old), os.Remove(link), os.Symlink(kept[1], link)} {
+	for _, err := range []error{os.Remove(directory), os.Mkdir(directory, 0o700), os.Chtimes(directory, old, old), os.Remove(link), os.Symlink(kept[1], link)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	kept = append(kept, folder, link)
+	kept = append(kept, directory, link)
 
 	RemoveLeft(dir)
 	for _, path := range slices.Concat(left, kept) {

@@ -34,12 +34,12 @@ func Browser(t testing.TB, addresses ...string) context.Context {
 	}
 	addresses = append(addresses, "file:", "data:", "blob:", "about:")
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.UserDataDir(folder(t)), chromedp.WSURLReadTimeout(time.Minute))
+		chromedp.UserDataDir(directory(t)), chromedp.WSURLReadTimeout(time.Minute))
 	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // waits for the browser's end, so that its folder can go
+		_ = chromedp.Cancel(ctx) // waits for the browser's end, so that its directory can go
 		cancel()
 	})
 	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
@@ -63,9 +63,9 @@ func Browser(t testing.TB, addresses ...string) context.Context {
 	return ctx
 }
 
-// folder is a temporary folder for the browser. Processes of it may write there for a
+// directory is a temporary directory for the browser. Processes of it may write there for a
 // moment after its end.
-func folder(t testing.TB) string {
+func directory(t testing.TB) string {
 	dir, err := os.MkdirTemp("", "rlrun-browser")
 	if err != nil {
 		t.Fatal(err)

@@ -99,11 +99,11 @@ def handshake_line(address: str, identity: Identity | None) -> str:
 
 
 def socket_path() -> str:
-    """Return a path for a socket, in the folder that the host set aside if there is one."""
-    folder = os.environ.get(SOCKET_DIR)
-    if not folder:
-        folder = tempfile.mkdtemp(prefix="rlrun")
-    return os.path.join(folder, "plugin")
+    """Return a path for a socket, in the directory that the host set aside if there is one."""
+    directory = os.environ.get(SOCKET_DIR)
+    if not directory:
+        directory = tempfile.mkdtemp(prefix="rlrun")
+    return os.path.join(directory, "plugin")
 
 
 def add_services(server: grpc.Server, shutdown: Callable[[], None], gone: Callable[[], None]) -> None:

@@ -1,13 +1,13 @@
-"""The folder of a plugin's socket, while the plugin starts.
+"""The directory of a plugin's socket, while the plugin starts.
 
 It is made in a private base of the user, as rlrun's own are: rlrun in
-$XDG_RUNTIME_DIR, else rlrun-UID in the folder for temporary files. The base must be
-a folder, no link, that belongs to this user and that only this user can enter, in a
-folder where nobody else can replace it. Otherwise every folder is a fresh one.
+$XDG_RUNTIME_DIR, else rlrun-UID in the directory for temporary files. The base must be
+a directory, no link, that belongs to this user and that only this user can enter, in a
+directory where nobody else can replace it. Otherwise every directory is a fresh one.
 
 What a process that was killed has left in the base is removed by the next: only
-folders with a lock of rlrun that nobody holds, and in them only sockets and the
-lock. Everything is opened relative to open folders and without following links.
+directories with a lock of rlrun that nobody holds, and in them only sockets and the
+lock. Everything is opened relative to open directories and without following links.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from collections.abc import Iterator
 _LOCK = "lock"
 _LONGEST_BASE = 54
 """In bytes: a socket's name has at most 103 (macOS), and what is below the base 49."""
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _HELD = re.compile(rb"process \d+ on [^\n\0]*\n\0*")
 
 
 @contextlib.contextmanager
-def folder() -> Iterator[str]:
-    """Make a folder that only this user can enter, with a path short enough for a socket's name."""
+def directory() -> Iterator[str]:
+    """Make a directory that only this user can enter, with a path short enough for a socket's name."""
     base, parent, name, ours = _make()
     path = os.path.join(parent, name)
     try:
         with (
-            _opened(name, _FOLDER, base) as made,
+            _opened(name, _DIR, base) as made,
             _opened(_LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL, made) as lock,
         ):
             with contextlib.suppress(OSError):  # a file system without locks
@@ -57,7 +57,7 @@ def folder() -> Iterator[str]:
 
 
 def _make() -> tuple[int, str, str, bool]:
-    """Make a folder; return where, open and by path, its name, and whether it is in this user's base."""
+    """Make a directory; return where, open and by path, its name, and whether it is in this user's base."""
     while True:
         base, parent = _open_base()
         if base is None:
@@ -85,7 +85,7 @@ def _opened(name: str, flags: int, parent: int) -> Iterator[int]:
 
 
 def _open_base() -> tuple[int | None, str]:
-    """Open this user's base; return its path, too. Without one, return a folder for fresh ones."""
+    """Open this user's base; return its path, too. Without one, return a directory for fresh ones."""
     temporary = tempfile.gettempdir()
     own = f"rlrun-{os.geteuid()}"
     for base in (
@@ -95,12 +95,12 @@ def _open_base() -> tuple[int | None, str]:
     ):
         with contextlib.suppress(OSError):
             if os.path.isabs(base) and len(os.fsencode(base)) <= _LONGEST_BASE:
-                return _private_folder(base), base
+                return _private_directory(base), base
     return None, temporary if len(os.fsencode(temporary)) <= _LONGEST_BASE else "/tmp"
 
 
-def _private_folder(path: str) -> int:
-    """Open a folder that this user alone can enter and replace; make it if there is none."""
+def _private_directory(path: str) -> int:
+    """Open a directory that this user alone can enter and replace; make it if there is none."""
     parent = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         s = os.fstat(parent)
@@ -108,7 +108,7 @@ def _private_folder(path: str) -> int:
             raise PermissionError(f"others can replace {path}")
         with contextlib.suppress(FileExistsError):
             os.mkdir(os.path.basename(path), 0o700, dir_fd=parent)
-        fd = os.open(os.path.basename(path), _FOLDER, dir_fd=parent)
+        fd = os.open(os.path.basename(path), _DIR, dir_fd=parent)
     finally:
         os.close(parent)
     s = os.fstat(fd)
@@ -119,11 +119,11 @@ def _private_folder(path: str) -> int:
 
 
 def _remove_stale(base: int) -> None:
-    """Remove the folders of dead hosts."""
+    """Remove the directories of dead hosts."""
     for name in os.listdir(base):
         with (
-            contextlib.suppress(OSError),  # it is no folder, has no lock, is in use, or gone
-            _opened(name, _FOLDER, base) as left,
+            contextlib.suppress(OSError),  # it is no directory, has no lock, is in use, or gone
+            _opened(name, _DIR, base) as left,
             _opened(_LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, left) as lock,
         ):
             s = os.fstat(lock)
@@ -134,7 +134,7 @@ def _remove_stale(base: int) -> None:
 
 
 def _empty(fd: int) -> None:
-    """Remove the sockets of a folder, and the lock if nothing else is left."""
+    """Remove the sockets of a directory, and the lock if nothing else is left."""
     if _empty_of_sockets(fd, True):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(_LOCK, dir_fd=fd)
@@ -151,7 +151,7 @@ def _empty_of_sockets(fd: int, nested: bool) -> bool:
             if stat.S_ISSOCK(s.st_mode) or (stat.S_ISREG(s.st_mode) and s.st_size == 0 and ours):
                 os.unlink(name, dir_fd=fd)
             elif stat.S_ISDIR(s.st_mode) and nested and ours:
-                with _opened(name, _FOLDER, fd) as inner:
+                with _opened(name, _DIR, fd) as inner:
                     _empty_of_sockets(inner, False)
                 os.rmdir(name, dir_fd=fd)
             else:

@@ -29,9 +29,9 @@ def imported() -> dict[str, str]:
         if not isinstance(file, str):
             continue
         path = Path(file).resolve()
-        if any(path.is_relative_to(folder) for folder in installed) or "site-packages" in path.parts:
+        if any(path.is_relative_to(directory) for directory in installed) or "site-packages" in path.parts:
             packages.setdefault(name.partition(".")[0], {})[name] = path
-        elif not any(path.is_relative_to(folder) for folder in standard):
+        elif not any(path.is_relative_to(directory) for directory in standard):
             _add_module(found, name, path)
     distributions = metadata.packages_distributions() if packages else {}
     for package, modules in packages.items():

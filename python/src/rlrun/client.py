@@ -84,27 +84,27 @@ class Process:
         self.name = plugin if isinstance(plugin, str) else " ".join(plugin)
         self._tail: deque[str] = deque(maxlen=20)
         try:
-            with _socket.folder() as folder:
-                line = self._start(folder, identity := _goplugin.Identity())
+            with _socket.directory() as directory:
+                line = self._start(directory, identity := _goplugin.Identity())
                 secure, able = _certificate(line)
                 if secure and not able:
                     # A plugin in Go, whose certificate grpcio cannot check. The socket is
-                    # in a folder that only this user can enter, and is removed as soon as
+                    # in a directory that only this user can enter, and is removed as soon as
                     # it is connected.
                     self._kill()
-                    line, secure, identity = self._start(folder, None), None, None  # type: ignore[assignment]
+                    line, secure, identity = self._start(directory, None), None, None  # type: ignore[assignment]
                 self._connect(line[3], secure, identity)
         except BaseException:
             self._kill()
             raise
 
-    def _start(self, folder: str, identity: _goplugin.Identity | None) -> list[str]:
+    def _start(self, directory: str, identity: _goplugin.Identity | None) -> list[str]:
         """Start the process and return what its handshake says."""
         key, cookie = _goplugin.COOKIE
         environ = dict(os.environ) | {
             key: cookie,
             _goplugin.VERSIONS: str(_goplugin.VERSION),
-            _goplugin.SOCKET_DIR: folder,
+            _goplugin.SOCKET_DIR: directory,
         }
         environ.pop(_goplugin.CLIENT_CERT, None)
         if identity:

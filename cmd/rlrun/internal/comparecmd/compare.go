@@ -185,7 +185,7 @@ func progress(w io.Writer) func(made, all int) {
 	}
 }
 
-// same says whether two paths are of one folder.
+// same says whether two paths are of one directory.
 func same(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)

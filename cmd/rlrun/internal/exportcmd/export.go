@@ -96,12 +96,12 @@ func run(cmd *cobra.Command, dir string, formats []string, out string, asJSON bo
 	}
 	answer := []exported{}
 	for _, f := range formats {
-		folder := filepath.Join(out, f)
-		files, err := export.Write(f, folder, source)
+		directory := filepath.Join(out, f)
+		files, err := export.Write(f, directory, source)
 		if err != nil {
 			return err
 		}
-		answer = append(answer, exported{f, folder, append([]string{}, files...)})
+		answer = append(answer, exported{f, directory, append([]string{}, files...)})
 	}
 	w := cmd.OutOrStdout()
 	if asJSON {

@@ -32,7 +32,7 @@ type Catalogue struct {
 }
 
 // NewCatalogue knows the given bundled plugins, and the executables in the
-// folders that the environment names.
+// directories that the environment names.
 func NewCatalogue(bundled []vector.Plugin, logger hclog.Logger) (*Catalogue, error) {
 	c := &Catalogue{Bundled: map[string]vector.Plugin{}, logger: logger}
 	for _, p := range bundled {
@@ -43,7 +43,7 @@ func NewCatalogue(bundled []vector.Plugin, logger hclog.Logger) (*Catalogue, err
 		c.Bundled[ShortName(d.ID)] = p
 		c.Search.Bundled = append(c.Search.Bundled, ShortName(d.ID))
 	}
-	c.Search.Folders, c.Search.Python = plugin.DefaultFolders(os.Getenv), os.Getenv("RLRUN_PYTHON")
+	c.Search.Dirs, c.Search.Python = plugin.DefaultDirs(os.Getenv), os.Getenv("RLRUN_PYTHON")
 	return c, nil
 }
 

@@ -15,7 +15,7 @@ import (
 const LockName = "rlrun.lock.yaml"
 
 // UseLock takes up the lock file that a run is held to: the one that is named, or
-// one beside the config, or one in this folder, or none.
+// one beside the config, or one in this directory, or none.
 func (c *Catalogue) UseLock(named, configName string) error {
 	candidates := []string{named}
 	if named == "" {

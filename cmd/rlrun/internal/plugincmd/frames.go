@@ -38,11 +38,11 @@ type album interface {
 }
 
 // newAlbum makes the album that a path asks for: an animation (.gif), the last frame
-// (.png), or a folder of all frames, which is new or empty.
+// (.png), or a directory of all frames, which is new or empty.
 func newAlbum(path string, fps float64) (album, error) {
 	switch ext := strings.ToLower(filepath.Ext(path)); {
-	case os.IsPathSeparator(path[len(path)-1]), ext == "" && isFolder(path):
-		return newFolder(path)
+	case os.IsPathSeparator(path[len(path)-1]), ext == "" && isDir(path):
+		return newDir(path)
 	case ext == ".gif":
 		f, err := os.Create(path)
 		return &animation{file: f, fps: fps}, err
@@ -50,32 +50,32 @@ func newAlbum(path string, fps float64) (album, error) {
 		f, err := os.Create(path)
 		return &lastFrame{file: f}, err
 	}
-	return nil, cli.Usagef("%s must end in .gif (an animation), .png (the last frame) or %c (a folder of all frames)", path, os.PathSeparator)
+	return nil, cli.Usagef("%s must end in .gif (an animation), .png (the last frame) or %c (a directory of all frames)", path, os.PathSeparator)
 }
 
-func isFolder(path string) bool {
+func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// folder is an album of one PNG file a frame.
-type folder struct {
+// directory is an album of one PNG file a frame.
+type directory struct {
 	path   string
 	frames int
 }
 
-func newFolder(path string) (*folder, error) {
+func newDir(path string) (*directory, error) {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(path)
 	if err == nil && len(entries) > 0 {
-		err = cli.Usagef("the folder %s has files already; name a new one", path)
+		err = cli.Usagef("the directory %s has files already; name a new one", path)
 	}
-	return &folder{path: path}, err
+	return &directory{path: path}, err
 }
 
-func (a *folder) add(frame *image.RGBA) error {
+func (a *directory) add(frame *image.RGBA) error {
 	f, err := os.Create(filepath.Join(a.path, fmt.Sprintf("%05d.png", a.frames)))
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (a *folder) add(frame *image.RGBA) error {
 	return errors.Join(png.Encode(f, frame), f.Close())
 }
 
-func (a *folder) close() (string, error) {
+func (a *directory) close() (string, error) {
 	return fmt.Sprintf("%d frames in %s", a.frames, a.path), nil
 }
 
@@ -125,7 +125,7 @@ func (a *animation) add(frame *image.RGBA) error {
 		changed = difference(a.last, frame)
 	}
 	if a.size += changed.Dx() * changed.Dy(); a.size > maxAnimation {
-		return fmt.Errorf("--frames: the animation is too large after %d frames; give fewer --steps, or a folder", len(a.gif.Image))
+		return fmt.Errorf("--frames: the animation is too large after %d frames; give fewer --steps, or a directory", len(a.gif.Image))
 	}
 	k := float64(len(a.gif.Image))
 	a.last = frame

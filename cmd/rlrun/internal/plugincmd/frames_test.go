@@ -138,7 +138,7 @@ func TestAlbumsOfPNG(t *testing.T) {
 		}
 	}
 	if _, err := newAlbum(all, 1); err == nil || !strings.Contains(err.Error(), "has files already") {
-		t.Errorf("a folder with frames: %v", err)
+		t.Errorf("a directory with frames: %v", err)
 	}
 }
 

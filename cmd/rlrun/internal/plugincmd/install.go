@@ -40,7 +40,7 @@ func newInstall(app *host.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install SOURCE",
 		Short: "Install a published plugin",
-		Long: `Install the plugins of SOURCE into rlrun/plugins in the user's data folder
+		Long: `Install the plugins of SOURCE into rlrun/plugins in the user's data directory
 ($XDG_DATA_HOME, ~/.local/share), where configs find them by name, and write their
 digests into the lock file. SOURCE is
 
@@ -50,7 +50,7 @@ digests into the lock file. SOURCE is
                   commands rlrun-plugin-NAME are the plugins. It gets a virtual
                   environment of its own, made by python3 or the interpreter that
                   $RLRUN_PYTHON names.
-  a path          an executable, or the folder of a Go module or a Python project.
+  a path          an executable, or the directory of a Go module or a Python project.
 
 A plugin is started once before it is installed. It is refused if it does not start
 or requires a newer rlrun; an older version of it then stays. Else it replaces a
@@ -102,24 +102,24 @@ var (
 	pluginName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 )
 
-// install puts the plugins of a source into the user's folder. Nothing there changes
+// install puts the plugins of a source into the user's directory. Nothing there changes
 // before each of them has been started. said gets a line per command that is run.
 func install(ctx context.Context, c *host.Catalogue, source string, said io.Writer) ([]installed, error) {
-	folder := plugin.UserFolder(os.Getenv)
-	if folder == "" {
-		return nil, errors.New("there is no folder for plugins: set XDG_DATA_HOME or HOME")
+	directory := plugin.UserDir(os.Getenv)
+	if directory == "" {
+		return nil, errors.New("there is no directory for plugins: set XDG_DATA_HOME or HOME")
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	if err := os.MkdirAll(directory, 0o777); err != nil {
 		return nil, err
 	}
-	stage, err := os.MkdirTemp(folder, ".install-")
+	stage, err := os.MkdirTemp(directory, ".install-")
 	if err != nil {
 		return nil, err
 	}
 	kept := false // stage is a virtual environment that plugins need
 	defer func() {
 		if !kept {
-			_ = os.RemoveAll(stage) // at worst a folder too many
+			_ = os.RemoveAll(stage) // at worst a directory too many
 		}
 	}()
 	r := runner{ctx, said}
@@ -136,7 +136,7 @@ func install(ctx context.Context, c *host.Catalogue, source string, said io.Writ
 		if _, taken := c.Bundled[p.Name]; taken {
 			return nil, cli.Usagef("rlrun has a plugin %s of its own, which would hide this one", p.Name)
 		}
-		p.Command = filepath.Join(folder, plugin.Prefix+p.Name)
+		p.Command = filepath.Join(directory, plugin.Prefix+p.Name)
 		d, err := describeFile(ctx, c, path)
 		if err != nil {
 			return nil, fmt.Errorf("%s is not installed: %w", source, err)
@@ -223,7 +223,7 @@ func (r runner) build(source, stage, interpreter string) (programs []string, pyt
 			programs, err = r.pipInstall(interpreter, stage, dir)
 			return programs, true, err
 		}
-		return nil, false, cli.Usagef("the folder %s has no go.mod and no pyproject.toml", source)
+		return nil, false, cli.Usagef("the directory %s has no go.mod and no pyproject.toml", source)
 	case statErr == nil:
 		if _, err := exec.LookPath("./" + filepath.ToSlash(source)); err != nil && !filepath.IsAbs(source) {
 			return nil, false, notExecutable(source)
@@ -285,7 +285,7 @@ func (r runner) pipInstall(interpreter, venv, pkg string) ([]string, error) {
 	return programs, err
 }
 
-// run runs a command in a folder, with further variables.
+// run runs a command in a directory, with further variables.
 func (r runner) run(dir string, environ []string, words ...string) error {
 	line := strings.Join(words, " ")
 	fmt.Fprintln(r.said, line)

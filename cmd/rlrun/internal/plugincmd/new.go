@@ -114,7 +114,7 @@ func create(ctx context.Context, p scaffold.Project) (created, error) {
 	return out, nil
 }
 
-// tidy runs go mod tidy in a folder.
+// tidy runs go mod tidy in a directory.
 func tidy(ctx context.Context, dir string) error {
 	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
 	cmd.Dir = dir

@@ -74,7 +74,7 @@ func NewEvaluate(app *host.App) *cobra.Command {
 	flags.StringArrayVar(&e.environments, "env", nil, "play in this environment of DIR, or in this plugin; may be repeated")
 	flags.StringVar(&e.trainedIn, "trained-in", "", "take the agents that were saved in this `ENVIRONMENT` of DIR")
 	flags.IntVar(&e.step, "step", 0, "take the agents that were saved after this step (default the last)")
-	o.flags(app, cmd, "in this folder")
+	o.flags(app, cmd, "in this directory")
 	return cmd
 }
 

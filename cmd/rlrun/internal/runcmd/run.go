@@ -82,7 +82,7 @@ func New(app *host.App) *cobra.Command {
 	fs.SortFlags = false
 	config.Flags(fs)
 	fs.StringVar(&o.until, "until", "", "`decided`: end the experiment when all its comparisons are decided; sets compare.until")
-	o.flags(app, cmd, "beside CONFIG or in this folder")
+	o.flags(app, cmd, "beside CONFIG or in this directory")
 	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results are then marked mixed")
 	fs.StringVar(&o.shard, "shard", "", "do shard `I/N` only, I from 0 to N-1; implies --resume; writes records only")
 	fs.StringVar(&o.scratch, "scratch", "", "with --shard: write records to `DIR`, on a disk of this machine, and copy them to the output directory every 30 s and at the end")

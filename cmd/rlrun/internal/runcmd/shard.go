@@ -139,7 +139,7 @@ func missingShards(x *experiment.Experiment) (string, error) {
 		numbers = append(numbers, s.Index)
 	}
 	dir := cli.ShellQuote([]string{x.Dir})
-	return fmt.Sprintf("%s of %d %s runs: submit %s again with rlrun submit --missing %s; if a machine wrote to a folder of its own, copy that folder's runs/*.jsonl to %s/runs/",
+	return fmt.Sprintf("%s of %d %s runs: submit %s again with rlrun submit --missing %s; if a machine wrote to a directory of its own, copy that directory's runs/*.jsonl to %s/runs/",
 		cli.Plural(len(numbers), "shard ", "shards ")+experiment.Ranges(numbers), shards[0].Of,
 		cli.Plural(len(numbers), "lacks", "lack"), cli.Plural(len(numbers), "it", "them"), dir, dir), nil
 }

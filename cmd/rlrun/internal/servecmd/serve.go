@@ -147,7 +147,7 @@ func experiments(dirs []string) ([]string, error) {
 			}
 		}
 		if len(out) == before {
-			return nil, cli.Usagef("%s holds no experiment.yaml, nor does a folder in it: name an output directory of rlrun run", dir)
+			return nil, cli.Usagef("%s holds no experiment.yaml, nor does a directory in it: name an output directory of rlrun run", dir)
 		}
 	}
 	return out, nil

@@ -19,7 +19,7 @@ import (
 // complete.
 type kubernetes struct{}
 
-// Folders in a container.
+// Dirs in a container.
 const (
 	resultsMount = "/results" // the claim
 	configMount  = "/config"

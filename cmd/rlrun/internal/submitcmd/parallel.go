@@ -39,7 +39,7 @@ func (parallel) check(s *submission) error {
 func (parallel) files(s *submission) []file {
 	options := fmt.Sprintf("--quote --retries 3 --jobs %d%% --joblog %s", max(1, 100/s.Cpus), quote(s.path("parallel.log")))
 	if s.Hosts != "" {
-		options += " --sshloginfile " + quote(s.Hosts) + " --workdir " + quote(s.Folder)
+		options += " --sshloginfile " + quote(s.Hosts) + " --workdir " + quote(s.WorkDir)
 	}
 	if s.Time > 0 {
 		options += fmt.Sprintf(" --timeout %d", int(s.Time.Seconds()))
@@ -60,7 +60,7 @@ func (parallel) files(s *submission) []file {
 	}
 	script := "#!/bin/bash\n" +
 		"# A shard that fails is tried three times; the report is made in any case.\n" +
-		"cd " + quote(s.Folder) + " || exit 1\n" +
+		"cd " + quote(s.WorkDir) + " || exit 1\n" +
 		shards +
 		s.report() + " && exit $status\n"
 	return []file{{"parallel.sh", script}}

@@ -67,11 +67,11 @@ func (slurm) files(s *submission) []file {
 		fmt.Sprintf("#SBATCH --signal=B:TERM@%d\n", int(s.limit().Seconds())) +
 		"# exec: the signal reaches rlrun itself. The number of shards is written out, as\n" +
 		"# SLURM_ARRAY_TASK_COUNT is that of one submission.\n" +
-		"cd " + quote(s.Folder) + " || exit 1\n" +
+		"cd " + quote(s.WorkDir) + " || exit 1\n" +
 		"exec " + s.run(fmt.Sprintf(`"$SLURM_ARRAY_TASK_ID/%d"`, s.Tasks), `"$SLURM_CPUS_PER_TASK"`) + "\n"
 	merge := head("rlrun-"+s.Name+"-report", "report.log")
 	if s.Staged {
-		merge += "cd " + quote(s.Folder) + " || exit 1\n" +
+		merge += "cd " + quote(s.WorkDir) + " || exit 1\n" +
 			s.decide() + "\n" +
 			"status=$?\n" +
 			fmt.Sprintf("if [ $status = %d ]; then exec %s; fi\n", cli.StatusOpen, quote(s.Rlrun, "submit", "--missing", s.Dir)) +

@@ -62,7 +62,7 @@ type submission struct {
 	Cpus    int           `json:"cpus"`
 	Time    time.Duration `json:"time,omitempty"`
 	Dir     string        `json:"dir"`    // output directory, absolute
-	Folder  string        `json:"folder"` // where rlrun submit was called: relative paths of plugins begin here
+	WorkDir string        `json:"folder"` // where rlrun submit was called: relative paths of plugins begin here
 	Rlrun   string        `json:"rlrun"`
 	Lock    string        `json:"lock,omitempty"`
 	Scratch string        `json:"scratch,omitempty"`
@@ -195,7 +195,7 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	if s.Dir, err = filepath.Abs(x.Dir); err != nil {
 		return err
 	}
-	if s.Folder, err = os.Getwd(); err != nil {
+	if s.WorkDir, err = os.Getwd(); err != nil {
 		return err
 	}
 	if s.Rlrun == "" {

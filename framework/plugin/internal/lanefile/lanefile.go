@@ -21,7 +21,7 @@ const (
 // File is the host's side. nil knows of no lane.
 type File struct{ f *os.File }
 
-// Create makes a file in a folder. The host may remove it once the process has opened
+// Create makes a file in a directory. The host may remove it once the process has opened
 // it.
 func Create(dir string) (*File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lanes"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)

@@ -4,8 +4,8 @@ package socketdir
 
 import "os"
 
-// Make makes a folder. The caller removes it.
-func Make() (Folder, error) {
+// Make makes a directory. The caller removes it.
+func Make() (Dir, error) {
 	dir, err := os.MkdirTemp("", "rlrun-")
-	return Folder{dir, func() { os.RemoveAll(dir) }}, err
+	return Dir{dir, func() { os.RemoveAll(dir) }}, err
 }

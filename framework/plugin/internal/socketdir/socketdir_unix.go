@@ -15,9 +15,9 @@ import (
 	"github.com/rlrun/rlrun/framework/internal/lockfile"
 )
 
-// Make makes a folder and removes those that dead hosts have left behind. The
+// Make makes a directory and removes those that dead hosts have left behind. The
 // caller removes it.
-func Make() (Folder, error) {
+func Make() (Dir, error) {
 	for {
 		f, err := inBase()
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -27,8 +27,8 @@ func Make() (Folder, error) {
 	}
 }
 
-// inBase makes a folder in the base, or elsewhere if there can be none.
-func inBase() (Folder, error) {
+// inBase makes a directory in the base, or elsewhere if there can be none.
+func inBase() (Dir, error) {
 	base, err := openBase()
 	if err != nil {
 		return fresh()
@@ -37,44 +37,44 @@ func inBase() (Folder, error) {
 	removeStale(base)
 	dir, err := os.MkdirTemp(base.Name(), "")
 	if err != nil {
-		return Folder{}, err
+		return Dir{}, err
 	}
 	f, err := locked(dir)
 	if err != nil {
-		return Folder{}, err
+		return Dir{}, err
 	}
-	return Folder{f.Path, func() {
+	return Dir{f.Path, func() {
 		f.Remove()
 		_ = unix.Rmdir(filepath.Dir(dir)) // if it is empty
 	}}, nil
 }
 
-// fresh makes a folder outside any base.
-func fresh() (Folder, error) {
+// fresh makes a directory outside any base.
+func fresh() (Dir, error) {
 	parent := os.TempDir()
 	if len(parent) > maxBase {
 		parent = "/tmp"
 	}
 	dir, err := os.MkdirTemp(parent, "rlrun-")
 	if err != nil {
-		return Folder{}, fmt.Errorf("no folder for a socket: %v", err)
+		return Dir{}, fmt.Errorf("no directory for a socket: %v", err)
 	}
 	return locked(dir)
 }
 
-// locked takes the lock of a new folder.
-func locked(dir string) (Folder, error) {
-	d, err := openFolder(unix.AT_FDCWD, dir, dir)
+// locked takes the lock of a new directory.
+func locked(dir string) (Dir, error) {
+	d, err := openDir(unix.AT_FDCWD, dir, dir)
 	if err != nil {
-		return Folder{}, &fs.PathError{Op: "open", Path: dir, Err: err}
+		return Dir{}, &fs.PathError{Op: "open", Path: dir, Err: err}
 	}
 	held, err := lockfile.Take(filepath.Join(dir, lock))
 	if err != nil {
 		d.Close()
 		_ = unix.Rmdir(dir)
-		return Folder{}, err
+		return Dir{}, err
 	}
-	return Folder{dir, func() {
+	return Dir{dir, func() {
 		empty(d)
 		_ = unix.Rmdir(dir)
 		_ = held.Release()
@@ -91,7 +91,7 @@ func openBase() (*os.File, error) {
 		filepath.Join(os.TempDir(), temporary),
 		filepath.Join("/tmp", temporary),
 	} {
-		d, err := privateFolder(base)
+		d, err := privateDir(base)
 		if err == nil {
 			return d, nil
 		}
@@ -100,9 +100,9 @@ func openBase() (*os.File, error) {
 	return nil, errs
 }
 
-// privateFolder opens a folder that it makes if there is none, and that this user
+// privateDir opens a directory that it makes if there is none, and that this user
 // alone can enter and replace.
-func privateFolder(path string) (*os.File, error) {
+func privateDir(path string) (*os.File, error) {
 	refuse := func(format string, args ...any) (*os.File, error) {
 		return nil, fmt.Errorf("%s: %s", path, fmt.Sprintf(format, args...))
 	}
@@ -124,7 +124,7 @@ func privateFolder(path string) (*os.File, error) {
 	if err := unix.Mkdirat(parent, filepath.Base(path), 0o700); err != nil && err != unix.EEXIST {
 		return refuse("%v", err)
 	}
-	d, err := openFolder(parent, filepath.Base(path), path)
+	d, err := openDir(parent, filepath.Base(path), path)
 	if err != nil {
 		return refuse("%v", err)
 	}
@@ -135,9 +135,9 @@ func privateFolder(path string) (*os.File, error) {
 	return d, nil
 }
 
-// openFolder opens a folder in an open one, by name; errors call it path. It follows
+// openDir opens a directory in an open one, by name; errors call it path. It follows
 // no link and never waits.
-func openFolder(parent int, name, path string) (*os.File, error) {
+func openDir(parent int, name, path string) (*os.File, error) {
 	fd, err := unix.Openat(parent, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -145,11 +145,11 @@ func openFolder(parent int, name, path string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// removeStale removes the folders of dead hosts.
+// removeStale removes the directories of dead hosts.
 func removeStale(base *os.File) {
 	names, _ := base.Readdirnames(-1)
 	for _, name := range names {
-		d, err := openFolder(int(base.Fd()), name, name)
+		d, err := openDir(int(base.Fd()), name, name)
 		if err != nil {
 			continue
 		}
@@ -162,7 +162,7 @@ func removeStale(base *os.File) {
 	}
 }
 
-// adopt takes the lock that a dead host has left in a folder. It returns nil if
+// adopt takes the lock that a dead host has left in a directory. It returns nil if
 // there is none.
 func adopt(d *os.File) *os.File {
 	fd, err := unix.Openat(int(d.Fd()), lock, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -177,7 +177,7 @@ func adopt(d *os.File) *os.File {
 	return l
 }
 
-// empty removes from a locked folder the sockets, the files and folders with which
+// empty removes from a locked directory the sockets, the files and directories with which
 // go-plugin reserves their names, and the lock if nothing else is left.
 func empty(d *os.File) {
 	if emptyOfSockets(d, true) {
@@ -185,7 +185,7 @@ func empty(d *os.File) {
 	}
 }
 
-// emptyOfSockets tells whether nothing is left in a folder but a lock.
+// emptyOfSockets tells whether nothing is left in a directory but a lock.
 func emptyOfSockets(d *os.File, nested bool) bool {
 	names, err := d.Readdirnames(-1)
 	if err != nil {
@@ -202,7 +202,7 @@ func emptyOfSockets(d *os.File, nested bool) bool {
 		case kind == unix.S_IFSOCK, kind == unix.S_IFREG && (s.Size == 0 && strings.HasPrefix(name, Socket) || name == "lanes"):
 			err = unix.Unlinkat(fd, name, 0)
 		case kind == unix.S_IFDIR && nested && strings.HasPrefix(name, Socket):
-			if sub, e := openFolder(fd, name, name); e == nil {
+			if sub, e := openDir(fd, name, name); e == nil {
 				emptyOfSockets(sub, false)
 				sub.Close()
 				err = unix.Unlinkat(fd, name, unix.AT_REMOVEDIR)

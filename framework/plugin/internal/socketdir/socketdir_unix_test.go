@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// TestMain lets the test binary be a host that makes a folder, says where, and
+// TestMain lets the test binary be a host that makes a directory, says where, and
 // waits to be killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 
 const thesis = "Chapter 1\n"
 
-// temporary makes an empty folder for temporary files and returns it with this
-// user's base in it, and a folder with somebody's file.
+// temporary makes an empty directory for temporary files and returns it with this
+// user's base in it, and a directory with somebody's file.
 func temporary(t *testing.T) (dir, base, victim string) {
 	t.Helper()
 	short := func() string {
@@ -83,7 +83,7 @@ func snapshot(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// made makes a folder and checks that it is private, can hold a socket and goes.
+// made makes a directory and checks that it is private, can hold a socket and goes.
 func made(t *testing.T) string {
 	t.Helper()
 	f, err := Make()
@@ -109,9 +109,9 @@ func made(t *testing.T) string {
 	return f.Path
 }
 
-// Foreign files in the folder for temporary files, under names that rlrun uses
+// Foreign files in the directory for temporary files, under names that rlrun uses
 // or has used, are left alone and do no harm.
-func TestStrangersInTheTemporaryFolder(t *testing.T) {
+func TestStrangersInTheTemporaryDir(t *testing.T) {
 	old := time.Now().Add(-time.Hour)
 	for name, attack := range map[string]func(dir, base, victim string) error{
 		"a lock that is a link": func(dir, _, victim string) error {
@@ -122,11 +122,11 @@ func TestStrangersInTheTemporaryFolder(t *testing.T) {
 			dir = filepath.Join(dir, "rlrun-evil")
 			return first(os.Mkdir(dir, 0o777), syscall.Mkfifo(filepath.Join(dir, "lock"), 0o666))
 		},
-		"a folder with an unlocked lock": func(dir, _, _ string) error {
+		"a directory with an unlocked lock": func(dir, _, _ string) error {
 			dir = filepath.Join(dir, "rlrun-results")
 			return first(os.Mkdir(dir, 0o777), os.WriteFile(filepath.Join(dir, "lock"), []byte("process 1 on ada\n"), 0o666))
 		},
-		"an old hidden folder": func(dir, _, _ string) error {
+		"an old hidden directory": func(dir, _, _ string) error {
 			dir = filepath.Join(dir, ".rlrun-backup")
 			return first(os.Mkdir(dir, 0o777), os.WriteFile(filepath.Join(dir, "thesis"), []byte(thesis), 0o666), os.Chtimes(dir, old, old))
 		},
@@ -137,7 +137,7 @@ func TestStrangersInTheTemporaryFolder(t *testing.T) {
 		"a base that others write": func(_, base, victim string) error {
 			return first(os.Mkdir(base, 0o777), os.Chmod(base, 0o777), stale(base, victim))
 		},
-		"a base in a folder where others can replace it": func(dir, base, victim string) error {
+		"a base in a directory where others can replace it": func(dir, base, victim string) error {
 			return first(os.Chmod(dir, 0o777), os.Mkdir(base, 0o700), stale(base, victim))
 		},
 		"another user's base": func(_, base, victim string) error {
@@ -147,7 +147,7 @@ func TestStrangersInTheTemporaryFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, base, victim := temporary(t)
 			if err := attack(dir, base, victim); os.IsPermission(err) {
-				t.Skip(err) // only root can give folders away
+				t.Skip(err) // only root can give directories away
 			} else if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +174,7 @@ func first(errs ...error) error {
 	return nil
 }
 
-// stale makes a folder in base that looks like one of a dead host.
+// stale makes a directory in base that looks like one of a dead host.
 func stale(base, _ string) error {
 	dir := filepath.Join(base, "123")
 	return first(os.Mkdir(dir, 0o777), os.WriteFile(filepath.Join(dir, "lock"), []byte("process 1 on ada\n"), 0o666))
@@ -185,12 +185,12 @@ func TestStrangersInTheBase(t *testing.T) {
 	sub := func(base string) string { return filepath.Join(base, "123") }
 	file := func(base, name string) string { return filepath.Join(sub(base), name) }
 	for name, attack := range map[string]func(base, victim string) error{
-		"a link to a folder": func(base, victim string) error {
+		"a link to a directory": func(base, victim string) error {
 			return first(os.WriteFile(filepath.Join(victim, "lock"), []byte("process 1 on ada\n"), 0o666), os.Symlink(victim, sub(base)))
 		},
 		"a pipe": func(base, _ string) error { return syscall.Mkfifo(sub(base), 0o666) },
 		"a file": func(base, _ string) error { return os.WriteFile(sub(base), []byte(thesis), 0o666) },
-		"a folder without a lock": func(base, _ string) error {
+		"a directory without a lock": func(base, _ string) error {
 			return first(os.Mkdir(sub(base), 0o700), os.WriteFile(file(base, "thesis"), []byte(thesis), 0o666))
 		},
 		"a lock that is a link": func(base, victim string) error {
@@ -206,7 +206,7 @@ func TestStrangersInTheBase(t *testing.T) {
 		"a lock that is a pipe": func(base, _ string) error {
 			return first(os.Mkdir(sub(base), 0o700), syscall.Mkfifo(file(base, "lock"), 0o666))
 		},
-		"a lock that is a folder": func(base, _ string) error {
+		"a lock that is a directory": func(base, _ string) error {
 			return first(os.Mkdir(sub(base), 0o700), os.Mkdir(file(base, "lock"), 0o700))
 		},
 		"a lock of another program": func(base, _ string) error {
@@ -215,10 +215,10 @@ func TestStrangersInTheBase(t *testing.T) {
 		"a lock beside other files": func(base, victim string) error {
 			return first(stale(base, victim), os.WriteFile(file(base, "thesis"), []byte(thesis), 0o666))
 		},
-		"a lock beside a folder": func(base, victim string) error {
+		"a lock beside a directory": func(base, victim string) error {
 			return first(stale(base, victim), os.Mkdir(file(base, "chapters"), 0o700))
 		},
-		"a lock beside a folder with a file": func(base, victim string) error {
+		"a lock beside a directory with a file": func(base, victim string) error {
 			return first(stale(base, victim), os.Mkdir(file(base, "plugin-dir1"), 0o700), os.WriteFile(file(base, "plugin-dir1/thesis"), []byte(thesis), 0o666))
 		},
 		"a lock beside a link": func(base, victim string) error {
@@ -240,8 +240,8 @@ func TestStrangersInTheBase(t *testing.T) {
 	}
 }
 
-// The next host removes the folder of a killed host, but not the folder of a living one.
-func TestStaleFolders(t *testing.T) {
+// The next host removes the directory of a killed host, but not the directory of a living one.
+func TestStaleDirs(t *testing.T) {
 	_, base, _ := temporary(t)
 	hold := func() (*exec.Cmd, string) {
 		host := exec.Command(os.Args[0], "hold")
@@ -259,12 +259,12 @@ func TestStaleFolders(t *testing.T) {
 	_, live := hold()
 	must(t, dead.Process.Kill())
 	dead.Wait()
-	if got := snapshot(t, base); len(got) != 7 { // the base, and two folders with a lock and a socket
+	if got := snapshot(t, base); len(got) != 7 { // the base, and two directories with a lock and a socket
 		t.Fatalf("there are %v", got)
 	}
 	made(t)
 	if _, err := os.Lstat(stale); err == nil {
-		t.Error("the dead host's folder is left")
+		t.Error("the dead host's directory is left")
 	}
 	if _, err := os.Lstat(filepath.Join(live, Socket)); err != nil {
 		t.Error(err)
@@ -299,7 +299,7 @@ func TestBase(t *testing.T) {
 	in(victim, dir, base)
 }
 
-// Hosts that start at the same time do not remove each other's folders.
+// Hosts that start at the same time do not remove each other's directories.
 func TestConcurrent(t *testing.T) {
 	temporary(t)
 	done := make(chan error)

@@ -37,7 +37,7 @@ func newGroup(limit int64) (*group, error) {
 	return makeGroup(parent, limit)
 }
 
-// groupParent returns the folder in which groups can be made. This is the folder
+// groupParent returns the directory in which groups can be made. This is the directory
 // of the host's group, so the host's bounds also bound its plugins. self says in
 // which groups this process is (cgroups(7)).
 func groupParent(mount, self string) (string, error) {
@@ -74,7 +74,7 @@ func enableMemory(parent string) error {
 	return write(parent, control, "+"+controller)
 }
 
-// makeGroup makes a group in a folder; limit 0 is none.
+// makeGroup makes a group in a directory; limit 0 is none.
 func makeGroup(parent string, limit int64) (*group, error) {
 	path, err := os.MkdirTemp(parent, "rlrun-plugin-")
 	if err != nil {
@@ -131,8 +131,8 @@ func (g *group) event(name string) (n int64) {
 	return n
 }
 
-// folder returns the group's path, "" for no group.
-func (g *group) folder() string {
+// directory returns the group's path, "" for no group.
+func (g *group) directory() string {
 	if g == nil {
 		return ""
 	}

@@ -205,7 +205,7 @@ func TestGroupIsRefused(t *testing.T) {
 	s.cmd.Wait()
 }
 
-// In which folder groups are made, by what the kernel says of the host's own.
+// In which directory groups are made, by what the kernel says of the host's own.
 func TestGroupParent(t *testing.T) {
 	for self, want := range map[string]string{
 		"0::/user.slice/app:1.scope\n": "/mount/user.slice/app:1.scope",
@@ -223,7 +223,7 @@ func TestGroupParent(t *testing.T) {
 	}
 }
 
-// files makes a folder with files, as the kernel does.
+// files makes a directory with files, as the kernel does.
 func files(t *testing.T, content map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -14,6 +14,6 @@ func newGroup(int64) (*group, error) { return nil, errors.New("there are no cont
 
 func (*group) start(*exec.Cmd) error { return errors.ErrUnsupported }
 func (*group) exceeded() bool        { return false }
-func (*group) folder() string        { return "" }
+func (*group) directory() string     { return "" }
 func (*group) kill()                 {}
 func (*group) remove()               {}

@@ -19,7 +19,7 @@ type guardian struct {
 }
 
 // guardianScript reads the process group, then "over" from a host that dismisses
-// it. The arguments are the mark and the folder of the control group.
+// it. The arguments are the mark and the directory of the control group.
 const guardianScript = `trap "" HUP INT QUIT TERM
 read -r group
 read -r over && exit
@@ -39,9 +39,9 @@ done 2> /dev/null
 `
 
 // startGuardian starts a guardian for processes with a mark, and for a control
-// group if it has a folder.
-func startGuardian(mark, folder string) (*guardian, error) {
-	cmd := exec.Command("/bin/sh", "-c", guardianScript, "rlrun-guardian", mark, folder)
+// group if it has a directory.
+func startGuardian(mark, directory string) (*guardian, error) {
+	cmd := exec.Command("/bin/sh", "-c", guardianScript, "rlrun-guardian", mark, directory)
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no signal to the host's group or terminal reaches it

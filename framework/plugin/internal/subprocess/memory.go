@@ -67,7 +67,7 @@ func (s *Subprocess) startGuarded() error {
 		s.cmd.Env = os.Environ()
 	}
 	s.cmd.Env = append(s.cmd.Env, markVariable+"="+s.mark)
-	s.guardian, _ = startGuardian(s.mark, s.group.folder())
+	s.guardian, _ = startGuardian(s.mark, s.group.directory())
 	err := error(nil)
 	if s.group != nil {
 		err = s.group.start(s.cmd)
