@@ -3,7 +3,7 @@ package stat
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Ranks returns the rank of every value, the largest first: 1 is best. Equal values
@@ -66,9 +66,13 @@ func Friedman(scores [][]float64) FriedmanTest {
 		return t
 	}
 	t.F = (n - 1) * t.ChiSquared / rest
-	t.P = distuv.F{D1: k - 1, D2: (k - 1) * (n - 1)}.Survival(t.F)
+	t.P = tailF(t.F, k-1, (k-1)*(n-1))
 	return t
 }
+
+// tailF is the probability that a variable with the F distribution is above f. gonum's
+// survival function is 1 − CDF, in which small values drown.
+func tailF(f, d1, d2 float64) float64 { return mathext.RegIncBeta(d2/2, d1/2, d2/(d2+d1*f)) }
 
 // NemenyiQ is the critical value q_α of the Nemenyi test for k agents: the critical
 // value of the studentised range with infinite degrees of freedom, over √2 (Demšar

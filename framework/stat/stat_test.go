@@ -300,6 +300,10 @@ func TestRanks(t *testing.T) {
 	if !math.IsInf(same.F, 1) || same.P != 0 {
 		t.Errorf("environments that agree: F %g, p %g", same.F, same.P)
 	}
+	// scipy.stats.f.sf(8.08662, 39, 195): far below the spacing of numbers at 1.
+	if p := tailF(8.08662, 39, 195); !(math.Abs(p/3.580603600360465e-24-1) < 1e-9) {
+		t.Errorf("tail of F = %g", p)
+	}
 	if one := Friedman([][]float64{{3, 2, 1}}); !math.IsNaN(one.P) || one.MeanRanks[0] != 1 {
 		t.Errorf("one environment: %+v", one)
 	}
