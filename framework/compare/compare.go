@@ -9,6 +9,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,10 +27,16 @@ type Input struct {
 	// Streams says, by the environment's label, what decides which random numbers its
 	// runs meet.
 	Streams map[string]Stream
-	// Until is what the sequential test that stopped the experiment says of Metric,
-	// nil if it made all runs.
+	// Until is what the sequential test that stopped the experiment says of Metric at
+	// level Alpha, nil if it made all runs.
 	Until  []Progress
 	Metric result.Metric
+	Alpha  float64
+	// Agents are the labels of those that are compared, in this order; nil: all.
+	Agents []string
+	// Program identifies the rlrun that made the runs, with its bundled plugins; "" if
+	// that is not known.
+	Program string
 }
 
 // Stream identifies the random numbers and the task of an environment's runs. Run k of
@@ -134,6 +141,9 @@ type Comparison struct {
 	Tukey       float64 // p of Tukey–Kramer over all agents where all pairs are unpaired, else NaN
 	Verdict     string  // "X is better" or "not decided"
 	Stopped     bool    // the test is sequential: P and Adjusted are NaN, intervals too narrow
+	Rests       int     // the number of pairs that a sequential verdict rests on
+	Open        bool    // a sequential test that goes on
+	Alpha       float64 // level of the family of tests: that of the options, or of a sequential test
 	Better      string  // label of the better agent, "" if not decided
 }
 
@@ -225,7 +235,11 @@ func Agents(inputs []*Input) []Agent {
 				}
 			}
 		}
-		for _, agent := range in.Summary.Meta.Agents {
+		agents := in.Agents
+		if agents == nil {
+			agents = in.Summary.Meta.Agents
+		}
+		for _, agent := range agents {
 			out = append(out, Agent{prefix + agent, in.Dir, agent, in})
 		}
 	}
@@ -409,7 +423,7 @@ func (c *comparer) compare(pairs [][2]int) error {
 			if len(x.values) == 0 || len(y.values) == 0 {
 				continue // read has said so
 			}
-			cmp := Comparison{Environment: env, A: a.Label, B: b.Label, Paired: true, Tukey: math.NaN()}
+			cmp := Comparison{Environment: env, A: a.Label, B: b.Label, Paired: true, Tukey: math.NaN(), Alpha: c.Options.Alpha}
 			sa, sb := a.input.Streams[env], b.input.Streams[env]
 			why := sa.differs(sb)
 			switch {
@@ -538,15 +552,27 @@ func (c *comparer) sequential(cmp *Comparison, a, b *Agent) {
 		if p.Environment != cmp.Environment || !forth && !back {
 			continue
 		}
-		cmp.Stopped, cmp.P = true, math.NaN()
-		cmp.Test = fmt.Sprintf("sequential sign flips, stopped at %d runs", p.Runs())
+		cmp.Stopped, cmp.P, cmp.Alpha = true, math.NaN(), a.input.Alpha
+		cmp.Rests, cmp.Open = p.Runs(), p.Open()
 		switch p.Better {
 		case a.Agent:
 			cmp.Better = a.Label
 		case b.Agent:
 			cmp.Better = b.Label
 		}
+		cmp.Test = "sequential sign flips, " + cmp.progress()
 	}
+}
+
+// progress says how far a sequential test is.
+func (c *Comparison) progress() string {
+	switch {
+	case c.Open:
+		return fmt.Sprintf("open after %d", c.Rests)
+	case c.Better != "":
+		return fmt.Sprintf("stopped at %d", c.Rests)
+	}
+	return "to the end"
 }
 
 // tukey returns the p values of Tukey–Kramer over all agents that have values.
@@ -595,7 +621,36 @@ func (c *comparer) conclude() {
 		}
 		cmp.Verdict = cmp.Better + " is better"
 	}
+	c.otherPrograms()
 	c.advise()
+}
+
+// levels are those of the sequential tests.
+func (r *Result) levels() string {
+	var out []string
+	for i := range r.Comparisons {
+		c := &r.Comparisons[i]
+		if level := strconv.FormatFloat(c.Alpha, 'g', -1, 64); c.Stopped && !slices.Contains(out, level) {
+			out = append(out, level)
+		}
+	}
+	return strings.Join(out, " and ")
+}
+
+// otherPrograms notes experiments whose bundled plugins may differ.
+func (c *comparer) otherPrograms() {
+	var first *Input
+	for i := range c.Agents {
+		in := c.Agents[i].input
+		switch {
+		case in.Program == "":
+		case first == nil:
+			first = in
+		case in.Program != first.Program:
+			c.Notes = append(c.Notes, fmt.Sprintf("%s was made by %s and %s by %s: the bundled plugins of the two may differ, and with them a task or an agent.", first.Dir, first.Program, in.Dir, in.Program))
+			return
+		}
+	}
 }
 
 // advise notes what limits the conclusions.
@@ -625,7 +680,7 @@ func (c *comparer) advise() {
 		c.Notes = append(c.Notes, text)
 	}
 	if stopped > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%d comparisons stopped the experiment (until: decided), at the level of its config. Their differences are biased away from zero, and their intervals are too narrow.", stopped))
+		c.Notes = append(c.Notes, fmt.Sprintf("%d comparisons are those of the test that stops the experiment (until: decided), at level %s of its config. Their differences are biased away from zero, and their intervals are too narrow.", stopped, c.levels()))
 	}
 	until := slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.input.Until != nil })
 	if until && stopped < m {

@@ -43,7 +43,7 @@ var fields = []field{
 	{"correction", "TEXT NOT NULL", func(r *Result, _ *Comparison) any { return string(r.Options.Correction) }},
 	{"adjusted_p", "REAL", func(_ *Result, c *Comparison) any { return c.Adjusted }},
 	{"tukey_p", "REAL", func(_ *Result, c *Comparison) any { return c.Tukey }},
-	{"alpha", "REAL NOT NULL", func(r *Result, _ *Comparison) any { return r.Options.Alpha }},
+	{"alpha", "REAL NOT NULL", func(_ *Result, c *Comparison) any { return c.Alpha }},
 	{"verdict", "TEXT NOT NULL", func(_ *Result, c *Comparison) any { return c.Verdict }},
 	{"stopped", "INTEGER NOT NULL", func(_ *Result, c *Comparison) any { return c.Stopped }},
 	{"better", "TEXT NOT NULL", func(_ *Result, c *Comparison) any { return c.Better }},
@@ -198,6 +198,15 @@ func (o *Overall) json() map[string]any {
 	return out
 }
 
+// latexP is P with a power of ten.
+func latexP(p float64) string {
+	text := P(p)
+	if mantissa, exponent, ok := strings.Cut(text, "e-"); ok {
+		return fmt.Sprintf(`$%s\times10^{-%s}$`, mantissa, strings.TrimLeft(exponent, "0"))
+	}
+	return result.LaTeX(text)
+}
+
 // WriteLaTeX writes the comparisons as a table for the package booktabs.
 func WriteLaTeX(w io.Writer, r *Result) error {
 	var b strings.Builder
@@ -223,6 +232,7 @@ func WriteLaTeX(w io.Writer, r *Result) error {
 		for k, cell := range row {
 			row[k] = result.LaTeX(cell)
 		}
+		row[6] = latexP(c.Adjusted)
 		b.WriteString(strings.Join(row, " & ") + " \\\\\n")
 	}
 	b.WriteString("\\bottomrule\n\\end{tabular}\n")

@@ -54,10 +54,11 @@ func Method(r *Result) string {
 	if len(r.Comparisons) == 1 {
 		verdicts, from = "The verdict follows", "the p value"
 	}
+	level := strconv.FormatFloat(r.Options.Alpha, 'g', -1, 64)
 	if !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Stopped }) {
-		from = "the sequential test that stopped the experiment,"
+		from, level = "the sequential test that stops the experiment,", r.levels()
 	}
-	return fmt.Sprintf("%s from %s at level %g. \"%s\" does not mean equal.", verdicts, from, r.Options.Alpha, NotDecided)
+	return fmt.Sprintf("%s from %s at level %s. \"%s\" does not mean equal.", verdicts, from, level, NotDecided)
 }
 
 func comparisonHeader(r *Result) []string {
@@ -81,7 +82,7 @@ func comparisonRows(r *Result, env string) (rows [][]string) {
 func (c *Comparison) RunsText() string {
 	switch {
 	case c.Stopped:
-		return strconv.Itoa(c.N) + " (stopped)"
+		return fmt.Sprintf("%d (%s)", c.N, c.progress())
 	case !c.Paired:
 		return fmt.Sprintf("%d, %d", c.N, c.NB)
 	}
@@ -117,14 +118,21 @@ func overallText(b *strings.Builder, r *Result, o *Overall) {
 		fmt.Fprintf(b, "The probabilities of improvement of %d pairs are printed by --json.\n\n", n)
 	} else if n > 0 {
 		var rows [][]string
-		for _, i := range o.Improvements {
-			iqm := ""
-			if i.IQM != nil {
-				iqm = Interval(*i.IQM)
-			}
-			rows = append(rows, []string{i.A, i.B, strconv.Itoa(i.Environments), Interval(i.Probability), iqm})
+		header := []string{"A", "B", "environments", "P(A better)"}
+		scored := slices.ContainsFunc(o.Improvements, func(i Improvement) bool { return i.IQM != nil })
+		if scored {
+			header = append(header, "difference of IQM")
 		}
-		fmt.Fprintf(b, "Probability that a run of A is better than a run of B\n%s\n\n", render([]string{"A", "B", "environments", "P(A better)", "difference of IQM"}, rows, 2))
+		for _, i := range o.Improvements {
+			row := []string{i.A, i.B, strconv.Itoa(i.Environments), Interval(i.Probability)}
+			if i.IQM != nil {
+				row = append(row, Interval(*i.IQM))
+			} else if scored {
+				row = append(row, "–")
+			}
+			rows = append(rows, row)
+		}
+		fmt.Fprintf(b, "Probability that a run of A is better than a run of B\n%s\n\n", render(header, rows, 2))
 	}
 	if k := o.Ranks; k != nil {
 		var rows [][]string
@@ -232,6 +240,9 @@ func P(p float64) string {
 func percent(x float64) string {
 	if math.IsNaN(x) {
 		return "–"
+	}
+	if x > 0.999 && x < 1 {
+		return strconv.FormatFloat(100*x, 'g', 8, 64) + " %" // 99.9999 %, not 100 %
 	}
 	return strconv.FormatFloat(100*x, 'g', 3, 64) + " %"
 }

@@ -270,7 +270,7 @@ func (r *Results) Compare() (*compare.Result, error) {
 	if c := r.Plan.Config.Compare; c != nil {
 		o.Metric, o.Pairs, o.Alpha, o.Scores = c.Metric, c.Pairs, c.Alpha, c.Scores
 	}
-	in := &compare.Input{Dir: r.Dir, Summary: r.Summary, Streams: r.Plan.Streams(nil), Metric: o.Metric}
+	in := &compare.Input{Dir: r.Dir, Summary: r.Summary, Streams: r.Plan.Streams(nil), Metric: o.Metric, Alpha: o.Alpha}
 	if s := r.Plan.Sequential(); s != nil {
 		in.Until = s.Decide(r.Summary, recordedIn(r.runs))
 	}

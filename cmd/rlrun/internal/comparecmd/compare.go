@@ -31,7 +31,8 @@ import (
 const help = `Compare agents and say which is better, with a corrected test for every pair.
 
 DIR is an output directory of rlrun run. Several may be given; agents are then
-called DIR:AGENT. Runs are paired if root seed, steps, discount and the
+called DIR:AGENT. DIR:AGENT in place of DIR takes one agent, and may be given for
+several agents of a directory. Runs are paired if root seed, steps, discount and the
 environment's plugin, parameters and digest agree; otherwise the reason is printed.
 
 For each environment it prints the difference with its bootstrap interval, the share
@@ -76,12 +77,12 @@ type options struct {
 func New(*host.App) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
-		Use:   "compare DIR...",
+		Use:   "compare DIR[:AGENT]...",
 		Short: "Say which agent is better, with corrected tests",
 		Long:  help,
 		Example: `  rlrun compare results/quickstart
   rlrun compare results/leaderboard --pairs all --metric regret --html compare.html
-  rlrun compare results/a results/b --pairs a:psrl,b:ucrl2`,
+  rlrun compare results/a:psrl results/b:ucrl2`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			if len(dirs) == 0 {
@@ -107,22 +108,27 @@ func New(*host.App) *cobra.Command {
 	return cmd
 }
 
-func run(cmd *cobra.Command, dirs []string, o options) error {
+func run(cmd *cobra.Command, args []string, o options) error {
 	if o.json && o.latex {
 		return cli.Usagef("--json and --latex exclude each other")
 	}
+	chosen, err := choose(args)
+	if err != nil {
+		return err
+	}
 	var inputs []*compare.Input
 	o.Scores = map[string]compare.Range{}
-	for i, dir := range dirs {
-		in, declared, err := read(dir)
+	for _, c := range chosen {
+		in, declared, err := read(c.dir)
 		if err != nil {
 			return err
 		}
-		for _, other := range dirs[:i] {
-			if same(dir, other) {
-				return cli.Usagef("%s and %s are the same directory: name it once", other, dir)
+		for _, agent := range c.agents {
+			if all := in.Summary.Meta.Agents; !slices.Contains(all, agent) {
+				return cli.Usagef("%s has no agent called %q%s", c.dir, agent, cli.Suggest(agent, all, ""))
 			}
 		}
+		in.Agents = c.agents
 		inputs = append(inputs, in)
 		if declared == nil {
 			continue
@@ -154,7 +160,7 @@ func run(cmd *cobra.Command, dirs []string, o options) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if err := write(dirs[0], o.html, r); err != nil {
+	if err := write(chosen[0].dir, o.html, r); err != nil {
 		return err
 	}
 	w := cmd.OutOrStdout()
@@ -183,6 +189,51 @@ func progress(w io.Writer) func(made, all int) {
 		left := time.Duration(float64(elapsed) * float64(all-made) / float64(made))
 		fmt.Fprintf(w, "rlrun: %d of %d comparisons, about %s left\n", made, all, cli.Clock(left))
 	}
+}
+
+// choice is a directory, with the agents of it that are compared; nil: all.
+type choice struct {
+	dir    string
+	agents []string
+}
+
+// choose reads arguments DIR and DIR:AGENT. Agents of one directory come together, in
+// the order of their arguments.
+func choose(args []string) (out []choice, err error) {
+	for _, arg := range args {
+		dir, agent := split(arg)
+		at := slices.IndexFunc(out, func(c choice) bool { return same(c.dir, dir) })
+		switch {
+		case at < 0 && agent == "":
+			out = append(out, choice{dir: dir})
+		case at < 0:
+			out = append(out, choice{dir, []string{agent}})
+		case agent == "" || out[at].agents == nil:
+			return nil, cli.Usagef("%s and %s are the same directory: name it once", out[at].dir, dir)
+		case slices.Contains(out[at].agents, agent):
+			return nil, cli.Usagef("%s is named twice", arg)
+		default:
+			out[at].agents = append(out[at].agents, agent)
+		}
+	}
+	return out, nil
+}
+
+// split cuts DIR:AGENT at the colon before which a directory is named. Names of both may
+// hold colons.
+func split(arg string) (dir, agent string) {
+	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		return arg, ""
+	}
+	for i := len(arg) - 1; i > 0; i-- {
+		if arg[i] != ':' || i == len(arg)-1 {
+			continue
+		}
+		if info, err := os.Stat(arg[:i]); err == nil && info.IsDir() {
+			return arg[:i], arg[i+1:]
+		}
+	}
+	return arg, ""
 }
 
 // same says whether two paths are of one directory.
@@ -240,13 +291,13 @@ func read(dir string) (*compare.Input, *experiment.Compare, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	digests, err := readDigests(dir)
+	digests, program, err := readDigests(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	in := &compare.Input{Dir: dir, Summary: summary, Streams: plan.Streams(digests)}
+	in := &compare.Input{Dir: dir, Summary: summary, Streams: plan.Streams(digests), Program: program}
 	if s := plan.Sequential(); s != nil {
-		in.Metric = s.Metric
+		in.Metric, in.Alpha = s.Metric, s.Alpha
 		if in.Until, err = plan.Decide(dir); err != nil {
 			return nil, nil, err
 		}
@@ -255,14 +306,15 @@ func read(dir string) (*compare.Input, *experiment.Compare, error) {
 }
 
 // readDigests returns the digests of the plugins that have files of their own, by
-// what the config calls them.
-func readDigests(dir string) (map[string]string, error) {
+// what the config calls them, and which rlrun made the runs.
+func readDigests(dir string) (digests map[string]string, program string, err error) {
 	path := filepath.Join(dir, "provenance.json")
 	data, err := inputfile.Read(path, result.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, "", nil
 	}
 	var provenance struct {
+		RLRun, Program string
 		Plugins []struct {
 			Plugin string
 			SHA256 string
@@ -273,7 +325,7 @@ func readDigests(dir string) (map[string]string, error) {
 		err = json.Unmarshal(data, &provenance)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, cli.Cause(err))
+		return nil, "", fmt.Errorf("%s: %w", path, cli.Cause(err))
 	}
 	out := map[string]string{}
 	for _, p := range provenance.Plugins {
@@ -284,7 +336,10 @@ func readDigests(dir string) (map[string]string, error) {
 		slices.Sort(files)
 		out[p.Plugin] = strings.TrimSpace(p.SHA256 + " " + strings.Join(files, " "))
 	}
-	return out, nil
+	if provenance.Program != "" {
+		program = fmt.Sprintf("rlrun %s (program %s)", provenance.RLRun, provenance.Program)
+	}
+	return out, program, nil
 }
 
 // write writes the files that a comparison leaves.
