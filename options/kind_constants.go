@@ -13,7 +13,7 @@ type constantsKind struct{}
 
 func (constantsKind) String() string { return "constants" }
 
-func (constantsKind) Doc() string { return "an action for ever, each action" }
+func (constantsKind) Doc() string { return "the same action at every step, an option for each action" }
 
 func (constantsKind) FromModels(b *Belief) error {
 	for a := range b.MeanModel.NumActions() {

@@ -10,7 +10,7 @@ type countBonusKind struct{}
 func (countBonusKind) String() string { return "count-bonus" }
 
 func (countBonusKind) Doc() string {
-	return "optimal for a bonus for rarely tried actions alone, without reward"
+	return "the optimal policy for a bonus for rarely tried actions, without rewards"
 }
 
 func (k countBonusKind) FromModels(b *Belief) error {

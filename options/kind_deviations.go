@@ -14,7 +14,7 @@ type deviationsKind struct{ plain }
 func (deviationsKind) String() string { return "deviations" }
 
 func (deviationsKind) Doc() string {
-	return "an action in the present state, then the greedy policy, each action"
+	return "one action in the present state, then the greedy policy, an option for each action"
 }
 
 func (deviationsKind) FromModels(b *Belief) error {

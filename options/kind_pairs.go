@@ -14,7 +14,7 @@ type pairsKind struct{}
 func (pairsKind) String() string { return "pair" }
 
 func (pairsKind) Doc() string {
-	return "go to a state, try an action there, be greedy again; for the rule gain"
+	return "go to a state, try an action there, then follow the greedy policy; for the rule gain"
 }
 
 var errPairs = errors.New("options of kind pair need an agent that values single pairs; this one values policies")

@@ -12,7 +12,7 @@ type recencyBonusKind struct{}
 func (recencyBonusKind) String() string { return "recency-bonus" }
 
 func (recencyBonusKind) Doc() string {
-	return "optimal with a bonus for actions not taken for long (Dyna-Q+)"
+	return "the optimal policy with a bonus for actions not taken for long (Dyna-Q+)"
 }
 
 func (k recencyBonusKind) FromModels(b *Belief) error {

@@ -13,7 +13,7 @@ type ruleGain struct{}
 func (ruleGain) String() string { return "gain" }
 
 func (ruleGain) Doc() string {
-	return "of pairs: the gain of trying one with what it costs; of those that pay, the largest advantage per step is chosen"
+	return "for pairs: the gain of trying a pair with its cost; of the pairs that pay, that of the largest advantage per step is chosen"
 }
 
 func (ruleGain) Bounds() []bandit.IndexKind { return nil }
