@@ -230,7 +230,7 @@ func CriticalDifferenceSVG(r *Result) string {
 	}
 	side := max(90, labelWidth(labels)+50)
 	const plot, step, bar = 420.0, 20.0, 8.0
-	axis := 56.0
+	axis := 66.0
 	half := (n + 1) / 2
 	bars := axis + 14
 	var cliques [][2]int
@@ -252,11 +252,16 @@ func CriticalDifferenceSVG(r *Result) string {
 		d.line(x(float64(rank)), axis-6, x(float64(rank)), axis, ink, 1)
 		d.text(x(float64(rank)), axis-10, "middle", fmt.Sprint(rank))
 	}
-	cd := min(k.CriticalDifference, float64(last-1)) / float64(max(1, last-1)) * plot
-	d.line(side, 16, side+cd, 16, ink, 2)
-	d.line(side, 12, side, 20, ink, 2)
-	d.line(side+cd, 12, side+cd, 20, ink, 2)
-	d.text(side+cd+8, 20, "start", fmt.Sprintf("Nemenyi's critical difference %.2f", k.CriticalDifference))
+	d.text(side, 14, "start", fmt.Sprintf("Nemenyi's critical difference %.2f", k.CriticalDifference))
+	cd := k.CriticalDifference / float64(max(1, last-1)) * plot
+	d.line(side, 22, side, 30, ink, 2)
+	if cd > plot { // an arrow: it goes on beyond the axis
+		cd = plot
+		d.path([]float64{side + cd - 7, 21, side + cd, 26, side + cd - 7, 31}, ink, 2, 1, false)
+	} else {
+		d.line(side+cd, 22, side+cd, 30, ink, 2)
+	}
+	d.line(side, 26, side+cd, 26, ink, 2)
 	for i := range n {
 		at, row := x(k.Mean[i]), i
 		edge, anchor, label := side-8, "end", fmt.Sprintf("%s  %.2f", labels[i], k.Mean[i])

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -112,7 +113,7 @@ func TestPageAnswers(t *testing.T) {
 		evaluate[bool](t, ctx, fmt.Sprintf(`(() => { const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event(%q)); return true; })()`, id, value, event))
 	}
 	// The comparisons say better and worse in words.
-	verdicts := evaluate[[]string](t, ctx, `[...document.querySelectorAll("#comparison-table tbody tr")].map((r) => r.lastChild.textContent)`)
+	verdicts := evaluate[[]string](t, ctx, `[...document.querySelectorAll("#comparison-table tbody tr")].map((r) => r.cells[1].textContent)`)
 	for i, c := range p.Comparison.Comparisons {
 		want := map[string]string{"": "not decided", c.A: "better", c.B: "worse"}[c.Better]
 		if verdicts[i] != want {
@@ -120,8 +121,8 @@ func TestPageAnswers(t *testing.T) {
 		}
 	}
 	// A table is sorted by the column that is clicked.
-	evaluate[bool](t, ctx, `(() => { document.querySelectorAll("#comparison-table thead button")[4].click(); return true; })()`)
-	sorted := evaluate[bool](t, ctx, `(() => { const xs = [...document.querySelectorAll("#comparison-table tbody tr")].map((r) => parseFloat(r.cells[4].textContent.replace("−", "-").replace(/,/g, ""))); return xs.every((x, i) => i === 0 || xs[i-1] <= x); })()`)
+	evaluate[bool](t, ctx, `(() => { document.querySelectorAll("#comparison-table thead button")[5].click(); return true; })()`)
+	sorted := evaluate[bool](t, ctx, `(() => { const xs = [...document.querySelectorAll("#comparison-table tbody tr")].map((r) => parseFloat(r.cells[5].textContent.replace("−", "-").replace(/,/g, ""))); return xs.every((x, i) => i === 0 || xs[i-1] <= x); })()`)
 	if !sorted {
 		t.Error("differences are not sorted")
 	}
@@ -173,6 +174,13 @@ func TestPageAnswers(t *testing.T) {
 	for _, want := range []string{"image/svg+xml ", "image/png ", "text/csv ", "environment,agent,step,metric,mean,ci_low,ci_high\r\n", "</svg>"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in what was saved", want)
+		}
+	}
+	// A picture stands alone: it names its lines, its metric and its environment.
+	named := evaluate[[]string](t, ctx, `[...document.querySelectorAll("#curves .legend button")].map((b) => b.textContent)`)
+	for _, want := range append(named, "Regret over", s.Meta.Environments[0][:9]) {
+		if !strings.Contains(contents[0], want) {
+			t.Errorf("the picture does not say %q", want)
 		}
 	}
 }
@@ -253,4 +261,22 @@ func invented(agents []string, environments, points int) *result.Summary {
 		}
 	}
 	return s
+}
+
+// A logarithmic axis begins where the values do: those of evaluations come late.
+func TestLateCurvesFillTheirAxis(t *testing.T) {
+	ctx := reporttest.Browser(t)
+	s := demo(t, []string{"a", "b"}, 1000, 40, 5, true)
+	for i := range s.Curves {
+		for k, step := range s.Meta.Grid {
+			if step < 500 {
+				s.Curves[i].Mean[k], s.Curves[i].Low[k], s.Curves[i].High[k] = math.NaN(), math.NaN(), math.NaN()
+			}
+		}
+	}
+	open(t, ctx, s, Page{}, 1400, "light")
+	ticks := evaluate[string](t, ctx, `document.querySelector("#logx").checked + [...document.querySelectorAll("#curves figure svg [aria-label='x-axis tick label'] text")].map((e) => e.textContent).join(" ")`)
+	if !strings.HasPrefix(ticks, "true") || strings.Contains(" "+ticks+" ", " 10 ") {
+		t.Errorf("the axis is marked at %s", ticks)
+	}
 }

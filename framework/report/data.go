@@ -511,7 +511,7 @@ func newPageCompare(r *compare.Result) *pageCompare {
 		out.Aggregates = a
 		for _, env := range r.Environments {
 			if s, ok := o.Scores[env]; ok {
-				out.Scales = append(out.Scales, fmt.Sprintf("%s: %.3g is 0 and %.3g is 1 (%s)", env, s.Low, s.High, s.Source))
+				out.Scales = append(out.Scales, scaleText(env, s))
 			}
 		}
 	}
@@ -533,4 +533,14 @@ func digits(x float64) result.Number {
 	}
 	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
 	return result.Number(x)
+}
+
+// scaleText says which values of an environment count as 0 and 1.
+func scaleText(env string, s compare.Scale) string {
+	low, high := "", ""
+	if s.Source == "model" {
+		low, high = " (uniformly random actions)", " (the optimum)"
+	}
+	number := func(x float64) string { return strings.Replace(strconv.FormatFloat(x, 'g', 6, 64), "-", "−", 1) }
+	return fmt.Sprintf("%s: 0 is %s%s, 1 is %s%s", env, number(s.Low), low, number(s.High), high)
 }

@@ -47,6 +47,13 @@
     const f = (x) => minus(decimal(x, "fixed" + digits, { minimumFractionDigits: digits, maximumFractionDigits: digits }));
     return [f(mean), f(half)];
   };
+  // A value and the ends of its interval with the decimals of halves.
+  const alike = (value, low, high) => {
+    const half = (high - low) / 2;
+    if (!(half >= 1e-9) || Math.abs(value) >= 1e12) return [value, low, high].map(num);
+    const digits = Math.max(0, Math.min(9, 1 - Math.floor(Math.log10(half))));
+    return [value, low, high].map((x) => minus(decimal(x, "fixed" + digits, { minimumFractionDigits: digits, maximumFractionDigits: digits })));
+  };
   const text = (mean, low, high) => { const [a, b] = halves(mean, low, high); return b ? `${a} ± ${b}` : a; };
   const signed = (mean, low, high) => (mean > 0 ? "+" : "") + text(mean, low, high);
   const pvalue = (p) => !ok(p) ? "–" : p < 0.0001 ? "< 0.0001" : p.toPrecision(2);
@@ -154,6 +161,18 @@
     }
     return "…";
   }
+  // Lines of words that are no wider than width.
+  function wrap(words, width, font) {
+    const was = pen.font, lines = [];
+    pen.font = font;
+    for (const word of words.split(/\s+/)) {
+      const longer = lines.length ? lines.at(-1) + " " + word : word;
+      if (lines.length && measure(longer) <= width) lines[lines.length - 1] = longer;
+      else lines.push(word);
+    }
+    pen.font = was;
+    return lines;
+  }
   const style = () => ({ background: "transparent", color: css("--ink"), fontSize: "12px", fontFamily: "system-ui, sans-serif" });
   const padded = (lo, hi) => { const pad = hi > lo ? 0.04 * (hi - lo) : Math.max(Math.abs(lo) * 0.05, 0.5); return [lo - pad, hi + pad]; };
   const widest = (a) => Math.max(0, ...a.ticks.map((t) => measure(a.tickFormat(t))));
@@ -170,13 +189,14 @@
   }, { rootMargin: "200px" });
 
   // figure puts a drawing into host: draw(width) returns an SVG element, and may set
-  // hover(x, y) and mark(agent) on it; csv() returns rows.
-  function figure(host, { title, note = "", draw, csv, tall = false, wide = false, height = 240 }) {
+  // hover(x, y) and mark(agent) on it; csv() returns rows. alone is the title of a picture
+  // that stands outside the page, and of its file.
+  function figure(host, { title, note = "", alone = title, draw, csv, tall = false, wide = false, height = 240 }) {
     const drawing = make("div", { className: "drawing" + (tall ? " tall" : "") + (wide ? " wide" : "") });
     drawing.style.minHeight = Math.min(height, 544) + "px";
     const caption = make("figcaption", {}, make("span", {}, title, note ? make("small", { textContent: "  " + note }) : ""));
     const node = make("figure", {}, caption, drawing);
-    const f = { node, drawing, draw, csv, title: note ? `${title} (${note})` : title, dirty: true, seen: false, width: 0 };
+    const f = { node, drawing, draw, csv, title: note ? `${alone} (${note})` : alone, dirty: true, seen: false, width: 0 };
     const saves = make("div", { className: "saves" });
     for (const [kind, save] of [["SVG", saveSVG], ["PNG", savePNG], ["CSV", saveCSV]]) {
       const b = make("button", { type: "button", textContent: kind, title: `Download as ${kind}` });
@@ -251,11 +271,26 @@
     if (!f.svg) return null;
     const copy = f.svg.cloneNode(true);
     for (const mark of copy.querySelectorAll(".focus")) mark.remove();
-    const w = Number(f.svg.getAttribute("width")), h = Number(f.svg.getAttribute("height")), head = 26;
+    const w = Number(f.svg.getAttribute("width")), h = Number(f.svg.getAttribute("height"));
+    const title = wrap(f.title, w - 16, "600 14px sans-serif");
+    // The names of coloured lines, in rows.
+    const names = [], agents = f.svg.lines ?? [];
+    let nameX = 8, nameY = 12 + 19 * title.length;
+    for (const a of agents) {
+      const name = fit(D.agents[a], w - 60), wide = 34 + measure(name) + 16;
+      if (nameX > 8 && nameX + wide > w) { nameX = 8; nameY += 18; }
+      names.push({ a, name, x: nameX, y: nameY });
+      nameX += wide;
+    }
+    const head = names.length ? nameY + 14 : 7 + 19 * title.length;
     const out = d3.create("svg:svg").attr("width", w).attr("height", h + head).attr("viewBox", `0 0 ${w} ${h + head}`)
       .attr("style", `--ink: ${css("--ink")}; --faint: ${css("--faint")}; color: ${css("--ink")}; font-family: sans-serif`);
     out.append("rect").attr("width", w).attr("height", h + head).attr("fill", css("--ground"));
-    out.append("text").attr("x", 8).attr("y", 18).attr("font-size", 14).attr("font-weight", 600).attr("fill", css("--ink")).text(f.title);
+    title.forEach((line, i) => out.append("text").attr("x", 8).attr("y", 18 + 19 * i).attr("font-size", 14).attr("font-weight", 600).attr("fill", css("--ink")).text(line));
+    for (const { a, name, x, y } of names) {
+      out.append("line").attr("x1", x).attr("x2", x + 28).attr("y1", y).attr("y2", y).attr("stroke", colorOf(a)).attr("stroke-width", 3).attr("stroke-dasharray", dashOf(a) || null);
+      out.append("text").attr("x", x + 34).attr("y", y + 4).attr("font-size", 12).attr("fill", css("--ink")).text(name);
+    }
     copy.setAttribute("y", head);
     out.node().append(copy);
     return { text: new XMLSerializer().serializeToString(out.node()), w, h: h + head };
@@ -358,7 +393,7 @@
   // ---- drawings: a line an agent
   // lines: {agents, xs, mean(agent) → Float32Array part, low, high}
   const mostBands = 8; // more bands hide each other: then only the line pointed at has one
-  function curves({ width, height, agents, xs, at, logx, logy, bands, xLabel, yLabel, reference, bounds, step, names, dots }) {
+  function curves({ width, height, agents, xs, at, logx, logy, bands, xLabel, yLabel, reference, bounds, whole, step, names, dots }) {
     const n = xs.length, few = slot.size <= mostBands;
     const colored = agents.filter((a) => slot.has(a)), rest = agents.filter((a) => !slot.has(a));
     const usable = (v) => ok(v) && (!logy || v > 0);
@@ -383,9 +418,12 @@
     if (!logy && low <= high) { lo = span > 0 ? Math.min(lo, Math.max(low, lo - span)) : Math.min(lo, low); hi = span > 0 ? Math.max(hi, Math.min(high, hi + span)) : Math.max(hi, high); }
     let domain = logy ? [lo / 1.1, hi * 1.1] : padded(lo, hi);
     if (bounds && !logy) domain = [Math.max(domain[0], bounds[0]), Math.min(domain[1], bounds[1])];
+    if (whole) domain = bounds;
     const y = axis(logy, domain, Math.max(3, Math.min(7, height / 45)));
     const marginLeft = Math.ceil(widest(y)) + 16;
-    const first = logx ? xs.find((x) => x > 0) : (xs[0] < 0.05 * xs[n - 1] ? 0 : xs[0]);
+    // A logarithmic axis begins where values do: evaluations come late.
+    const valued = (k) => agents.some((a) => usable(at.mean(a, k)) || at.live && usable(at.live(a, k)));
+    const first = logx ? xs.find((x, k) => x > 0 && valued(k)) ?? xs.find((x) => x > 0) : (xs[0] < 0.05 * xs[n - 1] ? 0 : xs[0]);
     const x = axis(logx && xs[n - 1] > first, xs[n - 1] > first ? [first, xs[n - 1]] : [first - 1, first + 1], Math.max(2, Math.min(8, (width - marginLeft) / 80)));
     if (names) Object.assign(x, { ticks: sparse(xs, width - marginLeft, 70), tickFormat: (i) => fit(names[i], 90) });
     const marginTop = 24, marginBottom = 36;
@@ -406,7 +444,7 @@
         Plot.axisY(y.ticks, { tickFormat: y.tickFormat, label: yLabel, labelAnchor: "top", labelArrow: "none", tickSize: 0, clip: false }),
         rest.length ? Plot.line({ length: gx.length }, { x: gx, y: gy, stroke: css("--faint"), strokeWidth: rest.length > 100 ? 0.7 : 1, strokeOpacity: Math.max(0.18, Math.min(0.8, 30 / rest.length)) }) : null,
         ok(reference) ? Plot.ruleY([reference], { stroke: css("--soft"), strokeDasharray: "3 3" }) : null,
-        ...(bands && few ? colored.map((a) => Plot.areaY({ length: n }, { x: xs, y1: lower(a), y2: value(at.high, a), fill: colorOf(a), fillOpacity: 0.18 })) : []),
+        ...(bands && few ? colored.map((a) => Plot.areaY({ length: n }, { x: xs, y1: lower(a), y2: value(at.high, a), fill: colorOf(a), fillOpacity: colored.length <= 3 ? 0.18 : 0.54 / colored.length })) : []), // many bands would be mud
         ...colored.map((a) => Plot.line({ length: n }, { x: xs, y: value(at.mean, a), stroke: colorOf(a), strokeWidth: 1.8, strokeDasharray: dashOf(a) || null, marker: n === 1 || dots ? "dot" : null })),
         ...live.flatMap((a) => [
           Plot.line({ length: n }, { x: xs, y: value(at.live, a), stroke: colorOf(a), strokeWidth: 1.6, strokeDasharray: "1 3", strokeLinecap: "round" }),
@@ -414,6 +452,7 @@
         ]),
       ],
     });
+    svg.lines = colored;
     const sx = svg.scale("x"), sy = svg.scale("y");
     const px = xs.map((v) => logx && !(v > 0) ? NaN : sx.apply(v));
     const near = (p) => { let best = 0; for (let k = 1; k < n; k++) if (Math.abs(px[k] - p) < Math.abs(px[best] - p)) best = k; return best; };
@@ -458,7 +497,7 @@
     const has = (f, a) => { for (let k = 0; k < n; k++) if (ok(f(a, k))) return true; return false; };
     const list = () => shown.filter((a) => has(at.mean, a) || at.live && has(at.live, a));
     figure(host, {
-      title, height,
+      title, alone: `${def.title} over steps: ${D.environments[e]}`, height,
       draw: (width) => curves({
         width, height, agents: list(), xs: D.steps, at, logx: state.logx, logy: state.logy, bands: state.bands, xLabel: "steps", yLabel: def.axis,
         reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN, bounds: boundsOf(holder), step: (x) => `step ${count(x)}`,
@@ -543,15 +582,15 @@
     return shown.filter((a) => ok(values[a])).sort((x, y) => sign * (values[y] - values[x]) || x - y)
       .map((a) => ({ label: D.agents[a], agent: a, value: values[a], low: low[a], high: high[a], color: colorOf(a), lines: () => lines(a) }));
   }
-  function scorePanel(host, { title, note, items, label, reference, bounds }) {
+  function scorePanel(host, { title, alone, note, items, label, reference, bounds }) {
     const all = items();
     host = host.appendChild(make("div", { className: "pair" }));
     const csv = () => [["agent", "value", "ci_low", "ci_high"], ...items().map((it) => [it.label, it.value, it.low, it.high])];
-    if (all.length > 40) figure(host, { title, note: [note, "all agents"].filter(Boolean).join(", "), height: 150, draw: (width) => strip(items(), { width, label }), csv });
+    if (all.length > 40) figure(host, { title, alone, note: [note, "all agents"].filter(Boolean).join(", "), height: 150, draw: (width) => strip(items(), { width, label }), csv });
     const rows = cut(all);
     const part = rows.length < all.length ? `${rows.length} ${state.rows > 0 ? "best" : "worst"} of ${count(all.length)}` : "";
     figure(host, {
-      title, note: [note, part].filter(Boolean).join(", "), height: rowHeight * rows.length + 40, tall: rows.length > 30,
+      title, alone, note: [note, part].filter(Boolean).join(", "), height: rowHeight * rows.length + 40, tall: rows.length > 30,
       draw: (width) => intervals(cut(items()), { width, label, reference, bounds }), csv,
     });
   }
@@ -559,32 +598,34 @@
     const m = state.metric, def = metric(), host = clear(document.querySelector("#scores .grid")), o = overall();
     const direction = def.better > 0 ? "Higher is better." : def.better < 0 ? "Lower is better." : "Neither higher nor lower is better.";
     $("scores-text").textContent = `${def.text} ${direction} Points are means over runs, bars 95 % intervals; agents are sorted.`
-      + (o ? ` Over all environments: interquartile means of scores, normalised so that ${D.comparison.scales.join("; ")}.` : "");
+      + (o ? " Over all environments: interquartile means of normalised scores." : "");
+    $("scales").hidden = !o;
+    if (o) $("scales").lastElementChild.replaceChildren(...D.comparison.scales.map((s) => make("li", { textContent: s })));
     const sign = def.better < 0 ? -1 : 1;
     if (o) {
       const lines = (a) => [`IQM ${text(column(o, "iqm")[a], column(o, "low")[a], column(o, "high")[a])}`, `optimality gap ${num(column(o, "gap")[a])}`];
-      scorePanel(host, { title: "All environments", note: "normalised", label: "IQM", items: () => scoreItems(column(o, "iqm"), column(o, "low"), column(o, "high"), 1, lines) });
+      scorePanel(host, { title: "All environments", alone: `${def.title}: all environments`, note: "normalised", label: "IQM", items: () => scoreItems(column(o, "iqm"), column(o, "low"), column(o, "high"), 1, lines) });
     }
     if (!o && def.better !== 0 && D.environments.length > 1) {
       const ranks = meanRanks(m);
       const none = new Float32Array(D.agents.length).fill(NaN);
-      scorePanel(host, { title: "All environments", note: "by mean rank", label: "mean rank, 1 is best", items: () => scoreItems(ranks, none, none, -1, (a) => [`mean rank ${num(ranks[a])}`]) });
+      scorePanel(host, { title: "All environments", alone: `${def.title}: all environments`, note: "by mean rank", label: "mean rank, 1 is best", items: () => scoreItems(ranks, none, none, -1, (a) => [`mean rank ${num(ranks[a])}`]) });
     }
     D.environments.forEach((name, e) => {
       const r = rowsOf(e, m);
       if (!r) return;
       const lines = (a) => [text(column(r, "mean")[a], column(r, "low")[a], column(r, "high")[a]), plural(column(r, "n")[a], "run", "runs")];
       scorePanel(host, {
-        title: name, label: def.title.toLowerCase(), bounds: boundsOf(r), reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN,
+        title: name, alone: `${def.title}: ${name}`, label: def.title.toLowerCase(), bounds: boundsOf(r), reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN,
         items: () => scoreItems(column(r, "mean"), column(r, "low"), column(r, "high"), sign, lines),
       });
     });
     host.classList.toggle("one", host.children.length === 1);
     document.querySelector("#scores .options").hidden = D.agents.length <= 10;
   }
-  function drawLegend() {
-    const list = document.querySelector("#curves .legend");
-    list.replaceChildren(...[...slot.keys()].map((a) => {
+  function drawLegend(section, agents = shown) {
+    const list = document.querySelector(`#${section} .legend`), coloured = agents.filter((a) => slot.has(a)).sort((x, y) => slot.get(x) - slot.get(y));
+    list.replaceChildren(...coloured.map((a) => {
       const sample = d3.create("svg:svg").attr("width", 28).attr("height", 10).attr("aria-hidden", "true");
       sample.append("line").attr("x2", 28).attr("y1", 5).attr("y2", 5).attr("stroke", colorOf(a)).attr("stroke-width", 3).attr("stroke-dasharray", dashOf(a));
       const b = make("button", { type: "button", textContent: D.agents[a] });
@@ -592,7 +633,7 @@
       for (const off of ["pointerleave", "blur"]) b.addEventListener(off, () => highlight(-1));
       return make("li", {}, sample.node(), b);
     }));
-    const grey = shown.length - slot.size;
+    const grey = agents.length - coloured.length;
     if (grey > 0) list.append(make("li", { className: "soft", textContent: `and ${plural(grey, "agent", "agents")} in grey` }));
   }
   const hasCurves = (m) => D.environments.some((_, e) => curvesOf(e, m));
@@ -606,7 +647,7 @@
     choose($("beside"), [{ title: "nothing", value: "" }, ...D.metrics.map((d, i) => ({ title: d.title, value: String(i) })).filter((_, i) => i !== m && hasCurves(i))], state.beside);
     state.beside = $("beside").value;
     $("curves-text").textContent = `${def.title} over steps: means over runs${state.bands && slot.size <= mostBands ? ", with 95 % intervals" : ""}. ${slot.size < shown.length ? "In colour are the best agents over all environments. " : ""}Point at a line for its name, value and interval.${D.curves.some((c) => c.live) ? " Dotted lines that end in a ring are means of runs that are not finished; they are in no other number." : ""}`;
-    drawLegend();
+    drawLegend("curves");
     $("bands").disabled = slot.size > mostBands;
     $("bands").parentElement.title = slot.size > mostBands ? `More than ${mostBands} bands hide each other: only the line that you point at has one.` : "";
     const besides = state.beside === "" ? [] : [Number(state.beside)];
@@ -636,6 +677,7 @@
     $("key-x").parentElement.hidden = sweep.keys.length < 2;
     const def = metric(), sign = def.better < 0 ? -1 : 1;
     const others = sweep.keys.filter((_, i) => i !== kx && i !== ky);
+    drawLegend("sweeps", sweep.environments && !(ky >= 0 && $("sweep-kind").value === "map") ? shown : []);
     if (sweep.environments) { drawEnvironmentSweep(host, sweep, kx, ky); return; }
     $("sweeps-text").textContent = `${def.title} of ${sweep.name} by ${sweep.keys[kx]}${ky < 0 ? "" : " and " + sweep.keys[ky]}.${others.length ? ` Of ${others.join(", ")} the best value is taken, which favours combinations with more values.` : ""}`;
     const distinct = (k) => { const vs = [...new Set(sweep.values.map((v) => v[k]))]; return numeric(vs) ? vs.sort((a, b) => a - b) : vs; };
@@ -654,7 +696,7 @@
       };
       const map = ky >= 0 && $("sweep-kind").value === "map";
       figure(host, {
-        title: name, height: 250,
+        title: name, alone: `${def.title} of ${sweep.name} by ${[kx, ky].filter((k) => k >= 0).map((k) => lastPart(sweep.keys[k])).join(" and ")}: ${name}`, height: 250,
         draw: (width) => map ? heatMap(cells(), { width, xs, ys, kx: sweep.keys[kx], ky: sweep.keys[ky], sign }) : sweepLines(cells(), { width, xs, ys, kx: sweep.keys[kx], ky: ky < 0 ? "" : sweep.keys[ky], def }),
         csv: () => [[sweep.keys[kx], ...(ky < 0 ? [] : [sweep.keys[ky]]), "agent", "value", "ci_low", "ci_high"],
           ...cells().map((c) => [c.x, ...(ky < 0 ? [] : [c.y]), D.agents[c.a], c.value, c.low, c.high])],
@@ -677,12 +719,12 @@
       if (map) {
         for (const a of slot.keys()) {
           const cells = () => points.map((p) => cell(a, p)).filter((c) => ok(c.value));
-          figure(host, { title: D.agents[a], note: others, height: 250, csv: csv(cells), draw: (width) => heatMap(cells(), { width, xs, ys: distinct(ky), kx: sweep.keys[kx], ky: sweep.keys[ky], sign }) });
+          figure(host, { title: D.agents[a], alone: `${def.title} by ${lastPart(sweep.keys[kx])} and ${lastPart(sweep.keys[ky])}: ${D.agents[a]}`, note: others, height: 250, csv: csv(cells), draw: (width) => heatMap(cells(), { width, xs, ys: distinct(ky), kx: sweep.keys[kx], ky: sweep.keys[ky], sign }) });
         }
         continue;
       }
       const cells = () => shown.flatMap((a) => points.map((p) => cell(a, p))).filter((c) => ok(c.value));
-      figure(host, { title: others || sweep.name, height: 300, csv: csv(cells), draw: (width) => agentLines(points, { width, xs, kx: sweep.keys[kx], sweep, index: kx, def }) });
+      figure(host, { title: others || sweep.name, alone: `${def.title} by ${lastPart(sweep.keys[kx])}: ${others || sweep.name}`, height: 300, csv: csv(cells), draw: (width) => agentLines(points, { width, xs, kx: sweep.keys[kx], sweep, index: kx, def }) });
     }
     host.classList.toggle("one", host.children.length === 1);
   }
@@ -710,13 +752,16 @@
     const color = d3.scaleSequential(sign > 0 ? [lo, hi] : [hi, lo], d3.interpolateViridis);
     const inner = (width - marginLeft - 10) / xs.length, tall = (height - marginTop - marginBottom) / ys.length;
     const written = inner > 44 && tall > 15;
+    // Three digits of the largest, and as many decimals of all.
+    const most = Math.max(Math.abs(lo), Math.abs(hi)), decimals = Math.max(0, 2 - Math.floor(Math.log10(most)));
+    const three = (v) => !(most > 1e-4 && most < 1e6) ? num(Number(v.toPrecision(3))) : minus(decimal(v, "fixed" + decimals, { minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
     const svg = Plot.plot({
       width, height, marginLeft, marginRight: 10, marginTop, marginBottom, style: style(), padding: 0,
       x: { domain: xs, axis: null }, y: { domain: [...ys].reverse(), axis: null },
       marks: [
         Plot.cell(cells, { x: "x", y: "y", fill: (c) => color(c.value), inset: xs.length > 25 || ys.length > 25 ? 0 : 0.5 }),
         Plot.cell([best], { x: "x", y: "y", fill: "none", stroke: css("--ink"), strokeWidth: 2 }),
-        written ? Plot.text(cells, { x: "x", y: "y", text: (c) => num(Number(c.value.toPrecision(3))), fill: (c) => (sign * (c.value - (lo + hi) / 2) > 0 ? "#1d2126" : "#ffffff"), fontSize: 11 }) : null,
+        written ? Plot.text(cells, { x: "x", y: "y", text: (c) => three(c.value), fill: (c) => (sign * (c.value - (lo + hi) / 2) > 0 ? "#1d2126" : "#ffffff"), fontSize: 11 }) : null,
         Plot.axisX(sparse(xs, width - marginLeft, Math.min(wide, 90)), { tickFormat: (v) => fit(v, 80), label: lastPart(kx), labelArrow: "none", labelAnchor: "right", labelOffset: 32, tickSize: 0 }),
         Plot.axisY(sparse(ys, height - marginTop - marginBottom, 15), { tickFormat: (v) => fit(v, marginLeft - 12), label: lastPart(ky), labelArrow: "none", labelAnchor: "top", tickSize: 0 }),
       ],
@@ -776,7 +821,7 @@
     const c = D.comparison;
     $("comparisons").hidden = !c;
     if (!c) return;
-    const def = D.metrics.find((m) => m.id === c.metric), host = clear(document.querySelector("#comparisons .grid"));
+    const def = D.metrics.find((m) => m.id === c.metric), host = clear(document.querySelector("#comparisons .grid")), over = clear($("over"));
     $("comparisons-text").textContent = `Of ${def ? def.title.toLowerCase() : c.metric}. ${c.method} ${c.notes.join(" ")}`;
     const rows = c.rows.filter((r) => inSet.has(r.a) && inSet.has(r.b) || inSet.has(r.a) && r.b === 0);
     const pairs = d3.groups(rows, (r) => r.a, (r) => r.b).flatMap(([a, list]) => list.map(([b, rs]) => ({ a, b, rs })));
@@ -798,48 +843,51 @@
       if (!all.length) return;
       const some = cut(all);
       figure(host, {
-        title: name, note: `difference to ${several ? "B" : D.agents[rows[0].b]}${some.length < all.length ? `, ${some.length} of ${count(all.length)}` : ""}`, tall: some.length > 30, height: rowHeight * some.length + 40,
+        title: name, alone: `${def ? def.title : c.metric}: ${name}`, note: `difference to ${several ? "B" : D.agents[rows[0].b]}${some.length < all.length ? `, ${some.length} of ${count(all.length)}` : ""}`, tall: some.length > 30, height: rowHeight * some.length + 40,
         draw: (width) => intervals(cut(items()), { width, label: "difference", reference: 0 }),
         csv: () => [["a", "b", "difference", "ci_low", "ci_high", "p", "adjusted_p", "verdict"], ...rows.filter((r) => r.e === e).map((r) => [D.agents[r.a], D.agents[r.b], r.d, r.low, r.high, r.p, r.adjusted, verdict(r.v)])],
       });
     });
+    host.classList.toggle("one", host.children.length === 1);
     const o = c.aggregates;
+    drawLegend("comparisons", o ? shown : []);
     if (o) {
       const n = o.tau.length, part = (key) => (a, k) => column(o, key)[a * n + k];
-      figure(host, {
+      figure(over, {
         title: "Performance profile", note: "share of runs above a normalised score", height: 300,
-        draw: (width) => curves({ width, height: 300, agents: shown, xs: o.tau, at: { mean: part("profile"), low: part("profileLow"), high: part("profileHigh") }, bands: state.bands, xLabel: "normalised score", yLabel: "share of runs above it", bounds: [0, 1], step: (x) => `score above ${num(x)}` }),
+        draw: (width) => curves({ width, height: 300, agents: shown, xs: o.tau, at: { mean: part("profile"), low: part("profileLow"), high: part("profileHigh") }, bands: state.bands, xLabel: "normalised score", yLabel: "share of runs above it", bounds: [0, 1], whole: true, step: (x) => `score above ${num(x)}` }),
         csv: () => [["agent", "tau", "share", "ci_low", "ci_high"], ...shown.flatMap((a) => o.tau.map((t, k) => [D.agents[a], t, part("profile")(a, k), part("profileLow")(a, k), part("profileHigh")(a, k)]))],
       });
     }
     const better = c.improvements.filter((i) => inSet.has(i.a) && i.p != null);
     if (better.length) {
       const items = () => [...better].sort((x, y) => y.p - x.p).map((i) => ({ label: several ? `${D.agents[i.a]} over ${D.agents[i.b]}` : D.agents[i.a], agent: i.a, value: i.p, low: i.low ?? NaN, high: i.high ?? NaN, color: colorOf(i.a), lines: () => [text(i.p, i.low, i.high)] }));
-      figure(host, {
+      figure(over, {
         title: `Probability of improvement${several ? "" : ` over ${D.agents[better[0].b]}`}`, note: "over environments", tall: cut(better).length > 30, height: rowHeight * cut(better).length + 40,
         draw: (width) => intervals(cut(items()), { width, label: "P(a run is better)", reference: 0.5, bounds: [0, 1] }),
         csv: () => [["agent", "probability", "ci_low", "ci_high"], ...items().map((i) => [i.label, i.value, i.low, i.high])],
       });
     }
-    host.classList.toggle("one", host.children.length === 1);
+    over.classList.toggle("one", over.children.length === 1);
     if (c.diagram) {
-      figure(host, {
+      figure(over, {
         title: "Ranks over environments", note: "critical-difference diagram; 1 is best", wide: true,
         draw: () => document.importNode(new DOMParser().parseFromString(c.diagram, "image/svg+xml").documentElement, true),
         csv: () => [["agent", "mean_rank"], ...D.agents.map((name, a) => [name, column(c, "meanRanks")[a]]).filter((r) => ok(r[1])).sort((x, y) => x[1] - y[1])],
       }).node.style.gridColumn = "1 / -1";
-      host.append(make("p", { textContent: c.ranks }));
-      host.lastChild.style.gridColumn = "1 / -1";
+      over.append(make("p", { textContent: c.ranks }));
+      over.lastChild.style.gridColumn = "1 / -1";
     }
     table($("comparison-table"), {
-      name: "comparisons", caption: "A minus B, with a 95 % interval. The verdict is of A.", rows,
+      name: "comparisons", caption: "A minus B, with a 95 % interval. The verdict is of A: better or worse than B.", rows,
       columns: [
-        { title: "A", value: (r) => D.agents[r.a], text: true }, { title: "B", value: (r) => D.agents[r.b], text: true },
+        { title: "A", value: (r) => D.agents[r.a], text: true },
+        { title: "Verdict", value: (r) => verdict(r.v), text: true, cls: (r) => ({ 1: "better", "-1": "worse" })[r.v] ?? "" },
+        { title: "B", value: (r) => D.agents[r.b], text: true },
         { title: "Environment", value: (r) => D.environments[r.e], text: true }, { title: "Runs", value: (r) => Number.parseInt(r.runs), show: (r) => r.runs },
         { title: "Difference", value: (r) => r.d, show: (r) => estimate(r.d ?? NaN, r.low ?? NaN, r.high ?? NaN) },
         { title: "A wins", value: (r) => r.wins, show: (r) => ok(r.wins) ? `${(100 * r.wins).toFixed(0)} %` : "–" },
         { title: "p", value: (r) => r.p, show: (r) => pvalue(r.p) }, { title: `${c.correction === "bh" ? "BH" : "Holm"} p`, value: (r) => r.adjusted, show: (r) => pvalue(r.adjusted) },
-        { title: "Verdict", value: (r) => verdict(r.v), text: true, cls: (r) => ({ 1: "better", "-1": "worse" })[r.v] ?? "" },
       ],
       filters: [...byEnvironment(), { label: "Verdict", options: ["better", "worse", "not decided"].map((w) => ({ title: w, value: w })), test: (r, w) => verdict(r.v) === w }],
     });
@@ -850,6 +898,7 @@
     const own = D.metrics.map((d, i) => i).filter((i) => ["exploration_share", "mixing_time"].includes(D.metrics[i].id));
     $("decisions").hidden = !D.choices.length;
     if (!D.choices.length) return;
+    drawLegend("decisions", shown.filter((a) => D.choices.some((c) => c.a === a)));
     D.environments.forEach((name, e) => own.forEach((m) => curveFigure(host, e, m, 230, `${name}: ${D.metrics[m].title.toLowerCase()}`)));
     host.classList.toggle("one", host.children.length === 1);
     const share = (x) => `${(100 * x).toFixed(1)} %`;
@@ -873,8 +922,8 @@
       { title: "Agent", value: (r) => D.agents[r.a], text: true }, { title: "Environment", value: (r) => D.environments[r.e], text: true },
       { title: "Runs", value: (r) => D.ok[r.e][r.a], show: (r) => count(D.ok[r.e][r.a]), cls: (r) => D.ok[r.e][r.a] < D.planned ? "pm" : "" },
       { title: "Mean", value: (r) => v(r, "mean"), show: (r) => estimate(v(r, "mean"), v(r, "low"), v(r, "high")) },
-      { title: "IQM", value: (r) => v(r, "iqm"), show: (r) => num(v(r, "iqm")) },
-      { title: "95 % interval of IQM", value: (r) => v(r, "iqmLow"), show: (r) => ok(v(r, "iqmLow")) ? `${num(v(r, "iqmLow"))} to ${num(v(r, "iqmHigh"))}` : "–" },
+      { title: "IQM", value: (r) => v(r, "iqm"), show: (r) => alike(v(r, "iqm"), v(r, "iqmLow"), v(r, "iqmHigh"))[0] },
+      { title: "95 % interval of IQM", value: (r) => v(r, "iqmLow"), show: (r) => ok(v(r, "iqmLow")) ? alike(v(r, "iqm"), v(r, "iqmLow"), v(r, "iqmHigh")).slice(1).join(" to ") : "–" },
     ];
     const differ = rows.some((r) => ok(v(r, "diff"))); // not of several experiments together
     if (differ) columns.push({ title: "Difference to the first agent", value: (r) => v(r, "diff"), show: (r) => ok(v(r, "diff")) ? [(v(r, "diff") > 0 ? "+" : ""), ...estimate(v(r, "diff"), v(r, "diffLow"), v(r, "diffHigh"))] : "–" });
