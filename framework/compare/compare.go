@@ -169,7 +169,7 @@ type Result struct {
 
 // ErrDependent is in the error of a comparison of runs that are neither paired nor
 // independent.
-var ErrDependent = fmt.Errorf("runs with the same root seed that do not meet the same draws are neither paired nor independent; give one experiment another seed, or compare them as if independent with --unpaired")
+var ErrDependent = fmt.Errorf("runs with the same root seed that do not meet the same draws are neither paired nor independent; give one experiment another seed, or compare them as if independent")
 
 // CheckMetric refuses a metric whose values have no better direction.
 func CheckMetric(d *metric.Definition) error {
@@ -428,7 +428,7 @@ func (c *comparer) compare(pairs [][2]int) error {
 			why := sa.differs(sb)
 			switch {
 			case c.Options.Unpaired:
-				cmp.Paired, cmp.Reason = false, "--unpaired"
+				cmp.Paired, cmp.Reason = false, "compared as independent samples"
 			case why != "" && sa.Seed == sb.Seed:
 				return fmt.Errorf("%s: %s and %s: %s: %w", env, a.Label, b.Label, why, ErrDependent)
 			case why != "":

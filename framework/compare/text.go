@@ -112,10 +112,10 @@ func overallText(b *strings.Builder, r *Result, o *Overall) {
 		fmt.Fprintf(b, "Left out of aggregates and ranks, as some agents have no values: %s.\n\n", strings.Join(o.Incomplete, ", "))
 	}
 	if len(o.Unscored) > 0 {
-		fmt.Fprintf(b, "Without a scale, and left out of aggregates: %s. Give one with --scores 'ENVIRONMENT=LOW,HIGH'.\n\n", strings.Join(o.Unscored, ", "))
+		fmt.Fprintf(b, "Without a scale, and left out of aggregates: %s.\n\n", strings.Join(o.Unscored, ", "))
 	}
 	if n := len(o.Improvements); n > mostRows {
-		fmt.Fprintf(b, "The probabilities of improvement of %d pairs are printed by --json.\n\n", n)
+		fmt.Fprintf(b, "The probabilities of improvement of %d pairs are too many for a table.\n\n", n)
 	} else if n > 0 {
 		var rows [][]string
 		header := []string{"A", "B", "environments", "P(A better)"}

@@ -30,6 +30,9 @@ type Experiment struct {
 	// NotGreedy are the agents, by label, that act in evaluations as they do when they
 	// learn. Check fills it in.
 	NotGreedy []string
+	// Reused are the agents, by label, of which fewer are saved than there are runs that
+	// begin with one. Check fills it in.
+	Reused []string
 
 	plugins Plugins
 	// lanes are those that plugins prefer, by Component.key. Check fills it in.
@@ -303,8 +306,12 @@ func (x *Experiment) openAgent(ctx context.Context, c Component, environment str
 		return err
 	}
 	if c.WarmStart != nil { // whose files say how the agent is opened
-		if _, err := x.Plan.origin(c, environment); err != nil {
+		saved, err := x.Plan.origin(c, environment)
+		if err != nil {
 			return At(err, "warm_start")
+		}
+		if len(saved) < x.Plan.Config.Runs && !slices.Contains(x.Reused, c.Name) {
+			x.Reused = append(x.Reused, c.Name)
 		}
 	}
 	agent, err := x.Plan.OpenAgent(ctx, p, c, spec, 1)

@@ -108,6 +108,6 @@ func (w *worker) trail(env vector.Environment, runs []int) *trail {
 		}
 		w.strayed = true
 		e, a := w.plan.Environments[w.cell.Environment].Name, w.plan.Agents[w.cell.Agent].Name
-		w.notice(fmt.Sprintf("run %d of %s in %s was replayed after a failure and took another course: environment or agent is not deterministic; rlrun run --verify says which", run, a, e))
+		w.notice(fmt.Sprintf("run %d of %s in %s was replayed after a failure and took another course: environment or agent is not deterministic; verify the experiment to learn which", run, a, e))
 	}}
 }

@@ -246,6 +246,11 @@ func (w *WarmStart) choose(files []agentFile, dir, agent, environment string) (o
 			strings.Join(distinct(func(f *agentFile) string { return fmt.Sprint(f.Step) }, all), ", "))
 	}
 	slices.SortFunc(files, func(a, b agentFile) int { return a.Run - b.Run })
+	for i := range files[1:] {
+		if files[i].Run == files[i+1].Run {
+			return nil, fmt.Errorf("%s and %s hold the agent of one run; remove one of them", files[i].path, files[i+1].path)
+		}
+	}
 	return files, nil
 }
 
@@ -313,6 +318,9 @@ func (p *Plan) checkOrigin(ctx context.Context, agent vector.Agent, id string, c
 		refuse := func(what string, was, is any) error {
 			return fmt.Errorf("%s is of another agent: %s was %v and is %v", f.path, what, was, is)
 		}
+		misfit := func(what string, was, is json.RawMessage) error {
+			return fmt.Errorf("%s does not fit the environment: the space of %s was %s and is %s", f.path, what, was, is)
+		}
 		switch {
 		case a.ID != id:
 			return refuse("the plugin", a.ID, id)
@@ -323,9 +331,9 @@ func (p *Plan) checkOrigin(ctx context.Context, agent vector.Agent, id string, c
 			now, _ := json.Marshal(c.Exploration)
 			return refuse("exploration", string(was), string(now))
 		case !sameJSON(a.Spec.Observation, is.Observation):
-			return refuse("the space of observations", text(a.Spec.Observation), text(is.Observation))
+			return misfit("observations", a.Spec.Observation, is.Observation)
 		case !sameJSON(a.Spec.Action, is.Action):
-			return refuse("the space of actions", text(a.Spec.Action), text(is.Action))
+			return misfit("actions", a.Spec.Action, is.Action)
 		}
 		if err := vector.Load(ctx, agent, 0, s.State); err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
@@ -336,7 +344,7 @@ func (p *Plan) checkOrigin(ctx context.Context, agent vector.Agent, id string, c
 
 // OpenSaved opens one lane of an agent that was saved by an experiment, for environments
 // of a spec. from is DIR:AGENT, or DIR if the experiment has one agent. The agent is that
-// of run number run, as WarmStart says; its next signal begins an episode. The returned
+// of run number run; its next signal begins an episode. The returned
 // close function ends the agent and its plugin.
 func OpenSaved(ctx context.Context, open Opener, from, environment string, run int, spec framework.Spec) (_ vector.Agent, closeAgent func() error, err error) {
 	dir, name, err := SplitAgent(from)
@@ -367,6 +375,10 @@ func OpenSaved(ctx context.Context, open Opener, from, environment string, run i
 	if err != nil {
 		return nil, nil, err
 	}
+	at := slices.IndexFunc(o, func(f agentFile) bool { return f.Run == run })
+	if at < 0 {
+		return nil, nil, fmt.Errorf("%s has no agent %q of run %d; it has those of %d runs, from %d to %d", dir, name, run, len(o), o[0].Run, o[len(o)-1].Run)
+	}
 	p, closePlugin, err := open(ctx, c)
 	if err != nil {
 		return nil, nil, err
@@ -382,7 +394,7 @@ func OpenSaved(ctx context.Context, open Opener, from, environment string, run i
 	}
 	var s *loop.Snapshot
 	if err == nil {
-		s, err = o.of(run)
+		s, err = o.of(at)
 	}
 	if err == nil {
 		err = loop.Restore(ctx, agent, spec, 1, []*loop.Snapshot{s})

@@ -69,7 +69,7 @@ const maxFailures = 100
 // input gives equal bytes.
 func WriteHTML(w io.Writer, s *result.Summary, page Page) error {
 	if page.Command == "" {
-		page.Command = "rlrun run experiment.yaml --out again"
+		page.Command = "rlrun run experiment.yaml"
 	}
 	var data any
 	if page.Live {

@@ -244,7 +244,7 @@ func (r *Runs) addFile(name string, labels map[string]string) error {
 				e.Environment, e.Agent = intern(labels, e.Environment), intern(labels, e.Agent)
 				r.Entries = append(r.Entries, e)
 			case err != nil:
-				r.Notices = append(r.Notices, fmt.Sprintf("%s is cut off and left out; --resume does its run again", e.at))
+				r.Notices = append(r.Notices, fmt.Sprintf("%s is cut off and left out: its run counts as missing", e.at))
 			default:
 				return damaged(e.at, lineErr)
 			}

@@ -43,9 +43,20 @@ func Load(name string, stdin io.Reader, flags *pflag.FlagSet) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	label := name
 	if name == "-" {
-		name = "stdin"
+		label = "stdin"
 	}
+	f, err := Parse(label, data, flags)
+	if err == nil && f.Name == "" && name != "-" {
+		f.Name = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	}
+	return f, err
+}
+
+// Parse reads a config as Load does. name is that of its file in messages; empty if
+// there is none.
+func Parse(name string, data []byte, flags *pflag.FlagSet) (*File, error) {
 	doc, err := parse(name, data)
 	if err != nil {
 		return nil, err
@@ -56,9 +67,6 @@ func Load(name string, stdin io.Reader, flags *pflag.FlagSet) (*File, error) {
 	f := &File{doc: doc}
 	if err := f.decode(); err != nil {
 		return nil, err
-	}
-	if f.Name == "" && name != "stdin" {
-		f.Name = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
 	}
 	return f, nil
 }
@@ -232,7 +240,7 @@ func (f *File) Locate(err error) error {
 		return f.doc.sorted(problems)
 	default:
 		var field *experiment.FieldError
-		if errors.As(other, &field) {
+		if errors.As(other, &field) && f.doc.name != "" {
 			return fmt.Errorf("%s: %w", f.doc.problem(segments(field.Path), "").Where, other)
 		}
 		return other

@@ -70,7 +70,13 @@ func parse(name string, data []byte) (*document, error) {
 	return d, nil
 }
 
-func at(name string, line int) string { return name + ":" + strconv.Itoa(line) }
+// at names a line. It is empty where there is no file.
+func at(name string, line int) string {
+	if name == "" {
+		return ""
+	}
+	return name + ":" + strconv.Itoa(line)
+}
 
 var (
 	yamlLine      = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)

@@ -7,17 +7,20 @@ import (
 
 // Problem is one thing wrong with a config.
 type Problem struct {
-	Where   string // file:line, or the flag or variable that set the value
+	Where   string // file:line, or the flag or variable that set the value; empty if there is no file
 	Path    string // the key, such as agents[1].params.gamma; empty for the whole file
 	Message string // what is wrong and what is allowed
 }
 
 // Error returns the problem in one line.
 func (p *Problem) Error() string {
-	if p.Path == "" {
-		return p.Where + ": " + p.Message
+	text := p.Message
+	for _, place := range []string{p.Path, p.Where} {
+		if place != "" {
+			text = place + ": " + text
+		}
 	}
-	return p.Where + ": " + p.Path + ": " + p.Message
+	return text
 }
 
 // Problems are all that is wrong with a config, in the order of the file.

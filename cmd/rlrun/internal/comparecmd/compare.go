@@ -157,6 +157,9 @@ func run(cmd *cobra.Command, args []string, o options) error {
 	maps.Copy(o.Scores, given)
 	o.Progress = progress(cmd.ErrOrStderr())
 	r, err := compare.Compare(inputs, o.Options)
+	if errors.Is(err, compare.ErrDependent) {
+		err = fmt.Errorf("%w with --unpaired", err)
+	}
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -170,7 +173,13 @@ func run(cmd *cobra.Command, args []string, o options) error {
 	case o.latex:
 		return compare.WriteLaTeX(w, r)
 	}
-	return compare.WriteTable(w, r)
+	if err := compare.WriteTable(w, r); err != nil {
+		return err
+	}
+	if r.Overall != nil && len(r.Overall.Unscored) > 0 {
+		_, err = fmt.Fprintln(w, "--scores 'ENVIRONMENT=LOW,HIGH' gives an environment a scale; --json prints all numbers.")
+	}
+	return err
 }
 
 // progress says now and then how far the comparisons are: after 5 s, then every ten.

@@ -1,7 +1,6 @@
 package runcmd
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -23,9 +22,10 @@ const evaluateHelp = `Evaluate saved agents without learning, and report as rlru
 DIR is an output directory of an experiment with save: true. All of its agents are
 evaluated, or AGENT alone, in the environments that they were saved in or in others.
 Run k plays with the k-th saved agent, in the order of their runs; after the last
-agent it begins again with the first. Agents with the capability greedy select their
-best actions. The others act as they do when they learn; a notice names them. No
-agent learns: Update is not called, and every run begins with the agent as saved.
+agent it begins again with the first, and a notice says so. Agents with the
+capability greedy select their best actions. The others act as they do when they
+learn; a notice names them. No agent learns: Update is not called, and every run
+begins with the agent as saved.
 
 The mean return of the episodes is the metric evaluation_return. In tasks that
 continue, and with --steps, the mean reward of a step is evaluation_reward. Episodes
@@ -33,7 +33,8 @@ are cut short after 10,000 steps (--set evaluate.limit=N).
 
 The output directory has the files of rlrun run. Its default is
 results/NAME-evaluation. --set sets keys of the evaluation's config, such as
-environments.0.params.size=8.`
+environments.0.params.success=0.8.
+An agent plays where observations and actions are those that it was saved with.`
 
 // evaluateOptions are the flags of rlrun evaluate that are not part of the config.
 type evaluateOptions struct {
@@ -52,14 +53,12 @@ func NewEvaluate(app *host.App) *cobra.Command {
 		Long:  evaluateHelp + "\n" + outcomeKeys + runKeys,
 		Example: `  rlrun evaluate results/lake
   rlrun evaluate results/lake:q-learning --episodes 1000 --out results/long
-  rlrun evaluate results/lake --env frozenlake --set environments.0.params.map=8x8`,
+  rlrun evaluate results/lake --env frozenlake --set environments.0.params.success=0.8`,
 		Args: cli.Arguments(1, "an output directory, DIR or DIR:AGENT"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := e.config(cmd, args[0])
-			if err != nil {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if o.config, err = e.config(cmd, args[0]); err != nil {
 				return err
 			}
-			cmd.SetIn(bytes.NewReader(text))
 			return run(app, cmd, "-", o)
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

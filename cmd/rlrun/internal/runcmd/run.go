@@ -59,6 +59,7 @@ type runOptions struct {
 	lock, until              string
 	shard, scratch           string
 	verify                   int
+	config                   []byte // of a command that makes it; else nil
 }
 
 // New returns the command rlrun run.
@@ -142,6 +143,9 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	if list := x.NotGreedy; len(list) > 0 && !o.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: in evaluations these agents act as they do when they learn, as they have no greedy actions: %s\n", strings.Join(list, ", "))
 	}
+	if list := x.Reused; len(list) > 0 && !o.quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: there are more runs than saved agents, and runs that begin with the same one are not independent: %s\n", strings.Join(list, ", "))
+	}
 	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet)
 	// Runs leave little garbage in little memory: collecting it at the default
 	// pace costs a tenth of two cores' time.
@@ -215,7 +219,7 @@ func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*e
 			return nil, err
 		}
 	}
-	file, err := config.Load(name, cmd.InOrStdin(), cmd.Flags())
+	file, err := o.load(cmd, name)
 	if err != nil {
 		return nil, err
 	}
@@ -250,6 +254,13 @@ func (o *runOptions) prepare(app *host.App, cmd *cobra.Command, name string) (*e
 		return nil, file.Locate(err)
 	}
 	return x, nil
+}
+
+func (o *runOptions) load(cmd *cobra.Command, name string) (*config.File, error) {
+	if o.config != nil {
+		return config.Parse("", o.config, cmd.Flags())
+	}
+	return config.Load(name, cmd.InOrStdin(), cmd.Flags())
 }
 
 // manyPairs is the number of pairs of environment and agent from which on a config is
