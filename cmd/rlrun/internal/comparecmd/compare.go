@@ -324,7 +324,7 @@ func readDigests(dir string) (digests map[string]string, program string, err err
 	}
 	var provenance struct {
 		RLRun, Program string
-		Plugins []struct {
+		Plugins        []struct {
 			Plugin string
 			SHA256 string
 			Files  map[string]string
