@@ -101,6 +101,10 @@ func TestParseModelErrors(t *testing.T) {
 		"initial":          {edit(`"A": 2`, `"A": 2, "initial": [[0, 0.5]]`), "initial distribution: probabilities sum to 0.5"},
 		"initial long":     {edit(`"A": 2`, `"A": 2, "initial": [0, 0.5, 0.5]`), "line 2, column 38: initial[2]: state 2 is outside"},
 		"terminal":         {edit(`"A": 2`, `"A": 2, "terminal": [0]`), "state 0, action 0: a terminal state must keep to itself"},
+		"noise":            {edit(`"A": 2`, `"A": 2, "noise": [[1,0,0.5], [0,1,-1]]`), "line 2, column 39: state 0, action 1: noise -1 is not a standard deviation"},
+		"bernoulli":        {edit(`"A": 2`, `"A": 2, "bernoulli": [[0,0], [1,1]]`), "line 2, column 39: state 1, action 1: mean 2.5 of a Bernoulli reward is outside [0,1]"},
+		"noise on both":    {edit(`"A": 2`, `"A": 2, "bernoulli": [[0,0]], "noise": [[0,0,1]]`), "line 2, column 50: state 0, action 0: a Bernoulli reward has no Gaussian noise"},
+		"vast reward":      {edit("[1,1,2.5]", "[1,1,1e305]"), "line 5, column 14: state 1, action 1: reward 1e+305 is too large"},
 		"deep":             {strings.Repeat("[", 100000), "want '{'"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -277,9 +277,12 @@ func (p *parser) locate(err error) error {
 		}
 		return fmt.Errorf("%s[%d]: %w", bad.list, bad.index, bad.err)
 	case bad.s >= 0:
-		i := slices.IndexFunc(p.d.Transitions, func(t Transition) bool { return t.S == bad.s && t.A == bad.a })
+		list, i := "transitions", slices.IndexFunc(p.d.Transitions, func(t Transition) bool { return t.S == bad.s && t.A == bad.a })
+		if k, ok := p.faulty(bad); ok {
+			list, i = bad.err.(*rowFault).list, k
+		}
 		if i >= 0 {
-			p.offset = p.at["transitions"][i]
+			p.offset = p.at[list][i]
 		}
 		return fmt.Errorf("state %d, action %d: %w", bad.s, bad.a, bad.err)
 	}
@@ -312,4 +315,24 @@ func (l *lineCounter) position(offset int64) (line, column int64) {
 		begin = l.starts[i-1]
 	}
 	return int64(i) + 1, offset - begin + 1
+}
+
+// faulty returns the index of the entry that a fault of a row is about, if it is one of
+// a list other than the transitions.
+func (p *parser) faulty(bad *invalid) (int, bool) {
+	fault, ok := bad.err.(*rowFault)
+	if !ok {
+		return 0, false
+	}
+	i := -1
+	ofPair := func(r Reward) bool { return r.S == bad.s && r.A == bad.a }
+	switch fault.list {
+	case "rewards":
+		i = slices.IndexFunc(p.d.Rewards, ofPair)
+	case "noise":
+		i = slices.IndexFunc(p.d.GaussianNoise, ofPair)
+	case "bernoulli":
+		i = slices.Index(p.d.Bernoulli, Pair{bad.s, bad.a})
+	}
+	return i, i >= 0
 }

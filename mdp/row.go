@@ -57,6 +57,14 @@ func (r *Row) fail(err error) {
 	}
 }
 
+// rowFault is a fault of a row in what a list of the definition says of it.
+type rowFault struct {
+	list string
+	err  error
+}
+
+func (e *rowFault) Error() string { return e.err.Error() }
+
 // finish sorts and merges the successors and checks the row.
 func (r *Row) finish(states int) error {
 	if r.bad != nil {
@@ -98,19 +106,19 @@ func (r *Row) finish(states int) error {
 			r.varying = true
 		}
 		if math.Abs(x) > 1e300 { // so that no sum of a few overflows
-			return fmt.Errorf("reward %v is too large", x)
+			return &rowFault{"rewards", fmt.Errorf("reward %v is too large", x)}
 		}
 	}
 	if !(r.Noise.SD >= 0) || math.IsInf(r.Noise.SD, 0) {
-		return fmt.Errorf("noise %v is not a standard deviation", r.Noise.SD)
+		return &rowFault{"noise", fmt.Errorf("noise %v is not a standard deviation", r.Noise.SD)}
 	}
 	if r.Noise.Bernoulli {
 		if r.Noise.SD != 0 {
-			return fmt.Errorf("a Bernoulli reward has no Gaussian noise")
+			return &rowFault{"noise", fmt.Errorf("a Bernoulli reward has no Gaussian noise")}
 		}
 		for _, x := range r.reward {
 			if x < 0 || x > 1 {
-				return fmt.Errorf("mean %v of a Bernoulli reward is outside [0,1]", x)
+				return &rowFault{"bernoulli", fmt.Errorf("mean %v of a Bernoulli reward is outside [0,1]", x)}
 			}
 		}
 	}

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/rlrun/rlrun/framework"
@@ -56,6 +59,9 @@ func (p settings) task() (*catalog.Task, error) {
 		return nil, fmt.Errorf("limit is %d, must not be negative", p.Limit)
 	}
 	f, err := inputfile.Open(p.File, 1<<30)
+	if dir, bad := os.Getwd(); errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(p.File) && bad == nil {
+		return nil, fmt.Errorf("file: %w (a relative path begins in the directory that rlrun runs in, %s)", err, dir)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("file: %w", err)
 	}

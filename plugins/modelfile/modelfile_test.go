@@ -124,7 +124,7 @@ func TestWrongFiles(t *testing.T) {
 		want   string
 	}{
 		"no file":        {json.RawMessage(`{}`), "file is missing"},
-		"not there":      {json.RawMessage(`{"file":"nowhere.json"}`), "nowhere.json: no such file"},
+		"not there":      {json.RawMessage(`{"file":"nowhere.json"}`), "nowhere.json: no such file or directory (a relative path begins in the directory"},
 		"a directory":    {json.RawMessage(`{"file":"."}`), "is a directory"},
 		"no JSON":        {file(t, "hello"), "line 1, column 1"},
 		"an open row":    {file(t, `{"S":1,"A":1,"transitions":[[0,0,0,0.5]]}`), "sum to 0.5"},

@@ -13,7 +13,7 @@ import (
 
 // addParamFiles adds the digests of the files that parameters name, by their paths:
 // results depend on what is in them. A text is a path if it has a separator or an
-// extension, and a file is there.
+// extension, or if its key ends in "file" or "path"; and if a file is there.
 func addParamFiles(files map[string]string, params json.RawMessage) error {
 	if len(params) == 0 {
 		return nil
@@ -22,11 +22,12 @@ func addParamFiles(files map[string]string, params json.RawMessage) error {
 	if err := json.Unmarshal(params, &value); err != nil {
 		return err
 	}
-	var walk func(any) error
-	walk = func(value any) error {
+	var walk func(key string, value any) error
+	walk = func(key string, value any) error {
 		switch v := value.(type) {
 		case string:
-			if !strings.ContainsAny(v, "/"+string(filepath.Separator)) && filepath.Ext(v) == "" {
+			named := strings.HasSuffix(key, "file") || strings.HasSuffix(key, "path")
+			if !named && !strings.ContainsAny(v, "/"+string(filepath.Separator)) && filepath.Ext(v) == "" {
 				return nil
 			}
 			if info, err := os.Stat(v); err != nil || !info.Mode().IsRegular() {
@@ -39,20 +40,20 @@ func addParamFiles(files map[string]string, params json.RawMessage) error {
 			files[v] = digest
 		case []any:
 			for _, x := range v {
-				if err := walk(x); err != nil {
+				if err := walk(key, x); err != nil {
 					return err
 				}
 			}
 		case map[string]any:
-			for _, x := range v {
-				if err := walk(x); err != nil {
+			for k, x := range v {
+				if err := walk(k, x); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
 	}
-	return walk(value)
+	return walk("", value)
 }
 
 func sha256Of(path string) (string, error) {
