@@ -63,5 +63,8 @@ func levelStroke() draw.LineStyle {
 func bandColor(i, n int) color.NRGBA {
 	col, _ := lineStyle(i)
 	col.A = uint8(max(0x18, 0x30-4*max(0, n-4)))
+	if n > 20 { // beside grey lines: ten bands on top of each other
+		col.A = 0x0c
+	}
 	return col
 }

@@ -282,13 +282,18 @@
       names.push({ a, name, x: nameX, y: nameY });
       nameX += wide;
     }
+    if (f.svg.grey > 0) {
+      const name = `and ${plural(f.svg.grey, "agent", "agents")} in grey`;
+      if (nameX > 8 && nameX + measure(name) > w) { nameX = 8; nameY += 18; }
+      names.push({ a: -1, name, x: nameX - 34, y: nameY });
+    }
     const head = names.length ? nameY + 14 : 7 + 19 * title.length;
     const out = d3.create("svg:svg").attr("width", w).attr("height", h + head).attr("viewBox", `0 0 ${w} ${h + head}`)
       .attr("style", `--ink: ${css("--ink")}; --faint: ${css("--faint")}; color: ${css("--ink")}; font-family: sans-serif`);
     out.append("rect").attr("width", w).attr("height", h + head).attr("fill", css("--ground"));
     title.forEach((line, i) => out.append("text").attr("x", 8).attr("y", 18 + 19 * i).attr("font-size", 14).attr("font-weight", 600).attr("fill", css("--ink")).text(line));
     for (const { a, name, x, y } of names) {
-      out.append("line").attr("x1", x).attr("x2", x + 28).attr("y1", y).attr("y2", y).attr("stroke", colorOf(a)).attr("stroke-width", 3).attr("stroke-dasharray", dashOf(a) || null);
+      if (a >= 0) out.append("line").attr("x1", x).attr("x2", x + 28).attr("y1", y).attr("y2", y).attr("stroke", colorOf(a)).attr("stroke-width", 3).attr("stroke-dasharray", dashOf(a) || null);
       out.append("text").attr("x", x + 34).attr("y", y + 4).attr("font-size", 12).attr("fill", css("--ink")).text(name);
     }
     copy.setAttribute("y", head);
@@ -452,7 +457,8 @@
         ]),
       ],
     });
-    svg.lines = colored;
+    svg.lines = [...colored].sort((a, b) => slot.get(a) - slot.get(b));
+    svg.grey = rest.length;
     const sx = svg.scale("x"), sy = svg.scale("y");
     const px = xs.map((v) => logx && !(v > 0) ? NaN : sx.apply(v));
     const near = (p) => { let best = 0; for (let k = 1; k < n; k++) if (Math.abs(px[k] - p) < Math.abs(px[best] - p)) best = k; return best; };
