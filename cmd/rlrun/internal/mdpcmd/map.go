@@ -48,6 +48,10 @@ func (f figure) save(file string) error {
 	if len(f.panels) == 1 {
 		width = 16 * vg.Centimeter
 	}
+	const sides, ends = 0.9 * vg.Centimeter, 1.4 * vg.Centimeter // beside the panels, above and below
+	k := vg.Length(len(f.panels))
+	each := (width - sides - (k-1)*gap) / k
+	height = min(height, ends+f.tallest(each))
 	canvas, err := draw.NewFormattedCanvas(width, height, format)
 	if err != nil {
 		return err
@@ -58,8 +62,6 @@ func (f figure) save(file string) error {
 	size := min(12, 2.1*width/vg.Length(len([]rune(f.title)))) // so that it fits
 	write(whole, whole.Center().X, whole.Max.Y-0.3*vg.Centimeter, size, text.XCenter, text.YTop, plotting.Black, f.title)
 	whole = draw.Crop(whole, 0.4*vg.Centimeter, -0.5*vg.Centimeter, 0.3*vg.Centimeter, -1.1*vg.Centimeter)
-	k := vg.Length(len(f.panels))
-	each := (whole.Max.X - whole.Min.X - (k-1)*gap) / k
 	for i, p := range f.panels {
 		left := vg.Length(i) * (each + gap)
 		p.draw(draw.Crop(whole, left, left+each-(whole.Max.X-whole.Min.X), 0, 0))
@@ -68,6 +70,20 @@ func (f figure) save(file string) error {
 		_, err := canvas.WriteTo(w)
 		return err
 	})
+}
+
+// tallest is the room that panels of a width take up: flat maps need little.
+func (f figure) tallest(width vg.Length) vg.Length {
+	out := vg.Length(0)
+	for _, p := range f.panels {
+		h, ok := p.(*heatMap)
+		if !ok {
+			return math.MaxFloat64
+		}
+		flat := (width - barSpace) * vg.Length(h.layout.Rows) / vg.Length(h.layout.Cols)
+		out = max(out, max(flat, leastBar)+titleSpace+0.3*vg.Centimeter)
+	}
+	return out
 }
 
 func write(c draw.Canvas, x, y vg.Length, size vg.Length, xAlign text.XAlignment, yAlign text.YAlignment, ink color.Color, words string) {
@@ -158,13 +174,14 @@ func (h *heatMap) draw(c draw.Canvas) {
 	if low > high {
 		low, high = 0, 1
 	}
-	// Values over many orders of magnitude have a logarithmic scale; zeros are at its end.
-	least := high // of the values above 0, but for the odd ones
+	// Values over many orders of magnitude, or most of them close to zero, have a
+	// logarithmic scale; zeros are at its end.
+	least, middle := high, high // of the values above 0, but for the odd ones
 	if len(positive) > 0 {
 		slices.Sort(positive)
-		least = positive[len(positive)/100]
+		least, middle = positive[len(positive)/100], positive[len(positive)/2]
 	}
-	h.log = low >= 0 && high > 1e3*least
+	h.log = low >= 0 && (high > 1e3*least || high > 20*middle)
 	if h.log {
 		low, high = math.Log10(max(least, 1e-9*high)), math.Log10(high)
 		for i, x := range h.value {
@@ -177,9 +194,8 @@ func (h *heatMap) draw(c draw.Canvas) {
 	}
 	colours := heat(low, high)
 	whole := c
-	c = draw.Crop(c, 0, 0, 0, -0.9*vg.Centimeter)
+	c = draw.Crop(c, 0, 0, 0, -titleSpace)
 
-	const barSpace = 2.3 * vg.Centimeter
 	l := h.layout
 	side := min((c.Max.X-c.Min.X-barSpace)/vg.Length(l.Cols), (c.Max.Y-c.Min.Y)/vg.Length(l.Rows))
 	wide, tall := side*vg.Length(l.Cols), side*vg.Length(l.Rows)
@@ -265,10 +281,18 @@ func arrow(c draw.Canvas, at, d vg.Point, r vg.Length, ink color.Color) {
 	c.FillPolygon(ink, []vg.Point{point(1, 0), point(0.15, 0.5), point(0.15, -0.5)})
 }
 
+// Room that a map needs: above it for its title, beside it for the bar of colours, and
+// the least height of that.
+const (
+	titleSpace = 0.9 * vg.Centimeter
+	barSpace   = 2.3 * vg.Centimeter
+	leastBar   = 4 * vg.Centimeter
+)
+
 // barEnds returns where the colour bar beside a map begins and ends: beside a flat
 // map it is higher than that.
 func barEnds(box vg.Rectangle) (bottom, top vg.Length) {
-	middle, half := (box.Min.Y+box.Max.Y)/2, max(box.Max.Y-box.Min.Y, 4*vg.Centimeter)/2
+	middle, half := (box.Min.Y+box.Max.Y)/2, max(box.Max.Y-box.Min.Y, leastBar)/2
 	return middle - half, middle + half
 }
 

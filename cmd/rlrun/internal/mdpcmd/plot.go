@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -184,28 +185,29 @@ func (q *forgetting) curves() (chart, error) {
 	c := chart{p: p, l: plotting.NewLegend()}
 	top := q.Epsilon
 	var marks []plot.Plotter
-	curves, names := make([][]float64, len(pairs)), make([]string, len(pairs))
+	curves := make([][]float64, len(pairs))
+	same := make([][]mdp.Pair, len(pairs)) // that share the line; none: another's line is theirs
 	for i, x := range pairs {
 		d, err := mdp.Forgetting(q.model, q.policy, x.S, x.A, end)
 		if err != nil {
 			return c, err
 		}
-		curves[i], names[i] = d, fmt.Sprintf("%s in state %d", q.actions[x.A], x.S)
+		curves[i], same[i] = d, []mdp.Pair{x}
 		for j, earlier := range curves[:i] { // actions that do the same share a line
-			if names[j] != "" && slices.Equal(earlier, d) {
-				names[j], names[i] = names[j]+", "+names[i], ""
+			if same[j] != nil && slices.Equal(earlier, d) {
+				same[j], same[i] = append(same[j], x), nil
 				break
 			}
 		}
 	}
 	lines := 0
-	for _, name := range names {
-		if name != "" {
+	for _, pairs := range same {
+		if pairs != nil {
 			lines++
 		}
 	}
 	for i, x := range pairs {
-		if names[i] == "" {
+		if same[i] == nil {
 			continue
 		}
 		d := curves[i]
@@ -223,7 +225,7 @@ func (q *forgetting) curves() (chart, error) {
 			line.Dashes = []vg.Length{vg.Points(2 + 2*float64(c.strips)), vg.Points(2)}
 		}
 		p.Add(line)
-		name := fmt.Sprintf("%s: T_ε = %s", names[i], steps(q.T[x.S][x.A]))
+		name := fmt.Sprintf("%s: T_ε = %s", q.names(same[i]), steps(q.T[x.S][x.A]))
 		if t := q.T[x.S][x.A]; t <= end {
 			mark, err := plotter.NewScatter(plotter.XYs{{X: float64(t), Y: d[t-1]}})
 			if err != nil {
@@ -252,6 +254,29 @@ func (q *forgetting) curves() (chart, error) {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 1, float64(end), 0, 1.08*top
 	p.X.Tick.Marker = wholeTicks{}
 	return c, nil
+}
+
+// names lists pairs by their states, "a, b in state 3", as far as a legend has room.
+func (q *forgetting) names(pairs []mdp.Pair) string {
+	const room = 34 // letters
+	text, left := "", len(pairs)
+	for i, x := range pairs {
+		part := q.actions[x.A]
+		if i > 0 {
+			part = ", " + part
+		}
+		if i > 0 && utf8.RuneCountInString(text+part) > room-10 {
+			break
+		}
+		if left--; i == len(pairs)-1 || pairs[i+1].S != x.S {
+			part += fmt.Sprintf(" in state %d", x.S)
+		}
+		text += part
+	}
+	if left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
+	}
+	return text
 }
 
 // plot draws value, policy and visits.
