@@ -1,13 +1,14 @@
 # An image of rlrun with its bundled plugins, for linux. "make image" builds it, also
-# without Docker. Add plugins in an image of your own: FROM rlrun, COPY the executables
-# to /usr/local/bin (docs/machines.md).
+# without Docker. Plugins come with an image of your own (docs/machines.md).
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /rlrun ./cmd/rlrun && mkdir -m 1777 /empty
+# A copied directory loses its mode, but those in it keep theirs.
+RUN mkdir -p /image/usr/local/bin && mkdir -m 1777 /image/tmp && \
+    CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /image/usr/local/bin/rlrun ./cmd/rlrun
 
 FROM scratch
-COPY --from=build /rlrun /usr/local/bin/rlrun
-COPY --from=build /empty /tmp
+LABEL org.opencontainers.image.title=rlrun org.opencontainers.image.licenses=MIT
+COPY --from=build /image /
 ENV PATH=/usr/local/bin:/usr/bin:/bin HOME=/tmp
 ENTRYPOINT ["/usr/local/bin/rlrun"]

@@ -33,7 +33,7 @@ var commands = []struct {
 	{"experiments", runcmd.New, true},
 	{"experiments", runcmd.NewEvaluate, true},
 	{"experiments", runcmd.NewReport, false},
-	{"experiments", submitcmd.New, false},
+	{"experiments", submitcmd.New, true},
 	{"experiments", runcmd.NewDecide, false},
 	{"experiments", statuscmd.New, false},
 	{"experiments", compactcmd.New, true},

@@ -191,17 +191,17 @@ func (p *Plan) Needed(dir string) (map[result.Key]int, error) {
 func (p *Plan) decide(dir string, s *compare.Sequential) ([]compare.Progress, map[result.Key]bool, error) {
 	meta := p.Meta()
 	meta.Metrics = []result.Metric{s.Metric.RecordedAs()}
-	summary, err := result.Aggregate(meta, result.ReadRecords(dir))
+	runs, err := result.OpenRuns(dir) // once, as shards may add records meanwhile
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, p.Blame(err)
 	}
-	keys, err := result.ReadKeys(dir)
+	summary, err := runs.Aggregate(meta)
 	if err != nil {
 		return nil, nil, err
 	}
 	recorded := map[result.Key]bool{}
-	for _, k := range keys {
-		recorded[k.Key] = true
+	for i := range runs.Entries {
+		recorded[runs.Entries[i].Key] = true
 	}
 	return s.Decide(summary, func(k result.Key) bool { return recorded[k] }), recorded, nil
 }

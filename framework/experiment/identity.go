@@ -274,6 +274,32 @@ func (p *Plan) samePrograms(dir string, before *Provenance, now *Session, kept [
 	return nil
 }
 
+// Blame adds to an error about records of a run that differ which plugin is not deterministic. Plugins that come with
+// rlrun are. It returns other errors as they are.
+func (p *Plan) Blame(err error) error {
+	var double *result.DoubleError
+	if !errors.As(err, &double) || double.Programs[0] != double.Programs[1] {
+		return err
+	}
+	by := double.Programs[0]
+	var names []string
+	for _, part := range []struct {
+		list           []Component
+		label, program string
+	}{{p.Environments, double.Environment, by.Environment}, {p.Agents, double.Agent, by.Agent}} {
+		if i := slices.IndexFunc(part.list, func(c Component) bool { return c.Name == part.label }); i >= 0 && part.program != by.Host {
+			names = append(names, "plugin "+part.list[i].commandLine())
+		}
+	}
+	switch len(names) {
+	case 1:
+		double.Fault = names[0] + " is not deterministic"
+	case 2:
+		double.Fault = strings.Join(names, " or ") + " is not deterministic (rlrun run --verify says which)"
+	}
+	return double
+}
+
 // describe names rlrun in a sentence.
 func (s *Session) describe() string {
 	text := fmt.Sprintf("rlrun %s (%s, %s", s.Rlrun, s.Go, s.Architecture)

@@ -3,6 +3,7 @@ package experiment
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -232,5 +233,34 @@ func TestProcessorCounts(t *testing.T) {
 	}
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil && strings.Contains(string(info), " fma ") && fused == plain {
 		t.Errorf("fingerprint %s with and without fused multiply-add", fused)
+	}
+}
+
+// An error about two unequal records names the plugin that is not rlrun's own.
+func TestBlame(t *testing.T) {
+	p := &Plan{
+		Environments: []Component{{Name: "walk", Plugin: "./walk", Args: []string{"-x"}}},
+		Agents:       []Component{{Name: "a", Plugin: "bandit"}, {Name: "b", Plugin: "./learner"}},
+	}
+	for _, c := range []struct {
+		agent, want string
+		programs    [2]result.Programs
+	}{
+		{"a", "; plugin ./walk -x is not deterministic; ", [2]result.Programs{{Host: "h", Environment: "e", Agent: "h"}}},
+		{"b", "; plugin ./learner is not deterministic; ", [2]result.Programs{{Host: "h", Environment: "h", Agent: "l"}}},
+		{"b", "; plugin ./walk -x or plugin ./learner is not deterministic (rlrun run --verify says which); ", [2]result.Programs{{Host: "h", Environment: "e", Agent: "l"}}},
+		{"a", "; the run is not deterministic; ", [2]result.Programs{{Host: "h", Environment: "h", Agent: "h"}}},
+		{"a", "; the run is not deterministic; ", [2]result.Programs{{Host: "h", Environment: "e", Agent: "h"}, {Host: "h", Environment: "f", Agent: "h"}}},
+	} {
+		if c.programs[1] == (result.Programs{}) {
+			c.programs[1] = c.programs[0]
+		}
+		err := p.Blame(fmt.Errorf("reading: %w", &result.DoubleError{Key: result.Key{Environment: "walk", Agent: c.agent}, Programs: c.programs}))
+		if !errors.Is(err, result.ErrNotDeterministic) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %v: %v, want %q", c.agent, c.programs, err, c.want)
+		}
+	}
+	if other := errors.New("other"); p.Blame(other) != other || p.Blame(nil) != nil {
+		t.Error("other errors are changed")
 	}
 }

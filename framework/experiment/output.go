@@ -54,7 +54,7 @@ func (p *Plan) Prepare(ctx context.Context, dir string, resume bool, session Ses
 		}
 		runs, err := result.OpenRunsContext(ctx, dir)
 		if err != nil {
-			return nil, err
+			return nil, p.Blame(err)
 		}
 		if err := p.sameExperiment(dir, prov, len(runs.Entries)); err != nil {
 			return nil, err
@@ -133,7 +133,7 @@ func (p *Plan) sameExperiment(dir string, prov *Provenance, records int) error {
 		return nil // nothing was begun here
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s holds records but no %s, so they may be of %w; restore it", dir, configFile, ErrOtherExperiment)
+		return noConfig(dir)
 	}
 	if err != nil {
 		return err
@@ -149,6 +149,10 @@ func (p *Plan) sameExperiment(dir string, prov *Provenance, records int) error {
 		}
 	}
 	return p.sameComparison(dir, old)
+}
+
+func noConfig(dir string) error {
+	return fmt.Errorf("%s holds records but no %s, so they may be of %w; restore it", dir, configFile, ErrOtherExperiment)
 }
 
 // sameSeed refuses a config that is not the one of the directory's provenance.

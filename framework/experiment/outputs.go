@@ -67,7 +67,7 @@ func (x *Experiment) Write(outputs ...Output) (*Results, error) {
 	}
 	runs, err := result.OpenRuns(x.Dir)
 	if err != nil {
-		return nil, err
+		return nil, x.Plan.Blame(err)
 	}
 	s, err := runs.Aggregate(meta)
 	if err != nil {

@@ -25,8 +25,8 @@ type scratch struct {
 	background sync.WaitGroup
 }
 
-// errScratch: records are still in a scratch directory.
-var errScratch = errors.New("records are left in the scratch directory")
+// ErrScratch: the scratch directory cannot be used, or records are still in it.
+var ErrScratch = errors.New("scratch directory")
 
 // newScratch makes the directory of a shard, which is the same whenever the shard is done
 // on this machine.
@@ -41,7 +41,7 @@ func newScratch(s *Sharded, x *Experiment, session *Session) (*scratch, error) {
 		c.every = 30 * time.Second
 	}
 	if err := os.MkdirAll(c.dir, 0o777); err != nil {
-		return nil, fmt.Errorf("scratch directory %s: %w", c.dir, disk.Cause(err))
+		return nil, fmt.Errorf("%w %s: %w; choose another with --scratch", ErrScratch, c.dir, disk.Cause(err))
 	}
 	return c, nil
 }
@@ -86,7 +86,7 @@ func (c *scratch) stop(err error) error {
 	close(c.quit)
 	c.background.Wait()
 	if moveErr := c.move(); moveErr != nil {
-		return fmt.Errorf("%w: %w %s: start the shard again on this machine, or copy its runs/*.jsonl to %s", moveErr, errScratch, c.dir, filepath.Join(c.target, "runs"))
+		return fmt.Errorf("%w: records are left in the %w %s: start the shard again on this machine, or copy its runs/*.jsonl to %s", moveErr, ErrScratch, c.dir, filepath.Join(c.target, "runs"))
 	}
 	_ = os.RemoveAll(c.dir) // it is empty
 	return err

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -267,19 +268,21 @@ func (s Sharded) claim(ctx context.Context, x *Experiment) error {
 // It returns which of the shard's runs are done; it reads no others' records.
 func (p *Plan) join(ctx context.Context, dir string, shard Shard, session Session) (Done, error) {
 	path := filepath.Join(dir, configFile)
-	orphans := 0 // files of records without a config
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		files, err := result.RecordFiles(dir)
+		orphans, err := result.RecordFiles(dir)
 		if err != nil {
 			return nil, err
 		}
-		orphans = len(files)
-		text, err := p.Config.YAML()
-		if err == nil && orphans == 0 {
-			err = p.writeOnce(path, text)
-		}
-		if err != nil {
-			return nil, err
+		if len(orphans) == 0 {
+			text, err := p.Config.YAML()
+			if err == nil {
+				err = p.writeOnce(path, text)
+			}
+			if err != nil {
+				return nil, err
+			}
+		} else if awaitFile(path) != nil {
+			return nil, noConfig(dir)
 		}
 	}
 	text, err := json.MarshalIndent(&Provenance{Session: session, Shards: shard.Of}, "", "  ")
@@ -289,34 +292,12 @@ func (p *Plan) join(ctx context.Context, dir string, shard Shard, session Sessio
 	if err := p.writeOnce(filepath.Join(dir, provenanceFile), append(text, '\n')); err != nil {
 		return nil, err
 	}
-	first, err := readProvenance(dir)
-	if err != nil {
-		return nil, err
-	}
 	runs, err := p.recorded(dir, shard)
 	if err != nil {
+		return nil, p.Blame(err)
+	}
+	if err := p.agrees(dir, shard.Of, &session, runs.Entries); err != nil {
 		return nil, err
-	}
-	if err := p.sameExperiment(dir, first, orphans+len(runs.Entries)); err != nil {
-		return nil, err
-	}
-	old, err := ReadConfig(path)
-	if err != nil {
-		return nil, err
-	}
-	if old.Runs != p.Config.Runs {
-		return nil, &otherExperiment{path, "runs", strconv.Itoa(old.Runs), strconv.Itoa(p.Config.Runs)}
-	}
-	if !session.Mixed {
-		if first.Shards != 0 && first.Shards != shard.Of {
-			return nil, fmt.Errorf("%s is %w: %d, not %d", dir, ErrOtherShards, first.Shards, shard.Of)
-		}
-		if err := p.sameSession(dir, first, &session); err != nil {
-			return nil, err
-		}
-		if err := p.samePrograms(dir, first, &session, runs.Entries); err != nil {
-			return nil, err
-		}
 	}
 	if err := result.Check(ctx, p.Meta(), runs.All()); err != nil {
 		return nil, err
@@ -329,6 +310,56 @@ func (p *Plan) join(ctx context.Context, dir string, shard Shard, session Sessio
 		return nil, err
 	}
 	return done, p.addProvenance(filepath.Join(dir, provenanceDir, "shard-"+shard.file(".json")), session, shard.Of)
+}
+
+// CheckShards refuses to divide the experiment into a number of shards if its output directory holds another experiment,
+// number of shards or programs. It changes nothing. Its error is an *OutputError.
+func (x *Experiment) CheckShards(of int, mixed bool) error {
+	if _, err := os.Stat(filepath.Join(x.Dir, configFile)); errors.Is(err, fs.ErrNotExist) {
+		return nil // the first shard checks it
+	}
+	session, err := x.session(nil, time.Time{}, mixed)
+	if err != nil {
+		return err
+	}
+	runs, err := x.Plan.recorded(x.Dir, Shard{0, of}) // those of one shard tell enough
+	if err == nil {
+		err = x.Plan.agrees(x.Dir, of, &session, runs.Entries)
+	}
+	if err != nil {
+		return &OutputError{x.Dir, err}
+	}
+	return nil
+}
+
+// agrees refuses to do shards of the experiment in dir if it holds another one, another number of shards, or records
+// of other programs.
+func (p *Plan) agrees(dir string, of int, session *Session, recorded []result.Entry) error {
+	first, err := readProvenance(dir)
+	if err != nil {
+		return err
+	}
+	if err := p.sameExperiment(dir, first, len(recorded)); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, configFile)
+	old, err := ReadConfig(path)
+	if err != nil {
+		return err
+	}
+	if old.Runs != p.Config.Runs {
+		return &otherExperiment{path, "runs", strconv.Itoa(old.Runs), strconv.Itoa(p.Config.Runs)}
+	}
+	if session.Mixed {
+		return nil
+	}
+	if first.Shards != 0 && first.Shards != of {
+		return fmt.Errorf("%s is %w: %d, not %d", dir, ErrOtherShards, first.Shards, of)
+	}
+	if err := p.sameSession(dir, first, session); err != nil {
+		return err
+	}
+	return p.samePrograms(dir, first, session, recorded)
 }
 
 // sameSession refuses other programs than those of the session that began the
@@ -377,6 +408,11 @@ func (p *Plan) writeOnce(path string, data []byte) error {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	return awaitFile(path)
+}
+
+// awaitFile returns when a file that another machine may have written can be read.
+func awaitFile(path string) error {
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		info, err := os.Stat(path)
 		if err == nil && info.Size() > 0 {
@@ -488,7 +524,7 @@ func (r *shardRun) write(state string) error {
 func (r *shardRun) end(err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.status.Left() == 0 && !errors.Is(err, errScratch) {
+	if r.status.Left() == 0 && !errors.Is(err, ErrScratch) {
 		_ = r.write(ShardDone)
 		return nil
 	}
@@ -523,22 +559,36 @@ type ShardRuns struct {
 // Missing is the number of runs without a record.
 func (s ShardRuns) Missing() int { return s.Runs - s.OK - s.Failed }
 
-// CountShards counts, by the records in dir, the runs of all shards of the experiment;
-// with until: decided, those of the present stage. It returns nil if the experiment was
-// begun as a whole.
-func (p *Plan) CountShards(dir string, entries []result.Entry) ([]ShardRuns, error) {
+// Division is the number of shards that the experiment in dir was divided into: when it was begun, or by the shards that
+// went on with what was begun as a whole. It is 0 if there were no shards, or several numbers of them.
+func (p *Plan) Division(dir string) (int, error) {
 	prov, err := readProvenance(dir)
-	if err != nil || prov.Shards == 0 {
-		return nil, err
+	if err != nil || prov.Shards > 0 {
+		return prov.Shards, err
 	}
+	reported, err := ReadShards(dir)
+	if err != nil || len(reported) == 0 {
+		return 0, err
+	}
+	of := reported[0].Of
+	if slices.ContainsFunc(reported, func(s ShardStatus) bool { return s.Of != of }) {
+		return 0, nil
+	}
+	return of, nil
+}
+
+// CountShards counts, by the records in dir, the runs of the experiment's shards, of which there are a number; with
+// until: decided, those of the present stage.
+func (p *Plan) CountShards(dir string, of int, entries []result.Entry) ([]ShardRuns, error) {
 	type cell struct{ environment, agent string }
 	first := map[cell]int{} // number of its run 0
 	for i, c := range p.Cells() {
 		first[cell{p.Environments[c.Environment].Name, p.Agents[c.Agent].Name}] = i * p.Config.Runs
 	}
-	list := make([]ShardRuns, prov.Shards)
+	list := make([]ShardRuns, of)
 	for i := range list {
-		list[i].Shard = Shard{i, prov.Shards}
+		list[i].Shard = Shard{i, of}
+		var err error
 		if list[i].Runs, err = list[i].Shard.Size(p, dir); err != nil {
 			return nil, err
 		}
@@ -549,10 +599,10 @@ func (p *Plan) CountShards(dir string, entries []result.Entry) ([]ShardRuns, err
 	}
 	for _, e := range entries {
 		n, ok := first[cell{e.Environment, e.Agent}]
-		if !ok || e.Run >= stage(e.Key) {
+		if !ok || of == 0 || e.Run >= stage(e.Key) {
 			continue
 		}
-		if s := &list[(n+e.Run)%prov.Shards]; e.Status == result.OK {
+		if s := &list[(n+e.Run)%of]; e.Status == result.OK {
 			s.OK++
 		} else {
 			s.Failed++

@@ -183,13 +183,30 @@ func sameRun(a, b *Entry) error {
 	if bytes.Equal(lines[0], lines[1]) {
 		return nil
 	}
-	why := "on the same programs"
-	if a.Programs != b.Programs {
-		why = fmt.Sprintf("by different programs, %s and %s", a.Programs, b.Programs)
-	}
-	return fmt.Errorf("run %d of %s in %s is recorded twice, %s, and the records differ: %s and %s; %w; remove one of the files",
-		a.Run, a.Agent, a.Environment, why, a.at, b.at, ErrNotDeterministic)
+	return &DoubleError{Key: a.Key, Programs: [2]Programs{a.Programs, b.Programs}, places: [2]place{a.at, b.at}}
 }
+
+// DoubleError says that two ok records of a run differ. It wraps ErrNotDeterministic.
+type DoubleError struct {
+	Key
+	Programs [2]Programs // that made the records
+	// Fault says what is not deterministic, in a sentence without a full stop; empty if it is not known.
+	Fault string
+
+	places [2]place
+}
+
+func (e *DoubleError) Error() string {
+	why := "on the same programs"
+	if e.Programs[0] != e.Programs[1] {
+		why = fmt.Sprintf("by different programs, %s and %s", e.Programs[0], e.Programs[1])
+	}
+	return fmt.Sprintf("run %d of %s in %s is recorded twice, %s, and the records differ: %s and %s; %s; remove one of the files",
+		e.Run, e.Agent, e.Environment, why, e.places[0], e.places[1], cmp.Or(e.Fault, ErrNotDeterministic.Error()))
+}
+
+// Unwrap returns ErrNotDeterministic.
+func (e *DoubleError) Unwrap() error { return ErrNotDeterministic }
 
 // compareEntries orders by key, then ok before failed before given up, then by place.
 func compareEntries(a, b Entry) int {

@@ -43,6 +43,9 @@ being made. An interruption loses nothing.
 				return err
 			}
 			before, after, err := result.Compact(dir)
+			if plan, e := experiment.OpenPlan(dir); e == nil {
+				err = plan.Blame(err)
+			}
 			if err := errors.Join(err, release()); err != nil {
 				return err
 			}

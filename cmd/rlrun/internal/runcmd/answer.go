@@ -6,7 +6,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -123,7 +122,7 @@ func (a *answer) stopped(app *host.App, cmd *cobra.Command, why error) error {
 	}
 	resume := slices.DeleteFunc(slices.Clone(app.Args), func(arg string) bool { return arg == "--overwrite" || arg == "--resume" })
 	first := ""
-	if errors.Is(why, syscall.ENOSPC) {
+	if full(why) {
 		first = "make room and "
 	}
 	runs := "no run is"

@@ -35,7 +35,7 @@ func advise(err error) error {
 		}
 	}
 	var pe *fs.PathError
-	if !errors.As(err, &pe) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EROFS) {
+	if !errors.As(err, &pe) && !errors.Is(err, fs.ErrPermission) && !full(err) && !errors.Is(err, syscall.EROFS) {
 		return output.Err
 	}
 	return cli.Usagef("cannot write results to %s: %w; choose another output directory with --out", output.Dir, cli.Cause(err))

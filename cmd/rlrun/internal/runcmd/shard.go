@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ import (
 
 // checkShard refuses flags that do not go with --shard.
 func (o *runOptions) checkShard(cmd *cobra.Command) (experiment.Shard, error) {
-	if o.shard == "" {
+	if o.shard == "" && !cmd.Flags().Changed("shard") {
 		if o.scratch != "" {
 			return experiment.Shard{}, cli.Usagef("--scratch is for --shard")
 		}
@@ -65,12 +66,16 @@ func runShard(app *host.App, cmd *cobra.Command, x *experiment.Experiment, shard
 	case status.Of == 0 && errors.Is(err, cli.ErrInterrupted):
 		return cli.Retry(fmt.Errorf("%w: shard %s had not begun", err, shard))
 	case errors.Is(err, experiment.ErrOtherShards):
-		return cli.Usagef("%w; use the same number, or add --mixed", err)
+		return otherShards(err)
+	case errors.Is(err, experiment.ErrScratch):
+		return err
+	case full(err) && status.Of == 0:
+		return fmt.Errorf("cannot write results to %s: %w; make room and start the shard again", x.Dir, cli.Cause(err))
 	case err != nil && status.Of == 0:
 		return advise(err)
 	case err != nil:
 		first := ""
-		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		if full(err) {
 			first = "make room and "
 		}
 		err = fmt.Errorf("%w: %d of %d runs of shard %s are kept in %s; %sstart the shard again", err, status.OK, status.Runs, shard, x.Dir, first)
@@ -92,6 +97,9 @@ func runShard(app *host.App, cmd *cobra.Command, x *experiment.Experiment, shard
 	}
 	return nil
 }
+
+// full says that an error is of a full disk or quota: the same succeeds when there is room.
+func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // job names the job of a scheduler that this process belongs to; empty if there is
 // none.
@@ -126,7 +134,11 @@ func missingShards(x *experiment.Experiment) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	shards, err := x.Plan.CountShards(x.Dir, entries)
+	of, err := x.Plan.Division(x.Dir)
+	if err != nil {
+		return "", err
+	}
+	shards, err := x.Plan.CountShards(x.Dir, of, entries)
 	if err != nil {
 		return "", err
 	}
@@ -139,10 +151,25 @@ func missingShards(x *experiment.Experiment) (string, error) {
 		numbers = append(numbers, s.Index)
 	}
 	dir := cli.ShellQuote([]string{x.Dir})
-	return fmt.Sprintf("%s of %d %s runs: submit %s again with rlrun submit --missing %s; if a machine wrote to a directory of its own, copy that directory's runs/*.jsonl to %s/runs/",
+	again := "rlrun run CONFIG --shard I/N"
+	if _, err := os.Stat(filepath.Join(x.Dir, "submit")); err == nil {
+		again = "rlrun submit --missing " + dir
+	}
+	return fmt.Sprintf("%s of %d %s runs: start %s again with %s; if a machine wrote to a directory of its own, copy that directory's runs/*.jsonl to %s/runs/",
 		cli.Plural(len(numbers), "shard ", "shards ")+experiment.Ranges(numbers), shards[0].Of,
-		cli.Plural(len(numbers), "lacks", "lack"), cli.Plural(len(numbers), "it", "them"), dir, dir), nil
+		cli.Plural(len(numbers), "lacks", "lack"), cli.Plural(len(numbers), "it", "them"), again, dir), nil
 }
+
+// CheckShards refuses a number of shards, or an experiment, other than the output directory holds.
+func CheckShards(x *experiment.Experiment, of int, mixed bool) error {
+	err := x.CheckShards(of, mixed)
+	if errors.Is(err, experiment.ErrOtherShards) {
+		return otherShards(err)
+	}
+	return advise(err)
+}
+
+func otherShards(err error) error { return cli.Usagef("%w; use the same number, or add --mixed", err) }
 
 // Check reads a config and checks the whole of it, for commands that have its runs
 // made elsewhere.

@@ -21,6 +21,9 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 )
 
+// errNotBegun: the scheduler has started no shard.
+var errNotBegun = errors.New("no shard has begun yet, or the shards do not see this directory")
+
 // interval is the time between two looks of --watch.
 const interval = 2 * time.Second
 
@@ -36,7 +39,8 @@ while runs are being made, and on any machine that sees the directory. Counts co
 from the records. Rates and times are the last reports of shards, by the clocks of
 their machines.
 
---watch prints this every 2 seconds until no run is missing.
+--watch prints this every 2 seconds until no run is missing. It waits for the first
+shard of an experiment that was submitted.
 
 --json:
   output               the output directory
@@ -56,23 +60,28 @@ their machines.
 		Args:    cli.Arguments(1, "an output directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w := cmd.OutOrStdout()
-			for {
+			for waiting := false; ; {
 				s, err := read(args[0])
-				if err != nil {
+				switch {
+				case watch && errors.Is(err, errNotBegun):
+					if !waiting {
+						fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %v; waiting for it\n", err)
+					}
+					waiting = true
+				case err != nil:
 					return err
-				}
-				if asJSON {
+				case asJSON:
 					err = cli.WriteJSON(w, s)
-				} else {
+				default:
 					err = s.print(w)
 				}
-				if err != nil || !watch || s.Missing == 0 {
+				if s != nil && (err != nil || !watch || s.Missing == 0) {
 					return err
 				}
 				if err := pause(cmd.Context()); err != nil {
 					return err
 				}
-				if !asJSON {
+				if s != nil && !asJSON {
 					fmt.Fprintln(w)
 				}
 			}
@@ -144,7 +153,7 @@ func read(dir string) (*status, error) {
 	plan, err := experiment.OpenPlan(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, statErr := os.Stat(filepath.Join(dir, "submit")); statErr == nil {
-			return nil, cli.Usagef("%s was submitted, and no shard has begun yet", dir)
+			return nil, cli.Usagef("%s was submitted, and %w", dir, errNotBegun)
 		}
 		return nil, cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
 	}
@@ -153,7 +162,7 @@ func read(dir string) (*status, error) {
 	}
 	runs, err := result.OpenRuns(dir)
 	if err != nil {
-		return nil, err
+		return nil, plan.Blame(err)
 	}
 	s := &status{Output: dir, Shards: []shard{}, Failures: []result.Failure{}, Notices: runs.Notices}
 	if err := s.count(plan, runs); err != nil {
@@ -218,7 +227,11 @@ func (s *status) count(plan *experiment.Plan, runs *result.Runs) error {
 }
 
 func (s *status) shards(plan *experiment.Plan, dir string, entries []result.Entry) error {
-	counts, err := plan.CountShards(dir, entries)
+	of, err := plan.Division(dir)
+	if err != nil {
+		return err
+	}
+	counts, err := plan.CountShards(dir, of, entries)
 	if err != nil {
 		return err
 	}

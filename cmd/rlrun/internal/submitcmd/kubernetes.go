@@ -3,15 +3,20 @@ package submitcmd
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/framework/result"
 )
 
 // kubernetes submits an indexed Job whose index is the shard. Kubernetes has no jobs
@@ -31,6 +36,8 @@ func (kubernetes) check(s *submission) error {
 		return cli.Usagef("--to kubernetes needs --image: a container image with rlrun and the plugins (docs/machines.md)")
 	case s.Staged:
 		return cli.Usagef("--to kubernetes does not go with compare.until: decided, because a pod cannot submit the next stage; leave it out, or use rlrun run")
+	case s.Scratch != "" && (!path.IsAbs(s.Scratch) || strings.Contains(s.Scratch, ":")):
+		return cli.Usagef("--scratch %s: a directory in a container is absolute and has no colon", s.Scratch)
 	case s.Lock != "":
 		return cli.Usagef("--to kubernetes: the image has the plugins, so there is no lock file to check; leave out %s", s.Lock)
 	}
@@ -66,25 +73,35 @@ func value(v any) *object {
 	return n
 }
 
-// name is the name of the objects: a DNS label.
-func (s *submission) label() string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, s.Name)
-	return "rlrun-" + strings.Trim(name[:min(len(name), 40)], "-")
-}
+// claimed names the directory of the results in the claim, after the output directory.
+func (s *submission) claimed() string { return result.Slug(filepath.Base(s.Dir)) }
 
 // inClaim is the output directory as pods see it.
-func (s *submission) inClaim() string { return resultsMount + "/" + s.Name }
+func (s *submission) inClaim() string { return resultsMount + "/" + s.claimed() }
+
+// notLabel are the characters that a name of Kubernetes cannot have.
+var notLabel = regexp.MustCompile(`[^a-z0-9-]`)
+
+// label is the name of the objects: a DNS label, another one for every directory.
+func (s *submission) label() string {
+	const most = 40
+	dir := s.claimed()
+	name := notLabel.ReplaceAllString(dir, "")
+	if name != dir || len(name) > most {
+		sum := sha256.Sum256([]byte(dir))
+		name = fmt.Sprintf("%s-%x", name[:min(len(name), most)], sum[:3])
+	}
+	return "rlrun-" + strings.TrimLeft(name, "-")
+}
+
+// literal writes a word of a container's command, in which Kubernetes would replace $(NAME).
+func literal(word string) string { return strings.ReplaceAll(word, "$", "$$") }
 
 func (k kubernetes) files(s *submission) []file {
 	out := s.inClaim()
 	args := list("run", configMount+"/"+configName, "--out", out, "--quiet", "--shard", fmt.Sprintf("$(JOB_COMPLETION_INDEX)/%d", s.Tasks), "--workers", fmt.Sprint(s.Cpus))
 	if s.Scratch != "" {
-		args.Content = append(args.Content, value("--scratch"), value(s.Scratch))
+		args.Content = append(args.Content, value("--scratch"), value(literal(s.Scratch)))
 	}
 	if s.Mixed {
 		args.Content = append(args.Content, value("--mixed"))
@@ -98,7 +115,7 @@ func (k kubernetes) files(s *submission) []file {
 		)),
 		"template", k.pod(s, args, true))
 	shards := obj("apiVersion", "batch/v1", "kind", "Job", "metadata", obj("name", s.label()), "spec", spec)
-	report := obj("apiVersion", "batch/v1", "kind", "Job", "metadata", obj("name", s.label()+"-report"),
+	report := obj("apiVersion", "batch/v1", "kind", "Job", "metadata", obj("generateName", s.label()+"-report-"),
 		"spec", obj("backoffLimit", 3, "template", k.pod(s, list("report", out), false)))
 	return []file{{"job.yaml", document(configMap, shards)}, {"report.yaml", document(report)}}
 }
@@ -111,7 +128,11 @@ func (kubernetes) pod(s *submission, args *object, config bool) *object {
 		mounts.Content = append(mounts.Content, obj("name", "config", "mountPath", configMount))
 		volumes.Content = append(volumes.Content, obj("name", "config", "configMap", obj("name", s.label())))
 	}
-	container := obj("name", "rlrun", "image", s.Image, "args", args,
+	if config && s.Scratch != "" {
+		mounts.Content = append(mounts.Content, obj("name", "scratch", "mountPath", s.Scratch))
+		volumes.Content = append(volumes.Content, obj("name", "scratch", "emptyDir", obj()))
+	}
+	container := obj("name", "rlrun", "image", s.Image, "command", list(literal(s.Rlrun)), "args", args,
 		"resources", obj("requests", obj("cpu", fmt.Sprint(s.Cpus)), "limits", obj("cpu", fmt.Sprint(s.Cpus))),
 		"volumeMounts", mounts)
 	pod := obj("restartPolicy", "Never", "terminationGracePeriodSeconds", 120)
@@ -134,22 +155,46 @@ func document(objects ...*object) string {
 	return buf.String()
 }
 
+// queue knows no earlier pods: a submission takes the place of the Job before.
+func (kubernetes) queue(context.Context, *submission) ([]int, []string, error) { return nil, nil, nil }
+
 func (kubernetes) submit(ctx context.Context, s *submission, _, stderr io.Writer) (jobs, watch []string, err error) {
-	// A Job's template cannot be changed: an earlier one of the name makes room. Shards
-	// that are done end at once.
-	for _, args := range [][]string{{"delete", "job", s.label(), "--ignore-not-found"}, {"apply", "-f", s.path("job.yaml")}} {
-		var said bytes.Buffer
-		cmd := exec.CommandContext(ctx, "kubectl", args...)
-		cmd.Stderr = &said
-		if err := cmd.Run(); errors.Is(err, exec.ErrNotFound) {
-			return nil, nil, cli.Usagef("there is no kubectl on this machine: apply the manifest from one that has it")
-		} else if err != nil {
-			return nil, nil, fmt.Errorf("kubectl %s: %s (%w)", args[0], strings.Join(strings.Fields(said.String()), " "), err)
-		}
-		_, _ = stderr.Write(said.Bytes()) // warnings
+	there, err := kubectl(ctx, stderr, "get", "job", s.label(), "--ignore-not-found", "--output=name")
+	if err != nil {
+		return nil, nil, err
 	}
+	if there != "" && !s.resubmit {
+		return nil, nil, cli.Usagef("Kubernetes has a Job %s already: choose another output directory with --out, or remove it with kubectl delete job %[1]s", s.label())
+	}
+	if there != "" { // a Job's template cannot be changed, and shards that are done end at once
+		if _, err := kubectl(ctx, stderr, "delete", "job", s.label()); err != nil {
+			return nil, nil, err
+		}
+	}
+	if _, err := kubectl(ctx, stderr, "apply", "-f", s.path("job.yaml")); err != nil {
+		return nil, nil, err
+	}
+	// A Job that fails is never complete, so kubectl wait would not end.
+	ended := "kubectl get job " + s.label() + ` -o 'jsonpath={.status.conditions[*].type}' | grep -E 'Complete|Failed'`
 	return []string{s.label()}, []string{
 		"kubectl get pods -l job-name=" + s.label(),
-		"kubectl wait --for=condition=complete --timeout=-1s job/" + s.label() + " && kubectl apply -f " + quote(s.path("report.yaml")),
+		"kubectl exec job/" + s.label() + " -- " + quote(s.Rlrun, "status", s.inClaim()),
+		"until " + ended + "; do sleep 10; done; kubectl create -f " + quote(s.path("report.yaml")),
 	}, nil
+}
+
+// kubectl returns what a call of kubectl prints.
+func kubectl(ctx context.Context, stderr io.Writer, args ...string) (string, error) {
+	var out, said bytes.Buffer
+	cmd := exec.CommandContext(ctx, "kubectl", args...)
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", cli.Usagef("there is no kubectl on this machine: apply the manifest from one that has it")
+	}
+	if err != nil {
+		return "", fmt.Errorf("kubectl %s: %s (%w)", args[0], strings.Join(strings.Fields(said.String()), " "), err)
+	}
+	_, _ = stderr.Write(said.Bytes()) // warnings
+	return strings.TrimSpace(out.String()), nil
 }

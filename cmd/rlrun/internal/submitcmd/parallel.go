@@ -1,6 +1,7 @@
 package submitcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/framework/experiment"
 )
 
 // parallel has GNU parallel do the shards, here or over ssh. It ends with the report.
@@ -37,9 +39,9 @@ func (parallel) check(s *submission) error {
 }
 
 func (parallel) files(s *submission) []file {
-	options := fmt.Sprintf("--quote --retries 3 --jobs %d%% --joblog %s", max(1, 100/s.Cpus), quote(s.path("parallel.log")))
+	options := fmt.Sprintf("--null --retries 3 --termseq TERM,60000,KILL --jobs %d%% --joblog %s", max(1, 100/s.Cpus), quote(s.path("parallel.log")))
 	if s.Hosts != "" {
-		options += " --sshloginfile " + quote(s.Hosts) + " --workdir " + quote(s.WorkDir)
+		options += " --sshloginfile " + quote(s.Hosts)
 	}
 	if s.Time > 0 {
 		options += fmt.Sprintf(" --timeout %d", int(s.Time.Seconds()))
@@ -47,10 +49,14 @@ func (parallel) files(s *submission) []file {
 	var numbers []string
 	for _, part := range strings.Split(s.shards, ",") {
 		first, last, _ := strings.Cut(part, "-")
-		numbers = append(numbers, "seq "+first+" "+orSame(last, first))
+		numbers = append(numbers, "$(seq "+first+" "+cmp.Or(last, first)+")")
 	}
-	shards := "{ " + strings.Join(numbers, "; ") + "; } | parallel " + options + " \\\n  " +
-		s.run(fmt.Sprintf("{}/%d", s.Tasks), strconv.Itoa(s.Cpus)) + "\n" +
+	// Commands are parallel's input: in its arguments it would replace {} and the like.
+	shards := "for shard in " + strings.Join(numbers, " ") + "; do\n" +
+		"  printf 'cd %q && exec' " + quote(s.WorkDir) + "\n" +
+		"  printf ' %q' " + s.run(fmt.Sprintf(`"$shard/%d"`, s.Tasks), strconv.Itoa(s.Cpus)) + "\n" +
+		"  printf '\\0'\n" +
+		"done | parallel " + options + "\n" +
 		"status=$?\n"
 	if s.Staged {
 		shards = "while :; do\n" + shards +
@@ -60,18 +66,14 @@ func (parallel) files(s *submission) []file {
 	}
 	script := "#!/bin/bash\n" +
 		"# A shard that fails is tried three times; the report is made in any case.\n" +
-		"cd " + quote(s.WorkDir) + " || exit 1\n" +
 		shards +
-		s.report() + " && exit $status\n"
+		s.report() + " || exit\n" +
+		"exit $status\n"
 	return []file{{"parallel.sh", script}}
 }
 
-func orSame(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
+// queue knows no earlier jobs: submit waits for them.
+func (parallel) queue(context.Context, *submission) ([]int, []string, error) { return nil, nil, nil }
 
 func (parallel) submit(ctx context.Context, s *submission, out, stderr io.Writer) (jobs, watch []string, err error) {
 	if _, err := exec.LookPath("parallel"); err != nil {
@@ -79,12 +81,18 @@ func (parallel) submit(ctx context.Context, s *submission, out, stderr io.Writer
 	}
 	cmd := exec.CommandContext(ctx, "bash", s.path("parallel.sh"))
 	cmd.Stdout, cmd.Stderr = out, stderr
-	if err := cmd.Run(); err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			return []string{"parallel"}, nil, fmt.Errorf("%d shards were not done (%s); go on with rlrun submit --missing %s", exit.ExitCode(), s.path("parallel.log"), quote(s.Dir))
-		}
+	stopTogether(cmd)
+	err = cmd.Run()
+	if cause := context.Cause(ctx); cause != nil {
+		return []string{"parallel"}, nil, fmt.Errorf("%w: go on with rlrun submit --missing %s", cause, quote(s.Dir))
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
 		return nil, nil, err
 	}
-	return nil, nil, nil
+	left := ""
+	if list, err := lacking(s.Dir, s.Tasks); err == nil && len(list) > 0 {
+		left = fmt.Sprintf(": %s of %d lack or failed runs", experiment.Ranges(list), s.Tasks)
+	}
+	return []string{"parallel"}, nil, fmt.Errorf("not all shards were done (%s)%s; go on with rlrun submit --missing %s", s.path("parallel.log"), left, quote(s.Dir))
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +26,9 @@ var slurmKey = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 var ownKeys = []string{"array", "output", "signal", "requeue", "no-requeue", "open-mode", "cpus-per-task", "time", "dependency", "parsable", "wrap", "chdir"}
 
 func (slurm) check(s *submission) error {
+	if strings.ContainsAny(s.Dir, "\\\n\r") {
+		return cli.Usagef("Slurm cannot write logs to %q, whose name has a backslash or a line break: choose another output directory with --out", s.Dir)
+	}
 	for _, option := range s.Slurm {
 		key, value, _ := strings.Cut(option, "=")
 		switch {
@@ -36,12 +41,12 @@ func (slurm) check(s *submission) error {
 	return nil
 }
 
-// directive is a line of #SBATCH. Slurm reads quotes as a shell does.
+// directive is a line of #SBATCH. Slurm reads quotes as a shell does, but a backslash escapes within them, too.
 func directive(key, value string) string {
 	if value == "" {
 		return "#SBATCH --" + key + "\n"
 	}
-	return "#SBATCH --" + key + "=" + quote(value) + "\n"
+	return "#SBATCH --" + key + "=" + quote(strings.ReplaceAll(value, `\`, `\\`)) + "\n"
 }
 
 func (slurm) files(s *submission) []file {
@@ -51,7 +56,7 @@ func (slurm) files(s *submission) []file {
 		options.WriteString(directive(key, value))
 	}
 	head := func(name, log string) string {
-		// In names of logs Slurm reads % and \.
+		// In names of logs Slurm reads %; check refuses what cannot be written there.
 		path := strings.ReplaceAll(s.path(""), "%", "%%")
 		return "#!/bin/bash\n" + directive("job-name", name) + directive("output", path+"/"+log) + directive("open-mode", "append") + options.String()
 	}
@@ -89,17 +94,43 @@ func slurmTime(d time.Duration) string {
 }
 
 func (slurm) submit(ctx context.Context, s *submission, _, stderr io.Writer) (jobs, watch []string, err error) {
+	ctx = context.WithoutCancel(ctx) // an array that was submitted is to be known, with its report
 	array, err := sbatch(ctx, stderr, s.path("shards.sh"))
 	if err != nil {
 		return nil, nil, err
 	}
 	jobs = append(jobs, array)
 	// afterany: after one task that failed, afterok would never be satisfied.
-	report, err := sbatch(ctx, stderr, "--dependency=afterany:"+array, s.path("report.sh"))
+	report, err := sbatch(ctx, stderr, "--dependency=afterany:"+strings.Join(append([]string{array}, s.queued...), ":"), s.path("report.sh"))
 	if err != nil {
 		return jobs, nil, fmt.Errorf("the array is job %s, but its report was not submitted: %w", array, err)
 	}
 	return append(jobs, report), []string{"squeue -j " + array + "," + report, "tail -f " + quote(s.path("")) + "/shard-*.log"}, nil
+}
+
+// queue asks Slurm for the tasks of earlier arrays that wait or run.
+func (slurm) queue(ctx context.Context, s *submission) (shards []int, jobs []string, err error) {
+	if len(s.Jobs) == 0 {
+		return nil, nil, nil
+	}
+	said, err := exec.CommandContext(ctx, "squeue", "--noheader", "--array", "--user="+strconv.Itoa(os.Getuid()), "--format=%F %K %T").Output()
+	if err != nil {
+		return nil, nil, nil // sbatch tells what is wrong
+	}
+	for line := range strings.Lines(string(said)) {
+		var job, task, state string
+		_, _ = fmt.Sscan(line, &job, &task, &state) // a line without these is none of ours
+		shard, err := strconv.Atoi(task)            // N/A: no array
+		if err != nil || state == "COMPLETING" || !slices.Contains(s.Jobs, job) {
+			continue
+		}
+		shards = append(shards, shard)
+		if !slices.Contains(jobs, job) {
+			jobs = append(jobs, job)
+		}
+	}
+	slices.Sort(shards)
+	return shards, jobs, nil
 }
 
 // sbatch submits a script and returns the job's number.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/framework/experiment"
@@ -45,7 +46,8 @@ calls rlrun decide, which begins the next stage or makes the report (slurm and
 parallel).
 
 --missing DIR submits the shards that lack runs again, with the flags of the first
-submission; flags given now replace those.
+submission; flags given now replace those. Shards that are still in Slurm's queue
+are left out.
 
 --json:
   output, to, tasks    the output directory; the scheduler; N
@@ -72,9 +74,12 @@ type submission struct {
 	Claim   string        `json:"claim,omitempty"`
 	Mixed   bool          `json:"mixed,omitempty"`
 	Staged  bool          `json:"staged,omitempty"` // until: decided: rlrun decide after every stage
+	Jobs    []string      `json:"jobs,omitempty"`   // that the scheduler was given, the arrays and reports in turn
 
-	config string // text of the resolved config
-	shards string // of Tasks to submit, such as 0-3,7
+	config   string   // text of the resolved config
+	shards   string   // of Tasks to submit, such as 0-3,7
+	queued   []string // of Jobs, those that are in the queue; they do other shards
+	resubmit bool     // whether it is --missing
 }
 
 // file is one that a target writes into DIR/submit.
@@ -88,6 +93,8 @@ type target interface {
 	// check refuses a submission that cannot work, by its flags.
 	check(s *submission) error
 	files(s *submission) []file
+	// queue says which shards are waiting or running still, and in which jobs.
+	queue(ctx context.Context, s *submission) (shards []int, jobs []string, err error)
 	// submit hands the files over, and returns identifiers of jobs and commands to
 	// watch them.
 	submit(ctx context.Context, s *submission, out, stderr io.Writer) (jobs, watch []string, err error)
@@ -116,11 +123,11 @@ func New(app *host.App) *cobra.Command {
 			case missing != "" && len(args) > 0:
 				return cli.Usagef("--missing takes the config of the first submission: leave out %s", args[0])
 			case missing != "":
-				err = s.again(cmd, missing)
+				err = cli.Abandon(cmd.Context(), func() error { return s.again(cmd, missing) })
 			case len(args) == 0:
 				return cli.Usagef("%s needs a config file, or --missing DIR (see %[1]s --help)", cmd.CommandPath())
 			default:
-				err = s.first(app, cmd, args[0])
+				err = cli.Abandon(cmd.Context(), func() error { return s.first(app, cmd, args[0]) })
 			}
 			if err != nil {
 				return err
@@ -138,7 +145,7 @@ func New(app *host.App) *cobra.Command {
 				}
 				return nil
 			}
-			return s.do(cmd, t, missing != "", asJSON)
+			return s.do(cmd, t, asJSON)
 		},
 	}
 	fs := cmd.Flags()
@@ -165,13 +172,18 @@ func New(app *host.App) *cobra.Command {
 }
 
 // checkFlags checks what all targets need.
-func (s *submission) checkFlags() error {
+func (s *submission) checkFlags(cmd *cobra.Command) error {
+	for flag, to := range map[string]string{"slurm": "slurm", "hosts": "parallel", "image": "kubernetes", "claim": "kubernetes"} {
+		if cmd.Flags().Changed(flag) && s.To != "" && s.To != to {
+			return cli.Usagef("--%s is for --to %s, and this is --to %s", flag, to, s.To)
+		}
+	}
 	switch {
 	case s.To == "":
 		return cli.Usagef("rlrun submit needs --to: slurm, kubernetes or parallel")
 	case targets[s.To] == nil:
 		return cli.Usagef("--to must be slurm, kubernetes or parallel, not %q%s", s.To, cli.Suggest(s.To, []string{"slurm", "kubernetes", "parallel"}, ""))
-	case s.Tasks < 0:
+	case s.Tasks < 0 || s.Tasks == 0 && cmd.Flags().Changed("tasks"):
 		return cli.Usagef("--tasks must be positive, not %d", s.Tasks)
 	case s.Cpus < 1:
 		return cli.Usagef("--cpus must be positive, not %d", s.Cpus)
@@ -183,7 +195,7 @@ func (s *submission) checkFlags() error {
 
 // first prepares the submission of a config.
 func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err error) {
-	if err := s.checkFlags(); err != nil {
+	if err := s.checkFlags(cmd); err != nil {
 		return err
 	}
 	x, err := runcmd.Check(app, cmd, name, s.Lock)
@@ -197,6 +209,9 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	}
 	if s.WorkDir, err = os.Getwd(); err != nil {
 		return err
+	}
+	if s.Rlrun == "" && s.To == "kubernetes" {
+		s.Rlrun = "rlrun" // of the image
 	}
 	if s.Rlrun == "" {
 		if s.Rlrun, err = os.Executable(); err != nil {
@@ -215,6 +230,9 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	}
 	s.Name = result.Slug(x.Plan.Config.Name)
 	if err := s.setTasks(cmd, x); err != nil {
+		return err
+	}
+	if err := runcmd.CheckShards(x, s.Tasks, s.Mixed); err != nil {
 		return err
 	}
 	s.shards = experiment.Ranges(count(s.Tasks))
@@ -299,21 +317,30 @@ func (s *submission) again(cmd *cobra.Command, dir string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	*s = old
+	s.resubmit = true
 	changed := cmd.Flags().Changed
-	for flag, set := range map[string]func(){
+	flags := map[string]func(){
 		"to": func() { s.To = before.To }, "cpus": func() { s.Cpus = before.Cpus }, "time": func() { s.Time = before.Time },
 		"slurm": func() { s.Slurm = before.Slurm }, "hosts": func() { s.Hosts = before.Hosts }, "image": func() { s.Image = before.Image },
 		"claim": func() { s.Claim = before.Claim }, "scratch": func() { s.Scratch = before.Scratch },
 		"rlrun": func() { s.Rlrun = before.Rlrun }, "lock": func() { s.Lock = before.Lock }, "mixed": func() { s.Mixed = before.Mixed },
-	} {
-		if changed(flag) {
+		"missing": func() {}, "print": func() {}, "json": func() {}, "tasks": func() {}, "log": func() {},
+	}
+	refused := ""
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if set, ok := flags[f.Name]; ok {
 			set()
+		} else {
+			refused = f.Name
 		}
+	})
+	if refused != "" {
+		return cli.Usagef("--missing takes the config of the first submission: leave out --%s", refused)
 	}
 	if changed("tasks") && before.Tasks != old.Tasks {
 		return cli.Usagef("%s was submitted as %d tasks: --missing keeps this number", dir, old.Tasks)
 	}
-	if err := s.checkFlags(); err != nil {
+	if err := s.checkFlags(cmd); err != nil {
 		return err
 	}
 	if s.Dir, err = filepath.Abs(dir); err != nil {
@@ -325,8 +352,21 @@ func (s *submission) again(cmd *cobra.Command, dir string) error {
 	}
 	s.config = string(text)
 	list, err := lacking(dir, s.Tasks)
+	if err != nil {
+		return err
+	}
+	var queued []int
+	if queued, s.queued, err = targets[s.To].queue(cmd.Context(), s); err != nil {
+		return err
+	}
+	queued = slices.DeleteFunc(queued, func(shard int) bool { return !slices.Contains(list, shard) })
+	if len(queued) > 0 {
+		list = slices.DeleteFunc(list, func(shard int) bool { return slices.Contains(queued, shard) })
+		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: the queue still has %s%s (%s %s): left out; scancel %s to submit %[5]s again\n",
+			cli.Plural(len(queued), "shard ", "shards "), experiment.Ranges(queued), cli.Plural(len(s.queued), "job", "jobs"), strings.Join(s.queued, ", "), cli.Plural(len(queued), "it", "them"))
+	}
 	s.shards = experiment.Ranges(list)
-	return err
+	return nil
 }
 
 // lacking lists the shards without a record for every run of the stage; all if none has
@@ -343,7 +383,7 @@ func lacking(dir string, tasks int) (list []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	shards, err := plan.CountShards(dir, entries)
+	shards, err := plan.CountShards(dir, tasks, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -361,6 +401,10 @@ func (s *submission) nothing(cmd *cobra.Command, asJSON bool) error {
 	if asJSON {
 		return cli.WriteJSON(w, s.answer(nil, nil, nil))
 	}
+	if len(s.queued) > 0 {
+		_, err := fmt.Fprintf(w, "Nothing to submit: all other runs of %s are recorded\n", s.Dir)
+		return err
+	}
 	if s.Staged {
 		_, err := fmt.Fprintf(w, "All runs of a stage of %s are recorded: rlrun decide %s\n", s.Dir, quote(s.Dir))
 		return err
@@ -376,50 +420,47 @@ func (s *submission) answer(files, jobs, watch []string) map[string]any {
 }
 
 // do writes the files and submits them. Of two first submissions at once, one does.
-func (s *submission) do(cmd *cobra.Command, t target, again, asJSON bool) error {
+func (s *submission) do(cmd *cobra.Command, t target, asJSON bool) error {
 	if err := os.MkdirAll(filepath.Join(s.Dir, "submit"), 0o777); err != nil {
 		return cli.Usagef("cannot write to %s: %w; choose another output directory with --out", s.Dir, cli.Cause(err))
 	}
-	record, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return err
-	}
-	if !again {
+	if !s.resubmit {
 		f, err := os.OpenFile(s.path(submissionName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, fs.ErrExist) {
 			return cli.Usagef("%s was submitted already; submit what it lacks with rlrun submit --missing %s, or choose another output directory with --out", s.Dir, quote(s.Dir))
 		}
+		if err == nil {
+			_, err = f.Write(s.record())
+			err = errors.Join(err, f.Close())
+		}
 		if err != nil {
-			return err
-		}
-		_, err = f.Write(append(record, '\n'))
-		if err := errors.Join(err, f.Close()); err != nil {
-			return err
+			return fmt.Errorf("writing %s: %w", s.path(submissionName), cli.Cause(err))
 		}
 	}
-	var names []string
-	files := append(t.files(s), file{configName, s.config})
-	if again {
-		files = files[:len(files)-1]
-	}
-	for _, f := range files {
-		names = append(names, f.name)
-		if err := os.WriteFile(s.path(f.name), []byte(f.text), 0o755); err != nil {
-			return fmt.Errorf("writing %s: %w", s.path(f.name), cli.Cause(err))
-		}
-	}
+	names, err := s.write(t)
+	var jobs, watch []string
 	w := cmd.OutOrStdout()
-	if asJSON { // what a scheduler says must not mix with it
-		w = cmd.ErrOrStderr()
-	}
-	jobs, watch, err := t.submit(cmd.Context(), s, w, cmd.ErrOrStderr())
-	if err != nil {
-		if !again && len(jobs) == 0 {
-			_ = os.Remove(s.path(submissionName)) // nothing was submitted
+	if err == nil {
+		if asJSON { // what a scheduler says must not mix with it
+			w = cmd.ErrOrStderr()
 		}
-		return fmt.Errorf("%w; what would be submitted is in %s", err, filepath.Join(s.Dir, "submit"))
+		jobs, watch, err = t.submit(cmd.Context(), s, w, cmd.ErrOrStderr())
+		if err != nil && len(jobs) == 0 {
+			err = fmt.Errorf("%w; what would be submitted is in %s", err, filepath.Join(s.Dir, "submit"))
+		}
 	}
-	watch = append([]string{"rlrun status " + quote(s.Dir) + " --watch"}, watch...)
+	if err == nil || len(jobs) > 0 {
+		s.Jobs = append(s.queued, jobs...)
+		err = errors.Join(err, s.keep())
+	} else if !s.resubmit {
+		_ = os.Remove(s.path(submissionName)) // nothing was submitted
+	}
+	if err != nil {
+		return err
+	}
+	if s.To != "kubernetes" { // whose results are in a claim
+		watch = append([]string{"rlrun status " + quote(s.Dir) + " --watch"}, watch...)
+	}
 	slices.Sort(names)
 	if asJSON {
 		return cli.WriteJSON(cmd.OutOrStdout(), s.answer(names, jobs, watch))
@@ -430,6 +471,41 @@ func (s *submission) do(cmd *cobra.Command, t target, again, asJSON bool) error 
 	}
 	_, err = fmt.Fprintf(w, ". Watch:\n  %s\n", strings.Join(watch, "\n  "))
 	return err
+}
+
+// write writes the target's files and, the first time, the config. It returns their names.
+func (s *submission) write(t target) (names []string, err error) {
+	files := t.files(s)
+	if !s.resubmit {
+		files = append(files, file{configName, s.config})
+	}
+	for _, f := range files {
+		names = append(names, f.name)
+		if err := os.WriteFile(s.path(f.name), []byte(f.text), 0o755); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", s.path(f.name), cli.Cause(err))
+		}
+	}
+	return names, nil
+}
+
+// record is the submission as --missing reads it.
+func (s *submission) record() []byte {
+	text, err := json.MarshalIndent(s, "", "  ")
+	cli.Must(err)
+	return append(text, '\n')
+}
+
+// keep writes the record in place of an earlier one.
+func (s *submission) keep() error {
+	path := s.path(submissionName)
+	err := os.WriteFile(path+".new", s.record(), 0o644)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, cli.Cause(err))
+	}
+	return nil
 }
 
 func quote(words ...string) string { return cli.ShellQuote(words) }

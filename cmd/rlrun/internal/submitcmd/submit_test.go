@@ -4,6 +4,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +50,7 @@ func TestGolden(t *testing.T) {
 // they should.
 func TestKubernetesSchema(t *testing.T) {
 	s := example("kubernetes")
-	s.Lock = ""
+	s.Lock, s.Scratch = "", "/scratch/$(USER)"
 	files := kubernetes{}.files(s)
 	documents := strings.Split(files[0].text, "---\n")
 	if len(documents) != 2 {
@@ -86,11 +88,49 @@ func TestKubernetesSchema(t *testing.T) {
 			}
 		}
 	}
-	if args := strings.Join(job.Spec.Template.Spec.Containers[0].Args, " "); !strings.Contains(args, "--shard $(JOB_COMPLETION_INDEX)/50 ") {
-		t.Errorf("args are %s", args)
+	container := job.Spec.Template.Spec.Containers[0]
+	args := strings.Join(container.Args, " ")
+	for _, want := range []string{"--out /results/it-s ", "--shard $(JOB_COMPLETION_INDEX)/50 ", "--scratch /scratch/$$(USER)"} { // $$(USER): not replaced
+		if !strings.Contains(args, want) {
+			t.Errorf("args are %s, without %s", args, want)
+		}
+	}
+	if container.Command[0] != "/opt/rlrun" || report.Spec.Template.Spec.Containers[0].Command[0] != "/opt/rlrun" {
+		t.Errorf("command is %q", container.Command)
+	}
+	if !slices.ContainsFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == s.Scratch }) {
+		t.Errorf("no volume is at %s", s.Scratch)
+	}
+	if report.Name != "" || report.GenerateName != "rlrun-it-s-report-" { // a report can be made again
+		t.Errorf("the report is named %q, %q", report.Name, report.GenerateName)
 	}
 	if err := yaml.UnmarshalStrict([]byte(strings.Replace(documents[1], "completions", "completion", 1)), &batchv1.Job{}); err == nil {
 		t.Error("a wrong key is accepted")
+	}
+}
+
+// Objects have valid names, and other ones for other output directories.
+func TestKubernetesNames(t *testing.T) {
+	valid, taken := regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,60}[a-z0-9])?$`), map[string]string{}
+	long := strings.Repeat("a", 45)
+	for _, dir := range []string{"results/exp", "results/exp_2", "results/exp2", "results/実験", "results/実験2", "results/---", "results/é-", long, long + "b", "v1.2"} {
+		label := (&submission{Dir: dir}).label()
+		if !valid.MatchString(label) || taken[label] != "" {
+			t.Errorf("%s is named %s; taken by %q", dir, label, taken[label])
+		}
+		taken[label] = dir
+	}
+	if got := (&submission{Dir: "results/exp-1"}).label(); got != "rlrun-exp-1" {
+		t.Errorf("results/exp-1 is named %s", got)
+	}
+}
+
+// Slurm cannot write logs to every directory.
+func TestSlurmDirectories(t *testing.T) {
+	for dir, ok := range map[string]bool{"/a b/it's 50% \"q\" $HOME": true, `/a\b`: false, "/a\nb": false} {
+		if err := (slurm{}).check(&submission{Dir: dir}); (err == nil) != ok {
+			t.Errorf("%q: %v", dir, err)
+		}
 	}
 }
 
