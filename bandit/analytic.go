@@ -10,7 +10,8 @@ import (
 // which the paper works its threshold out.
 type ShiftedExponential struct{ Mu, Rate float64 }
 
-// NewShiftedExponential checks its parameters, which a literal does not.
+// NewShiftedExponential returns a ShiftedExponential with the given parameters, or an error if one of them is out of
+// range. A literal is not checked.
 func NewShiftedExponential(mu, rate float64) (ShiftedExponential, error) {
 	if math.IsNaN(mu) || math.IsInf(mu, 0) || !(rate > 0) || math.IsInf(rate, 1) {
 		return ShiftedExponential{}, fmt.Errorf("an exponential belief needs a finite location and a positive, finite rate, not %v and %v", mu, rate)
@@ -46,7 +47,7 @@ func (d ShiftedExponential) Gain(x float64) float64 {
 	return max(0, d.Mu-x) + d.Exceed(x)/d.Rate
 }
 
-// Sample draws q.
+// Sample draws q from the belief.
 func (d ShiftedExponential) Sample(rng *rand.Rand) float64 {
 	return d.Mu + rng.ExpFloat64()/d.Rate
 }
@@ -78,7 +79,8 @@ func (d ShiftedExponential) index(kind IndexKind, rho, lowerBound float64) float
 // Uniform is the uniform belief on [Lo, Hi], Lo < Hi.
 type Uniform struct{ Lo, Hi float64 }
 
-// NewUniform checks its parameters, which a literal does not.
+// NewUniform returns a Uniform with the given parameters, or an error if one of them is out of
+// range. A literal is not checked.
 func NewUniform(lo, hi float64) (Uniform, error) {
 	if !(lo < hi) || math.IsInf(hi-lo, 1) {
 		return Uniform{}, fmt.Errorf("a uniform belief needs finite ends in ascending order, not %v and %v", lo, hi)
@@ -115,7 +117,7 @@ func (d Uniform) Gain(x float64) float64 {
 	return max(0, d.Lo-x) + inside*inside/(2*(d.Hi-d.Lo))
 }
 
-// Sample draws q.
+// Sample draws q from the belief.
 func (d Uniform) Sample(rng *rand.Rand) float64 { return d.Lo + (d.Hi-d.Lo)*rng.Float64() }
 
 // index solves the stationarity condition, a quadratic in t = Hi−x.
@@ -144,7 +146,8 @@ func (d Uniform) index(kind IndexKind, rho, lowerBound float64) float64 {
 // TwoPoint is Hi with probability W in [0,1], else Lo; Lo < Hi.
 type TwoPoint struct{ Lo, Hi, W float64 }
 
-// NewTwoPoint checks its parameters, which a literal does not.
+// NewTwoPoint returns a TwoPoint with the given parameters, or an error if one of them is out of
+// range. A literal is not checked.
 func NewTwoPoint(lo, hi, w float64) (TwoPoint, error) {
 	if !(lo < hi) || math.IsInf(hi-lo, 1) || !(w >= 0 && w <= 1) {
 		return TwoPoint{}, fmt.Errorf("a two-point belief needs finite values in ascending order and a probability, not %v, %v and %v", lo, hi, w)
@@ -200,7 +203,7 @@ func (d TwoPoint) Gain(x float64) float64 {
 	return d.W*max(0, d.Hi-x) + (1-d.W)*max(0, d.Lo-x)
 }
 
-// Sample draws q.
+// Sample draws q from the belief.
 func (d TwoPoint) Sample(rng *rand.Rand) float64 {
 	if rng.Float64() < d.W {
 		return d.Hi

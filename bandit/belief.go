@@ -45,7 +45,7 @@ type Belief interface {
 // Learner is a Belief that learns from the rewards of its arm.
 type Learner interface {
 	Belief
-	// Update takes in one reward of the arm. Randomised updates (the online
+	// Update learns from one reward of the arm. Randomised updates (the online
 	// bootstrap's masks) draw from rng; the others leave it alone.
 	Update(reward float64, rng *rand.Rand)
 }

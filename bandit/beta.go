@@ -12,7 +12,8 @@ import (
 // rewards; A, B > 0. Beta{1,1} is the uniform prior. Update needs a pointer.
 type Beta struct{ A, B float64 }
 
-// NewBeta checks its parameters, which a literal does not.
+// NewBeta returns a Beta with the given parameters, or an error if one of them is out of
+// range. A literal is not checked.
 func NewBeta(a, b float64) (Beta, error) {
 	if !(a > 0 && b > 0) || math.IsInf(a+b, 1) {
 		return Beta{}, fmt.Errorf("a beta belief needs positive, finite parameters, not %v and %v", a, b)
@@ -91,7 +92,7 @@ func (d Beta) Gain(x float64) float64 {
 	return integrate(func(left, _ float64) float64 { return d.Exceed(x + left) }, x, 1)
 }
 
-// Sample draws q.
+// Sample draws q from the belief.
 func (d Beta) Sample(rng *rand.Rand) float64 {
 	if d.A >= 1 && d.B >= 1 {
 		a := gammaVariate(d.A, rng)
@@ -101,7 +102,7 @@ func (d Beta) Sample(rng *rand.Rand) float64 {
 	return 1 / (1 + math.Exp(logGammaVariate(d.B, rng)-logGammaVariate(d.A, rng)))
 }
 
-// Update takes in a reward in [0,1]: a Bernoulli reward counts as one success
+// Update learns from a reward in [0,1]: a Bernoulli reward counts as one success
 // or failure, a fraction r as r of the one and 1−r of the other.
 func (d *Beta) Update(reward float64, _ *rand.Rand) {
 	if !(reward >= 0 && reward <= 1) {

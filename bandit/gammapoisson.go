@@ -13,7 +13,8 @@ import (
 // Update needs a pointer, and rewards ≥ 0.
 type GammaPoisson struct{ A, B float64 }
 
-// NewGammaPoisson checks its parameters, which a literal does not.
+// NewGammaPoisson returns a GammaPoisson with the given parameters, or an error if one of them is out of
+// range. A literal is not checked.
 func NewGammaPoisson(a, b float64) (GammaPoisson, error) {
 	if !(a > 0 && b > 0) || math.IsInf(a+b, 1) {
 		return GammaPoisson{}, fmt.Errorf("a gamma-poisson belief needs positive, finite parameters, not %v and %v", a, b)
@@ -62,12 +63,12 @@ func (d GammaPoisson) Gain(x float64) float64 {
 	return max(0, d.Mean()*more-x*above)
 }
 
-// Sample draws q.
+// Sample draws q from the belief.
 func (d GammaPoisson) Sample(rng *rand.Rand) float64 {
 	return math.Exp(logGammaVariate(d.A, rng)) / d.B
 }
 
-// Update takes in one reward, a count.
+// Update learns from one reward, a count.
 func (d *GammaPoisson) Update(reward float64, _ *rand.Rand) {
 	d.A += reward
 	d.B++

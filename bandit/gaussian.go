@@ -14,7 +14,8 @@ import (
 // is worth b or more on average over the bad event (docs/theory.md §1.7).
 type Gaussian struct{ Mu, Sigma, Noise float64 }
 
-// NewGaussian checks its parameters, which a literal does not.
+// NewGaussian returns a Gaussian with the given parameters, or an error if one of them is out of
+// range. A literal is not checked.
 func NewGaussian(mu, sigma, noise float64) (Gaussian, error) {
 	if math.IsNaN(mu) || math.IsInf(mu, 0) || !(sigma > 0 && noise > 0) || math.IsInf(sigma+noise, 1) {
 		return Gaussian{}, fmt.Errorf("a Gaussian belief needs a finite mean and positive, finite deviations, not %v, %v and noise %v", mu, sigma, noise)
@@ -50,10 +51,10 @@ func (d Gaussian) Gain(x float64) float64 {
 	return d.Sigma * normalDensity(z) * (1 - z*mills(z))
 }
 
-// Sample draws q.
+// Sample draws q from the belief.
 func (d Gaussian) Sample(rng *rand.Rand) float64 { return d.Mu + d.Sigma*rng.NormFloat64() }
 
-// Update takes in one reward.
+// Update learns from one reward.
 func (d *Gaussian) Update(reward float64, _ *rand.Rand) {
 	if !(d.Noise > 0) {
 		panic("bandit: a Gaussian belief learns only with positive noise")

@@ -16,7 +16,8 @@ import (
 // pointer. Like that of Gaussian, its support has no lower end.
 type NormalGamma struct{ Mu, Lambda, Alpha, Beta float64 }
 
-// NewNormalGamma checks its parameters, which a literal does not.
+// NewNormalGamma returns a NormalGamma with the given parameters, or an error if one of them is out of
+// range. A literal is not checked.
 func NewNormalGamma(mu, lambda, alpha, beta float64) (NormalGamma, error) {
 	if math.IsNaN(mu) || math.IsInf(mu, 0) || !(lambda > 0 && alpha > 0.5 && beta > 0) ||
 		math.IsInf(lambda+alpha+beta, 1) {
@@ -74,13 +75,13 @@ func (d NormalGamma) Gain(x float64) float64 {
 	return max(0, s*(d.standardDensity(z)*(nu+z*z)/(nu-1)-z*above))
 }
 
-// Sample draws q.
+// Sample draws q from the belief.
 func (d NormalGamma) Sample(rng *rand.Rand) float64 {
 	precision := math.Exp(logGammaVariate(d.Alpha, rng)) / d.Beta
 	return d.Mu + rng.NormFloat64()/math.Sqrt(d.Lambda*precision)
 }
 
-// Update takes in one reward.
+// Update learns from one reward.
 func (d *NormalGamma) Update(reward float64, _ *rand.Rand) {
 	e := reward - d.Mu
 	d.Beta += d.Lambda * e * e / (2 * (d.Lambda + 1))

@@ -29,7 +29,7 @@ type Transition struct {
 
 // GreedyAgent is an Agent that can act without exploring. Implementing it is optional.
 type GreedyAgent interface {
-	// SelectGreedyAction returns the action that the agent holds for best. It is
+	// SelectGreedyAction returns the action that the agent estimates to be best. It is
 	// called in place of SelectAction while the agent is evaluated; Update is not
 	// called then. Agents without it act in evaluation as SelectAction says.
 	SelectGreedyAction(ctx context.Context, observation space.Value) (space.Value, error)

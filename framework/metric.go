@@ -7,7 +7,7 @@ import (
 )
 
 // Measurer is an Environment or Agent with metrics of its own, such as a loss or the
-// fuel that was burnt. Implementing it is optional. The host records the metrics at
+// fuel used. Implementing it is optional. The host records the metrics at
 // its grid points, as curves agent.NAME or environment.NAME.
 type Measurer interface {
 	// Metrics returns the metrics. All copies have the same, and they do not change.
@@ -24,7 +24,7 @@ type Metric struct {
 	Name string `json:"name"`
 	// Unit of the values, such as "reward"; empty if there is none.
 	Unit string `json:"unit,omitempty"`
-	// Doc is a sentence for people.
+	// Doc is a sentence for help texts and reports.
 	Doc    string    `json:"doc,omitempty"`
 	Better Direction `json:"better,omitempty"`
 	Total  Total     `json:"total,omitempty"`
@@ -40,7 +40,7 @@ const (
 	Lower   Direction = "lower"
 )
 
-// Total says how the values of a run are summed up as one.
+// Total says how the values of a run become one value.
 type Total string
 
 // The totals. The zero value is Mean.

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// BandOptions govern MixingBand.
+// BandOptions are the options of MixingBand. The zero value is useful.
 type BandOptions struct {
 	MixingOptions
 	// Alpha is the probability with which the band may fail. Default 0.05.

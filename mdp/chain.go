@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Policy is a stationary policy, π(a|s).
+// Policy is a stationary policy, π(a|s): the probability of action a in state s.
 type Policy interface {
 	// Distribution writes π(·|s) into dst, which has one place per action.
 	Distribution(dst []float64, s int)

@@ -42,7 +42,7 @@ type SuccessorReward struct {
 // Pair is a state and an action.
 type Pair struct{ S, A int }
 
-// Weight is a state's probability.
+// Weight is state S with its probability P, an entry of a distribution over states.
 type Weight struct {
 	S int
 	P float64

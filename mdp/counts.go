@@ -26,7 +26,8 @@ type countRow struct {
 // the rewards seen (Welford 1962).
 type Moments struct{ N, Mean, M2 float64 }
 
-// NewCounts returns empty counts.
+// NewCounts returns counts without observations, for the given numbers of states and
+// actions. It returns an error if one of them is not positive.
 func NewCounts(states, actions int) (*Counts, error) {
 	if states < 1 || actions < 1 {
 		return nil, fmt.Errorf("mdp: no model has %d states and %d actions", states, actions)
@@ -40,7 +41,7 @@ func (c *Counts) NumStates() int { return c.states }
 // NumActions returns A.
 func (c *Counts) NumActions() int { return c.actions }
 
-// Update takes in one step. Indices are in range and the reward is finite, else
+// Update counts one step. Indices are in range and the reward is finite, else
 // it panics.
 func (c *Counts) Update(s, a int, reward float64, next int) { c.add(s, a, reward, next, 1) }
 
@@ -81,7 +82,7 @@ func (row *countRow) find(next int32) (int, bool) {
 	return len(row.next), false
 }
 
-// UpdateReward takes in what a step paid, and not where it led. Indices are in range
+// UpdateReward counts the reward of a step, without its successor. Indices are in range
 // and the reward is finite, else it panics.
 func (c *Counts) UpdateReward(s, a int, reward float64) {
 	if uint(s) >= uint(c.states) || uint(a) >= uint(c.actions) {
@@ -93,7 +94,7 @@ func (c *Counts) UpdateReward(s, a int, reward float64) {
 	c.rows[s*c.actions+a].reward.add(reward, 1)
 }
 
-// add takes in a number of the given weight (West 1979).
+// add adds a number of the given weight (West 1979).
 func (m *Moments) add(x, weight float64) {
 	m.N += weight
 	d := x - m.Mean

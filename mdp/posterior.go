@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Belief is a posterior over models.
+// Belief is a posterior distribution over models, which learns from single steps.
 type Belief interface {
-	// Update takes in one step: action a in state s was paid reward and led to next.
+	// Update learns from one step: action a in state s had this reward and led to next.
 	Update(s, a int, reward float64, next int)
 	// Mean returns the model of expected probabilities and rewards.
 	Mean() *Tabular
@@ -133,7 +133,7 @@ func (d *Dirichlet) Update(s, a int, reward float64, next int) {
 	d.latest.change(s*d.actions + a)
 }
 
-// UpdateReward takes in what a step paid, and not where it led.
+// UpdateReward learns from the reward of a step, without its successor.
 func (d *Dirichlet) UpdateReward(s, a int, reward float64) {
 	d.Counts.UpdateReward(s, a, reward)
 	d.latest.change(s*d.actions + a)
@@ -313,9 +313,9 @@ type Mask int
 
 // The masks, each with mean one.
 const (
-	Poisson         Mask = iota // Poisson(1)
+	Poisson         Mask = iota // weights 0, 1, 2, … from Poisson(1) (Oza & Russell 2001)
 	DoubleOrNothing             // 2 or 0, with probability one half each
-	Exponential                 // Exp(1)
+	Exponential                 // weights from Exp(1), the Bayesian bootstrap (Rubin 1981)
 )
 
 func (m Mask) draw(rng *rand.Rand) float64 {

@@ -6,7 +6,7 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// Constants take one action for ever. With one state, they are the arms of a bandit.
+// Constants take the same action at every step. With one state, they are the arms of a bandit.
 var Constants Kind = constantsKind{}
 
 type constantsKind struct{}

@@ -204,7 +204,7 @@ func (e *Execution) SelectAction(s int, scratch []float64, rng *rand.Rand) int {
 	return last // the probabilities sum to one but for rounding
 }
 
-// Step takes in the reward and next state of the last action and reports whether
+// Step learns from the reward and next state of the last action and reports whether
 // the option ends there. It takes a draw from rng only if that is uncertain.
 func (e *Execution) Step(reward float64, next int, rng *rand.Rand) (ended bool) {
 	e.Elapsed++

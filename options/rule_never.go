@@ -2,7 +2,7 @@ package options
 
 import "github.com/rlrun/rlrun/bandit"
 
-// RuleNever stays with the greedy option.
+// RuleNever always chooses the greedy option: the baseline without exploration.
 var RuleNever Rule = ruleNever{}
 
 type ruleNever struct{}

@@ -15,7 +15,8 @@ type Visits struct {
 	count, last     []int
 }
 
-// NewVisits returns an empty memory.
+// NewVisits returns a record without visits, for the given numbers of states and
+// actions. It returns an error if one of them is not positive.
 func NewVisits(states, actions int) (*Visits, error) {
 	if states < 1 || actions < 1 || states > math.MaxInt32/actions {
 		return nil, fmt.Errorf("options: no visits of %d states with %d actions", states, actions)
@@ -24,7 +25,7 @@ func NewVisits(states, actions int) (*Visits, error) {
 	return &Visits{states: states, actions: actions, count: make([]int, n), last: make([]int, n)}, nil
 }
 
-// Forget empties the memory.
+// Forget removes all visits.
 func (v *Visits) Forget() {
 	v.now = 0
 	clear(v.count)

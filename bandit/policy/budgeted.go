@@ -45,16 +45,16 @@ func (b *budgeted) SelectArm(*rand.Rand) int {
 	best, selected := math.Inf(-1), 0
 	for i, d := range b.learners {
 		gain := 0.0
-		rival, _ := b.rival(i)
+		bestOther, _ := b.bestOther(i)
 		switch b.allocation {
 		case lookahead:
-			gain = gainAfter(*d.(*bandit.Beta), b.budget, rival)
+			gain = gainAfter(*d.(*bandit.Beta), b.budget, bestOther)
 		case byVPI:
-			gain = d.Gain(rival)
+			gain = d.Gain(bestOther)
 		case roundRobin, biasedRobin:
 			return b.turn
 		}
-		if v := improvement(gain, d.Mean(), rival); v > best {
+		if v := improvement(gain, d.Mean(), bestOther); v > best {
 			best, selected = v, i
 		}
 	}

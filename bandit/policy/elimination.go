@@ -72,7 +72,7 @@ func (e *elimination) Done() bool { return len(e.left) == 1 }
 
 func (e *elimination) SelectArm(*rand.Rand) int { return e.left[e.turn] }
 
-// add takes in a reward and reports whether it ends the round.
+// add records a reward and reports whether it ends the round.
 func (e *elimination) add(arm int, reward float64) bool {
 	place, found := slices.BinarySearch(e.left, arm)
 	if !found || e.Done() {

@@ -136,8 +136,8 @@ func (k *knowledgeGradient) SelectArm(*rand.Rand) int {
 	best, selected := 0.0, -1
 	for i, b := range k.learners {
 		score := b.Mean()
-		if rival, ok := k.rival(i); ok {
-			score += weight * improvement(gainAfterOneMore(b, rival), score, rival)
+		if bestOther, ok := k.bestOther(i); ok {
+			score += weight * improvement(gainAfterOneMore(b, bestOther), score, bestOther)
 		}
 		if selected < 0 || score > best {
 			best, selected = score, i
@@ -151,10 +151,10 @@ func (k *knowledgeGradient) Update(arm int, reward float64, rng *rand.Rand) {
 	k.ranked.Update(arm, reward, rng)
 }
 
-// improvement returns E max(q̄′, rival) − max(q̄, rival) for a mean q̄ that will
-// change to q̄′, with E q̄′ = q̄ and gain = E(q̄′−rival)⁺.
-func improvement(gain, mean, rival float64) float64 {
-	return max(0, gain-max(0, mean-rival))
+// improvement returns E max(q̄′, bestOther) − max(q̄, bestOther) for a mean q̄ that will
+// change to q̄′, with E q̄′ = q̄ and gain = E(q̄′−bestOther)⁺.
+func improvement(gain, mean, bestOther float64) float64 {
+	return max(0, gain-max(0, mean-bestOther))
 }
 
 // gainAfterOneMore returns E(q̄′−x)⁺, where q̄′ is the mean after one more reward.

@@ -25,7 +25,7 @@ import (
 type Policy interface {
 	// SelectArm returns the arm to pull next. Only randomised policies use rng.
 	SelectArm(rng *rand.Rand) int
-	// Update takes in the reward of a pull of arm, which is usually, but need
+	// Update learns from the reward of a pull of arm, which is usually, but need
 	// not be, the one selected last. rng serves randomised beliefs. The reward
 	// must pass Task.Check.
 	Update(arm int, reward float64, rng *rand.Rand)
@@ -97,9 +97,9 @@ func (r *ranked) Update(arm int, reward float64, rng *rand.Rand) {
 	r.means.set(arm, r.update(arm, reward, rng))
 }
 
-// rival returns the largest mean among the arms other than arm, and whether
+// bestOther returns the largest mean among the arms other than arm, and whether
 // there are any.
-func (r *ranked) rival(arm int) (mean float64, ok bool) {
+func (r *ranked) bestOther(arm int) (mean float64, ok bool) {
 	for _, e := range r.means.entries[:min(2, len(r.means.entries))] {
 		if int(e.arm) != arm {
 			return e.key, true

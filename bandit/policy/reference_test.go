@@ -258,7 +258,7 @@ func TestOtherBeliefsPlainly(t *testing.T) {
 			if got := score(o.SelectArm(nil)); !close(got, best) {
 				t.Fatalf("seed %d: optimistic selected an arm of advantage %v, not %v", seed, got, best)
 			}
-			second, ok := v.rival(j)
+			second, ok := v.bestOther(j)
 			value := func(i int) float64 {
 				if i == j {
 					if !ok {

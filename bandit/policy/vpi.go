@@ -89,7 +89,7 @@ func (v *vpi) gain(arm int32, x float64) float64 {
 func (v *vpi) SelectArm(*rand.Rand) int {
 	top := v.means.entries[0]
 	best, selected := top.key, top.arm
-	if second, ok := v.rival(int(top.arm)); ok {
+	if second, ok := v.bestOther(int(top.arm)); ok {
 		best += v.regret(int(top.arm), second)
 	}
 	margin := 1e-12 * (math.Abs(top.key) + math.Abs(v.bounds.entries[0].key))

@@ -80,7 +80,8 @@ func brief(v any) string {
 // Correction adjusts p values for their number.
 type Correction string
 
-// The corrections.
+// The corrections: Holm (1979) bounds the probability of one or more wrong verdicts,
+// BenjaminiHochberg (1995) the expected share of wrong verdicts.
 const (
 	Holm              Correction = "holm"
 	BenjaminiHochberg Correction = "bh"
@@ -151,7 +152,7 @@ type Comparison struct {
 // agents are equal.
 const NotDecided = "not decided"
 
-// Result is what a comparison found.
+// Result holds the comparisons of all pairs, and the aggregates over environments.
 type Result struct {
 	Options       Options
 	Definition    *metric.Definition // of Options.Metric

@@ -49,7 +49,7 @@ var fields = []field{
 	{"better", "TEXT NOT NULL", func(_ *Result, c *Comparison) any { return c.Better }},
 }
 
-// WriteCSV writes one line a comparison.
+// WriteCSV writes comparisons.csv: a header, and a line for each comparison.
 func WriteCSV(w io.Writer, r *Result) error {
 	out := csv.NewWriter(w)
 	var header []string

@@ -39,7 +39,8 @@ type Aggregate struct {
 	Profile                          []stat.Interval // share of runs above each tau
 }
 
-// Improvement compares two agents over environments.
+// Improvement is the probability of improvement of agent A over agent B, over all
+// environments (Agarwal et al. 2021).
 type Improvement struct {
 	A, B         string
 	Environments int           // in which both have values

@@ -187,7 +187,7 @@ func RankSentence(r *Result) string {
 	return text
 }
 
-// Sentence says a comparison in words.
+// Sentence states the comparison in a sentence, with difference, interval and p value.
 func (c *Comparison) Sentence() string {
 	numbers := fmt.Sprintf("%s, corrected p = %s", Interval(c.Difference), P(c.Adjusted))
 	if c.Stopped {

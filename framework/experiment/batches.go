@@ -46,7 +46,7 @@ func newBatchSizer(remote bool, preferred, steps int) *batchSizer {
 	return &batchSizer{lanes: min(max(first/max(steps, 1), 1), most), most: most}
 }
 
-// measure takes in how long a batch took. Small changes of the number of lanes are
+// measure records how long a batch took. Small changes of the number of lanes are
 // not worth opening lanes anew.
 func (s *batchSizer) measure(lanes int, took time.Duration) {
 	if lanes != s.latest.lanes {
@@ -112,7 +112,7 @@ func (b *batches) next() (j job, ok bool) {
 	return j, true
 }
 
-// ended takes in how long a batch took.
+// ended records how long a batch took.
 func (b *batches) ended(j job, took time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

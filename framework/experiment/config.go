@@ -130,7 +130,7 @@ type Recording struct {
 // Transport says how a plugin is called.
 type Transport string
 
-// The transports.
+// The transports: a bundled plugin is called in process, or any plugin is a process.
 const (
 	InProcess Transport = "inprocess"
 	Process   Transport = "process"

@@ -24,7 +24,7 @@ type Declared struct {
 	Agent       []framework.Metric `json:"agent,omitempty"`
 }
 
-// add takes in the metrics of one side. Of metrics with the same name the first counts.
+// add adds the metrics of one side. Of metrics with the same name the first counts.
 func (d *Declared) add(side string, m *vector.Measures) error {
 	if m == nil {
 		return nil

@@ -11,15 +11,15 @@ import (
 
 // Reasons to refuse an output directory, besides those of the operating system.
 var (
-	// ErrInUse: another process writes to it.
+	// ErrInUse: another process writes to the output directory.
 	ErrInUse = errors.New("in use")
-	// ErrOutputExists: it holds something already.
+	// ErrOutputExists: the output directory already holds results.
 	ErrOutputExists = errors.New("holds something already")
 	// ErrOtherExperiment: it holds another experiment than the one to resume.
 	ErrOtherExperiment = errors.New("another experiment")
 	// ErrForeign: it holds something that rlrun did not write.
 	ErrForeign = errors.New("not written by rlrun")
-	// ErrNoDirectory: it is a file.
+	// ErrNoDirectory: the path of the output directory is a file.
 	ErrNoDirectory = errors.New("is a file, and results need a directory")
 )
 

@@ -44,7 +44,7 @@ type Options struct {
 	live     *liveView
 }
 
-// Event is a piece of progress.
+// Event reports the progress of a cell since its last event.
 type Event struct {
 	Cell Cell
 	// Interactions made since the last event of the cell; negative when a batch
@@ -54,7 +54,7 @@ type Event struct {
 	Runs, Failed int
 	// Reused counts runs that were recorded before the first event.
 	Reused int
-	// Notice, if not empty, is a sentence for people: what was found out about a plugin.
+	// Notice, if not empty, is a sentence about a plugin that the user should read.
 	Notice string
 }
 

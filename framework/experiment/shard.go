@@ -109,7 +109,7 @@ const (
 // file names a file of the shard.
 func (s Shard) file(ext string) string { return fmt.Sprintf("%d-of-%d%s", s.Index, s.Of, ext) }
 
-// States of a shard.
+// The states of a shard, as it reported them last.
 const (
 	ShardRunning = "running"
 	ShardStopped = "stopped" // before its last run
@@ -160,7 +160,7 @@ type Sharded struct {
 	Status *ShardStatus
 }
 
-// ErrShardInUse: another process does the shard.
+// ErrShardInUse: another process makes the runs of the shard.
 var ErrShardInUse = errors.New("another process does this shard")
 
 // ErrOtherShards: the experiment is divided into another number of shards.
@@ -486,7 +486,7 @@ func (r *shardRun) event(e Event) {
 	}
 }
 
-// recorded takes in records that are on disk.
+// recorded counts records that are on disk.
 func (r *shardRun) recorded(recs []result.Record) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

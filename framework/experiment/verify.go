@@ -133,7 +133,7 @@ func (w *witnesses) sum(c *space.Column) uint64 {
 	return maphash.Bytes(w.hash, w.buf)
 }
 
-// environment takes in what the environment answered.
+// environment records an answer of the environment or, the second time, compares it.
 func (w *witnesses) environment(out *vector.TimeSteps) error {
 	now := answer{reward: out.Rewards[0], observation: w.sum(&out.Observations), ended: [2]bool{out.Terminated[0], out.Truncated[0]}}
 	w.calls++
@@ -153,7 +153,7 @@ func (w *witnesses) environment(out *vector.TimeSteps) error {
 	return nil
 }
 
-// agent takes in what the agent answered to what the environment answered last.
+// agent does the same with the agent's actions.
 func (w *witnesses) agent(actions *space.Column) error {
 	last := &w.runs[w.run][w.calls-1]
 	if last.ended != [2]bool{} {

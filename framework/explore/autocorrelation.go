@@ -55,7 +55,7 @@ func (s *series) clear() {
 // cut ends a stretch: what comes does not follow from what went before.
 func (s *series) cut() { s.now++ }
 
-// add takes in the outcome of a step of lane i.
+// add records the outcome of a step of lane i.
 func (s *series) add(in *vector.Feedback, i int) {
 	width := 1 + s.features()
 	at := s.total % remembered

@@ -373,7 +373,7 @@ func (a *explorer) reset(l *lane, s uint64) {
 	l.log.clear()
 }
 
-// observe takes in the outcome of the last action.
+// observe records the outcome of the last action.
 func (a *explorer) observe(l *lane, in *vector.Feedback, i int) {
 	switch a.estimator {
 	case Counts:
@@ -406,7 +406,7 @@ func (l *lane) rarelyGreedy() bool {
 	return l.all.total >= patience && float64(l.series.total) < rarely*float64(l.all.total)
 }
 
-// begin takes in the first observation of an episode.
+// begin records the first observation of an episode.
 func (a *explorer) begin(l *lane, in *vector.Feedback, i int) {
 	if l.pending {
 		l.pending = false

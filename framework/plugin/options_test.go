@@ -101,7 +101,7 @@ func TestOptionsThroughTheSeam(t *testing.T) {
 }
 
 // An agent without options has none through the seam either, and one with options
-// acts as it would by itself when no host decides for it.
+// acts as it would by itself without exploration in the config for it.
 func TestAgentsWithoutOptions(t *testing.T) {
 	agent, err := loopback(t, gamblerPlugin()).OpenAgent(t.Context(), nil, optionSpec, 1)
 	if err != nil {

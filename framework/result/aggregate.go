@@ -32,7 +32,7 @@ func Aggregate(meta Meta, records iter.Seq2[Record, error]) (*Summary, error) {
 	return a.summary(), nil
 }
 
-// read takes in records.
+// read adds records.
 func (a *aggregator) read(records iter.Seq2[Record, error]) error {
 	for rec, err := range records {
 		if err != nil {
@@ -229,7 +229,7 @@ func (a *aggregator) checkOK(s *sample, rec *Record) error {
 	return nil
 }
 
-// addCurve takes in a curve of a run.
+// addCurve adds a curve of a run.
 func (a *aggregator) addCurve(s *sample, run int, m Metric, curve []float64) {
 	if !a.meta.wants(m) || len(curve) == 0 {
 		return

@@ -27,7 +27,7 @@ type Choice struct {
 	Times  int    `json:"times"`
 }
 
-// add takes in a decision; Hold and Share are sums until done.
+// add adds a decision; Hold and Share are sums until done.
 func (c *Choices) add(d *Decision) {
 	c.Kept++
 	c.Hold += float64(d.Hold)

@@ -52,7 +52,7 @@ type moments struct {
 	mean, m2 float64
 }
 
-// add takes in one value; NaN is no value.
+// add adds one value; NaN is no value.
 func (m *moments) add(x float64) {
 	if math.IsNaN(x) {
 		return

@@ -10,7 +10,7 @@ import (
 // Metric names a curve; package metric defines them.
 type Metric = metric.Name
 
-// The host's metrics.
+// The host's metrics, defined in package metric.
 const (
 	Reward           = metric.Reward
 	FinalReward      = metric.FinalReward

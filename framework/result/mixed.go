@@ -13,7 +13,7 @@ type mixture struct {
 	seen  map[cell]Programs // last run's, to skip most of the work
 }
 
-// add takes in a run's programs.
+// add adds a run's programs.
 func (x *mixture) add(meta *Meta, c cell, p Programs) {
 	if last, ok := x.seen[c]; ok && last == p {
 		return

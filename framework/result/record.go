@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Status says how a run ended.
+// Status is the state in which a run ended: ok, failed or given up.
 type Status string
 
 // The ends of a run. A run that was interrupted leaves no record.
@@ -60,7 +60,7 @@ type Decision struct {
 	Advantage float64 `json:"advantage"` // of exploring over exploiting; > 0 explores
 }
 
-// Key names the run.
+// Key returns the environment, agent and number of the run.
 func (r *Record) Key() Key { return Key{r.Environment, r.Agent, r.Run} }
 
 // Programs identifies the programs that made a run, each by hexadecimal digits

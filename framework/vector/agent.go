@@ -51,7 +51,7 @@ type AgentAbilities struct {
 	// Measures are the agent's metrics of its own.
 	Measures *Measures
 	// Greedy says that the agent knows the signal EvaluateEpisode: in evaluation it
-	// selects the actions that it holds for best. Agents without it select in evaluation
+	// selects the actions that it estimates to be best. Agents without it select in evaluation
 	// as they do when they learn.
 	Greedy bool
 	// Save returns everything that the behavior of a lane depends on, as

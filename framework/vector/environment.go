@@ -17,7 +17,8 @@ const (
 	// Idle leaves the lane alone: its run is over. Its entries in every column
 	// are meaningless and stay untouched.
 	Idle Signal = iota
-	// Continue is an ordinary step.
+	// Continue is an ordinary step: the environment takes the lane's action; the agent
+	// learns from its outcome and selects the next one.
 	Continue
 	// NewEpisode starts the next episode of the lane's run. The environment
 	// ignores the action, draws the initial state from the lane's seed, and
@@ -30,11 +31,11 @@ const (
 	// Evaluate is for agents alone: Continue with learning off. The lane learns
 	// nothing from the outcome of its last action and, unless the episode ended,
 	// selects the next one. In an episode that EvaluateEpisode began that is the
-	// action that the lane holds for best; otherwise it selects as it does when it
+	// action that the lane estimates to be best; otherwise it selects as it does when it
 	// learns.
 	Evaluate
 	// EvaluateEpisode is for agents with the ability Greedy: NewEpisode of an
-	// evaluation. The lane selects the action that it holds for best, without
+	// evaluation. The lane selects the action that it estimates to be best, without
 	// exploration. The signals of the lane are Evaluate until its next episode. An
 	// evaluation may change the random streams of the lane.
 	EvaluateEpisode

@@ -8,7 +8,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 )
 
-// Kind says what a plugin provides.
+// Kind is the kind of a plugin: an environment or an agent.
 type Kind string
 
 // The kinds of plugin.

@@ -10,9 +10,9 @@ import (
 
 // e3Params are the parameters of E³.
 type e3Params struct {
-	M       int     `json:"m" jsonschema:"minimum=1" jsonschema_description:"A state is known when each of its actions was taken so often. The theory asks for numbers far too large in practice (m_known of Kearns & Singh 2002); the default is a choice of ours. Deterministic tasks need 1."`
-	Horizon int     `json:"horizon" jsonschema:"minimum=1" jsonschema_description:"T: steps for which to explore or exploit before deciding again, in the paper the mixing time of the policies to compete with; the default is a choice of ours."`
-	Gamma   float64 `json:"gamma" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Of exploiting. 1: the policy that earns most in the steps left, as in the paper's undiscounted case. Below: the best discounted policy, which hurries to where an episode ends and does not slacken towards the end of the T steps; the default is a choice of ours."`
+	M       int     `json:"m" jsonschema:"minimum=1" jsonschema_description:"A state is known when each of its actions was taken so often. The theory requires numbers far too large in practice (m_known of Kearns & Singh 2002); the default is a choice of ours. Deterministic tasks need 1."`
+	Horizon int     `json:"horizon" jsonschema:"minimum=1" jsonschema_description:"T: steps for which to explore or exploit before deciding again, in the paper a mixing time of the policies that it is compared with; the default is a choice of ours."`
+	Gamma   float64 `json:"gamma" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of exploiting. 1: the policy that earns most in the steps left, as in the paper's undiscounted case. Below: the best discounted policy, which hurries to where an episode ends and does not slacken towards the end of the T steps; the default is a choice of ours."`
 	Escape  float64 `json:"escape" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"It explores if the chance of reaching an unknown state within T steps is at least this. The paper's value is ε over twice the largest return of T steps, relative to T, where ε is the allowed distance of its return from the best. The default is that of ε = 0.1, a choice of ours, and rewards up to 1."`
 	Bounds
 }

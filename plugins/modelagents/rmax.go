@@ -9,7 +9,7 @@ import (
 
 // rmaxParams are the parameters of R-MAX.
 type rmaxParams struct {
-	M       int     `json:"m" jsonschema:"minimum=1" jsonschema_description:"Visits after which a pair of state and action is known. The theory asks for numbers far too large in practice (K1 of Brafman & Tennenholtz 2002); the default is a choice of ours. Deterministic tasks need 1."`
+	M       int     `json:"m" jsonschema:"minimum=1" jsonschema_description:"Visits after which a pair of state and action is known. The theory requires numbers far too large in practice (K1 of Brafman & Tennenholtz 2002); the default is a choice of ours. Deterministic tasks need 1."`
 	Horizon int     `json:"horizon" jsonschema:"minimum=0" jsonschema_description:"T: follow the best policy for T steps, then plan for T more (Brafman & Tennenholtz 2002). 0: the best discounted policy (Kakade 2003); default as in Strehl, Li & Littman (2009)."`
 	Gamma   float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount, with a horizon of 0; the default is a choice of ours."`
 	Refine  bool    `json:"refine" jsonschema_description:"Go on learning about known pairs, planning anew when the visits to one have doubled. By default a known pair stays as its first m visits showed it, as in the paper."`

@@ -99,7 +99,7 @@ type fourRooms struct {
 type frozenLake struct {
 	Limit
 	Size    int      `json:"size,omitempty" jsonschema:"enum=4,enum=8,default=4" jsonschema_description:"Which of Gymnasium's maps."`
-	Map     []string `json:"map,omitempty" jsonschema_description:"A map of one's own, a string per row of S, F, H and G; replaces size."`
+	Map     []string `json:"map,omitempty" jsonschema_description:"A map, a string per row of S, F, H and G; replaces size."`
 	Success float64  `json:"success,omitempty" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Probability that a move goes where intended."`
 }
 

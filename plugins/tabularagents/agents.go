@@ -1,6 +1,6 @@
-// Package tabularagents is the classical agents for finite tasks that learn tables
-// of values, each a plugin, and those that hold several such opinions for a host to
-// explore by. They take an observation for a Markov state.
+// Package tabularagents has the classical agents for finite tasks that learn tables
+// of values, each a plugin, and agents with an ensemble of such tables, with which a
+// host explores. They treat an observation as a Markov state.
 //
 // All refuse, with an error wrapping framework.ErrUnsupported, environments whose
 // observations or actions are not framework/space.Discrete, and those with more

@@ -176,7 +176,7 @@ func (x *Agent) End(r float64, next int, terminated bool) {
 	}
 }
 
-// Learn takes in the last step, within an episode.
+// Learn learns from the last step, within an episode.
 func (x *Agent) Learn(r float64, next int) {
 	if x.MaxVisits > 0 && x.Counts.N(x.State, x.Action) >= x.MaxVisits {
 		return

@@ -10,7 +10,7 @@ import (
 // states. There need not be one model behind it: it may be the best of a set.
 type Backups interface {
 	Construction
-	// Refresh takes in what has been seen, before a plan.
+	// Refresh updates the construction from the data, before a plan.
 	Refresh()
 	// Sweep is called before the states are backed up with left steps to go, 1 where
 	// there is no horizon.

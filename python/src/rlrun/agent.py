@@ -65,7 +65,7 @@ class Agent(_Described, ABC):
         """Learn from a step. It is not called while the host evaluates the agent."""
 
     def select_greedy_action(self, observation: Any) -> Any:
-        """Return the action that the agent holds for best, without exploration.
+        """Return the action that the agent estimates to be best, without exploration.
 
         It is called in place of select_action while the host evaluates the agent.
         An agent that does not override it acts in evaluation as select_action says.
@@ -136,7 +136,7 @@ class VectorAgent(_Described, ABC):
         """Learn from a step of each of these lanes. It is not called while the host evaluates the agent."""
 
     def select_greedy_actions(self, lanes: Lanes, observations: Array) -> Array:
-        """Return, for each of these lanes, the action that it holds for best, without exploration.
+        """Return, for each of these lanes, the action that it estimates to be best, without exploration.
 
         It is called in place of select_actions while the host evaluates the lanes.
         An agent that does not override it acts in evaluation as select_actions says.

@@ -119,7 +119,7 @@ func (p *process) evaluate() (*solution, error) {
 func (p *process) criterion() string {
 	switch {
 	case p.gamma != nil:
-		return fmt.Sprintf("reward for ever, discounted with γ = %s", cli.Given(*p.gamma))
+		return fmt.Sprintf("reward discounted with γ = %s", cli.Given(*p.gamma))
 	case p.horizon != nil:
 		return fmt.Sprintf("sum of the next %d rewards", *p.horizon)
 	}
@@ -158,7 +158,7 @@ func (q *solution) print(w io.Writer) error {
 		if a, b := extremes(q.gain); b-a > 1e-9*max(1, math.Abs(b)) {
 			t.Row("gain", cli.Num(q.start(q.gain)), fmt.Sprintf("reward per step from the start; by state %s to %s", cli.Num(a), cli.Num(b)))
 		} else {
-			t.Row("gain", cli.Num(q.gain[0]), "reward per step, for ever, whatever the start")
+			t.Row("gain", cli.Num(q.gain[0]), "reward per step in the long run, from every state")
 		}
 		t.Row("span", cli.Num(high-low), "of the bias h: how much more one state can be worth than another")
 	} else {

@@ -17,7 +17,7 @@ func (q *comparison) print(w io.Writer) error {
 	t.Row("δ*", cli.Num(q.DeltaStar), "improvement over Q that maximises φ = δ·p/(1−p)")
 	t.Row("p", cli.Num(q.PStar), "probability of at least that, P(q ≥ Q+δ*)")
 	t.Row("φ*", cli.Num(q.PhiStar), "exploring pays if it exceeds ρ·(Q−b)")
-	t.Row("γ*", q.gammaStar(), "least discount at which exploring pays, for ever")
+	t.Row("γ*", q.gammaStar(), "least discount at which exploring pays, with an infinite horizon")
 	t.Row("N*", q.nStar(), "least N at which it pays if rewards 0..N count alike")
 	t.Row("VPI", cli.Num(q.vpi), "E(q−Q)⁺, the gain from knowing q now")
 	if d := q.decision; d != nil {
@@ -94,7 +94,7 @@ func (q *comparison) sentence() string {
 	case q.NStarOverflow:
 		what = fmt.Sprintf("exploring pays only if γ > %s, or beyond any N that a computer counts to", q.gammaStar())
 	default:
-		what = fmt.Sprintf("exploring pays if γ > %s (for ever) or N ≥ %s (undiscounted)", q.gammaStar(), q.nStar())
+		what = fmt.Sprintf("exploring pays if γ > %s (infinite horizon) or N ≥ %s (undiscounted)", q.gammaStar(), q.nStar())
 	}
 	d := q.decision
 	if d == nil {

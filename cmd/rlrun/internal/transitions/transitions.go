@@ -133,7 +133,7 @@ func (t *collector) seed(in *vector.Rollout) {
 	}
 }
 
-// see takes in step k of run i, entry e of what was rolled out.
+// see counts step k of run i, entry e of what was rolled out.
 func (t *collector) see(i, k int, out *vector.Trajectories, e int) {
 	r, next := &t.runs[i], int(out.Observations.Int64[e]-t.observation.Start)
 	if out.Signals[e] != vector.Continue {
