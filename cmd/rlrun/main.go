@@ -45,6 +45,9 @@ func interruptible(parent context.Context, stderr io.Writer) (context.Context, f
 		for s := range signals {
 			switch {
 			case ctx.Err() == nil:
+				if cli.Width(stderr) > 0 {
+					fmt.Fprintln(stderr) // after ^C and a line that shows progress
+				}
 				fmt.Fprintln(stderr, "rlrun: stopping; interrupt again to stop at once")
 				cancel(cli.ErrInterrupted)
 			case s == os.Interrupt:

@@ -53,9 +53,19 @@ func newRoot(app *host.App) *cobra.Command {
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.SetVersionTemplate("rlrun {{.Version}}\n")
 	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
+		switch c.Name() {
+		case "completion":
 			cli.Group(c)
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				of, rest, err := root.Find(args)
+				if err != nil {
+					return cli.Usage(err)
+				}
+				return cli.Subcommand(of, rest)
+			}
 		}
 	}
 	return root

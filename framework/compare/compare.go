@@ -5,6 +5,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -313,6 +314,9 @@ func (c *comparer) read(inputs []*Input) error {
 		if len(without) > 0 {
 			c.skip("%s: no run of %s has a value of %s", env, shortList(without), c.Options.Metric)
 		}
+	}
+	if len(has) == 0 {
+		return errors.New("no run is recorded")
 	}
 	if !slices.Contains(has, c.Options.Metric) {
 		return fmt.Errorf("no run has the metric %s; recorded are: %s", c.Options.Metric, metric.Names(has))

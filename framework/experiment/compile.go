@@ -276,8 +276,12 @@ func (c Component) sweep() ([]Component, error) {
 	if out[0].Name == "" {
 		out[0].Name = c.label()
 	}
-	if hole := holes.FindString(out[0].Name); hole != "" && len(keys) > 0 && strings.Contains(c.Name, hole) {
-		return nil, At(fmt.Errorf("%s stands for no key of the sweep; they are %s", hole, strings.Join(keys, ", ")), "name")
+	if hole := holes.FindString(out[0].Name); hole != "" && strings.Contains(c.Name, hole) {
+		swept := "they are " + strings.Join(keys, ", ")
+		if len(keys) == 0 {
+			swept = "there is none"
+		}
+		return nil, At(fmt.Errorf("%s stands for no key of the sweep; %s", hole, swept), "name")
 	}
 	return out, nil
 }

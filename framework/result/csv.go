@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // WriteCurvesCSV writes one line for every point of every curve: environment,
@@ -99,9 +101,11 @@ func (t *csvTable) row(fields ...string) {
 }
 
 // NotFormula returns a cell of a CSV file: a text that a spreadsheet would take for a
-// formula gets an apostrophe in front.
+// formula gets an apostrophe in front. Some spreadsheets leave out what cannot be seen
+// before a formula, and some take wide signs for narrow ones.
 func NotFormula(field string) string {
-	if field == "" || !strings.ContainsRune("=+-@\t\r", rune(field[0])) {
+	begin := strings.TrimLeftFunc(field, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) })
+	if r, _ := utf8.DecodeRuneInString(begin); begin == "" || !strings.ContainsRune("=+-@＝＋－＠", r) {
 		return field
 	}
 	if _, err := strconv.ParseFloat(field, 64); err == nil {

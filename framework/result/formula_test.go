@@ -6,6 +6,7 @@ import "testing"
 func TestNotFormula(t *testing.T) {
 	for in, want := range map[string]string{
 		"=cmd|'/c calc'!A0": "'=cmd|'/c calc'!A0", "+1+1": "'+1+1", "@SUM(A1)": "'@SUM(A1)", "-x": "'-x", "\t=1": "'\t=1",
+		"\n=1": "'\n=1", " \u200b=1": "' \u200b=1", "＝1": "'＝1", "＋a": "'＋a", " a": " a",
 		"-0.5": "-0.5", "+1e3": "+1e3", "": "", "γ=0.9": "γ=0.9", "-Inf": "-Inf",
 	} {
 		if got := NotFormula(in); got != want {

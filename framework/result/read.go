@@ -141,14 +141,27 @@ func (r *Runs) settle() error {
 }
 
 // RecordFiles lists the files of records in dir/runs, sorted; none if the directory does
-// not exist.
+// not exist. A directory that cannot be read is an error, so that nobody takes its runs
+// for missing.
 func RecordFiles(dir string) ([]string, error) {
-	names, err := filepath.Glob(filepath.Join(escape(dir), runsDir, "*"+runsExt))
-	if err != nil {
-		return nil, err
+	folder := filepath.Join(dir, runsDir)
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		if info, lstatErr := os.Lstat(folder); lstatErr == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return nil, fmt.Errorf("reading %s, a link: %w", folder, disk.Cause(err))
+		}
+		return nil, nil
 	}
-	slices.Sort(names)
-	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(filepath.Base(name), ".") }), nil
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", folder, disk.Cause(err))
+	}
+	var names []string
+	for _, e := range entries {
+		if name := e.Name(); strings.HasSuffix(name, runsExt) && !strings.HasPrefix(name, ".") {
+			names = append(names, filepath.Join(folder, name))
+		}
+	}
+	return names, nil
 }
 
 // ReadKeys returns the entries of OpenRuns.
@@ -216,11 +229,6 @@ func compareEntries(a, b Entry) int {
 
 func compareKeys(a, b Key) int {
 	return cmp.Or(strings.Compare(a.Environment, b.Environment), strings.Compare(a.Agent, b.Agent), cmp.Compare(a.Run, b.Run))
-}
-
-// escape makes a path match itself in filepath.Glob.
-func escape(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // addFile adds the records of a file. labels holds every label once.

@@ -63,6 +63,31 @@ func TestReadRecordsWithoutDir(t *testing.T) {
 }
 
 // Whatever a crash leaves of a file that was being written is not read.
+// Records that cannot be reached are not missing: nobody may make tables without them.
+func TestRecordsOutOfReach(t *testing.T) {
+	for name, make := range map[string]func(runs string) error{
+		"a file":                 func(runs string) error { return os.WriteFile(runs, nil, 0o666) },
+		"a link to what is gone": func(runs string) error { return os.Symlink("gone", runs) },
+		"a folder of somebody":   func(runs string) error { return os.Mkdir(runs, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			runs := filepath.Join(t.TempDir(), "runs")
+			if err := make(runs); err != nil {
+				t.Skip(err)
+			}
+			if f, err := os.ReadDir(runs); err == nil {
+				t.Skipf("this user reads it: %v", f)
+			}
+			if r, err := OpenRuns(filepath.Dir(runs)); err == nil || !strings.Contains(err.Error(), runs) {
+				t.Errorf("%v, error %v", r, err)
+			}
+			if _, _, err := Follow(filepath.Dir(runs)).Read(Meta{Steps: 1, Grid: []int{1}}); err == nil {
+				t.Error("a follower reads it")
+			}
+		})
+	}
+}
+
 func TestTemporaryFilesAreIgnored(t *testing.T) {
 	dir := t.TempDir()
 	if err := WriteRecords(dir, "a", []Record{okRecord("e", "a", 0, 1)}); err != nil {

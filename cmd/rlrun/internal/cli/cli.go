@@ -77,13 +77,14 @@ func Must(err error) {
 // Group returns a command that only holds other commands: it prints its help, and
 // refuses arguments that name none of them.
 func Group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
-	cmd.Args = subcommand
+	cmd.Args = Subcommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.AddCommand(commands...)
 	return cmd
 }
 
-func subcommand(cmd *cobra.Command, args []string) error {
+// Subcommand refuses arguments that name no command of cmd.
+func Subcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}

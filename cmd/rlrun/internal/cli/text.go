@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/width"
+
 	"github.com/rlrun/rlrun/internal/spelling"
 )
 
@@ -111,24 +113,53 @@ func (t *Table) String() string { return Columns(t.rows) }
 
 // Columns aligns a table to the left, indented by two spaces.
 func Columns(rows [][]string) string {
-	var width []int
+	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
-			if i == len(width) {
-				width = append(width, 0)
+			if i == len(widths) {
+				widths = append(widths, 0)
 			}
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], TextWidth(cell))
 		}
 	}
 	var b strings.Builder
 	for _, row := range rows {
 		line := "  "
 		for i, cell := range row {
-			line += cell + strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)+3)
+			line += cell + strings.Repeat(" ", widths[i]-TextWidth(cell)+3)
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
+}
+
+// TextWidth is the number of columns that a text takes on a terminal.
+func TextWidth(s string) (columns int) {
+	for _, r := range s {
+		columns += runeWidth(r)
+	}
+	return columns
+}
+
+// CutText returns as much of the beginning of a text as fits into so many columns.
+func CutText(s string, columns int) string {
+	for i, r := range s {
+		if columns -= runeWidth(r); columns < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+func runeWidth(r rune) int {
+	kind := width.LookupRune(r).Kind()
+	switch {
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case kind == width.EastAsianWide, kind == width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
 }
 
 // colours are the escape sequences that only change how text looks.

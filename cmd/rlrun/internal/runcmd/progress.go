@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/framework/experiment"
@@ -31,7 +30,7 @@ type progress struct {
 	cell    experiment.Cell
 	notices []string // told by stop
 
-	drawn   int // characters of the line on the terminal
+	drawn   int // columns of the line on the terminal
 	stopped chan struct{}
 	done    sync.WaitGroup
 }
@@ -99,14 +98,12 @@ func (p *progress) draw(width int) {
 		return
 	}
 	text := p.bar(min(20, width/4)) + "  " + p.line()
-	if runes := []rune(text); len(runes) >= width {
-		text = string(runes[:width-1])
-	}
+	text = cli.CutText(text, width-1)
 	up := ""
 	if rows := (p.drawn + width - 1) / width; rows > 1 {
 		up = fmt.Sprintf("\x1b[%dA", rows-1)
 	}
-	p.drawn = utf8.RuneCountInString(text)
+	p.drawn = cli.TextWidth(text)
 	fmt.Fprint(p.w, up+"\r\x1b[J"+text)
 }
 

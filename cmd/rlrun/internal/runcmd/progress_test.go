@@ -107,6 +107,20 @@ func TestProgressOnNarrowedTerminal(t *testing.T) {
 	}
 }
 
+// Names in wide letters do not make the line longer than the terminal.
+func TestProgressOfWideNames(t *testing.T) {
+	plan := smallPlan(t)
+	plan.Environments[0].Name = "環境環境環境環境環境環境"
+	var out bytes.Buffer
+	p := &progress{w: &out, plan: plan, runs: 20, started: time.Now(), made: 1}
+	for _, width := range []int{90, 70, 69} {
+		p.draw(width)
+		if p.drawn >= width || p.drawn < width-2 || !strings.Contains(out.String(), "環境") {
+			t.Errorf("%d columns of %d: %q", p.drawn, width, out.String())
+		}
+	}
+}
+
 // Slow work is reported, fast work is not, and nothing is reported after its
 // end.
 func TestAnnounce(t *testing.T) {

@@ -188,8 +188,8 @@ func (o *runOptions) verifyRuns(cmd *cobra.Command, x *experiment.Experiment) er
 		return nil
 	}
 	said := func() {}
-	if !o.quiet {
-		said = announce(cmd.ErrOrStderr(), time.Second, fmt.Sprintf("verifying: playing %d runs of %d pairs of environment and agent twice", min(o.verify, x.Plan.Config.Runs), len(x.Plan.Cells())))
+	if runs := min(o.verify, x.Plan.Config.Runs); !o.quiet {
+		said = announce(cmd.ErrOrStderr(), time.Second, fmt.Sprintf("verifying: playing %d %s of every agent in every environment twice", runs, cli.Plural(runs, "run", "runs")))
 	}
 	differences, err := x.Verify(cmd.Context(), o.verify)
 	said()
@@ -270,8 +270,8 @@ const manyPairs = 10_000
 func (o *runOptions) checkSize(c *experiment.Config) error {
 	environments, agents := c.Variants()
 	if pairs := environments * agents; pairs > manyPairs && !o.yes {
-		return cli.Usagef("the config makes %.0f pairs of environment and agent (%.0f × %.0f), each with %d runs of %d steps; add --yes if that is meant",
-			pairs, environments, agents, c.Runs, c.Steps)
+		return cli.Usagef("the config makes %.0f pairs of environment and agent (%.0f × %.0f), each with %d %s of %d %s; add --yes if that is meant",
+			pairs, environments, agents, c.Runs, cli.Plural(c.Runs, "run", "runs"), c.Steps, cli.Plural(c.Steps, "step", "steps"))
 	}
 	return nil
 }
