@@ -5,8 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"github.com/rlrun/rlrun/framework/internal/tempfile"
+	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/framework/result"
 )
 
 // Reasons to refuse an output directory, besides those of the operating system.
@@ -75,13 +81,15 @@ func outputEntries(dir string) ([]fs.DirEntry, error) {
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile }), err
 }
 
-// ours are the patterns of what rlrun writes into an output directory. A directory has
-// the patterns of the files in it; a file has none.
-var ours = map[string][]string{
-	configFile: nil, provenanceFile: nil, tasksFile: nil, metricsFile: nil,
-	"curves.csv": nil, "summary.csv": nil, "decisions.csv": nil, "comparisons.csv": nil, "results.db": nil, ReportFile: nil,
-	liveDir: {"*.json", ".*.tmp"}, shardsDir: {"*.json", "*.lock", stageFile, ".*.tmp"}, provenanceDir: {"*.json", ".*.tmp"}, "submit": {"*"},
-	"runs": {"*.jsonl", ".*.tmp"}, "plots": {"*.svg", "*.png", ".*.tmp"}, agentsDir: {"*" + agentExt, ".*.tmp"}, ".*.tmp": nil,
+// ours are the patterns of the files that rlrun writes into an output directory, as
+// paths with slashes. Of temporary files, records and plots isOurs asks for more.
+var ours = []string{
+	configFile, provenanceFile, tasksFile, metricsFile,
+	"curves.csv", "summary.csv", "decisions.csv", "comparisons.csv", databaseFile, ReportFile,
+	liveDir + "/*.json", shardsDir + "/*.json", shardsDir + "/*.lock", shardsDir + "/" + stageFile, provenanceDir + "/*.json",
+	"runs/*.jsonl", "plots/*.svg", "plots/*.png", agentsDir + "/*" + agentExt,
+	"export/parquet/*.parquet", "export/csv/*.csv", "export/latex/summary.tex", "export/tensorboard/*/*/run-*/events.out.tfevents.*.rlrun",
+	"submit/config.yaml", "submit/submission.json", "submit/job.yaml", "submit/report.yaml", "submit/*.sh", "submit/*.log",
 }
 
 // checkOurs makes sure that rlrun wrote all of an output directory's entries.
@@ -94,37 +102,73 @@ func checkOurs(dir string, entries []fs.DirEntry) error {
 			return fmt.Errorf("%s has no %s and is %w", dir, marker, ErrForeign)
 		}
 	}
-	if _, err := ReadConfig(filepath.Join(dir, configFile)); err != nil {
-		return fmt.Errorf("%s is %w: %w", filepath.Join(dir, configFile), ErrForeign, err)
+	config := filepath.Join(dir, configFile)
+	c, err := ReadConfig(config)
+	if err != nil {
+		return fmt.Errorf("%s is %w: %w", config, ErrForeign, err)
 	}
-	for _, e := range entries {
-		patterns, known := matchOurs(e.Name())
-		if !known || patterns == nil && !e.Type().IsRegular() || patterns != nil && !e.IsDir() {
-			return fmt.Errorf("%s is %w", filepath.Join(dir, e.Name()), ErrForeign)
-		}
-		if !e.IsDir() {
-			continue
-		}
-		inside, err := os.ReadDir(filepath.Join(dir, e.Name()))
+	plan, err := Compile(c)
+	if err != nil {
+		return fmt.Errorf("%s is %w: %w", config, ErrForeign, err)
+	}
+	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		for _, f := range inside {
-			if !f.Type().IsRegular() || !slices.ContainsFunc(patterns, func(p string) bool { ok, _ := filepath.Match(p, f.Name()); return ok }) {
-				return fmt.Errorf("%s is %w", filepath.Join(dir, e.Name(), f.Name()), ErrForeign)
-			}
+		inside, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
 		}
-	}
-	return nil
+		if inside = filepath.ToSlash(inside); inside == "." || inside == lockFile || plan.isOurs(inside, e.Type()) {
+			return nil
+		}
+		return fmt.Errorf("%s is %w", name, ErrForeign)
+	})
 }
 
-func matchOurs(name string) (patterns []string, known bool) {
-	for pattern, inside := range ours {
-		if ok, _ := filepath.Match(pattern, name); ok {
-			return inside, true
-		}
+// isOurs tells whether rlrun may have written a file or folder, whose path is relative to
+// the output directory and has slashes.
+func (p *Plan) isOurs(name string, kind fs.FileMode) bool {
+	depth := strings.Count(name, "/") + 1
+	if kind.IsDir() {
+		return slices.ContainsFunc(ours, func(pattern string) bool {
+			parts := strings.Split(pattern, "/")
+			return len(parts) > depth && matches(path.Join(parts[:depth]...), name)
+		})
 	}
-	return nil, false
+	folder, base := path.Split(name)
+	switch {
+	case !kind.IsRegular():
+		return false
+	case tempfile.Ours(base):
+		return true
+	case !slices.ContainsFunc(ours, func(pattern string) bool { return matches(pattern, name) }):
+		return false
+	case folder == "runs/":
+		_, ok := result.OriginOf(base)
+		return ok
+	case folder == "plots/":
+		return p.draws(strings.TrimSuffix(base, path.Ext(base)))
+	}
+	return true
+}
+
+// draws tells whether a plot of the experiment has a name, as report.WritePlots gives it.
+func (p *Plan) draws(name string) bool {
+	labels := []string{"all"}
+	for _, e := range p.Environments {
+		labels = append(labels, e.Name)
+	}
+	return slices.ContainsFunc(result.Slugs(labels), func(slug string) bool {
+		of, ok := strings.CutPrefix(name, slug+"-")
+		declared := strings.HasPrefix(of, "agent-") || strings.HasPrefix(of, "environment-")
+		return ok && (declared || slices.ContainsFunc(metric.Builtin(), func(d metric.Definition) bool { return string(d.Name) == of }))
+	})
+}
+
+func matches(pattern, name string) bool {
+	ok, _ := path.Match(pattern, name)
+	return ok
 }
 
 // clearOutput removes all that rlrun wrote to an output directory. The caller holds

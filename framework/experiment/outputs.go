@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/rlrun/rlrun/framework/compare"
+	"github.com/rlrun/rlrun/framework/internal/tempfile"
 	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/inputfile"
@@ -74,6 +75,9 @@ func (x *Experiment) Write(outputs ...Output) (*Results, error) {
 		return nil, err
 	}
 	r := x.results(s, runs)
+	if len(outputs) > 0 {
+		tempfile.RemoveLeft(x.Dir) // an interrupted report may have left some
+	}
 	for _, o := range outputs {
 		files, err := o.Write(r)
 		if err != nil {

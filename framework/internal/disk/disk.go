@@ -114,7 +114,8 @@ func MkdirAll(fsys FS, path string) error {
 
 // WriteFile writes a file so that its path holds either its former content or all
 // that write wrote. It writes a temporary file beside it (package tempfile), syncs
-// and renames it. The writer is buffered.
+// and renames it. The temporary file is made when write has ended or written much, so
+// that work that is interrupted before leaves nothing behind.
 func WriteFile(fsys FS, path string, write func(io.Writer) error) error {
 	err := withTemp(fsys, path, write, func(temp string) error { return fsys.Rename(temp, path) })
 	return named(path, err)
@@ -177,23 +178,24 @@ func claim(fsys FS, temp, path string) error {
 // withTemp writes a temporary file beside path, makes its content last, lets
 // publish name it, and makes the name last.
 func withTemp(fsys FS, path string, write func(io.Writer) error, publish func(temp string) error) (err error) {
-	f, err := fsys.CreateTemp(path)
-	if err != nil {
-		return err
-	}
+	l := lateFile{fsys: fsys, path: path}
 	defer func() {
-		if err != nil {
+		if f := l.file; err != nil && f != nil {
 			f.Close()
 			_ = fsys.Remove(f.Name()) // it may have been renamed
 		}
 	}()
-	w := bufio.NewWriterSize(f, 1<<16)
+	w := bufio.NewWriterSize(&l, 1<<16)
 	if err := write(w); err != nil {
 		return err
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	if err := l.begin(); err != nil {
+		return err
+	}
+	f := l.file
 	if err := f.Chmod(0o644); err != nil {
 		return err
 	}
@@ -207,6 +209,42 @@ func withTemp(fsys FS, path string, write func(io.Writer) error, publish func(te
 		return err
 	}
 	return fsys.SyncDir(filepath.Dir(path))
+}
+
+// muchWritten is from how many bytes on a file is no longer kept in memory.
+const muchWritten = 16 << 20
+
+// lateFile keeps what is written in memory until it is much or begin is called, and
+// makes the temporary file then.
+type lateFile struct {
+	fsys FS
+	path string
+	kept []byte
+	file File // nil at first
+}
+
+func (l *lateFile) Write(p []byte) (int, error) {
+	if l.file == nil && len(l.kept)+len(p) <= muchWritten {
+		l.kept = append(l.kept, p...)
+		return len(p), nil
+	}
+	if err := l.begin(); err != nil {
+		return 0, err
+	}
+	return l.file.Write(p)
+}
+
+func (l *lateFile) begin() (err error) {
+	if l.file != nil {
+		return nil
+	}
+	if l.file, err = l.fsys.CreateTemp(l.path); err != nil {
+		l.file = nil // not an interface that holds nil
+		return err
+	}
+	_, err = l.file.Write(l.kept)
+	l.kept = nil
+	return err
 }
 
 func named(path string, err error) error {
