@@ -25,6 +25,7 @@ type writer struct {
 
 	mu    sync.Mutex
 	recs  map[Cell][]result.Record // not on disk; nil if there are none
+	held  int                      // values of the curves in recs
 	timer *time.Timer              // writes recs
 
 	writing sync.Mutex // held while files are written; comes before mu
@@ -33,6 +34,9 @@ type writer struct {
 
 // flushAfter leaves time to write and sync within two seconds.
 const flushAfter = 1500 * time.Millisecond
+
+// manyHeld is how many values of curves wait at most, in 64 MB, where the disk is slower than the workers: these wait then.
+const manyHeld = 8 << 20
 
 // add takes over records of a cell.
 func (w *writer) add(c Cell, recs ...result.Record) {
@@ -49,6 +53,12 @@ func (w *writer) add(c Cell, recs ...result.Record) {
 		})
 	}
 	w.recs[c] = append(w.recs[c], recs...)
+	for i := range recs {
+		for _, curve := range recs[i].Curves {
+			w.held += len(curve)
+		}
+	}
+	full := w.held > manyHeld
 	w.mu.Unlock()
 	e := Event{Cell: c, Runs: len(recs)}
 	for i := range recs {
@@ -57,6 +67,11 @@ func (w *writer) add(c Cell, recs ...result.Record) {
 		}
 	}
 	w.event(e)
+	if full {
+		if err := w.flush(); err != nil {
+			w.fail(err)
+		}
+	}
 }
 
 // flush writes what add has taken over. It is to be called at the end.
@@ -65,7 +80,7 @@ func (w *writer) flush() error {
 	defer w.writing.Unlock()
 	w.mu.Lock()
 	all := w.recs
-	w.recs = nil
+	w.recs, w.held = nil, 0
 	if w.timer != nil {
 		w.timer.Stop()
 	}

@@ -39,6 +39,25 @@ func TestRecordsAreWrittenInTime(t *testing.T) {
 	})
 }
 
+// Where runs end faster than the disk writes, workers wait: memory does not grow.
+func TestManyRecordsAreWrittenAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	w := &writer{plan: plan(t, nil), dir: dir, session: &Session{}, event: func(Event) {}, fail: func(err error) { t.Error(err) }}
+	long := map[result.Metric][]float64{result.Reward: make([]float64, manyHeld/2)}
+	for run := range 5 {
+		w.add(Cell{0, 1}, result.Record{Environment: "coin", Agent: "two", Run: run, Status: result.OK, Curves: long})
+		if most := 2 * manyHeld / len(long[result.Reward]); w.held > manyHeld || len(w.recs[Cell{0, 1}]) > most {
+			t.Errorf("after run %d, %d values wait", run, w.held)
+		}
+	}
+	if names, err := result.RecordFiles(dir); err != nil || len(names) == 0 {
+		t.Errorf("files %v, error %v", names, err)
+	}
+	if err := w.flush(); err != nil {
+		t.Error(err)
+	}
+}
+
 // broken is a file system on which no file can be made.
 type broken struct{ disk.OS }
 

@@ -24,6 +24,7 @@ type Resampler struct {
 	level float64
 	seeds []uint64
 	drawn map[drawing][]uint32
+	kept  int // runs in drawn
 }
 
 type drawing struct {
@@ -31,27 +32,45 @@ type drawing struct {
 	runs int
 }
 
+// keptRuns is of how many runs together a Resampler keeps the draws for further
+// statistics, in 128 MB. Those of further runs are drawn anew each time.
+const keptRuns = 16_000
+
 // NewResampler returns a resampler for intervals of the given level, such as 0.95.
 // seeds has one seed an environment.
 func NewResampler(level float64, seeds []uint64) *Resampler {
 	return &Resampler{level: level, seeds: seeds, drawn: map[drawing][]uint32{}}
 }
 
-// counts returns how often each of n runs was drawn from a seed, sample after sample.
-func (r *Resampler) counts(seed uint64, n int) []uint32 {
+// counts returns a function that returns, sample after sample, how often each of n runs
+// was drawn from a seed. What it returns is valid until it is called again.
+func (r *Resampler) counts(seed uint64, n int) (next func() []uint32) {
 	key := drawing{seed, n}
-	counts, ok := r.drawn[key]
-	if !ok {
-		counts = make([]uint32, Resamples*n)
-		rng := rand.New(rand.NewPCG(seed, uint64(n)))
-		for b := range Resamples {
-			for range n {
-				counts[b*n+rng.IntN(n)]++
-			}
+	if kept, ok := r.drawn[key]; ok {
+		return func() (counts []uint32) {
+			counts, kept = kept[:n], kept[n:]
+			return counts
 		}
-		r.drawn[key] = counts
 	}
-	return counts
+	rng := rand.New(rand.NewPCG(seed, uint64(n)))
+	counts := make([]uint32, n)
+	next = func() []uint32 {
+		clear(counts)
+		for range n {
+			counts[rng.IntN(n)]++
+		}
+		return counts
+	}
+	if r.kept+n > keptRuns {
+		return next
+	}
+	kept := make([]uint32, 0, Resamples*n)
+	for range Resamples {
+		kept = append(kept, next()...)
+	}
+	r.drawn[key] = kept
+	r.kept += n
+	return r.counts(seed, n)
 }
 
 // interval sorts what was computed from the samples.
@@ -75,10 +94,10 @@ func (r *Resampler) Mean(e int, values []float64) Interval {
 	if n < 2 {
 		return unknown(Mean(values))
 	}
-	counts := r.counts(r.seeds[e], n)
+	next := r.counts(r.seeds[e], n)
 	samples := make([]float64, Resamples)
 	for b := range samples {
-		samples[b] = weightedMean(values, counts[b*n:])
+		samples[b] = weightedMean(values, next())
 	}
 	return r.interval(Mean(values), samples)
 }
@@ -150,11 +169,14 @@ func (r *Resampler) Aggregate(s Scores, gamma float64, taus []float64) Aggregate
 	var counts []uint32 // of the pooled values
 	above := make([]float64, len(taus))
 	averages := make([]float64, len(s))
+	next := make([]func() []uint32, len(s)) // of each environment
+	for e, values := range s {
+		next[e] = r.counts(r.seeds[e], len(values))
+	}
 	for b := range Resamples {
 		counts = counts[:0]
 		for e, values := range s {
-			n := len(values)
-			drawn := r.counts(r.seeds[e], n)[b*n : (b+1)*n]
+			drawn := next[e]()
 			counts = append(counts, drawn...)
 			averages[e] = weightedMean(values, drawn)
 		}
@@ -185,10 +207,9 @@ func (r *Resampler) ProbabilityOfImprovement(x, y Scores) Interval {
 	samples := make([]float64, Resamples)
 	for e := range x {
 		xs, ys := newRanked(x[e]), newRanked(y[e])
-		xn, yn := len(x[e]), len(y[e])
-		xc, yc := r.counts(r.seeds[e], xn), r.counts(^r.seeds[e], yn)
+		xc, yc := r.counts(r.seeds[e], len(x[e])), r.counts(^r.seeds[e], len(y[e]))
 		for b := range samples {
-			samples[b] += above(xs, ys, xc[b*xn:(b+1)*xn], yc[b*yn:(b+1)*yn]) / float64(len(x))
+			samples[b] += above(xs, ys, xc(), yc()) / float64(len(x))
 		}
 	}
 	return r.interval(value, samples)

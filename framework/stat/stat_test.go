@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -460,4 +462,34 @@ func sumOf(xs []float64) float64 {
 		sum += x
 	}
 	return sum
+}
+
+// Draws of many runs are not kept: they take gigabytes. Statistics are the same.
+func TestResamplerOfManyRuns(t *testing.T) {
+	values := make([]float64, keptRuns+1)
+	for i := range values {
+		values[i] = float64(i % 7)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	NewResampler(0.95, []uint64{1}).Mean(0, values)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
+		t.Errorf("the mean of %d runs took %d MB", len(values), used>>20)
+	}
+
+	keeps, full := NewResampler(0.95, []uint64{1, 2}), NewResampler(0.95, []uint64{1, 2})
+	full.kept = keptRuns
+	x, y := Scores{{1, 2, 3, 5}, {4, 4, 1}}, Scores{{1, 0, 3, 4}, {4, 2, 9}}
+	for range 2 {
+		if a, b := keeps.Aggregate(x, 1, []float64{2}), full.Aggregate(x, 1, []float64{2}); !reflect.DeepEqual(a, b) {
+			t.Errorf("aggregates with draws kept: %v, drawn anew: %v", a, b)
+		}
+		if a, b := keeps.ProbabilityOfImprovement(x, y), full.ProbabilityOfImprovement(x, y); a != b {
+			t.Errorf("probability with draws kept: %v, drawn anew: %v", a, b)
+		}
+	}
+	if len(keeps.drawn) == 0 || len(full.drawn) > 0 {
+		t.Errorf("%d and %d draws are kept", len(keeps.drawn), len(full.drawn))
+	}
 }
