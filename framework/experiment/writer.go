@@ -25,7 +25,7 @@ type writer struct {
 
 	mu    sync.Mutex
 	recs  map[Cell][]result.Record // not on disk; nil if there are none
-	held  int                      // values of the curves in recs
+	held  int                      // about the size of recs, in bytes
 	timer *time.Timer              // writes recs
 
 	writing sync.Mutex // held while files are written; comes before mu
@@ -35,8 +35,11 @@ type writer struct {
 // flushAfter leaves time to write and sync within two seconds.
 const flushAfter = 1500 * time.Millisecond
 
-// manyHeld is how many values of curves wait at most, in 64 MB, where the disk is slower than the workers: these wait then.
-const manyHeld = 8 << 20
+// manyHeld is how many bytes of records wait for a disk that is slower than the workers. Beyond it these wait, too.
+const manyHeld = 64 << 20
+
+// heldBy is about how many bytes a record and one of its curves take besides the values.
+const heldBy, heldByCurve = 512, 64
 
 // add takes over records of a cell.
 func (w *writer) add(c Cell, recs ...result.Record) {
@@ -54,8 +57,9 @@ func (w *writer) add(c Cell, recs ...result.Record) {
 	}
 	w.recs[c] = append(w.recs[c], recs...)
 	for i := range recs {
+		w.held += heldBy
 		for _, curve := range recs[i].Curves {
-			w.held += len(curve)
+			w.held += heldByCurve + 8*len(curve)
 		}
 	}
 	full := w.held > manyHeld

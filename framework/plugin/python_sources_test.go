@@ -31,7 +31,8 @@ class Maze(rlrun.Environment):
     spec = rlrun.Spec(observation=rlrun.Discrete(1), action=rlrun.Discrete(2))
 
     def reset(self, seed):
-        return 0
+        from area.rooms import cellar
+        return cellar.START
 
     def step(self, action):
         return rlrun.TimeStep(0, helper.REWARD)
@@ -39,6 +40,12 @@ class Maze(rlrun.Environment):
 rlrun.serve(Maze)
 `)
 	write(helper, "REWARD = 1.0\n")
+	if err := os.MkdirAll(filepath.Join(dir, "area", "rooms"), 0o700); err != nil { // packages without __init__.py
+		t.Fatal(err)
+	}
+	cellar, door := filepath.Join(dir, "area", "rooms", "cellar.py"), filepath.Join(dir, "area", "door.py")
+	write(cellar, "import json, importlib\ndef open():\n    return importlib.import_module('area.door')\nSTART = 0\n")
+	write(door, "")
 	sources := func() map[string]string {
 		s, err := launchPython(t, plugin.LaunchOptions{Name: "maze"}, script).Sources(t.Context())
 		if err != nil {
@@ -47,7 +54,8 @@ rlrun.serve(Maze)
 		return s
 	}
 	first := sources()
-	for name, want := range map[string]string{"module helper": "sha256:", "module __main__": "sha256:", "package numpy": ""} {
+	for name, want := range map[string]string{"module helper": "sha256:", "module __main__": "sha256:", "package numpy": "",
+		"module area.rooms.cellar": "sha256:", "module area.door": "sha256:"} {
 		if value, ok := first[name]; !ok || !strings.HasPrefix(value, want) {
 			t.Errorf("%s is %q, of %v", name, value, first)
 		}
@@ -59,6 +67,10 @@ rlrun.serve(Maze)
 	second := sources()
 	if first["module helper"] == second["module helper"] || first["module __main__"] != second["module __main__"] {
 		t.Errorf("before %v\nafter %v", first, second)
+	}
+	write(door, "CLOSED = True\n") // two modules away, and not imported before it is needed
+	if third := sources(); third["module area.door"] == second["module area.door"] {
+		t.Errorf("before %v\nafter %v", second, third)
 	}
 
 	found := plugin.Found{Command: os.Args[0]}

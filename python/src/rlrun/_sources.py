@@ -5,34 +5,44 @@ The host binds results to it, so that runs of two versions of a program are not 
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import importlib.util
+import pkgutil
 import sys
 import sysconfig
 from importlib import metadata
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def imported() -> dict[str, str]:
-    """Return the SHA-256 of every imported module of the project and the version of every imported package.
+    """Return the SHA-256 of every module of the project and the version of every imported package.
 
-    A module of the project is one whose file is neither in the standard library nor in site-packages. Keys are
-    "module NAME" and "package NAME"; values "sha256:" and hexadecimal digits, and versions. Modules without a file
-    and files that cannot be read are left out. Files are read anew: an edit after the import counts.
+    Modules of the project are those that were imported, and those that an import statement anywhere in them names,
+    as in a function that was not called yet. Their files are neither in the standard library nor in site-packages.
+    Keys are "module NAME" and "package NAME"; values "sha256:" and hexadecimal digits, and versions. Modules without a
+    file and files that cannot be read are left out. Files are read anew: an edit after the import counts.
     """
-    paths = sysconfig.get_paths()
-    installed = [Path(paths[key]).resolve() for key in ("purelib", "platlib")]
-    standard = [Path(paths[key]).resolve() for key in ("stdlib", "platstdlib")]
     found: dict[str, str] = {}
     packages: dict[str, dict[str, Path]] = {}
+    project: dict[str, tuple[Path, str]] = {}  # file, and the package from which relative imports count
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if not isinstance(file, str):
             continue
         path = Path(file).resolve()
-        if any(path.is_relative_to(directory) for directory in installed) or "site-packages" in path.parts:
+        if _is_installed(path):
             packages.setdefault(name.partition(".")[0], {})[name] = path
-        elif not any(path.is_relative_to(directory) for directory in standard):
-            _add_module(found, name, path)
+        elif not _is_standard(path):
+            project[name] = path, getattr(module, "__package__", None) or ""
+    _add_named(project)
+    for name, (path, _) in project.items():
+        _add_module(found, name, path)
     distributions = metadata.packages_distributions() if packages else {}
     for package, modules in packages.items():
         for distribution in distributions.get(package, ()):
@@ -41,6 +51,90 @@ def imported() -> dict[str, str]:
             for name, path in modules.items():
                 _add_module(found, name, path)
     return found
+
+
+def _add_named(project: dict[str, tuple[Path, str]]) -> None:
+    """Add the modules of the project that others in it name, and those that these name."""
+    own = __name__.partition(".")[0]
+    waiting = [module for name, module in project.items() if name.partition(".")[0] != own]
+    while waiting:
+        for wanted in _named(*waiting.pop()):
+            for name, module in _located(wanted):
+                if name not in project and name not in sys.modules:
+                    project[name] = module
+                    waiting.append(module)
+
+
+def _is_installed(path: Path) -> bool:
+    return "site-packages" in path.parts or _is_in(path, "purelib", "platlib")
+
+
+def _is_standard(path: Path) -> bool:
+    return _is_in(path, "stdlib", "platstdlib")
+
+
+def _is_in(path: Path, *keys: str) -> bool:
+    return any(path.is_relative_to(Path(sysconfig.get_path(key)).resolve()) for key in keys)
+
+
+def _named(path: Path, package: str) -> Iterator[str]:
+    """Yield the names of modules, and of what may be modules, that the import statements of a file name."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):  # of a module that is no text, for example
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            try:
+                base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            except ImportError:  # a relative import outside a package
+                continue
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if called in ("import_module", "__import__") and isinstance(node.args[0].value, str):
+                yield node.args[0].value
+
+
+def _located(name: str) -> Iterator[tuple[str, tuple[Path, str]]]:
+    """Yield name, file and package of a module and of the packages around it, as far as they are the project's.
+
+    Nothing is imported: only the outermost package is looked for by all finders, the rest in its directories.
+    """
+    parts = name.split(".")
+    try:
+        spec = importlib.util.find_spec(parts[0])
+    except (ImportError, ValueError):
+        return
+    for i in range(len(parts)):
+        if i > 0:
+            spec = _inside(spec, ".".join(parts[: i + 1]))
+        if spec is None:
+            return
+        if spec.has_location and spec.origin:
+            path = Path(spec.origin).resolve()
+            if _is_installed(path) or _is_standard(path):
+                return
+            yield spec.name, (path, spec.parent or "")
+
+
+def _inside(package: ModuleSpec | None, name: str) -> ModuleSpec | None:
+    """Find a module in the directories of a package."""
+    directories: list[str] = []  # of a package without __init__.py, which may have several
+    for directory in (package.submodule_search_locations if package else None) or ():
+        finder = pkgutil.get_importer(directory)
+        spec = finder.find_spec(name, None) if finder else None
+        if spec is not None and spec.loader is not None:
+            return spec
+        directories += (spec.submodule_search_locations if spec else None) or ()
+    if not directories:
+        return None
+    spec = ModuleSpec(name, None, is_package=True)
+    spec.submodule_search_locations = directories
+    return spec
 
 
 def _add_module(found: dict[str, str], name: str, path: Path) -> None:
