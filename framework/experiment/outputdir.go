@@ -126,7 +126,7 @@ func checkOurs(dir string, entries []fs.DirEntry) error {
 	})
 }
 
-// isOurs tells whether rlrun may have written a file or folder, whose path is relative to
+// isOurs tells whether rlrun may have written a file or directory, whose path is relative to
 // the output directory and has slashes.
 func (p *Plan) isOurs(name string, kind fs.FileMode) bool {
 	depth := strings.Count(name, "/") + 1
@@ -136,7 +136,7 @@ func (p *Plan) isOurs(name string, kind fs.FileMode) bool {
 			return len(parts) > depth && matches(path.Join(parts[:depth]...), name)
 		})
 	}
-	folder, base := path.Split(name)
+	parent, base := path.Split(name)
 	switch {
 	case !kind.IsRegular():
 		return false
@@ -144,10 +144,10 @@ func (p *Plan) isOurs(name string, kind fs.FileMode) bool {
 		return true
 	case !slices.ContainsFunc(ours, func(pattern string) bool { return matches(pattern, name) }):
 		return false
-	case folder == "runs/":
+	case parent == "runs/":
 		_, ok := result.OriginOf(base)
 		return ok
-	case folder == "plots/":
+	case parent == "plots/":
 		return p.draws(strings.TrimSuffix(base, path.Ext(base)))
 	}
 	return true

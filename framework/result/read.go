@@ -144,21 +144,21 @@ func (r *Runs) settle() error {
 // not exist. A directory that cannot be read is an error, so that nobody takes its runs
 // for missing.
 func RecordFiles(dir string) ([]string, error) {
-	folder := filepath.Join(dir, runsDir)
-	entries, err := os.ReadDir(folder)
+	runs := filepath.Join(dir, runsDir)
+	entries, err := os.ReadDir(runs)
 	if errors.Is(err, fs.ErrNotExist) {
-		if info, lstatErr := os.Lstat(folder); lstatErr == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return nil, fmt.Errorf("reading %s, a link: %w", folder, disk.Cause(err))
+		if info, lstatErr := os.Lstat(runs); lstatErr == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return nil, fmt.Errorf("reading %s, a link: %w", runs, disk.Cause(err))
 		}
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", folder, disk.Cause(err))
+		return nil, fmt.Errorf("reading %s: %w", runs, disk.Cause(err))
 	}
 	var names []string
 	for _, e := range entries {
 		if name := e.Name(); strings.HasSuffix(name, runsExt) && !strings.HasPrefix(name, ".") {
-			names = append(names, filepath.Join(folder, name))
+			names = append(names, filepath.Join(runs, name))
 		}
 	}
 	return names, nil

@@ -66,9 +66,9 @@ func TestReadRecordsWithoutDir(t *testing.T) {
 // Records that cannot be reached are not missing: nobody may make tables without them.
 func TestRecordsOutOfReach(t *testing.T) {
 	for name, make := range map[string]func(runs string) error{
-		"a file":                 func(runs string) error { return os.WriteFile(runs, nil, 0o666) },
-		"a link to what is gone": func(runs string) error { return os.Symlink("gone", runs) },
-		"a folder of somebody":   func(runs string) error { return os.Mkdir(runs, 0) },
+		"a file":                  func(runs string) error { return os.WriteFile(runs, nil, 0o666) },
+		"a link to what is gone":  func(runs string) error { return os.Symlink("gone", runs) },
+		"a directory of somebody": func(runs string) error { return os.Mkdir(runs, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			runs := filepath.Join(t.TempDir(), "runs")
