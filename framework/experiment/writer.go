@@ -36,7 +36,7 @@ type writer struct {
 const flushAfter = 1500 * time.Millisecond
 
 // manyHeld is how many bytes of records wait for a disk that is slower than the workers. Beyond it these wait, too.
-const manyHeld = 64 << 20
+const manyHeld = 32 << 20
 
 // heldBy is about how many bytes a record and one of its curves take besides the values.
 const heldBy, heldByCurve = 512, 64
