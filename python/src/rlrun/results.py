@@ -165,7 +165,7 @@ def compare(
     """Compare agents with ``rlrun compare``.
 
     Args:
-        directories: Output directories of experiments.
+        directories: Output directories of experiments; ``DIR:AGENT`` takes one agent.
         metric: What to compare; reward if None.
         pairs: ``"first"``, ``"all"``, or the labels of two agents; ``"first"`` if None.
         alpha: Level of all tests together; 0.05 if None.
