@@ -11,7 +11,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -494,5 +496,40 @@ func TestManyComparisons(t *testing.T) {
 	}
 	if _, err := Compare([]*Input{{Dir: "many", Summary: s}}, o); err == nil || !strings.Contains(err.Error(), "1498500 comparisons") {
 		t.Errorf("a million comparisons: %v", err)
+	}
+}
+
+// Of many agents the diagram shows the best at ranks that may be in the hundreds: its axis
+// begins there, its labels are inside it, and a critical difference that is longer than the
+// axis ends in an arrow.
+func TestDiagramOfManyAgents(t *testing.T) {
+	k := &Ranks{CriticalDifference: 673}
+	for i := range 1000 {
+		k.Agents, k.Mean = append(k.Agents, fmt.Sprintf("ε=0.%03d decay=0.5", i)), append(k.Mean, 357+float64(i)/2)
+	}
+	svg := CriticalDifferenceSVG(&Result{Overall: &Overall{Ranks: k}})
+	texts := regexp.MustCompile(`<text x="([-0-9.]+)"[^>]*text-anchor="(\w+)"[^>]*>([^<]*)<`).FindAllStringSubmatch(svg, -1)
+	width, err := strconv.ParseFloat(regexp.MustCompile(`width="([0-9.]+)"`).FindStringSubmatch(svg)[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ticks := ""
+	for _, m := range texts {
+		x, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if long := 6.5 * float64(len([]rune(m[3]))); m[2] == "end" && x < long || m[2] == "start" && x+long > width {
+			t.Errorf("%q at %g (%s) leaves a drawing of width %g", m[3], x, m[2], width)
+		}
+		if m[2] == "middle" {
+			ticks += m[3] + " "
+		}
+	}
+	if !strings.HasPrefix(ticks, "357 358 ") {
+		t.Errorf("ticks %s", ticks)
+	}
+	if len(texts) < 25 {
+		t.Errorf("only %d texts in %s", len(texts), svg)
 	}
 }

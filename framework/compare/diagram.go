@@ -224,14 +224,19 @@ func CriticalDifferenceSVG(r *Result) string {
 	k := r.Overall.Ranks
 	all := len(k.Agents)
 	n := min(all, ranked)
-	var labels []string
-	for _, agent := range k.Agents[:n] {
-		labels = append(labels, shorten(agent, 36))
+	var labels []string // with the ranks, in the order of drawing
+	half := (n + 1) / 2
+	for i, agent := range k.Agents[:n] {
+		label, rank := shorten(agent, 36), fmt.Sprintf("%.2f", k.Mean[i])
+		if i < half {
+			labels = append(labels, label+"  "+rank)
+		} else {
+			labels = append(labels, rank+"  "+label)
+		}
 	}
-	side := max(90, labelWidth(labels)+50)
+	side := max(90, labelWidth(labels)+20)
 	const plot, step, bar = 420.0, 20.0, 8.0
 	axis := 66.0
-	half := (n + 1) / 2
 	bars := axis + 14
 	var cliques [][2]int
 	for _, c := range k.Cliques {
@@ -239,21 +244,22 @@ func CriticalDifferenceSVG(r *Result) string {
 			cliques = append(cliques, [2]int{c[0], min(c[1], n-1)})
 		}
 	}
-	last := all // rank at the right end
+	first, last := 1, all // ranks at the ends
 	if n < all {
-		last = int(math.Ceil(k.Mean[n-1]))
+		first, last = int(k.Mean[0]), int(math.Ceil(k.Mean[n-1]))
 	}
+	span := float64(max(1, last-first))
 	rows := bars + bar*float64(len(cliques)) + 18
 	d := newDrawing(2*side+plot, rows+step*float64(half)+30, "critical-difference diagram")
-	x := func(rank float64) float64 { return side + (rank-1)/float64(max(1, last-1))*plot } // the best rank to the left
-	d.line(x(1), axis, x(float64(last)), axis, ink, 1.5)
-	every := max(1, (last+9)/10)
-	for rank := 1; rank <= last; rank += every {
+	x := func(rank float64) float64 { return side + (rank-float64(first))/span*plot } // the best rank to the left
+	d.line(side, axis, x(float64(last)), axis, ink, 1.5)
+	every := max(1, (last-first+9)/10)
+	for rank := first; rank <= last; rank += every {
 		d.line(x(float64(rank)), axis-6, x(float64(rank)), axis, ink, 1)
 		d.text(x(float64(rank)), axis-10, "middle", fmt.Sprint(rank))
 	}
 	d.text(side, 14, "start", fmt.Sprintf("Nemenyi's critical difference %.2f", k.CriticalDifference))
-	cd := k.CriticalDifference / float64(max(1, last-1)) * plot
+	cd := k.CriticalDifference / span * plot
 	d.line(side, 22, side, 30, ink, 2)
 	if cd > plot { // an arrow: it goes on beyond the axis
 		cd = plot
@@ -264,10 +270,10 @@ func CriticalDifferenceSVG(r *Result) string {
 	d.line(side, 26, side+cd, 26, ink, 2)
 	for i := range n {
 		at, row := x(k.Mean[i]), i
-		edge, anchor, label := side-8, "end", fmt.Sprintf("%s  %.2f", labels[i], k.Mean[i])
+		edge, anchor := side-8, "end"
 		if i >= half {
 			row = n - 1 - i
-			edge, anchor, label = side+plot+8, "start", fmt.Sprintf("%.2f  %s", k.Mean[i], labels[i])
+			edge, anchor = side+plot+8, "start"
 		}
 		y := rows + step*float64(row)
 		d.path([]float64{at, axis, at, y, edge, y}, ink, 1, 0.8, false)
@@ -275,7 +281,7 @@ func CriticalDifferenceSVG(r *Result) string {
 		if i >= half {
 			gap = 4
 		}
-		d.text(edge+gap, y+4, anchor, label)
+		d.text(edge+gap, y+4, anchor, labels[i])
 	}
 	if n < all {
 		d.text(side+plot/2, rows+step*float64(half)+16, "middle", fmt.Sprintf("the best %d of %d agents", n, all))
