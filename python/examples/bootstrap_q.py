@@ -35,7 +35,7 @@ class BootstrapQ(rlrun.OptionAgent):
         learns = self.rng.random(self.members) < 0.5
         self.q[:, s, a] += self.step * learns * (targets - self.q[:, s, a])
 
-    def offer(self, kinds: Sequence[str]) -> None:
+    def set_option_kinds(self, kinds: Sequence[str]) -> None:
         """Note which options are wanted: 0 is greedy, 1 to K follow a table, the others take an action for ever."""
         if other := set(kinds) - {"members", "constants"}:
             raise rlrun.Unsupported(f"there are no options of kind {min(other)}")

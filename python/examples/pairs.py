@@ -47,7 +47,7 @@ class Pairs(rlrun.OptionAgent):
         after = (self.rewards + self.gamma * self.counts @ self.value) / np.maximum(n, 1)
         return np.where(n > 0, after, self.gamma * self.value[:, None])
 
-    def offer(self, kinds: Sequence[str]) -> None:
+    def set_option_kinds(self, kinds: Sequence[str]) -> None:
         """Accept pairs alone."""
         if set(kinds) != {"pair"}:
             raise rlrun.Unsupported("the only options are pairs: use the rule gain")

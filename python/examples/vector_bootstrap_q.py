@@ -51,7 +51,7 @@ class VectorBootstrapQ(rlrun.VectorOptionAgent):
         at = everyone, t.observations - self.first[0], t.actions - self.first[1]
         self.q[at] += self.step * learns * (targets - self.q[at])
 
-    def offer(self, kinds: Sequence[str]) -> None:
+    def set_option_kinds(self, kinds: Sequence[str]) -> None:
         """Note which options are wanted."""
         if other := set(kinds) - {"members", "constants"}:
             raise rlrun.Unsupported(f"there are no options of kind {min(other)}")

@@ -339,7 +339,7 @@ PROBLEM = "def problem(self, observation): p = super().problem(observation); ret
             "greedy-option-is-greedy-policy",
         ),
         ("def choose(self, option): self.option = 1 + self.members", "greedy-option-is-greedy-policy"),
-        ("def offer(self, kinds): raise rlrun.Unsupported('none')", "not even the greedy one"),
+        ("def set_option_kinds(self, kinds): raise rlrun.Unsupported('none')", "not even the greedy one"),
     ],
 )
 def test_broken_option_agents_are_caught(run, tmp_path: Path, bug: str, rule: str) -> None:

@@ -538,7 +538,7 @@ class Options(rlrun.VectorOptionAgent):
     def select_actions(self, lanes: rlrun.Lanes, observations: np.ndarray) -> np.ndarray:
         return self.option[lanes] + 1
 
-    def offer(self, kinds: list[str]) -> None:
+    def set_option_kinds(self, kinds: list[str]) -> None:
         self.kinds = kinds
 
     def problems(self, lanes: rlrun.Lanes, observations: np.ndarray) -> rlrun.Problems | list[rlrun.Problem]:
@@ -581,11 +581,11 @@ def test_decisions() -> None:
     fresh = feedback([0, 1], [0, 0], [False] * 2)
     with pytest.raises(rlrun.Unsupported, match="no options have been offered"):
         deciding().decide(signals(NEW_RUN, NEW_RUN), seeds(1, 2), fresh, both)
-    lanes.offer(["greedy", "members"])
+    lanes.set_option_kinds(["greedy", "members"])
     assert agent.kinds == ["members"]
     assert lanes.step(signals(NEW_RUN, NEW_RUN), seeds(1, 2), fresh).tolist() == [1, 1]
     with pytest.raises(rlrun.Unsupported, match="after the first step"):
-        lanes.offer([])
+        lanes.set_option_kinds([])
 
     _, decisions = lanes.decide(signals(CONTINUE, CONTINUE), None, feedback([1, 0], [0, 0], [False] * 2), both)
     assert decisions is not None
@@ -686,7 +686,7 @@ TWO = np.zeros((2, 2, 2))
 )
 def test_wrong_problems(answer: object, wrong: str) -> None:
     lanes = deciding()
-    lanes.offer([])
+    lanes.set_option_kinds([])
     lanes.agent.answer = answer  # type: ignore[attr-defined]
     with pytest.raises(rlrun.InvalidAnswer, match=wrong) as e:
         lanes.decide(signals(NEW_RUN, NEW_RUN), seeds(1, 2), feedback([0, 1], [0, 0], [False] * 2), np.ones(2, bool))

@@ -173,7 +173,7 @@ def _arguments(where: str, wrapper: type[Any], kwargs: dict[str, Any]) -> dict[s
         if ("Callable" in kind or "Space" in kind) and (given is not None or parameter.default is parameter.empty):
             raise InvalidParams(
                 f"{where}: {wrapper.__name__} takes a function or a space as {name}, which a config cannot hold. Write "
-                f"def wrapped(env): return {wrapper.__name__}(env, …) in a file mine.py in the directory where you start "
-                "rlrun, and name it: {name: 'mine:wrapped'}"
+                f"def wrapped(env): return {wrapper.__name__}(env, …) in a file mine.py in the directory where you "
+                "start rlrun, and name it: {name: 'mine:wrapped'}"
             )
     return taken

@@ -395,11 +395,11 @@ class OptionLanes(AgentLanes):
         self._decisions: Decisions | None = None  # of the last call
         self._places = np.full(lanes, -1)  # where among them a lane's is
 
-    def offer(self, kinds: Sequence[str]) -> None:
+    def set_option_kinds(self, kinds: Sequence[str]) -> None:
         """Say which kinds of options the host wants."""
         if self._begun.any():
             raise Unsupported("options are offered after the first step")
-        self.agent.offer([kind for kind in kinds if kind != "greedy"])
+        self.agent.set_option_kinds([kind for kind in kinds if kind != "greedy"])
         self._offered = True
 
     def decide(
@@ -576,7 +576,7 @@ class OptionCopies(AgentCopies, VectorOptionAgent):
 
     _kinds: Sequence[str] | None = None
 
-    def offer(self, kinds: Sequence[str]) -> None:
+    def set_option_kinds(self, kinds: Sequence[str]) -> None:
         """Find out whether the agent can make such options."""
         self._kinds = kinds
         self._fresh(0).close()
@@ -584,7 +584,7 @@ class OptionCopies(AgentCopies, VectorOptionAgent):
     def _fresh(self, seed: int) -> Agent:
         copy = super()._fresh(seed)
         if self._kinds is not None:
-            _able(copy).offer(self._kinds)
+            _able(copy).set_option_kinds(self._kinds)
         return copy
 
     def problems(self, lanes: Lanes, observations: Array) -> list[Problem]:

@@ -333,7 +333,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         instance, lanes = self._with_options(request.instance, context)
         try:
             with instance.lock:
-                lanes.offer(list(request.kinds))
+                lanes.set_option_kinds(list(request.kinds))
             return pb.OfferReply()
         except BaseException as e:
             return pb.OfferReply(error=failure(e))

@@ -68,12 +68,12 @@ class OptionAgent(Agent):
     """One copy of an agent whose exploration the host may decide."""
 
     @abstractmethod
-    def offer(self, kinds: Sequence[str]) -> None:
-        """Note which kinds of options the host wants to choose from besides the greedy one.
+    def set_option_kinds(self, kinds: Sequence[str]) -> None:
+        """Set the kinds of options that the host chooses from, besides the greedy one.
 
-        They are among "members", "constants", "uniform", "deviations", "recency-bonus",
+        kinds are among "members", "constants", "uniform", "deviations", "recency-bonus",
         "count-bonus", "repeats" and "pair"; raise `rlrun.Unsupported` for those that the agent
-        cannot make. It is called after ``begin``, or never.
+        does not have. It is called after ``begin``, or never.
         """
 
     @abstractmethod
@@ -87,8 +87,8 @@ class OptionAgent(Agent):
     def greedy_policy(self) -> Sequence[int]:
         """Return the greedy action in every observation, in order.
 
-        It is asked for where observations and actions are `Discrete`, to estimate for
-        how long an option should be held.
+        The host calls it if observations and actions are `Discrete`, and estimates from it for
+        how many steps an option is held.
         """
         raise Unsupported("the agent does not tell its greedy policy")
 
@@ -97,8 +97,8 @@ class VectorOptionAgent(VectorAgent):
     """A batch of lanes of an agent whose exploration the host may decide. See `OptionAgent`."""
 
     @abstractmethod
-    def offer(self, kinds: Sequence[str]) -> None:
-        """Note which kinds of options the host wants. It is called once, after ``open``, or never."""
+    def set_option_kinds(self, kinds: Sequence[str]) -> None:
+        """Set the kinds of options, as `OptionAgent.set_option_kinds`. Called once, after ``open``, or never."""
 
     @abstractmethod
     def problems(self, lanes: Lanes, observations: Array) -> Problems | Sequence[Problem]:
