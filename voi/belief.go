@@ -42,9 +42,9 @@ type pair struct {
 
 const maxValues, maxSurprises = 8, 64
 
-// NewBelief returns an empty belief about a task with so many actions and rewards
-// between low and high, both finite. low = high means that no two rewards are known
-// to differ.
+// NewBelief returns a belief without states or observations about a task with the given
+// number of actions ≥ 1 and rewards between low and high, both finite. low = high says
+// that all rewards are equal as far as is known.
 func NewBelief(actions int, low, high float64) *Belief {
 	b := &Belief{actions: actions, low: low, scale: high - low, successors: newMixture(2), rewards: newMixture(0)}
 	if b.scale <= 0 {
@@ -54,13 +54,13 @@ func NewBelief(actions int, low, high float64) *Belief {
 	return b
 }
 
-// States returns the number of states visited.
+// States returns the number of states added so far.
 func (b *Belief) States() int { return len(b.near) }
 
 // Tried returns the number of pairs of a state and an action that have been tried.
 func (b *Belief) Tried() int { return int(b.tried) }
 
-// AddState adds a state and returns its number: states are counted from 0.
+// AddState adds a state on its first visit and returns its number, counted from 0.
 func (b *Belief) AddState() int {
 	s := len(b.near)
 	for range b.actions {

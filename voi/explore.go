@@ -2,20 +2,20 @@ package voi
 
 import "math"
 
-// explorer finds the way to the prize that comes first.
+// explorer finds the route to the prize that comes first.
 type explorer struct {
 	m      *meanModel
-	action []int32 // by state: the first action of its way to a prize, or −1
+	action []int32 // by state: the first action of its route to a prize, or −1
 
-	net                []float64 // by state: of the way of the largest rate, its advantage less λ by step
-	advantage, expects []float64 // of that way, and its expected number of steps
-	aim                []int32   // by state: the state whose prize its way aims at, or −1
+	net                []float64 // by state: of the route of the largest rate, its advantage less λ by step
+	advantage, expects []float64 // of that route, and its expected number of steps
+	aim                []int32   // by state: the state whose prize its route aims at, or −1
 	queue              []int32
 	queued             []bool
 	rate               float64 // λ at the last plan
 }
 
-// first returns the first action of the way from state s on that is worth taking, or −1.
+// first returns the first action of the route from state s on that is worth taking, or −1.
 func (e *explorer) first(s int) int {
 	if e.advantage[s] <= 0 {
 		return -1
@@ -44,10 +44,10 @@ func (e *explorer) push(states []int32) {
 	}
 }
 
-// target finds the ways of the largest rate for state s. The rate is the advantage
-// by expected step (Smith 1956). λ is moved until no way from s has a larger one
+// target finds the routes of the largest rate for state s. The rate is the advantage
+// by expected step (Smith 1956). λ is moved until no route from s has a larger one
 // (Dinkelbach 1967). It returns the state whose prize is pursued from s on, or −1 if
-// none is worth its way.
+// none is worth its route.
 func (e *explorer) target(s int, prize []float64) int {
 	m := e.m
 	states, actions := len(m.v), m.b.actions
@@ -96,8 +96,8 @@ func (e *explorer) target(s int, prize []float64) int {
 	return int(e.aim[s])
 }
 
-// improve improves the way of state s for a price of lambda by step. A successor without
-// a way counts as if the step had not been made.
+// improve improves the route of state s for a price of lambda by step. A successor without
+// a route counts as if the step had not been made.
 func (e *explorer) improve(s int, lambda, tol float64) {
 	m := e.m
 	e.queued[s] = false

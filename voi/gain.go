@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Rule says how the improvements D that trying may show become its gain.
+// Rule is the way in which the gain of trying a pair follows from the distribution of the
+// improvement D that its outcomes may show.
 type Rule int
 
 // The rules.
@@ -195,7 +196,7 @@ func (o *outcomes) at(dst []outcome, p float64) []outcome {
 	return dst
 }
 
-// newOutcomes computes what a new successor of state s may be, given ways to s. Their
+// newOutcomes computes what a new successor of state s may be, given routes to s. Their
 // means are those of the base.
 func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64) {
 	far := m.far(s)

@@ -1,21 +1,24 @@
 package voi
 
-// Pair is an option aimed at a state and an action: what trying it may gain, and what the way
-// and the trial cost, as seen from some state. Amounts are sums of rewards, discounted to now.
+// Pair is an option aimed at a state and an action, as seen from the present state: the
+// possible gain of trying it, and the cost of the route and the trial. Amounts are sums of
+// rewards, discounted to now.
 type Pair struct {
 	State, Action int
-	// Gain is E[γ^τ g]. It is counted if the pair is reached; a way may be given up.
+	// Gain is E[γ^τ g]: g ≥ 0 is the gain of trying the pair, and τ the time until it is
+	// reached. It is 0 where the route is given up before.
 	Gain float64
-	// Cost is the discounted sum of gaps until the pair has been tried, its own included.
+	// Cost ≥ 0 is the expected discounted sum of gaps V(s) − Q(s,a) until the pair has been
+	// tried, including its own.
 	Cost float64
 	// Steps is the expected discounted number of steps until then, at least 1.
 	Steps float64
 }
 
-// Pairs appends, of every state that can be reached from s, the pair of the largest prize
-// if trying it may gain anything. Pairs that greedy play tries anyway are left out. So are
-// pairs whose rate, the advantage by step, is not above that of the best of these.
-// horizon is as for Action. Prizes and ways are those of the last plan in which they
+// Pairs appends to dst, for every state that can be reached from s, the pair of the largest
+// prize if its gain is positive, and returns the result. It leaves out pairs that the greedy
+// policy tries anyway, and pairs whose rate (Gain−Cost)/Steps is not above the best rate of
+// those. horizon is as for Action. Prizes and routes are those of the last plan in which they
 // were computed. After Pairs, Toward and Greedy act on the same plan.
 func (p *Planner) Pairs(dst []Pair, s int, horizon float64) []Pair {
 	p.Plan(s, horizon)
@@ -61,13 +64,14 @@ func (p *Planner) Pairs(dst []Pair, s int, horizon float64) []Pair {
 
 func (x Pair) rate() float64 { return (x.Gain - x.Cost) / x.Steps }
 
-// Value returns what the greedy policy is believed to earn by step from state s on, by the last plan.
+// Value returns the value of the greedy policy in state s by the last plan, as discounted
+// reward per step: (1−γ)V(s) under the posterior mean.
 func (p *Planner) Value(s int) float64 {
 	return p.b.low + p.b.scale*(1-p.model.gamma)*p.model.v[s]
 }
 
-// Toward returns the action to take in state s to try a pair, by the way of the last plan.
-// It is the greedy action if the way is given up in s.
+// Toward returns the action to take in state s to try a pair, by the route of the last plan.
+// It is the greedy action if the route is given up in s.
 func (p *Planner) Toward(s int, x Pair) int {
 	if s == x.State {
 		return x.Action

@@ -10,7 +10,7 @@ type Planner struct {
 	rule  Rule
 	model meanModel
 	x     prospects
-	a     appraiser
+	a     gainEvaluator
 
 	prize   []float64 // by pair: what trying it may gain, less its gap
 	worth   []float64 // by state: what arriving there is worth
@@ -33,22 +33,23 @@ type Planner struct {
 // batch is how many states' prizes a plan computes, those of a small task all.
 const batch = 8
 
-// NewPlanner returns a planner for a belief, which learns by the planner from now on.
+// NewPlanner returns a planner for a belief. From now on the belief belongs to the planner:
+// update it through AddState and Learn only.
 func NewPlanner(b *Belief, rule Rule) *Planner {
 	p := &Planner{b: b, rule: rule}
 	p.model.b = b
-	p.a = appraiser{m: &p.model, x: &p.x, rule: rule}
+	p.a = gainEvaluator{m: &p.model, x: &p.x, rule: rule}
 	p.explore.m = &p.model
 	return p
 }
 
-// AddState is Belief.AddState.
+// AddState adds a state to the belief on its first visit and returns its number.
 func (p *Planner) AddState() int {
 	p.due = true
 	return p.b.AddState()
 }
 
-// Learn records that action a in state s was paid reward and led to next.
+// Learn records one step: action a in state s had this reward and led to next.
 func (p *Planner) Learn(s, a int, reward float64, next int) {
 	isNew := p.b.learn(s, a, reward, next)
 	p.resize()
@@ -156,7 +157,7 @@ func (p *Planner) plan(s int, horizon float64) {
 // check computes the prizes of a state.
 func (p *Planner) check(s int) {
 	actions := p.b.actions
-	p.worth[s] = p.a.appraise(s, p.worth[s], p.prize[s*actions:(s+1)*actions])
+	p.worth[s] = p.a.evaluate(s, p.worth[s], p.prize[s*actions:(s+1)*actions])
 	p.checked[s] = p.plans
 	p.stale[s] = false
 }

@@ -2,20 +2,20 @@ package voi
 
 import "math"
 
-// appraiser computes what trying the pairs of a state may gain.
-type appraiser struct {
+// gainEvaluator computes what trying the pairs of a state may gain.
+type gainEvaluator struct {
 	m    *meanModel
 	x    *prospects
 	rule Rule
 
-	finder       wayfinder
-	best, greedy []ways   // by state
-	outcomes     outcomes // for the ways that are best
-	own          outcomes // for the greedy ways
+	finder       routeFinder
+	best, greedy []routes // by state
+	outcomes     outcomes // for the routes that are best
+	own          outcomes // for the greedy routes
 	scaled       []outcome
 	scenarios    []scenario
 	population   []improvement
-	worths       []float64 // by action: what its mean row is worth
+	repeatValues []float64 // by action: what its mean row is worth
 	horizon      float64
 }
 
@@ -29,20 +29,20 @@ type scenario struct {
 	record float64 // see outcome
 }
 
-// pairCase is a pair under appraisal.
+// pairCase is a pair under evaluation.
 type pairCase struct {
-	value    float64 // of its state
-	policy   bool    // the policy takes it
-	leads    bool    // no other action of the state is worth more by the mean rows
-	rival    float64 // what the best other action is worth
-	h        row     // of what it has shown
-	base     row     // of what is believed of the rest
-	tilt     row     // by how much h moves for a standard deviation of what the tries may show
-	outcomes []outcome
+	value     float64 // of its state
+	policy    bool    // the policy takes it
+	leads     bool    // no other action of the state is worth more by the mean rows
+	bestOther float64 // what the best other action is worth
+	h         row     // of what it has shown
+	base      row     // of what is believed of the rest
+	deviation row     // by how much h moves for a standard deviation of what the tries may show
+	outcomes  []outcome
 }
 
 // improved writes the population of improvements D of the scenarios.
-func (a *appraiser) improved(c *pairCase) {
+func (a *gainEvaluator) improved(c *pairCase) {
 	a.population = a.population[:0]
 	for i := range a.scenarios {
 		x := &a.scenarios[i]
@@ -55,19 +55,19 @@ func (a *appraiser) improved(c *pairCase) {
 func (c *pairCase) improvement(gamma float64, x row, record float64) float64 {
 	d := gamma * record
 	advantage := x.r + gamma*x.v - c.value
-	w := goOn(gamma, advantage, x)
+	w := repeatValue(gamma, advantage, x)
 	switch {
 	case c.leads:
-		d += max(0, c.rival-w)
-	case w > c.rival:
-		d += w - advantage - gamma*max(0, x.f*c.rival-x.c)
+		d += max(0, c.bestOther-w)
+	case w > c.bestOther:
+		d += w - advantage - gamma*max(0, x.f*c.bestOther-x.c)
 	}
 	return d
 }
 
-// goOn returns W of a row whose advantage for one step is given: of taking the pair again whenever its
-// state is reached, by ways worth their cost.
-func goOn(gamma, advantage float64, x row) float64 {
+// repeatValue returns W of a row whose advantage for one step is given: of taking the pair again whenever its
+// state is reached, by routes worth their cost.
+func repeatValue(gamma, advantage float64, x row) float64 {
 	w := (advantage - gamma*x.c) / (1 - gamma*x.f)
 	if advantage > 0 {
 		w = max(w, advantage)
@@ -75,10 +75,10 @@ func goOn(gamma, advantage float64, x row) float64 {
 	return w
 }
 
-// appraise writes the prizes of the pairs of state s: the largest over k of the gain of k
-// tries divided by k, less the gap. worth is the value of arriving at s when it was last appraised, 0
-// if it was not. appraise returns the present value.
-func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
+// evaluate writes the prizes of the pairs of state s: the largest over k of the gain of k
+// tries divided by k, less the gap. worth is the value of arriving at s when it was last evaluated, 0
+// if it was not. evaluate returns the present value.
+func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64 {
 	m := a.m
 	actions, gamma := m.b.actions, m.gamma
 	if worth <= 0 {
@@ -92,7 +92,7 @@ func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
 	a.x.newOutcomes(&a.own, m, s, greedy.f, greedy.c)
 
 	taken := int(m.policy[s])
-	a.worths = grow(a.worths, actions)
+	a.repeatValues = grow(a.repeatValues, actions)
 	for act := range actions {
 		i := s*actions + act
 		w, possible, advantage := best, &a.outcomes, -m.trial[i]
@@ -106,19 +106,19 @@ func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
 		base := possible.mean(m.found[i])
 		h := a.shown(i, w)
 		x := row{f: h.f + m.fresh[i]*(base.f-h.f), c: h.c + m.fresh[i]*(base.c-h.c)}
-		a.worths[act] = goOn(gamma, advantage, x)
+		a.repeatValues[act] = repeatValue(gamma, advantage, x)
 	}
-	leader, rival := leaders(a.worths, taken)
+	leader, bestOther := leaders(a.repeatValues, taken)
 	sum, weight := 0.0, 0.0
 	if leader != taken {
-		sum, weight = a.worths[leader], 1
+		sum, weight = a.repeatValues[leader], 1
 	}
 	for act := range actions {
 		i := s*actions + act
 		w := best
-		c := pairCase{value: m.v[s], policy: act == taken, leads: act == leader, rival: a.worths[leader]}
+		c := pairCase{value: m.v[s], policy: act == taken, leads: act == leader, bestOther: a.repeatValues[leader]}
 		if c.leads {
-			c.rival = rival
+			c.bestOther = bestOther
 		}
 		possible := &a.outcomes
 		if c.policy {
@@ -145,19 +145,19 @@ func (a *appraiser) appraise(s int, worth float64, prizes []float64) float64 {
 
 // leaders returns the action that is worth most, and what the best other one is worth. Of two that
 // are worth the same it prefers the one that the policy takes.
-func leaders(worths []float64, taken int) (leader int, rival float64) {
-	leader, rival = taken, math.Inf(-1)
-	for a, w := range worths {
-		if w > worths[leader] {
+func leaders(repeatValues []float64, taken int) (leader int, bestOther float64) {
+	leader, bestOther = taken, math.Inf(-1)
+	for a, w := range repeatValues {
+		if w > repeatValues[leader] {
 			leader = a
 		}
 	}
-	for a, w := range worths {
+	for a, w := range repeatValues {
 		if a != leader {
-			rival = max(rival, w)
+			bestOther = max(bestOther, w)
 		}
 	}
-	return leader, rival
+	return leader, bestOther
 }
 
 // mean returns the means of outcomes if a state never visited has the probability p.
@@ -177,7 +177,7 @@ func means(outcomes []outcome) (x row) {
 }
 
 // shown returns what a pair has shown.
-func (a *appraiser) shown(i int, w *ways) (x row) {
+func (a *gainEvaluator) shown(i int, w *routes) (x row) {
 	p := &a.m.b.pairs[i]
 	if p.n == 0 {
 		return row{}
@@ -191,7 +191,7 @@ func (a *appraiser) shown(i int, w *ways) (x row) {
 }
 
 // prize returns max over k of the gain of k tries by k, less the gap.
-func (a *appraiser) prize(c *pairCase, i int, w *ways, worth float64, sum, weight *float64) float64 {
+func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum, weight *float64) float64 {
 	p := &a.m.b.pairs[i]
 	if p.n == 0 {
 		a.untried(c)
@@ -199,7 +199,7 @@ func (a *appraiser) prize(c *pairCase, i int, w *ways, worth float64, sum, weigh
 		a.tally(c, sum, weight)
 		return a.rule.gain(a.population) - a.m.trial[i]
 	}
-	a.lean(c, p, w, worth)
+	a.deviate(c, p, w, worth)
 	tries := [4]float64{1, p.n, 4 * p.n, 16 * p.n}
 	last := len(tries) - 1
 	for last > 0 && tries[last] > a.horizon/2 {
@@ -234,22 +234,22 @@ func (a *appraiser) prize(c *pairCase, i int, w *ways, worth float64, sum, weigh
 
 // tally adds to the mean of what arriving here is worth where trying has shown that
 // the pair is worth taking.
-func (a *appraiser) tally(c *pairCase, sum, weight *float64) {
+func (a *gainEvaluator) tally(c *pairCase, sum, weight *float64) {
 	if c.leads {
 		return
 	}
 	for _, x := range a.population {
 		if x.d > 0 {
-			*sum += x.p * (x.d + max(0, c.rival))
+			*sum += x.p * (x.d + max(0, c.bestOther))
 			*weight += x.p
 		}
 	}
 }
 
-// lean computes the direction and distance in which tries may move the row of a pair
+// deviate computes the direction and distance in which tries may move the row of a pair
 // from its mean: along the covariance of the row with its value.
-func (a *appraiser) lean(c *pairCase, p *pair, w *ways, worth float64) {
-	c.tilt = row{}
+func (a *gainEvaluator) deviate(c *pairCase, p *pair, w *routes, worth float64) {
+	c.deviation = row{}
 	gamma := a.m.gamma
 	if c.policy {
 		worth = 0
@@ -276,15 +276,15 @@ func (a *appraiser) lean(c *pairCase, p *pair, w *ways, worth float64) {
 	if sd == 0 {
 		return
 	}
-	c.tilt.r = ofReward / sd
+	c.deviation.r = ofReward / sd
 	if variance > 0 {
 		k := 1 / (p.n + 1) / sd
-		c.tilt.v, c.tilt.f, c.tilt.c = k*cv, k*cf, k*cc
+		c.deviation.v, c.deviation.f, c.deviation.c = k*cv, k*cf, k*cc
 	}
 }
 
 // untried makes the scenarios of one try of a pair that was never tried.
-func (a *appraiser) untried(c *pairCase) {
+func (a *gainEvaluator) untried(c *pairCase) {
 	a.scenarios = a.scenarios[:0]
 	var flat likelihood
 	for g := range flat {
@@ -303,7 +303,7 @@ func (a *appraiser) untried(c *pairCase) {
 // tried makes the scenarios of k more tries of a pair: the
 // outcomes seen, in other proportions; a new successor; or a new reward. The mean of
 // every row is the present mean.
-func (a *appraiser) tried(c *pairCase, p *pair, i int, k float64) {
+func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) {
 	a.scenarios = a.scenarios[:0]
 	n := p.n
 	fresh, freshR := a.m.fresh[i], a.m.freshR[i]
@@ -323,7 +323,7 @@ func (a *appraiser) tried(c *pairCase, p *pair, i int, k float64) {
 		massR = min(1, max(afterR, (freshR*(1-q)-old*afterR)/qr))
 	}
 	mix := func(x, y, w float64) float64 { return x + w*(y-x) }
-	h, b, t := c.h, c.base, c.tilt
+	h, b, t := c.h, c.base, c.deviation
 	if old > 0 {
 		shrink := math.Sqrt(k / (n + k))
 		for _, z := range normal {

@@ -26,10 +26,10 @@ type meanModel struct {
 	policy  []int32
 	gap     []float64 // by pair: v − q ≥ 0
 
-	first []int32   // by pair: where it begins in the following two
-	next  []int32   // successors other than the state itself
-	prob  []float64 // E γ^t of getting there, t being the steps until the state is left
-	toll  []float64 // by pair: the discounted sum of gaps until the state is left; no pair that was never tried is worth it
+	first     []int32   // by pair: where it begins in the following two
+	next      []int32   // successors other than the state itself
+	prob      []float64 // E γ^t of getting there, t being the steps until the state is left
+	leaveCost []float64 // by pair: the discounted sum of gaps until the state is left; no pair that was never tried is worth it
 
 	matrix                          []float64
 	diag, rhs, r, r0, p, y, z, s, t []float64 // of the solver
@@ -227,12 +227,12 @@ func (m *meanModel) solve() {
 
 // leave computes where pairs lead that are taken until they lead elsewhere.
 func (m *meanModel) leave() {
-	m.first, m.toll = grow(m.first, len(m.b.pairs)+1), grow(m.toll, len(m.b.pairs))
+	m.first, m.leaveCost = grow(m.first, len(m.b.pairs)+1), grow(m.leaveCost, len(m.b.pairs))
 	m.next, m.prob = m.next[:0], m.prob[:0]
 	for i := range m.b.pairs {
 		p := &m.b.pairs[i]
 		m.first[i] = int32(len(m.next))
-		m.toll[i] = math.Inf(1)
+		m.leaveCost[i] = math.Inf(1)
 		if p.n == 0 {
 			continue
 		}
@@ -246,7 +246,7 @@ func (m *meanModel) leave() {
 				m.next, m.prob = append(m.next, y), append(m.prob, m.gamma*p.count[k]*scale)
 			}
 		}
-		m.toll[i] = p.n * m.gap[i] * scale
+		m.leaveCost[i] = p.n * m.gap[i] * scale
 	}
 	m.first[len(m.b.pairs)] = int32(len(m.next))
 }

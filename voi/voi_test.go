@@ -48,7 +48,7 @@ func (m *meanModel) exact() {
 
 // If only the row of a pair changes that the policy does not take, the optimal value
 // changes by φ_W everywhere, W being the least solution of W = advantage + γ Σ p φ_W⁺; and
-// the stored ways yield a lower bound of W (§3.8), which is good to a tenth here.
+// the stored routes yield a lower bound of W (§3.8), which is good to a tenth here.
 func TestRowLemma(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	improved := 0
@@ -93,15 +93,15 @@ func TestRowLemma(t *testing.T) {
 			}
 			w = next
 		}
-		var ways ways
-		var finder wayfinder
+		var routes routes
+		var finder routeFinder
 		for range 5 {
-			finder.find(&ways, m, s, max(w, 1e-3), false)
+			finder.find(&routes, m, s, max(w, 1e-3), false)
 		}
 		x := row{r: fresh.mean}
 		for k, y := range fresh.next {
 			q := fresh.count[k] / fresh.n
-			x.v, x.f, x.c = x.v+q*m.v[y], x.f+q*ways.f[y], x.c+q*ways.c[y]
+			x.v, x.f, x.c = x.v+q*m.v[y], x.f+q*routes.f[y], x.c+q*routes.c[y]
 		}
 		c := pairCase{value: m.v[s]}
 		d := c.improvement(m.gamma, x, 0)
@@ -115,7 +115,7 @@ func TestRowLemma(t *testing.T) {
 		if w > 1e-3 {
 			improved++
 			if exact := w - advantage; d > exact+1e-6 || d < 0.9*exact {
-				t.Errorf("the ways say that going on improves by %v, exactly it is %v", d, exact)
+				t.Errorf("the routes say that going on improves by %v, exactly it is %v", d, exact)
 			}
 		}
 		*p = old
@@ -155,7 +155,7 @@ func TestScenariosAreAMartingale(t *testing.T) {
 	compared := 0
 	for i := range p.b.pairs {
 		s := i / 3
-		var best ways
+		var best routes
 		a.finder.find(&best, m, s, 3, false)
 		c := pairCase{value: m.v[s]}
 		var o outcomes
@@ -179,7 +179,7 @@ func TestScenariosAreAMartingale(t *testing.T) {
 			if p.b.pairs[i].n == 0 {
 				a.untried(&c)
 			} else {
-				a.lean(&c, &p.b.pairs[i], &best, 3)
+				a.deviate(&c, &p.b.pairs[i], &best, 3)
 				a.tried(&c, &p.b.pairs[i], i, k)
 			}
 			var got, q float64
@@ -327,29 +327,29 @@ func TestOneStandard(t *testing.T) {
 	const gamma = 0.99
 	x := row{r: 0.25, f: 0.9}
 	w := 0.25 / (1 - gamma*0.9)
-	d := func(leads bool, rival float64) float64 {
-		return (&pairCase{leads: leads, rival: rival}).improvement(gamma, x, 0)
+	d := func(leads bool, bestOther float64) float64 {
+		return (&pairCase{leads: leads, bestOther: bestOther}).improvement(gamma, x, 0)
 	}
 	for _, tt := range []struct {
-		leads       bool
-		rival, want float64
+		leads           bool
+		bestOther, want float64
 	}{
 		{false, 0, w - 0.25},                  // going on, less trying once
-		{false, w, 0},                         // going on with the rival is worth as much
+		{false, w, 0},                         // going on with the other is worth as much
 		{false, w / 2, gamma * 0.9 * (w / 2)}, // half of that
 		{false, 2 * w, 0},
 		{true, w - 1, 0},
-		{true, w + 3, 3}, // the leader is left for its rival
+		{true, w + 3, 3}, // the leader is left for the other
 	} {
-		if got := d(tt.leads, tt.rival); math.Abs(got-tt.want) > 1e-9 {
-			t.Errorf("leads %v, rival %v: %v, want %v", tt.leads, tt.rival, got, tt.want)
+		if got := d(tt.leads, tt.bestOther); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("leads %v, bestOther %v: %v, want %v", tt.leads, tt.bestOther, got, tt.want)
 		}
 	}
-	if leader, rival := leaders([]float64{-2, 0, 1, -1}, 1); leader != 2 || rival != 0 {
-		t.Errorf("leader %d, rival %v", leader, rival)
+	if leader, bestOther := leaders([]float64{-2, 0, 1, -1}, 1); leader != 2 || bestOther != 0 {
+		t.Errorf("leader %d, bestOther %v", leader, bestOther)
 	}
-	if leader, rival := leaders([]float64{0, 0, -1}, 1); leader != 1 || rival != 0 {
-		t.Errorf("leader %d, rival %v: of two alike the one that the policy takes", leader, rival)
+	if leader, bestOther := leaders([]float64{0, 0, -1}, 1); leader != 1 || bestOther != 0 {
+		t.Errorf("leader %d, bestOther %v: of two alike the one that the policy takes", leader, bestOther)
 	}
 }
 
@@ -373,8 +373,8 @@ func TestResemblance(t *testing.T) {
 	}
 }
 
-// Ways that older models had do not hold each other up: once a state cannot be reached at a low cost any
-// more, its ways say so at once. The chain 0 → 1 → 2 leads to 3 at first, and then only by a gap of 9.
+// Routes that older models had do not hold each other up: once a state cannot be reached at a low cost any
+// more, its routes say so at once. The chain 0 → 1 → 2 leads to 3 at first, and then only by a gap of 9.
 func TestWaysOfOlderModels(t *testing.T) {
 	b := NewBelief(2, 0, 1)
 	for range 4 {
@@ -391,8 +391,8 @@ func TestWaysOfOlderModels(t *testing.T) {
 	link(2, 1, 3)
 	m := &meanModel{b: b, gamma: 0.999, policy: make([]int32, 4), v: make([]float64, 4), gap: make([]float64, 8)}
 	m.leave()
-	var w ways
-	var x wayfinder
+	var w routes
+	var x routeFinder
 	x.find(&w, m, 3, 10, false)
 	if math.Abs(w.f[2]-0.999) > 1e-9 || w.c[2] != 0 || w.f[0] < 0.99 {
 		t.Fatalf("f %v, c %v", w.f, w.c)

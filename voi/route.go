@@ -1,29 +1,29 @@
 package voi
 
-// ways are ways to a state: of every state the discounted probability f = E γ^τ of
-// getting there, and the discounted sum of gaps c until then. A way may be given up
+// routes are routes to a state: of every state the discounted probability f = E γ^τ of
+// getting there, and the discounted sum of gaps c until then. A route may be given up
 // where it is not worth its cost.
-type ways struct {
+type routes struct {
 	f, c  []float64
 	order []int32 // states, the nearest first when they were found
 }
 
-// wayfinder finds ways.
-type wayfinder struct {
+// routeFinder finds routes.
+type routeFinder struct {
 	queue  []int32
 	queued []bool
 }
 
-// accuracy of ways, as a share of the prize.
+// accuracy of routes, as a share of the prize.
 const accuracy = 3e-3
 
-// find computes the ways to a state that are worth most if arriving is worth prize. With
-// greedy they use the policy's actions alone, which cost nothing. It begins with no ways, so that
+// find computes the routes to a state that are worth most if arriving is worth prize. With
+// greedy they use the policy's actions alone, which cost nothing. It begins with no routes, so that
 // what it has found at any time can be followed: it is a lower bound of what arriving is worth.
-// (Ways of an older model may hold each other up in a loop that leads there no more.) Where
-// ways were found before, states are swept in the order of those; else from the
+// (Routes of an older model may hold each other up in a loop that leads there no more.) Where
+// routes were found before, states are swept in the order of those; else from the
 // state backwards.
-func (x *wayfinder) find(w *ways, m *meanModel, to int, prize float64, greedy bool) {
+func (x *routeFinder) find(w *routes, m *meanModel, to int, prize float64, greedy bool) {
 	states := len(m.v)
 	w.f, w.c = grow(w.f, states), grow(w.c, states)
 	clear(w.f)
@@ -56,7 +56,7 @@ func (x *wayfinder) find(w *ways, m *meanModel, to int, prize float64, greedy bo
 const sweeps = 16
 
 // sort orders states by how near they are. The order changes little, as a rule.
-func (w *ways) sort(states int) {
+func (w *routes) sort(states int) {
 	for len(w.order) < states {
 		w.order = append(w.order, int32(len(w.order)))
 	}
@@ -69,8 +69,8 @@ func (w *ways) sort(states int) {
 	}
 }
 
-// backwards finds ways from the state backwards.
-func (x *wayfinder) backwards(w *ways, m *meanModel, to int, prize float64, greedy bool) {
+// backwards finds routes from the state backwards.
+func (x *routeFinder) backwards(w *routes, m *meanModel, to int, prize float64, greedy bool) {
 	b, states := m.b, len(m.v)
 	x.queued = grow(x.queued, states)
 	x.queue = x.queue[:0]
@@ -93,7 +93,7 @@ func (x *wayfinder) backwards(w *ways, m *meanModel, to int, prize float64, gree
 }
 
 // improve returns f and c of the best action of a state, 0 for giving up.
-func (w *ways) improve(m *meanModel, s int, prize float64, greedy bool) (f, c float64) {
+func (w *routes) improve(m *meanModel, s int, prize float64, greedy bool) (f, c float64) {
 	from, until := s*m.b.actions, (s+1)*m.b.actions
 	if greedy {
 		f, _ = w.after(m, from+int(m.policy[s]))
@@ -101,7 +101,7 @@ func (w *ways) improve(m *meanModel, s int, prize float64, greedy bool) (f, c fl
 	}
 	best := 0.0
 	for i := from; i < until; i++ {
-		if prize-m.toll[i] <= best {
+		if prize-m.leaveCost[i] <= best {
 			continue
 		}
 		vf, vc := w.after(m, i)
@@ -114,7 +114,7 @@ func (w *ways) improve(m *meanModel, s int, prize float64, greedy bool) (f, c fl
 
 // after returns f and c of the state of pair i in which that is taken until it leads elsewhere, 0 if it was
 // never tried.
-func (w *ways) after(m *meanModel, i int) (f, c float64) {
+func (w *routes) after(m *meanModel, i int) (f, c float64) {
 	from, until := m.first[i], m.first[i+1]
 	if from == until {
 		return 0, 0
@@ -124,11 +124,11 @@ func (w *ways) after(m *meanModel, i int) (f, c float64) {
 		f += prob[k] * w.f[y]
 		c += prob[k] * w.c[y]
 	}
-	return f, c + m.toll[i]
+	return f, c + m.leaveCost[i]
 }
 
 // push queues all states except one.
-func (x *wayfinder) push(states []int32, but int) {
+func (x *routeFinder) push(states []int32, but int) {
 	for _, u := range states {
 		if !x.queued[u] && int(u) != but {
 			x.queued[u] = true
