@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -67,5 +68,32 @@ func TestLive(t *testing.T) {
 	o.live.close()
 	if _, err := os.Stat(filepath.Join(dir, liveDir)); !os.IsNotExist(err) {
 		t.Errorf("left behind: %v", err)
+	}
+}
+
+// A shard in the middle of a long run has reported when its live file changed.
+func TestShardsReportDuringRuns(t *testing.T) {
+	dir := t.TempDir()
+	flushed := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, text := range map[string]string{
+		filepath.Join(shardsDir, "0-of-2.json"): `{"shard": 0, "of": 2, "updated": "2026-01-02T03:04:05Z"}`,
+		filepath.Join(shardsDir, "1-of-2.json"): `{"shard": 1, "of": 2, "updated": "2026-01-02T03:04:05Z"}`,
+		filepath.Join(liveDir, "1-of-2.json"):   `{}`,
+	} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lately := flushed.Add(time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, liveDir, "1-of-2.json"), lately, lately); err != nil {
+		t.Fatal(err)
+	}
+	shards, err := ReadShards(dir)
+	if err != nil || len(shards) != 2 {
+		t.Fatalf("%v, %v", shards, err)
+	}
+	if !shards[0].Updated.Equal(flushed) || !shards[1].Updated.Equal(lately) {
+		t.Errorf("reported at %v and %v, want %v and %v", shards[0].Updated, shards[1].Updated, flushed, lately)
 	}
 }

@@ -544,6 +544,10 @@ func ReadShards(dir string) (list []ShardStatus, err error) {
 		data, err := inputfile.Read(filepath.Join(dir, shardsDir, name), result.MaxFile)
 		var s ShardStatus
 		if err == nil && json.Unmarshal(data, &s) == nil && s.Of > 0 {
+			// A run that is not finished changes the live file alone.
+			if live, err := os.Stat(filepath.Join(dir, liveDir, name)); err == nil && live.ModTime().After(s.Updated) {
+				s.Updated = live.ModTime().UTC()
+			}
 			list = append(list, s)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +31,10 @@ config says, and print the table. This also works for an interrupted experiment.
 				return err
 			}
 			x, err := experiment.Read(args[0])
+			if _, statErr := os.Stat(filepath.Join(args[0], "submit")); errors.Is(err, fs.ErrNotExist) && statErr == nil {
+				dir := cli.ShellQuote(args)
+				return cli.Usagef("%s was submitted, and no shard has begun yet; if the machines wrote to directories of their own, copy these here: rsync -a MACHINE:%s/ %s/", args[0], dir, dir)
+			}
 			if errors.Is(err, fs.ErrNotExist) {
 				return cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", args[0])
 			}

@@ -74,6 +74,7 @@ type submission struct {
 	Claim   string        `json:"claim,omitempty"`
 	Mixed   bool          `json:"mixed,omitempty"`
 	Staged  bool          `json:"staged,omitempty"` // until: decided: rlrun decide after every stage
+	Env     []string      `json:"env,omitempty"`    // NAME=VALUE: where plugins are found; a machine reached by ssh has no variables of this one
 	Jobs    []string      `json:"jobs,omitempty"`   // that the scheduler was given, the arrays and reports in turn
 
 	config   string   // text of the resolved config
@@ -226,6 +227,11 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	if s.Lock != "" {
 		if s.Lock, err = filepath.Abs(s.Lock); err != nil {
 			return err
+		}
+	}
+	for _, name := range []string{"RLRUN_PLUGIN_PATH", "RLRUN_PYTHON"} {
+		if value := os.Getenv(name); value != "" {
+			s.Env = append(s.Env, name+"="+value)
 		}
 	}
 	s.Name = result.Slug(x.Plan.Config.Name)
@@ -512,7 +518,11 @@ func quote(words ...string) string { return cli.ShellQuote(words) }
 
 // run is the command line of a shard. The words shard and workers are the shell's.
 func (s *submission) run(shard, workers string) string {
-	words := []string{s.Rlrun, "run", s.path(configName), "--out", s.Dir}
+	var words []string
+	if len(s.Env) > 0 {
+		words = append([]string{"env"}, s.Env...) // which becomes rlrun
+	}
+	words = append(words, s.Rlrun, "run", s.path(configName), "--out", s.Dir)
 	for _, f := range []struct{ flag, value string }{{"--lock", s.Lock}, {"--scratch", s.Scratch}} {
 		if f.value != "" {
 			words = append(words, f.flag, f.value)
