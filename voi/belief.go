@@ -22,11 +22,10 @@ type Belief struct {
 	returns, left       float64   // of the others, those that lead back, and all that could have
 	tried               float64   // pairs
 	sumMeans            float64   // of mean rewards of tried pairs
-	noise, repeats      float64   // sum of squared deviations of rewards from their pair's mean, and degrees of freedom
-	surprises           []float64 // rewards that were new to their pair when it was tried again, the last maxSurprises
-	surprised           int       // how many there were
+	paid                []payment // distinct rewards, the last maxPayments
+	payments            int       // how many there were
 	steps               float64
-	spent               float64 // sum of gaps of steps that explored
+	spent, since        float64 // sum of gaps of steps that explored, and since the last state was visited first
 }
 
 // pair is what has been seen of a state and action.
@@ -40,7 +39,10 @@ type pair struct {
 	toReward likelihood
 }
 
-const maxValues, maxSurprises = 8, 64
+// payment is a reward, and how many pairs have paid it.
+type payment struct{ reward, pairs float64 }
+
+const maxValues, maxPayments = 8, 64
 
 // NewBelief returns a belief without states or observations about a task with the given
 // number of actions ≥ 1 and rewards between low and high, both finite. low = high says
@@ -63,6 +65,7 @@ func (b *Belief) Tried() int { return int(b.tried) }
 // AddState adds a state on its first visit and returns its number, counted from 0.
 func (b *Belief) AddState() int {
 	s := len(b.near)
+	b.since = 0
 	for range b.actions {
 		var p pair
 		for g := range points {
@@ -86,7 +89,7 @@ func (b *Belief) learn(s, a int, reward float64, next int) bool {
 	b.steps++
 	k := slices.Index(p.next, int32(next))
 	if p.n > 0 {
-		b.successors.observe(&p.toNext, p.n, k < 0)
+		b.successors.observe(&p.toNext, p.n, 1, k < 0)
 	}
 	isNew := k < 0
 	if isNew {
@@ -95,25 +98,17 @@ func (b *Belief) learn(s, a int, reward float64, next int) bool {
 		p.count[k]++
 	}
 	value := !slices.Contains(p.values, r)
+	if p.n > 0 {
+		b.rewards.observe(&p.toReward, p.n, b.unpaid(p), value)
+	}
 	if value && len(p.values) < maxValues {
+		b.pay(r)
 		p.values = append(p.values, r)
 	}
 	if p.n == 0 {
 		b.tried++
 	} else {
-		b.rewards.observe(&p.toReward, p.n, value)
-		if value {
-			if len(b.surprises) < maxSurprises {
-				b.surprises = append(b.surprises, r)
-			} else {
-				b.surprises[b.surprised%maxSurprises] = r
-			}
-			b.surprised++
-		}
-		d := (r - p.mean) * (r - p.mean) * p.n / (p.n + 1)
-		p.m2 += d
-		b.noise += d
-		b.repeats++
+		p.m2 += (r - p.mean) * (r - p.mean) * p.n / (p.n + 1)
 		b.sumMeans -= p.mean
 	}
 	p.n++
@@ -149,7 +144,26 @@ func (b *Belief) addSuccessor(s, a int, p *pair, next int) {
 
 // kind returns the kind of a pair: what tells how likely it is to find states.
 func (b *Belief) kind(s, a int) kind {
-	return kindOf(b.pairs[s*b.actions+a].n, len(b.near[s]), b.children[s], a)
+	return kindOf(b.pairs[s*b.actions+a].n, len(b.near[s]), b.children[s], b.known(s, a), a)
+}
+
+// known tells which states known to be close a new successor of a pair could be: a bit each for the
+// state itself, others that it is known to lead to, and others that are known to lead to it.
+func (b *Belief) known(s, a int) (bits int) {
+	next := b.pairs[s*b.actions+a].next
+	for _, y := range b.near[s] {
+		switch {
+		case slices.Contains(next, y):
+		case int(y) == s:
+			bits |= 1
+		default:
+			bits |= 2
+		}
+	}
+	if len(b.back[s]) > 0 {
+		bits |= 4
+	}
+	return bits
 }
 
 // place counts where a new successor of s that was visited before is.
@@ -201,18 +215,77 @@ func (b *Belief) fit() {
 // are a Dirichlet process of concentration 1 over a uniform base.
 func (b *Belief) meanReward() float64 { return (b.sumMeans + 0.5) / (b.tried + 1) }
 
-// surprise is the mean of a reward that is new to a pair tried before, likewise.
-func (b *Belief) surprise() float64 {
-	sum := 0.5
-	for _, r := range b.surprises {
-		sum += r
+// pay counts a reward that is new to a pair.
+func (b *Belief) pay(r float64) {
+	if k := slices.IndexFunc(b.paid, func(x payment) bool { return x.reward == r }); k >= 0 {
+		b.paid[k].pairs++
+		return
 	}
-	return sum / float64(len(b.surprises)+1)
+	if len(b.paid) < maxPayments {
+		b.paid = append(b.paid, payment{r, 1})
+	} else {
+		b.paid[b.payments%maxPayments] = payment{r, 1}
+	}
+	b.payments++
+}
+
+// couldPay reports whether a reward would be new to a pair. To a pair that has paid many every reward is.
+func (p *pair) couldPay(r float64) bool {
+	return len(p.values) == maxValues || !slices.Contains(p.values, r)
+}
+
+// others appends the rewards of all pairs that would be new to this one.
+func (b *Belief) others(dst []payment, p *pair) []payment {
+	for _, x := range b.paid {
+		if p.couldPay(x.reward) {
+			dst = append(dst, x)
+		}
+	}
+	return dst
+}
+
+// surprise is the mean of a reward that is new to a pair tried before: rewards are a Dirichlet process
+// of concentration 1 over a uniform base, from which each pair draws.
+func (b *Belief) surprise(p *pair) float64 {
+	sum, weight := 0.5, 1.0
+	for _, x := range b.paid {
+		if p.couldPay(x.reward) {
+			sum += x.pairs * x.reward
+			weight += x.pairs
+		}
+	}
+	return sum / weight
+}
+
+// unpaid is the probability that a reward drawn like those of any pair is new to this one.
+func (b *Belief) unpaid(p *pair) float64 {
+	rest, all := 1.0, 1.0
+	for _, x := range b.paid {
+		all += x.pairs
+		if p.couldPay(x.reward) {
+			rest += x.pairs
+		}
+	}
+	return rest / all
+}
+
+// unlike is the probability that two rewards drawn like those of any pair differ.
+func (b *Belief) unlike() float64 {
+	same, all := 0.0, 1.0
+	for _, x := range b.paid {
+		same += x.pairs * x.pairs
+		all += x.pairs
+	}
+	return 1 - same/all/all
 }
 
 // nearShare is the probability that a new successor of a state, if it was visited, is the state itself or
 // one that it is already known to lead to.
 func (b *Belief) nearShare() float64 { return (0.5 + b.nearby) / (1 + b.placed) }
+
+// toFind is what finding all states has cost, if finding the others was like finding the next one. A rate of finds by cost
+// is learned: one find at the price so far counts as an observation, and none since the last one.
+func (b *Belief) toFind() float64 { return b.spent + float64(b.States())*b.since }
 
 // backShare is the probability that a new successor which is not near is a state that is
 // known to lead to this one, if there is such a state.

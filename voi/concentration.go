@@ -28,14 +28,15 @@ func newMixture(top float64) mixture {
 // factor.
 type likelihood [points]float64
 
-// observe takes in one more outcome of a pair with n ≥ 1 before, a new one or not.
-func (m *mixture) observe(l *likelihood, n float64, isNew bool) {
+// observe takes in one more outcome of a pair with n ≥ 1 before, a new one or not. Here and below, u is
+// the share of the base that the pair has not shown.
+func (m *mixture) observe(l *likelihood, n, u float64, isNew bool) {
 	top := 0.0
 	for g, a := range m.alpha {
 		if isNew {
-			l[g] *= a / (n + a)
+			l[g] *= a * u / (n + a)
 		} else {
-			l[g] *= n / (n + a)
+			l[g] *= (n + a*(1-u)) / (n + a)
 		}
 		top = max(top, l[g])
 	}
@@ -45,30 +46,32 @@ func (m *mixture) observe(l *likelihood, n float64, isNew bool) {
 }
 
 // predict returns the probability that the next outcome of a pair with n ≥ 1 is new.
-func (m *mixture) predict(l *likelihood, n float64) float64 {
+func (m *mixture) predict(l *likelihood, n, u float64) float64 {
 	sum, p := 0.0, 0.0
 	for g, a := range m.alpha {
 		w := m.weight[g] * l[g]
 		sum += w
-		p += w * a / (n + a)
+		p += w * a * u / (n + a)
 	}
 	return p / sum
 }
 
 // ahead returns the probability q that k more outcomes of a pair with n ≥ 1 have a new
 // one among them. It also returns the result of predict after k outcomes with none.
-func (m *mixture) ahead(l *likelihood, n, k float64) (q, after float64) {
+func (m *mixture) ahead(l *likelihood, n, u, k float64) (q, after float64) {
 	sum, none, p := 0.0, 0.0, 0.0
 	for g, a := range m.alpha {
 		w := m.weight[g] * l[g]
 		sum += w
+		fresh := a * u
+		old := n + a - fresh
 		if k == 1 {
-			w *= n / (n + a)
-		} else { // ∏ (n+j)/(n+j+a) for j < k, by Stirling's formula
-			w *= math.Pow((n-0.5+0.5*a)/(n+k-0.5+0.5*a), a)
+			w *= old / (n + a)
+		} else { // ∏ (old+j)/(n+j+a) for j < k, by Stirling's formula
+			w *= math.Pow((old-0.5+0.5*fresh)/(old+k-0.5+0.5*fresh), fresh)
 		}
 		none += w
-		p += w * a / (n + k + a)
+		p += w * fresh / (n + k + a)
 	}
 	return 1 - none/sum, p / none
 }

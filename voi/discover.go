@@ -12,12 +12,13 @@ const (
 	ageTrait      = iota // how often the pair was tried: never, once, twice or three times, four to seven times, …
 	degreeTrait          // how many states its state is known to lead to
 	childrenTrait        // how many states were first entered from its state
+	knownTrait           // which states known to be close its next new successor could be
 	actionTrait          // its action: in many tasks actions mean the same everywhere
 	traits
 )
 
 // levels is how many levels of each trait but the action are told apart.
-var levels = [actionTrait]int{16, 12, 3}
+var levels = [actionTrait]int{16, 12, 3, 8}
 
 // discoveries estimates how likely it is that a new successor is a state never visited: by the
 // probability that there is one left, a base rate, and a factor for the level of each trait.
@@ -56,8 +57,8 @@ func newDiscoveries(actions int) discoveries {
 }
 
 // kindOf returns the kind of a pair that was tried n times.
-func kindOf(n float64, degree, children, action int) (k kind) {
-	for t, level := range [actionTrait]int{bits.Len(uint(n)), degree, children} {
+func kindOf(n float64, degree, children, known, action int) (k kind) {
+	for t, level := range [actionTrait]int{bits.Len(uint(n)), degree, children, known} {
 		k[t] = int32(min(level, levels[t]-1))
 	}
 	k[actionTrait] = int32(action)

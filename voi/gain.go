@@ -104,11 +104,10 @@ type prospects struct {
 	vmax   float64
 	top    float64
 	behind float64 // what finding a state is worth that is not better than all
-	pool   []float64
+	pool   []payment
 
-	first, again         []rewardOutcome // of a pair's first try, and new ones of a later try
-	meanFirst, meanAgain float64
-	noise                float64 // variance of a reward
+	first, again []rewardOutcome // of a pair's first try, and new ones of a later try of the pair of newRewards
+	meanFirst    float64
 }
 
 // update computes what is believed of outcomes that have not been seen.
@@ -123,37 +122,46 @@ func (x *prospects) update(m *meanModel, horizon float64) {
 	}
 	slices.SortFunc(x.order, func(a, b int32) int { return cmp.Compare(m.v[b], m.v[a]) })
 	x.top = max(horizon, x.vmax)
-	x.behind = valueBehind(better(b, x.vmax, x.vmean, x.top, horizon), b.spent)
-	x.noise = (1.0/12 + b.noise) / (1 + b.repeats)
+	x.behind = valueBehind(better(b, x.vmax, x.vmean, x.top, horizon), b.toFind())
 
 	x.pool = x.pool[:0]
 	for i := range b.pairs {
 		if b.pairs[i].n > 0 {
-			x.pool = append(x.pool, b.pairs[i].mean)
+			x.pool = append(x.pool, payment{b.pairs[i].mean, 1})
 		}
 	}
 	x.first = x.process(x.first[:0])
-	x.pool = append(x.pool[:0], b.surprises...)
+	x.meanFirst = b.meanReward()
+}
+
+// newRewards computes what a reward may be that is new to a pair, and returns its mean.
+func (x *prospects) newRewards(b *Belief, p *pair) float64 {
+	x.pool = b.others(x.pool[:0], p)
 	x.again = x.process(x.again[:0])
-	x.meanFirst, x.meanAgain = b.meanReward(), b.surprise()
+	return b.surprise(p)
 }
 
 // process appends the predictive distribution of a Dirichlet process of concentration 1
-// over a uniform base, after the pool.
+// over a uniform base, after the pool, which it sorts.
 func (x *prospects) process(dst []rewardOutcome) []rewardOutcome {
-	slices.Sort(x.pool)
-	n := len(x.pool)
-	groups := min(bins, n)
-	for g := range groups {
-		from, to := g*n/groups, (g+1)*n/groups
-		sum := 0.0
-		for _, r := range x.pool[from:to] {
-			sum += r
+	slices.SortFunc(x.pool, func(a, b payment) int { return cmp.Compare(a.reward, b.reward) })
+	n := 0.0
+	for _, y := range x.pool {
+		n += y.pairs
+	}
+	// Groups of about n/bins.
+	sum, weight, before := 0.0, 0.0, 0.0
+	for _, y := range x.pool {
+		sum += y.pairs * y.reward
+		weight += y.pairs
+		if before+weight >= n*float64(len(dst)+1)/bins-1e-9 {
+			dst = append(dst, rewardOutcome{weight / (n + 1), sum / weight})
+			before += weight
+			sum, weight = 0, 0
 		}
-		dst = append(dst, rewardOutcome{float64(to-from) / float64(n+1), sum / float64(to-from)})
 	}
 	for k := range 3 {
-		dst = append(dst, rewardOutcome{1 / float64(n+1) / 3, (float64(k) + 0.5) / 3})
+		dst = append(dst, rewardOutcome{1 / (n + 1) / 3, (float64(k) + 0.5) / 3})
 	}
 	return dst
 }
@@ -259,7 +267,7 @@ func better(b *Belief, vmax, vmean, top, horizon float64) float64 {
 
 // valueBehind is the value of finding a state that is not better than all others, because
 // better ones may lie behind it (docs/theory.md §3.8). better is by how much the best of
-// them is better, and spent is the cost of exploring so far.
+// them is better, and spent is the price of a state times the number of states.
 func valueBehind(better, spent float64) float64 {
 	if spent >= better {
 		return 0

@@ -81,6 +81,7 @@ func (p *Planner) Action(s int, horizon float64) (action int, explores bool) {
 	p.Plan(s, horizon)
 	if a := p.explore.first(s); a >= 0 {
 		p.b.spent += p.model.gap[s*p.b.actions+a]
+		p.b.since += p.model.gap[s*p.b.actions+a]
 		return a, a != int(p.model.policy[s])
 	}
 	return int(p.model.policy[s]), false
@@ -111,11 +112,10 @@ func (p *Planner) plan(s int, horizon float64) {
 		p.b.fit()
 	}
 	if p.due || horizon < 0.9*p.planned || horizon > p.planned {
-		if horizon != p.planned {
-			p.pending = p.b.States()
-		}
-		if p.planned > 0 && (horizon < 0.9*p.planned || horizon > p.planned) || p.planned == 0 {
+		p.pending = max(p.pending, batch)
+		if horizon < 0.9*p.planned || horizon > p.planned {
 			p.planned = horizon
+			p.pending = p.b.States()
 		}
 		for i := range p.tries {
 			p.tries[i] = p.b.pairs[i].n
@@ -128,9 +128,7 @@ func (p *Planner) plan(s int, horizon float64) {
 		p.drift()
 	}
 	left := batch
-	if p.b.States() <= batch {
-		p.pending = p.b.States()
-	}
+	p.pending = min(p.pending, p.b.States())
 	for len(p.queue) > 0 && left > 0 {
 		s := int(p.queue[len(p.queue)-1])
 		p.queue = p.queue[:len(p.queue)-1]

@@ -58,6 +58,9 @@ func (c *pairCase) improvement(gamma float64, x row, record float64) float64 {
 	w := repeatValue(gamma, advantage, x)
 	switch {
 	case c.leads:
+		if !c.policy { // once it has been tried, it may be left
+			w = max(w, advantage)
+		}
 		d += max(0, c.bestOther-w)
 	case w > c.bestOther:
 		d += w - advantage - gamma*max(0, x.f*c.bestOther-x.c)
@@ -127,9 +130,9 @@ func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64
 		a.scaled = possible.at(a.scaled, m.found[i])
 		c.outcomes = a.scaled
 		c.base = means(c.outcomes)
-		c.base.r = a.x.meanAgain
-		if m.b.pairs[i].n == 0 {
-			c.base.r = a.x.meanFirst
+		c.base.r = a.x.meanFirst
+		if p := &m.b.pairs[i]; p.n > 0 {
+			c.base.r = a.x.newRewards(m.b, p)
 		}
 		c.h = a.shown(i, w)
 		if c.policy && m.b.pairs[i].n > 0 && m.trial[i] > 0 {
@@ -270,7 +273,7 @@ func (a *gainEvaluator) deviate(c *pairCase, p *pair, w *routes, worth float64) 
 		cc += q * z * (w.c[y] - c.h.c)
 		variance += q * z * z
 	}
-	ofReward := (p.m2 + a.x.noise) / p.n / p.n
+	ofReward := p.m2 / p.n / (p.n + 1)
 	ofRow := variance / (p.n + 1)
 	sd := math.Sqrt(ofReward + ofRow)
 	if sd == 0 {
@@ -290,7 +293,7 @@ func (a *gainEvaluator) untried(c *pairCase) {
 	for g := range flat {
 		flat[g] = 1
 	}
-	z, zr := a.m.b.successors.predict(&flat, 1), a.m.b.rewards.predict(&flat, 1)
+	z, zr := a.m.b.successors.predict(&flat, 1, 1), a.m.b.rewards.predict(&flat, 1, a.m.b.unlike())
 	for _, o := range c.outcomes {
 		x := row{v: o.v + z*(c.base.v-o.v), f: o.f + z*(c.base.f-o.f), c: o.c + z*(c.base.c-o.c)}
 		for _, r := range a.x.first {
@@ -307,8 +310,8 @@ func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) {
 	a.scenarios = a.scenarios[:0]
 	n := p.n
 	fresh, freshR := a.m.fresh[i], a.m.freshR[i]
-	q, after := a.m.b.successors.ahead(&p.toNext, n, k)
-	qr, afterR := a.m.b.rewards.ahead(&p.toReward, n, k)
+	q, after := a.m.b.successors.ahead(&p.toNext, n, 1, k)
+	qr, afterR := a.m.b.rewards.ahead(&p.toReward, n, a.m.b.unpaid(p), k)
 	if q+qr > 1 {
 		q, qr = q/(q+qr), qr/(q+qr)
 	}

@@ -31,6 +31,7 @@ type meanModel struct {
 	prob      []float64 // E γ^t of getting there, t being the steps until the state is left
 	leaveCost []float64 // by pair: the discounted sum of gaps until the state is left; no pair that was never tried is worth it
 
+	chosen                          policyMatrix
 	matrix                          []float64
 	diag, rhs, r, r0, p, y, z, s, t []float64 // of the solver
 }
@@ -52,16 +53,16 @@ func (m *meanModel) update(gamma float64) {
 	m.planned, m.trial, m.found = grow(m.planned, len(b.pairs)), grow(m.trial, len(b.pairs)), grow(m.found, len(b.pairs))
 	m.q, m.gap = grow(m.q, len(b.pairs)), grow(m.gap, len(b.pairs))
 	m.v, m.policy, m.global = grow(m.v, states), grow(m.policy, states), grow(m.global, states)
-	mean, surprise := b.meanReward(), b.surprise()
+	mean := b.meanReward()
 	for i := range b.pairs {
 		p := &b.pairs[i]
 		if p.n == 0 {
 			m.fresh[i], m.freshR[i], m.reward[i], m.planned[i] = 1, 1, mean, 1
 			continue
 		}
-		m.fresh[i], m.freshR[i] = b.successors.predict(&p.toNext, p.n), b.rewards.predict(&p.toReward, p.n)
+		m.fresh[i], m.freshR[i] = b.successors.predict(&p.toNext, p.n, 1), b.rewards.predict(&p.toReward, p.n, b.unpaid(p))
 		m.planned[i] = 0
-		m.reward[i] = p.mean + m.freshR[i]*(surprise-p.mean)
+		m.reward[i] = p.mean + m.freshR[i]*(b.surprise(p)-p.mean)
 	}
 	m.near, m.back = b.nearShare(), b.backShare()
 	m.alike, m.valued = m.resemblance(m.valued), states
@@ -261,55 +262,88 @@ func (m *meanModel) evaluate() {
 	for s := range n {
 		m.rhs[s] = m.reward[s*m.b.actions+int(m.policy[s])]
 	}
+	m.compile()
 	if n <= exact || !m.iterate() {
 		m.eliminate()
 	}
 }
 
+// policyMatrix is γ P of the policy: sparse rows, and multiples of the averages.
+type policyMatrix struct {
+	first       []int32 // by state: where its row begins
+	next        []int32
+	prob        []float64
+	global, all []float64 // by state: weights of the averages
+	spread      bool      // some weight is positive
+}
+
+// compile computes the matrix of the policy.
+func (m *meanModel) compile() {
+	n, x := len(m.v), &m.chosen
+	x.first, x.global, x.all = grow(x.first, n+1), grow(x.global, n), grow(x.all, n)
+	x.next, x.prob, x.spread = x.next[:0], x.prob[:0], false
+	add := func(y int32, p float64) { x.next, x.prob = append(x.next, y), append(x.prob, p) }
+	for s := range n {
+		i := s*m.b.actions + int(m.policy[s])
+		p := &m.b.pairs[i]
+		x.first[s], x.global[s], x.all[s] = int32(len(x.next)), 0, 0
+		if w := m.gamma * m.planned[i]; w > 0 {
+			x.spread = true
+			x.all[s] = w * m.found[i] * (1 - m.alike)
+			add(int32(s), w*m.found[i]*m.alike)
+			w *= 1 - m.found[i]
+			x.global[s] = w * m.far(s)
+			for _, y := range m.b.near[s] {
+				add(y, w*m.near/float64(len(m.b.near[s])))
+			}
+			for _, y := range m.b.back[s] {
+				add(y, w*(1-m.near)*m.back/float64(len(m.b.back[s])))
+			}
+		}
+		if w := m.gamma * (1 - m.planned[i]); w > 0 {
+			for k, y := range p.next {
+				add(y, w*p.count[k]/p.n)
+			}
+		}
+	}
+	x.first[n] = int32(len(x.next))
+}
+
 // apply writes x − γ P x into y, where P is the matrix of the policy.
 func (m *meanModel) apply(y, x []float64) {
-	at := m.average(x)
-	for s := range y {
-		i := s*m.b.actions + int(m.policy[s])
-		base := 0.0
-		if m.planned[i] > 0 {
-			base = m.base(i, x, at)
+	c := &m.chosen
+	if c.spread {
+		at := m.average(x)
+		for s := range y {
+			y[s] = x[s] - c.global[s]*at.global - c.all[s]*at.all
 		}
-		y[s] = x[s] - m.gamma*m.expect(i, x, base)
+	} else {
+		copy(y, x)
+	}
+	for s := range y {
+		sum, from, until := 0.0, c.first[s], c.first[s+1]
+		prob := c.prob[from:until]
+		for k, z := range c.next[from:until] {
+			sum += prob[k] * x[z]
+		}
+		y[s] -= sum
 	}
 }
 
 // eliminate solves for the values by elimination, without pivots, as the matrix is
 // diagonally dominant.
 func (m *meanModel) eliminate() {
-	n := len(m.v)
+	n, c := len(m.v), &m.chosen
 	m.matrix = grow(m.matrix, n*n)
 	a, b := m.matrix, m.v
 	copy(b, m.rhs)
 	for s := range n {
-		i := s*m.b.actions + int(m.policy[s])
-		p := &m.b.pairs[i]
 		row := a[s*n : (s+1)*n]
-		w := m.gamma * m.planned[i] * m.found[i]
 		for y := range row {
-			row[y] = -w * (1 - m.alike) / float64(n)
+			row[y] = -c.global[s]*m.global[y] - c.all[s]/float64(n)
 		}
-		row[s] -= w * m.alike
-		w = m.gamma * m.planned[i] * (1 - m.found[i])
-		if w > 0 {
-			far := w * m.far(s)
-			for y := range row {
-				row[y] -= far * m.global[y]
-			}
-		}
-		for _, y := range m.b.back[s] {
-			row[y] -= w * (1 - m.near) * m.back / float64(len(m.b.back[s]))
-		}
-		for _, y := range m.b.near[s] {
-			row[y] -= w * m.near / float64(len(m.b.near[s]))
-		}
-		for k, y := range p.next {
-			row[y] -= m.gamma * (1 - m.planned[i]) * p.count[k] / p.n
+		for k := c.first[s]; k < c.first[s+1]; k++ {
+			row[c.next[k]] -= c.prob[k]
 		}
 		row[s]++
 	}
@@ -346,13 +380,11 @@ func (m *meanModel) iterate() bool {
 	for _, x := range []*[]float64{&m.diag, &m.r, &m.r0, &m.p, &m.y, &m.z, &m.s, &m.t} {
 		*x = grow(*x, n)
 	}
-	for s := range n { // the diagonal, without the base's part
-		i := s*m.b.actions + int(m.policy[s])
-		p := &m.b.pairs[i]
+	for s := range n { // the diagonal, without the averages' part
 		m.diag[s] = 1
-		for k, y := range p.next {
-			if int(y) == s {
-				m.diag[s] -= m.gamma * (1 - m.planned[i]) * p.count[k] / p.n
+		for k := m.chosen.first[s]; k < m.chosen.first[s+1]; k++ {
+			if int(m.chosen.next[k]) == s {
+				m.diag[s] -= m.chosen.prob[k]
 			}
 		}
 	}

@@ -169,9 +169,9 @@ func TestScenariosAreAMartingale(t *testing.T) {
 		if base := m.base(i, m.v, m.average(m.v)); math.Abs(total-1) > 1e-9 || math.Abs(c.base.v-base) > 1e-6*math.Abs(base) {
 			t.Fatalf("new successors of state %d: probability %v, mean value %v, want %v", s, total, c.base.v, base)
 		}
-		c.base.r = p.x.meanAgain
-		if p.b.pairs[i].n == 0 {
-			c.base.r = p.x.meanFirst
+		c.base.r = p.x.meanFirst
+		if p.b.pairs[i].n > 0 {
+			c.base.r = p.x.newRewards(p.b, &p.b.pairs[i])
 		}
 		c.h = a.shown(i, &best)
 		want := -m.trial[i]
@@ -280,7 +280,7 @@ func TestAffineRewards(t *testing.T) {
 func TestDiscoveries(t *testing.T) {
 	d := newDiscoveries(2)
 	d.estimate(9)
-	frontier, inner := kindOf(0, 1, 0, 0), kindOf(5, 2, 1, 0)
+	frontier, inner := kindOf(0, 1, 0, 0, 0), kindOf(5, 2, 1, 0, 0)
 	if d.share(frontier) != 0.5*0.9 || d.share(inner) != 0.5*0.9 {
 		t.Errorf("nothing is known: %v, %v", d.share(frontier), d.share(inner))
 	}
@@ -293,10 +293,10 @@ func TestDiscoveries(t *testing.T) {
 		t.Errorf("pairs at the frontier find states, others do not: %v, %v", d.share(frontier), d.share(inner))
 	}
 	// Traits that tell nothing leave the share as it is.
-	if other := d.share(kindOf(0, 1, 0, 1)); other < 0.5*d.share(frontier) {
+	if other := d.share(kindOf(0, 1, 0, 0, 1)); other < 0.5*d.share(frontier) {
 		t.Errorf("another action: %v, %v", other, d.share(frontier))
 	}
-	if kindOf(0, 1, 0, 0)[ageTrait] != 0 || kindOf(3, 1, 0, 0)[ageTrait] != 2 || kindOf(4, 1, 0, 0)[ageTrait] != 3 || kindOf(1e9, 99, 99, 0) != (kind{15, 11, 2, 0}) {
+	if kindOf(0, 1, 0, 0, 0)[ageTrait] != 0 || kindOf(3, 1, 0, 0, 0)[ageTrait] != 2 || kindOf(4, 1, 0, 0, 0)[ageTrait] != 3 || kindOf(1e9, 99, 99, 7, 0) != (kind{15, 11, 2, 7, 0}) {
 		t.Error("levels")
 	}
 }
@@ -307,17 +307,17 @@ func TestStatesLeft(t *testing.T) {
 	after := func(old kind) float64 {
 		d := newDiscoveries(2)
 		for k := range 40 {
-			d.observe(kindOf(0, 1, 0, 0), k%2 == 1)
-			d.observe(kindOf(5, 2, 1, 0), false)
+			d.observe(kindOf(0, 1, 0, 0, 0), k%2 == 1)
+			d.observe(kindOf(5, 2, 1, 0, 0), false)
 		}
-		d.observe(kindOf(0, 1, 0, 0), true)
+		d.observe(kindOf(0, 1, 0, 0, 0), true)
 		for range 20 {
 			d.observe(old, false)
 		}
 		d.estimate(20)
 		return d.left
 	}
-	if frontier, inner := after(kindOf(0, 1, 0, 0)), after(kindOf(5, 2, 1, 0)); frontier > 0.1 || inner < 0.8 {
+	if frontier, inner := after(kindOf(0, 1, 0, 0, 0)), after(kindOf(5, 2, 1, 0, 0)); frontier > 0.1 || inner < 0.8 {
 		t.Errorf("probability that states are left: %v after tries at the frontier, %v after others", frontier, inner)
 	}
 }
@@ -350,6 +350,109 @@ func TestOneStandard(t *testing.T) {
 	}
 	if leader, bestOther := leaders([]float64{0, 0, -1}, 1); leader != 1 || bestOther != 0 {
 		t.Errorf("leader %d, bestOther %v: of two alike the one that the policy takes", leader, bestOther)
+	}
+}
+
+// A leader that turns out to be bad is left after the try: it is not gone back to at the cost of a way.
+func TestBadLeadersAreLeft(t *testing.T) {
+	const gamma = 0.999
+	c := pairCase{value: 100, leads: true, bestOther: 3}
+	x := row{r: 0.09, v: 100, f: 0.999, c: 0.25} // an advantage of −0.01, and a way back that costs 0.25
+	if got, want := c.improvement(gamma, x, 0), 3.01; math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// What a pair has shown without exception moves only by outcomes that are new to it. Otherwise old rewards
+// may come in other proportions.
+func TestSurePairs(t *testing.T) {
+	p := NewPlanner(NewBelief(1, 0, 1), Sup)
+	p.AddState()
+	move := func(rewards ...float64) float64 {
+		for _, r := range rewards {
+			p.Learn(0, 0, r, 0)
+		}
+		p.plan(0, 500)
+		x := &p.b.pairs[0]
+		c := pairCase{h: p.a.shown(0, &p.a.best[0])}
+		p.a.deviate(&c, x, &p.a.best[0], 3)
+		return c.deviation.r
+	}
+	if got := move(0.25, 0.25, 0.25); got != 0 {
+		t.Errorf("after equal rewards: standard deviation %v", got)
+	}
+	if got, want := move(0.75), math.Sqrt((3*0.125*0.125+0.375*0.375)/4/5); math.Abs(got-want) > 1e-9 {
+		t.Errorf("after another: standard deviation %v, want %v", got, want)
+	}
+}
+
+// A reward that is new to a pair is one that others have paid, or any. If all pairs pay the same, another
+// one is improbable.
+func TestNewRewards(t *testing.T) {
+	b := NewBelief(2, 0, 1)
+	for range 4 {
+		b.AddState()
+	}
+	for s := range 3 {
+		b.learn(s, 0, 0, s)
+	}
+	b.learn(3, 0, 0.75, 3)
+	if got, want := b.unpaid(&b.pairs[0]), 2.0/5; got != want {
+		t.Errorf("after 0: new with probability %v, want %v", got, want)
+	}
+	if got, want := b.surprise(&b.pairs[0]), (0.75+0.5)/2; got != want {
+		t.Errorf("after 0: mean %v, want %v", got, want)
+	}
+	if got, want := b.unpaid(&b.pairs[6]), 4.0/5; got != want {
+		t.Errorf("after 0.75: new with probability %v, want %v", got, want)
+	}
+	if got, want := b.unlike(), 1-(9.0+1)/25; math.Abs(got-want) > 1e-12 {
+		t.Errorf("two rewards differ with probability %v, want %v", got, want)
+	}
+}
+
+// The process of a concentration α, of whose base a share u is new: k more outcomes are all old with
+// probability ∏ (n+j+α(1−u))/(n+j+α).
+func TestAhead(t *testing.T) {
+	for _, u := range []float64{1, 0.3, 0.01} {
+		m := newMixture(2)
+		clear(m.weight[:])
+		m.weight[points-1] = 1
+		alpha := m.alpha[points-1]
+		l := likelihood{}
+		for g := range l {
+			l[g] = 1
+		}
+		const n = 3.0
+		none := 1.0
+		for j := range 40 {
+			none *= (n + float64(j) + alpha*(1-u)) / (n + float64(j) + alpha)
+			k := float64(j + 1)
+			q, after := m.ahead(&l, n, u, k)
+			if math.Abs(q-(1-none)) > 0.03 || math.Abs(after-alpha*u/(n+k+alpha)) > 1e-12 {
+				t.Errorf("u %v, %v outcomes: a new one with probability %v, want %v; after that %v", u, k, q, 1-none, after)
+			}
+		}
+	}
+}
+
+// Exploring in vain makes states dear.
+func TestPriceOfStates(t *testing.T) {
+	b := NewBelief(2, 0, 1)
+	for range 10 {
+		b.AddState()
+	}
+	b.spent = 20
+	if b.toFind() != 20 {
+		t.Errorf("%v", b.toFind())
+	}
+	b.since = 3
+	if b.toFind() != 20+3*10 {
+		t.Errorf("nothing found for 3: %v", b.toFind())
+	}
+	b.AddState()
+	if b.toFind() != 20 {
+		t.Errorf("found: %v", b.toFind())
 	}
 }
 

@@ -221,15 +221,9 @@ func newFamilyTask(name string, p families.Params, steps int) (familyTask, error
 	if err != nil {
 		return t, err
 	}
-	m, err := task.Model.Restarting()
-	if err != nil {
+	if t.step, err = stepScale(task.Model, steps); err != nil {
 		return t, err
 	}
-	best, err := mdp.SolveAverage(m, mdp.Options{})
-	if err != nil {
-		return t, err
-	}
-	t.step = scale{uniformReward(m, steps), best.Gain[0]}
 	if !task.Model.HasTerminal() {
 		return t, nil
 	}

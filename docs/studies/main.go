@@ -3,7 +3,7 @@
 //
 //	go run ./docs/studies NAME
 //
-// The experiment is configs/NAME.yaml. Its results stay in results/NAME, and runs
+// The experiment is configs/NAME.yaml, but for tasks written by hand, which are generated. Its results stay in results/NAME, and runs
 // that are there are not made again. The figures go to docs/images.
 package main
 
@@ -25,32 +25,36 @@ import (
 
 // studies make tables and figures from the results of each experiment.
 var studies = map[string]func(*study) error{
-	"riverswim":             riverSwim,
-	"deepsea":               deepSea,
-	"deepsea-models":        deepSea,
-	"dearden":               dearden,
-	"dearden-maze":          dearden,
-	"dearden-maze-models":   dearden,
-	"window":                window,
-	"window-long":           window,
-	"window-tables":         window,
-	"horizon":               horizon,
-	"horizon-mixing":        horizonMixing,
-	"families":              familiesBoard,
-	"families-short":        familiesBoard,
-	"families-long":         familiesBoard,
-	"families-development":  familiesSettings,
-	"families-bootstrap":    familiesAgainstFirst,
-	"families-second":       familiesAlone,
-	"families-second-short": familiesAlone,
-	"leaderboard":           leaderboard,
-	"leaderboard-bounds":    leaderboard,
-	"leaderboard-new":       leaderboard,
-	"leaderboard-cliff":     leaderboardCliff,
-	"leaderboard-close":     leaderboardScores,
-	"leaderboard-models":    leaderboardScores,
-	"leaderboard-taxi":      leaderboard,
-	"leaderboard-tuned":     leaderboardTuned,
+	"riverswim":               riverSwim,
+	"deepsea":                 deepSea,
+	"deepsea-models":          deepSea,
+	"dearden":                 dearden,
+	"dearden-maze":            dearden,
+	"dearden-maze-models":     dearden,
+	"window":                  window,
+	"window-long":             window,
+	"window-tables":           window,
+	"horizon":                 horizon,
+	"horizon-mixing":          horizonMixing,
+	"families":                familiesBoard,
+	"families-short":          familiesBoard,
+	"families-long":           familiesBoard,
+	"families-development":    familiesSettings,
+	"families-bootstrap":      familiesAgainstFirst,
+	"families-second":         familiesAlone,
+	"families-second-short":   familiesAlone,
+	"handmade":                handmadeBoard,
+	"handmade-short":          handmadeBoard,
+	"handmade-held-out":       handmadeBoard,
+	"handmade-held-out-short": handmadeBoard,
+	"leaderboard":             leaderboard,
+	"leaderboard-bounds":      leaderboard,
+	"leaderboard-new":         leaderboard,
+	"leaderboard-cliff":       leaderboardCliff,
+	"leaderboard-close":       leaderboardScores,
+	"leaderboard-models":      leaderboardScores,
+	"leaderboard-taxi":        leaderboard,
+	"leaderboard-tuned":       leaderboardTuned,
 }
 
 func main() {
@@ -83,9 +87,16 @@ func run(name string) error {
 // execute makes the runs of an experiment that are not there yet, and returns its
 // results.
 func execute(name string) (*study, error) {
-	args := []string{"run", "./cmd/rlrun", "run", "configs/" + name + ".yaml", "--resume"}
-	if base := strings.Replace(name, "-short", "", 1); base != name { // the same tasks and agents
-		args[3] = "configs/" + base + ".yaml"
+	base := strings.Replace(name, "-short", "", 1) // the same tasks and agents
+	path := "configs/" + base + ".yaml"
+	if tasks := handmadeHalves[base]; tasks != nil {
+		var err error
+		if path, err = writeHandmade(base, tasks); err != nil {
+			return nil, err
+		}
+	}
+	args := []string{"run", "./cmd/rlrun", "run", path, "--resume"}
+	if base != name {
 		args = append(args, "--steps", "1000", "--out", filepath.Join("results", name))
 	}
 	cmd := exec.Command("go", args...)

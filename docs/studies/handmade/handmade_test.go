@@ -1,0 +1,51 @@
+package handmade
+
+import (
+	"math"
+	"testing"
+
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// Every task has one optimal reward per step wherever it begins, episodes following each other, so that scores mean
+// the same for all agents; and a model that is always the same.
+func TestTasks(t *testing.T) {
+	seen := map[string]bool{}
+	for _, task := range append(append([]Task(nil), Development...), HeldOut...) {
+		m, err := task.Model()
+		if err != nil {
+			t.Fatalf("%s: %v", task.Name, err)
+		}
+		if seen[task.Name] || m.NumStates() < 3 || m.NumStates() > 120 || m.NumActions() > 40 {
+			t.Errorf("%s: twice, or %d states and %d actions", task.Name, m.NumStates(), m.NumActions())
+		}
+		seen[task.Name] = true
+		again, err := task.Model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s := range m.NumStates() {
+			for a := range m.NumActions() {
+				if m.Reward(s, a) != again.Reward(s, a) {
+					t.Fatalf("%s: another model the second time", task.Name)
+				}
+			}
+		}
+		if m, err = m.Restarting(); err != nil {
+			t.Fatalf("%s: %v", task.Name, err)
+		}
+		best, err := mdp.SolveAverage(m, mdp.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", task.Name, err)
+		}
+		for s, gain := range best.Gain {
+			if math.Abs(gain-best.Gain[0]) > 1e-6 {
+				t.Errorf("%s: the optimum of state %d is %v, that of the first %v", task.Name, s, gain, best.Gain[0])
+				break
+			}
+		}
+	}
+	if len(seen) != 24 {
+		t.Errorf("%d tasks, want 24", len(seen))
+	}
+}

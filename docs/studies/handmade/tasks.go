@@ -1,0 +1,117 @@
+// Package handmade has tasks that were written by hand, of kinds that the plugin family
+// does not have. Agents that were made while the families were looked at are judged on
+// them. Each half has twelve. Those of Development may be looked at while an agent is
+// changed. Those of HeldOut are run when it is finished.
+package handmade
+
+import (
+	"math/rand/v2"
+
+	"github.com/rlrun/rlrun/mdp"
+)
+
+// Task is a task: its name, and the function that makes its model.
+type Task struct {
+	Name string
+	make func(*rand.Rand) (*mdp.Tabular, error)
+}
+
+// Model makes the model of the task. Its actions are numbered in random order, which is
+// the same in all states and always the same, so that agents that try the first action
+// first gain nothing.
+func (t Task) Model() (*mdp.Tabular, error) {
+	h := uint64(14695981039346656037) // FNV-1a of the name
+	for _, c := range []byte(t.Name) {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	rng := rand.New(rand.NewPCG(h, 0))
+	m, err := t.make(rng)
+	if err != nil {
+		return nil, err
+	}
+	return shuffled(t.Name, m, rng.Perm(m.NumActions()))
+}
+
+// Development are the tasks to look at.
+var Development = []Task{
+	{"tower", tower},
+	{"stock", stock},
+	{"ads", ads},
+	{"doses", doses},
+	{"prices", prices},
+	{"taxi", taxi},
+	{"two rooms", twoRooms},
+	{"lock", lock},
+	{"maze", maze},
+	{"exits", exits},
+	{"two ends", twoEnds},
+	{"swamp", swamp},
+}
+
+// HeldOut are the tasks to run once.
+var HeldOut = []Task{
+	{"market", market},
+	{"delivery", delivery},
+	{"gambler", gambler},
+	{"repair", repair},
+	{"key ring", keyRing},
+	{"tandem", tandem},
+	{"cards", cards},
+	{"scree", scree},
+	{"two goods", twoGoods},
+	{"ice", ice},
+	{"orchard", orchard},
+	{"rooms of arms", roomsOfArms},
+}
+
+// shuffled renumbers the actions of a model: action a is what was order[a].
+func shuffled(name string, m *mdp.Tabular, order []int) (*mdp.Tabular, error) {
+	d := mdp.Definition{Name: name, States: m.NumStates(), Actions: m.NumActions()}
+	states, prob := m.Initial()
+	for i, s := range states {
+		d.Initial = append(d.Initial, mdp.Weight{S: int(s), P: prob[i]})
+	}
+	for s := range d.States {
+		if m.Terminal(s) {
+			d.Terminal = append(d.Terminal, s)
+		}
+	}
+	return mdp.Generate(d, func(s, a int, row *mdp.Row) {
+		if m.Terminal(s) {
+			return
+		}
+		next, prob := m.Transition(s, order[a])
+		rewards := m.SuccessorRewards(s, order[a])
+		row.Noise = m.Noise(s, order[a])
+		for k, y := range next {
+			if rewards != nil {
+				row.AddRewarded(int(y), prob[k], rewards[k])
+			} else {
+				row.Add(int(y), prob[k])
+			}
+		}
+		if rewards == nil {
+			row.Reward(m.Reward(s, order[a]))
+		}
+	})
+}
+
+// define returns the definition of a task that begins in one state.
+func define(states, actions, start int, terminal ...int) mdp.Definition {
+	return mdp.Definition{States: states, Actions: actions, Initial: []mdp.Weight{{S: start, P: 1}}, Terminal: terminal}
+}
+
+// within limits x to the numbers from 0 to top.
+func within(x, top int) int { return min(max(x, 0), top) }
+
+// poisson calls f with every demand below most and its probability, and with most and
+// the rest.
+func poisson(mean float64, most int, f func(demand int, p float64)) {
+	p, rest := expNeg(mean), 1.0
+	for k := range most {
+		f(k, p)
+		rest -= p
+		p *= mean / float64(k+1)
+	}
+	f(most, max(0, rest))
+}
