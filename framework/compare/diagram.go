@@ -82,7 +82,7 @@ func labelWidth(labels []string) float64 {
 // a comparison, and a line at zero.
 func DifferencesSVG(r *Result, env string) string {
 	var rows []*Comparison
-	var labels []string
+	var labels, verdicts []string
 	low, high := 0.0, 0.0
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
@@ -91,6 +91,11 @@ func DifferencesSVG(r *Result, env string) string {
 		}
 		rows = append(rows, c)
 		labels = append(labels, shorten(c.A, 26)+" − "+shorten(c.B, 26))
+		verdict := NotDecided
+		if c.Better != "" {
+			verdict = shorten(c.Better, 26) + " is better"
+		}
+		verdicts = append(verdicts, verdict)
 		for _, x := range []float64{c.Difference.Value, c.Difference.Low, c.Difference.High} {
 			if !math.IsNaN(x) {
 				low, high = min(low, x), max(high, x)
@@ -107,7 +112,7 @@ func DifferencesSVG(r *Result, env string) string {
 	low, high = low-margin, high+margin
 	left := labelWidth(labels) + 10
 	const plot, step = 420.0, 20.0
-	d := newDrawing(left+plot+150, step*float64(len(rows))+40, "differences in "+env)
+	d := newDrawing(left+plot+labelWidth(verdicts)+16, step*float64(len(rows))+40, "differences in "+env)
 	x := func(v float64) float64 { return left + (v-low)/(high-low)*plot }
 	bottom := step*float64(len(rows)) + 12
 	for _, t := range ticks(low, high, 5) {
@@ -118,9 +123,8 @@ func DifferencesSVG(r *Result, env string) string {
 	for i, c := range rows {
 		y := step*float64(i) + 18
 		color := faint
-		verdict := NotDecided
 		if c.Better != "" {
-			color, verdict = colors[0], shorten(c.Better, 20)
+			color = colors[0]
 			if c.Better == c.B {
 				color = colors[1]
 			}
@@ -130,7 +134,7 @@ func DifferencesSVG(r *Result, env string) string {
 			d.line(x(c.Difference.Low), y, x(c.Difference.High), y, color, 3)
 		}
 		fmt.Fprintf(d, `<circle cx="%.1f" cy="%.1f" r="4" fill="%s"><title>%s</title></circle>`+"\n", x(c.Difference.Value), y, color, html.EscapeString(c.Sentence()))
-		d.text(left+plot+8, y+4, "start", verdict)
+		d.text(left+plot+8, y+4, "start", verdicts[i])
 	}
 	return d.done()
 }

@@ -136,7 +136,11 @@ func overallText(b *strings.Builder, r *Result, o *Overall) {
 	}
 	if k := o.Ranks; k != nil {
 		var rows [][]string
-		for i, agent := range k.Agents[:min(len(k.Agents), mostRows)] {
+		shown := len(k.Agents)
+		if shown > mostRows {
+			shown = bestShown
+		}
+		for i, agent := range k.Agents[:shown] {
 			row := []string{agent, strconv.FormatFloat(k.Mean[i], 'f', 2, 64)}
 			if !math.IsNaN(k.CriticalDifference) {
 				row = append(row, k.groups(i))
@@ -147,7 +151,11 @@ func overallText(b *strings.Builder, r *Result, o *Overall) {
 		if !math.IsNaN(k.CriticalDifference) {
 			header = append(header, "group")
 		}
-		fmt.Fprintf(b, "Ranks over %d environments\n%s\n  %s\n\n", len(k.Environments), render(header, rows, 1), RankSentence(r))
+		best := ""
+		if shown < len(k.Agents) {
+			best = fmt.Sprintf(", the best %d of %d agents", shown, len(k.Agents))
+		}
+		fmt.Fprintf(b, "Ranks over %d environments%s\n%s\n  %s\n\n", len(k.Environments), best, render(header, rows, 1), RankSentence(r))
 	}
 }
 
