@@ -791,13 +791,11 @@
     const log = number && Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) >= 20;
     const lows = cells.map((c) => ok(c.low) ? c.low : c.value), highs = cells.map((c) => ok(c.high) ? c.high : c.value);
     const y = axis(false, padded(Math.min(...lows), Math.max(...highs)), 5);
-    const marginLeft = widest(y) + 16, height = 270, right = ky ? 52 : 14;
+    const marginLeft = widest(y) + 16, height = 270, right = ky ? 58 : 14;
     const color = (v) => ys.length === 1 ? (dark() ? paletteDark : palette)[0] : d3.interpolateViridis(0.08 + 0.84 * ys.indexOf(v) / (ys.length - 1));
     const x = number ? axis(log, values.length > 1 ? [values[0], values[values.length - 1]] : [values[0] - 1, values[0] + 1], Math.max(2, Math.min(6, width / 90))) : { type: "point", domain: xs, ticks: sparse(xs, width - marginLeft, 60), tickFormat: (v) => v };
     const data = cells.map((c) => ({ ...c, px: number ? Number(c.x) : c.x })).sort((a, b) => number ? a.px - b.px : xs.indexOf(a.px) - xs.indexOf(b.px));
     const ends = sparse(ys, height - 60, 15).map((v) => data.filter((c) => c.y === v).at(-1)).filter(Boolean);
-    const spread = []; // labels of lines that end close to each other
-    for (const c of ends.sort((a, b) => b.value - a.value)) if (!spread.length || Math.abs(spread.at(-1).value - c.value) > (y.domain[1] - y.domain[0]) * 13 / (height - 60)) spread.push(c);
     const svg = Plot.plot({
       width, height, marginLeft, marginRight: right, marginTop: 24, marginBottom: 36, style: style(),
       x: { ...x, axis: null }, y: { ...y, axis: null },
@@ -808,11 +806,21 @@
         ys.length <= 6 ? Plot.areaY(data, { x: "px", y1: "low", y2: "high", z: "y", fill: (c) => color(c.y), fillOpacity: 0.15 }) : null,
         Plot.line(data, { x: "px", y: "value", z: "y", stroke: (c) => color(c.y), strokeWidth: 1.6 }),
         Plot.dot(data, { x: "px", y: "value", fill: (c) => color(c.y), r: xs.length > 20 ? 1.5 : 3 }),
-        ky ? Plot.text(spread, { x: "px", y: "value", text: (c) => fit(c.y, right - 10), dx: 8, textAnchor: "start", fill: css("--soft") }) : null,
         ky ? Plot.text([lastPart(ky)], { frameAnchor: "top-right", dx: right - 2, dy: -16, textAnchor: "end", fill: css("--soft") }) : null,
       ],
     });
     const sx = svg.scale("x"), sy = svg.scale("y");
+    if (ky) { // each line's end leads to its label; labels keep apart
+      const labels = ends.sort((a, b) => b.value - a.value).map((c) => ({ c, from: sy.apply(c.value), to: 0 }));
+      labels.forEach((l, i) => { l.to = Math.max(l.from, i ? labels[i - 1].to + 13 : 24); });
+      for (let i = labels.length - 1, most = height - 30; i >= 0; i--, most -= 13) labels[i].to = Math.min(labels[i].to, most);
+      const at = d3.select(svg);
+      for (const { c, from, to } of labels) {
+        const x = sx.apply(c.px) + 4;
+        at.append("path").attr("d", `M${x},${from}L${x + 10},${to}h5`).attr("fill", "none").attr("stroke", color(c.y)).attr("stroke-width", 1.6);
+        at.append("text").attr("x", x + 18).attr("y", to + 4).attr("text-anchor", "start").attr("fill", css("--soft")).text(fit(c.y, right - 24));
+      }
+    }
     svg.hover = (px, py) => {
       let best = null, distance = 1e9;
       for (const c of data) { const d = Math.hypot(sx.apply(c.px) - px, sy.apply(c.value) - py); if (d < distance) { distance = d; best = c; } }
