@@ -11,7 +11,7 @@ import (
 	"github.com/rlrun/rlrun/plugins"
 )
 
-// silent is a bundled environment that does not tell its model.
+// silent is a bundled environment without a known model.
 type silent struct{ vector.Plugin }
 
 func (s silent) Describe(ctx context.Context) (vector.Description, error) {

@@ -90,7 +90,7 @@ class OptionAgent(Agent):
         The host calls it if observations and actions are `Discrete`, and estimates from it for
         how many steps an option is held.
         """
-        raise Unsupported("the agent does not tell its greedy policy")
+        raise Unsupported("the agent has no method greedy_policy")
 
 
 class VectorOptionAgent(VectorAgent):
@@ -114,4 +114,4 @@ class VectorOptionAgent(VectorAgent):
 
     def greedy_policy(self, lane: int) -> Sequence[int] | Array:
         """Return a lane's greedy action in every observation, in order."""
-        raise Unsupported("the agent does not tell its greedy policy")
+        raise Unsupported("the agent has no method greedy_policy")

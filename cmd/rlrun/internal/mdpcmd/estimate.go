@@ -61,7 +61,7 @@ func (f *mdpFlags) refuseModelOnly(cmd *cobra.Command, name string) error {
 	fs := cmd.Flags()
 	for flag, is := range map[string]bool{"gamma": true, "horizon": true, "plot": true, "restart": !f.restart} {
 		if fs.Changed(flag) && is {
-			return cli.Usagef("--%s needs a model, and %s does not tell one", flag, name)
+			return cli.Usagef("--%s needs a model, and %s has no known model", flag, name)
 		}
 	}
 	return nil
@@ -141,7 +141,7 @@ func (e *estimate) choose(cmd *cobra.Command, name string) (err error) {
 		e.policyName, e.policy = "uniform", mdp.Uniform{}
 		return nil
 	case name == "optimal":
-		return cli.Usagef("--policy optimal needs a model, and %s does not tell one: give uniform, an action or a file", e.name)
+		return cli.Usagef("--policy optimal needs a model, and %s has no known model: give uniform, an action or a file", e.name)
 	}
 	e.policy, err = readPolicy(name, e.states, names)
 	return err
@@ -232,11 +232,11 @@ func (e *estimate) print(w io.Writer) error {
 	t.Row("η", cli.Num(e.band.Eta), "a deviation is forgotten when the total variation is below")
 	t.Row("ε", cli.Num(e.band.Epsilon), fmt.Sprintf("the same in the paper's scale, ε = 2η/|S| = 2η/%d", e.states))
 	t.Gap()
-	t.Row("T_ε", with(e.max), fmt.Sprintf("largest: after %d in %d", e.maxAt.A, e.maxAt.S))
+	t.Row("T_ε", with(e.max), fmt.Sprintf("largest, for action %d in observation %d", e.maxAt.A, e.maxAt.S))
 	if e.meanHas {
-		t.Row("mean T_ε", with(e.mean), "over observations as visited and the actions that the policy does not take")
+		t.Row("mean T_ε", with(e.mean), "over observations, weighted by visits, and actions that the policy does not take")
 	}
-	t.Row("mean, all", with(e.meanAll), "mean T_ε over observations as visited and all actions")
+	t.Row("mean, all", with(e.meanAll), "mean T_ε over observations, weighted by visits, and all actions")
 	t.Row("reward", with(bounds{e.reward.Low, e.reward.Mean, e.reward.High}), "per step")
 	io.WriteString(w, t.String())
 	rows := [][]string{{"T_ε after", "visits"}}
@@ -256,9 +256,9 @@ func (e *estimate) print(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\n%s%s", cli.Columns(rows), more(e.states))
 	if n := e.unseen(); n > 0 {
-		fmt.Fprintf(w, "  (- %d of %d pairs of observation and action were not met)\n", n, e.states*e.actions)
+		fmt.Fprintf(w, "  (- %d of %d pairs of observation and action did not occur)\n", n, e.states*e.actions)
 	}
-	_, err := fmt.Fprintln(w, "\nIn brackets: 95 % intervals. Those of T_ε hold all at once, if observations are states; more --steps make them\nnarrower.")
+	_, err := fmt.Fprintln(w, "\nIn brackets: 95 % intervals. Those of T_ε hold for all pairs at once if observations are Markov states. More\n--steps make them narrower.")
 	return err
 }
 

@@ -122,7 +122,7 @@ func newMixing(app *host.App) *cobra.Command {
 			}
 			for _, name := range []string{"steps", "seed"} {
 				if fs.Changed(name) {
-					return cli.Usagef("--%s is for environments that do not tell their model; %s does", name, p.label)
+					return cli.Usagef("--%s is for environments without a known model; %s has one", name, p.label)
 				}
 			}
 			q, err := p.forgetting(cmd.Context(), o)
@@ -209,16 +209,16 @@ func (q *forgetting) print(w io.Writer) error {
 	t.Row("η", cli.Num(q.Eta), "a deviation is forgotten when the total variation is below")
 	t.Row("ε", cli.Num(q.Epsilon), fmt.Sprintf("the same in the paper's scale, ε = 2η/|S| = 2η/%d", n))
 	t.Gap()
-	t.Row("T_ε", steps(q.Max), fmt.Sprintf("largest: after %s in state %d", q.actions[q.MaxAt.A], q.MaxAt.S))
+	t.Row("T_ε", steps(q.Max), fmt.Sprintf("largest, for action %s in state %d", q.actions[q.MaxAt.A], q.MaxAt.S))
 	if !math.IsNaN(q.MeanNonGreedy) {
-		t.Row("mean T_ε", mean(q.MeanNonGreedy), "over states as visited and the actions that the policy does not take")
+		t.Row("mean T_ε", mean(q.MeanNonGreedy), "over states, weighted by visits, and actions that the policy does not take")
 		t.Row("T of mean", steps(q.OfMeanNonGreedy), "first T at which the same mean of d_T is below ε")
 	}
 	if !math.IsNaN(q.MeanUniform) {
-		t.Row("mean, all", mean(q.MeanUniform), "mean T_ε over states as visited and all actions")
+		t.Row("mean, all", mean(q.MeanUniform), "mean T_ε over states, weighted by visits, and all actions")
 	}
 	if !math.IsNaN(q.span) {
-		t.Row("η·sp(h)", cli.Num(q.Eta*q.span), "reward that a window of T_ε steps may miss of what a deviation changes")
+		t.Row("η·sp(h)", cli.Num(q.Eta*q.span), "bound on the effect of a deviation on the return after T_ε steps")
 	}
 	t.Gap()
 	t.Row("chain", "", q.chainText())
@@ -226,8 +226,8 @@ func (q *forgetting) print(w io.Writer) error {
 		t.Row("t_mix", steps(q.worst), "steps to within η of the stationary distribution from any start")
 	}
 	if s := q.spectrum; s != nil {
-		t.Row("|λ₂|", cli.Num(s.Lambda2), "second largest modulus of an eigenvalue: the rate in the long run, no bound")
-		t.Row("τ", cli.Num(s.Dobrushin), "Dobrushin: a step shrinks any difference at least so; "+boundText(min(q.bounds.Dobrushin, q.bounds.DobrushinPower)))
+		t.Row("|λ₂|", cli.Num(s.Lambda2), "second largest modulus of an eigenvalue: the asymptotic rate, no bound")
+		t.Row("τ", cli.Num(s.Dobrushin), "Dobrushin: a step shrinks differences at least by this factor; "+boundText(min(q.bounds.Dobrushin, q.bounds.DobrushinPower)))
 		if !math.IsNaN(s.PseudoGap) {
 			t.Row("γ_ps", cli.Num(s.PseudoGap), fmt.Sprintf("pseudo-spectral gap, σ₂ of P^%d; %s", s.PseudoK, boundText(q.bounds.Spectral)))
 		}
@@ -250,7 +250,7 @@ func (q *forgetting) print(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "\n%s%s", cli.Columns(rows), more(n))
 	if _, ok := q.policy.(mdp.Uniform); !ok && err == nil {
-		_, err = fmt.Fprintln(w, "  (* what the policy does: no deviation)")
+		_, err = fmt.Fprintln(w, "  (* action of the policy: no deviation)")
 	}
 	return err
 }
@@ -272,10 +272,10 @@ func (q *forgetting) chainText() string {
 	class := q.chain.Closed[0]
 	text := "unichain"
 	if gone := q.model.NumStates() - len(q.chain.Classes[class]); gone > 0 {
-		text += fmt.Sprintf(", %d %s left for good", gone, cli.Plural(gone, "state", "states"))
+		text += fmt.Sprintf(", %d transient %s", gone, cli.Plural(gone, "state", "states"))
 	}
 	if q.chain.Period[class] > 1 {
-		return text + fmt.Sprintf(", period %d: never stationary, whatever T_ε is", q.chain.Period[class])
+		return text + fmt.Sprintf(", period %d: never near a stationary distribution", q.chain.Period[class])
 	}
 	return text + ", aperiodic"
 }
@@ -283,7 +283,7 @@ func (q *forgetting) chainText() string {
 // notes explain what is infinite or trivial.
 func (q *forgetting) notes() (notes []string) {
 	if q.Eta >= 1 {
-		notes = append(notes, fmt.Sprintf("η = %s: no two distributions are farther apart than 1, so that every deviation counts as\nforgotten at once. In the paper's scale distances are at most 2/|S| = %s; give --tv.", cli.Num(q.Eta), cli.Num(2/float64(q.model.NumStates()))))
+		notes = append(notes, fmt.Sprintf("η = %s: two distributions differ by at most 1, so every deviation counts as forgotten\nat once. In the paper's scale distances are at most 2/|S| = %s; give --tv.", cli.Num(q.Eta), cli.Num(2/float64(q.model.NumStates()))))
 	}
 	if q.Why != nil {
 		why := strings.TrimPrefix(q.Why.Error(), "mdp: not ")
@@ -293,7 +293,7 @@ func (q *forgetting) notes() (notes []string) {
 			_, high := extremes(row)
 			limit = max(limit, high)
 		}
-		notes = append(notes, fmt.Sprintf("T_ε is infinite for %d of %d states and actions, because the chain is not %s:\n%s.\nd_∞, the distance that stays, is up to %s, not below ε = %s.", q.Infinite, pairs, need, why, cli.Num(limit), cli.Num(q.Epsilon)))
+		notes = append(notes, fmt.Sprintf("T_ε is infinite for %d of %d states and actions, because the chain is not %s:\n%s.\nThe distance in the limit, d_∞, is up to %s, not below ε = %s.", q.Infinite, pairs, need, why, cli.Num(limit), cli.Num(q.Epsilon)))
 	}
 	if q.spectrum == nil {
 		notes = append(notes, fmt.Sprintf("t_mix and the spectrum are computed for up to %d states.", spectrumStates))
@@ -310,7 +310,7 @@ func (q *forgetting) printSample(w io.Writer) error {
 	t.Row("η", cli.Num(x.Eta), "a deviation is forgotten when the total variation is below")
 	t.Row("ε", cli.Num(x.Epsilon), fmt.Sprintf("the same in the paper's scale, ε = 2η/|S| = 2η/%d", q.model.NumStates()))
 	t.Gap()
-	t.Row("mean T_ε", mean(x.Mean), fmt.Sprintf("over states as visited and the actions that the policy does not take: %d pairs", len(x.Pairs)))
+	t.Row("mean T_ε", mean(x.Mean), fmt.Sprintf("over states, weighted by visits, and actions that the policy does not take: %d pairs", len(x.Pairs)))
 	t.Row("95%", cli.Num(x.Low)+" to "+cli.Num(x.High), "bootstrap interval of the mean")
 	t.Row("chain", "", q.chainText())
 	fmt.Fprintf(w, "%s\n%s", q.head(), t.String())

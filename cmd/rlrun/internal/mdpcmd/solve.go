@@ -160,7 +160,7 @@ func (q *solution) print(w io.Writer) error {
 		} else {
 			t.Row("gain", cli.Num(q.gain[0]), "reward per step in the long run, from every state")
 		}
-		t.Row("span", cli.Num(high-low), "of the bias h: how much more one state can be worth than another")
+		t.Row("span", cli.Num(high-low), "largest difference of the bias h between two states")
 	} else {
 		t.Row("start", cli.Num(q.start(q.value)), "value from the start")
 		t.Row("values", cli.Num(low)+" to "+cli.Num(high), "least and greatest of all states")

@@ -145,21 +145,21 @@ func (q *connections) print(w io.Writer) error {
 		}
 		return yes(*x)
 	}
-	t.Row("model", "", "whatever the policy:")
+	t.Row("model", "", "properties of the model:")
 	t.Row("communicating", yes(q.model.Communicating()), "some policy leads from every state to every other")
-	t.Row("weakly", yes(q.model.WeaklyCommunicating()), "so it is, but for states that no policy stays in")
+	t.Row("weakly communicating", yes(q.model.WeaklyCommunicating()), "the same, ignoring states that are transient under all policies")
 	t.Row("all irreducible", always(q.irreducible), "every policy leads from every state to every other")
 	t.Row("all unichain", always(q.unichain), "every policy has one closed class")
 	if q.diameter != nil {
-		t.Row("diameter", cli.Num(q.diameter.Steps), fmt.Sprintf("steps from state %d to %d, the farthest, by the fastest policy", q.diameter.From, q.diameter.To))
+		t.Row("diameter", cli.Num(q.diameter.Steps), fmt.Sprintf("expected steps from state %d to %d, the largest distance under the fastest policy", q.diameter.From, q.diameter.To))
 	} else if q.model.Communicating() {
-		t.Row("diameter", "not computed", fmt.Sprintf("of more than %d states it is with --diameter", diameterStates))
+		t.Row("diameter", "not computed", fmt.Sprintf("give --diameter to compute it for more than %d states", diameterStates))
 	}
 	t.Gap()
-	t.Row("chain", "", "of the policy:")
-	t.Row("unichain", yes(q.chain.Unichain()), "has one closed class")
-	t.Row("irreducible", yes(q.chain.Irreducible()), "and leaves no state for good")
-	t.Row("aperiodic", yes(q.chain.Aperiodic()), "its closed classes have period 1")
+	t.Row("chain", "", "properties of the policy's chain:")
+	t.Row("unichain", yes(q.chain.Unichain()), "one closed class")
+	t.Row("irreducible", yes(q.chain.Irreducible()), "one closed class, no transient states")
+	t.Row("aperiodic", yes(q.chain.Aperiodic()), "all closed classes have period 1")
 	t.Row("ergodic", yes(q.chain.Ergodic()), "irreducible and aperiodic")
 	for i, class := range q.chain.Closed {
 		if i == 8 {

@@ -16,7 +16,7 @@ func steps(t int) string {
 	return fmt.Sprint(t)
 }
 
-// never is a time for machines.
+// never is a time as JSON: null if it is infinite.
 func never(t int) any {
 	if t == mdp.Never {
 		return nil

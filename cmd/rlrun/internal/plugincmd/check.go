@@ -23,7 +23,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 )
 
-// verdict is the answer of rlrun plugin check for machines.
+// verdict is the answer of rlrun plugin check as JSON.
 type verdict struct {
 	Plugin     string      `json:"plugin"`
 	ID         string      `json:"id"`

@@ -22,7 +22,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 )
 
-// created is the answer of rlrun plugin new for machines.
+// created is the answer of rlrun plugin new as JSON.
 type created struct {
 	Dir    string   `json:"dir"`
 	Files  []string `json:"files"`

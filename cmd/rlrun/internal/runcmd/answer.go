@@ -166,7 +166,7 @@ func totals(s *result.Summary) (t result.Count) {
 	return t
 }
 
-// outcome is the answer of rlrun run and rlrun report for machines.
+// outcome is the answer of rlrun run and rlrun report as JSON.
 type outcome struct {
 	Name        string           `json:"name"`
 	Output      string           `json:"output"`

@@ -15,10 +15,10 @@ import (
 func (q *comparison) print(w io.Writer) error {
 	var t cli.Table
 	t.Row("δ*", cli.Num(q.DeltaStar), "improvement over Q that maximises φ = δ·p/(1−p)")
-	t.Row("p", cli.Num(q.PStar), "probability of at least that, P(q ≥ Q+δ*)")
+	t.Row("p", cli.Num(q.PStar), "probability of this improvement or more, P(q ≥ Q+δ*)")
 	t.Row("φ*", cli.Num(q.PhiStar), "exploring pays if it exceeds ρ·(Q−b)")
 	t.Row("γ*", q.gammaStar(), "least discount at which exploring pays, with an infinite horizon")
-	t.Row("N*", q.nStar(), "least N at which it pays if rewards 0..N count alike")
+	t.Row("N*", q.nStar(), "least N at which exploring pays, with undiscounted rewards 0..N")
 	t.Row("VPI", cli.Num(q.vpi), "E(q−Q)⁺, the gain from knowing q now")
 	if d := q.decision; d != nil {
 		if d.gammaWithin != nil {
@@ -26,8 +26,8 @@ func (q *comparison) print(w io.Writer) error {
 		}
 		t.Gap()
 		t.Row("ρ", cli.Num(d.rho), "share of the horizon that exploring takes ("+q.horizonText()+")")
-		t.Row("U", cli.Num(d.u), fmt.Sprintf("worth of exploring at δ = %s; staying is worth %s", cli.Num(d.delta), cli.Num(d.h.Total()*q.against.Known)))
-		t.Row("λU", cli.Num(d.index[bandit.U]), "index: trying the arm pays against a known arm worth less")
+		t.Row("U", cli.Num(d.u), fmt.Sprintf("value of exploring at δ = %s; the value of the greedy arm is %s", cli.Num(d.delta), cli.Num(d.h.Total()*q.against.Known)))
+		t.Row("λU", cli.Num(d.index[bandit.U]), "index: exploring pays against a known arm with a smaller mean")
 		t.Row("λU+", cli.Num(d.index[bandit.UPlus]), "the same, with the arm's mean instead of b while trying")
 		t.Row("λV", cli.Num(d.index[bandit.V]), "the same, with perfect information afterwards")
 		switch {
@@ -41,7 +41,7 @@ func (q *comparison) print(w io.Writer) error {
 	if !math.IsInf(q.sd, 1) {
 		sd = "sd " + cli.Num(q.sd)
 	}
-	fmt.Fprintf(w, "An arm believed %s (mean %s, %s) against a greedy arm worth Q = %s;\nlower bound b = %s, exploring takes T = %d %s.\n\n%s\n",
+	fmt.Fprintf(w, "An arm with belief %s (mean %s, %s) against a greedy arm of mean Q = %s;\nlower bound b = %s, exploring takes T = %d %s.\n\n%s\n",
 		q.belief, cli.Num(q.belief.is.Mean()), sd, cli.Given(q.against.Known), cli.Given(q.against.LowerBound),
 		q.against.Hold, cli.Plural(q.against.Hold, "pull", "pulls"), t.String())
 	for _, n := range q.notes {
@@ -88,11 +88,11 @@ func (q *comparison) sentence() string {
 	var what string
 	switch {
 	case q.Never:
-		what = "the belief gives the arm no chance of being better than Q, so exploring does not pay at any horizon"
+		what = "under the belief the arm cannot be better than Q, so exploring does not pay at any horizon"
 	case q.always():
 		what = "exploring pays at any horizon"
 	case q.NStarOverflow:
-		what = fmt.Sprintf("exploring pays only if γ > %s, or beyond any N that a computer counts to", q.gammaStar())
+		what = fmt.Sprintf("exploring pays only if γ > %s, or N > 9e18 (undiscounted)", q.gammaStar())
 	default:
 		what = fmt.Sprintf("exploring pays if γ > %s (infinite horizon) or N ≥ %s (undiscounted)", q.gammaStar(), q.nStar())
 	}
@@ -105,10 +105,10 @@ func (q *comparison) sentence() string {
 	if d.explore {
 		verdict, sign = "Explore", "exceeds"
 	}
-	return fmt.Sprintf("%s: φ* = %s %s the price of exploring, ρ·(Q−b) = %s;\n%s.", verdict, cli.Num(q.PhiStar), sign, cli.Num(price), what)
+	return fmt.Sprintf("%s: φ* = %s %s the cost of exploring, ρ·(Q−b) = %s;\n%s.", verdict, cli.Num(q.PhiStar), sign, cli.Num(price), what)
 }
 
-// json is the answer for machines; the keys are documented in thresholdKeys.
+// json is the answer as JSON; the keys are documented in thresholdKeys.
 func (q *comparison) json() map[string]any {
 	about := map[string]any{"kind": q.belief.kind.name}
 	if p := q.belief.params(); p != nil {
