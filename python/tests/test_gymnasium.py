@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gymnasium
@@ -397,6 +398,108 @@ def test_the_part_that_has_no_space_is_named_with_a_cure() -> None:
         space_of(space)
 
 
+class Guest(gymnasium.Env[Any, Any]):
+    """An environment of others, who have their own ideas of what reset and step return, and where dice come from."""
+
+    observation_space = gs.Discrete(6)
+    action_space = gs.Discrete(2)
+
+    def __init__(self, habit: str = "") -> None:
+        self.habit = habit
+        if habit == "late":
+            self.observation_space = None  # type: ignore[assignment]
+
+    def close(self) -> None:
+        if self.habit == "clings":
+            raise RuntimeError("stuck")
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        super().reset(seed=seed)
+        match self.habit:
+            case "old":
+                return 0
+            case "options":
+                assert options is not None
+                return options["start"], {}
+            case "late":
+                self.observation_space = gs.Discrete(6)
+            case "strict":
+                raise RuntimeError("no licence")
+        return self._die(), {}
+
+    def step(self, action: Any) -> Any:
+        if self.habit == "exits":
+            sys.exit(3)
+        reward: Any = {"array": np.array([0.5]), "none": None, "word": "high", "vector": np.ones(2)}.get(self.habit, 1)
+        return (self._die(), reward, False, np.bool_(False), {})[: 4 if self.habit == "old step" else 5]
+
+    def _die(self) -> int:
+        if self.habit == "shared":
+            return int(np.random.randint(6)) if random.random() < 0.5 else 0
+        return int(self.np_random.integers(6))
+
+
+@pytest.fixture
+def guest() -> Iterator[Any]:
+    """Open lanes of a guest with a habit."""
+    gymnasium.register("tests/Guest-v0", entry_point=Guest)
+
+    def opened(habit: str, lanes: int = 1, **params: Any) -> Any:
+        plugin = GymnasiumPlugin("tests/Guest-v0")
+        env = plugin.environment(json.dumps({"habit": habit} | params).encode())
+        env.open(lanes)
+        return env
+
+    yield opened
+    del gymnasium.registry["tests/Guest-v0"]
+
+
+@pytest.mark.parametrize(
+    ("habit", "message"),
+    [
+        ("old", "reset returned a value of type int, must return a tuple of 2: .* gym before 0.26. Name a wrapper"),
+        ("old step", "step returned a tuple of 4, must return a tuple of 5: .* gym before 0.26. Name a wrapper"),
+        ("strict", "tests/Guest-v0 cannot be reset: RuntimeError: no licence"),
+        ("options", "cannot be reset: AssertionError.* give the parameter reset_options"),
+        ("late", "no observation_space before a reset. Name a wrapper"),
+        ("none", "the reward is None, must be a number"),
+        ("word", "the reward is 'high', must be a number"),
+        ("vector", "LinearReward"),
+    ],
+)
+def test_habits_that_are_refused_with_a_cure(guest: Any, habit: str, message: str) -> None:
+    with pytest.raises(rlrun.errors.Error, match=message):
+        step(guest(habit))
+
+
+def step(env: Any, seeds: Sequence[int] = (1,), steps: int = 1) -> list[Any]:
+    """Start lanes with seeds, step them, and return what a lane saw."""
+    lanes = np.arange(len(seeds))
+    seen = [env.reset(lanes, np.array(seeds, np.uint64))]
+    seen += [env.step(lanes, np.zeros(len(seeds), np.int64)).observations for _ in range(steps)]
+    return np.array(seen).T.tolist()
+
+
+def test_habits_that_are_taken(guest: Any) -> None:
+    env = guest("array")
+    env.reset(np.arange(1), np.array([1], np.uint64))
+    assert env.step(np.arange(1), np.zeros(1, np.int64)).rewards.tolist() == [0.5]
+    assert len(step(guest("clings"))) == len(step(guest(""))) == 1
+    with pytest.raises(SystemExit):
+        step(guest("exits"))
+    assert step(guest("options", reset_options={"start": 4}), steps=0) == [[4]]
+
+
+def test_shared_generators_are_each_lanes_own(guest: Any) -> None:
+    together = step(guest("shared", 2), [2**40, 7], 50)
+    before = random.getstate(), np.random.get_state()
+    assert together == [step(guest("shared"), [seed], 50)[0] for seed in (2**40, 7)]
+    assert together[0] != together[1]
+    assert repr(before) == repr((random.getstate(), np.random.get_state()))
+    assert "states of its own" in GymnasiumPlugin("tests/Guest-v0", {"habit": "shared"}).description.doc
+    assert "states of its own" not in GymnasiumPlugin("tests/Guest-v0").description.doc
+
+
 class Easel(gymnasium.Env[Any, Any]):
     """An environment whose drawing is told what to do."""
 
@@ -416,7 +519,8 @@ class Easel(gymnasium.Env[Any, Any]):
 
 def test_frames_of_all_kinds() -> None:
     pixels = np.full((2, 3, 3), 51)
-    for picture in (pixels.astype(np.uint8), pixels, pixels / 255):
+    transparent = np.concatenate([pixels, pixels[:, :, :1]], axis=2)
+    for picture in (pixels.astype(np.uint8), pixels, pixels / 255, transparent):
         easel = Easel(picture)
         frame = Painter().draw(easel)
         assert (frame.dtype, frame.tolist(), easel.render_mode) == (np.uint8, pixels.tolist(), None)

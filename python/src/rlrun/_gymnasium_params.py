@@ -18,7 +18,7 @@ from rlrun.errors import InvalidParams, Unsupported
 Env = gymnasium.Env[Any, Any]
 
 _STATEFUL = {gw.NormalizeObservation, gw.NormalizeReward}
-_OURS = ("import", "wrappers", "kwargs", "enumerate")
+_OURS = ("import", "wrappers", "kwargs", "enumerate", "reset_options")
 
 SCHEMA: dict[str, Any] = {
     "import": {
@@ -52,6 +52,7 @@ SCHEMA: dict[str, Any] = {
         f"{', '.join(_OURS)}.",
         "type": "object",
     },
+    "reset_options": {"description": "Options of reset, which every episode begins with.", "type": "object"},
     "enumerate": {
         "description": "Whether spaces that are products of finite sets are numbered, as one Discrete, for tabular "
         "agents; the last factor runs fastest. Default: a Tuple of Discretes is, if it has at most 2^24 "
@@ -68,6 +69,7 @@ class Settings:
     arguments: dict[str, Any]
     wrappers: list[tuple[Callable[..., Any], dict[str, Any]]]
     enumerate: bool | None
+    reset_options: dict[str, Any] | None = None
 
     def wrap(self, env: Env) -> Env:
         """Put the wrappers around an environment, which is closed if one of them fails."""
@@ -106,7 +108,10 @@ def settings(values: dict[str, Any]) -> Settings:
     wrappers = values.get("wrappers", [])
     if not isinstance(wrappers, list):
         raise InvalidParams(f"wrappers is {wrappers!r}, must be a list such as [{{name: FlattenObservation}}]")
-    return Settings(arguments | kwargs, [_wrapper(i, w) for i, w in enumerate(wrappers)], numbered)
+    options = values.get("reset_options")
+    if not isinstance(options, (dict, type(None))):
+        raise InvalidParams(f"reset_options is {options!r}, must be an object of options")
+    return Settings(arguments | kwargs, [_wrapper(i, w) for i, w in enumerate(wrappers)], numbered, options)
 
 
 def load(name: str, missing: str = "") -> None:

@@ -11,18 +11,18 @@ WIDTHS = (64, 32, 31)
 """The widths that are tried: Gymnasium's own generators, numpy's RandomState and C's unsigned int, C's int."""
 
 
-def seed_bits(env: gymnasium.Env[Any, Any]) -> int:
-    """Return the largest of WIDTHS whose seeds an environment takes. It is reset.
+def seed_bits(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None = None) -> int:
+    """Return the largest of WIDTHS whose seeds an environment takes. It is reset with these options.
 
     An environment that fails whatever the seed raises the exception of its last attempt.
     """
     for bits in WIDTHS[:-1]:
         try:
-            env.reset(seed=2**bits - 1)
+            env.reset(seed=2**bits - 1, options=options)
         except Exception:  # it says in whatever way it likes that the seed is too large
             continue
         return bits
-    env.reset(seed=2 ** WIDTHS[-1] - 1)
+    env.reset(seed=2 ** WIDTHS[-1] - 1, options=options)
     return WIDTHS[-1]
 
 

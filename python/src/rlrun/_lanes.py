@@ -221,9 +221,7 @@ class Copies(OneByOne, VectorEnvironment):
                     raise InvalidAnswer("step returned None, must return a TimeStep")
                 observation, rewards[k], terminated[k], truncated[k] = TimeStep(*answer[:4])
                 observations[k] = spaces.as_entry(space, observation, "the observation")
-                if rewards[k] is None:
-                    raise InvalidAnswer("the reward is None, must be a number")
-                rewards[k] = float(rewards[k])
+                rewards[k] = spaces.as_number(rewards[k], "the reward")
         return TimeSteps(observations, np.array(rewards), np.array(terminated, np.bool_), np.array(truncated, np.bool_))
 
     def model(self, lane: int) -> Model:

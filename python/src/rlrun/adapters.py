@@ -24,8 +24,6 @@ It needs ``rlrun[gymnasium]``.
 
 from __future__ import annotations
 
-import random
-import sys
 import threading
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -33,6 +31,8 @@ from typing import Any, ClassVar
 import gymnasium
 import numpy as np
 
+from rlrun import _random_states
+from rlrun._random_states import RandomStates
 from rlrun.agent import Agent, Transition
 from rlrun.environment import Spec
 from rlrun.errors import Error, Unsupported
@@ -74,13 +74,10 @@ class Learner(Agent):
     def begin(self, spec: Spec, seed: int) -> None:
         """Start the loop, up to its first reset."""
         self._turns = _Turns()
-        self._random = _RandomStates()
+        self._random = RandomStates()
         number = int(np.random.SeedSequence(seed).generate_state(1)[0])
         with self._random:
-            random.seed(number)
-            np.random.seed(number)
-            if torch := sys.modules.get("torch"):
-                torch.manual_seed(number)
+            _random_states.seed(number)
         self._env = _Env(spec, self._turns)
         self._asked = False  # rlrun has an action of the loop, and has not told the outcome
         self._evaluated = False  # since that action
@@ -155,7 +152,7 @@ class _Turns:
         self._over = False  # the loop has ended
         self._failure: BaseException | None = None
 
-    def start(self, loop: Any, states: _RandomStates) -> None:
+    def start(self, loop: Any, states: RandomStates) -> None:
         """Start the loop, and wait until it needs something."""
 
         def run() -> None:
@@ -176,7 +173,7 @@ class _Turns:
             self._wait_for_rlrun()
         self._check()
 
-    def give(self, told: Any, states: _RandomStates) -> None:
+    def give(self, told: Any, states: RandomStates) -> None:
         """Let the loop go on with this, until it needs something again."""
         with states, self._condition:
             if self._over:
@@ -221,31 +218,3 @@ class _Turns:
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
-
-
-class _RandomStates:
-    """The random states that a process shares, as one run left them. Within it they are the run's."""
-
-    def __init__(self) -> None:
-        self._own: Any = None
-
-    def __enter__(self) -> None:
-        self._others = self._read()
-        if self._own is not None:
-            self._write(self._own)
-
-    def __exit__(self, *_: object) -> None:
-        self._own = self._read()
-        self._write(self._others)
-
-    @staticmethod
-    def _read() -> Any:
-        torch = sys.modules.get("torch")
-        return random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None
-
-    @staticmethod
-    def _write(states: Any) -> None:
-        random.setstate(states[0])
-        np.random.set_state(states[1])
-        if states[2] is not None:
-            sys.modules["torch"].set_rng_state(states[2])

@@ -14,14 +14,17 @@ everything else copy by copy.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import inspect
 import itertools
 import json
 import math
+import pickle
 import re
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, cast
 
 import gymnasium
@@ -31,14 +34,15 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator, parse_env_id
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
-from rlrun import params, spaces
+from rlrun import _random_states, params, spaces
 from rlrun._gymnasium_batches import batch_of, is_functional
 from rlrun._gymnasium_params import SCHEMA, Settings, load, settings
 from rlrun._gymnasium_seeds import narrow, seed_bits
 from rlrun._lanes import Copies
 from rlrun._pb import plugin_pb2 as pb
+from rlrun._random_states import RandomStates
 from rlrun.environment import Environment, Model, Spec, TimeStep, VectorEnvironment
-from rlrun.errors import InvalidParams, Unsupported
+from rlrun.errors import InvalidAnswer, InvalidParams, Unsupported
 from rlrun.serve import check_host, serve_plugin
 from rlrun.spaces import Array, Space
 
@@ -100,19 +104,19 @@ class GymnasiumPlugin:
             if draws_frames(env):
                 capabilities.append("frames")
                 fps = float(env.metadata.get("render_fps") or 0)
-            if (bits := self._bits(env)) < 64:
+            bits, shares = probe(env, self.given.reset_options)
+            if bits < 64:
                 doc += f" Its seeds have {bits} bits, a hash of rlrun's."
+            if shares:
+                doc += " It draws from random generators that a process shares: every copy has states of its own."
             spec_of(env, self.given.enumerate)
         except Unsupported as e:
             doc += f" As it is rlrun has no place for it: {e}"
-        except Exception as e:  # whatever the environment's code raises: it is told when it is opened
-            doc += f" Without parameters it cannot be reset: {type(e).__name__}: {e}"
+        except InvalidParams as e:  # it is told when it is opened
+            doc += f" Without parameters it cannot be reset: {e}"
         finally:
-            env.close()
+            _close(env)
         return doc, capabilities, fps, _schema(registered, self.given.arguments)
-
-    def _bits(self, env: gymnasium.Env[Any, Any]) -> int:
-        return 32 if is_functional(env) else seed_bits(env)
 
     def environment(self, data: bytes) -> VectorEnvironment:
         """Make an environment, not opened yet."""
@@ -123,15 +127,16 @@ class GymnasiumPlugin:
                 f"{self.env_id}"
             )
         registered = gymnasium.spec(self.env_id)
-        probe = self._make(chosen)
+        first = self._make(chosen)
         try:
-            spec, model, bits = spec_of(probe, chosen.enumerate), model_of(probe), self._bits(probe)
+            spec, model = spec_of(first, chosen.enumerate), model_of(first)
+            bits, shares = probe(first, chosen.reset_options)
         finally:
-            probe.close()
+            _close(first)
         if not chosen.wrappers and (batch := batch_of(registered, chosen.arguments, spec)):
             return batch
         copies = Copies(
-            lambda: Bridge(self._make(chosen), spec, model, bits, numbered=chosen.enumerate, painter=self.painter)
+            lambda: Bridge(self._make(chosen), spec, model, bits, chosen, shares=shares, painter=self.painter)
         )
         copies.has_model = model is not None  # type: ignore[attr-defined]
         return copies
@@ -142,15 +147,20 @@ class GymnasiumPlugin:
 
     def _make(self, chosen: Settings) -> gymnasium.Env[Any, Any]:
         registered, arguments = gymnasium.spec(self.env_id), chosen.arguments
-        if "ansi" in getattr(_creator(registered), "metadata", {}).get("render_modes", []):
+        creator = _creator(registered)
+        modes = (getattr(creator, "metadata", None) or {}).get("render_modes") or []
+        if "ansi" in modes and _takes(creator, "render_mode"):
             arguments = {"render_mode": "ansi"} | arguments
         try:
-            env = gymnasium.make(self.env_id, disable_env_checker=True, **arguments)
+            with RandomStates():
+                _random_states.seed(0)  # all copies are made alike
+                env = gymnasium.make(self.env_id, disable_env_checker=True, **arguments)
         except (gymnasium.error.DependencyNotInstalled, ImportError) as e:
             raise Unsupported(f"{self.env_id}: {e}") from e
         except Exception as e:  # the constructor is others' code
             traceback.print_exc()
-            text = f"{self.env_id} does not take {chosen.arguments}: {type(e).__name__}: {e}"
+            what = f"does not take {chosen.arguments}" if chosen.arguments else "cannot be made without parameters"
+            text = f"{self.env_id} {what}: {type(e).__name__}: {e}"
             raise InvalidParams(text) from e
         return chosen.wrap(env)
 
@@ -183,6 +193,49 @@ def _creator(registered: EnvSpec) -> Any:
     return load_env_creator(entry) if isinstance(entry, str) else entry
 
 
+def _close(env: gymnasium.Env[Any, Any]) -> None:
+    """Close an environment that was made to look at it: what goes wrong is told when a copy is closed."""
+    with contextlib.suppress(Exception):
+        env.close()
+
+
+def _takes(creator: Any, name: str) -> bool:
+    parameters = inspect.signature(creator).parameters
+    return name in parameters or any(p.kind == p.VAR_KEYWORD for p in parameters.values())
+
+
+PROBED = 5
+"""How many steps of an environment are made to see whether it draws from the generators that a process shares."""
+
+
+def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None) -> tuple[int, bool]:
+    """Return how many bits an environment's seeds have, and whether it draws from shared random generators.
+
+    An environment that cannot be reset raises InvalidParams.
+    """
+    if is_functional(env):
+        return 32, False
+    with RandomStates():
+        try:
+            bits = seed_bits(env, options)
+            env.action_space.seed(0)
+            _random_states.seed(1)
+            before = pickle.dumps(_random_states.read())
+            env.reset(seed=1, options=options)
+        except Exception as e:  # whatever the environment's code raises
+            traceback.print_exc()
+            cure = "If it needs options, give the parameter reset_options"
+            if isinstance(e, TypeError) and "unexpected keyword argument" in str(e):
+                cure = f"rlrun calls reset(seed=…, options=…). Name a wrapper that takes these, {OWN}"
+            raise InvalidParams(f"{env.spec and env.spec.id} cannot be reset: {type(e).__name__}: {e}. {cure}") from e
+        with contextlib.suppress(Exception, SystemExit):  # it is told when it is stepped
+            for _ in range(PROBED):
+                _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+                if terminated or truncated:
+                    break
+        return bits, pickle.dumps(_random_states.read()) != before
+
+
 class Bridge(Environment):
     """One copy."""
 
@@ -194,13 +247,16 @@ class Bridge(Environment):
         spec: Spec,
         model: Model | None,
         bits: int,
+        chosen: Settings,
         *,
-        numbered: bool | None,
+        shares: bool,
         painter: Painter,
     ) -> None:
         self._env, self._spec, self._model, self._bits, self._painter = env, spec, model, bits, painter
-        _, self._encode = space_of(env.observation_space, numbered)
-        self._decode = decoder(env.action_space, numbered)
+        self._options, self._shares = chosen.reset_options, shares
+        self._states: AbstractContextManager[None] = RandomStates() if shares else contextlib.nullcontext()
+        _, self._encode = space_of(env.observation_space, chosen.enumerate)
+        self._decode = decoder(env.action_space, chosen.enumerate)
 
     @property
     def spec(self) -> Spec:
@@ -209,19 +265,27 @@ class Bridge(Environment):
 
     def reset(self, seed: int) -> Any:
         """Start an episode."""
-        observation, _ = self._env.reset(seed=narrow(seed, self._bits))
-        return self._encode(observation)
+        with self._states:
+            if self._shares:
+                _random_states.seed(narrow(seed, 32))
+            answer: Any = self._env.reset(seed=narrow(seed, self._bits), options=self._options)
+        if not isinstance(answer, tuple) or len(answer) != 2:
+            raise InvalidAnswer(f"reset returned {_brief(answer)}, must return a tuple of 2: {OLD}")
+        return self._encode(answer[0])
 
     def step(self, action: Any) -> TimeStep:
         """Take an action."""
-        reward: Any  # of some packages a vector
-        observation, reward, terminated, truncated, _ = self._env.step(self._decode(action))
+        with self._states:
+            answer: Any = self._env.step(self._decode(action))
+        if not isinstance(answer, tuple) or len(answer) != 5:
+            raise InvalidAnswer(f"step returned {_brief(answer)}, must return a tuple of 5: {OLD}")
+        observation, reward, terminated, truncated, _ = answer
         if np.ndim(reward) and np.size(reward) > 1:
             raise Unsupported(
                 f"rewards have shape {np.shape(reward)}, rlrun takes numbers: make one by a wrapper, such as "
                 "mo_gymnasium.wrappers:LinearReward"
             )
-        return TimeStep(self._encode(observation), float(reward), bool(terminated), bool(truncated))
+        return TimeStep(self._encode(observation), reward, bool(terminated), bool(truncated))
 
     def model(self) -> Model:
         """Return the model."""
@@ -240,6 +304,14 @@ class Bridge(Environment):
     def close(self) -> None:
         """Close the environment."""
         self._env.close()
+
+
+OWN = "such as a function of yours that takes and returns an environment: params: {wrappers: [{name: 'mine:wrapped'}]}"
+OLD = f"the environment has the interface of gym before 0.26. Name a wrapper that translates it, {OWN}"
+
+
+def _brief(answer: Any) -> str:
+    return f"a tuple of {len(answer)}" if isinstance(answer, tuple) else f"a value of type {type(answer).__name__}"
 
 
 def draws_frames(env: gymnasium.Env[Any, Any]) -> bool:
@@ -287,15 +359,20 @@ class Painter:
         pixels = np.asarray(picture)
         if pixels.dtype.kind == "f" and pixels.min() >= 0 and pixels.max() <= 1:  # matplotlib's colours
             pixels = np.rint(255 * pixels)
+        if pixels.ndim == 3 and pixels.shape[2] == 4:  # with transparency
+            pixels = pixels[:, :, :3]
         return pixels.astype(np.uint8) if pixels.dtype.kind in "iuf" else pixels
 
 
 def spec_of(env: gymnasium.Env[Any, Any], numbered: bool | None = None) -> Spec:
     """Describe an environment. Bounds of its rewards are known where its dynamics are."""
+    for name in ("observation_space", "action_space"):
+        if not isinstance(getattr(env, name, None), gs.Space):
+            raise Unsupported(f"the environment has no {name} before a reset. Name a wrapper that sets it, {OWN}")
     try:
         observation, _ = space_of(env.observation_space, numbered)
-        action, _ = space_of(env.action_space, numbered)
         decoder(env.action_space, numbered)
+        action, _ = space_of(env.action_space, numbered)
     except ValueError as e:  # a Box of an empty shape, say
         raise Unsupported(f"rlrun has no such space: {e}") from e
     low, high = -np.inf, np.inf
@@ -390,7 +467,10 @@ def decoder(space: gs.Space[Any], numbered: bool | None = None) -> Callable[[Any
         return np.int64
     if isinstance(space, gs.Box):
         return lambda x: x.astype(space.dtype)
-    raise Unsupported(f"rlrun has no space that stands for Gymnasium's {space} as one of actions")
+    raise Unsupported(
+        f"rlrun has no space that stands for Gymnasium's {space} as one of actions. Name a wrapper that "
+        f"makes another of it, {OWN}"
+    )
 
 
 def _factors(space: gs.Space[Any]) -> NDArray[np.int64] | None:
@@ -438,9 +518,13 @@ def _homeless(space: gs.Space[Any], path: str = "") -> str:
                 return _homeless(part, f"{path}[{key!r}]")
     kind = type(space)
     name = kind.__name__ if kind.__module__.startswith("gymnasium.") else f"{kind.__module__}.{kind.__name__}"
-    where = f"the part {path} of the observation" if path else "the whole of it"
+    if not path:
+        return (
+            f"rlrun has no space for observations in Gymnasium's {name}. Name a wrapper that makes another of it, {OWN}"
+        )
     return (
-        f"rlrun has no space for Gymnasium's {name}, which is {where}. Name a wrapper that leaves it out: "
+        f"rlrun has no space for Gymnasium's {name}, which is the part {path} of the observation. Name a wrapper that "
+        "leaves it out: "
         "params: {wrappers: [{name: FilterObservation, kwargs: {filter_keys: [...]}}]}, or one of the environment's "
         "package, such as minigrid.wrappers:ImgObsWrapper"
     )

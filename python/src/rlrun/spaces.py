@@ -207,6 +207,16 @@ def as_entry(space: Space, value: Any, name: str) -> Any:
     return array
 
 
+def as_number(value: Any, name: str) -> float:
+    """Return what a single copy answered as a number, or say what is wrong with it."""
+    if isinstance(value, (float, int)):
+        return float(value)
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in "biuf":
+        raise InvalidAnswer(f"{name} is {value!r}, must be a number")
+    return float(array.item())
+
+
 _DTYPES = {"float64": pb.DTYPE_FLOAT64, "float32": pb.DTYPE_FLOAT32, "uint8": pb.DTYPE_UINT8}
 
 
