@@ -106,7 +106,7 @@ until_true() {
   die "not in $most s: $what"
 }
 nodes_up() { [ "$(sinfo -h -N -t idle -o %N | wc -l)" = 3 ]; }
-until_true 30 "three nodes are up" nodes_up
+until_true 60 "three nodes are up" nodes_up
 
 cat >"$S/exp.yaml" <<CONF
 runs: 100
@@ -133,13 +133,16 @@ out=$S/out
 "$rlrun" submit "$S/exp.yaml" --to slurm --tasks 20 --cpus 1 --time 10m --slurm mem=100 --out "$out"
 array=$(squeue -h -o %F | sort -n | head -n 1)
 running() { squeue -h -t running -o %i -j "$array" | grep -q .; }
-until_true 30 "a task runs" running
+until_true 60 "a task runs" running
 
-# The first shard is put back into the queue, the last is cancelled before it begins.
-task=$(squeue -h -t running -o %i -j "$array" | head -n 1)
-echo "requeue $task, cancel ${array}_19"
-scontrol requeue "$task" || true
+# A task is put back into the queue while it runs, and the last is cancelled before it begins.
+requeue() {
+  task=$(squeue -h -t running -o %i -j "$array" | head -n 1)
+  [ -n "$task" ] && scontrol requeue "$task"
+}
+until_true 20 "a task is requeued" requeue
 scancel "${array}_19"
+echo "requeued $task, cancelled ${array}_19"
 
 # A node dies: its daemon, and the shards on it.
 echo "node n3 dies with: $(squeue -h -w n3 -t running -o %i | xargs)"
@@ -168,7 +171,7 @@ grep -l restarted "$out"/provenance/shard-*.json >/dev/null || die "no task was 
 complete || die "runs are missing"
 # The report is that of the job which depends on the last array.
 queue_empty() { [ -z "$(squeue -h)" ]; }
-until_true 30 "the report is made" queue_empty
+until_true 60 "the report is made" queue_empty
 for f in curves.csv summary.csv; do
   cmp "$S/one/$f" "$out/$f" || die "$f differs"
   echo "same $f"

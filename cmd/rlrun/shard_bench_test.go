@@ -31,29 +31,35 @@ func BenchmarkShardOverhead(b *testing.B) {
 	b.ReportMetric(cpu.Seconds()/float64(b.N), "cpu-s/op")
 }
 
-// The speed of two shards at once, as a multiple of one process with one worker.
+// The speed of two shards at once, as a multiple of one process with one worker: by the clock, for which two cores must be
+// idle, and by CPU time, of the process and of the longer shard.
 func BenchmarkTwoShards(b *testing.B) {
 	rlrun := program(b, fortyRuns(50_000))
-	var one, two time.Duration
+	call := func(out, shard string) (cpu time.Duration) {
+		cmd := rlrun("--out", out, "--shard", shard)
+		if said, err := cmd.CombinedOutput(); err != nil {
+			b.Errorf("%v: %s", err, said)
+			return 0
+		}
+		return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	var one, two, oneCPU, twoCPU time.Duration
 	for i := 0; b.Loop(); i++ {
 		began := time.Now()
-		if out, err := rlrun("--out", fmt.Sprint("one", i), "--shard", "0/1").CombinedOutput(); err != nil {
-			b.Fatalf("%v: %s", err, out)
-		}
+		oneCPU += call(fmt.Sprint("one", i), "0/1")
 		one += time.Since(began)
 		began = time.Now()
+		var cpu [2]time.Duration
 		var wg sync.WaitGroup
-		for shard := range 2 {
-			wg.Go(func() {
-				if out, err := rlrun("--out", fmt.Sprint("two", i), "--shard", fmt.Sprintf("%d/2", shard)).CombinedOutput(); err != nil {
-					b.Errorf("%v: %s", err, out)
-				}
-			})
+		for shard := range cpu {
+			wg.Go(func() { cpu[shard] = call(fmt.Sprint("two", i), fmt.Sprintf("%d/2", shard)) })
 		}
 		wg.Wait()
 		two += time.Since(began)
+		twoCPU += max(cpu[0], cpu[1])
 	}
 	b.ReportMetric(one.Seconds()/two.Seconds(), "speed-up")
+	b.ReportMetric(oneCPU.Seconds()/twoCPU.Seconds(), "speed-up-by-cpu")
 }
 
 // A thousand shards of an experiment, as a cluster leaves it behind: the CPU time of one more shard, which has nothing

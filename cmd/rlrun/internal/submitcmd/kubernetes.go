@@ -39,7 +39,7 @@ func (kubernetes) check(s *submission) error {
 	case s.Scratch != "" && (!path.IsAbs(s.Scratch) || strings.Contains(s.Scratch, ":")):
 		return cli.Usagef("--scratch %s: a directory in a container is absolute and has no colon", s.Scratch)
 	case s.Lock != "":
-		return cli.Usagef("--to kubernetes: the image has the plugins, so there is no lock file to check; leave out %s", s.Lock)
+		return cli.Usagef("--to kubernetes: the image has the plugins, so there is no lock file to check; leave out --lock")
 	}
 	return nil
 }

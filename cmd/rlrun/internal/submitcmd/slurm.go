@@ -96,6 +96,9 @@ func slurmTime(d time.Duration) string {
 func (slurm) submit(ctx context.Context, s *submission, _, stderr io.Writer) (jobs, watch []string, err error) {
 	ctx = context.WithoutCancel(ctx) // an array that was submitted is to be known, with its report
 	array, err := sbatch(ctx, stderr, s.path("shards.sh"))
+	if err != nil && strings.Contains(err.Error(), "job array") {
+		return nil, nil, fmt.Errorf("%w; the largest array is MaxArraySize of scontrol show config: take fewer --tasks, and more --cpus", err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -219,10 +219,13 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 			return err
 		}
 	}
-	if s.Lock == "" && name != "-" {
-		if beside := filepath.Join(filepath.Dir(name), host.LockName); exists(beside) {
-			s.Lock = beside
-		}
+	beside := filepath.Join(filepath.Dir(name), host.LockName)
+	switch {
+	case s.Lock != "" || name == "-" || !exists(beside):
+	case s.To == "kubernetes":
+		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %s is checked here, and not in pods: their plugins are those of the image\n", beside)
+	default:
+		s.Lock = beside
 	}
 	if s.Lock != "" {
 		if s.Lock, err = filepath.Abs(s.Lock); err != nil {
