@@ -56,6 +56,9 @@ func (q *comparison) gammaStar() string {
 	if q.GammaStar < 0.999 || q.Never {
 		return cli.Num(q.GammaStar)
 	}
+	if q.ShareStar == 0 { // below the smallest number
+		return "≈ 1"
+	}
 	return "1−" + cli.Num(-math.Expm1(math.Log1p(-q.ShareStar)/float64(q.against.Hold)))
 }
 
@@ -91,6 +94,8 @@ func (q *comparison) sentence() string {
 		what = "under the belief the arm cannot be better than Q, so exploring does not pay at any horizon"
 	case q.always():
 		what = "exploring pays at any horizon"
+	case q.NStarOverflow && q.ShareStar == 0:
+		what = "exploring pays only for γ closer to 1, or for N larger, than a computer's numbers can say"
 	case q.NStarOverflow:
 		what = fmt.Sprintf("exploring pays only if γ > %s, or N > 9e18 (undiscounted)", q.gammaStar())
 	default:
