@@ -464,7 +464,7 @@ func (c *comparer) compare(pairs [][2]int) error {
 		c.tell()
 	})
 	if len(c.Comparisons) == 0 {
-		return fmt.Errorf("nothing can be compared: %s", strings.Join(c.Skipped, "; "))
+		return fmt.Errorf("nothing can be compared: %s", strings.TrimSuffix(strings.Join(c.Skipped, " "), "."))
 	}
 	c.conclude()
 	return nil
@@ -486,7 +486,7 @@ func each(n int, do func(i int)) {
 }
 
 func (c *comparer) skip(format string, args ...any) {
-	c.Skipped = append(c.Skipped, fmt.Sprintf(format, args...))
+	c.Skipped = append(c.Skipped, fmt.Sprintf(format, args...)+".")
 }
 
 // draws is the number of random sign vectors: 9,999, or so many more that a correction

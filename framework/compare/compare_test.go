@@ -329,7 +329,7 @@ func TestIncompleteEnvironments(t *testing.T) {
 	if !slices.Equal(o.Incomplete, []string{"env 2"}) || len(o.Scores) != 5 || len(o.Aggregates) != 3 || len(o.Ranks.Agents) != 3 || len(o.Ranks.Environments) != 6 {
 		t.Errorf("incomplete %v, %d scales, %d aggregates, ranks %+v", o.Incomplete, len(o.Scores), len(o.Aggregates), o.Ranks)
 	}
-	if want := "env 2: no run of c, never ran has a value of reward"; !slices.Contains(r.Skipped, want) {
+	if want := "env 2: no run of c, never ran has a value of reward."; !slices.Contains(r.Skipped, want) {
 		t.Errorf("skipped %q, want %q", r.Skipped, want)
 	}
 }
