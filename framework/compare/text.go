@@ -187,7 +187,7 @@ func RankSentence(r *Result) string {
 	if math.IsNaN(k.CriticalDifference) {
 		return text + fmt.Sprintf(" With %d environments and three agents or more there are groups and a critical difference.", cdEnvironments)
 	}
-	text += fmt.Sprintf(" Wilcoxon's test with Holm's correction does not tell agents apart that have a group in common. Nemenyi's critical difference is %.2f.", k.CriticalDifference)
+	text += fmt.Sprintf(" Wilcoxon's test with Holm's correction finds no difference between agents of the same group. Nemenyi's critical difference is %.2f.", k.CriticalDifference)
 	pairs, n := len(k.Agents)*(len(k.Agents)-1)/2, len(k.Environments)
 	if math.Ldexp(float64(pairs), 1-n) > r.Options.Alpha {
 		text += fmt.Sprintf(" With %d environments it cannot tell any of %d agents apart: that takes %d environments or more.", n, len(k.Agents), int(math.Ceil(1+math.Log2(float64(pairs)/r.Options.Alpha))))

@@ -31,7 +31,7 @@ type Config struct {
 	Discount *float64 `json:"discount,omitempty" jsonschema:"minimum=0,maximum=1,default=0.99"`
 	// Environments to run in.
 	Environments []Component `json:"environments" jsonschema:"minItems=1"`
-	// Agents to compare. The first is the one the others are compared with.
+	// Agents to compare. The others are compared with the first.
 	Agents []Component `json:"agents" jsonschema:"minItems=1"`
 	// Matrix says which pairs of environment and agent are run. Default: all.
 	Matrix *Matrix `json:"matrix,omitempty"`
@@ -39,7 +39,7 @@ type Config struct {
 	Record Recording `json:"record,omitempty"`
 	// Save keeps agents in the output directory: true keeps the final one of each run.
 	Save *Save `json:"save,omitempty"`
-	// Evaluate lets copies of the agents, which do not learn, play during a run.
+	// Evaluate evaluates copies of the agents during a run, without learning.
 	Evaluate *Evaluation `json:"evaluate,omitempty"`
 	// Transport of components that do not name one: inprocess calls bundled
 	// plugins directly, process runs them as subprocesses. Default: inprocess
@@ -47,9 +47,9 @@ type Config struct {
 	Transport Transport `json:"transport,omitempty" jsonschema:"enum=inprocess,enum=process"`
 	// Workers is the number of batches run at the same time. Default: one per core.
 	Workers int `json:"workers,omitempty" jsonschema:"minimum=0,maximum=4096,default=0"`
-	// Lanes is the number of runs stepped together. Default: 4 where environment
-	// and agent are in this process, 1024 where one is a subprocess. Results do
-	// not depend on it.
+	// Lanes is the number of runs stepped together. Default: at most 4 if environment and
+	// agent are in this process, at most 1024 if one is a subprocess. Results do not
+	// depend on it.
 	Lanes int `json:"lanes,omitempty" jsonschema:"minimum=0,maximum=1048576,default=0"`
 	// Limits on every plugin process.
 	Limits Limits `json:"limits,omitempty"`
@@ -60,16 +60,16 @@ type Config struct {
 	Outputs []string `json:"outputs,omitempty" jsonschema:"minItems=1"`
 	// Report says how results are drawn.
 	Report Report `json:"report,omitempty"`
-	// Compare says how agents are compared, and whether an experiment ends once that
-	// is decided.
+	// Compare says how agents are compared, and whether the experiment ends when all
+	// comparisons are decided.
 	Compare *Compare `json:"compare,omitempty"`
 }
 
 // Matrix says which pairs of environment and agent are run.
 type Matrix struct {
-	// SkipIncompatible leaves out the pairs in which the agent is not made for the
+	// SkipIncompatible leaves out the pairs in which the agent does not support the
 	// environment, instead of refusing the config. The summary, the report and
-	// provenance.json say which, and why.
+	// provenance.json list them with reasons.
 	SkipIncompatible bool `json:"skip_incompatible,omitempty" jsonschema:"default=false"`
 }
 
@@ -87,73 +87,73 @@ type Component struct {
 	Args []string `json:"args,omitempty"`
 	// Transport overrides the experiment's.
 	Transport Transport `json:"transport,omitempty" jsonschema:"enum=inprocess,enum=process"`
-	// ProcessesPerWorker is the number of processes among which the lanes of a batch are
-	// spread, to use more cores. Each worker has so many. Default: 1. Results do
-	// not depend on it.
+	// ProcessesPerWorker is the number of processes that each worker has for the
+	// component. The lanes of a batch are spread over them, to use more cores. Default: 1.
+	// Results do not depend on it.
 	ProcessesPerWorker int `json:"processes_per_worker,omitempty" jsonschema:"minimum=1,maximum=4096,default=1"`
 	// Limits override the experiment's, one by one.
 	Limits *Limits `json:"limits,omitempty"`
-	// Params are the plugin's own parameters; `rlrun plugin inspect NAME` lists
-	// them. They reach the plugin as they are written.
+	// Params are the plugin's own parameters; `rlrun plugin inspect NAME` lists them. The
+	// plugin gets them as they are written.
 	Params json.RawMessage `json:"params,omitempty" jsonschema:"type=object"`
 	// Exploration lets the host decide when the agent explores. Agents without it
 	// explore in their own way. Environments have none.
 	Exploration *Exploration `json:"exploration,omitempty"`
-	// WarmStart lets each run begin with a saved agent, DIR:AGENT: run k with the k-th
-	// of those in the output directory DIR, counted round and round.
+	// WarmStart starts each run with a saved agent, DIR:AGENT: run k with the k-th agent
+	// in the output directory DIR. After the last agent it begins again with the first.
 	WarmStart *WarmStart `json:"warm_start,omitempty"`
-	// Sweep maps a parameter (a.b for b inside a) to a list of values: the
-	// component is run with each, and with each combination where there are
-	// several. A key that begins with exploration. is one of exploration.
+	// Sweep maps a parameter (a.b for b inside a) to a list of values. The component is
+	// run with each value or, with several keys, each combination of values. A key that
+	// begins with exploration. is a key of exploration.
 	Sweep map[string][]json.RawMessage `json:"sweep,omitempty"`
 }
 
 // Recording says what is kept of each run.
 type Recording struct {
-	// Grid is log (points evenly spaced in log steps), every (every so many
+	// Grid is log (points evenly spaced on a logarithmic axis), every (a point every Every
 	// steps) or all (every step). Default: log.
 	Grid string `json:"grid,omitempty" jsonschema:"enum=log,enum=every,enum=all,default=log"`
 	// Every is the distance of grid points with grid: every. Default: 10.
 	Every int `json:"every,omitempty" jsonschema:"minimum=1,default=10"`
 	// Points is the number of grid points with grid: log. Default: 200.
 	Points int `json:"points,omitempty" jsonschema:"minimum=1,maximum=1000000,default=200"`
-	// Metrics to record. Default: all that the environment can give. Metrics that
-	// plugins declare are recorded besides.
+	// Metrics to record. Default: all that the environment has. Metrics that plugins
+	// declare are always recorded.
 	Metrics []result.Metric `json:"metrics,omitempty"`
-	// Decisions is the number of decisions that are kept of each run of an agent
-	// with exploration: all up to that many, then every second one, every
-	// fourth, and so on. So never fewer than half as many are kept. Default:
-	// 200.
+	// Decisions is the number of decisions that are kept of each run of an agent with
+	// exploration: all up to this number, of more decisions every second one, every
+	// fourth, and so on. So at least half of this number are kept. Default: 200.
 	Decisions *int `json:"decisions,omitempty" jsonschema:"minimum=0,maximum=100000000,default=200"`
 }
 
 // Transport says how a plugin is called.
 type Transport string
 
-// The transports: a bundled plugin is called in process, or any plugin is a process.
+// The transports: InProcess calls a bundled plugin directly; Process runs a plugin as a
+// process of its own.
 const (
 	InProcess Transport = "inprocess"
 	Process   Transport = "process"
 )
 
-// Limits bound what a plugin process may take.
+// Limits are the limits of a plugin's process.
 type Limits struct {
-	// Start is the time a plugin process has to come up, such as 10s. Default: 30s.
+	// Start is the time limit of a plugin's process to start, such as 10s. Default: 30s.
 	Start string `json:"start,omitempty" jsonschema:"default=30s"`
-	// Open is the time it has to open its environments or agents, which may have to
-	// compile. Default: 5m.
+	// Open is the time limit to open environments or agents, which may have to compile.
+	// Default: 5m.
 	Open string `json:"open,omitempty" jsonschema:"default=5m"`
-	// Call is the time it has to answer one call. Default: 30s.
+	// Call is the time limit of one call. Default: 30s.
 	Call string `json:"call,omitempty" jsonschema:"default=30s"`
-	// Memory is what it may hold, together with the processes that it starts, such
-	// as 2GiB. The kernel sees to it where rlrun may make a control group; elsewhere
-	// rlrun looks 50 times per second. Linux only. Default: no limit.
+	// Memory is the limit of memory of the process and the processes that it starts, such
+	// as 2GiB. The kernel enforces it if rlrun may make a control group; otherwise rlrun
+	// checks 50 times per second. Linux only. Default: no limit.
 	Memory string `json:"memory,omitempty"`
-	// Retries is how often runs that a plugin failed are tried again, on a fresh
-	// process, before the ones to blame are looked for. Default: 1.
+	// Retries is the number of times that a failed batch of runs is tried again, on a
+	// fresh process, before the run that fails is searched for. Default: 1.
 	Retries *int `json:"retries,omitempty" jsonschema:"minimum=0,maximum=1000,default=1"`
-	// GiveUp is the number of runs of one agent in one environment that may fail alike
-	// in a row before its other runs are given up. 0: never. Default: 5.
+	// GiveUp is the number of successive runs of one agent in one environment that fail
+	// with the same error before its other runs are given up. 0: never. Default: 5.
 	GiveUp *int `json:"give_up,omitempty" jsonschema:"minimum=0,maximum=1000000,default=5"`
 }
 
@@ -207,8 +207,8 @@ type Report struct {
 	// Smooth is the width, in grid points, of the moving average drawn in plots.
 	// Files keep the unsmoothed values. Default: 1, no smoothing.
 	Smooth int `json:"smooth,omitempty" jsonschema:"minimum=1,default=1"`
-	// Axis is the axis of steps in plots: log or linear. Default: as the grid is
-	// spaced.
+	// Axis is the axis of steps in plots: log or linear. Default: by the
+	// spacing of the grid.
 	Axis string `json:"axis,omitempty" jsonschema:"enum=log,enum=linear"`
 	// Metrics to draw; agent.NAME and environment.NAME are those that plugins declare.
 	// Default: all that were recorded.

@@ -18,21 +18,20 @@ import (
 	"github.com/rlrun/rlrun/options"
 )
 
-// Exploration lets the host decide when an agent explores, by a threshold on what
-// its options are believed to be worth (docs/exploration.md). The agent must have
-// the capability "options".
+// Exploration lets the host decide when an agent explores, by a threshold on the values of
+// its options (docs/exploration.md). The agent must have the capability "options".
 type Exploration struct {
 	// Rule is how options are compared, one of options.Rules. Default: gain for options
 	// of kind pair, else mean.
 	Rule string `json:"rule,omitempty"`
-	// Bound is the bound on what exploring is worth: U (of the paper; needs a lower
+	// Bound is the bound on the value of exploring: U (of the paper; needs a lower
 	// bound), U+ or V. stochastic has U only. Default: U.
 	Bound string `json:"bound,omitempty" jsonschema:"enum=U,enum=U+,enum=V,default=U"`
 	// Common lets the rule stochastic draw one member for all options. Default:
 	// false, one each.
 	Common bool `json:"common,omitempty" jsonschema:"default=false"`
-	// Horizon says how much later rewards count. Default: gamma is the
-	// experiment's discount, or steps are the experiment's if that is 1.
+	// Horizon is the weight of later rewards. Default: gamma is the experiment's discount;
+	// if that is 1, steps are the experiment's steps.
 	Horizon *Horizon `json:"horizon,omitempty"`
 	// LowerBound is the bound U's: no option is worth less, per step. Default: the
 	// lower bound of the environment's rewards, or 0 if that is above 0 and episodes
@@ -41,8 +40,8 @@ type Exploration struct {
 	// Options are the kinds of options to choose from besides the greedy one, of
 	// options.Kinds. Default: pair for the rule gain, else members and constants.
 	Options []string `json:"options,omitempty" jsonschema:"minItems=1"`
-	// Commitment says for how long a chosen option is held. Default for the rule gain:
-	// fixed 1, as a pair is held until it has been tried.
+	// Commitment is the number of steps for which a chosen option is held. Default for the
+	// rule gain: fixed 1, since a pair is held until it has been tried.
 	Commitment *Commitment `json:"commitment,omitempty"`
 }
 
@@ -54,9 +53,9 @@ type Horizon struct {
 	Steps int `json:"steps,omitempty" jsonschema:"minimum=1,maximum=1000000000000"`
 }
 
-// Commitment says for how long a chosen option is held: for the exploration mixing
-// time, the number of steps after which a deviation from the greedy policy is
-// forgotten.
+// Commitment is the number of steps for which a chosen option is held: the exploration
+// mixing time, after which a deviation from the greedy policy is forgotten, or a fixed
+// number.
 type Commitment struct {
 	// Estimator is the way of estimating: counts (from the model of the transitions
 	// seen), autocorrelation (from how long rewards and observations stay
@@ -71,15 +70,14 @@ type Commitment struct {
 	Cap int `json:"cap,omitempty" jsonschema:"minimum=1,maximum=1000000000,default=1000"`
 	// Scale multiplies the estimate; the product is rounded up. Default: 1.
 	Scale float64 `json:"scale,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1000000000,default=1"`
-	// Quantile is which of the mixing times of states and actions is taken by
-	// counts, states weighted by their visits; 1 is the largest. Default: 0.9.
+	// Quantile selects, with counts, the quantile of the mixing times of states and
+	// actions, states weighted by their visits; 1 is the largest. Default: 0.9.
 	Quantile float64 `json:"quantile,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1,default=0.9"`
 	// TV is the distance, in total variation, below which a deviation is
 	// forgotten. Default: 0.25.
 	TV float64 `json:"tv,omitempty" jsonschema:"minimum=1e-6,maximum=1,default=0.25"`
-	// Return charges exploring with the return to the greedy policy, too: not the
-	// commitment's share of the horizon is lost, but that of commitment and estimate. Default:
-	// false.
+	// Return also counts the return to the greedy policy as a cost: exploring takes the
+	// share of the horizon of commitment and estimate together. Default: false.
 	Return bool `json:"return,omitempty" jsonschema:"default=false"`
 }
 

@@ -918,7 +918,7 @@
     const share = (x) => `${(100 * x).toFixed(1)} %`;
     table($("decision-table"), {
       name: "decisions", rows: D.choices.filter((c) => inSet.has(c.a)),
-      caption: "Of the decisions that the records keep: how many were for another option than the greedy one, and for which; T, for how many steps an option was held; how often its estimate asked for more than the cap; and ρ, the share of the horizon that T steps take up.",
+      caption: "Recorded decisions of the host: how many chose an option other than the greedy one, and which; T, the number of steps for which an option was held; how often the estimate of T was above the cap; and ρ, the share of the horizon that T steps take.",
       columns: [
         { title: "Environment", value: (c) => D.environments[c.e], text: true }, { title: "Agent", value: (c) => D.agents[c.a], text: true }, { title: "Kept", value: (c) => c.kept, show: (c) => count(c.kept) },
         { title: "Explore", value: (c) => c.explored, show: (c) => share(c.explored) }, { title: "With", value: (c) => c.options, text: true },
@@ -960,7 +960,7 @@
     const share = (c) => c.running ? `${c.running}, ${(100 * c.share).toFixed(0)} % of their steps` : "–";
     table($("progress-table"), {
       name: "progress", rows: p.cells.filter((c) => inSet.has(c.a)).sort((x, y) => (y.running > 0) - (x.running > 0) || (y.missing > 0) - (x.missing > 0)),
-      caption: "Runs of each agent in each environment. Running ones have no record yet; those that take less than some seconds do not show.",
+      caption: "Runs of each agent in each environment. Running runs have no record yet. Runs of less than a few seconds are not shown as running.",
       columns: [
         { title: "Agent", value: (c) => D.agents[c.a], text: true }, { title: "Environment", value: (c) => D.environments[c.e], text: true },
         { title: "Done", value: (c) => c.ok }, { title: "Failed", value: (c) => c.failed }, { title: "Missing", value: (c) => c.missing }, { title: "Running now", value: (c) => c.running * (1 + c.share), show: share },
