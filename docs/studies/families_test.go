@@ -78,7 +78,6 @@ func TestFamilyConfigs(t *testing.T) {
 	}
 	of("families-development", families.Development)
 	of("families-bootstrap", families.Development)
-	of("families-second", families.Test)
 	for _, name := range []string{"families", "families-long"} {
 		if err := sameTasks(of(name, families.Test), of(name+"-ours", families.Test)); err != nil {
 			t.Error(err)

@@ -41,8 +41,6 @@ var studies = map[string]func(*study) error{
 	"families-long":           familiesBoard,
 	"families-development":    familiesSettings,
 	"families-bootstrap":      familiesAgainstFirst,
-	"families-second":         familiesAlone,
-	"families-second-short":   familiesAlone,
 	"handmade":                handmadeBoard,
 	"handmade-short":          handmadeBoard,
 	"handmade-held-out":       handmadeBoard,

@@ -461,6 +461,7 @@ func worthValues(s *study, part, title string, t *bayesTask, rules []namedRule, 
 	fmt.Fprintf(s.w, "What each rule loses against the Bayes-adaptive optimum, %s, in expected reward. Thompson sampling draws every %d steps and is simulated, %d runs, ± half of the 95 %% interval; the rest is exact:\n\n", title, hold, runs)
 	head := []string{"steps", "optimum"}
 	figure := &report.Figure{Title: "Loss against the optimum: " + title, XLabel: "steps", YLabel: "expected reward lost"}
+	figure.Lines = append(figure.Lines, report.Line{Label: "Thompson sampling"}) // first, so that it looks alike in all figures
 	longest := slices.Max(horizons)
 	best := t.evaluator(nil, longest)
 	var evaluators []*evaluator
@@ -470,7 +471,6 @@ func worthValues(s *study, part, title string, t *bayesTask, rules []namedRule, 
 		evaluators = append(evaluators, t.evaluator(r.rule, longest))
 	}
 	head = append(head, "Thompson sampling")
-	figure.Lines = append(figure.Lines, report.Line{Label: "Thompson sampling"})
 	rng := rand.New(rand.NewPCG(1, 1))
 	var rows [][]string
 	for _, h := range horizons {
@@ -484,11 +484,11 @@ func worthValues(s *study, part, title string, t *bayesTask, rules []namedRule, 
 		for k, e := range evaluators {
 			loss := one - e.value(start)
 			row = append(row, fmt.Sprintf("%.3f", math.Abs(loss))) // what rounding leaves has either sign
-			add(k, loss)
+			add(1+k, loss)
 		}
 		ts := t.thompson(0, h, hold, runs, rng)
 		row = append(row, fmt.Sprintf("%.3f ± %.3f", one-ts.Value, (ts.High-ts.Low)/2))
-		add(len(rules), one-ts.Value)
+		add(0, one-ts.Value)
 		rows = append(rows, row)
 	}
 	s.table(head, rows)
