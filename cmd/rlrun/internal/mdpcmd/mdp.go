@@ -34,6 +34,8 @@ rlrun mdp mixing also takes environments without a known model) or of a JSON fil
 
 with entries [s,a,s',p] and [s,a,r]. Optional keys are "initial" [[s,p], …],
 "terminal" [s, …], "successor_rewards" [[s,a,s',r], …], "name" and "description".
+Two more are for environments made from the file (plugin: model): "noise" [[s,a,sd], …]
+makes rewards normal, and "bernoulli" [[s,a], …] makes them 0 or 1, with the mean given.
 
 The criterion is the average reward per step in the long run, unless --gamma or
 --horizon is given. For the average, episodes follow each other: a transition into a
