@@ -558,7 +558,7 @@ func (c *comparer) sequential(cmp *Comparison, a, b *Agent) {
 			continue
 		}
 		cmp.Stopped, cmp.P, cmp.Alpha = true, math.NaN(), a.input.Alpha
-		cmp.Rests, cmp.Open = p.Runs(), p.Open()
+		cmp.Rests, cmp.Open, cmp.Dropped = p.Runs(), p.Open(), p.Dropped // runs that were not made are not missing
 		switch p.Better {
 		case a.Agent:
 			cmp.Better = a.Label
@@ -660,14 +660,18 @@ func (c *comparer) otherPrograms() {
 
 // advise notes what limits the conclusions.
 func (c *comparer) advise() {
-	few, dropped, m := 0, 0, len(c.Comparisons)
+	few, pairs, runs, m := 0, 0, 0, len(c.Comparisons)
 	cannot, stopped := 0, 0
 	for _, cmp := range c.Comparisons {
-		if cmp.Stopped { // runs that were not made are not missing
+		if cmp.Paired {
+			pairs += cmp.Dropped
+		} else {
+			runs += cmp.Dropped
+		}
+		if cmp.Stopped {
 			stopped++
 			continue
 		}
-		dropped += cmp.Dropped
 		if cmp.Paired && cmp.N < 50 {
 			few++
 		}
@@ -694,11 +698,15 @@ func (c *comparer) advise() {
 	if few > 0 {
 		c.Notes = append(c.Notes, "Below 50 runs the level of sign flips is approximate where differences are skewed (docs/statistics.md).")
 	}
-	what := "failed, are missing or have no value"
-	if until {
-		what = "were not needed by the test that stopped the experiment, failed, are missing or have no value"
+	what := "failed, is missing or has no value"
+	if until && stopped < m {
+		what = "was not needed by the test that stopped the experiment, failed, is missing or has no value"
 	}
-	if dropped > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%d runs %s, and their pairs are left out. If an agent fails more often where it does badly, the comparison favours it.", dropped, what))
+	if left := pairs + runs; left > 0 {
+		of := "pairs of runs"
+		if pairs == 0 {
+			of = "runs"
+		}
+		c.Notes = append(c.Notes, fmt.Sprintf("%d %s are left out, over all comparisons: a run %s. If an agent fails more often where it does badly, the comparison favours it.", left, of, what))
 	}
 }

@@ -108,6 +108,14 @@ func TestSequentialBlocks(t *testing.T) {
 	if p.Decision != stat.Undecided || p.Runs() != 29 || p.Dropped != 1 || !strings.Contains(p.String(), "not decided by all") {
 		t.Errorf("%s, dropped %d", p.String(), p.Dropped)
 	}
+	// A comparison of the finished experiment says the same, at the level of the test and
+	// not at that of the call.
+	in.Until, in.Metric, in.Alpha = []Progress{p}, s.Metric, s.Alpha
+	r := must(t, []*Input{in}, with(func(o *Options) { o.Metric, o.Alpha = s.Metric, 0.01 }))
+	c := r.Comparisons[0]
+	if !c.Stopped || c.Dropped != 1 || c.Alpha != s.Alpha || c.RunsText() != "29 (to the end)" || !strings.Contains(Method(r), "at level 0.05") {
+		t.Errorf("%+v, %s: %s", c, c.RunsText(), Method(r))
+	}
 }
 
 // Of regret the smaller is better. All pairs share the level, in all environments.

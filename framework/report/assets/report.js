@@ -974,7 +974,12 @@
     $("failures-text").textContent = `${plural(D.failed, "run", "runs")} failed${D.failed > D.failures.length ? `; the first ${D.failures.length} are shown, results.db holds all` : ""}.`;
     table($("failure-table"), {
       name: "failures", rows: D.failures, caption: "Runs that failed.",
-      columns: [{ title: "Environment", value: (f) => f.e, text: true }, { title: "Agent", value: (f) => f.a, text: true }, { title: "Run", value: (f) => f.run }, { title: "Steps", value: (f) => f.steps, show: (f) => count(f.steps) }, { title: "Error", value: (f) => f.error, cls: () => "pre" }],
+      columns: [{ title: "Environment", value: (f) => f.e, text: true }, { title: "Agent", value: (f) => f.a, text: true }, { title: "Run", value: (f) => f.run }, { title: "Steps", value: (f) => f.steps, show: (f) => count(f.steps) }, {
+        title: "Error", value: (f) => f.error, text: true, cls: () => "pre", show: (f) => { // the message, and what the plugin said last
+          const [first, ...rest] = f.error.split("\n");
+          return rest.length ? make("details", {}, make("summary", { textContent: first }), make("pre", { textContent: rest.join("\n") })) : first;
+        },
+      }],
     });
   }
 
