@@ -80,7 +80,7 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./bandit/... ./framework/... ./plugins/... ./cmd/rlrun
 
 fuzz:
-	@$(GO) list ./... | while read -r package; do \
+	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u | while read -r package; do \
 	  for target in $$($(GO) test -list '^Fuzz' "$$package" | grep '^Fuzz'); do \
 	    echo "$$package $$target"; \
 	    $(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x || exit 1; \

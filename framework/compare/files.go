@@ -236,7 +236,7 @@ func WriteLaTeX(w io.Writer, r *Result) error {
 		b.WriteString(strings.Join(row, " & ") + " \\\\\n")
 	}
 	b.WriteString("\\bottomrule\n\\end{tabular}\n")
-	fmt.Fprintf(&b, "%% %s: %s\n", r.Options.Metric, strings.ReplaceAll(Method(r), "\n", " "))
+	fmt.Fprintf(&b, "%% %s: %s\n", result.LaTeX(string(r.Options.Metric)), strings.ReplaceAll(Method(r), "\n", " "))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

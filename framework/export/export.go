@@ -198,7 +198,7 @@ func writeLaTeX(directory string, s *Source) ([]string, error) {
 		fmt.Fprintln(w, "% Means over runs with half of their 95 % intervals. Needs \\usepackage{booktabs}.")
 		for _, env := range s.Summary.Meta.Environments {
 			metrics := s.Summary.MetricsOf(env, false)
-			fmt.Fprintf(w, "\n%% %s, %d steps\n\\begin{tabular}{lr%s}\n\\toprule\nagent & runs", env, s.Summary.Meta.Steps, strings.Repeat("r", len(metrics)))
+			fmt.Fprintf(w, "\n%% %s, %d steps\n\\begin{tabular}{lr%s}\n\\toprule\nagent & runs", result.LaTeX(env), s.Summary.Meta.Steps, strings.Repeat("r", len(metrics)))
 			for _, m := range metrics {
 				fmt.Fprintf(w, " & %s", result.LaTeX(s.Summary.Meta.Define(m).Title))
 			}

@@ -191,6 +191,17 @@ func TestLaTeX(t *testing.T) {
 	if !strings.Contains(string(text), `a\_1 & 2 & 0.`) || !strings.Contains(string(text), `$\pm$`) || !strings.Contains(string(text), "\nb & 0 &") {
 		t.Errorf("%s", text)
 	}
+	if got := result.LaTeX("a\n\\input{x}\x1b"); got != `a \textbackslash{}input\{x\} ` {
+		t.Errorf("a label becomes %q", got)
+	}
+	evil := source(t)
+	evil.Summary.Meta.Environments[0] = "e\n\\input{/etc/passwd}"
+	if _, err := Write("latex", dir, evil); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "summary.tex")); err != nil || strings.Contains(string(text), "\n\\input") {
+		t.Errorf("a label ends a comment: %s, %v", text, err)
+	}
 	if _, err := Write("excel", dir, source(t)); err == nil {
 		t.Error("an unknown format is written")
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/image/draw"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
+	"github.com/rlrun/rlrun/framework/result"
 )
 
 // The pace of animations, in frames per second. Programs that show GIFs slow down those
@@ -44,13 +45,20 @@ func newAlbum(path string, fps float64) (album, error) {
 	case os.IsPathSeparator(path[len(path)-1]), ext == "" && isDir(path):
 		return newDir(path)
 	case ext == ".gif":
-		f, err := os.Create(path)
-		return &animation{file: f, fps: fps}, err
+		return &animation{path: path, fps: fps}, writable(path)
 	case ext == ".png":
-		f, err := os.Create(path)
-		return &lastFrame{file: f}, err
+		return &lastFrame{path: path}, writable(path)
 	}
 	return nil, cli.Usagef("%s must end in .gif (an animation), .png (the last frame) or %c (a directory of all frames)", path, os.PathSeparator)
+}
+
+// writable refuses a file that could not be written after the last step.
+func writable(path string) error {
+	if isDir(path) {
+		return cli.Usagef("%s is a directory", path)
+	}
+	_, err := os.Stat(filepath.Dir(path))
+	return err
 }
 
 func isDir(path string) bool {
@@ -90,7 +98,7 @@ func (a *directory) close() (string, error) {
 
 // lastFrame is an album that keeps one PNG file.
 type lastFrame struct {
-	file *os.File
+	path string
 	last *image.RGBA
 }
 
@@ -101,15 +109,15 @@ func (a *lastFrame) add(frame *image.RGBA) error {
 
 func (a *lastFrame) close() (string, error) {
 	if a.last == nil {
-		return "", discard(a.file)
+		return "", nil
 	}
-	return "the last frame in " + a.file.Name(), errors.Join(png.Encode(a.file, a.last), a.file.Close())
+	return "the last frame in " + a.path, result.WriteFile(a.path, func(w io.Writer) error { return png.Encode(w, a.last) })
 }
 
 // animation is an album that becomes a GIF. Of every frame but the first it keeps the
 // rectangle that changed.
 type animation struct {
-	file *os.File
+	path string
 	fps  float64
 	gif  gif.GIF
 	last *image.RGBA
@@ -137,15 +145,12 @@ func (a *animation) add(frame *image.RGBA) error {
 
 func (a *animation) close() (string, error) {
 	if a.last == nil {
-		return "", discard(a.file)
+		return "", nil
 	}
 	a.gif.Config.Width, a.gif.Config.Height = a.last.Rect.Dx(), a.last.Rect.Dy()
-	said := fmt.Sprintf("%d frames of %d × %d pixels, %v per second, in %s", len(a.gif.Image), a.gif.Config.Width, a.gif.Config.Height, a.fps, a.file.Name())
-	return said, errors.Join(gif.EncodeAll(a.file, &a.gif), a.file.Close())
+	said := fmt.Sprintf("%d frames of %d × %d pixels, %v per second, in %s", len(a.gif.Image), a.gif.Config.Width, a.gif.Config.Height, a.fps, a.path)
+	return said, result.WriteFile(a.path, func(w io.Writer) error { return gif.EncodeAll(w, &a.gif) })
 }
-
-// discard removes a file that nothing was written to.
-func discard(f *os.File) error { return errors.Join(f.Close(), os.Remove(f.Name())) }
 
 // difference is the smallest rectangle outside which two pictures of one size are equal,
 // one pixel if they are equal.
