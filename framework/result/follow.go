@@ -33,7 +33,7 @@ func Follow(dir string) *Follower { return &Follower{dir: dir, labels: map[strin
 // Read returns what OpenRuns and Runs.Aggregate would return at this time. The caller
 // must not change it.
 func (f *Follower) Read(meta Meta) (*Summary, *Runs, error) {
-	runs, err := again(f.list)
+	runs, err := f.Runs()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,6 +51,9 @@ func (f *Follower) Read(meta Meta) (*Summary, *Runs, error) {
 	s.Notices = slices.Concat(s.Notices, runs.Notices)
 	return s, runs, nil
 }
+
+// Runs returns what OpenRuns would return at this time. The caller must not change it.
+func (f *Follower) Runs() (*Runs, error) { return again(f.list) }
 
 // update makes samples anew whose entries have changed.
 func (f *Follower) update(runs *Runs) error {

@@ -60,8 +60,9 @@ shard of an experiment that was submitted.
 		Args:    cli.Arguments(1, "an output directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w := cmd.OutOrStdout()
+			records := result.Follow(args[0])
 			for waiting := false; ; {
-				s, err := read(args[0])
+				s, err := read(args[0], records)
 				switch {
 				case watch && errors.Is(err, errNotBegun):
 					if !waiting {
@@ -146,7 +147,7 @@ type shard struct {
 	Job            string     `json:"job,omitempty"`
 }
 
-func read(dir string) (*status, error) {
+func read(dir string, records *result.Follower) (*status, error) {
 	if err := cli.CheckOutputDirectory(dir); err != nil {
 		return nil, err
 	}
@@ -160,7 +161,7 @@ func read(dir string) (*status, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs, err := result.OpenRuns(dir)
+	runs, err := records.Runs()
 	if err != nil {
 		return nil, plan.Blame(err)
 	}
