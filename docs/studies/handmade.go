@@ -104,7 +104,7 @@ func handmadeBoard(s *study) error {
 	}
 	s.table(append([]string{"task"}, s.Meta.Agents...), append(rows, row))
 
-	fmt.Fprintf(s.w, "Differences in points, paired by task and run: the mean over the tasks with half of its 95 %% interval, over runs of these tasks and over tasks like these; on how many of the %d tasks the first is ahead; and p over tasks after Holm's correction for all rows.\n\n", len(tasks))
+	fmt.Fprintf(s.w, "Differences in points, paired by task and run. The first interval is over runs of these %d tasks, the second over tasks like these, each half of 95 %%. Then come the number of tasks on which the first agent is ahead, and p over tasks after Holm's correction for all rows.\n\n", len(tasks))
 	rows = nil
 	var ps []float64
 	for first := range 2 {
