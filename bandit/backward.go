@@ -22,11 +22,10 @@ type Plan struct {
 // DefaultPlanBytes is the memory that NewPlan may use unless told otherwise.
 const DefaultPlanBytes = 1 << 30
 
-// NewPlan plans the given number of pulls, at least one, of two or more arms.
-// The plan maximises the sum of g(k)·(reward k) in the horizon h. If h is
-// longer than these pulls, the arm with the larger mean at their end is played
-// for the rest, and ErrorBound says how far from optimal that can be. It fails
-// if the plan would take more than maxBytes of memory; 0 means
+// NewPlan plans the given number of pulls, at least one, of two or more arms. The plan
+// maximises the sum of g(k)·(reward k) in the horizon h. If h is longer than these pulls,
+// the arm with the larger mean at their end is pulled for the rest. ErrorBound bounds the
+// loss by that. It fails if the plan would take more than maxBytes of memory; 0 means
 // DefaultPlanBytes.
 func NewPlan(priors []Beta, h Horizon, pulls, maxBytes int) (*Plan, error) {
 	if maxBytes == 0 {

@@ -30,8 +30,8 @@ type Experiment struct {
 	// NotGreedy are the agents, by label, that act in evaluations as they do when they
 	// learn. Check fills it in.
 	NotGreedy []string
-	// Reused are the agents, by label, of which fewer are saved than there are runs that
-	// begin with one. Check fills it in.
+	// Reused are the labels of agents with fewer saved agents than runs that begin with
+	// one. Check fills it in.
 	Reused []string
 
 	plugins Plugins
@@ -71,10 +71,11 @@ func (x *Experiment) Close() error {
 // "environments" or "agents", against the schema that its plugin describes.
 type ParamsCheck func(list string, i int, schema json.RawMessage) error
 
-// Check makes sure, before anything runs, that every plugin is there, is of the
-// right kind, accepts its parameters and goes with the others. params may be nil.
-// If the config is at fault, the error joins *FieldErrors and what params returned.
-// An error of a plugin stands alone; it wraps a *FieldError that names the component. Plugins stay open for the first worker.
+// Check makes sure, before anything runs, that every plugin is there, is of the right
+// kind, accepts its parameters and goes with the others. params may be nil. If the config
+// is at fault, the error joins *FieldErrors and what params returned. An error of a plugin
+// stands alone; it wraps a *FieldError that names the component. Plugins stay open for the
+// first worker.
 func (x *Experiment) Check(ctx context.Context, params ParamsCheck) error {
 	err := x.checkComponents(ctx, params)
 	if err == nil {

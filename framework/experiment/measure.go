@@ -8,9 +8,9 @@ import (
 // measuredCells is the most cells that MeasureRuns looks at.
 const measuredCells = 40
 
-// MeasureRuns estimates two times by short runs that leave no record: the time that one
-// core needs for one run of every cell together, and the longest time that a run may take
-// among the runs of its batch.
+// MeasureRuns estimates two times by short runs that leave no record. They are the time that
+// one core needs for one run of every cell together, and the longest time
+// that a run may take among the runs of its batch.
 func (x *Experiment) MeasureRuns(ctx context.Context) (all, longest time.Duration, err error) {
 	cells := x.Plan.Cells()
 	stride := (len(cells) + measuredCells - 1) / measuredCells

@@ -354,8 +354,8 @@ func ReadConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// keepNumbers puts the text of numbers in sweeps in place of their values: names are
-// made of it, and 0.10 is not 0.1 there.
+// keepNumbers replaces numbers in sweeps by their text, since names contain this text:
+// 0.10 and 0.1 make different names.
 func keepNumbers(n *yaml.Node, value *any, swept bool) {
 	switch v := (*value).(type) {
 	case map[string]any:

@@ -42,9 +42,10 @@ func ParseShard(text string) (Shard, error) {
 // String is I/N.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// runs lists the runs of the shard from first to last of a cell whose run 0 has a number, in increasing order. Runs are
-// numbered cell by cell: run r of cell c of an experiment with n runs is c·n + r. So each shard has runs of every cell,
-// and slow agents are spread.
+// runs lists the runs of the shard from first to last of a cell whose run 0 has a number,
+// in increasing order. Runs are numbered cell by cell: run r of cell c of an experiment
+// with n runs is c·n + r. So each shard has runs of every cell, and slow agents are
+// spread.
 func (s Shard) runs(number, first, last int) (list []int) {
 	step := max(1, s.Of)
 	first += ((s.Index-number-first)%step + step) % step
@@ -312,8 +313,9 @@ func (p *Plan) join(ctx context.Context, dir string, shard Shard, session Sessio
 	return done, p.addProvenance(filepath.Join(dir, provenanceDir, "shard-"+shard.file(".json")), session, shard.Of)
 }
 
-// CheckShards refuses to divide the experiment into a number of shards if its output directory holds another experiment,
-// number of shards or programs. It changes nothing. Its error is an *OutputError.
+// CheckShards refuses to divide the experiment into a number of shards if its output
+// directory holds another experiment, number of shards or programs. It changes nothing.
+// Its error is an *OutputError.
 func (x *Experiment) CheckShards(of int, mixed bool) error {
 	if _, err := os.Stat(filepath.Join(x.Dir, configFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil // the first shard checks it
@@ -332,8 +334,8 @@ func (x *Experiment) CheckShards(of int, mixed bool) error {
 	return nil
 }
 
-// agrees refuses to do shards of the experiment in dir if it holds another one, another number of shards, or records
-// of other programs.
+// agrees refuses to do shards of the experiment in dir if it holds another one, another
+// number of shards, or records of other programs.
 func (p *Plan) agrees(dir string, of int, session *Session, recorded []result.Entry) error {
 	first, err := readProvenance(dir)
 	if err != nil {
@@ -563,8 +565,9 @@ type ShardRuns struct {
 // Missing is the number of runs without a record.
 func (s ShardRuns) Missing() int { return s.Runs - s.OK - s.Failed }
 
-// Division is the number of shards that the experiment in dir was divided into: when it was begun, or by the shards that
-// went on with what was begun as a whole. It is 0 if there were no shards, or several numbers of them.
+// Division is the number of shards into which the experiment in dir is divided. It was set
+// when the experiment began, or by shards that continue an experiment that began as a
+// whole. It is 0 if there were no shards, or several numbers of them.
 func (p *Plan) Division(dir string) (int, error) {
 	prov, err := readProvenance(dir)
 	if err != nil || prov.Shards > 0 {
@@ -581,8 +584,8 @@ func (p *Plan) Division(dir string) (int, error) {
 	return of, nil
 }
 
-// CountShards counts, by the records in dir, the runs of the experiment's shards, of which there are a number; with
-// until: decided, those of the present stage.
+// CountShards counts the runs of the experiment's shards by the records in dir; with
+// until: decided, the runs of the present stage.
 func (p *Plan) CountShards(dir string, of int, entries []result.Entry) ([]ShardRuns, error) {
 	type cell struct{ environment, agent string }
 	first := map[cell]int{} // number of its run 0

@@ -37,7 +37,7 @@ type cellRuns struct {
 // ErrNoProgress: shards were to make runs and made none.
 var ErrNoProgress = errors.New("no run was recorded since the last stage began")
 
-// Stage looks at the records in dir, as Decide does, and begins the next stage of shards.
+// Stage reads the records in dir, as Decide does, and begins the next stage of shards.
 // needed is the number of runs that each cell needs; it is empty if all comparisons are
 // decided. The error wraps ErrNoProgress if runs of the stage are missing and none was
 // recorded since the last call of Stage. It is nil if all runs are made.

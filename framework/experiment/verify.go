@@ -32,11 +32,11 @@ func (d *Difference) String() string {
 		d.Part, map[string]string{"environment": d.Environment, "agent": d.Agent}[d.Part], d.Plugin, d.Run, d.Agent, d.Environment, d.What, d.Call)
 }
 
-// Verify plays the first runs of every pair of a checked experiment twice and compares
-// all answers of environment and agent. The second time everything is opened anew, and
-// the runs are played in the opposite order, so that a run that leaves something
-// behind for the next one is found, too. It writes nothing. It returns at most one
-// difference a pair. An error is of a plugin that failed, or the context's cause.
+// Verify plays the first runs of every pair of a checked experiment twice and compares all
+// answers of environment and agent. The second time everything is opened anew, and the
+// runs are played in the opposite order. So it also finds a run that affects the next one.
+// It writes nothing. It returns at most one difference per pair. An error is of a plugin
+// that failed, or the context's cause.
 func (x *Experiment) Verify(ctx context.Context, runs int) ([]Difference, error) {
 	x.pool.retain() // fresh plugins
 	var found []Difference

@@ -11,8 +11,9 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 )
 
-// writer collects the records of all workers and writes them to new files, one per cell, flushAfter after the first of them
-// came. So little is lost whatever happens, and files are few and synced so seldom that it costs nothing.
+// writer collects the records of all workers and writes them to new files, one per cell,
+// flushAfter after the first of them came. So little is lost whatever happens, and files
+// are few and synced so seldom that it costs nothing.
 type writer struct {
 	plan    *Plan
 	dir     string
@@ -35,7 +36,8 @@ type writer struct {
 // flushAfter leaves time to write and sync within two seconds.
 const flushAfter = 1500 * time.Millisecond
 
-// manyHeld is how many bytes of records wait for a disk that is slower than the workers. Beyond it these wait, too.
+// manyHeld is how many bytes of records wait for a disk that is slower than the workers.
+// Beyond it workers also wait.
 const manyHeld = 32 << 20
 
 // heldBy is about how many bytes a record and one of its curves take besides the values.

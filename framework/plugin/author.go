@@ -44,7 +44,7 @@ var (
 	ErrUnsupported   = framework.ErrUnsupported
 )
 
-// ServeEnvironment is all that the main of an environment's program has to call:
+// ServeEnvironment serves an environment. The main function of its program only calls it:
 //
 //	func main() {
 //		plugin.ServeEnvironment("me/corridor@1", "A corridor with a goal at its end.", params{Length: 8}, newCorridor)
@@ -69,9 +69,10 @@ func ServeAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, s
 // wraps ErrInvalidParams if parameters do not fit each other. A spec that leaves
 // its ID empty gets id.
 //
-// An environment may also be a vector.Batcher, KnownModel, Renderer or FrameRenderer,
-// and an io.Closer; its batch may have all abilities of a vector.Environment. It is made once with the defaults to
-// see what it can do; if they do not suffice, its capabilities are those of the type E.
+// An environment may also be a vector.Batcher, KnownModel, Renderer or FrameRenderer, and
+// an io.Closer; its batch may have all abilities of a vector.Environment. It is made once
+// with the defaults to see what it can do; if they do not suffice, its capabilities are
+// those of the type E.
 func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv func(P) (E, error)) vector.Plugin {
 	open := func(p P, lanes int) (vector.Environment, error) {
 		env, err := vector.Vectorize(func() (Environment, error) { return newEnv(p) }, lanes)
@@ -149,9 +150,9 @@ func drawable(env vector.Environment) (text, frames bool) {
 // where the agent is not for such environments; it is also called once for each
 // batch to find that out.
 //
-// An agent may also be a vector.AgentBatcher, an Optioner, a GreedyAgent, a Saver and Loader, or an
-// io.Closer; what a batch can do besides is in its vector.AgentAbilities. One is made
-// with the defaults for a few kinds of environments to see what it can do.
+// An agent may also be a vector.AgentBatcher, an Optioner, a GreedyAgent, a Saver and
+// Loader, or an io.Closer; what a batch can do besides is in its vector.AgentAbilities.
+// One is made with the defaults for a few kinds of environments to see what it can do.
 func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spec Spec, seed uint64) (A, error)) vector.Plugin {
 	open := func(p P, spec Spec, lanes int) (vector.Agent, error) {
 		return vector.VectorizeAgent(func(seed uint64) (Agent, error) { return newAgent(p, spec, seed) }, spec, lanes)

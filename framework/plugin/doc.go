@@ -1,5 +1,5 @@
-// Package plugin is the seam between rlrun and plugins in processes of their
-// own, over hashicorp/go-plugin and gRPC.
+// Package plugin connects rlrun with plugins in processes of their own, over
+// hashicorp/go-plugin and gRPC.
 //
 //   - The author's side: main calls ServeEnvironment or ServeAgent with what makes
 //     one copy, or Serve with any vector.Plugin.

@@ -28,8 +28,8 @@ func Requires(requirement string, p vector.Plugin) vector.Plugin {
 	return &described{p, func(d *vector.Description) { d.Requires = requirement }}
 }
 
-// PreferLanes returns p with the number of lanes that suits it best, at most: 16 for
-// an agent whose networks fill a graphics card with more. rlrun opens no more unless a
+// PreferLanes returns p with the largest number of lanes that suits it, such as 16 for an
+// agent whose networks fill the memory of a GPU with more. rlrun opens no more unless a
 // config says lanes. 0: any number.
 func PreferLanes(lanes int, p vector.Plugin) vector.Plugin {
 	return &described{p, func(d *vector.Description) { d.PreferredLanes = max(lanes, 0) }}

@@ -62,7 +62,7 @@ func UserDir(getenv func(string) string) string {
 	return ""
 }
 
-// Resolve finds what a config's reference to a plugin stands for:
+// Resolve finds the plugin that a config names:
 //
 //   - the name of a bundled plugin;
 //   - gymnasium:ID, an environment of Gymnasium;

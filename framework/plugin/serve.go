@@ -18,7 +18,7 @@ import (
 )
 
 // Serve offers p to the host that started this process and returns when the host
-// is done with it. It is all that a plugin's main has to call:
+// is done with it. A plugin's main function only calls it:
 //
 //	func main() { plugin.Serve(myPlugin()) }
 //

@@ -141,8 +141,7 @@ func (r *Runs) settle() error {
 }
 
 // RecordFiles lists the files of records in dir/runs, sorted; none if the directory does
-// not exist. A directory that cannot be read is an error, so that nobody takes its runs
-// for missing.
+// not exist. A directory that cannot be read is an error, since its runs are not missing.
 func RecordFiles(dir string) ([]string, error) {
 	runs := filepath.Join(dir, runsDir)
 	entries, err := os.ReadDir(runs)
@@ -203,7 +202,8 @@ func sameRun(a, b *Entry) error {
 type DoubleError struct {
 	Key
 	Programs [2]Programs // that made the records
-	// Fault says what is not deterministic, in a sentence without a full stop; empty if it is not known.
+	// Fault says what is not deterministic, in a sentence without a full stop; empty if it
+	// is not known.
 	Fault string
 
 	places [2]place

@@ -12,9 +12,9 @@ import (
 type Bounds struct {
 	// Time is about how long a check may take; 0: no limit. If the plugin is slow, each
 	// comparison has fewer steps. What is left after Time is compared in its smallest
-	// form, of 6 steps: every rule is tried, so a check is no shorter than about 250 calls, and
-	// those for each spec of an agent. The end of an episode is waited for until Time
-	// is over, and for 1,000 steps at least.
+	// form, of 6 steps: every rule is tried, so a check is no shorter than about 250
+	// calls, and those for each spec of an agent. The end of an episode is waited for
+	// until Time is over, and for 1,000 steps at least.
 	Time time.Duration
 	// Lanes is the largest number of lanes that are opened together, at least 3; 0: 16.
 	Lanes int
@@ -46,7 +46,7 @@ func (b *Bounds) over() bool { return !b.end.IsZero() && !time.Now().Before(b.en
 // its smallest form.
 var errLate = errors.New("the time is over")
 
-// late is errLate once the time is over, but for the smallest form.
+// late returns errLate when the time is over, except in the smallest form.
 func (b *Bounds) late(s size) error {
 	if s == smallest || !b.over() {
 		return nil

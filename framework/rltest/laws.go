@@ -55,7 +55,7 @@ const (
 )
 
 // looks are the t tests of each law and task. The first finds what is broken clearly.
-// What it leaves open has a second look, with runs of its own. The runs are fixed, so
+// Laws that it leaves open are tested again, with further runs. The runs are fixed, so
 // that a check that passes once passes always.
 var looks = []struct {
 	first, runs int
@@ -66,11 +66,11 @@ var looks = []struct {
 	{24, 120, 1e-3, 1e-3},
 }
 
-// CheckLaws plays an agent in small finite tasks and in other views of them, with
-// the same draws, and compares rewards run by run: 24 runs of 300 steps each, and where
-// these leave it open 120 more. The result is nil or a list of broken rules (see Broken). It has every law that the
-// agent breaks but does not declare in its description, every law declared without
-// a reason, and every declared name that is no law. The error wraps
+// CheckLaws plays an agent in small finite tasks and in other views of them, with the same
+// draws, and compares rewards run by run: 24 runs of 300 steps each, and where these leave
+// it open 120 more. The result is nil or a list of broken rules (see Broken). It has every
+// law that the agent breaks but does not declare in its description, every law declared
+// without a reason, and every declared name that is no law. The error wraps
 // framework.ErrUnsupported if the agent accepts none of the tasks.
 func CheckLaws(ctx context.Context, p vector.Plugin, params json.RawMessage) error {
 	d, err := p.Describe(ctx)

@@ -82,9 +82,9 @@ func AverageProfile(s Scores, taus []float64) []float64 {
 	return tail(average, taus)
 }
 
-// ProbabilityOfImprovement is the mean over environments of P(X > Y) + P(X = Y)/2,
-// where X and Y are any two runs of the two agents (Agarwal et al. 2021, section
-// 4.3; Mann & Whitney 1947). Both agents have the same environments.
+// ProbabilityOfImprovement is the mean over environments of P(X > Y) + P(X = Y)/2. Here X
+// and Y are any two runs of the two agents (Agarwal et al. 2021, section 4.3; Mann &
+// Whitney 1947). Both agents have the same environments.
 func ProbabilityOfImprovement(x, y Scores) float64 {
 	sum := 0.0
 	for e := range x {

@@ -43,7 +43,7 @@ func NewResampler(level float64, seeds []uint64) *Resampler {
 }
 
 // counts returns a function that returns, sample after sample, how often each of n runs
-// was drawn from a seed. What it returns is valid until it is called again.
+// was drawn from a seed. Its result is valid until the next call.
 func (r *Resampler) counts(seed uint64, n int) (next func() []uint32) {
 	key := drawing{seed, n}
 	if kept, ok := r.drawn[key]; ok {

@@ -29,10 +29,11 @@ type OptionAgent interface {
 	// valid until the next call. Lanes that are idle, or whose episode just ended, have
 	// no epoch.
 	StepOptions(ctx context.Context, in *Feedback, epochs []bool, actions *space.Column, problems []options.Problem) error
-	// Choose ends the epochs of the last StepOptions. A lane with an entry ≥ 0 in choices follows that
-	// option from now on (an index of its problem's Arms and, after them, Pairs), and selects its
-	// action by it. Other lanes are left alone. At every step the greedy option uses all that the lane
-	// has learned. Others should stay as they were when they were chosen.
+	// Choose ends the epochs of the last StepOptions. A lane with an entry ≥ 0 in choices
+	// follows that option from now on, and selects its action by it. The entry is an index
+	// of its problem's Arms and, after them, Pairs. Other lanes are left alone. At every
+	// step the greedy option uses all that the lane has learned. Others should stay as
+	// they were when they were chosen.
 	Choose(ctx context.Context, choices []int, actions *space.Column) error
 	// GreedyPolicy returns the greedy action of a lane in every observation of a
 	// Discrete space, counted from 0 like the actions, into dst, which is grown as

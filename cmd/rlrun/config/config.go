@@ -1,7 +1,7 @@
-// Package config reads an experiment's config: a YAML file, over it the
-// environment variables and flags of the host, and --set. The result is
-// validated as a whole before anything is decoded, and every problem is told
-// with its file and line, its key, and what is allowed there.
+// Package config reads an experiment's config: a YAML file, over it the environment
+// variables and flags of the host, and --set. The result is validated as a whole before
+// anything is decoded. Every problem has its file and line, its key, and what is allowed
+// there.
 //
 // viper layers the host's settings. It never sees the parameters of plugins,
 // because it would lower-case their keys and split them at dots. These go from

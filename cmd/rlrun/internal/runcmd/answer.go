@@ -132,7 +132,7 @@ func (a *answer) stopped(app *host.App, cmd *cobra.Command, why error) error {
 	return fmt.Errorf("%w: %s kept in %s; %sgo on with: rlrun %s", why, runs, a.x.Dir, first, cli.ShellQuote(append(resume, "--resume")))
 }
 
-// manyRuns is the number of runs of which statistics may take seconds.
+// manyRuns is the number of runs from which on statistics may take seconds.
 const manyRuns = 100_000
 
 // partial prints the answer of --json of an experiment that was stopped.

@@ -41,7 +41,8 @@ func (slurm) check(s *submission) error {
 	return nil
 }
 
-// directive is a line of #SBATCH. Slurm reads quotes as a shell does, but a backslash escapes within them, too.
+// directive is a line of #SBATCH. Slurm reads quotes as a shell does, but a backslash also
+// escapes within quotes.
 func directive(key, value string) string {
 	if value == "" {
 		return "#SBATCH --" + key + "\n"

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// stopTogether makes the end of a command's context end the processes that it started, too.
+// stopTogether ends a command and the processes that it started when its context ends.
 func stopTogether(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
