@@ -145,8 +145,8 @@ func (p *progress) line() string {
 	text := strings.Join(words, ", ")
 	if steps := int64(p.runs-p.reused) * int64(p.plan.Config.Steps); p.made > 0 && p.made < steps {
 		left := time.Duration(float64(elapsed) * float64(steps-p.made) / float64(p.made))
-		text += fmt.Sprintf("; now: %s / %s; %s left", cli.Printable(p.plan.Environments[p.cell.Environment].Name),
-			cli.Printable(p.plan.Agents[p.cell.Agent].Name), cli.Clock(left))
+		text += fmt.Sprintf("; %s left; now: %s / %s", cli.Clock(left), // long names are cut off
+			cli.Printable(p.plan.Environments[p.cell.Environment].Name), cli.Printable(p.plan.Agents[p.cell.Agent].Name))
 	}
 	return text
 }

@@ -59,7 +59,7 @@ func TestProgressLines(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		// 3,000 of 15,000 steps in 5 s; with the runs found done, 8,000 of 20,000.
-		want := "40.0%, 8 of 20 runs, 1 failed, 600 steps/s; now: e / b; 20 s left\n"
+		want := "40.0%, 8 of 20 runs, 1 failed, 600 steps/s; 20 s left; now: e / b\n"
 		if out.String() != want {
 			t.Errorf("got %q, want %q", out.String(), want)
 		}
