@@ -1,6 +1,7 @@
 package runcmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -193,6 +194,9 @@ func (o *runOptions) verifyRuns(cmd *cobra.Command, x *experiment.Experiment) er
 	}
 	differences, err := x.Verify(cmd.Context(), o.verify)
 	said()
+	if cause := context.Cause(cmd.Context()); cause != nil {
+		return cause
+	}
 	if err != nil {
 		return err
 	}
