@@ -478,7 +478,7 @@ func TestResemblance(t *testing.T) {
 
 // Routes that older models had do not hold each other up: once a state cannot be reached at a low cost any
 // more, its routes say so at once. The chain 0 → 1 → 2 leads to 3 at first, and then only by a gap of 9.
-func TestWaysOfOlderModels(t *testing.T) {
+func TestRoutesOfOlderModels(t *testing.T) {
 	b := NewBelief(2, 0, 1)
 	for range 4 {
 		b.AddState()
