@@ -36,20 +36,3 @@ func Lock(dir string) (release func() error, err error) {
 	tempfile.RemoveLeft(dir)
 	return lock.Release, nil
 }
-
-// lockShared claims an output directory together with other shards. A Local executor is
-// refused until the last of them ends.
-func lockShared(dir string) (release func() error, err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	lock, err := lockfile.Share(filepath.Join(dir, lockFile))
-	var held *lockfile.HeldError
-	if errors.As(err, &held) {
-		return nil, fmt.Errorf("%s is %w by another rlrun (%s), which is no shard", dir, ErrInUse, cmp.Or(held.Holder, "which is just starting"))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return lock.Release, nil
-}

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -155,8 +156,8 @@ type Sharded struct {
 	CopyEvery time.Duration // default: 30 s
 	// Event is as in Local.
 	Event func(Event)
-	// Waiting, if not nil, is told who has the shard's lock.
-	Waiting func(holder string)
+	// Waiting, if not nil, is told who has a lock that the shard needs.
+	Waiting func(held error)
 	// Status, if not nil, receives how far the shard is.
 	Status *ShardStatus
 }
@@ -181,7 +182,7 @@ func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
 	session.Job = s.Job
 	session.Host, _ = os.Hostname() // for people
 	if err := s.claim(ctx, x); err != nil {
-		if cause := context.Cause(ctx); cause != nil || errors.Is(err, ErrShardInUse) {
+		if context.Cause(ctx) != nil || errors.Is(err, ErrShardInUse) || errors.Is(err, ErrInUse) {
 			return err
 		}
 		return &OutputError{x.Dir, err}
@@ -231,34 +232,48 @@ func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
 // other shards, its own lock alone. On file systems without locks every process gets
 // both: two processes that do one shard write equal records.
 func (s Sharded) claim(ctx context.Context, x *Experiment) error {
-	free, err := lockShared(x.Dir)
+	if err := os.MkdirAll(x.Dir, 0o777); err != nil {
+		return err
+	}
+	all, err := s.await(ctx, lockfile.Share, filepath.Join(x.Dir, lockFile), func(holder string) error {
+		return fmt.Errorf("%s is %w by another rlrun (%s), which is no shard", x.Dir, ErrInUse, holder)
+	})
 	if err != nil {
 		return err
 	}
-	x.release = free
+	x.release = all.Release
 	if err := disk.MkdirAll(x.Plan.fileSystem(), filepath.Join(x.Dir, shardsDir)); err != nil {
 		return err
 	}
-	path := filepath.Join(x.Dir, shardsDir, s.Shard.file(".lock"))
-	for began := time.Now(); ; {
-		lock, err := lockfile.Take(path)
-		var held *lockfile.HeldError
-		switch {
-		case err == nil:
-			x.release = func() error { return errors.Join(lock.Release(), free()) }
-			return nil
-		case !errors.As(err, &held):
-			return err
-		case time.Since(began) > lockWait:
-			return fmt.Errorf("shard %s: %w (%s)", s.Shard, ErrShardInUse, held.Holder)
+	own, err := s.await(ctx, lockfile.Take, filepath.Join(x.Dir, shardsDir, s.Shard.file(".lock")), func(holder string) error {
+		return fmt.Errorf("shard %s: %w (%s)", s.Shard, ErrShardInUse, holder)
+	})
+	if err != nil {
+		return err
+	}
+	x.release = func() error { return errors.Join(own.Release(), all.Release()) }
+	return nil
+}
+
+// await takes a lock that others may have for a while. held makes the error for one that is not free in time.
+func (s *Sharded) await(ctx context.Context, take func(path string) (*lockfile.Lock, error), path string, held func(holder string) error) (*lockfile.Lock, error) {
+	for began, told := time.Now(), false; ; {
+		lock, err := take(path)
+		var h *lockfile.HeldError
+		if !errors.As(err, &h) {
+			return lock, err
 		}
-		if s.Waiting != nil {
-			s.Waiting(held.Holder)
-			s.Waiting = nil
+		err = held(cmp.Or(h.Holder, "which is just starting"))
+		if time.Since(began) > lockWait {
+			return nil, err
 		}
+		if s.Waiting != nil && !told {
+			s.Waiting(err)
+		}
+		told = true
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

@@ -1,7 +1,6 @@
 package runcmd
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -52,16 +51,14 @@ func runShard(app *host.App, cmd *cobra.Command, x *experiment.Experiment, shard
 	err = x.Execute(cmd.Context(), experiment.Sharded{
 		Shard: shard, Command: append([]string{"rlrun"}, app.Args...), Started: started, Job: job(), Mixed: o.mixed,
 		Scratch: o.scratch, Event: p.event, Status: &status,
-		Waiting: func(holder string) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: shard %s is done by another process (%s); waiting for it\n", shard, cmp.Or(holder, "which is just starting"))
-		},
+		Waiting: func(held error) { fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %v; waiting for it\n", held) },
 	})
 	p.stop()
 	if err == nil && o.json {
 		err = cli.WriteJSON(cmd.OutOrStdout(), status)
 	}
 	switch {
-	case errors.Is(err, experiment.ErrShardInUse):
+	case errors.Is(err, experiment.ErrShardInUse), errors.Is(err, experiment.ErrInUse):
 		return cli.Retry(fmt.Errorf("%w; nothing was done", err))
 	case status.Of == 0 && errors.Is(err, cli.ErrInterrupted):
 		return cli.Retry(fmt.Errorf("%w: shard %s had not begun", err, shard))
