@@ -394,7 +394,7 @@ class OptionLanes(AgentLanes):
         self._places = np.full(lanes, -1)  # where among them a lane's is
 
     def set_option_kinds(self, kinds: Sequence[str]) -> None:
-        """Say which kinds of options the host wants."""
+        """Set the kinds of options that the host chooses from."""
         if self._begun.any():
             raise Unsupported("options are offered after the first step")
         self.agent.set_option_kinds([kind for kind in kinds if kind != "greedy"])

@@ -329,7 +329,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             return pb.LoadReply(error=failure(e))
 
     def Offer(self, request: pb.OfferRequest, context: grpc.ServicerContext) -> pb.OfferReply:  # noqa: N802
-        """Say which kinds of options an agent is to choose from."""
+        """Set the kinds of options that an agent offers."""
         instance, lanes = self._with_options(request.instance, context)
         try:
             with instance.lock:

@@ -61,14 +61,14 @@ class Learner(Agent):
 
     @abstractmethod
     def learn(self, env: gymnasium.Env[Any, Any], seed: int, steps: int) -> Any:
-        """Train in env for so many steps, 0 ≤ seed < 2³².
+        """Train in env for ``steps`` steps, 0 ≤ seed < 2³².
 
         The loop resets env, steps it until an episode ends, resets it, and so on. It must
         not return before it has made all steps. Other seeds than this one do not count.
         """
 
     def act(self, observation: Any) -> Any:
-        """Return an action without learning. It is asked for while rlrun evaluates the agent."""
+        """Return an action without learning. rlrun calls it in evaluations of the agent."""
         raise Unsupported("the agent has no act, by which it could be evaluated")
 
     def begin(self, spec: Spec, seed: int) -> None:
@@ -96,7 +96,7 @@ class Learner(Agent):
         return self._plain(self._turns.taken())
 
     def update(self, transition: Transition) -> None:
-        """Tell the loop what its action led to. After an evaluation it is told that its episode was cut short."""
+        """Give the loop the outcome of its action. After an evaluation, its episode counts as truncated."""
         self._asked = False
         t = transition
         outcome: tuple[Any, ...] = (t.next_observation, t.reward, t.terminated, t.truncated, {})

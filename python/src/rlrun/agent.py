@@ -58,7 +58,7 @@ class Agent(_Described, ABC):
 
     @abstractmethod
     def select_action(self, observation: Any) -> Any:
-        """Return an action."""
+        """Return an action of the action space for an observation of the observation space."""
 
     @abstractmethod
     def update(self, transition: Transition) -> None:
@@ -80,7 +80,7 @@ class Agent(_Described, ABC):
         raise NotImplementedError
 
     checkpoints: ClassVar[bool] = True
-    """Whether the agent can be saved. Say False if what it holds can be neither pickled nor saved otherwise."""
+    """Whether the agent can be saved. False if its attributes can be neither pickled nor saved by `save`."""
 
     def save(self) -> bytes:
         """Return all that the agent's behaviour depends on: its attributes, pickled, unless this is overridden."""
@@ -91,13 +91,13 @@ class Agent(_Described, ABC):
             raise Error(f"{_unpicklable(vars(self))} cannot be pickled ({e}): {cure}") from e
 
     def load(self, state: bytes) -> None:
-        """Go on as the agent that was saved."""
+        """Restore the state that `save` returned: the agent then acts as the saved one."""
         attributes = pickle.loads(state)
         vars(self).clear()
         vars(self).update(attributes)
 
     def close(self) -> None:
-        """Free what the copy holds. It is called when its run is over."""
+        """Free the resources of the copy. It is called at the end of its run."""
 
 
 def _unpicklable(attributes: dict[str, Any]) -> str:
@@ -118,7 +118,7 @@ class VectorAgent(_Described, ABC):
 
     @abstractmethod
     def open(self, spec: Spec, lanes: int) -> None:
-        """Make so many lanes, for environments like ``spec``. It is called once, first.
+        """Make ``lanes`` ≥ 1 lanes, for environments with this ``spec``. It is called once, first.
 
         Raise `rlrun.Unsupported` for environments that the agent cannot act in.
         """
@@ -152,8 +152,8 @@ class VectorAgent(_Described, ABC):
         raise NotImplementedError
 
     def load(self, lane: int, state: bytes) -> None:
-        """Let a lane go on as the one that was saved."""
+        """Restore the state of a lane that `save` returned."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Free what the batch holds."""
+        """Free the resources of the batch."""

@@ -19,7 +19,7 @@ from rlrun.streams import Lanes
 
 @dataclass(frozen=True)
 class Spec:
-    """What an environment is like. It does not change.
+    """The description of an environment: its spaces and rewards. It does not change.
 
     ``reward_low`` and ``reward_high`` bound every reward, not only the expected ones;
     infinite where no bound is known; if both are 0, none is declared. ``continuing``
@@ -64,7 +64,7 @@ class Spec:
 
 
 class TimeStep(NamedTuple):
-    """What a step yields.
+    """The outcome of a step: observation, reward and two flags.
 
     ``terminated``: the task ended, nothing follows. ``truncated``: the episode was
     cut short; learners go on from the observation, which is true on the last step,
@@ -78,7 +78,7 @@ class TimeStep(NamedTuple):
 
 
 class TimeSteps(NamedTuple):
-    """What a step of a batch yields: a column each."""
+    """The outcome of a step of a batch: columns with an entry for each lane."""
 
     observations: Array
     rewards: NDArray[np.float64]
@@ -201,7 +201,7 @@ class Environment(_Described, ABC):
         """
 
     def model(self) -> Model:
-        """Return the task's model. Environments that know theirs override this."""
+        """Return the task's model as a finite MDP. Environments with a known model override this."""
         raise NotImplementedError
 
     def measure(self) -> Mapping[str, float]:
@@ -212,7 +212,7 @@ class Environment(_Described, ABC):
         raise NotImplementedError
 
     def render(self) -> str:
-        """Draw the current state as text. Environments that can be looked at override this."""
+        """Return a picture of the current state as text. Environments that draw text override this."""
         raise NotImplementedError
 
     def render_frame(self) -> Array:
@@ -223,7 +223,7 @@ class Environment(_Described, ABC):
         raise NotImplementedError
 
     def close(self) -> None:
-        """Free what the copy holds."""
+        """Free the resources of the copy."""
 
 
 class VectorEnvironment(_Described, ABC):
@@ -243,7 +243,7 @@ class VectorEnvironment(_Described, ABC):
 
     @abstractmethod
     def open(self, lanes: int) -> None:
-        """Make so many lanes. It is called once, before anything but ``spec``."""
+        """Make ``lanes`` ≥ 1 lanes. It is called once, after ``spec`` and before all other methods."""
 
     @abstractmethod
     def reset(self, lanes: Lanes, seeds: NDArray[np.uint64]) -> Array:
@@ -270,4 +270,4 @@ class VectorEnvironment(_Described, ABC):
         raise NotImplementedError
 
     def close(self) -> None:
-        """Free what the batch holds."""
+        """Free the resources of the batch."""

@@ -48,7 +48,7 @@ class Problem(NamedTuple):
 
 
 class Problems(NamedTuple):
-    """A `Problem` a lane, with the same n options: columns, whose first axis is the lanes.
+    """A `Problem` for each lane, with the same n options: columns, whose first axis is the lanes.
 
     ``values`` is an array (lanes, n, K), ``optimal`` (lanes, K). Options that a lane
     does not have are False in ``offered``, an array (lanes, n); None offers all.
@@ -78,7 +78,7 @@ class OptionAgent(Agent):
 
     @abstractmethod
     def problem(self, observation: Any) -> Problem:
-        """Describe the decision that the agent faces, in place of ``select_action``."""
+        """Return the decision at an observation: options and their values. Called in place of ``select_action``."""
 
     @abstractmethod
     def choose(self, option: int) -> None:

@@ -34,7 +34,7 @@ def _pandas() -> Any:
 
 @dataclass(frozen=True)
 class Results:
-    """The results in one output directory, as long tables: a row an observation, ready for seaborn."""
+    """The results in one output directory, as tables in long format, as seaborn expects."""
 
     directory: Path
 
@@ -56,7 +56,7 @@ class Results:
 
     @cached_property
     def decisions(self) -> pd.DataFrame:
-        """A row a decision of the host between options; docs/exploration.md explains the columns."""
+        """A row per decision of the host between options; docs/exploration.md explains the columns."""
         frame = self._query("SELECT * FROM decisions")
         return frame.astype({"explore": bool, "capped": bool})
 
@@ -125,12 +125,12 @@ class Comparison:
 
     @cached_property
     def comparisons(self) -> pd.DataFrame:
-        """A row a pair of agents and environment: difference, interval, p values, verdict."""
+        """A row per pair of agents and environment: difference, interval, p values, verdict."""
         return _pandas().DataFrame(self.answer["comparisons"])
 
     @cached_property
     def aggregates(self) -> pd.DataFrame:
-        """A row an agent and aggregate over environments: agent, aggregate, value, ci_low, ci_high.
+        """A row per agent and aggregate over environments: agent, aggregate, value, ci_low, ci_high.
 
         Empty unless two environments have a scale.
         """

@@ -32,11 +32,11 @@ class Streams:
         self.state = np.zeros(lanes, np.uint64)
 
     def seed(self, lanes: Lanes, seeds: NDArray[np.uint64]) -> None:
-        """Start the streams of lanes anew, a seed each."""
+        """Restart the streams of these lanes, each with its seed, 0 ≤ seed < 2⁶⁴."""
         self.state[lanes] = _mix(seeds + _GAMMA)
 
     def bits(self, lanes: Lanes, size: int = 1) -> NDArray[np.uint64]:
-        """Draw ``size`` numbers of 64 random bits a lane: an array (lanes, size)."""
+        """Draw ``size`` numbers of 64 random bits per lane: an array of uint64 of shape (lanes, size)."""
         state = self.state[lanes]
         steps = np.arange(1, size + 1, dtype=np.uint64) * _GAMMA
         draws = _mix(state[:, None] + steps)

@@ -16,7 +16,7 @@ __all__ = ["check"]
 def check(file: str | PathLike[str], *arguments: str, minutes: float = 10, laws: bool = False, **params: Any) -> None:
     """Run ``rlrun plugin check`` over the plugin that a Python file serves, with these parameters.
 
-    With ``laws`` an agent for finite tasks is checked against the laws of agents, too.
+    With ``laws`` an agent for finite tasks is also checked against the laws of agents.
     Raises AssertionError with every broken rule. It needs the program rlrun: in this
     Python's environment, in the path, or named by the variable ``RLRUN``.
     """
