@@ -111,7 +111,7 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 		}
 		calls, stepped, special := 1, 0, true
 		var err error
-		if single != nil && goOn(actions.Signals, feedback.Signals) {
+		if single != nil && allContinuing(actions.Signals, feedback.Signals) {
 			calls, stepped, err = single.step(ctx, rec, actions, feedback, call, looks.next-call)
 		} else {
 			stepped, special, err = b.together(ctx, rec, actions, feedback, call)

@@ -27,8 +27,8 @@ func newSingle(b *Batch) *single {
 	return &single{play, a, make([]int64, stretch), make([]float64, stretch)}
 }
 
-// goOn reports whether every lane is within an episode, on both sides, or idle.
-func goOn(actions, feedback []vector.Signal) bool {
+// allContinuing reports whether every lane is within an episode, on both sides, or idle.
+func allContinuing(actions, feedback []vector.Signal) bool {
 	for i, s := range actions {
 		if s != feedback[i] || s != vector.Continue && s != vector.Idle {
 			return false

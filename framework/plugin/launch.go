@@ -176,7 +176,7 @@ func diagnose(ctx context.Context, s *subprocess.Subprocess, err error) error {
 	case <-s.Done():
 		died = s.Pid() > 0 && !s.Killed() // go-plugin kills what it refuses
 	case <-ctx.Done():
-	case <-time.After(lastWords):
+	case <-time.After(exitTimeout):
 	}
 	if killErr := s.Kill(ctx); killErr != nil {
 		err = errors.Join(err, killErr)

@@ -217,9 +217,9 @@ func (p *Process) failure(step int, err error) error {
 	return &Error{Plugin: p.name, Step: step, Err: err, Stderr: p.tail.Last()}
 }
 
-// lastWords is how long a process whose connection broke gets to end by itself,
+// exitTimeout is how long a process whose connection broke gets to end by itself,
 // so that its exit status and last words can be reported.
-const lastWords = 2 * time.Second
+const exitTimeout = 2 * time.Second
 
 // explain finds out why a gRPC call under ctx failed with err.
 func (p *Process) explain(ctx context.Context, err error) error {
@@ -239,7 +239,7 @@ func (p *Process) explain(ctx context.Context, err error) error {
 		select {
 		case <-p.sub.Done():
 			return fmt.Errorf("%w (%s)", ErrDied, p.sub.Ending())
-		case <-time.After(lastWords):
+		case <-time.After(exitTimeout):
 		}
 	}
 	err = fmt.Errorf("%w: the connection broke: %s", ErrDied, reason.Message())

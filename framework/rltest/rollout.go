@@ -61,7 +61,7 @@ func (c *vectorCheck) rollouts() error {
 						log = append(log, fmt.Sprintf("rollout %d, lane %d, step %d: %d %s", k, i/c.size.calls, i%c.size.calls, signal, entries[i]))
 					}
 				}
-				c.goOn(in, out, k)
+				c.continueRollout(in, out, k)
 			}
 			return nil
 		})
@@ -116,10 +116,10 @@ func (c *vectorCheck) reseed(in *vector.Rollout, rng *rand.Rand) {
 	}
 }
 
-// goOn makes the request that follows rollout k: lanes go on where they are, or
+// continueRollout makes the request that follows rollout k: lanes go on where they are, or
 // begin an episode where that has ended; the last lane joins in. Lanes run out of
 // seeds in the first and the third, not in the second.
-func (c *vectorCheck) goOn(in *vector.Rollout, out *vector.Trajectories, k int) {
+func (c *vectorCheck) continueRollout(in *vector.Rollout, out *vector.Trajectories, k int) {
 	if in.Episodes = 5; k == 0 {
 		in.Episodes = in.Steps
 	}

@@ -263,9 +263,9 @@ func TestOptionerIsSavedWithoutItsOption(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		name string
-		goOn func() error
-		want int64
+		name    string
+		proceed func() error
+		want    int64
 	}{
 		{"an episode", func() error { return step(NewEpisode, false) }, 1},
 		{"a choice", func() error { return errors.Join(step(Continue, true), choose()) }, 3},
@@ -276,7 +276,7 @@ func TestOptionerIsSavedWithoutItsOption(t *testing.T) {
 		if greedy := (*made)[len(*made)-1].greedy; greedy != 4 {
 			t.Errorf("greedily it takes action %d", greedy)
 		}
-		if err := tt.goOn(); err != nil || actions.Int64[0] != tt.want {
+		if err := tt.proceed(); err != nil || actions.Int64[0] != tt.want {
 			t.Errorf("after %s it takes action %d, %v", tt.name, actions.Int64[0], err)
 		}
 	}

@@ -12,9 +12,9 @@ import (
 const (
 	// parentInterval is how often a plugin looks whether its parent is alive.
 	parentInterval = 500 * time.Millisecond
-	// farewell is how long a plugin may live on without a connection, so that
+	// disconnectTimeout is how long a plugin may live on without a connection, so that
 	// main can return after an orderly shutdown.
-	farewell = time.Second
+	disconnectTimeout = time.Second
 )
 
 // Lifeline ends the plugin's process when the host is gone. That is when the
@@ -58,7 +58,7 @@ func (l *Lifeline) HandleConn(_ context.Context, s stats.ConnStats) {
 	case *stats.ConnEnd:
 		l.connections--
 		if l.connections == 0 {
-			time.AfterFunc(farewell, func() { os.Exit(1) })
+			time.AfterFunc(disconnectTimeout, func() { os.Exit(1) })
 		}
 	}
 }
