@@ -102,26 +102,16 @@ func ProbExceedsPaired(i, j *Population, delta float64) float64 {
 }
 
 func (d Gaussian) exceeds(j shape, delta float64) (float64, bool) {
-	var e Gaussian
-	switch j := j.(type) {
-	case Gaussian:
-		e = j
-	case *Gaussian:
-		e = *j
-	default:
+	e, ok := as[Gaussian](j)
+	if !ok {
 		return 0, false
 	}
 	return normalAbove((e.Mu + delta - d.Mu) / math.Hypot(d.Sigma, e.Sigma)), true
 }
 
 func (d ShiftedExponential) exceeds(j shape, delta float64) (float64, bool) {
-	var e ShiftedExponential
-	switch j := j.(type) {
-	case ShiftedExponential:
-		e = j
-	case *ShiftedExponential:
-		e = *j
-	default:
+	e, ok := as[ShiftedExponential](j)
+	if !ok {
 		return 0, false
 	}
 	total := d.Rate + e.Rate
@@ -134,13 +124,8 @@ func (d ShiftedExponential) exceeds(j shape, delta float64) (float64, bool) {
 
 // exceeds averages P(q_i ≥ y+δ), which is linear between the ends of i, over j.
 func (d Uniform) exceeds(j shape, delta float64) (float64, bool) {
-	var e Uniform
-	switch j := j.(type) {
-	case Uniform:
-		e = j
-	case *Uniform:
-		e = *j
-	default:
+	e, ok := as[Uniform](j)
+	if !ok {
 		return 0, false
 	}
 	lo, hi := e.Lo+delta, e.Hi+delta
@@ -209,11 +194,11 @@ func smoothExceed(i shape, j smooth, delta float64) float64 {
 	above := func(y, _, _ float64) float64 { p, _ := i.tails(y + delta); return p }
 	// The distances to 0 and 1 have to be exact for beliefs with small
 	// parameters, which lie close to them.
-	if b, ok := betaOf(j); ok {
+	if b, ok := as[Beta](j); ok {
 		left, right := lo, 1-hi
 		density = func(_, fromLo, toHi float64) float64 { return b.densityAt(left+fromLo, right+toHi) }
 	}
-	if b, ok := betaOf(i); ok {
+	if b, ok := as[Beta](i); ok {
 		left, right := lo+delta, 1-(hi+delta)
 		if lo == -delta {
 			left = 0
@@ -230,7 +215,7 @@ func smoothExceed(i shape, j smooth, delta float64) float64 {
 	}
 	for k := range len(edges) - 1 {
 		l, r := edges[k], edges[k+1]
-		switch b, ok := betaOf(j); {
+		switch b, ok := as[Beta](j); {
 		case ok && l == 0 && b.A < steepest:
 			sum += b.endMass(r, func(x float64) float64 { return above(x, x-lo, hi-x) })
 			continue
@@ -263,14 +248,13 @@ func (d Beta) endMass(width float64, above func(x float64) float64) float64 {
 	}, 0, math.Pow(width, d.A))
 }
 
-func betaOf(d shape) (Beta, bool) {
-	switch d := d.(type) {
-	case Beta:
-		return d, true
-	case *Beta:
-		return *d, true
+// as returns a belief that is a T or points to one.
+func as[T any](d any) (T, bool) {
+	if p, ok := d.(*T); ok {
+		return *p, true
 	}
-	return Beta{}, false
+	t, ok := d.(T)
+	return t, ok
 }
 
 // quantile returns y with P(q < y) ≈ u = 1 − rest, by bisection.

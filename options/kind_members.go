@@ -36,7 +36,10 @@ func (membersKind) Prepare(t *Tables) error {
 
 func (membersKind) FromTables(t *Tables) {
 	if !t.Policies {
-		t.represent(0, func(l int) float64 { return t.lead(l, t.preferred[l], t.greedy) })
+		for l, a := range t.preferred {
+			t.gain[l] = t.lead(l, a, t.greedy)
+		}
+		t.represent(0)
 		for a, l := range t.champion {
 			if l >= 0 {
 				t.OwnPolicy("member", l, a)
@@ -47,19 +50,21 @@ func (membersKind) FromTables(t *Tables) {
 	for l, a := range t.preferred[:t.Evaluated] {
 		t.OwnPolicy("member", l, a)
 	}
-	t.represent(t.Evaluated, func(l int) float64 {
-		return t.optimal[l] - t.policyValue(t.greedy, l, 0)
-	})
+	t.begin(t.gain, t.greedy, 0)
+	for l, v := range t.optimal {
+		t.gain[l] = v - t.gain[l]
+	}
+	t.represent(t.Evaluated)
 	for a, l := range t.champion {
 		if l < 0 {
 			continue
 		}
 		row := t.add("member", l, Directed)
-		for m, first := range t.preferred {
+		t.begin(row, a, 0)
+		optimal := t.optimal[:len(row)]
+		for m, first := range t.preferred[:len(row)] {
 			if first == a {
-				row[m] = t.optimal[m]
-			} else {
-				row[m] = t.policyValue(a, m, 0)
+				row[m] = optimal[m]
 			}
 		}
 	}

@@ -26,11 +26,11 @@ func (ruleCommonModel) Doc() string { return "with the greedy option, model by m
 func (ruleCommonModel) Bounds() []bandit.IndexKind { return everyBound }
 
 func (ruleCommonModel) Begin(c *Comparison) {
-	y := c.row(c.Greedy)
-	c.mean, c.size = mean(y), 0
+	y, bound, size := c.row(c.Greedy), c.Config.LowerBound, 0.0
 	for _, v := range y {
-		c.size += math.Abs(v - c.Config.LowerBound)
+		size += math.Abs(v - bound)
 	}
+	c.mean, c.size = mean(y), size
 }
 
 func (ruleCommonModel) Compare(c *Comparison, x int) ComparisonResult {

@@ -13,10 +13,10 @@ func (c *Comparison) sorted(values []float64) []lead {
 	if len(y) > 32 {
 		return c.sortedPlain(values)
 	}
-	values, leads := values[:len(y)], c.leads[:len(y)]
+	values, leads, bound := values[:len(y)], c.leads[:len(y)], c.Config.LowerBound
 	above, below := 0, len(leads)
 	for k, v := range y {
-		l := lead{values[k] - v, v - c.Config.LowerBound}
+		l := lead{values[k] - v, v - bound}
 		if l.lead > 0 {
 			j := above
 			for ; j > 0 && leads[j-1].lead < l.lead; j-- {
@@ -45,10 +45,10 @@ func (c *Comparison) ceiling(x int) float64 {
 		return math.Inf(1)
 	}
 	y, row := c.row(c.Greedy), c.row(x)
-	row = row[:len(y)]
+	row, bound := row[:len(y)], c.Config.LowerBound
 	positive, sum, cost := 0.0, 0.0, 0.0
 	for k, v := range y {
-		d, above := row[k]-v, v-c.Config.LowerBound
+		d, above := row[k]-v, v-bound
 		sum += d
 		if d > 0 {
 			positive += d

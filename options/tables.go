@@ -207,15 +207,16 @@ func (t *Tables) At(p *Problem, q, e []float64, agent TableAgent) error {
 	if len(q) != t.actions*t.members || t.Policies && len(e) != len(q)*len(t.policies) {
 		return errors.New("options: the values are not one for each action, policy and member")
 	}
+	scale, values := 1-t.gamma, t.values[:len(q)]
 	for i, v := range q {
-		t.values[i] = (1 - t.gamma) * v
+		values[i] = scale * v
 	}
 	t.agent, t.e = agent, e
 	t.prefer()
 	t.options, t.arms, t.worth = t.options[:0], t.arms[:0], t.worth[:0]
 	clear(t.taken)
 	t.kind = -1
-	copy(t.add(Greedy.String(), unnumbered, Directed), t.begin(t.greedy, 0))
+	t.begin(t.add(Greedy.String(), unnumbered, Directed), t.greedy, 0)
 	t.options[0].Of = t.greedy
 	t.taken[t.greedy] = true
 	for i, k := range t.Kinds {
@@ -229,22 +230,22 @@ func (t *Tables) At(p *Problem, q, e []float64, agent TableAgent) error {
 // prefer finds the greedy action and that of each member, the first of equal ones, and
 // the optimal values.
 func (t *Tables) prefer() {
-	best := math.Inf(-1)
-	clear(t.preferred)
+	best, preferred, optimal := math.Inf(-1), t.preferred, t.optimal[:len(t.preferred)]
+	clear(preferred)
 	t.greedy = 0
 	for a := range t.actions {
-		row := t.row(a)
+		row := t.row(a)[:len(preferred)]
 		if m := mean(row); m > best {
 			best, t.greedy = m, a
 		}
+		if a == 0 {
+			copy(optimal, row)
+		}
 		for k, v := range row {
-			if v > t.values[t.preferred[k]*t.members+k] {
-				t.preferred[k] = a
+			if v > optimal[k] {
+				preferred[k], optimal[k] = a, v
 			}
 		}
-	}
-	for k, a := range t.preferred {
-		t.optimal[k] = t.values[a*t.members+k]
 	}
 }
 
@@ -256,22 +257,23 @@ func (t *Tables) lead(l, a, b int) float64 {
 	return t.values[a*t.members+l] - t.values[b*t.members+l]
 }
 
-// policyValue returns (1−γ)E_pk(s,a).
-func (t *Tables) policyValue(action, member, policy int) float64 {
-	return (1 - t.gamma) * t.e[(action*len(t.policies)+policy)*t.members+member]
+// policyRow returns E_pk(s,a) by member k.
+func (t *Tables) policyRow(action, policy int) []float64 {
+	i := (action*len(t.policies) + policy) * t.members
+	return t.e[i : i+t.members]
 }
 
-// begin returns the values of beginning with an action and then, with values of
-// policies, following a policy. They are valid until the next call.
-func (t *Tables) begin(action, policy int) []float64 {
+// begin writes the values of beginning with an action and then, with values of
+// policies, following a policy.
+func (t *Tables) begin(dst []float64, action, policy int) {
 	if !t.Policies {
-		return t.row(action)
+		copy(dst, t.row(action))
+		return
 	}
-	i := (action*len(t.policies) + policy) * t.members
-	for k, v := range t.e[i : i+t.members] {
-		t.gain[k] = (1 - t.gamma) * v
+	scale := 1 - t.gamma
+	for k, v := range t.policyRow(action, policy)[:len(dst)] {
+		dst[k] = scale * v
 	}
-	return t.gain
 }
 
 // OwnPolicy adds the option number of of the present kind, which begins with an action
@@ -279,7 +281,7 @@ func (t *Tables) begin(action, policy int) []float64 {
 func (t *Tables) OwnPolicy(label string, of, action int) {
 	if t.Policies || !t.taken[action] {
 		t.taken[action] = true
-		copy(t.add(label, of, Directed), t.begin(action, t.own[t.kind]+of))
+		t.begin(t.add(label, of, Directed), action, t.own[t.kind]+of)
 	}
 }
 
@@ -288,14 +290,14 @@ func (t *Tables) OwnPolicy(label string, of, action int) {
 func (t *Tables) ThenGreedy(label string, of, action int) {
 	if t.Policies && action != t.greedy || !t.Policies && !t.taken[action] {
 		t.taken[action] = true
-		copy(t.add(label, of, Directed), t.begin(action, 0))
+		t.begin(t.add(label, of, Directed), action, 0)
 	}
 }
 
 // Uninformed adds the uninformed option of the present kind, which begins with an
 // action and is valued as if it then followed the greedy policy.
 func (t *Tables) Uninformed(label string, action int) {
-	copy(t.add(label, unnumbered, Uninformed), t.begin(action, 0))
+	t.begin(t.add(label, unnumbered, Uninformed), action, 0)
 }
 
 // Mixed adds the uninformed option of the present kind, which takes random actions:
@@ -305,8 +307,8 @@ func (t *Tables) Mixed(label string) {
 	clear(row)
 	if t.Policies {
 		for a := range t.actions {
-			for k := range row {
-				row[k] += t.policyValue(a, k, t.uniform) / float64(t.actions)
+			for k, v := range t.policyRow(a, t.uniform)[:len(row)] {
+				row[k] += (1 - t.gamma) * v / float64(t.actions)
 			}
 		}
 		return
@@ -322,13 +324,12 @@ func (t *Tables) Mixed(label string) {
 }
 
 // represent finds, of the members from a number on, the one for each first action that
-// has most to gain: the champion of the action.
-func (t *Tables) represent(from int, gain func(member int) float64) {
+// has most to gain by t.gain: the champion of the action.
+func (t *Tables) represent(from int) {
 	for a := range t.champion {
 		t.champion[a] = -1
 	}
 	for l := from; l < t.members; l++ {
-		t.gain[l] = gain(l)
 		if c := &t.champion[t.preferred[l]]; *c < 0 || t.gain[l] > t.gain[*c] {
 			*c = l
 		}

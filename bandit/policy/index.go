@@ -176,20 +176,7 @@ func gainAfterOneMore(b bandit.Learner, x float64) float64 {
 var indexKind = kind{"index", boundedHorizon + " score", anyBelief, buildIndex}
 
 func buildIndex(d *builder) (maker, error) {
-	kind, err := d.score(bandit.V)
-	if err != nil {
-		return nil, err
-	}
-	c, err := d.clock()
-	if err != nil {
-		return nil, err
-	}
-	low := 0.0
-	if kind == bandit.U {
-		low, err = d.lower()
-	} else if d.LowerBound != nil {
-		return nil, fmt.Errorf("lower_bound applies to score U only")
-	}
+	kind, c, low, err := d.scored(bandit.V)
 	return func(b beliefs, _ []bandit.Beta) Policy { return newIndex(b, c, kind, low) }, err
 }
 

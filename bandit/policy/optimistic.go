@@ -2,7 +2,6 @@ package policy
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -132,21 +131,9 @@ func (o *optimistic) Update(arm int, reward float64, rng *rand.Rand) {
 var optimisticKind = kind{"optimistic", boundedHorizon + " score order compare", anyBelief, buildOptimistic}
 
 func buildOptimistic(d *builder) (maker, error) {
-	kind, err := d.score(bandit.U)
+	kind, c, low, err := d.scored(bandit.U)
 	if err != nil {
 		return nil, err
-	}
-	c, err := d.clock()
-	if err != nil {
-		return nil, err
-	}
-	low := 0.0
-	if kind == bandit.U {
-		if low, err = d.lower(); err != nil {
-			return nil, err
-		}
-	} else if d.LowerBound != nil {
-		return nil, fmt.Errorf("lower_bound does not apply to score %s", d.Score)
 	}
 	order, err := choice("order", d.Order, "advantage", "gamma")
 	if err != nil {

@@ -270,16 +270,24 @@ func (d *builder) width() (float64, error) {
 	return w, nil
 }
 
-// score reads the kind of bound.
-func (d *builder) score(standard bandit.IndexKind) (bandit.IndexKind, error) {
-	if d.Score == "" {
-		return standard, nil
+// scored reads the kind of bound, the clock and the lower bound, which only score U has.
+func (d *builder) scored(standard bandit.IndexKind) (kind bandit.IndexKind, c clock, low float64, err error) {
+	kind = standard
+	if d.Score != "" {
+		if kind, err = bandit.ParseIndexKind(d.Score); err != nil {
+			return kind, c, 0, fmt.Errorf("score is %q, must be U, U+ or V", d.Score)
+		}
 	}
-	kind, err := bandit.ParseIndexKind(d.Score)
-	if err != nil {
-		return 0, fmt.Errorf("score is %q, must be U, U+ or V", d.Score)
+	if c, err = d.clock(); err != nil {
+		return kind, c, 0, err
 	}
-	return kind, nil
+	switch {
+	case kind == bandit.U:
+		low, err = d.lower()
+	case d.LowerBound != nil:
+		err = errors.New("lower_bound applies to score U only")
+	}
+	return kind, c, low, err
 }
 
 // onPopulations refuses an option that only populations support.

@@ -40,7 +40,7 @@ func TestSpecErrors(t *testing.T) {
 		{Spec{Kind: "optimistic", Horizon: new(0)}, BeliefSpec{}, unit, "horizon is 0, must be between 1 and"},
 		{Spec{Kind: "optimistic", Hold: new(0)}, BeliefSpec{}, unit, "hold is 0, must be between 1 and"},
 		{Spec{Kind: "optimistic", Score: "W"}, BeliefSpec{}, unit, `score is "W", must be U, U+ or V`},
-		{Spec{Kind: "optimistic", Score: "V", LowerBound: new(0.0)}, BeliefSpec{}, unit, "lower_bound does not apply to score V"},
+		{Spec{Kind: "optimistic", Score: "V", LowerBound: new(0.0)}, BeliefSpec{}, unit, "lower_bound applies to score U only"},
 		{Spec{Kind: "index", LowerBound: new(0.0)}, BeliefSpec{}, unit, "lower_bound applies to score U only"},
 		{Spec{Kind: "optimistic", Order: "phi"}, BeliefSpec{}, unit, `order is "phi", must be advantage or gamma`},
 		{Spec{Kind: "optimistic", Order: "gamma", Compare: "pairs"}, BeliefSpec{}, unit, "order gamma needs score U and compare mean"},

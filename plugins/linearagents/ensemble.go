@@ -133,7 +133,7 @@ func (x *ensemble) learn(a int, r, gamma float64, o []float64, followed int) {
 			}
 		}
 	}
-	x.chance.Draw(x.share, followed, x.rng)
+	x.chance.Draw(x.share, followed, x.rng, &x.pcg)
 	now, each := x.q[a*k:(a+1)*k], 1/float64(len(x.here.active))
 	for m, share := range x.share {
 		x.by[m] = share * each * (r + gamma*x.best[m] - now[m])

@@ -70,7 +70,7 @@ func TestMembersAreQLambda(t *testing.T) {
 		// anew from a copy of the generator.
 		learn := func(before rand.PCG, o []float64, action int, r, gamma float64, next []float64) {
 			twin.pcg = before
-			twin.chance.Draw(twin.share, x.executor.Member(), twin.rng)
+			twin.chance.Draw(twin.share, x.executor.Member(), twin.rng, &twin.pcg)
 			for k := range members {
 				d := &members[k]
 				if cut && d.value(features(o, action)) < best(d, o)-1e-9 {
@@ -154,7 +154,7 @@ func TestShares(t *testing.T) {
 		x.Start(7)
 		var draws []float64
 		for len(draws) < 40_000 {
-			x.chance.Draw(x.share, -1, x.rng)
+			x.chance.Draw(x.share, -1, x.rng, &x.pcg)
 			draws = append(draws, x.share...)
 		}
 		mean, variance := stat.MeanVariance(draws, nil)

@@ -132,8 +132,9 @@ func (m *bonusModel) Sweep(value []float64, left int) {
 // there are successors seen.
 func (m *bonusModel) Backup(q []float64, s int, value []float64) {
 	prior := m.p.Alpha * float64(m.x.Task.States)
+	x, later, unseen, pairs := m.x, m.left-1, m.unseen, m.pairs[s*len(q):][:len(q)]
 	for a := range q {
-		pair := &m.pairs[s*len(q)+a]
-		q[a] = pair.reward + (m.left-1)*pair.perStep + m.x.Sum(m.unseen, s, a, value)/(prior+m.x.Counts.N(s, a))
+		pair := &pairs[a]
+		q[a] = pair.reward + later*pair.perStep + x.Sum(unseen, s, a, value)/(prior+x.Counts.N(s, a))
 	}
 }

@@ -6,7 +6,7 @@ import "math"
 // their step sizes, in memory of its own.
 func (x *ensemble) sizes(i, followed int) []float64 {
 	size := x.size
-	x.weights.Draw(size, followed, x.rng)
+	x.weights.Draw(size, followed, x.rng, &x.pcg)
 	if x.n != nil {
 		x.harmonic(size, x.n[i*len(size):])
 	}

@@ -42,8 +42,9 @@ func NewWeights(update string, mask, size float64) Weights {
 }
 
 // Draw writes the step size of every member, or its weight, into dst. followed is the
-// member that selected the action, -1 if none did.
-func (x *Weights) Draw(dst []float64, followed int, rng *rand.Rand) {
+// member that selected the action, -1 if none did. rng draws from pcg, which is faster
+// where whole words are needed.
+func (x *Weights) Draw(dst []float64, followed int, rng *rand.Rand, pcg *rand.PCG) {
 	switch x.mode {
 	case bandit.AllMembers:
 		for k := range dst {
@@ -56,7 +57,7 @@ func (x *Weights) Draw(dst []float64, followed int, rng *rand.Rand) {
 		clear(dst)
 		dst[followed] = x.unit
 	case bandit.BernoulliMask:
-		x.bernoulli(dst, rng)
+		x.bernoulli(dst, pcg)
 	case bandit.ExponentialWeights:
 		for k := range dst {
 			dst[k] = min(rng.ExpFloat64()*x.unit, x.most)
@@ -65,7 +66,7 @@ func (x *Weights) Draw(dst []float64, followed int, rng *rand.Rand) {
 		var bits uint64
 		for k := range dst {
 			if bits >>= 32; k&1 == 0 {
-				bits = rng.Uint64()
+				bits = pcg.Uint64()
 			}
 			dst[k] = x.repeats[x.poisson.at(bits&math.MaxUint32)]
 		}
@@ -74,12 +75,12 @@ func (x *Weights) Draw(dst []float64, followed int, rng *rand.Rand) {
 
 // bernoulli draws 0 or the unit: from a bit each with probability one half, from half
 // a word otherwise.
-func (x *Weights) bernoulli(dst []float64, rng *rand.Rand) {
+func (x *Weights) bernoulli(dst []float64, pcg *rand.PCG) {
 	if x.mask == 0.5 {
 		unit := [2]float64{0, x.unit}
 		for len(dst) > 0 {
 			n := min(len(dst), 64)
-			bits := rng.Uint64()
+			bits := pcg.Uint64()
 			for k := range dst[:n] {
 				dst[k] = unit[bits&1]
 				bits >>= 1
@@ -92,7 +93,7 @@ func (x *Weights) bernoulli(dst []float64, rng *rand.Rand) {
 	var bits uint64
 	for k := range dst {
 		if bits >>= 32; k&1 == 0 {
-			bits = rng.Uint64()
+			bits = pcg.Uint64()
 		}
 		dst[k] = 0
 		if bits&math.MaxUint32 < below {

@@ -121,6 +121,26 @@ func (f *mdpFlags) addOutput(cmd *cobra.Command, plot string) {
 	}
 }
 
+// answer is what a command has found.
+type answer interface {
+	plot(file string) error
+	json() map[string]any
+	print(w io.Writer) error
+}
+
+// show gives an answer as the flags say.
+func (f *mdpFlags) show(cmd *cobra.Command, a answer) error {
+	if f.plot != "" {
+		if err := a.plot(f.plot); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return cli.WriteJSON(cmd.OutOrStdout(), a.json())
+	}
+	return a.print(cmd.OutOrStdout())
+}
+
 // process reads the model and finds the policy.
 func (f *mdpFlags) process(app *host.App, cmd *cobra.Command) (*process, error) {
 	fs := cmd.Flags()

@@ -64,15 +64,7 @@ func newSolve(app *host.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if f.plot != "" {
-				if err := q.plot(f.plot); err != nil {
-					return err
-				}
-			}
-			if f.json {
-				return cli.WriteJSON(cmd.OutOrStdout(), q.json())
-			}
-			return q.print(cmd.OutOrStdout())
+			return f.show(cmd, q)
 		},
 	}
 	f.add(app, cmd)
