@@ -20,8 +20,11 @@ func program(b *testing.B, experiment string) (command func(args ...string) *exe
 		b.Fatal(err)
 	}
 	rlrun, config := filepath.Join(dir, "rlrun"), filepath.Join(dir, "exp.yaml")
-	if err := os.Symlink(self, rlrun); err != nil {
-		b.Skip(err)
+	// A copy, and no link: plugins are started as what /proc/self/exe points to.
+	if data, err := os.ReadFile(self); err != nil {
+		b.Fatal(err)
+	} else if err := os.WriteFile(rlrun, data, 0o700); err != nil {
+		b.Fatal(err)
 	}
 	if err := os.WriteFile(config, []byte(experiment), 0o600); err != nil {
 		b.Fatal(err)
