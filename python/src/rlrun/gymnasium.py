@@ -194,9 +194,11 @@ def _creator(registered: EnvSpec) -> Any:
 
 
 def _close(env: gymnasium.Env[Any, Any]) -> None:
-    """Close an environment that was made to look at it: what goes wrong is told when a copy is closed."""
-    with contextlib.suppress(Exception):
+    """Close an environment. What goes wrong in others' code harms nothing then: it is in the log."""
+    try:
         env.close()
+    except Exception:
+        traceback.print_exc()
 
 
 def _takes(creator: Any, name: str) -> bool:
@@ -303,7 +305,7 @@ class Bridge(Environment):
 
     def close(self) -> None:
         """Close the environment."""
-        self._env.close()
+        _close(self._env)
 
 
 OWN = "such as a function of yours that takes and returns an environment: params: {wrappers: [{name: 'mine:wrapped'}]}"
@@ -354,9 +356,9 @@ class Painter:
             raise Unsupported(f"the frame cannot be drawn: {type(e).__name__}: {e}; {advice}") from e
         finally:
             raw.render_mode = made
-        if picture is None:
-            raise Unsupported("render returned no frame; give the parameter kwargs: {render_mode: rgb_array}")
         pixels = np.asarray(picture)
+        if pixels.ndim < 2 or pixels.dtype.kind not in "biuf":
+            raise Unsupported("render returned no frame; give the parameter kwargs: {render_mode: rgb_array}")
         if pixels.dtype.kind == "f" and pixels.min() >= 0 and pixels.max() <= 1:  # matplotlib's colours
             pixels = np.rint(255 * pixels)
         if pixels.ndim == 3 and pixels.shape[2] == 4:  # with transparency
@@ -444,11 +446,30 @@ def space_of(space: gs.Space[Any], numbered: bool | None = None) -> tuple[Space,
         name = space.dtype.name if space.dtype is not None else "float64"
         known = name if name in ("float32", "uint8") else "float64"
         box = spaces.Box(space.low, space.high, space.shape, known)  # type: ignore[arg-type]
-        return box, lambda x: np.asarray(x, box.dtype)
+        return box, lambda x: within(box, np.asarray(x, box.dtype))
     if _flattens(space):
         flat, encode = space_of(gs.flatten_space(space))
         return flat, lambda x: encode(gs.flatten(space, x))
     raise Unsupported(_homeless(space))
+
+
+ROUNDING = 1e-6
+"""How far an element of an observation may be outside its bounds, relative to the bound where that is more than 1."""
+
+
+def within(box: spaces.Box, x: Array) -> Array:
+    """Return an observation whose excess over its bounds is no more than rounding without that."""
+    if box.dtype == np.uint8 or x.shape != box.shape or not ((x < box.low) | (x > box.high)).any():
+        return x
+    inside = np.clip(x, box.low, box.high)
+    excess = np.abs(x - inside)
+    if (excess <= ROUNDING * np.maximum(1, np.abs(inside))).all():
+        return inside.astype(box.dtype)
+    i = int(np.argmax(excess))
+    raise InvalidAnswer(
+        f"element {i} of an observation is {x.ravel()[i]}, outside its bounds {box.low.ravel()[i]} and "
+        f"{box.high.ravel()[i]}. Name a wrapper that corrects it, {OWN}"
+    )
 
 
 def decoder(space: gs.Space[Any], numbered: bool | None = None) -> Callable[[Any], Any]:
