@@ -391,7 +391,7 @@ def test_observations_outside_their_bounds() -> None:
     assert encode([0.5, 1.0000000000000002]).tolist() == [0.5, 1]
     assert np.isnan(encode([np.nan, 0])[0])
     with pytest.raises(
-        rlrun.InvalidAnswer, match=r"element 1 of an observation is 1.5, outside .* 0.0 and 1.0 .*wrapper"
+        rlrun.InvalidAnswer, match=r"element 1 of an observation is 1.5, outside its bounds 0.0 and 1.0.*wrapper"
     ):
         encode([0.5, 1.5])
     _, encode = space_of(gs.Box(-np.inf, np.inf, (1,), np.float32))

@@ -58,7 +58,7 @@ def test_a_wheel_brings_the_program(program: str, tmp_path: Path):
     rlrun = directory / "rlrun"
     assert "2 runs of 20 steps" in call(rlrun, "run", "coin.yaml", **alone)
     assert call(directory / "python", "-m", "rlrun", "version", **alone) == call(rlrun, "version", **alone)
-    assert "is no command" in call(directory / "python", "-m", "rlrun", "walk", fails=True, **alone)
+    assert "has no command" in call(directory / "python", "-m", "rlrun", "walk", fails=True, **alone)
     assert (next(site.glob("rlrun-*.dist-info")) / "licenses" / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
     origin = call(directory / "python", "-c", "import rlrun; print(rlrun.__file__)", **alone)
     assert Path(origin.strip()).is_relative_to(site)
