@@ -136,7 +136,7 @@ func TestInterruptible(t *testing.T) {
 // Every command that starts plugins takes what is under development; who writes
 // another command decides which it is.
 func TestReplaceFlag(t *testing.T) {
-	without := []string{"report", "submit", "decide", "status", "compact", "compare", "export", "threshold", "schema", "version", "plugin", "plugin new", "plugin lock", "plugin install", "plugin serve", "mdp", "serve"}
+	without := []string{"help", "report", "submit", "decide", "status", "compact", "compare", "export", "threshold", "schema", "version", "plugin", "plugin new", "plugin lock", "plugin install", "plugin serve", "mdp", "serve"}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		for _, c := range cmd.Commands() {
