@@ -4,6 +4,9 @@ package rlrun_test
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
@@ -169,5 +172,46 @@ func TestExamples(t *testing.T) {
 		}) {
 			t.Errorf("%s has no Example", path)
 		}
+	}
+}
+
+// Authors of environments and agents learn at most twenty names: the types and functions of
+// package framework, besides the errors and the values of its enumerations.
+func TestFewNamesForAuthors(t *testing.T) {
+	files, err := filepath.Glob("framework/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	add := func(name *ast.Ident) {
+		if name.IsExported() {
+			names = append(names, name.Name)
+		}
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil {
+					add(d.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if s, ok := spec.(*ast.TypeSpec); ok {
+						add(s.Name)
+					}
+				}
+			}
+		}
+	}
+	if len(names) == 0 || len(names) > 20 {
+		t.Errorf("%d names: %v", len(names), names)
 	}
 }

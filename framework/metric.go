@@ -1,10 +1,6 @@
 package framework
 
-import (
-	"context"
-	"fmt"
-	"regexp"
-)
+import "context"
 
 // Measurer is an Environment or Agent with metrics of its own, such as a loss or the
 // fuel used. Implementing it is optional. The host records the metrics at
@@ -49,24 +45,3 @@ const (
 	Last Total = "last" // the last value
 	Sum  Total = "sum"  // the sum of the values; each is what came since the last call of Measure
 )
-
-var metricName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-
-// CheckMetrics reports what is wrong with the metrics of a Measurer.
-func CheckMetrics(metrics []Metric) error {
-	seen := map[string]bool{}
-	for _, m := range metrics {
-		switch {
-		case !metricName.MatchString(m.Name):
-			return fmt.Errorf("metric %q: a name consists of lower-case letters, digits and underscores, a letter first", m.Name)
-		case seen[m.Name]:
-			return fmt.Errorf("metric %q is declared twice", m.Name)
-		case m.Better != Neither && m.Better != Higher && m.Better != Lower:
-			return fmt.Errorf("metric %q: better is %q, must be %q, %q or empty", m.Name, m.Better, Higher, Lower)
-		case m.Total != Mean && m.Total != Last && m.Total != Sum:
-			return fmt.Errorf("metric %q: total is %q, must be %q, %q or empty for the mean", m.Name, m.Total, Last, Sum)
-		}
-		seen[m.Name] = true
-	}
-	return nil
-}

@@ -29,7 +29,7 @@ func (d *Declared) add(side string, m *vector.Measures) error {
 	if m == nil {
 		return nil
 	}
-	if err := framework.CheckMetrics(m.Metrics); err != nil {
+	if err := vector.CheckMetrics(m.Metrics); err != nil {
 		return fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)
 	}
 	list := &d.Environment

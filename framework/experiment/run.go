@@ -169,7 +169,9 @@ func (p *Plan) jobs(done Done, shard Shard) []job {
 	for i, c := range p.Cells() {
 		key := p.key(c)
 		left := shard.runs(i*p.Config.Runs, 0, p.Config.Runs-1)
-		left = slices.DeleteFunc(left, func(run int) bool { key.Run = run; return done[key] })
+		if len(done) > 0 {
+			left = slices.DeleteFunc(left, func(run int) bool { key.Run = run; return done[key] })
+		}
 		if len(left) > 0 {
 			jobs = append(jobs, job{c, left})
 		}

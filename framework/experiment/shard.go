@@ -50,6 +50,7 @@ func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 func (s Shard) runs(number, first, last int) (list []int) {
 	step := max(1, s.Of)
 	first += ((s.Index-number-first)%step + step) % step
+	list = make([]int, 0, max(0, last-first+step)/step)
 	for run := first; run <= last; run += step {
 		list = append(list, run)
 	}

@@ -3,6 +3,7 @@ package vector
 import (
 	"context"
 	"fmt"
+	"regexp"
 
 	"github.com/rlrun/rlrun/framework"
 )
@@ -69,4 +70,25 @@ func (s *shards) measures(of func(part int) *Measures) *Measures {
 			return parts[k].Read(ctx, local, dst[first*len(metrics):(first+len(local))*len(metrics)])
 		})
 	}}
+}
+
+var metricName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// CheckMetrics reports what is wrong with the metrics of a framework.Measurer.
+func CheckMetrics(metrics []framework.Metric) error {
+	seen := map[string]bool{}
+	for _, m := range metrics {
+		switch {
+		case !metricName.MatchString(m.Name):
+			return fmt.Errorf("metric %q: a name consists of lower-case letters, digits and underscores, a letter first", m.Name)
+		case seen[m.Name]:
+			return fmt.Errorf("metric %q is declared twice", m.Name)
+		case m.Better != framework.Neither && m.Better != framework.Higher && m.Better != framework.Lower:
+			return fmt.Errorf("metric %q: better is %q, must be %q, %q or empty", m.Name, m.Better, framework.Higher, framework.Lower)
+		case m.Total != framework.Mean && m.Total != framework.Last && m.Total != framework.Sum:
+			return fmt.Errorf("metric %q: total is %q, must be %q, %q or empty for the mean", m.Name, m.Total, framework.Last, framework.Sum)
+		}
+		seen[m.Name] = true
+	}
+	return nil
 }

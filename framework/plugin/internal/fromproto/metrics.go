@@ -4,6 +4,7 @@ import (
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/space"
+	"github.com/rlrun/rlrun/framework/vector"
 )
 
 // Metrics decodes declarations and checks them.
@@ -14,7 +15,7 @@ func Metrics(list []*pb.Metric) (out []framework.Metric, err error) {
 			Better: framework.Direction(m.GetBetter()), Total: framework.Total(m.GetTotal()),
 		})
 	}
-	return out, framework.CheckMetrics(out)
+	return out, vector.CheckMetrics(out)
 }
 
 // Measured decodes the values of metrics.
