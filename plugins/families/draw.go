@@ -50,41 +50,14 @@ func generate(d mdp.Definition, fill func(s, a int, row *mdp.Row), actions ...st
 // renumbered numbers the actions of a task anew, in random order, the same in all
 // states.
 func renumbered(t *catalog.Task, rng *rand.Rand) (*catalog.Task, error) {
-	old, m := rng.Perm(len(t.Actions)), t.Model
-	d := mdp.Definition{Name: m.Name(), Description: m.Description(), States: m.NumStates(), Actions: m.NumActions()}
-	states, prob := m.Initial()
-	for i, s := range states {
-		d.Initial = append(d.Initial, mdp.Weight{S: int(s), P: prob[i]})
-	}
-	for s := range d.States {
-		if m.Terminal(s) {
-			d.Terminal = append(d.Terminal, s)
-		}
+	old := rng.Perm(len(t.Actions))
+	m, err := t.Model.Reordered(t.Model.Name(), old)
+	if err != nil {
+		return nil, err
 	}
 	actions := make([]string, len(old))
 	for a, b := range old {
 		actions[a] = t.Actions[b]
 	}
-	out, err := generate(d, func(s, a int, row *mdp.Row) {
-		if m.Terminal(s) {
-			return
-		}
-		next, prob := m.Transition(s, old[a])
-		rewards := m.SuccessorRewards(s, old[a])
-		row.Noise = m.Noise(s, old[a])
-		for k, y := range next {
-			if rewards != nil {
-				row.AddRewarded(int(y), prob[k], rewards[k])
-			} else {
-				row.Add(int(y), prob[k])
-			}
-		}
-		if rewards == nil {
-			row.Reward(m.Reward(s, old[a]))
-		}
-	}, actions...)
-	if err == nil {
-		out.Layout = t.Layout
-	}
-	return out, err
+	return &catalog.Task{Model: m, Actions: actions, Layout: t.Layout}, nil
 }

@@ -29,7 +29,7 @@ func (t Task) Model() (*mdp.Tabular, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shuffled(t.Name, m, rng.Perm(m.NumActions()))
+	return m.Reordered(t.Name, rng.Perm(m.NumActions()))
 }
 
 // Development are the tasks to look at.
@@ -62,38 +62,6 @@ var HeldOut = []Task{
 	{"ice", ice},
 	{"orchard", orchard},
 	{"rooms of arms", roomsOfArms},
-}
-
-// shuffled renumbers the actions of a model: action a is what was order[a].
-func shuffled(name string, m *mdp.Tabular, order []int) (*mdp.Tabular, error) {
-	d := mdp.Definition{Name: name, States: m.NumStates(), Actions: m.NumActions()}
-	states, prob := m.Initial()
-	for i, s := range states {
-		d.Initial = append(d.Initial, mdp.Weight{S: int(s), P: prob[i]})
-	}
-	for s := range d.States {
-		if m.Terminal(s) {
-			d.Terminal = append(d.Terminal, s)
-		}
-	}
-	return mdp.Generate(d, func(s, a int, row *mdp.Row) {
-		if m.Terminal(s) {
-			return
-		}
-		next, prob := m.Transition(s, order[a])
-		rewards := m.SuccessorRewards(s, order[a])
-		row.Noise = m.Noise(s, order[a])
-		for k, y := range next {
-			if rewards != nil {
-				row.AddRewarded(int(y), prob[k], rewards[k])
-			} else {
-				row.Add(int(y), prob[k])
-			}
-		}
-		if rewards == nil {
-			row.Reward(m.Reward(s, order[a]))
-		}
-	})
 }
 
 // define returns the definition of a task that begins in one state.

@@ -1,0 +1,49 @@
+package mdp_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/rlrun/rlrun/mdp/catalog"
+)
+
+// To reorder actions and to put them back leaves the model as it was; each row is where the
+// order says.
+func TestReordered(t *testing.T) {
+	cliff, err := catalog.CliffWalking()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, order, inverse := cliff.Model, []int{2, 0, 3, 1}, []int{1, 3, 0, 2}
+	other, err := m.Reordered("other", order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other.Name() != "other" {
+		t.Errorf("name %q", other.Name())
+	}
+	for s := range m.NumStates() {
+		for a, b := range order {
+			next, _ := other.Transition(s, a)
+			want, _ := m.Transition(s, b)
+			if !slices.Equal(next, want) || other.Reward(s, a) != m.Reward(s, b) {
+				t.Fatalf("action %d of state %d leads to %v, not as action %d before to %v", a, s, next, b, want)
+			}
+		}
+	}
+	back, err := other.Reordered(m.Name(), inverse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := json.Marshal(back)
+	want, _ := json.Marshal(m)
+	if string(got) != string(want) {
+		t.Error("a model that was put back is another one")
+	}
+	for _, wrong := range [][]int{nil, {0, 1, 2}, {0, 1, 2, 2}, {0, 1, 2, 4}, {-1, 0, 1, 2}} {
+		if _, err := m.Reordered("wrong", wrong); err == nil {
+			t.Errorf("order %v is taken", wrong)
+		}
+	}
+}
