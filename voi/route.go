@@ -18,11 +18,10 @@ type routeFinder struct {
 const accuracy = 3e-3
 
 // find computes the routes to a state that are worth most if arriving is worth prize. With
-// greedy they use the policy's actions alone, which cost nothing. It begins with no routes, so that
-// what it has found at any time can be followed: it is a lower bound of what arriving is worth.
-// (Routes of an older model may hold each other up in a loop that leads there no more.) Where
-// routes were found before, states are swept in the order of those; else from the
-// state backwards.
+// greedy they use the policy's actions alone, which cost nothing. It begins with no routes. So the
+// routes found at any time can be followed, and their worth is a lower bound. Routes of an older
+// model could hold each other up in a loop that no longer leads to the state. States are swept in
+// the order of the routes found before, or from the state backwards if there are none.
 func (x *routeFinder) find(w *routes, m *meanModel, to int, prize float64, greedy bool) {
 	states := len(m.v)
 	w.f, w.c = grow(w.f, states), grow(w.c, states)

@@ -154,10 +154,10 @@ func commandLine(reference string, args []string) string {
 
 // Digests returns the SHA-256 digests of a plugin's files, by name. The
 // executable's name has no directories; an argument's name is the argument as
-// given. Where the first line of the executable names the Python of a virtual
-// environment, as pip writes it, the digest is that of the script without the directory of
-// this Python, which is one of the files: so a plugin that pip installed has the same
-// digests in any directory. A bundled plugin has none.
+// given. pip writes the Python of a virtual environment into the first line of a script. The
+// digest of such a script leaves out the directory of this Python, and the Python is one of the
+// files. So a plugin that pip installed has the same digests in any directory. A bundled
+// plugin has none.
 func (f Found) Digests() (map[string]string, error) {
 	digests := map[string]string{}
 	if f.Bundled {
