@@ -2,6 +2,7 @@ package mdp
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +13,7 @@ import (
 type Definition struct {
 	Name, Description string
 	States, Actions   int
+	ActionNames       []string // distinct; or none
 	Transitions       []Transition
 	Rewards           []Reward
 	SuccessorRewards  []SuccessorReward // added to Rewards
@@ -275,8 +277,8 @@ func (d *Definition) checkSuccessorReward(r SuccessorReward) error {
 // Generate builds and validates a model whose rows are made by fill, which is
 // called for s = 0..S-1 and, within, a = 0..A-1, with an empty row each time. It
 // needs no list of all transitions, so it suits large models. Of d it uses the
-// name, description, size, initial distribution and terminal states; a terminal
-// state's row may be left empty.
+// name, description, size, names of actions, initial distribution and terminal states; a
+// terminal state's row may be left empty.
 func Generate(d Definition, fill func(s, a int, row *Row)) (*Tabular, error) {
 	m, err := GenerateInto(new(Tabular), d, fill)
 	if err != nil {
@@ -294,6 +296,9 @@ func GenerateInto(m *Tabular, d Definition, fill func(s, a int, row *Row)) (*Tab
 	}
 	*m = Tabular{name: d.Name, description: d.Description, states: d.States, actions: d.Actions,
 		start: m.start[:0], next: m.next[:0], prob: m.prob[:0], reward: m.reward[:0]}
+	if err := m.setActionNames(&d); err != nil {
+		return nil, err
+	}
 	if err := m.setTerminal(&d); err != nil {
 		return nil, err
 	}
@@ -354,6 +359,28 @@ func (m *Tabular) push(row *Row) {
 	m.next = append(m.next, row.next...)
 	m.prob = append(m.prob, row.prob...)
 	m.start = append(m.start, len(m.next))
+}
+
+// setActionNames takes over the names of actions, of which there is one for every action or none.
+func (m *Tabular) setActionNames(d *Definition) error {
+	if len(d.ActionNames) == 0 {
+		return nil
+	}
+	for a, name := range d.ActionNames {
+		switch {
+		case a == d.Actions:
+			return &invalid{list: "actions", index: a, s: -1, err: fmt.Errorf("more names than the %d actions", d.Actions)}
+		case name == "":
+			return &invalid{list: "actions", index: a, s: -1, err: errors.New("the name is empty")}
+		case slices.Contains(d.ActionNames[:a], name):
+			return &invalid{list: "actions", index: a, s: -1, err: fmt.Errorf("the name %q is given twice", name)}
+		}
+	}
+	if len(d.ActionNames) < d.Actions {
+		return whole("%d names for %d actions", len(d.ActionNames), d.Actions)
+	}
+	m.actionNames = slices.Clone(d.ActionNames)
+	return nil
 }
 
 func (m *Tabular) setTerminal(d *Definition) error {

@@ -17,6 +17,7 @@ import (
 //	 "bernoulli": [[s,a], …],              optional, rewards that are 0 or 1
 //	 "initial": [[s,p], …],                optional; or a list of all S probabilities
 //	 "terminal": [s, …],                   optional; rows of these may be absent
+//	 "actions": ["…", …],                  optional, a name for each action
 //	 "name": "…", "description": "…"}      optional
 //
 // The keys may come in any order. An error begins with the line and column it
@@ -52,6 +53,7 @@ func (m *Tabular) MarshalJSON() ([]byte, error) {
 		Description      string   `json:"description,omitempty"`
 		S                int      `json:"S"`
 		A                int      `json:"A"`
+		Actions          []string `json:"actions,omitempty"`
 		Transitions      [][4]any `json:"transitions"`
 		Rewards          [][3]any `json:"rewards"`
 		SuccessorRewards [][4]any `json:"successor_rewards,omitempty"`
@@ -59,7 +61,7 @@ func (m *Tabular) MarshalJSON() ([]byte, error) {
 		Bernoulli        [][2]int `json:"bernoulli,omitempty"`
 		Initial          [][2]any `json:"initial,omitempty"`
 		Terminal         []int    `json:"terminal,omitempty"`
-	}{Name: m.name, Description: m.description, S: m.states, A: m.actions, Rewards: [][3]any{}}
+	}{Name: m.name, Description: m.description, S: m.states, A: m.actions, Actions: m.actionNames, Rewards: [][3]any{}}
 	for s := range m.states {
 		if m.Terminal(s) {
 			out.Terminal = append(out.Terminal, s)

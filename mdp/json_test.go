@@ -33,7 +33,7 @@ func TestParseModel(t *testing.T) {
 // Everything a definition can hold survives writing and reading.
 func TestModelRoundTrip(t *testing.T) {
 	m, err := NewModel(Definition{
-		Name: "all", Description: "of it", States: 3, Actions: 2,
+		Name: "all", Description: "of it", States: 3, Actions: 2, ActionNames: []string{"stay", "go"},
 		Transitions:      []Transition{{0, 0, 1, .5}, {0, 0, 2, .5}, {0, 1, 0, 1}, {1, 0, 2, 1}, {1, 1, 0, 1. / 3}, {1, 1, 1, 2. / 3}},
 		Rewards:          []Reward{{1, 0, .25}, {0, 1, -3}},
 		SuccessorRewards: []SuccessorReward{{0, 0, 2, 7}},
@@ -62,6 +62,9 @@ func TestModelRoundTrip(t *testing.T) {
 	}
 	if !again.Terminal(2) || again.Terminal(1) || again.Noise(0, 1).SD != .5 || !again.Noise(1, 0).Bernoulli {
 		t.Error("terminal states or noise are lost")
+	}
+	if names := again.ActionNames(); fmt.Sprint(names) != "[stay go]" {
+		t.Errorf("names of actions %v", names)
 	}
 	if s, p := again.Initial(); fmt.Sprint(s, p) != "[0 1] [0.25 0.75]" {
 		t.Errorf("initial distribution %v %v", s, p)
@@ -105,6 +108,11 @@ func TestParseModelErrors(t *testing.T) {
 		"bernoulli":        {edit(`"A": 2`, `"A": 2, "bernoulli": [[0,0], [1,1]]`), "line 2, column 39: state 1, action 1: mean 2.5 of a Bernoulli reward is outside [0,1]"},
 		"noise on both":    {edit(`"A": 2`, `"A": 2, "bernoulli": [[0,0]], "noise": [[0,0,1]]`), "line 2, column 50: state 0, action 0: a Bernoulli reward has no Gaussian noise"},
 		"vast reward":      {edit("[1,1,2.5]", "[1,1,1e305]"), "line 5, column 14: state 1, action 1: reward 1e+305 is too large"},
+		"few names":        {edit(`"A": 2`, `"A": 2, "actions": ["left"]`), "line 2, column 7: 1 names for 2 actions"},
+		"many names":       {edit(`"A": 2`, `"A": 2, "actions": ["a", "b", "c"]`), `line 2, column 40: actions[2]: more names than the 2 actions`},
+		"name twice":       {edit(`"A": 2`, `"A": 2, "actions": ["a", "a"]`), `line 2, column 35: actions[1]: the name "a" is given twice`},
+		"no name":          {edit(`"A": 2`, `"A": 2, "actions": ["", "a"]`), "line 2, column 30: actions[0]: the name is empty"},
+		"number as name":   {edit(`"A": 2`, `"A": 2, "actions": [0, 1]`), "actions[0]: want a string, got 0"},
 		"deep":             {strings.Repeat("[", 100000), "want '{'"},
 	} {
 		t.Run(name, func(t *testing.T) {

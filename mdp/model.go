@@ -28,7 +28,8 @@ type Model interface {
 type Tabular struct {
 	name, description string
 	states, actions   int
-	start             []int // row (s,a) is start[s*actions+a] : start[s*actions+a+1]
+	actionNames       []string // nil when not given
+	start             []int    // row (s,a) is start[s*actions+a] : start[s*actions+a+1]
 	next              []int32
 	prob              []float64
 	reward            []float64 // expected reward of each row
@@ -53,6 +54,10 @@ func (m *Tabular) Name() string { return m.name }
 
 // Description returns the description the model was given, which may be empty.
 func (m *Tabular) Description() string { return m.description }
+
+// ActionNames returns the names that the actions were given, or nil. The slice must not be
+// written to.
+func (m *Tabular) ActionNames() []string { return m.actionNames }
 
 // NumStates returns S.
 func (m *Tabular) NumStates() int { return m.states }
@@ -195,7 +200,7 @@ func (m *Tabular) Restarting() (*Tabular, error) {
 	if states == nil {
 		states, prob = []int32{0}, []float64{1}
 	}
-	d := Definition{Name: m.name, Description: m.description, States: m.states, Actions: m.actions}
+	d := Definition{Name: m.name, Description: m.description, States: m.states, Actions: m.actions, ActionNames: m.actionNames}
 	for k, s := range states {
 		if m.terminal[s] {
 			return nil, fmt.Errorf("mdp: an episode cannot restart in the terminal state %d", s)

@@ -65,6 +65,12 @@ func (p *parser) value(key string) (err error) {
 	case "A":
 		p.d.Actions, err = p.integer()
 		p.at[key] = []int64{p.offset}
+	case "actions":
+		err = p.list(key, func() error {
+			name, err := p.text()
+			p.d.ActionNames = append(p.d.ActionNames, name)
+			return err
+		})
 	case "transitions":
 		err = p.list(key, func() error {
 			var t Transition

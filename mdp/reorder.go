@@ -6,8 +6,8 @@ import (
 )
 
 // Reordered returns a model of its own, in which action a is action order[a] of m in every
-// state. order must have every action of m once. name is the new model's name; the description is
-// that of m.
+// state, with its name if there are any. order must have every action of m once. name is the new
+// model's name; the description is that of m.
 func (m *Tabular) Reordered(name string, order []int) (*Tabular, error) {
 	sorted := slices.Sorted(slices.Values(order))
 	for a := range m.actions {
@@ -16,6 +16,9 @@ func (m *Tabular) Reordered(name string, order []int) (*Tabular, error) {
 		}
 	}
 	d := Definition{Name: name, Description: m.description, States: m.states, Actions: m.actions}
+	for _, a := range order[:len(m.actionNames)] {
+		d.ActionNames = append(d.ActionNames, m.actionNames[a])
+	}
 	for i, s := range m.initial {
 		d.Initial = append(d.Initial, Weight{S: int(s), P: m.initialProb[i]})
 	}

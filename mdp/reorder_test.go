@@ -23,6 +23,9 @@ func TestReordered(t *testing.T) {
 	if other.Name() != "other" {
 		t.Errorf("name %q", other.Name())
 	}
+	if names := other.ActionNames(); !slices.Equal(names, []string{"down", "up", "left", "right"}) {
+		t.Errorf("names of actions %v", names)
+	}
 	for s := range m.NumStates() {
 		for a, b := range order {
 			next, _ := other.Transition(s, a)

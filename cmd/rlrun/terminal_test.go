@@ -65,7 +65,7 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 	write("theirs/metrics.json", fmt.Sprintf(`{"agent": [{"Name": "x", "Unit": %[1]s, "Doc": %[1]s}]}`, jsonQuote(agent)))
 	write("theirs/environments.json", fmt.Sprintf(`{%s: {"states": 2, "actions": 2, "structure": %s}}`, jsonQuote("e"+agent), jsonQuote(agent)))
 	write("broken/experiment.yaml", hostile)
-	write("model.json", fmt.Sprintf(`{"S": 1, "A": 1, "name": %[1]s, "description": %[1]s, "transitions": [[0,0,0,1]]}`, jsonQuote(agent)))
+	write("model.json", fmt.Sprintf(`{"S": 1, "A": 1, "name": %[1]s, "description": %[1]s, "actions": [%[1]s], "transitions": [[0,0,0,1]]}`, jsonQuote(agent)))
 	write("bad.json", hostile)
 	write("rlrun-plugin-x", "#!/bin/sh\nprintf '\\033]0;owned\\007' >&2; echo '1|1|unix|\x1b]0;x|grpc|'; exit 3\n")
 	write("rlrun-plugin-\x1b]0;x", "#!/bin/sh\nexit 3\n")

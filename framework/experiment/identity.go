@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -219,6 +220,31 @@ func (s *Session) plugin(name string, args []string) *PluginProvenance {
 		}
 	}
 	return nil
+}
+
+// unchanged returns an error if a file that a component's parameters name is not what it was when the component's
+// plugin was identified. A file that is gone is the plugin's matter.
+func (s *Session) unchanged(c Component) error {
+	p := s.plugin(c.Plugin, c.Args)
+	if p == nil {
+		return nil
+	}
+	for d := json.NewDecoder(bytes.NewReader(c.Params)); ; {
+		t, err := d.Token()
+		if err != nil { // the end: parameters are JSON
+			return nil
+		}
+		name, _ := t.(string)
+		was := p.Files[name]
+		if was == "" {
+			continue
+		}
+		is, err := fileDigest(name)
+		if err == nil && "sha256:"+is != was {
+			return fmt.Errorf("the file %s, which the parameters of %q name, changed while the experiment ran: it was %s and is %s",
+				name, c.Name, shorten(was), shorten("sha256:"+is))
+		}
+	}
 }
 
 // programs identifies the programs that make a cell's records.

@@ -33,6 +33,50 @@ func doAs(t *testing.T, p *Plan, dir string, resume bool, s Session) error {
 	return p.Run(t.Context(), Options{Dir: dir, Open: opener(nil), Done: done, Session: s})
 }
 
+// A file that parameters name is bound for the whole experiment: once it has changed, no
+// lanes are opened with it, and the runs that ended before are kept.
+func TestFilesOfParametersAreBound(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "m.json")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("before")
+	digest, err := fileDigest(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, err := json.Marshal(map[string]any{"models": []string{file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s Session
+	s.AddPlugin(PluginProvenance{Plugin: "coin", Files: map[string]string{file: "sha256:" + digest}})
+	p := plan(t, func(c *Config) { c.Environments[0].Params, c.Workers, c.Lanes = params, 1, 23 })
+	run := func(dir string, then string) error {
+		done, err := p.Prepare(t.Context(), dir, false, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Run(t.Context(), Options{Dir: dir, Open: opener(nil), Done: done, Session: s, Event: func(e Event) {
+			if e.Runs > 0 { // the first agent has its lanes, the second not yet
+				write(then)
+			}
+		}})
+	}
+	if err := run(t.TempDir(), "before"); err != nil {
+		t.Errorf("written again as it was: %v", err)
+	}
+	dir := t.TempDir()
+	if err := run(dir, "after"); err == nil || !strings.Contains(err.Error(), file+", which the parameters of \"coin\" name, changed") {
+		t.Errorf("changed: %v", err)
+	}
+	if kept := records(t, dir); len(kept) != 23 {
+		t.Errorf("%d runs are kept, want those of the first agent", len(kept))
+	}
+}
+
 // Runs of other programs do not join those that are kept, unless they may; then
 // every summary says so.
 func TestOtherProgramsAreRefused(t *testing.T) {

@@ -128,6 +128,13 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 				}
 				return err
 			}
+			worker.unchanged = func(c Component) error {
+				err := o.Session.unchanged(c)
+				if err != nil {
+					cancel(err)
+				}
+				return err
+			}
 			worker.notify = func(n int) { event(Event{Cell: worker.cell, Interactions: n}) }
 			worker.notice = func(text string) { event(Event{Cell: worker.cell, Notice: text}) }
 			defer worker.close()

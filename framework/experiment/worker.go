@@ -41,6 +41,9 @@ type worker struct {
 	notice  func(string)
 	// keep, if not nil, keeps the agent of a run of the cell.
 	keep func(c Cell, id string, spec framework.Spec, run int, s *loop.Snapshot) error
+	// unchanged, if not nil, is asked of a component after its lanes were opened: whether
+	// the files that its parameters name are what they were.
+	unchanged func(Component) error
 }
 
 // instances are lanes of an environment and an agent. What they learn of a task
@@ -137,6 +140,14 @@ func (w *worker) openLanes(ctx context.Context, envPlugin, agentPlugin vector.Pl
 	agent, err := w.plan.OpenAgent(ctx, agentPlugin, a, env.Spec(), count)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
+	}
+	for _, c := range []Component{e, a} {
+		if w.unchanged == nil {
+			break
+		}
+		if err := w.unchanged(c); err != nil {
+			return nil, nil, errors.Join(err, agent.Close(), env.Close())
+		}
 	}
 	return env, agent, nil
 }

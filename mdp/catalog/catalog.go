@@ -14,9 +14,8 @@ import (
 
 // Task is a model with what people need to read it.
 type Task struct {
-	Model   *mdp.Tabular
-	Actions []string // names of the actions
-	Layout  *Layout  // where the states are, for tasks on a grid; else nil
+	Model  *mdp.Tabular
+	Layout *Layout // where the states are, for tasks on a grid; else nil
 	// Limit is the number of steps after which an episode is customarily cut off
 	// (truncated), 0 for none. It is not part of the model.
 	Limit int
@@ -32,11 +31,11 @@ type Layout struct {
 // leftRight are the actions of the chains.
 var leftRight = []string{"left", "right"}
 
-func task(m *mdp.Tabular, err error, actions ...string) (*Task, error) {
+func task(m *mdp.Tabular, err error) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Task{Model: m, Actions: actions}, nil
+	return &Task{Model: m}, nil
 }
 
 // RiverSwim is the chain of n ≥ 2 states with a current to the left, in the
@@ -49,7 +48,7 @@ func RiverSwim(n int) (*Task, error) {
 		return nil, fmt.Errorf("RiverSwim has at least 2 states, not %d", n)
 	}
 	m, err := mdp.Generate(mdp.Definition{Name: "RiverSwim", Description: "RiverSwim with the numbers of Osband's TabulaRL",
-		States: n, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}},
+		States: n, Actions: 2, ActionNames: leftRight, Initial: []mdp.Weight{{S: 0, P: 1}}},
 		func(s, a int, row *mdp.Row) {
 			switch last := n - 1; {
 			case a == 0:
@@ -70,7 +69,7 @@ func RiverSwim(n int) (*Task, error) {
 				row.Add(s+1, 0.35)
 			}
 		})
-	return task(m, err, leftRight...)
+	return task(m, err)
 }
 
 // RiverSwimStrehl is RiverSwim in the numbers of Strehl & Littman (2004, 2008).
@@ -83,7 +82,7 @@ func RiverSwimStrehl(n int) (*Task, error) {
 		return nil, fmt.Errorf("RiverSwim of Strehl & Littman has at least 3 states, not %d", n)
 	}
 	m, err := mdp.Generate(mdp.Definition{Name: "RiverSwimStrehl", Description: "RiverSwim with the numbers of Strehl & Littman",
-		States: n, Actions: 2, Initial: []mdp.Weight{{S: 1, P: 0.5}, {S: 2, P: 0.5}}},
+		States: n, Actions: 2, ActionNames: leftRight, Initial: []mdp.Weight{{S: 1, P: 0.5}, {S: 2, P: 0.5}}},
 		func(s, a int, row *mdp.Row) {
 			switch last := n - 1; {
 			case a == 0 && s == 0:
@@ -102,7 +101,7 @@ func RiverSwimStrehl(n int) (*Task, error) {
 				row.Add(s+1, 0.3)
 			}
 		})
-	return task(m, err, leftRight...)
+	return task(m, err)
 }
 
 // SixArms is the task of Strehl & Littman (2004): six rooms around a hall, the
@@ -129,7 +128,7 @@ func SixArms() (*Task, error) {
 				row.Add(0, 1)
 			}
 		})
-	return task(m, err, "0", "1", "2", "3", "4", "5")
+	return task(m, err)
 }
 
 // Chain is the chain of n ≥ 2 states, usually 5, of Dearden, Friedman & Russell
@@ -142,7 +141,7 @@ func Chain(n int) (*Task, error) {
 		return nil, fmt.Errorf("Chain has at least 2 states, not %d", n)
 	}
 	m, err := mdp.Generate(mdp.Definition{Name: "Chain", Description: "Chain (Dearden, Friedman & Russell 1998; Strens 2000)",
-		States: n, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}},
+		States: n, Actions: 2, ActionNames: []string{"forward", "back"}, Initial: []mdp.Weight{{S: 0, P: 1}}},
 		func(s, a int, row *mdp.Row) {
 			forward := []float64{1 - slip, slip}[a]
 			if s == n-1 {
@@ -152,7 +151,7 @@ func Chain(n int) (*Task, error) {
 			}
 			row.AddRewarded(0, 1-forward, 2)
 		})
-	return task(m, err, "forward", "back")
+	return task(m, err)
 }
 
 // DoubleLoop is the deterministic task of Watkins (1989) with two loops of five
@@ -161,7 +160,7 @@ func Chain(n int) (*Task, error) {
 // 2; both actions collect this reward in state 8.
 func DoubleLoop() (*Task, error) {
 	m, err := mdp.Generate(mdp.Definition{Name: "DoubleLoop", Description: "Double loop (Watkins 1989; Dearden, Friedman & Russell 1998)",
-		States: 9, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}},
+		States: 9, Actions: 2, ActionNames: []string{"a", "b"}, Initial: []mdp.Weight{{S: 0, P: 1}}},
 		func(s, a int, row *mdp.Row) {
 			next := s + 1
 			switch {
@@ -178,7 +177,7 @@ func DoubleLoop() (*Task, error) {
 			}
 			row.Add(next, 1)
 		})
-	return task(m, err, "a", "b")
+	return task(m, err)
 }
 
 // Bandit is the Bernoulli bandit as a model with one state: arm a pays 1 with
@@ -193,9 +192,5 @@ func Bandit(means []float64) (*Task, error) {
 			row.Reward(means[a])
 			row.Noise.Bernoulli = true
 		})
-	names := make([]string, len(means))
-	for a := range names {
-		names[a] = fmt.Sprint(a)
-	}
-	return task(m, err, names...)
+	return task(m, err)
 }

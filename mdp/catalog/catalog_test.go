@@ -99,9 +99,6 @@ func TestTasksAreComplete(t *testing.T) {
 		if second, err := json.Marshal(again); err != nil || !bytes.Equal(raw, second) {
 			t.Errorf("%s is not the same after writing and reading", name)
 		}
-		if len(task.Actions) != m.NumActions() {
-			t.Errorf("%s has %d actions and %d names", name, m.NumActions(), len(task.Actions))
-		}
 		if l := task.Layout; l != nil && (len(l.Cell) != m.NumStates() || len(l.Wall) != l.Rows*l.Cols || slices.Max(l.Cell) >= len(l.Wall)) {
 			t.Errorf("%s: layout of %d states on %d cells", name, len(l.Cell), len(l.Wall))
 		}

@@ -42,6 +42,9 @@ func DeepSea(sea Sea) (*Task, error) {
 	index := func(row, col int) int { return row*(row+1)/2 + col }
 	cells := index(n, 0)
 	d := mdp.Definition{Name: "DeepSea", Description: "Deep sea (bsuite)", States: cells, Actions: 2, Initial: []mdp.Weight{{S: 0, P: 1}}}
+	if !sea.Mapped {
+		d.ActionNames = leftRight
+	}
 	after := 0 // the state after the last row
 	if !sea.Continuing {
 		d.States, d.Terminal = cells+1, []int{cells}
@@ -99,11 +102,7 @@ func DeepSea(sea Sea) (*Task, error) {
 	if !sea.Continuing {
 		layout.Cell[cells] = -1
 	}
-	actions := leftRight
-	if sea.Mapped {
-		actions = []string{"0", "1"}
-	}
-	return &Task{Model: m, Actions: actions, Layout: layout}, nil
+	return &Task{Model: m, Layout: layout}, nil
 }
 
 // coins returns n fair coin flips as NumPy's RandomState(seed).binomial(1, .5, n)

@@ -38,9 +38,5 @@ func Garnet(states, actions, branching int, seed uint64) (*Task, error) {
 			}
 			row.Reward(rng.NormFloat64())
 		})
-	names := make([]string, actions)
-	for a := range names {
-		names[a] = fmt.Sprint(a)
-	}
-	return task(m, err, names...)
+	return task(m, err)
 }

@@ -154,7 +154,7 @@ func GridWorld(g Grid) (*Task, error) {
 	for _, k := range goals {
 		goal[k] = true
 	}
-	d := mdp.Definition{Name: "GridWorld", States: len(f.cells), Actions: 4}
+	d := mdp.Definition{Name: "GridWorld", States: len(f.cells), Actions: 4, ActionNames: directions}
 	for _, k := range starts {
 		d.Initial = append(d.Initial, mdp.Weight{S: k, P: 1 / float64(len(starts))})
 	}
@@ -186,7 +186,7 @@ func GridWorld(g Grid) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Task{Model: m, Actions: directions, Layout: f.layout(len(f.cells), same)}, nil
+	return &Task{Model: m, Layout: f.layout(len(f.cells), same)}, nil
 }
 
 // FourRooms is the task of Sutton, Precup & Singh (1999): 104 cells, row by row,
@@ -215,7 +215,7 @@ func FourRooms(continuing bool) (*Task, error) {
 	}
 	start, goal := f.find('S')[0], f.find('G')[0]
 	d := mdp.Definition{Name: "FourRooms", Description: "Four rooms (Sutton, Precup & Singh 1999)",
-		States: len(f.cells), Actions: 4, Initial: []mdp.Weight{{S: start, P: 1}}}
+		States: len(f.cells), Actions: 4, ActionNames: directions, Initial: []mdp.Weight{{S: start, P: 1}}}
 	if !continuing {
 		d.Terminal = []int{goal}
 	}
@@ -242,5 +242,5 @@ func FourRooms(continuing bool) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Task{Model: m, Actions: directions, Layout: f.layout(len(f.cells), same)}, nil
+	return &Task{Model: m, Layout: f.layout(len(f.cells), same)}, nil
 }

@@ -40,7 +40,7 @@ func Maze(goal MazeGoal) (*Task, error) {
 	cells := len(f.cells)
 	start, exit, flags := f.find('S')[0], f.find('G')[0], f.find('F')
 	d := mdp.Definition{Name: "Maze", Description: "Maze with flags (Dearden, Friedman & Russell 1998)",
-		States: 8 * cells, Actions: 4, Initial: []mdp.Weight{{S: start, P: 1}}}
+		States: 8 * cells, Actions: 4, ActionNames: directions, Initial: []mdp.Weight{{S: start, P: 1}}}
 	worth := [4]float64{0, 1, 2, 3}
 	if goal == MazeAbsorbing {
 		worth = [4]float64{0, 1, 3, 15}
@@ -82,5 +82,5 @@ func Maze(goal MazeGoal) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Task{Model: m, Actions: directions, Layout: f.layout(8*cells, func(s int) int { return s % cells })}, nil
+	return &Task{Model: m, Layout: f.layout(8*cells, func(s int) int { return s % cells })}, nil
 }

@@ -42,7 +42,7 @@ func FrozenLake(rows []string, success float64) (*Task, error) {
 	if len(starts) == 0 {
 		return nil, fmt.Errorf("the map has no start S")
 	}
-	d := mdp.Definition{Name: "FrozenLake", States: len(f.cells), Actions: 4, Terminal: append(f.find('H'), f.find('G')...)}
+	d := mdp.Definition{Name: "FrozenLake", States: len(f.cells), Actions: 4, ActionNames: frozenActions, Terminal: append(f.find('H'), f.find('G')...)}
 	for _, s := range starts {
 		d.Initial = append(d.Initial, mdp.Weight{S: s, P: 1 / float64(len(starts))})
 	}
@@ -69,7 +69,7 @@ func FrozenLake(rows []string, success float64) (*Task, error) {
 	if len(f.cells) > 16 {
 		limit = 200
 	}
-	return &Task{Model: m, Actions: frozenActions, Layout: f.layout(len(f.cells), same), Limit: limit}, nil
+	return &Task{Model: m, Layout: f.layout(len(f.cells), same), Limit: limit}, nil
 }
 
 // CliffWalking is Gymnasium's CliffWalking-v1 (Sutton & Barto 2018, Example 6.6):
@@ -83,7 +83,7 @@ func CliffWalking() (*Task, error) {
 	}
 	start, goal := f.find('S')[0], f.find('G')[0]
 	m, err := mdp.Generate(mdp.Definition{Name: "CliffWalking", Description: "Cliff walking (Sutton & Barto)",
-		States: len(f.cells), Actions: 4, Initial: []mdp.Weight{{S: start, P: 1}}, Terminal: []int{goal}},
+		States: len(f.cells), Actions: 4, ActionNames: cliffActions, Initial: []mdp.Weight{{S: start, P: 1}}, Terminal: []int{goal}},
 		func(s, a int, row *mdp.Row) {
 			if s == goal {
 				return
@@ -100,7 +100,7 @@ func CliffWalking() (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Task{Model: m, Actions: cliffActions, Layout: f.layout(len(f.cells), same)}, nil
+	return &Task{Model: m, Layout: f.layout(len(f.cells), same)}, nil
 }
 
 // Taxi is Gymnasium's Taxi-v3 (Dietterich 2000), with the wall that version has
@@ -124,7 +124,8 @@ func Taxi() (*Task, error) {
 	encode := func(row, col, passenger, destination int) int {
 		return ((row*5+col)*5+passenger)*4 + destination
 	}
-	d := mdp.Definition{Name: "Taxi", Description: "Taxi (Dietterich 2000)", States: 500, Actions: 6}
+	d := mdp.Definition{Name: "Taxi", Description: "Taxi (Dietterich 2000)", States: 500, Actions: 6,
+		ActionNames: []string{"south", "north", "east", "west", "pickup", "dropoff"}}
 	for s := range 500 {
 		switch passenger, destination := s/4%5, s%4; {
 		case passenger == destination:
@@ -184,5 +185,5 @@ func Taxi() (*Task, error) {
 	for s := range layout.Cell {
 		layout.Cell[s] = s / 20
 	}
-	return &Task{Model: m, Actions: []string{"south", "north", "east", "west", "pickup", "dropoff"}, Layout: layout, Limit: 200}, nil
+	return &Task{Model: m, Layout: layout, Limit: 200}, nil
 }

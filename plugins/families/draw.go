@@ -1,7 +1,6 @@
 package families
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -34,30 +33,22 @@ func simplex(rng *rand.Rand, n int) []float64 {
 // from is the initial distribution that begins in one state.
 func from(s int) []mdp.Weight { return []mdp.Weight{{S: s, P: 1}} }
 
-// generate makes a task of a definition, whose actions are called 0, 1, … if they
-// have no names.
+// generate makes a task of a definition and names of its actions, if they have some.
 func generate(d mdp.Definition, fill func(s, a int, row *mdp.Row), actions ...string) (*catalog.Task, error) {
+	d.ActionNames = actions
 	m, err := mdp.Generate(d, fill)
 	if err != nil {
 		return nil, err
 	}
-	for a := len(actions); a < d.Actions; a++ {
-		actions = append(actions, fmt.Sprint(a))
-	}
-	return &catalog.Task{Model: m, Actions: actions}, nil
+	return &catalog.Task{Model: m}, nil
 }
 
 // renumbered numbers the actions of a task anew, in random order, the same in all
 // states.
 func renumbered(t *catalog.Task, rng *rand.Rand) (*catalog.Task, error) {
-	old := rng.Perm(len(t.Actions))
-	m, err := t.Model.Reordered(t.Model.Name(), old)
+	m, err := t.Model.Reordered(t.Model.Name(), rng.Perm(t.Model.NumActions()))
 	if err != nil {
 		return nil, err
 	}
-	actions := make([]string, len(old))
-	for a, b := range old {
-		actions[a] = t.Actions[b]
-	}
-	return &catalog.Task{Model: m, Actions: actions, Layout: t.Layout}, nil
+	return &catalog.Task{Model: m, Layout: t.Layout}, nil
 }

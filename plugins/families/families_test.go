@@ -3,7 +3,6 @@ package families
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -71,8 +70,8 @@ func TestTasksCanBeLearned(t *testing.T) {
 					if task.Model.HasTerminal() != k.episodic {
 						t.Errorf("%+v ends: %v", p, task.Model.HasTerminal())
 					}
-					if n := task.Model.NumStates(); n > 110 || len(task.Actions) != task.Model.NumActions() {
-						t.Errorf("%+v has %d states, %d actions with %d names", p, n, task.Model.NumActions(), len(task.Actions))
+					if n := task.Model.NumStates(); n > 110 {
+						t.Errorf("%+v has %d states", p, n)
 					}
 					m := restarting(t, p)
 					if !mdp.ModelStructure(m).WeaklyCommunicating() {
@@ -105,7 +104,7 @@ func TestParametersNameATask(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					return string(data) + fmt.Sprint(task.Actions)
+					return string(data)
 				}
 				first, second := text(), text()
 				if first != second {

@@ -79,9 +79,5 @@ func (p settings) task() (*catalog.Task, error) {
 			return nil, fmt.Errorf("file %s: episodes begin in state %d, which is terminal", p.File, s)
 		}
 	}
-	actions := make([]string, m.NumActions())
-	for a := range actions {
-		actions[a] = fmt.Sprint(a)
-	}
-	return &catalog.Task{Model: m, Actions: actions}, nil
+	return &catalog.Task{Model: m}, nil
 }

@@ -366,10 +366,14 @@ def test_causes_are_told() -> None:
 def test_models() -> None:
     p = np.zeros((2, 2, 2))
     p[0, :, 0], p[0, 1] = 1, [0.25, 0.75]
-    model = rlrun.Model.from_arrays(p, np.array([[0, 2.0], [0, 0]]), initial=np.array([1.0, 0]), terminal=[np.int64(1)])
+    r = np.array([[0, 2.0], [0, 0]])
+    model = rlrun.Model.from_arrays(
+        p, r, initial=np.array([1.0, 0]), terminal=[np.int64(1)], action_names=["stay", "go"]
+    )
     assert json.loads(model.to_json()) == {
         "S": 2,
         "A": 2,
+        "actions": ["stay", "go"],
         "transitions": [[0, 0, 0, 1.0], [0, 1, 0, 0.25], [0, 1, 1, 0.75]],
         "rewards": [[0, 1, 2.0]],
         "initial": [[0, 1.0]],

@@ -114,6 +114,7 @@ class Model:
     ``transitions`` holds (s, a, s', p) for every positive probability, ``rewards``
     (s, a, r) with the expected reward, zero where left out, ``initial`` (s, p),
     ``terminal`` the states that end an episode; their rows may be left out.
+    ``action_names`` has a name for every action, or none.
     """
 
     states: int
@@ -123,10 +124,17 @@ class Model:
     initial: Sequence[tuple[int, float]] = ()
     terminal: Sequence[int] = ()
     name: str = field(default="", kw_only=True)
+    action_names: Sequence[str] = field(default=(), kw_only=True)
 
     @staticmethod
     def from_arrays(
-        p: Array, r: Array, *, initial: Array | None = None, terminal: Sequence[int] = (), name: str = ""
+        p: Array,
+        r: Array,
+        *,
+        initial: Array | None = None,
+        terminal: Sequence[int] = (),
+        name: str = "",
+        action_names: Sequence[str] = (),
     ) -> Model:
         """Make a model of P[s, a, s'] and r[s, a], and of the initial states' probabilities."""
         states, actions, _ = p.shape
@@ -138,12 +146,19 @@ class Model:
             [] if initial is None else [(int(s), float(initial[s])) for s in np.flatnonzero(initial)],
             terminal,
             name=name,
+            action_names=action_names,
         )
 
     def to_json(self) -> bytes:
         """Return the model as the host reads it."""
         keys: dict[str, Any] = {"S": self.states, "A": self.actions, "transitions": self.transitions}
-        optional = {"name": self.name, "rewards": self.rewards, "initial": self.initial, "terminal": self.terminal}
+        optional = {
+            "name": self.name,
+            "actions": self.action_names,
+            "rewards": self.rewards,
+            "initial": self.initial,
+            "terminal": self.terminal,
+        }
         keys |= {key: value for key, value in optional.items() if len(value) > 0}
         return json.dumps(keys, default=lambda number: number.item()).encode()  # numpy's
 

@@ -33,7 +33,8 @@ rlrun mdp mixing also takes environments without a known model) or of a JSON fil
    "rewards": [[1,1,2.5]]}
 
 with entries [s,a,s',p] and [s,a,r]. Optional keys are "initial" [[s,p], …],
-"terminal" [s, …], "successor_rewards" [[s,a,s',r], …], "name" and "description".
+"terminal" [s, …], "successor_rewards" [[s,a,s',r], …], "actions" (a list of names,
+one for each action), "name" and "description".
 Two more are for environments made from the file (plugin: model): "noise" [[s,a,sd], …]
 makes rewards normal, and "bernoulli" [[s,a], …] makes them 0 or 1, with the mean given.
 
@@ -301,7 +302,7 @@ func (p *process) open(ctx context.Context, app *host.App, name string, params [
 	}
 	p.label, p.model = name, models[0]
 	if t, ok := env.(interface{ Task() *catalog.Task }); ok {
-		p.actions, p.layout = t.Task().Actions, t.Task().Layout
+		p.layout = t.Task().Layout
 	}
 	return nil
 }
@@ -311,7 +312,7 @@ func (p *process) name() {
 	if p.model.Name() != "" {
 		p.label = p.model.Name()
 	}
-	if len(p.actions) != p.model.NumActions() {
+	if p.actions = p.model.ActionNames(); p.actions == nil {
 		p.actions = make([]string, p.model.NumActions())
 		for a := range p.actions {
 			p.actions[a] = fmt.Sprint(a)
