@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -306,5 +307,96 @@ func TestBlame(t *testing.T) {
 	}
 	if other := errors.New("other"); p.Blame(other) != other || p.Blame(nil) != nil {
 		t.Error("other errors are changed")
+	}
+}
+
+// A file of records of another seed, with the same labels and programs, is refused by a
+// report and by --resume, whatever its name. Records of old versions say no experiment.
+func TestRecordsOfAnotherExperiment(t *testing.T) {
+	s := Session{Started: time.Unix(1, 0), Seed: 1}
+	for name, tt := range map[string]struct {
+		change func(*Config)
+		same   bool
+	}{
+		"seed":          {change: func(c *Config) { c.Seed = new(uint64(2)) }},
+		"large seed":    {change: func(c *Config) { c.Seed = new(uint64(1<<53 + 1)) }},
+		"parameter":     {change: func(c *Config) { c.Agents[0].Params = json.RawMessage(`{"a": 1}`) }},
+		"workers, runs": {change: func(c *Config) { c.Workers, c.Lanes, c.Name, c.Description = 3, 1, "other", "x" }, same: true},
+		"another agent": {change: func(c *Config) { c.Agents[1].Params = json.RawMessage(`{"a": 1}`) }, same: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			top := t.TempDir()
+			ours, theirs := filepath.Join(top, "ours"), filepath.Join(top, "theirs")
+			small := func(c *Config) {
+				c.Runs, c.Lanes, c.Workers = 3, 3, 1
+				if name == "large seed" {
+					c.Seed = new(uint64(1 << 53))
+				}
+			}
+			p := plan(t, small)
+			do(t, p, ours, false, opener(nil))
+			do(t, plan(t, func(c *Config) { small(c); tt.change(c) }), theirs, false, opener(nil))
+			from, err := result.RecordFiles(theirs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to, err := result.RecordFiles(ours)
+			if err != nil || len(to) < 2 {
+				t.Fatal(to, err)
+			}
+			data, err := os.ReadFile(from[0])
+			if err == nil {
+				err = os.WriteFile(to[0], data, 0o666)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, reportErr := result.Aggregate(p.Meta(), result.ReadRecords(ours))
+			_, resumeErr := p.Prepare(t.Context(), ours, true, s)
+			for _, err := range []error{reportErr, resumeErr} {
+				if tt.same && err != nil {
+					t.Error(err)
+				}
+				if !tt.same && (!errors.Is(err, result.ErrDamaged) || !strings.Contains(err.Error(), "another experiment") || !strings.Contains(err.Error(), to[0]+":1")) {
+					t.Errorf("got %v", err)
+				}
+			}
+		})
+	}
+}
+
+// The identity of an experiment never changes: with another one, all records of
+// versions before would be refused.
+func TestIdentitiesStay(t *testing.T) {
+	p := plan(t, func(c *Config) {
+		c.Seed = new(uint64(1<<64 - 1))
+		c.Record.Metrics = []result.Metric{"reward", "regret"}
+		c.Agents = []Component{{Plugin: "alternate", Name: "{a}", Params: json.RawMessage(`{"b": 1.0, "c": "<é"}`), Sweep: map[string][]json.RawMessage{"a": {json.RawMessage("0.10"), json.RawMessage("2")}}}}
+	})
+	want := map[result.Key]string{
+		{Environment: "coin", Agent: "0.10"}: "dca19f18dc",
+		{Environment: "coin", Agent: "2"}:    "580033be51",
+	}
+	if got := p.Meta().Experiments; !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	text, err := p.Config.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), configFile)
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c, err := ReadConfig(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := again.Meta().Experiments; !maps.Equal(got, want) {
+		t.Errorf("from %s: %v, want %v", configFile, got, want)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -251,9 +252,12 @@ func (c Config) essence() map[string]any {
 		return nil
 	}
 	var m map[string]any
-	if json.Unmarshal(data, &m) != nil {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	if decoder.Decode(&m) != nil {
 		return nil
 	}
+	m, _ = plainNumbers(m).(map[string]any)
 	if record, ok := m["record"].(map[string]any); ok {
 		if metrics, ok := record["metrics"].([]any); ok { // their order changes no record
 			slices.SortFunc(metrics, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
@@ -275,11 +279,58 @@ func (c Config) essence() map[string]any {
 	return m
 }
 
+// plainNumbers replaces numbers in decoded JSON by float64, so that 1 and 1.0 are equal.
+// Integers that float64 may not hold, such as seeds, stay.
+func plainNumbers(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, x := range v {
+			v[key] = plainNumbers(x)
+		}
+	case []any:
+		for i, x := range v {
+			v[i] = plainNumbers(x)
+		}
+	case json.Number:
+		x, err := v.Float64()
+		if large := math.Abs(x) >= 1<<53 && !strings.ContainsAny(v.String(), ".eE"); err == nil && !large {
+			return x
+		}
+	}
+	return value
+}
+
 // digest is the SHA-256 of the essence's JSON, in hexadecimal.
 func (c Config) digest() string {
 	data, _ := json.Marshal(c.essence())
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
+}
+
+// identities returns, by environment and agent, a digest of what decides their records
+// besides the programs: seed, steps and what is recorded, and both components. Other
+// components do not change it.
+func (p *Plan) identities() map[result.Key]string {
+	c := p.Config
+	c.Environments, c.Agents = p.Environments, p.Agents
+	c.Matrix, c.Save = nil, nil // they say which records and files there are
+	common := c.essence()
+	parts := func(key string) (list []json.RawMessage) {
+		components, _ := common[key].([]any)
+		for _, component := range components {
+			data, _ := json.Marshal(component)
+			list = append(list, data)
+		}
+		delete(common, key)
+		return list
+	}
+	environments, agents := parts("environments"), parts("agents")
+	rest, _ := json.Marshal(common)
+	out := map[result.Key]string{}
+	for _, cell := range p.Cells() {
+		out[p.key(cell)] = shortDigest(json.RawMessage(rest), environments[cell.Environment], agents[cell.Agent])
+	}
+	return out
 }
 
 // YAML returns the config as it is written to experiment.yaml, keys in the order
@@ -386,7 +437,7 @@ func (p *Plan) Meta() result.Meta {
 	m := result.Meta{
 		Name: p.Config.Name, Description: p.Config.Description, Steps: p.Config.Steps, Grid: p.Grid,
 		Discount: *p.Config.Discount, Runs: p.Config.Runs, Seed: *p.Config.Seed, Recorded: p.Config.Record.Metrics,
-		Skipped: p.Skipped(),
+		Skipped: p.Skipped(), Experiments: p.identities(),
 	}
 	for _, c := range p.Environments {
 		m.Environments = append(m.Environments, c.Name)

@@ -29,8 +29,9 @@ type writer struct {
 	held  int                      // about the size of recs, in bytes
 	timer *time.Timer              // writes recs
 
-	writing sync.Mutex // held while files are written; comes before mu
-	err     error      // the first of a write; nothing is written after it
+	writing    sync.Mutex // held while files are written; comes before mu
+	err        error      // the first of a write; nothing is written after it
+	identities map[result.Key]string
 }
 
 // flushAfter leaves time to write and sync within two seconds.
@@ -101,6 +102,12 @@ func (w *writer) flush() error {
 
 func (w *writer) write(c Cell, recs []result.Record) error {
 	slices.SortFunc(recs, func(x, y result.Record) int { return x.Run - y.Run })
+	if w.identities == nil {
+		w.identities = w.plan.identities()
+	}
+	for i := range recs {
+		recs[i].Experiment = w.identities[w.plan.key(c)]
+	}
 	name := result.RecordsName(result.Origin{
 		Environment: slugs(w.plan.Environments)[c.Environment], Agent: slugs(w.plan.Agents)[c.Agent],
 		First: recs[0].Run, Last: recs[len(recs)-1].Run,

@@ -189,6 +189,9 @@ func (a *aggregator) check(rec *Record) (*sample, error) {
 		return nil, fmt.Errorf("comes after run %d", a.last[c])
 	}
 	a.last[c] = rec.Run
+	if want := a.meta.Experiments[Key{Environment: rec.Environment, Agent: rec.Agent}]; rec.Experiment != "" && want != "" && rec.Experiment != want {
+		return nil, fmt.Errorf("is of another experiment, with another seed or other parameters (its identity is %.40q, this experiment's %q)", rec.Experiment, want)
+	}
 	if a.meta.Runs > 0 && rec.Run >= a.meta.Runs {
 		return nil, fmt.Errorf("the experiment has %d runs, counted from 0", a.meta.Runs)
 	}

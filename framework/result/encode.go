@@ -44,6 +44,9 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 		}
 		dst = append(dst, ']')
 	}
+	if r.Experiment != "" {
+		dst = appendString(append(dst, `,"experiment":`...), r.Experiment)
+	}
 	return append(dst, '}')
 }
 

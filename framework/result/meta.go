@@ -38,6 +38,10 @@ type Meta struct {
 	Definitions []metric.Definition `json:"definitions,omitempty"`
 	Runs        int                 `json:"runs"` // planned, of each agent in each environment
 	Seed        uint64              `json:"seed"` // root seed; also seeds the bootstrap
+	// Experiments identifies what decides the records of an environment and agent besides
+	// the programs: seed, steps and parameters. Keys have run 0. A record that says another
+	// identity is of another experiment. nil: any.
+	Experiments map[Key]string `json:"-"`
 	// Skipped are the pairs that are not run.
 	Skipped []Skipped `json:"skipped,omitempty"`
 	// Optimum is the optimal mean reward per step of environments where it is

@@ -51,6 +51,9 @@ func parseRecord(line []byte, r *Record, curves bool) bool {
 		}
 		p.want("]")
 	}
+	if p.try(`,"experiment":`) {
+		r.Experiment = p.string()
+	}
 	if len(p.rest) == checksumLength && p.try(checksumKey) {
 		p.rest = p.rest[8:]
 		p.want(`"`)

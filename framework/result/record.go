@@ -34,6 +34,9 @@ type Record struct {
 	Error       string `json:"error,omitempty"` // why a run failed (plugin, call, lane, stderr tail) or was given up
 	Steps       int    `json:"steps"`           // interactions with the environment
 	Episodes    int    `json:"episodes"`        // episodes that ended within the run
+	// Experiment identifies what decides the record besides the programs; see
+	// Meta.Experiments. Empty: written by an old version.
+	Experiment string `json:"experiment,omitempty"`
 	// Programs made the run. The name of the record's file tells them, so that equal
 	// results are equal lines whatever made them.
 	Programs Programs `json:"-"`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -245,5 +246,43 @@ func TestLocate(t *testing.T) {
 func TestWordsOfFlags(t *testing.T) {
 	if f, problem := load(t, good, "--out=1"); problem != "" || f.Output != "1" {
 		t.Errorf("output %v, problem %q", f, problem)
+	}
+}
+
+// Records stay bound to their experiment when its config is read from the output
+// directory: every config that ships has the same identities then.
+func TestIdentitiesOfConfigs(t *testing.T) {
+	files, err := filepath.Glob("../../../configs/*.yaml")
+	if err != nil || len(files) < 5 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		f, err := Load(file, nil, parseFlags(t, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := experiment.Compile(f.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := first.Config.YAML()
+		path := filepath.Join(t.TempDir(), "experiment.yaml")
+		if err == nil {
+			err = os.WriteFile(path, text, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := experiment.ReadConfig(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := experiment.Compile(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := first.Meta().Experiments; len(want) == 0 || !maps.Equal(again.Meta().Experiments, want) {
+			t.Errorf("%s: %v, want %v", file, again.Meta().Experiments, want)
+		}
 	}
 }
