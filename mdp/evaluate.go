@@ -51,14 +51,16 @@ func (c *Chain) EvaluateDiscounted(gamma float64) ([]float64, error) {
 }
 
 // EvaluateFinite returns the expected sum of the next horizon rewards from each
-// state.
+// state, like SolveHorizon.
 func (c *Chain) EvaluateFinite(horizon int) []float64 {
 	v, w := make([]float64, c.NumStates()), make([]float64, c.NumStates())
-	for range horizon {
+	for left := horizon - 1; left >= 0; left-- {
 		for s := range w {
 			w[s] = c.reward[s] + c.expect(s, v)
 		}
-		v, w = w, v
+		if v, w = w, v; extend(v, w, left) {
+			break
+		}
 	}
 	return v
 }

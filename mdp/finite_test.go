@@ -1,6 +1,7 @@
 package mdp
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -39,5 +40,63 @@ func TestFiniteSolver(t *testing.T) {
 				t.Fatalf("%v allocations", n)
 			}
 		}
+	}
+}
+
+// Long horizons are summed at once where every step adds the same, to the stated error:
+// against step by step. A periodic model is summed step by step.
+func TestLongHorizon(t *testing.T) {
+	const horizon = 1_200_001
+	for name, rows := range map[string][][]float64{
+		"aperiodic": {{0.5, 0.5, 0}, {0, 0.9, 0.1}, {1, 0, 0}},
+		"periodic":  {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}},
+		"ending":    {{0, 1, 0}, {0, 0, 1}, {0, 0, 1}},
+	} {
+		m, err := Generate(Definition{States: 3, Actions: 2}, func(s, a int, row *Row) {
+			reward := float64(3-s-a) / 3
+			if name == "ending" && s == 2 {
+				reward = 0
+			}
+			for next, p := range rows[s] {
+				if p > 0 {
+					row.AddRewarded(next, p, reward)
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, policy, err := SolveHorizon(m, horizon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, w, best := make([]float64, 3), make([]float64, 3), make(Deterministic, 3)
+		for range horizon {
+			m.induct(w, best, want)
+			want, w = w, want
+		}
+		c, err := Induce(m, policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		evaluated := c.EvaluateFinite(horizon)
+		for s, x := range want {
+			if math.Abs(got[s]-x) > 1e-9*maxAbs(want) || policy[s] != best[s] {
+				t.Errorf("%s: state %d: %v by %d, want %v by %d", name, s, got[s], policy[s], x, best[s])
+			}
+			if math.Abs(evaluated[s]-x) > 1e-9*maxAbs(want) { // the same policy is the best at any time
+				t.Errorf("%s: the policy earns %v from state %d, want %v", name, evaluated[s], s, x)
+			}
+		}
+	}
+	m, err := Generate(Definition{States: 2, Actions: 1}, func(s, _ int, row *Row) {
+		row.AddRewarded(s, 0.5, 1)
+		row.AddRewarded(1-s, 0.5, 1)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, _, err := SolveHorizon(m, 1e15); err != nil || math.Abs(v[0]-1e15) > 1e6 {
+		t.Errorf("%v, %v", v, err)
 	}
 }

@@ -87,7 +87,10 @@ func TestAbsorptionAgainstElimination(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := c.Structure()
-	f := c.fate(st)
+	f, err := c.fate(st)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if f.slots != 3 {
 		t.Fatalf("%d slots", f.slots)
 	}
@@ -101,7 +104,12 @@ func TestAbsorptionAgainstElimination(t *testing.T) {
 				exact[s] = append([]float64(nil), f.share[s]...)
 				clear(f.share[s][f.first[target] : f.first[target]+st.Period[target]])
 			}
-			c.absorbLarge(f, st.Classes[i], target)
+			if err := c.absorbLarge(f, st.Classes[i], target, 3); err == nil && len(st.Classes[i]) > 10 {
+				t.Error("no error after 3 sweeps")
+			}
+			if err := c.absorbLarge(f, st.Classes[i], target, mostSweeps); err != nil {
+				t.Fatal(err)
+			}
 			for s, want := range exact {
 				sum := 0.0
 				for slot, x := range want {

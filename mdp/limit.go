@@ -1,6 +1,7 @@
 package mdp
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -16,16 +17,17 @@ type fate struct {
 }
 
 // fate computes where each state's mass ends up, by one linear system for every
-// transient class and closed class.
-func (c *Chain) fate(st *Structure) *fate {
+// transient class and closed class. A class that is left too slowly is an error.
+func (c *Chain) fate(st *Structure) (*fate, error) {
 	f := &fate{st: st, first: make([]int, len(st.Classes))}
 	for _, i := range st.Closed {
 		f.first[i] = f.slots
 		f.slots += st.Period[i]
 	}
 	if f.slots == 1 {
-		return f
+		return f, nil
 	}
+	var err error
 	f.share = make([][]float64, c.NumStates())
 	place := make([]int, c.NumStates())
 	for i := range place {
@@ -42,24 +44,23 @@ func (c *Chain) fate(st *Structure) *fate {
 			f.share[s] = make([]float64, f.slots)
 		}
 		for _, target := range st.Closed {
-			c.absorb(f, class, target, place, &red)
+			err = cmp.Or(err, c.absorb(f, class, target, place, &red))
 		}
 		for _, s := range class {
 			place[s] = -1
 		}
 	}
-	return f
+	return f, err
 }
 
 // absorb finds the share of each state of a transient class in the slots of a
 // closed class. Mass that ends in phase r, counted from now, is in phase r+1,
 // counted from the next step.
-func (c *Chain) absorb(f *fate, class []int, target int, place []int, red *reduction) {
+func (c *Chain) absorb(f *fate, class []int, target int, place []int, red *reduction) error {
 	d, first := f.st.Period[target], f.first[target]
 	n := len(class) * d
 	if n > 2*denseLimit {
-		c.absorbLarge(f, class, target)
-		return
+		return c.absorbLarge(f, class, target, mostSweeps)
 	}
 	red.reset(n)
 	for k, s := range class {
@@ -81,13 +82,14 @@ func (c *Chain) absorb(f *fate, class []int, target int, place []int, red *reduc
 	for k, s := range class {
 		copy(f.share[s][first:first+d], red.f[0][k*d:(k+1)*d])
 	}
+	return nil
 }
 
-// absorbLarge is absorb by Gauss-Seidel sweeps, to roundoff.
-func (c *Chain) absorbLarge(f *fate, class []int, target int) {
+// absorbLarge is absorb by at most limit Gauss-Seidel sweeps, to roundoff.
+func (c *Chain) absorbLarge(f *fate, class []int, target, limit int) error {
 	d, first := f.st.Period[target], f.first[target]
-	for change := 1.0; change > 1e-15; {
-		change = 0
+	for range limit {
+		change := 0.0
 		for _, s := range class {
 			next, prob := c.Row(s)
 			for r := range d {
@@ -99,8 +101,17 @@ func (c *Chain) absorbLarge(f *fate, class []int, target int) {
 				f.share[s][first+r] = x
 			}
 		}
+		if change <= 1e-15 {
+			return nil
+		}
 	}
+	return errShares
 }
+
+// mostSweeps is the most sweeps of absorbLarge.
+const mostSweeps = 1_000_000
+
+var errShares = fmt.Errorf("mdp: the probabilities to end in each closed class have not converged after %d sweeps", mostSweeps)
 
 // of returns the share of a state's mass that ends in a slot.
 func (f *fate) of(s, slot int) float64 {

@@ -29,9 +29,12 @@ type meanOf struct {
 }
 
 // deviations makes the rows ν and decides which are never forgotten.
-func (w *mixer) deviations(m Model) {
+func (w *mixer) deviations(m Model) error {
 	n, actions := m.NumStates(), m.NumActions()
-	f := w.c.fate(w.Structure)
+	f, err := w.c.fate(w.Structure)
+	if err != nil {
+		return err
+	}
 	v := newScatter(n)
 	w.T, w.Limit = make([][]int, n), make([][]float64, n)
 	for s := range n {
@@ -63,6 +66,7 @@ func (w *mixer) deviations(m Model) {
 			}
 		}
 	}
+	return nil
 }
 
 // means sets the weights of the two means.

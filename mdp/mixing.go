@@ -95,7 +95,9 @@ func MixingTime(m Model, pi Policy, o MixingOptions) (*Mixing, error) {
 		w.limit = 100_000
 	}
 	w.Mixing = Mixing{Eta: eta, Epsilon: epsilon, Structure: c.Structure(), Max: 1}
-	w.deviations(m)
+	if err := w.deviations(m); err != nil {
+		return nil, err
+	}
 	w.means(pi, actions)
 	err = w.run()
 	w.summarise()

@@ -60,7 +60,10 @@ func SampleMixing(m *Tabular, pi Policy, o SampleOptions) (*MixingSample, error)
 	if err != nil {
 		return nil, err
 	}
-	f := c.fate(c.Structure())
+	f, err := c.fate(c.Structure())
+	if err != nil {
+		return nil, err
+	}
 	out := &MixingSample{Eta: eta, Epsilon: epsilon,
 		Pairs: make([]Pair, o.Pairs), T: make([]int, o.Pairs), Extrapolated: make([]bool, o.Pairs)}
 	var steps, touched, next atomic.Int64

@@ -43,6 +43,10 @@ The criterion is the average reward per step in the long run, unless --gamma or
 terminal state leads to the start of the next episode. --restart does the same with
 --gamma or --horizon. --restart=false turns it off.
 
+--horizon may be as large as 1e12: once every step adds the same reward in all states,
+the rest is added at once. In a periodic model this never happens. There each step
+takes some nanoseconds per transition; Ctrl-C ends it.
+
 --policy is optimal (by the criterion), uniform, the name or number of an action
 that is taken in all states, or a file: a list with the action of every state, a list
 of lists with every action's probability, or the output of rlrun mdp solve --json.`
