@@ -1,0 +1,266 @@
+package voi
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// corridor is a known model: action 0 leads from every state to the next and costs gaps, action 1 stays. The
+// policy stays.
+func corridor(gamma float64, gaps ...float64) *meanModel {
+	b := NewBelief(2, 0, 1)
+	for range len(gaps) + 1 {
+		b.AddState()
+	}
+	m := &meanModel{b: b, gamma: gamma, policy: make([]int32, len(gaps)+1), v: make([]float64, len(gaps)+1), gap: make([]float64, 2*(len(gaps)+1))}
+	for s := range m.v {
+		y := min(s+1, len(gaps))
+		m.policy[s] = 1
+		b.pairs[2*s] = pair{n: 1, next: []int32{int32(y)}, count: []float64{1}}
+		b.pairs[2*s+1] = pair{n: 1, next: []int32{int32(s)}, count: []float64{1}}
+		if y != s {
+			b.before[y] = append(b.before[y], int32(s))
+			m.gap[2*s] = gaps[s]
+		}
+	}
+	return m
+}
+
+// Condition (T): a pair is explored from where E[γ^τ prize − Σ γ^t gap] is positive, and not from where it is
+// not.
+func TestConditionT(t *testing.T) {
+	const gamma = 0.9
+	gaps := []float64{3, 1, 0.5, 2}
+	for _, prize := range []float64{0.5, 1.9, 2.5, 4, 8, 20} {
+		m := corridor(gamma, gaps...)
+		prizes := make([]float64, 2*len(m.v))
+		for i := range prizes {
+			prizes[i] = -1
+		}
+		prizes[len(prizes)-2] = prize
+		e := explorer{m: m}
+		worth := prize
+		for s := len(gaps); s >= 0; s-- {
+			if s < len(gaps) {
+				worth = gamma*worth - gaps[s]
+			}
+			aim := e.target(s, prizes)
+			switch explores := e.first(s) >= 0; {
+			case explores != (worth > 0) || (aim >= 0) != explores:
+				t.Errorf("prize %v, state %d: the detour is worth %v; explores %v, aims at %d", prize, s, worth, explores, aim)
+			case explores && math.Abs(e.advantage[s]-worth) > 1e-9:
+				t.Errorf("prize %v, state %d: advantage %v, want %v", prize, s, e.advantage[s], worth)
+			case explores && e.expects[s] != float64(len(gaps)-s+1):
+				t.Errorf("state %d: %v steps", s, e.expects[s])
+			}
+		}
+	}
+}
+
+// What the planner computes for a pair is the definition: the largest over k of the gain of k tries by k, less the
+// gap. What it leaves out to be fast changes nothing. The pair that the policy takes is tried at no cost, once.
+func TestPrizesByDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	compared, positive := 0, 0
+	for _, rule := range []Rule{Sup, Mean} {
+		for _, horizon := range []float64{4, 60, 500, 5000} {
+			p := walk(t, rule, 300)
+			p.plan(0, horizon)
+			a, m := &p.a, &p.model
+			p.x.update(m, horizon)
+			a.horizon = horizon
+			for i := range p.b.pairs {
+				x, s := &p.b.pairs[i], i/3
+				var routes routes
+				worth := 1 + 5*rng.Float64()
+				a.finder.find(&routes, m, s, worth, false)
+				c := pairCase{value: m.v[s], policy: rng.IntN(3) == 0, leads: rng.IntN(3) == 0, bestOther: rng.Float64() - 0.2, h: a.shown(i, &routes)}
+				var o outcomes
+				p.x.newOutcomes(&o, m, s, routes.f, routes.c)
+				c.outcomes = o.at(nil, m.found[i])
+				c.base = means(c.outcomes)
+				c.base.r = p.x.meanFirst
+				if x.n > 0 {
+					c.base.r = p.x.newRewards(p.b, x)
+				}
+				sum, weight := 0.0, 0.0
+				got := a.prize(&c, i, &routes, worth, &sum, &weight)
+
+				want := math.Inf(-1)
+				for _, k := range []float64{1, x.n, 4 * x.n, 16 * x.n} {
+					if k < 1 || k > 1 && (k > horizon/2 || c.policy) {
+						continue
+					}
+					if x.n == 0 {
+						a.untried(&c)
+					} else {
+						a.tried(&c, x, i, k)
+					}
+					a.improved(&c)
+					want = max(want, rule.gain(a.population)/k)
+				}
+				gap := m.trial[i]
+				if x.n > 0 && c.policy {
+					gap = min(0, gap)
+				}
+				want -= gap
+				// A prize that is not positive is never pursued.
+				if got > 1e-12 || want > 1e-12 {
+					positive++
+					if math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
+						t.Errorf("rule %v, horizon %v, pair %d tried %v times, policy %v: prize %v, by definition %v", rule, horizon, i, x.n, c.policy, got, want)
+					}
+				}
+				compared++
+			}
+		}
+	}
+	if compared < 100 || positive < 20 || positive > compared-20 {
+		t.Errorf("%d prizes compared, %d of them positive", compared, positive)
+	}
+}
+
+// How far the next k tries may move the mean reward of a pair: after n rewards, s of them 1 and the others 0, the
+// posterior mean has the variance p(1−p)/(n+1) · k/(n+k), p = s/n, under the beta posterior of s and n−s.
+func TestPreposteriorVariance(t *testing.T) {
+	p := NewPlanner(NewBelief(1, 0, 1), Mean)
+	p.AddState()
+	const n, ones = 12, 4
+	for k := range n {
+		r := 0.0
+		if k%3 == 0 {
+			r = 1
+		}
+		p.Learn(0, 0, r, 0)
+	}
+	p.plan(0, 500)
+	a, x := &p.a, &p.b.pairs[0]
+	c := pairCase{h: a.shown(0, &a.best[0]), base: row{r: x.mean}}
+	a.deviate(&c, x, &a.best[0], 0)
+	for _, k := range []float64{1, 3, 12, 100} {
+		a.tried(&c, x, 0, k)
+		var mean, square, q float64
+		for _, s := range a.scenarios[:len(normal)] { // of outcomes that were seen
+			q += s.p
+			mean += s.p * s.r
+			square += s.p * s.r * s.r
+		}
+		mean /= q
+		got := square/q - mean*mean
+		want := ones / float64(n) * (1 - ones/float64(n)) / (n + 1) * k / (n + k)
+		if math.Abs(got/want-1) > 0.15 {
+			t.Errorf("%v tries: variance %v, want %v", k, got, want)
+		}
+	}
+}
+
+// A first try shows what the belief is after it: the successor has the weight 1 − z, and the base the rest.
+func TestFirstTry(t *testing.T) {
+	p := walk(t, Sup, 40)
+	y := p.AddState()
+	p.Plan(0, 500)
+	a, m := &p.a, &p.model
+	i := 3 * y
+	var c pairCase
+	var routes routes
+	a.finder.find(&routes, m, y, 3, false)
+	var o outcomes
+	p.x.newOutcomes(&o, m, y, routes.f, routes.c)
+	c.outcomes = o.at(nil, m.found[i])
+	c.base = means(c.outcomes)
+	a.untried(&c)
+	p.Learn(y, 0, 0, 0)
+	z := p.b.successors.predict(&p.b.pairs[i].toNext, 1, 1)
+	for k, o := range c.outcomes {
+		x := a.scenarios[k*len(a.x.first)]
+		if want := (1-z)*o.v + z*c.base.v; math.Abs(x.v-want) > 1e-9*math.Abs(want) {
+			t.Errorf("outcome %d: mean value %v, want %v", k, x.v, want)
+		}
+		if want := (1-z)*o.f + z*c.base.f; math.Abs(x.f-want) > 1e-9 {
+			t.Errorf("outcome %d: f %v, want %v", k, x.f, want)
+		}
+	}
+}
+
+// Pairs are offered in units of reward. Gains and costs scale with rewards, and shifts do not matter; the value of
+// the greedy policy follows both. No offer is worse by step than what the greedy policy tries anyway.
+func TestPairsAreInUnitsOfReward(t *testing.T) {
+	offer := func(seed uint64, scale, shift float64) (pairs []Pair, value float64, p *Planner, s int) {
+		rng := rand.New(rand.NewPCG(13, seed))
+		p = NewPlanner(NewBelief(3, shift, shift+scale), Sup)
+		for range 6 {
+			p.AddState()
+		}
+		for range 60 {
+			a := max(0, rng.IntN(9)-6)
+			y := (s + a*rng.IntN(3) + 1) % 6
+			p.Learn(s, a, shift+scale*float64(rng.IntN(5)*y)/32, y)
+			s = y
+		}
+		for range 5 {
+			pairs = p.Pairs(pairs[:0], s, 20_000)
+		}
+		return pairs, p.Value(s), p, s
+	}
+	offered, passed := 0, 0
+	for seed := range uint64(8) {
+		want, value, p, s := offer(seed, 1, 0)
+		passing := 0.0 // of the pairs that the greedy policy tries, the largest advantage by step
+		for y := range 6 {
+			w, act := &p.a.best[y], int(p.model.policy[y])
+			prizes := p.prize[3*y : 3*y+3]
+			if prizes[act] == max(prizes[0], prizes[1], prizes[2]) && w.c[s] == 0 {
+				passing = max(passing, w.f[s]*prizes[act]/(1+(1-w.f[s])/(1-p.model.gamma)))
+			}
+		}
+		if passing > 0 && len(want) < 6 {
+			passed++
+		}
+		offered += len(want)
+		for _, x := range want {
+			f := p.a.best[x.State].f[s]
+			if steps := 1 + (1-f)/(1-p.model.gamma); x.Gain <= 0 || x.Cost < 0 || x.rate() <= passing || math.Abs(x.Steps-steps) > 1e-9 {
+				t.Errorf("%+v, where passing by has a rate of %v, and the route takes %v steps", x, passing, steps)
+			}
+		}
+		for _, by := range [][2]float64{{4, 0}, {64, -8}} {
+			got, v, _, _ := offer(seed, by[0], by[1])
+			if len(got) != len(want) {
+				t.Fatalf("%d pairs, want %d", len(got), len(want))
+			}
+			if w := by[1] + by[0]*value; math.Abs(v-w) > 1e-9*math.Abs(w) {
+				t.Errorf("value %v, want %v", v, w)
+			}
+			for k, x := range got {
+				y := want[k]
+				if x.State != y.State || x.Action != y.Action || x.Gain != by[0]*y.Gain || x.Cost != by[0]*y.Cost || x.Steps != y.Steps {
+					t.Errorf("rewards times %v plus %v: %+v, was %+v", by[0], by[1], x, y)
+				}
+			}
+		}
+	}
+	if offered < 10 || passed < 2 {
+		t.Errorf("%d pairs offered; passing by left out some %d times", offered, passed)
+	}
+}
+
+// The predictive probability of a new outcome is that of the process: αu/(n+α). A record counts from the next step
+// on.
+func TestSmallFormulas(t *testing.T) {
+	m := newMixture(2)
+	clear(m.weight[:])
+	m.weight[points-1] = 1
+	alpha := m.alpha[points-1]
+	l := likelihood{}
+	for g := range l {
+		l[g] = 1
+	}
+	if got, want := m.predict(&l, 4, 0.3), alpha*0.3/(4+alpha); math.Abs(got-want) > 1e-12 {
+		t.Errorf("a new outcome with probability %v, want %v", got, want)
+	}
+	c := pairCase{leads: true, bestOther: -1}
+	if got := c.improvement(0.9, row{r: 1, f: 0.5}, 2); math.Abs(got-1.8) > 1e-12 {
+		t.Errorf("a record of 2 at the next step is worth %v", got)
+	}
+}
