@@ -71,7 +71,7 @@ func (p numbered) Sample(rng *rand.Rand) float64 { return p.Identified(rng.IntN(
 func cases(gamma, low float64) []ruleCase {
 	h := bandit.Discounted(gamma)
 	spec := func(kind, score string) policy.Spec {
-		s := policy.Spec{Kind: kind, Score: score, Gamma: &gamma}
+		s := policy.Spec{Kind: kind, Bound: score, Gamma: &gamma}
 		if score == "U" || score == "" {
 			s.LowerBound = &low
 		}
@@ -87,14 +87,14 @@ func cases(gamma, low float64) []ruleCase {
 	rule := func(r Rule, bound bandit.IndexKind) DeciderConfig {
 		return DeciderConfig{Horizon: h, Rule: r, Bound: bound, LowerBound: low}
 	}
-	stochastic := rule(RuleStochastic, bandit.U)
+	stochastic := rule(RuleOptimisticStochastic, bandit.U)
 	commonly := stochastic
 	commonly.Common = true
 	return []ruleCase{
 		{spec: policy.Spec{Kind: "greedy"}, rule: rule(RuleNever, bandit.U)},
-		{spec: spec("optimistic", "U"), rule: rule(RuleMean, bandit.U)},
-		{spec: spec("optimistic", "U+"), rule: rule(RuleMean, bandit.UPlus)},
-		{spec: spec("optimistic", "V"), rule: rule(RuleMean, bandit.V)},
+		{spec: spec("optimistic", "U"), rule: rule(RuleOptimistic, bandit.U)},
+		{spec: spec("optimistic", "U+"), rule: rule(RuleOptimistic, bandit.UPlus)},
+		{spec: spec("optimistic", "V"), rule: rule(RuleOptimistic, bandit.V)},
 		{spec: pairs("U+"), rule: rule(RuleCommonModel, bandit.UPlus)},
 		{spec: pairs("V"), rule: rule(RuleCommonModel, bandit.V)},
 		{spec: spec("index", "U"), rule: rule(RuleIndex, bandit.U)},
@@ -215,7 +215,7 @@ func TestOneStateTies(t *testing.T) {
 		h := bandit.Discounted(gamma)
 		c := bandit.Comparison{Known: populations[greedy].Mean()}
 
-		d, err := Decide(DeciderConfig{Horizon: h, Rule: RuleMean}, &p, nil)
+		d, err := Decide(DeciderConfig{Horizon: h, Rule: RuleOptimistic}, &p, nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -291,7 +291,7 @@ func TestStochasticDistribution(t *testing.T) {
 			}
 			exact[chosen] += 1 / float64(k*k*k)
 		}
-		d, err := NewDecider(DeciderConfig{Horizon: bandit.Discounted(gamma), Rule: RuleStochastic})
+		d, err := NewDecider(DeciderConfig{Horizon: bandit.Discounted(gamma), Rule: RuleOptimisticStochastic})
 		if err != nil {
 			t.Fatal(err)
 		}

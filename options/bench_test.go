@@ -49,7 +49,7 @@ func lanes(t testing.TB) []Problem {
 }
 
 var benchRules = []DeciderConfig{
-	{Rule: RuleCommonModel}, {Rule: RuleCommonModel, Bound: bandit.V}, {Rule: RuleMean}, {Rule: RuleIndex, Bound: bandit.V}, {Rule: RuleStochastic},
+	{Rule: RuleCommonModel}, {Rule: RuleCommonModel, Bound: bandit.V}, {Rule: RuleOptimistic}, {Rule: RuleIndex, Bound: bandit.V}, {Rule: RuleOptimisticStochastic},
 }
 
 // A decision allocates nothing, from one lane to the next.

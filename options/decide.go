@@ -10,7 +10,7 @@ import (
 )
 
 // Decide makes one decision; a Decider makes many without allocating. Only
-// RuleStochastic uses rng.
+// RuleOptimisticStochastic uses rng.
 func Decide(c DeciderConfig, p *Problem, rng *rand.Rand) (Decision, error) {
 	d, err := NewDecider(c)
 	if err != nil {
@@ -50,7 +50,7 @@ func NewDecider(c DeciderConfig) (*Decider, error) {
 // Decide chooses an option. Of equally good ones it takes the first, and the
 // greedy one before all others. With one state, and one step per decision, the
 // choices are those of the policies of bandits on the same populations
-// (TestOneStateDecidesAsTheBandit), with two differences. RuleStochastic without
+// (TestOneStateDecidesAsTheBandit), with two differences. RuleOptimisticStochastic without
 // Common draws a member by its number for every option in turn, so that a policy that
 // draws for fewer arms uses other random numbers. RuleCommonModel with the bound U
 // charges what bandit.PairedThreshold does, not what the policy that estimates only P

@@ -54,7 +54,7 @@ func (p *Problem) two(x int) *Problem {
 // pairwise are the rules that compare each option with the greedy one only.
 var pairwise = []DeciderConfig{
 	{Rule: RuleCommonModel}, {Rule: RuleCommonModel, Bound: bandit.UPlus}, {Rule: RuleCommonModel, Bound: bandit.V},
-	{Rule: RuleMean}, {Rule: RuleMean, Bound: bandit.UPlus}, {Rule: RuleMean, Bound: bandit.V},
+	{Rule: RuleOptimistic}, {Rule: RuleOptimistic, Bound: bandit.UPlus}, {Rule: RuleOptimistic, Bound: bandit.V},
 }
 
 func decide(t interface{ Fatal(...any) }, r DeciderConfig, gamma float64, p *Problem) Decision {
@@ -201,7 +201,7 @@ func TestIndicesBreakEven(t *testing.T) {
 // The unit of reward, and where it is zero, do not matter if b moves along.
 func TestDecisionsAreInvariant(t *testing.T) {
 	rules := append([]DeciderConfig{{Rule: RuleIndex}, {Rule: RuleIndex, Bound: bandit.UPlus}, {Rule: RuleIndex, Bound: bandit.V},
-		{Rule: RuleStochastic}, {Rule: RuleStochastic, Common: true}, {Rule: RuleNever}}, pairwise...)
+		{Rule: RuleOptimisticStochastic}, {Rule: RuleOptimisticStochastic, Common: true}, {Rule: RuleNever}}, pairwise...)
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t, false)
 		gamma := rapid.Float64Range(0, 0.999).Draw(t, "γ")
@@ -209,7 +209,7 @@ func TestDecisionsAreInvariant(t *testing.T) {
 		scale := rapid.SampledFrom([]float64{0.125, 0.5, 1, 4}).Draw(t, "scale")
 		for _, r := range rules {
 			a := decide(t, r, gamma, p)
-			if r.LowerBound = shift; r.Rule == RuleStochastic {
+			if r.LowerBound = shift; r.Rule == RuleOptimisticStochastic {
 				r.LowerBound = 0 // a shift rounds, and breaks the ties of what is drawn
 			}
 			q := *p
@@ -236,7 +236,7 @@ func TestDecisionTerms(t *testing.T) {
 		y := mean(p.row(0))
 		for x := 1; x < len(p.Arms)-1; x++ {
 			q := p.two(x)
-			for _, r := range []DeciderConfig{{Rule: RuleMean}, {Rule: RuleStochastic}} {
+			for _, r := range []DeciderConfig{{Rule: RuleOptimistic}, {Rule: RuleOptimisticStochastic}} {
 				d := decide(t, r, gamma, q)
 				if rho := 1 - math.Pow(gamma, float64(p.Hold)); math.Abs(d.Share-rho) > 1e-12 {
 					t.Fatalf("share %v, want %v", d.Share, rho)
@@ -258,7 +258,7 @@ func TestDecisionTerms(t *testing.T) {
 		}
 		last := len(p.Arms) - 1
 		q := p.two(last)
-		for _, r := range []DeciderConfig{{Rule: RuleCommonModel}, {Rule: RuleMean}, {Rule: RuleStochastic}, {Rule: RuleStochastic, Common: true}} {
+		for _, r := range []DeciderConfig{{Rule: RuleCommonModel}, {Rule: RuleOptimistic}, {Rule: RuleOptimisticStochastic}, {Rule: RuleOptimisticStochastic, Common: true}} {
 			d := decide(t, r, gamma, q)
 			n := 0.0
 			for i, v := range p.Optimal {
@@ -330,7 +330,7 @@ func TestDecideRefuses(t *testing.T) {
 	for want, r := range map[string]DeciderConfig{
 		"unknown bound":         {Bound: -1},
 		"lower bound of values": {LowerBound: nan},
-		"has no bound V":        {Rule: RuleStochastic, Bound: bandit.V},
+		"has no bound V":        {Rule: RuleOptimisticStochastic, Bound: bandit.V},
 		"common applies to":     {Rule: RuleIndex, Common: true},
 	} {
 		if _, err := Decide(r, good(), nil); err == nil || !strings.Contains(err.Error(), want) {
@@ -345,7 +345,7 @@ func TestDecideRefuses(t *testing.T) {
 // A decider that has seen other problems decides as a new one.
 func TestDeciderForgets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := DeciderConfig{Rule: rapid.SampledFrom([]Rule{RuleCommonModel, RuleMean, RuleIndex, RuleStochastic}).Draw(t, "rule"),
+		r := DeciderConfig{Rule: rapid.SampledFrom([]Rule{RuleCommonModel, RuleOptimistic, RuleIndex, RuleOptimisticStochastic}).Draw(t, "rule"),
 			Horizon: bandit.DiscountedFinite(0.99, 100)}
 		old, err := NewDecider(r)
 		if err != nil {
@@ -377,8 +377,10 @@ func TestNames(t *testing.T) {
 			t.Errorf("kind %s reads back as %v, %v", k.String(), got, err)
 		}
 	}
-	if r, err := RuleNamed("paired"); err != nil || r != RuleCommonModel {
-		t.Errorf("paired is %v, %v", r, err)
+	for old, want := range map[string]Rule{"paired": RuleCommonModel, "mean": RuleOptimistic, "stochastic": RuleOptimisticStochastic} {
+		if r, err := RuleNamed(old); err != nil || r != want {
+			t.Errorf("%s is %v, %v", old, r, err)
+		}
 	}
 	if k, err := KindNamed("overdue"); err != nil || k != RecencyBonus {
 		t.Errorf("overdue is %v, %v", k, err)
@@ -424,7 +426,7 @@ func TestPairs(t *testing.T) {
 		rule Rule
 		p    Problem
 	}{
-		"use the rule gain":   {RuleMean, Problem{Arms: greedy, Pairs: []Pair{pays}}},
+		"use the rule gain":   {RuleOptimistic, Problem{Arms: greedy, Pairs: []Pair{pays}}},
 		"option other is":     {RuleGain, Problem{Arms: two, Values: []float64{1, 2}}},
 		"steps at least 1":    {RuleGain, Problem{Arms: greedy, Pairs: []Pair{{Gain: 1}}}},
 		"gain NaN":            {RuleGain, Problem{Arms: greedy, Pairs: []Pair{{Gain: math.NaN(), Steps: 1}}}},

@@ -199,7 +199,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 		rel("γ⁺* of δp", bandit.GammaPlus(pair.Gap, pair.SupDeltaP, want.T), w.PlusDeltaP.GammaStar)
 		rel("γ⁺* of VPI", bandit.GammaPlus(pair.Gap, pair.Gain, want.T), w.PlusVPI.GammaStar)
 
-		around("mean", x, w.MeanCompare.GammaStar, RuleMean, bandit.U)
+		around("mean", x, w.MeanCompare.GammaStar, RuleOptimistic, bandit.U)
 		around("paired", x, w.Paired.GammaStar, RuleCommonModel, bandit.U)
 		around("U⁺", x, w.PlusDeltaP.GammaStar, RuleCommonModel, bandit.UPlus)
 		around("V", x, w.PlusVPI.GammaStar, RuleCommonModel, bandit.V)
@@ -208,7 +208,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 				score Rule
 				kind  bandit.IndexKind
 				want  bool
-			}{{RuleMean, bandit.U, c.MeanCompare}, {RuleCommonModel, bandit.U, c.Paired}, {RuleCommonModel, bandit.UPlus, c.PlusDeltaP}, {RuleCommonModel, bandit.V, c.PlusVPI}} {
+			}{{RuleOptimistic, bandit.U, c.MeanCompare}, {RuleCommonModel, bandit.U, c.Paired}, {RuleCommonModel, bandit.UPlus, c.PlusDeltaP}, {RuleCommonModel, bandit.V, c.PlusVPI}} {
 				if got := decide(x, c.Gamma, r.score, r.kind); got.Explore != r.want {
 					t.Errorf("option %d, γ = %v, %v %v: explore %v, want %v", x, c.Gamma, r.score, r.kind, got.Explore, r.want)
 				}

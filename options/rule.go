@@ -33,7 +33,7 @@ type chooser interface {
 }
 
 // Rules are all rules, in the order of the documentation.
-var Rules = []Rule{RuleMean, RuleCommonModel, RuleIndex, RuleVPI, RuleStochastic, RuleGain, RuleNever}
+var Rules = []Rule{RuleOptimistic, RuleCommonModel, RuleIndex, RuleVPI, RuleOptimisticStochastic, RuleGain, RuleNever}
 
 // RuleNames returns the names of Rules, in their order.
 func RuleNames() []string {
@@ -46,7 +46,10 @@ func RuleNames() []string {
 
 // FormerNames maps names of rules and kinds of options that earlier versions used to
 // the present ones. RuleNamed and KindNamed accept both.
-var FormerNames = map[string]string{"paired": "common-model", "overdue": "recency-bonus", "novelty": "count-bonus"}
+var FormerNames = map[string]string{
+	"mean": "optimistic", "stochastic": "optimistic-stochastic", "paired": "common-model",
+	"overdue": "recency-bonus", "novelty": "count-bonus",
+}
 
 // present returns the present name for a name of any version.
 func present(name string) string {
@@ -67,7 +70,7 @@ func RuleNamed(name string) (Rule, error) {
 }
 
 // RuleAndKinds returns a rule and kinds of options with defaults for what is nil:
-// RuleGain goes with Pairs, RuleMean with DefaultKinds. It returns an error if a kind
+// RuleGain goes with Pairs, RuleOptimistic with DefaultKinds. It returns an error if a kind
 // occurs twice, or the rule cannot compare the kinds.
 func RuleAndKinds(r Rule, kinds []Kind) (Rule, []Kind, error) {
 	if err := CheckKinds(kinds); err != nil {
@@ -79,7 +82,7 @@ func RuleAndKinds(r Rule, kinds []Kind) (Rule, []Kind, error) {
 	case r == nil && pairs:
 		r = RuleGain
 	case r == nil:
-		r = RuleMean
+		r = RuleOptimistic
 	case kinds == nil && r == RuleGain:
 		return r, []Kind{Pairs}, nil
 	}
@@ -109,7 +112,7 @@ type Comparison struct {
 	mean   float64 // v̄(y), the mean value of the greedy option
 	size   float64 // Σ|v_k(y)−b|, for ceilings of RuleCommonModel
 	index  float64 // of the greedy option, for RuleIndex
-	common int     // the member drawn for all options by RuleStochastic, or −1
+	common int     // the member drawn for all options by RuleOptimisticStochastic, or −1
 	exact  bool    // advantages have no rounding error
 }
 
@@ -126,7 +129,7 @@ type ComparisonResult struct {
 
 // DeciderConfig says how to decide between options.
 type DeciderConfig struct {
-	// Rule compares options; RuleMean if nil.
+	// Rule compares options; RuleOptimistic if nil.
 	Rule Rule
 	// Horizon counts steps, not commitments.
 	Horizon bandit.Horizon
@@ -135,14 +138,14 @@ type DeciderConfig struct {
 	Bound bandit.IndexKind
 	// LowerBound is b, below which no value can lie; the bound U needs it.
 	LowerBound float64
-	// Common lets RuleStochastic draw one member for all options, that is one model,
+	// Common lets RuleOptimisticStochastic draw one member for all options, that is one model,
 	// instead of one member for each option.
 	Common bool
 }
 
 func (c *DeciderConfig) check() error {
 	if c.Rule == nil {
-		c.Rule = RuleMean
+		c.Rule = RuleOptimistic
 	}
 	bounds := c.Rule.Bounds()
 	switch {
@@ -150,8 +153,8 @@ func (c *DeciderConfig) check() error {
 		return fmt.Errorf("options: unknown bound %d", int(c.Bound))
 	case math.IsNaN(c.LowerBound) || math.IsInf(c.LowerBound, 0):
 		return fmt.Errorf("options: the lower bound of values is %v, must be finite", c.LowerBound)
-	case c.Common && c.Rule != RuleStochastic:
-		return fmt.Errorf("options: common applies to the rule %s only, which draws members; the rule is %s", RuleStochastic.String(), c.Rule.String())
+	case c.Common && c.Rule != RuleOptimisticStochastic:
+		return fmt.Errorf("options: common applies to the rule %s only, which draws members; the rule is %s", RuleOptimisticStochastic.String(), c.Rule.String())
 	case len(bounds) > 0 && !slices.Contains(bounds, c.Bound):
 		return fmt.Errorf("options: the rule %s has no bound %s", c.Rule.String(), c.Bound)
 	}

@@ -132,7 +132,7 @@ func TestTablesOfActionsOfferAllThatCounts(t *testing.T) {
 			add(fmt.Sprint("action ", a), a)
 		}
 		for _, rule := range benchRules {
-			if rule.Rule == RuleStochastic {
+			if rule.Rule == RuleOptimisticStochastic {
 				continue // draws for each option
 			}
 			rule.Horizon = bandit.Discounted(0.9)

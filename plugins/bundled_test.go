@@ -133,7 +133,7 @@ func TestSingleLanes(t *testing.T) {
 	hosts := []*explore.Config{
 		nil,
 		{Decider: options.DeciderConfig{Rule: options.RuleCommonModel, Horizon: bandit.Discounted(0.99)}, LowerBound: &zero, Log: 100},
-		{Decider: options.DeciderConfig{Horizon: bandit.Finite(300), Rule: options.RuleStochastic}, LowerBound: &zero, Commitment: options.CommitmentConfig{Fixed: 3}, Log: 100},
+		{Decider: options.DeciderConfig{Horizon: bandit.Finite(300), Rule: options.RuleOptimisticStochastic}, LowerBound: &zero, Commitment: options.CommitmentConfig{Fixed: 3}, Log: 100},
 		{Decider: options.DeciderConfig{Horizon: bandit.Discounted(0.99), Rule: options.RuleIndex, Bound: bandit.V}, Estimator: explore.Autocorrelation, Log: 100},
 	}
 	pairs := 0

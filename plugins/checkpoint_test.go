@@ -251,7 +251,7 @@ func TestHostedAgentsGoOnFromAState(t *testing.T) {
 	gamma := options.DeciderConfig{Horizon: bandit.Discounted(0.9)}
 	counts := explore.Config{Decider: gamma, Log: 10}
 	series := explore.Config{Decider: gamma, Estimator: explore.Autocorrelation, Log: 3}
-	drawn := explore.Config{Decider: options.DeciderConfig{Rule: options.RuleStochastic, Horizon: bandit.Discounted(0.9)}, Commitment: options.CommitmentConfig{Fixed: 7}}
+	drawn := explore.Config{Decider: options.DeciderConfig{Rule: options.RuleOptimisticStochastic, Horizon: bandit.Discounted(0.9)}, Commitment: options.CommitmentConfig{Fixed: 7}}
 	pairs := explore.Config{Decider: options.DeciderConfig{Rule: options.RuleGain, Horizon: bandit.Discounted(0.9)}, Log: 10}
 	for _, tt := range []struct {
 		agent, params string

@@ -91,7 +91,7 @@ func savedExperiments(t *testing.T, sample bool) (list []experiment.Config) {
 		c.Agents = append(c.Agents, component(name, name, ``))
 		if slices.Contains(able, name) {
 			hosted := component(name+" hosted", name, ``)
-			hosted.Exploration = &experiment.Exploration{Rule: "mean", Bound: "V"}
+			hosted.Exploration = &experiment.Exploration{Rule: "optimistic", Bound: "V"}
 			if name == "threshold-model" { // it offers pairs alone
 				hosted.Exploration = &experiment.Exploration{Rule: "gain"}
 			}
@@ -222,7 +222,7 @@ func TestSavedAgentsCrossProcesses(t *testing.T) {
 		Agents:       []experiment.Component{component("q", "q-learning", ``), component("boot", "bootstrap-q", ``), component("random", "random", ``)},
 		Save:         &experiment.Save{}, Evaluate: &experiment.Evaluation{Every: 20, Episodes: 2, Limit: 10},
 	}
-	c.Agents[1].Exploration = &experiment.Exploration{Rule: "mean", Bound: "V"}
+	c.Agents[1].Exploration = &experiment.Exploration{Rule: "optimistic", Bound: "V"}
 	here := execute(t, c, inProcess, experiment.Refuse)
 	from := c.Output
 	c.Output = filepath.Join(t.TempDir(), "there")

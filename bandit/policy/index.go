@@ -173,10 +173,10 @@ func gainAfterOneMore(b bandit.Learner, x float64) float64 {
 	panic("policy: no look-ahead for this belief")
 }
 
-var indexKind = kind{"index", boundedHorizon + " score", anyBelief, buildIndex}
+var indexKind = kind{"index", boundedHorizon + " bound", anyBelief, buildIndex}
 
 func buildIndex(d *builder) (maker, error) {
-	kind, c, low, err := d.scored(bandit.V)
+	kind, c, low, err := d.bounded(bandit.V)
 	return func(b beliefs, _ []bandit.Beta) Policy { return newIndex(b, c, kind, low) }, err
 }
 

@@ -128,10 +128,10 @@ func (o *optimistic) Update(arm int, reward float64, rng *rand.Rand) {
 	}
 }
 
-var optimisticKind = kind{"optimistic", boundedHorizon + " score order compare", anyBelief, buildOptimistic}
+var optimisticKind = kind{"optimistic", boundedHorizon + " bound order compare", anyBelief, buildOptimistic}
 
 func buildOptimistic(d *builder) (maker, error) {
-	kind, c, low, err := d.scored(bandit.U)
+	kind, c, low, err := d.bounded(bandit.U)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func buildOptimistic(d *builder) (maker, error) {
 		return nil, err
 	}
 	if order == 1 && (kind != bandit.U || compare != withMean) {
-		return nil, errors.New("order gamma needs score U and compare mean")
+		return nil, errors.New("order gamma needs bound U and compare mean")
 	}
 	return func(b beliefs, _ []bandit.Beta) Policy {
 		if compare != withMean {

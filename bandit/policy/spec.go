@@ -12,8 +12,8 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// Spec says which policy to make. Fields left out have the defaults that their
-// descriptions give; a field that the kind does not use must be left out.
+// Spec says which policy to make. Fields left out have the defaults in their
+// descriptions. A field that the kind does not use must be left out.
 type Spec struct {
 	Kind string `json:"kind" jsonschema:"required" jsonschema_description:"The way arms are selected. optimistic and optimistic-stochastic are Algorithms 1 and 2 of the paper."`
 
@@ -22,8 +22,9 @@ type Spec struct {
 	Hold       *int     `json:"hold,omitempty" jsonschema:"minimum=1,default=1" jsonschema_description:"T, the number of pulls that an exploration is taken to last; default of the paper."`
 	LowerBound *float64 `json:"lower_bound,omitempty" jsonschema_description:"b, below which no mean reward can lie. Default: the least reward of the task, as in the paper, where it is 0."`
 
-	Score   string `json:"score,omitempty" jsonschema:"enum=U,enum=U+,enum=V" jsonschema_description:"The bound that optimistic and index use. Default U for optimistic, the paper's, and V for index, a choice of ours."`
+	Bound   string `json:"bound,omitempty" jsonschema:"enum=U,enum=U+,enum=V" jsonschema_description:"The bound that optimistic and index use. Default U for optimistic, the paper's, and V for index, a choice of ours."`
 	Order   string `json:"order,omitempty" jsonschema:"enum=advantage,enum=gamma,default=advantage" jsonschema_description:"Which of several arms worth exploring optimistic takes: the one with the largest advantage sup U, or with the smallest gamma*. The paper has two arms; the default is a choice of ours."`
+	Score   string `json:"score,omitempty" jsonschema:"enum=U,enum=U+,enum=V" jsonschema_description:"Former name of bound."`
 	Compare string `json:"compare,omitempty" jsonschema:"enum=mean,enum=pairs,enum=all-pairs,default=mean" jsonschema_description:"What P(q_i >= q_j + delta) compares a population with: the mean of arm j, its members one to one, or all pairs of members. Default: the mean, which the paper's lemma needs (docs/theory.md 1.4)."`
 	Draw    string `json:"draw,omitempty" jsonschema:"enum=per-arm,enum=common,default=per-arm" jsonschema_description:"Whether each arm draws its own population member, or one number k is drawn for all arms. The paper leaves it open; the default is a choice of ours."`
 	Choice  string `json:"choice,omitempty" jsonschema:"enum=argmax,enum=program,default=argmax" jsonschema_description:"How optimistic-stochastic chooses: the largest u_i, default of the paper, or as a published program of its author does, which by a slip mostly takes the first arm that passes."`
@@ -134,7 +135,8 @@ func NewOn(s Spec, arms []bandit.Learner, task Task) (Policy, error) {
 	return build(beliefs{learners: slices.Clone(arms)}, nil), nil
 }
 
-// check returns the kind, if the task is one and the kind has the fields that are set.
+// check returns the kind of s. It returns an error if the task is invalid, or if a
+// field is set that the kind does not use. It gives a field its present name.
 func (s *Spec) check(task Task) (kind, error) {
 	if task.Arms < 1 || task.Arms > math.MaxInt32 {
 		return kind{}, fmt.Errorf("arms is %d, must be between 1 and %d", task.Arms, math.MaxInt32)
@@ -143,6 +145,12 @@ func (s *Spec) check(task Task) (kind, error) {
 		return kind{}, fmt.Errorf("the range of rewards [%v, %v] is empty", task.Low, task.High)
 	}
 	k, err := kindOf(s.Kind)
+	switch {
+	case s.Score != "" && s.Bound != "":
+		return kind{}, errors.New("policy: score is the former name of bound: remove it")
+	case s.Score != "":
+		s.Bound, s.Score = s.Score, ""
+	}
 	if err == nil {
 		err = refuse(*s, s.Kind, k.fields)
 	}
@@ -270,12 +278,12 @@ func (d *builder) width() (float64, error) {
 	return w, nil
 }
 
-// scored reads the kind of bound, the clock and the lower bound, which only score U has.
-func (d *builder) scored(standard bandit.IndexKind) (kind bandit.IndexKind, c clock, low float64, err error) {
+// bounded reads the kind of bound, the clock and the lower bound, which only bound U has.
+func (d *builder) bounded(standard bandit.IndexKind) (kind bandit.IndexKind, c clock, low float64, err error) {
 	kind = standard
-	if d.Score != "" {
-		if kind, err = bandit.ParseIndexKind(d.Score); err != nil {
-			return kind, c, 0, fmt.Errorf("score is %q, must be U, U+ or V", d.Score)
+	if d.Bound != "" {
+		if kind, err = bandit.ParseIndexKind(d.Bound); err != nil {
+			return kind, c, 0, fmt.Errorf("bound is %q, must be U, U+ or V", d.Bound)
 		}
 	}
 	if c, err = d.clock(); err != nil {
@@ -285,7 +293,7 @@ func (d *builder) scored(standard bandit.IndexKind) (kind bandit.IndexKind, c cl
 	case kind == bandit.U:
 		low, err = d.lower()
 	case d.LowerBound != nil:
-		err = errors.New("lower_bound applies to score U only")
+		err = errors.New("lower_bound applies to bound U only")
 	}
 	return kind, c, low, err
 }

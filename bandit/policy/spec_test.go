@@ -39,11 +39,13 @@ func TestSpecErrors(t *testing.T) {
 		{Spec{Kind: "index", Gamma: new(1.1), Horizon: new(10)}, BeliefSpec{}, unit, "gamma is 1.1, must be between 0 and 1"},
 		{Spec{Kind: "optimistic", Horizon: new(0)}, BeliefSpec{}, unit, "horizon is 0, must be between 1 and"},
 		{Spec{Kind: "optimistic", Hold: new(0)}, BeliefSpec{}, unit, "hold is 0, must be between 1 and"},
-		{Spec{Kind: "optimistic", Score: "W"}, BeliefSpec{}, unit, `score is "W", must be U, U+ or V`},
-		{Spec{Kind: "optimistic", Score: "V", LowerBound: new(0.0)}, BeliefSpec{}, unit, "lower_bound applies to score U only"},
-		{Spec{Kind: "index", LowerBound: new(0.0)}, BeliefSpec{}, unit, "lower_bound applies to score U only"},
+		{Spec{Kind: "optimistic", Bound: "W"}, BeliefSpec{}, unit, `bound is "W", must be U, U+ or V`},
+		{Spec{Kind: "optimistic", Bound: "V", LowerBound: new(0.0)}, BeliefSpec{}, unit, "lower_bound applies to bound U only"},
+		{Spec{Kind: "index", LowerBound: new(0.0)}, BeliefSpec{}, unit, "lower_bound applies to bound U only"},
+		{Spec{Kind: "optimistic", Bound: "V", Score: "V"}, BeliefSpec{}, unit, "policy: score is the former name of bound: remove it"},
+		{Spec{Kind: "greedy", Score: "V"}, BeliefSpec{}, unit, "policy: bound does not apply to greedy"},
 		{Spec{Kind: "optimistic", Order: "phi"}, BeliefSpec{}, unit, `order is "phi", must be advantage or gamma`},
-		{Spec{Kind: "optimistic", Order: "gamma", Compare: "pairs"}, BeliefSpec{}, unit, "order gamma needs score U and compare mean"},
+		{Spec{Kind: "optimistic", Order: "gamma", Compare: "pairs"}, BeliefSpec{}, unit, "order gamma needs bound U and compare mean"},
 		{Spec{Kind: "optimistic", Compare: "pair"}, BeliefSpec{}, unit, `compare is "pair", must be mean or pairs or all-pairs`},
 		{Spec{Kind: "optimistic-stochastic", Compare: "pairs"}, BeliefSpec{Kind: "beta"}, unit, "compare: pairs needs a belief of kind population, not beta"},
 		{Spec{Kind: "optimistic-stochastic", Choice: "program"}, BeliefSpec{Kind: "beta"}, unit, "choice: program needs a belief of kind population"},
@@ -127,8 +129,8 @@ func variants() []Spec {
 		case "gittins":
 			s.Gamma = new(0.6)
 		case "optimistic", "index":
-			for _, score := range []string{"U", "U+", "V"} {
-				all = append(all, Spec{Kind: k, Score: score, Horizon: new(50)}, Spec{Kind: k, Score: score, Gamma: new(0.9), Hold: new(3)})
+			for _, bound := range []string{"U", "U+", "V"} {
+				all = append(all, Spec{Kind: k, Bound: bound, Horizon: new(50)}, Spec{Kind: k, Bound: bound, Gamma: new(0.9), Hold: new(3)})
 			}
 			if k == "optimistic" {
 				all = append(all, Spec{Kind: k, Order: "gamma"})
@@ -147,8 +149,8 @@ func variants() []Spec {
 func populationVariants() []Spec {
 	all := []Spec{{Kind: "thompson", Draw: "common"}}
 	for _, compare := range []string{"pairs", "all-pairs"} {
-		for _, score := range []string{"U", "U+", "V"} {
-			all = append(all, Spec{Kind: "optimistic", Compare: compare, Score: score})
+		for _, bound := range []string{"U", "U+", "V"} {
+			all = append(all, Spec{Kind: "optimistic", Compare: compare, Bound: bound})
 		}
 	}
 	for _, compare := range []string{"", "pairs", "all-pairs"} {
@@ -169,7 +171,7 @@ func eachCombination(t *testing.T, task Task, visit func(name string, m *Maker))
 		if err != nil {
 			t.Fatalf("%+v with %+v: %v", s, b, err)
 		}
-		visit(fmt.Sprintf("%s/%s%s%s%s%s%s on %s %s", s.Kind, s.Score, s.Compare, s.Draw, s.Choice, s.Order, s.Allocation, b.Kind, b.Update), m)
+		visit(fmt.Sprintf("%s/%s%s%s%s%s%s on %s %s", s.Kind, s.Bound, s.Compare, s.Draw, s.Choice, s.Order, s.Allocation, b.Kind, b.Update), m)
 	}
 	for _, s := range variants() {
 		k, err := kindOf(s.Kind)
@@ -368,6 +370,27 @@ func TestTaskCheck(t *testing.T) {
 	}
 }
 
+// A specification with the former name of a field makes the same policy.
+func TestFormerNames(t *testing.T) {
+	task := Task{Arms: 4, Low: 0, High: 1}
+	var selected [2][]int
+	for i, s := range []Spec{{Kind: "index", Bound: "U+"}, {Kind: "index", Score: "U+"}} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		p, err := New(s, BeliefSpec{Kind: "beta"}, task, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 50 {
+			arm := p.SelectArm(rng)
+			p.Update(arm, float64(rng.IntN(2)), rng)
+			selected[i] = append(selected[i], arm)
+		}
+	}
+	if !slices.Equal(selected[0], selected[1]) {
+		t.Errorf("bound selects %v, score %v", selected[0], selected[1])
+	}
+}
+
 // TestSchemaTagsAgree: the names in the tags are those that the code knows.
 func TestSchemaTagsAgree(t *testing.T) {
 	known := map[string]bool{}
@@ -395,7 +418,7 @@ func TestSchemaTagsAgree(t *testing.T) {
 	}
 	for i := range reflect.TypeFor[Spec]().NumField() {
 		name, _, _ := strings.Cut(reflect.TypeFor[Spec]().Field(i).Tag.Get("json"), ",")
-		if name != "kind" && !used[name] {
+		if name != "kind" && name != "score" && !used[name] { // score is the former name of bound
 			t.Errorf("no policy takes %s", name)
 		}
 	}

@@ -169,7 +169,7 @@ func TestOneStateIsTheBandit(t *testing.T) {
 			}
 			return best
 		}},
-		{options.DeciderConfig{Rule: options.RuleMean, Horizon: h}, func(arms []*bandit.Population, greedy int) int {
+		{options.DeciderConfig{Rule: options.RuleOptimistic, Horizon: h}, func(arms []*bandit.Population, greedy int) int {
 			best, most := greedy, 0.0
 			c := bandit.Comparison{Known: arms[greedy].Mean(), LowerBound: spec.RewardLow}
 			for x := range arms {

@@ -27,7 +27,7 @@ type Exploration struct {
 	// Bound is the bound on the value of exploring: U (of the paper; needs a lower
 	// bound), U+ or V. stochastic has U only. Default: U.
 	Bound string `json:"bound,omitempty" jsonschema:"enum=U,enum=U+,enum=V,default=U"`
-	// Common lets the rule stochastic draw one member for all options. Default:
+	// Common lets the rule optimistic-stochastic draw one member for all options. Default:
 	// false, one each.
 	Common bool `json:"common,omitempty" jsonschema:"default=false"`
 	// Horizon is the weight of later rewards. Default: gamma is the experiment's discount;
@@ -101,7 +101,7 @@ func (Exploration) JSONSchemaExtend(s *jsonschema.Schema) {
 	for _, r := range options.Rules {
 		rule.Description += fmt.Sprintf(" %s: %s.", r, r.Doc())
 	}
-	rule.Description += " Default: gain for options of kind pair, else mean."
+	rule.Description += " Default: gain for options of kind pair, else optimistic."
 	kinds, _ := s.Properties.Get("options")
 	kinds.Items.Enum, kinds.Description = former(options.KindNames()), "Options are the kinds of options to choose from besides the greedy one."
 	for _, k := range options.Kinds {

@@ -41,8 +41,8 @@ func TestExplorationsExpand(t *testing.T) {
 	p := explorations(t, nil)
 	if got, want := labels(p.Agents), []string{
 		"tables", "tables stochastic",
-		"tables mean V exploration.horizon.gamma=0.5 exploration.rule=paired", "tables mean V exploration.horizon.gamma=0.5 exploration.rule=index",
-		"tables mean V exploration.horizon.gamma=0.9 exploration.rule=paired", "tables mean V exploration.horizon.gamma=0.9 exploration.rule=index",
+		"tables optimistic V exploration.horizon.gamma=0.5 exploration.rule=paired", "tables optimistic V exploration.horizon.gamma=0.5 exploration.rule=index",
+		"tables optimistic V exploration.horizon.gamma=0.9 exploration.rule=paired", "tables optimistic V exploration.horizon.gamma=0.9 exploration.rule=index",
 		"γ=0.99",
 	}; !slices.Equal(got, want) {
 		t.Errorf("labels\n%q, want\n%q", got, want)

@@ -95,7 +95,7 @@ func TestOneStateDecidesAsTheBandit(t *testing.T) {
 	gamma, bound := 0.98, low
 	spec := framework.Spec{ID: "test/bandit@1", Observation: space.Discrete{N: 1}, Action: space.Discrete{N: arms}, RewardLow: low, RewardHigh: 1, Continuing: true}
 	optimistic := func(kind, score, compare string) policy.Spec {
-		s := policy.Spec{Kind: kind, Score: score, Compare: compare, Gamma: &gamma}
+		s := policy.Spec{Kind: kind, Bound: score, Compare: compare, Gamma: &gamma}
 		if score == "U" || score == "" {
 			s.LowerBound = &bound
 		}
@@ -108,12 +108,12 @@ func TestOneStateDecidesAsTheBandit(t *testing.T) {
 		policy policy.Spec
 		rule   options.DeciderConfig
 	}{
-		"mean U":            {optimistic("optimistic", "U", ""), options.DeciderConfig{Rule: options.RuleMean}},
-		"mean V":            {optimistic("optimistic", "V", ""), options.DeciderConfig{Rule: options.RuleMean, Bound: bandit.V}},
+		"mean U":            {optimistic("optimistic", "U", ""), options.DeciderConfig{Rule: options.RuleOptimistic}},
+		"mean V":            {optimistic("optimistic", "V", ""), options.DeciderConfig{Rule: options.RuleOptimistic, Bound: bandit.V}},
 		"paired V":          {optimistic("optimistic", "V", "pairs"), options.DeciderConfig{Rule: options.RuleCommonModel, Bound: bandit.V}},
 		"index U":           {optimistic("index", "U", ""), options.DeciderConfig{Rule: options.RuleIndex}},
 		"index U+":          {optimistic("index", "U+", ""), options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.UPlus}},
-		"stochastic common": {common, options.DeciderConfig{Rule: options.RuleStochastic, Common: true}},
+		"stochastic common": {common, options.DeciderConfig{Rule: options.RuleOptimisticStochastic, Common: true}},
 		"never":             {policy.Spec{Kind: "greedy"}, options.DeciderConfig{Rule: options.RuleNever}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,7 +33,7 @@ import (
 // horizon counts only the next reward.
 type Config struct {
 	// Decider decides. Its LowerBound is ignored; see below. Its default Rule is RuleGain
-	// if Kinds are Pairs, else RuleMean.
+	// if Kinds are Pairs, else RuleOptimistic.
 	Decider options.DeciderConfig
 	// LowerBound is b of the rule's bound U: no option is worth less, per step.
 	// Default: the lower bound of the environment's rewards, or 0 if that is above

@@ -116,7 +116,7 @@ func TestPairsAreTried(t *testing.T) {
 		want error
 		text string
 	}{
-		{Config{Decider: options.DeciderConfig{Rule: options.RuleMean}, Kinds: []options.Kind{options.Pairs}}, framework.ErrInvalidParams, "use the rule gain"},
+		{Config{Decider: options.DeciderConfig{Rule: options.RuleOptimistic}, Kinds: []options.Kind{options.Pairs}}, framework.ErrInvalidParams, "use the rule gain"},
 		{Config{Decider: options.DeciderConfig{Rule: options.RuleGain}, Kinds: []options.Kind{options.Members}}, framework.ErrInvalidParams, "of kind pair, and no others"},
 	} {
 		if _, err := open(pair, tt.c); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {

@@ -60,7 +60,7 @@ func explored(t *testing.T, p vector.Plugin, runs []int, o explore.Config) ([]st
 
 func stochastic() explore.Config {
 	return explore.Config{
-		Decider: options.DeciderConfig{Rule: options.RuleStochastic, Horizon: bandit.Discounted(0.9)},
+		Decider: options.DeciderConfig{Rule: options.RuleOptimisticStochastic, Horizon: bandit.Discounted(0.9)},
 		Kinds:   []options.Kind{options.Members, options.Constants, options.Uniform}, Log: 1000,
 	}
 }

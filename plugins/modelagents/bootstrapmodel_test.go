@@ -404,7 +404,7 @@ func TestModelsExplore(t *testing.T) {
 	}{
 		{`{}`, nil},
 		{`{"belief":"posterior"}`, nil},
-		{`{"criterion":"average"}`, &options.DeciderConfig{Rule: options.RuleStochastic}},
+		{`{"criterion":"average"}`, &options.DeciderConfig{Rule: options.RuleOptimisticStochastic}},
 		{`{}`, &options.DeciderConfig{Rule: options.RuleIndex, Bound: bandit.V}},
 	} {
 		var host *explore.Config

@@ -213,7 +213,7 @@ agents:
     plugin: {sys.executable}
     args: [{EXAMPLES}/vector_bootstrap_q.py]
     processes_per_worker: PROCESSES
-    exploration: {{rule: stochastic, horizon: {{gamma: 0.9}}}}
+    exploration: {{rule: optimistic-stochastic, horizon: {{gamma: 0.9}}}}
 """
 
 
@@ -279,7 +279,7 @@ def test_the_host_decides_for_python_agents_as_for_ours(run, tmp_path: Path) -> 
     |z| < 5 is missed by sound agents with probability below 1e-5 for each of the 12 comparisons.
     """
     config = EXPLORATION
-    for rule, kind in (("mean", "members"), ("paired", "constants")):
+    for rule, kind in (("optimistic", "members"), ("common-model", "constants")):
         for whose, plugin in (
             ("ours", THEIRS),
             ("copies", f"{sys.executable}, params: {{members: 5}}, args: [{EXAMPLES}/bootstrap_q.py]"),
@@ -292,7 +292,7 @@ def test_the_host_decides_for_python_agents_as_for_ours(run, tmp_path: Path) -> 
     run("run", "exploration.yaml", "--out", "out", "--quiet")
     with (tmp_path / "out" / "summary.csv").open() as f:
         rows = {(r["agent"], r["metric"]): r for r in csv.DictReader(f)}
-    for rule in ("mean", "paired"):
+    for rule in ("optimistic", "common-model"):
         assert float(rows[f"{rule} ours", "exploration_share"]["mean"]) > 0.01
         for whose in ("copies", "batch"):
             for metric in ("cumulative_reward", "exploration_share", "mixing_time"):
@@ -303,7 +303,7 @@ def test_the_host_decides_for_python_agents_as_for_ours(run, tmp_path: Path) -> 
         chosen = {(r["agent"], r["option"].split()[0]) for r in csv.DictReader(f)}
     assert chosen == {
         (f"{rule} {whose}", option)
-        for rule, explores in (("mean", "member"), ("paired", "action"))
+        for rule, explores in (("optimistic", "member"), ("common-model", "action"))
         for whose in ("ours", "copies", "batch")
         for option in ("greedy", explores)
     }

@@ -23,7 +23,7 @@ environments:
 agents:
   - {name: greedy, plugin: q-learning, params: {epsilon: 0}}
   - {name: exploring, plugin: q-learning, params: {epsilon: 0.5}}
-  - {name: deciding, plugin: bootstrap-q, exploration: {rule: mean, horizon: {gamma: 0.9}}}
+  - {name: deciding, plugin: bootstrap-q, exploration: {rule: optimistic, horizon: {gamma: 0.9}}}
 output: out
 """
 

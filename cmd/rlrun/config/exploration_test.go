@@ -21,8 +21,8 @@ agents:
 	for _, tt := range []struct{ name, text, set, want string }{
 		{"good", "    exploration: {rule: index, bound: U+, horizon: {steps: 1e3}, options: [members, uniform], commitment: {fixed: 8}}\n", "", ""},
 		{"defaults", "    exploration: {}\n", "", ""},
-		{"unknown rule", "    exploration:\n      rule: means\n", "",
-			`exp.yaml:7: agents[0].exploration.rule: must be ` + strings.Join(options.RuleNames(), ", ") + ` or paired, not the text "means"; did you mean mean?`},
+		{"unknown rule", "    exploration:\n      rule: optimistik\n", "",
+			`exp.yaml:7: agents[0].exploration.rule: must be ` + strings.Join(options.RuleNames(), ", ") + `, mean, paired or stochastic, not the text "optimistik"; did you mean optimistic?`},
 		{"old key", "    exploration:\n      window: {floor: 2}\n", "", "exp.yaml:7: agents[0].exploration.window: unknown key; it is now called commitment"},
 		{"unknown key", "    exploration:\n      commitment: {flor: 2}\n", "", "exp.yaml:7: agents[0].exploration.commitment.flor: unknown key; did you mean floor?"},
 		{"option", "    exploration: {options: [members, bonus]}\n", "",
@@ -32,16 +32,16 @@ agents:
 		{"fixed and more", "    exploration:\n      commitment: {fixed: 3, cap: 9}\n", "",
 			"exp.yaml:7: agents[0].exploration.commitment: fixed leaves nothing to estimate; remove it, or the other keys of commitment"},
 		{"floor above cap", "    exploration:\n      commitment: {floor: 10, cap: 9}\n", "", "exp.yaml:7: agents[0].exploration.commitment: floor 10 is above cap 9"},
-		{"no such index", "    exploration: {rule: stochastic, bound: V}\n", "", "exp.yaml:6: agents[0].exploration.rule: the rule stochastic has no bound V"},
+		{"no such index", "    exploration: {rule: stochastic, bound: V}\n", "", "exp.yaml:6: agents[0].exploration.rule: the rule optimistic-stochastic has no bound V"},
 		{"set", "", "agents.0.exploration.horizon.gamma=2", "--set agents.0.exploration.horizon.gamma=2: agents[0].exploration.horizon.gamma: must be at most 1, not 2"},
 		{"sweep", "    sweep:\n      exploration.horizon.gamma: [0.9, 1.5]\n", "",
 			`exp.yaml:7: agents[0].sweep."exploration.horizon.gamma"[1]: must be at most 1, not 1.5`},
 		{"sweep of a number in another notation", "    sweep: {exploration.horizon.steps: [1e2, 1e3]}\n", "", ""},
 		{"sweep of an unknown key", "    sweep: {exploration.horizn: [1]}\n", "", `exp.yaml:6: agents[0].sweep."exploration.horizn"[0]: unknown key; did you mean horizon?`},
-		{"sweep beside what is written", "    exploration: {rule: mean}\n    sweep: {exploration.commitment.fixed: [1, x]}\n", "",
+		{"sweep beside what is written", "    exploration: {rule: optimistic}\n    sweep: {exploration.commitment.fixed: [1, x]}\n", "",
 			`exp.yaml:7: agents[0].sweep."exploration.commitment.fixed"[1]: must be a whole number, not the text "x"`},
-		{"sweep that does not go with another", "    exploration: {rule: stochastic}\n    sweep: {exploration.bound: [U, V]}\n", "",
-			"exp.yaml:6: agents[0].exploration.rule: the rule stochastic has no bound V"},
+		{"sweep that does not go with another", "    exploration: {rule: optimistic-stochastic}\n    sweep: {exploration.bound: [U, V]}\n", "",
+			"exp.yaml:6: agents[0].exploration.rule: the rule optimistic-stochastic has no bound V"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var args []string

@@ -2,23 +2,23 @@ package options
 
 import "github.com/rlrun/rlrun/bandit"
 
-// RuleStochastic draws a member for each option and compares by that: Algorithm 2 of
+// RuleOptimisticStochastic draws a member for each option and compares by that: Algorithm 2 of
 // the paper. δ is the lead of the drawn member, and the advantage is δp −
 // ρ(1−p)(v̄(y)−b). For an uninformed option it is (B) of docs/theory.md §3.2 with
 // that δ.
-var RuleStochastic Rule = ruleStochastic{}
+var RuleOptimisticStochastic Rule = ruleOptimisticStochastic{}
 
-type ruleStochastic struct{}
+type ruleOptimisticStochastic struct{}
 
-func (ruleStochastic) String() string { return "stochastic" }
+func (ruleOptimisticStochastic) String() string { return "optimistic-stochastic" }
 
-func (ruleStochastic) Doc() string {
+func (ruleOptimisticStochastic) Doc() string {
 	return "by a member drawn for each option (the paper's Algorithm 2)"
 }
 
-func (ruleStochastic) Bounds() []bandit.IndexKind { return []bandit.IndexKind{bandit.U} }
+func (ruleOptimisticStochastic) Bounds() []bandit.IndexKind { return []bandit.IndexKind{bandit.U} }
 
-func (ruleStochastic) Begin(c *Comparison) {
+func (ruleOptimisticStochastic) Begin(c *Comparison) {
 	c.mean = c.population(&c.Problem, c.Greedy).Mean()
 	c.common, c.exact = -1, true
 	if c.Config.Common {
@@ -26,7 +26,7 @@ func (ruleStochastic) Begin(c *Comparison) {
 	}
 }
 
-func (ruleStochastic) Compare(c *Comparison, x int) ComparisonResult {
+func (ruleOptimisticStochastic) Compare(c *Comparison, x int) ComparisonResult {
 	k := c.common
 	if k < 0 {
 		k = c.RNG.IntN(c.members)

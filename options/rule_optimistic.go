@@ -2,24 +2,24 @@ package options
 
 import "github.com/rlrun/rlrun/bandit"
 
-// RuleMean compares each option with the mean value of the greedy one, as if that were
+// RuleOptimistic compares each option with the mean value of the greedy one, as if that were
 // known: Algorithm 1 of the paper, (★) of docs/theory.md §1.1 for the bound U, §1.8 for
 // the others.
-var RuleMean Rule = ruleMean{}
+var RuleOptimistic Rule = ruleOptimistic{}
 
-type ruleMean struct{}
+type ruleOptimistic struct{}
 
-func (ruleMean) String() string { return "mean" }
+func (ruleOptimistic) String() string { return "optimistic" }
 
-func (ruleMean) Doc() string {
+func (ruleOptimistic) Doc() string {
 	return "with the mean value of the greedy option (the paper's Algorithm 1)"
 }
 
-func (ruleMean) Bounds() []bandit.IndexKind { return everyBound }
+func (ruleOptimistic) Bounds() []bandit.IndexKind { return everyBound }
 
-func (ruleMean) Begin(c *Comparison) { c.mean = c.population(&c.Problem, c.Greedy).Mean() }
+func (ruleOptimistic) Begin(c *Comparison) { c.mean = c.population(&c.Problem, c.Greedy).Mean() }
 
-func (ruleMean) Compare(c *Comparison, x int) ComparisonResult {
+func (ruleOptimistic) Compare(c *Comparison, x int) ComparisonResult {
 	if c.Arms[x].Class == Uninformed {
 		return c.uninformed(x)
 	}
