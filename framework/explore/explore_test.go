@@ -293,7 +293,9 @@ func TestNewRefuses(t *testing.T) {
 		{"tables make no options of kind count-bonus", framework.ErrUnsupported, func(o *Config, _ *framework.Spec) { o.Kinds = []options.Kind{options.CountBonus} }},
 		{"the quantile of mixing times is 2", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) { o.Quantile = 2 }},
 		{"there is none of a fixed commitment", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) { o.Commitment.Return, o.Commitment.Fixed = true, 3 }},
-		{"has no bound V", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) { o.Decider.Rule, o.Decider.Bound = options.RuleOptimisticStochastic, bandit.V }},
+		{"has no bound V", framework.ErrInvalidParams, func(o *Config, _ *framework.Spec) {
+			o.Decider.Rule, o.Decider.Bound = options.RuleOptimisticStochastic, bandit.V
+		}},
 		{"up to 16777216 pairs", framework.ErrUnsupported, func(o *Config, s *framework.Spec) {
 			o.Estimator, s.Observation = Counts, space.Discrete{N: 1 << 40}
 		}},

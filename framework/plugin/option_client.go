@@ -27,7 +27,7 @@ var _ vector.OptionAgent = (*agentClient)(nil)
 // SetOptionKinds implements vector.OptionAgent.
 func (c *agentClient) SetOptionKinds(ctx context.Context, kinds []options.Kind) error {
 	s := c.session
-	_, err := optional(ctx, s, s.process.wire.Offer, &pb.OfferRequest{Instance: s.instance, Kinds: toproto.Kinds(kinds)})
+	_, err := optional(ctx, s, s.process.wire.SetOptionKinds, &pb.SetOptionKindsRequest{Instance: s.instance, Kinds: toproto.Kinds(kinds)})
 	return err
 }
 

@@ -380,10 +380,10 @@ impl<E: Environment> pb::plugin_server::Plugin for Service<E> {
     async fn load(&self, _: Request<pb::LoadRequest>) -> Result<Response<pb::LoadReply>, Status> {
         Err(unsupported())
     }
-    async fn offer(
+    async fn set_option_kinds(
         &self,
-        _: Request<pb::OfferRequest>,
-    ) -> Result<Response<pb::OfferReply>, Status> {
+        _: Request<pb::SetOptionKindsRequest>,
+    ) -> Result<Response<pb::SetOptionKindsReply>, Status> {
         Err(unsupported())
     }
     async fn greedy_policy(

@@ -328,15 +328,17 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         except BaseException as e:
             return pb.LoadReply(error=failure(e))
 
-    def Offer(self, request: pb.OfferRequest, context: grpc.ServicerContext) -> pb.OfferReply:  # noqa: N802
+    def SetOptionKinds(  # noqa: N802
+        self, request: pb.SetOptionKindsRequest, context: grpc.ServicerContext
+    ) -> pb.SetOptionKindsReply:
         """Set the kinds of options that an agent offers."""
         instance, lanes = self._with_options(request.instance, context)
         try:
             with instance.lock:
                 lanes.set_option_kinds(list(request.kinds))
-            return pb.OfferReply()
+            return pb.SetOptionKindsReply()
         except BaseException as e:
-            return pb.OfferReply(error=failure(e))
+            return pb.SetOptionKindsReply(error=failure(e))
 
     def GreedyPolicy(  # noqa: N802
         self, request: pb.GreedyPolicyRequest, context: grpc.ServicerContext

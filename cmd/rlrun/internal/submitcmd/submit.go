@@ -63,8 +63,8 @@ type submission struct {
 	Tasks   int           `json:"tasks"`
 	Cpus    int           `json:"cpus"`
 	Time    time.Duration `json:"time,omitempty"`
-	Dir     string        `json:"dir"`    // output directory, absolute
-	WorkDir string        `json:"folder"` // where rlrun submit was called: relative paths of plugins begin here
+	Dir     string        `json:"dir"`               // output directory, absolute
+	WorkDir string        `json:"working_directory"` // of rlrun submit: relative paths of plugins begin here
 	Rlrun   string        `json:"rlrun"`
 	Lock    string        `json:"lock,omitempty"`
 	Scratch string        `json:"scratch,omitempty"`
@@ -322,7 +322,10 @@ func (s *submission) again(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	var old submission
-	if err := json.Unmarshal(data, &old); err != nil {
+	former := struct { // key of earlier versions
+		WorkDir *string `json:"folder"`
+	}{&old.WorkDir}
+	if err := errors.Join(json.Unmarshal(data, &old), json.Unmarshal(data, &former)); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	*s = old

@@ -1132,7 +1132,7 @@ type OpenAgentReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
 	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
-	Options       bool                   `protobuf:"varint,3,opt,name=options,proto3" json:"options,omitempty"` // Offer and GreedyPolicy can be called, epochs and choices sent
+	Options       bool                   `protobuf:"varint,3,opt,name=options,proto3" json:"options,omitempty"` // SetOptionKinds and GreedyPolicy can be called, epochs and choices sent
 	Metrics       []*Metric              `protobuf:"bytes,4,rep,name=metrics,proto3" json:"metrics,omitempty"`  // of the agent's own: what Measure returns
 	Greedy        bool                   `protobuf:"varint,5,opt,name=greedy,proto3" json:"greedy,omitempty"`   // the agent knows signal 5: it can act without exploring
 	unknownFields protoimpl.UnknownFields
@@ -2465,7 +2465,7 @@ func (x *LoadReply) GetError() *Error {
 	return nil
 }
 
-type OfferRequest struct {
+type SetOptionKindsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
 	Kinds         []string               `protobuf:"bytes,2,rep,name=kinds,proto3" json:"kinds,omitempty"` // such as "members", "constants" or "uniform"
@@ -2473,20 +2473,20 @@ type OfferRequest struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *OfferRequest) Reset() {
-	*x = OfferRequest{}
+func (x *SetOptionKindsRequest) Reset() {
+	*x = SetOptionKindsRequest{}
 	mi := &file_plugin_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *OfferRequest) String() string {
+func (x *SetOptionKindsRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*OfferRequest) ProtoMessage() {}
+func (*SetOptionKindsRequest) ProtoMessage() {}
 
-func (x *OfferRequest) ProtoReflect() protoreflect.Message {
+func (x *SetOptionKindsRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_plugin_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2498,46 +2498,46 @@ func (x *OfferRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use OfferRequest.ProtoReflect.Descriptor instead.
-func (*OfferRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use SetOptionKindsRequest.ProtoReflect.Descriptor instead.
+func (*SetOptionKindsRequest) Descriptor() ([]byte, []int) {
 	return file_plugin_proto_rawDescGZIP(), []int{32}
 }
 
-func (x *OfferRequest) GetInstance() uint64 {
+func (x *SetOptionKindsRequest) GetInstance() uint64 {
 	if x != nil {
 		return x.Instance
 	}
 	return 0
 }
 
-func (x *OfferRequest) GetKinds() []string {
+func (x *SetOptionKindsRequest) GetKinds() []string {
 	if x != nil {
 		return x.Kinds
 	}
 	return nil
 }
 
-type OfferReply struct {
+type SetOptionKindsReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Error         *Error                 `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *OfferReply) Reset() {
-	*x = OfferReply{}
+func (x *SetOptionKindsReply) Reset() {
+	*x = SetOptionKindsReply{}
 	mi := &file_plugin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *OfferReply) String() string {
+func (x *SetOptionKindsReply) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*OfferReply) ProtoMessage() {}
+func (*SetOptionKindsReply) ProtoMessage() {}
 
-func (x *OfferReply) ProtoReflect() protoreflect.Message {
+func (x *SetOptionKindsReply) ProtoReflect() protoreflect.Message {
 	mi := &file_plugin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2549,12 +2549,12 @@ func (x *OfferReply) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use OfferReply.ProtoReflect.Descriptor instead.
-func (*OfferReply) Descriptor() ([]byte, []int) {
+// Deprecated: Use SetOptionKindsReply.ProtoReflect.Descriptor instead.
+func (*SetOptionKindsReply) Descriptor() ([]byte, []int) {
 	return file_plugin_proto_rawDescGZIP(), []int{33}
 }
 
-func (x *OfferReply) GetError() *Error {
+func (x *SetOptionKindsReply) GetError() *Error {
 	if x != nil {
 		return x.Error
 	}
@@ -2854,12 +2854,11 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04lane\x18\x02 \x01(\rR\x04lane\x12\x14\n" +
 	"\x05state\x18\x03 \x01(\fR\x05state\"9\n" +
 	"\tLoadReply\x12,\n" +
-	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"@\n" +
-	"\fOfferRequest\x12\x1a\n" +
+	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"I\n" +
+	"\x15SetOptionKindsRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x14\n" +
-	"\x05kinds\x18\x02 \x03(\tR\x05kinds\":\n" +
-	"\n" +
-	"OfferReply\x12,\n" +
+	"\x05kinds\x18\x02 \x03(\tR\x05kinds\"C\n" +
+	"\x13SetOptionKindsReply\x12,\n" +
 	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"E\n" +
 	"\x13GreedyPolicyRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x12\n" +
@@ -2878,7 +2877,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x11DTYPE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rDTYPE_FLOAT64\x10\x01\x12\x11\n" +
 	"\rDTYPE_FLOAT32\x10\x02\x12\x0f\n" +
-	"\vDTYPE_UINT8\x10\x032\xc4\b\n" +
+	"\vDTYPE_UINT8\x10\x032\xdf\b\n" +
 	"\x06Plugin\x12L\n" +
 	"\bDescribe\x12 .rlrun.plugin.v1.DescribeRequest\x1a\x1e.rlrun.plugin.v1.DescribeReply\x12a\n" +
 	"\x0fOpenEnvironment\x12'.rlrun.plugin.v1.OpenEnvironmentRequest\x1a%.rlrun.plugin.v1.OpenEnvironmentReply\x12O\n" +
@@ -2889,8 +2888,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x06Render\x12\x1e.rlrun.plugin.v1.RenderRequest\x1a\x1c.rlrun.plugin.v1.RenderReply\x12I\n" +
 	"\aRollout\x12\x1f.rlrun.plugin.v1.RolloutRequest\x1a\x1d.rlrun.plugin.v1.RolloutReply\x12@\n" +
 	"\x04Save\x12\x1c.rlrun.plugin.v1.SaveRequest\x1a\x1a.rlrun.plugin.v1.SaveReply\x12@\n" +
-	"\x04Load\x12\x1c.rlrun.plugin.v1.LoadRequest\x1a\x1a.rlrun.plugin.v1.LoadReply\x12C\n" +
-	"\x05Offer\x12\x1d.rlrun.plugin.v1.OfferRequest\x1a\x1b.rlrun.plugin.v1.OfferReply\x12X\n" +
+	"\x04Load\x12\x1c.rlrun.plugin.v1.LoadRequest\x1a\x1a.rlrun.plugin.v1.LoadReply\x12^\n" +
+	"\x0eSetOptionKinds\x12&.rlrun.plugin.v1.SetOptionKindsRequest\x1a$.rlrun.plugin.v1.SetOptionKindsReply\x12X\n" +
 	"\fGreedyPolicy\x12$.rlrun.plugin.v1.GreedyPolicyRequest\x1a\".rlrun.plugin.v1.GreedyPolicyReply\x12I\n" +
 	"\aMeasure\x12\x1f.rlrun.plugin.v1.MeasureRequest\x1a\x1d.rlrun.plugin.v1.MeasureReply\x12C\n" +
 	"\x05Close\x12\x1d.rlrun.plugin.v1.CloseRequest\x1a\x1b.rlrun.plugin.v1.CloseReplyBAZ?github.com/rlrun/rlrun/framework/plugin/internal/proto;pluginpbb\x06proto3"
@@ -2944,8 +2943,8 @@ var file_plugin_proto_goTypes = []any{
 	(*SaveReply)(nil),              // 31: rlrun.plugin.v1.SaveReply
 	(*LoadRequest)(nil),            // 32: rlrun.plugin.v1.LoadRequest
 	(*LoadReply)(nil),              // 33: rlrun.plugin.v1.LoadReply
-	(*OfferRequest)(nil),           // 34: rlrun.plugin.v1.OfferRequest
-	(*OfferReply)(nil),             // 35: rlrun.plugin.v1.OfferReply
+	(*SetOptionKindsRequest)(nil),  // 34: rlrun.plugin.v1.SetOptionKindsRequest
+	(*SetOptionKindsReply)(nil),    // 35: rlrun.plugin.v1.SetOptionKindsReply
 	(*GreedyPolicyRequest)(nil),    // 36: rlrun.plugin.v1.GreedyPolicyRequest
 	(*GreedyPolicyReply)(nil),      // 37: rlrun.plugin.v1.GreedyPolicyReply
 	nil,                            // 38: rlrun.plugin.v1.DescribeReply.SourcesEntry
@@ -2977,7 +2976,7 @@ var file_plugin_proto_depIdxs = []int32{
 	2,  // 22: rlrun.plugin.v1.RolloutReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 23: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 24: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 25: rlrun.plugin.v1.OfferReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 25: rlrun.plugin.v1.SetOptionKindsReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 26: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
 	3,  // 27: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
 	10, // 28: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
@@ -2989,7 +2988,7 @@ var file_plugin_proto_depIdxs = []int32{
 	28, // 34: rlrun.plugin.v1.Plugin.Rollout:input_type -> rlrun.plugin.v1.RolloutRequest
 	30, // 35: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
 	32, // 36: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
-	34, // 37: rlrun.plugin.v1.Plugin.Offer:input_type -> rlrun.plugin.v1.OfferRequest
+	34, // 37: rlrun.plugin.v1.Plugin.SetOptionKinds:input_type -> rlrun.plugin.v1.SetOptionKindsRequest
 	36, // 38: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
 	13, // 39: rlrun.plugin.v1.Plugin.Measure:input_type -> rlrun.plugin.v1.MeasureRequest
 	23, // 40: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
@@ -3003,7 +3002,7 @@ var file_plugin_proto_depIdxs = []int32{
 	29, // 48: rlrun.plugin.v1.Plugin.Rollout:output_type -> rlrun.plugin.v1.RolloutReply
 	31, // 49: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
 	33, // 50: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
-	35, // 51: rlrun.plugin.v1.Plugin.Offer:output_type -> rlrun.plugin.v1.OfferReply
+	35, // 51: rlrun.plugin.v1.Plugin.SetOptionKinds:output_type -> rlrun.plugin.v1.SetOptionKindsReply
 	37, // 52: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
 	14, // 53: rlrun.plugin.v1.Plugin.Measure:output_type -> rlrun.plugin.v1.MeasureReply
 	24, // 54: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply

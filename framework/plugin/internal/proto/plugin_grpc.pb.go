@@ -41,7 +41,7 @@ const (
 	Plugin_Rollout_FullMethodName         = "/rlrun.plugin.v1.Plugin/Rollout"
 	Plugin_Save_FullMethodName            = "/rlrun.plugin.v1.Plugin/Save"
 	Plugin_Load_FullMethodName            = "/rlrun.plugin.v1.Plugin/Load"
-	Plugin_Offer_FullMethodName           = "/rlrun.plugin.v1.Plugin/Offer"
+	Plugin_SetOptionKinds_FullMethodName  = "/rlrun.plugin.v1.Plugin/SetOptionKinds"
 	Plugin_GreedyPolicy_FullMethodName    = "/rlrun.plugin.v1.Plugin/GreedyPolicy"
 	Plugin_Measure_FullMethodName         = "/rlrun.plugin.v1.Plugin/Measure"
 	Plugin_Close_FullMethodName           = "/rlrun.plugin.v1.Plugin/Close"
@@ -75,11 +75,11 @@ type PluginClient interface {
 	Save(ctx context.Context, in *SaveRequest, opts ...grpc.CallOption) (*SaveReply, error)
 	// Load makes a lane of an agent go on from a saved state.
 	Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error)
-	// Offer says that the host will decide when an agent explores, and which kinds
+	// SetOptionKinds says that the host will decide when an agent explores, and which kinds
 	// of options it is to choose from: see AgentRequest.epochs. It is called once,
 	// before the first step. A plugin without option agents need implement neither
 	// this nor GreedyPolicy.
-	Offer(ctx context.Context, in *OfferRequest, opts ...grpc.CallOption) (*OfferReply, error)
+	SetOptionKinds(ctx context.Context, in *SetOptionKindsRequest, opts ...grpc.CallOption) (*SetOptionKindsReply, error)
 	// GreedyPolicy returns what a lane of an option agent holds best.
 	GreedyPolicy(ctx context.Context, in *GreedyPolicyRequest, opts ...grpc.CallOption) (*GreedyPolicyReply, error)
 	// Measure returns the current values of the metrics that the answer to opening
@@ -204,10 +204,10 @@ func (c *pluginClient) Load(ctx context.Context, in *LoadRequest, opts ...grpc.C
 	return out, nil
 }
 
-func (c *pluginClient) Offer(ctx context.Context, in *OfferRequest, opts ...grpc.CallOption) (*OfferReply, error) {
+func (c *pluginClient) SetOptionKinds(ctx context.Context, in *SetOptionKindsRequest, opts ...grpc.CallOption) (*SetOptionKindsReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(OfferReply)
-	err := c.cc.Invoke(ctx, Plugin_Offer_FullMethodName, in, out, cOpts...)
+	out := new(SetOptionKindsReply)
+	err := c.cc.Invoke(ctx, Plugin_SetOptionKinds_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -272,11 +272,11 @@ type PluginServer interface {
 	Save(context.Context, *SaveRequest) (*SaveReply, error)
 	// Load makes a lane of an agent go on from a saved state.
 	Load(context.Context, *LoadRequest) (*LoadReply, error)
-	// Offer says that the host will decide when an agent explores, and which kinds
+	// SetOptionKinds says that the host will decide when an agent explores, and which kinds
 	// of options it is to choose from: see AgentRequest.epochs. It is called once,
 	// before the first step. A plugin without option agents need implement neither
 	// this nor GreedyPolicy.
-	Offer(context.Context, *OfferRequest) (*OfferReply, error)
+	SetOptionKinds(context.Context, *SetOptionKindsRequest) (*SetOptionKindsReply, error)
 	// GreedyPolicy returns what a lane of an option agent holds best.
 	GreedyPolicy(context.Context, *GreedyPolicyRequest) (*GreedyPolicyReply, error)
 	// Measure returns the current values of the metrics that the answer to opening
@@ -325,8 +325,8 @@ func (UnimplementedPluginServer) Save(context.Context, *SaveRequest) (*SaveReply
 func (UnimplementedPluginServer) Load(context.Context, *LoadRequest) (*LoadReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Load not implemented")
 }
-func (UnimplementedPluginServer) Offer(context.Context, *OfferRequest) (*OfferReply, error) {
-	return nil, status.Error(codes.Unimplemented, "method Offer not implemented")
+func (UnimplementedPluginServer) SetOptionKinds(context.Context, *SetOptionKindsRequest) (*SetOptionKindsReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetOptionKinds not implemented")
 }
 func (UnimplementedPluginServer) GreedyPolicy(context.Context, *GreedyPolicyRequest) (*GreedyPolicyReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method GreedyPolicy not implemented")
@@ -516,20 +516,20 @@ func _Plugin_Load_Handler(srv interface{}, ctx context.Context, dec func(interfa
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Plugin_Offer_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(OfferRequest)
+func _Plugin_SetOptionKinds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetOptionKindsRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(PluginServer).Offer(ctx, in)
+		return srv.(PluginServer).SetOptionKinds(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: Plugin_Offer_FullMethodName,
+		FullMethod: Plugin_SetOptionKinds_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PluginServer).Offer(ctx, req.(*OfferRequest))
+		return srv.(PluginServer).SetOptionKinds(ctx, req.(*SetOptionKindsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -628,8 +628,8 @@ var Plugin_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _Plugin_Load_Handler,
 		},
 		{
-			MethodName: "Offer",
-			Handler:    _Plugin_Offer_Handler,
+			MethodName: "SetOptionKinds",
+			Handler:    _Plugin_SetOptionKinds_Handler,
 		},
 		{
 			MethodName: "GreedyPolicy",

@@ -60,15 +60,15 @@ func (a *agentInstance) decide(ctx context.Context, m *pb.AgentRequest) (*pb.Age
 	return &a.reply, nil
 }
 
-// Offer implements pb.PluginServer.
-func (s *Server) Offer(ctx context.Context, m *pb.OfferRequest) (*pb.OfferReply, error) {
+// SetOptionKinds implements pb.PluginServer.
+func (s *Server) SetOptionKinds(ctx context.Context, m *pb.SetOptionKindsRequest) (*pb.SetOptionKindsReply, error) {
 	a, err := optionAgent(s, m.Instance)
 	if err != nil {
 		return nil, err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return &pb.OfferReply{Error: toproto.Error(run(func() error {
+	return &pb.SetOptionKindsReply{Error: toproto.Error(run(func() error {
 		kinds, err := fromproto.Kinds(m.Kinds)
 		if err != nil {
 			return err

@@ -429,7 +429,7 @@ class LoadReply(_message.Message):
     error: Error
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
 
-class OfferRequest(_message.Message):
+class SetOptionKindsRequest(_message.Message):
     __slots__ = ("instance", "kinds")
     INSTANCE_FIELD_NUMBER: _ClassVar[int]
     KINDS_FIELD_NUMBER: _ClassVar[int]
@@ -437,7 +437,7 @@ class OfferRequest(_message.Message):
     kinds: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, instance: _Optional[int] = ..., kinds: _Optional[_Iterable[str]] = ...) -> None: ...
 
-class OfferReply(_message.Message):
+class SetOptionKindsReply(_message.Message):
     __slots__ = ("error",)
     ERROR_FIELD_NUMBER: _ClassVar[int]
     error: Error

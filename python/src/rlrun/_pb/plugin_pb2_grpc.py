@@ -84,10 +84,10 @@ class PluginStub(object):
                 request_serializer=rlrun_dot___pb_dot_plugin__pb2.LoadRequest.SerializeToString,
                 response_deserializer=rlrun_dot___pb_dot_plugin__pb2.LoadReply.FromString,
                 _registered_method=True)
-        self.Offer = channel.unary_unary(
-                '/rlrun.plugin.v1.Plugin/Offer',
-                request_serializer=rlrun_dot___pb_dot_plugin__pb2.OfferRequest.SerializeToString,
-                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.OfferReply.FromString,
+        self.SetOptionKinds = channel.unary_unary(
+                '/rlrun.plugin.v1.Plugin/SetOptionKinds',
+                request_serializer=rlrun_dot___pb_dot_plugin__pb2.SetOptionKindsRequest.SerializeToString,
+                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.SetOptionKindsReply.FromString,
                 _registered_method=True)
         self.GreedyPolicy = channel.unary_unary(
                 '/rlrun.plugin.v1.Plugin/GreedyPolicy',
@@ -183,8 +183,8 @@ class PluginServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def Offer(self, request, context):
-        """Offer says that the host will decide when an agent explores, and which kinds
+    def SetOptionKinds(self, request, context):
+        """SetOptionKinds says that the host will decide when an agent explores, and which kinds
         of options it is to choose from: see AgentRequest.epochs. It is called once,
         before the first step. A plugin without option agents need implement neither
         this nor GreedyPolicy.
@@ -269,10 +269,10 @@ def add_PluginServicer_to_server(servicer, server):
                     request_deserializer=rlrun_dot___pb_dot_plugin__pb2.LoadRequest.FromString,
                     response_serializer=rlrun_dot___pb_dot_plugin__pb2.LoadReply.SerializeToString,
             ),
-            'Offer': grpc.unary_unary_rpc_method_handler(
-                    servicer.Offer,
-                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.OfferRequest.FromString,
-                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.OfferReply.SerializeToString,
+            'SetOptionKinds': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetOptionKinds,
+                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.SetOptionKindsRequest.FromString,
+                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.SetOptionKindsReply.SerializeToString,
             ),
             'GreedyPolicy': grpc.unary_unary_rpc_method_handler(
                     servicer.GreedyPolicy,
@@ -571,7 +571,7 @@ class Plugin(object):
             _registered_method=True)
 
     @staticmethod
-    def Offer(request,
+    def SetOptionKinds(request,
             target,
             options=(),
             channel_credentials=None,
@@ -584,9 +584,9 @@ class Plugin(object):
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/rlrun.plugin.v1.Plugin/Offer',
-            rlrun_dot___pb_dot_plugin__pb2.OfferRequest.SerializeToString,
-            rlrun_dot___pb_dot_plugin__pb2.OfferReply.FromString,
+            '/rlrun.plugin.v1.Plugin/SetOptionKinds',
+            rlrun_dot___pb_dot_plugin__pb2.SetOptionKindsRequest.SerializeToString,
+            rlrun_dot___pb_dot_plugin__pb2.SetOptionKindsReply.FromString,
             options,
             channel_credentials,
             insecure,
