@@ -12,7 +12,7 @@
 //     methods of Belief works with everything here. ProbExceeds compares two.
 //   - Horizons: Discounted, DiscountedFinite, Finite, Weights.
 //   - Decisions: ExplorationBound and Advantage (the bound of Lemma 1),
-//     Threshold (δ*, φ*, γ*, N*), Explore, BestDelta, PairedThreshold.
+//     Threshold (δ*, φ*, γ*, N*), Explore, BestDelta, JointThreshold.
 //   - Indices: Index with the kinds U, UPlus and V, IndexTable for populations.
 //   - References: Gittins, GittinsSolver, KnowledgeGradientIndex, NewPlan,
 //     PolicyValue, GreedyValue, DiscountedOptimum.

@@ -87,10 +87,10 @@ func ThresholdExponentialPair(i, j ShiftedExponential, lowerBound float64, hold 
 	return k.thresholds(c)
 }
 
-// Paired compares two arms by K samples that were drawn jointly. So a bad case
-// for one arm may also be bad for the other. It is the paired form of the
+// Joint compares two arms by K samples that were drawn jointly. So a bad case
+// for one arm may also be bad for the other. It is the joint form of the
 // corrected Lemma 1 (docs/theory.md §1.4, §3.2).
-type Paired struct {
+type Joint struct {
 	// Ratio takes the place of φ*/(q̄_j−b): explore exactly if ρ_T is less.
 	// It is sup_δ δp/E[(q_j−b)1{q_i−q_j<δ}], +Inf if exploring always pays.
 	Ratio float64
@@ -102,18 +102,18 @@ type Paired struct {
 	Gap float64
 }
 
-// PairedThreshold compares arm i with arm j by samples of equal weight, the
+// JointThreshold compares arm i with arm j by samples of equal weight, the
 // k-th of both drawn together, and the lower bound b. The slices are read only;
 // they must be of one length, at least one.
-func PairedThreshold(qi, qj []float64, lowerBound float64) Paired {
+func JointThreshold(qi, qj []float64, lowerBound float64) Joint {
 	n := len(qi)
 	if n == 0 || len(qj) != n {
-		panic("bandit: paired samples need one common, positive length")
+		panic("bandit: joint samples need one common, positive length")
 	}
 	type pair struct{ lead, cost float64 }
 	pairs := make([]pair, n)
 	rest := 0.0
-	var t Paired
+	var t Joint
 	for k := range pairs {
 		pairs[k] = pair{qi[k] - qj[k], qj[k] - lowerBound}
 		rest += pairs[k].cost
@@ -149,11 +149,11 @@ func PairedThreshold(qi, qj []float64, lowerBound float64) Paired {
 
 // Explore reports whether exploring pays if it takes the share rho = ρ_T of the
 // horizon.
-func (t Paired) Explore(rho float64) bool { return t.Ratio > rho }
+func (t Joint) Explore(rho float64) bool { return t.Ratio > rho }
 
 // GammaStar returns the discount with an infinite horizon above which holding
 // arm i for T pulls pays: 0 always, 1 never.
-func (t Paired) GammaStar(hold int) float64 {
+func (t Joint) GammaStar(hold int) float64 {
 	checkHold(hold)
 	if t.Ratio >= 1 {
 		return 0

@@ -77,12 +77,12 @@ func populationsExceed(i, j *Population, delta float64) float64 {
 	return float64(pairs) / (float64(len(i.x)) * float64(len(j.x)))
 }
 
-// ProbExceedsPaired returns the share of k with q_i^k ≥ q_j^k + δ, original
+// ProbExceedsJoint returns the share of k with q_i^k ≥ q_j^k + δ, original
 // member against original member, in O(K). The populations must be of one size.
-func ProbExceedsPaired(i, j *Population, delta float64) float64 {
+func ProbExceedsJoint(i, j *Population, delta float64) float64 {
 	n := len(i.x)
 	if len(j.x) != n {
-		panic("bandit: paired populations need one size")
+		panic("bandit: joint populations need one size")
 	}
 	var few [64]int32
 	of := few[:]

@@ -95,7 +95,7 @@ func TestPopulationPairs(t *testing.T) {
 	})
 }
 
-func TestPairedMembers(t *testing.T) {
+func TestJointMembers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 100).Draw(t, "K")
 		rng := seeded(rapid.Uint64().Draw(t, "seed"))
@@ -114,12 +114,12 @@ func TestPairedMembers(t *testing.T) {
 				count++
 			}
 		}
-		if got, want := ProbExceedsPaired(i, j, 0.1), float64(count)/float64(n); got != want {
+		if got, want := ProbExceedsJoint(i, j, 0.1), float64(count)/float64(n); got != want {
 			t.Fatalf("P = %v, want %v", got, want)
 		}
 	})
 	mustPanic(t, "sizes", func() {
-		ProbExceedsPaired(mustPopulation(t, PopulationOptions{}, 1), mustPopulation(t, PopulationOptions{}, 1, 2), 0)
+		ProbExceedsJoint(mustPopulation(t, PopulationOptions{}, 1), mustPopulation(t, PopulationOptions{}, 1, 2), 0)
 	})
 }
 

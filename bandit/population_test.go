@@ -416,7 +416,7 @@ func TestUpdatesAndDrawsDoNotAllocate(t *testing.T) {
 			Index(U, p, 0.1, 0)
 			BestDelta(p, Comparison{Known: 0.5}, 0.1)
 			Explore(Discounted(0.9), p, Comparison{Known: 0.5})
-			ProbExceedsPaired(p, &arms[0], 0.1)
+			ProbExceedsJoint(p, &arms[0], 0.1)
 			ProbExceeds(p, &arms[0], 0.1)
 		}); n != 0 {
 			t.Errorf("%v: %v allocations per step", mode, n)

@@ -379,8 +379,8 @@ func TestEdgesOfTheComparison(t *testing.T) {
 		t.Errorf("80 deviations out: %+v", got)
 	}
 	// A sure cost that is negative is worth paying.
-	if got := PairedThreshold([]float64{0}, []float64{1}, 2); !math.IsInf(got.Ratio, 1) {
-		t.Errorf("paired, with the greedy arm below the bound: %+v", got)
+	if got := JointThreshold([]float64{0}, []float64{1}, 2); !math.IsInf(got.Ratio, 1) {
+		t.Errorf("jointly, with the greedy arm below the bound: %+v", got)
 	}
 	// At the lower end of a beta belief φ goes to ∞, a constant or 0.
 	for _, c := range []struct {
@@ -401,8 +401,8 @@ func TestEdgesOfTheComparison(t *testing.T) {
 
 // The counter-example of docs/theory.md §1.4 to the lemma as printed: with the
 // arms' values drawn jointly the corrected form never explores.
-func TestPairedFormSeesTheCounterExample(t *testing.T) {
-	got := PairedThreshold([]float64{0.4, 0.4}, []float64{0, 1}, 0)
+func TestJointFormSeesTheCounterExample(t *testing.T) {
+	got := JointThreshold([]float64{0.4, 0.4}, []float64{0, 1}, 0)
 	// δ = 0.4 in half the cases, at an expected cost of 1/2 in the other.
 	vectors.Close(t, "ratio", got.Ratio, 0.4, 1e-15, 0)
 	vectors.Close(t, "sup δp", got.SupDeltaP, 0.2, 1e-15, 0)
@@ -412,19 +412,19 @@ func TestPairedFormSeesTheCounterExample(t *testing.T) {
 		t.Error("the ratio is not where the decision changes")
 	}
 	vectors.Close(t, "gamma*", got.GammaStar(2), math.Sqrt(0.6), 1e-15, 0)
-	always := PairedThreshold([]float64{2, 3}, []float64{1, 1}, 0)
+	always := JointThreshold([]float64{2, 3}, []float64{1, 1}, 0)
 	if !math.IsInf(always.Ratio, 1) || always.GammaStar(1) != 0 {
 		t.Errorf("an arm that is better every time: %+v", always)
 	}
-	never := PairedThreshold([]float64{0, 1}, []float64{1, 1}, 0)
+	never := JointThreshold([]float64{0, 1}, []float64{1, 1}, 0)
 	if never.Ratio != 0 || never.GammaStar(3) != 1 {
 		t.Errorf("an arm that is better never: %+v", never)
 	}
-	mustPanic(t, "lengths", func() { PairedThreshold([]float64{1}, nil, 0) })
+	mustPanic(t, "lengths", func() { JointThreshold([]float64{1}, nil, 0) })
 }
 
-// Against a known arm the paired form is the plain one.
-func TestPairedAgainstAConstant(t *testing.T) {
+// Against a known arm the joint form is the plain one.
+func TestJointAgainstAConstant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawComparison(t)
 		x := rapid.SliceOfN(rapid.Float64Range(-2, 4), 1, 30).Draw(t, "members")
@@ -436,7 +436,7 @@ func TestPairedAgainstAConstant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, want := PairedThreshold(x, y, c.LowerBound), Threshold(p, c)
+		got, want := JointThreshold(x, y, c.LowerBound), Threshold(p, c)
 		if d := math.Abs(got.Ratio - want.ShareStar); d > 1e-9*want.ShareStar && !math.IsInf(want.ShareStar, 1) {
 			t.Fatalf("ratio %v, share* %v", got.Ratio, want.ShareStar)
 		}

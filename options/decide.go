@@ -53,7 +53,7 @@ func NewDecider(c DeciderConfig) (*Decider, error) {
 // (TestOneStateDecidesAsTheBandit), with two differences. RuleOptimisticStochastic without
 // Common draws a member by its number for every option in turn, so that a policy that
 // draws for fewer arms uses other random numbers. RuleCommonModel with the bound U
-// charges what bandit.PairedThreshold does, not what the policy that estimates only P
+// charges what bandit.JointThreshold does, not what the policy that estimates only P
 // from pairs does. Decide fails if the problem's Check does.
 func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 	if err := p.Check(); err != nil {

@@ -117,7 +117,7 @@ func TestExplorationIsMonotone(t *testing.T) {
 	})
 }
 
-// The paired comparison is bandit.PairedThreshold, the comparison with the mean
+// The comparison model by model is bandit.JointThreshold, the comparison with the mean
 // bandit.Threshold, and the one of an uninformed option bandit.GammaPlus.
 func TestThresholdsAreTheBandits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -130,7 +130,7 @@ func TestThresholdsAreTheBandits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pair := bandit.PairedThreshold(v, y, 0)
+			pair := bandit.JointThreshold(v, y, 0)
 			th := bandit.Threshold(pop, bandit.Comparison{Known: mean(y), Hold: p.Hold})
 			_, supDeltaP := bandit.BestDelta(pop, bandit.Comparison{Known: mean(y)}, 0)
 			for i, want := range []float64{
@@ -141,7 +141,7 @@ func TestThresholdsAreTheBandits(t *testing.T) {
 			}
 		}
 		q := p.two(last)
-		info := bandit.PairedThreshold(p.Optimal, y, 0)
+		info := bandit.JointThreshold(p.Optimal, y, 0)
 		gap, reveal := mean(y)-mean(p.row(last)), p.Arms[last].RevealProbability
 		for i, want := range []float64{
 			1: bandit.GammaPlus(gap, reveal*info.SupDeltaP, p.Hold), 2: bandit.GammaPlus(gap, reveal*info.Gain, p.Hold)} {
@@ -253,7 +253,7 @@ func TestDecisionTerms(t *testing.T) {
 				}
 			}
 			if math.Abs(d.Advantage-want) > 1e-12 {
-				t.Fatalf("paired: %+v does not add up to %v", d, want)
+				t.Fatalf("common-model: %+v does not add up to %v", d, want)
 			}
 		}
 		last := len(p.Arms) - 1

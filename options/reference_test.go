@@ -189,7 +189,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 			rel("φ*", th.PhiStar, *w.MeanCompare.PhiStar)
 		}
 		rel("γ* with the mean", th.GammaStar, w.MeanCompare.GammaStar)
-		pair := bandit.PairedThreshold(v, y, in.B)
+		pair := bandit.JointThreshold(v, y, in.B)
 		if w.Paired.Ratio != nil {
 			rel("paired ratio", pair.Ratio, *w.Paired.Ratio)
 		}
@@ -231,7 +231,7 @@ func checkReference(t *testing.T, in optionsInput, want optionsExpect) {
 	values("uniform", red.Values(info, 0), want.InfoUniform.UniformGain)
 	values("optimal", red.Optimal(0), want.InfoUniform.ValuesAfter)
 	rel("e of uniform", mean(red.Values(info, 0)), want.InfoUniform.E)
-	pair := bandit.PairedThreshold(red.Optimal(0), y, in.B)
+	pair := bandit.JointThreshold(red.Optimal(0), y, in.B)
 	rel("sup δp of uniform", pair.SupDeltaP, want.InfoUniform.SupDeltaP)
 	rel("VPI of uniform", pair.Gain, want.InfoUniform.VPI)
 	around("uniform, U⁺", info, want.InfoUniform.GammaDeltaP, RuleCommonModel, bandit.UPlus)

@@ -26,7 +26,7 @@ const (
 func (c comparison) probability(i, j *bandit.Population, delta float64) float64 {
 	switch c {
 	case withPairs:
-		return bandit.ProbExceedsPaired(i, j, delta)
+		return bandit.ProbExceedsJoint(i, j, delta)
 	case withAllPairs:
 		return bandit.ProbExceeds(i, j, delta)
 	}
