@@ -122,7 +122,7 @@ func TestNodeErrors(t *testing.T) {
 	if _, err := p.OpenAgent(t.Context(), nil, env.Spec(), 1); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("opened as an agent: %v", err)
 	}
-	if _, err := vector.Render(t.Context(), env, 0); !errors.Is(err, framework.ErrUnsupported) {
+	if _, err := vector.Render.Ask(t.Context(), env, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("drawn: %v", err)
 	}
 }

@@ -264,8 +264,8 @@ const fixed Estimator = -1
 func (a *explorer) Abilities() vector.AgentAbilities {
 	inner := a.agent.Abilities()
 	able := vector.AgentAbilities{Measures: inner.Measures, Greedy: true}
-	if inner.Save != nil && inner.Load != nil {
-		able.Save, able.Load = a.save, a.load
+	if vector.Storable(a.agent) {
+		able.Calls = vector.Checkpoint(a.save, a.load)
 	}
 	return able
 }

@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"google.golang.org/grpc"
@@ -23,6 +24,7 @@ type agentClient struct {
 	reply    pb.AgentReply
 	scratch  space.Column // for batches with idle lanes
 	measures *vector.Measures
+	calls    vector.Calls
 	options  *optionPart // nil if the agent has none
 	greedy   bool        // it knows vector.EvaluateEpisode
 }
@@ -37,7 +39,10 @@ func newAgentClient(p *Process, reply *pb.OpenAgentReply, spec framework.Spec, l
 	if err != nil {
 		return nil, err
 	}
-	c := &agentClient{session: s, spec: spec, scratch: space.NewColumn(spec.Action, lanes), measures: s.measures(metrics), greedy: reply.Greedy}
+	c := &agentClient{
+		session: s, spec: spec, scratch: space.NewColumn(spec.Action, lanes),
+		measures: s.measures(metrics), calls: s.calls(reply.Abilities, math.MaxInt32), greedy: reply.Greedy,
+	}
 	c.request.Instance = reply.Instance
 	if reply.Options {
 		c.options = &optionPart{acting: vector.Feedback{Signals: make([]vector.Signal, lanes)}}
@@ -97,9 +102,9 @@ func (c *agentClient) receive(in *vector.Feedback, actions *space.Column) error 
 	return nil
 }
 
-// Abilities implements vector.Agent. The plugin is asked once whether it saves and loads.
+// Abilities implements vector.Agent.
 func (c *agentClient) Abilities() vector.AgentAbilities {
-	a := vector.AgentAbilities{Greedy: c.greedy, Save: c.save, Load: c.load, Measures: c.measures}
+	a := vector.AgentAbilities{Greedy: c.greedy, Measures: c.measures, Calls: c.calls}
 	if c.options != nil {
 		a.Options = c
 	}

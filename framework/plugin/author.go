@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
@@ -83,23 +85,16 @@ func NewEnvironment[P any, E Environment](id, doc string, defaults P, newEnv fun
 	}
 	var zero E
 	_, models := any(zero).(framework.KnownModel)
-	_, renders := any(zero).(framework.Renderer)
-	_, frames := any(zero).(framework.FrameRenderer)
+	abilities := vector.CopyAbilities(zero)
 	if env, err := open(defaults, 1); err == nil {
-		models = env.Abilities().Models != nil
-		renders, frames = drawable(env)
+		models, abilities = env.Abilities().Models != nil, answers(env)
 		_ = env.Close() // nothing depends on it
 	}
 	d := vector.Description{ID: id, Kind: vector.KindEnvironment, Doc: doc, Params: params.Schema(&defaults)}
 	if models {
 		d.Capabilities = append(d.Capabilities, "model")
 	}
-	if renders {
-		d.Capabilities = append(d.Capabilities, "render")
-	}
-	if frames {
-		d.Capabilities = append(d.Capabilities, "frames")
-	}
+	d.Capabilities = append(d.Capabilities, abilities...)
 	return &vector.EnvironmentPlugin{
 		Description: d,
 		Open: func(raw json.RawMessage, lanes int) (vector.Environment, error) {
@@ -126,22 +121,23 @@ func decode[P any](defaults *P, raw json.RawMessage) (P, error) {
 	return p, params.Decode(raw, &p)
 }
 
-// drawable starts a lane to see whether it can be rendered as text, and as frames.
-func drawable(env vector.Environment) (text, frames bool) {
-	spec := env.Spec()
+// answers starts a lane to see which abilities of env have an answer.
+func answers(env vector.Environment) (abilities []string) {
+	spec, calls := env.Spec(), env.Abilities().Calls
 	if spec.Validate() != nil {
-		return false, false
+		return nil
 	}
 	in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
 	in.Signals[0] = vector.NewRun
 	ctx := context.Background()
 	begun := vector.Guard(func() error { return env.Step(ctx, in, &out) })
-	can := func(draw func() error) bool {
-		return !errors.Is(errors.Join(begun, vector.Guard(draw)), framework.ErrUnsupported)
+	for _, name := range slices.Sorted(maps.Keys(calls)) {
+		err := vector.Guard(func() error { _, err := calls[name](ctx, 0, nil); return err })
+		if !errors.Is(errors.Join(begun, err), framework.ErrUnsupported) {
+			abilities = append(abilities, name)
+		}
 	}
-	text = can(func() error { _, err := vector.Render(ctx, env, 0); return err })
-	frames = can(func() error { _, err := vector.RenderFrame(ctx, env, 0); return err })
-	return text, frames
+	return abilities
 }
 
 // NewAgent makes a plugin of an agent. The arguments are NewEnvironment's, but

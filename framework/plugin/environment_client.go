@@ -25,6 +25,7 @@ type environmentClient struct {
 	reply    pb.EnvironmentReply
 	scratch  vector.TimeSteps // for batches with idle lanes
 	measures *vector.Measures
+	calls    vector.Calls
 	// unrolled is why the plugin makes no rollouts, once that is known.
 	unrolled error
 }
@@ -34,16 +35,19 @@ var _ vector.Environment = (*environmentClient)(nil)
 // replySlack is what a reply may be larger than its columns: an error's text.
 const replySlack = 1 << 20
 
-func newEnvironmentClient(p *Process, instance uint64, spec framework.Spec, lanes int, models bool, metrics []framework.Metric) (vector.Environment, error) {
+func newEnvironmentClient(p *Process, reply *pb.OpenEnvironmentReply, spec framework.Spec, lanes int, metrics []framework.Metric) (vector.Environment, error) {
 	most := grpc.MaxCallRecvMsgSize(replySlack + lanes*(8*spec.Observation.Width()+8+1+1))
-	s, err := p.open(instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
+	s, err := p.open(reply.Instance, lanes, func(ctx context.Context, o ...grpc.CallOption) (grpc.ClientStream, error) {
 		return p.wire.StepEnvironment(ctx, append(o, most)...)
 	})
 	if err != nil {
 		return nil, err
 	}
-	c := &environmentClient{session: s, spec: spec, known: models, scratch: vector.NewTimeSteps(spec, lanes), measures: s.measures(metrics)}
-	c.request.Instance = instance
+	c := &environmentClient{
+		session: s, spec: spec, known: reply.Models, scratch: vector.NewTimeSteps(spec, lanes),
+		measures: s.measures(metrics), calls: s.calls(reply.Abilities, replySlack+vector.MaxAnswer),
+	}
+	c.request.Instance = reply.Instance
 	return c, nil
 }
 
@@ -108,16 +112,12 @@ func (c *environmentClient) scatter(signals []vector.Signal, out *vector.TimeSte
 // Close implements vector.Environment.
 func (c *environmentClient) Close() error { return c.session.close() }
 
-// Abilities implements vector.Environment. The abilities to render and to roll out
-// become known when they are first used.
+// Abilities implements vector.Environment. Whether the plugin rolls out becomes known
+// when it is first asked to.
 func (c *environmentClient) Abilities() vector.EnvironmentAbilities {
-	a := vector.EnvironmentAbilities{Render: c.render, RollOut: c.rollOut, Measures: c.measures}
+	a := vector.EnvironmentAbilities{RollOut: c.rollOut, Measures: c.measures, Calls: c.calls}
 	if c.known {
 		a.Models = c.models
-	}
-	// An older plugin, asked for a frame, would answer with text.
-	if slices.Contains(c.session.process.description.Capabilities, "frames") {
-		a.RenderFrame = c.renderFrame
 	}
 	return a
 }

@@ -22,7 +22,7 @@ type pictured struct {
 }
 
 func (p pictured) Abilities() vector.EnvironmentAbilities {
-	return vector.EnvironmentAbilities{RenderFrame: p.renderFrame}
+	return vector.EnvironmentAbilities{Calls: vector.RenderFrame.By(p.renderFrame)}
 }
 
 // renderFrame draws the count as a shade of red that shows white through, on transparency.
@@ -41,9 +41,9 @@ func (p pictured) renderFrame(_ context.Context, lane int) (image.Image, error) 
 // A frame from another process is the frame; what is transparent is white.
 func TestRenderFrame(t *testing.T) {
 	bounds, fault := image.Rect(5, 7, 8, 9), ""
-	open := func(capabilities ...string) (remote, local vector.Environment) {
+	open := func() (remote, local vector.Environment) {
 		p := &vector.EnvironmentPlugin{
-			Description: vector.Description{ID: "test/pictured@1", Kind: vector.KindEnvironment, Capabilities: capabilities, FramesPerSecond: 25},
+			Description: vector.Description{ID: "test/pictured@1", Kind: vector.KindEnvironment, Capabilities: []string{"frames"}, FramesPerSecond: 25},
 			Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
 				return pictured{&counters{faults: faults{Fault: fault, Lane: -1}, counts: make([]int64, lanes)}, bounds}, nil
 			},
@@ -68,35 +68,31 @@ func TestRenderFrame(t *testing.T) {
 		}
 		return envs[0], envs[1]
 	}
-	remote, local := open("frames")
-	want, err := vector.RenderFrame(t.Context(), local, 1)
+	remote, local := open()
+	want, err := vector.RenderFrame.Ask(t.Context(), local, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := want.At(1, 0); want.Rect != image.Rect(0, 0, 3, 2) || got != color.Color(color.RGBA{255, 253, 253, 255}) || want.At(0, 0) != color.Color(color.RGBA{255, 255, 255, 255}) {
 		t.Errorf("drew %v in %v on %v", got, want.Rect, want.At(0, 0))
 	}
-	got, err := vector.RenderFrame(t.Context(), remote, 1)
+	got, err := vector.RenderFrame.Ask(t.Context(), remote, 1)
 	if err != nil || got.Rect != want.Rect || !bytes.Equal(got.Pix, want.Pix) {
 		t.Errorf("over the seam %v, %v", got, err)
 	}
-	if _, err := vector.RenderFrame(t.Context(), remote, 2); err == nil || !strings.Contains(err.Error(), "no lane 2 of 2") {
+	if _, err := vector.RenderFrame.Ask(t.Context(), remote, 2); err == nil || !strings.Contains(err.Error(), "no lane 2 of 2") {
 		t.Errorf("got %v", err)
 	}
 
-	older, _ := open()
-	if _, err := vector.RenderFrame(t.Context(), older, 0); !errors.Is(err, framework.ErrUnsupported) {
-		t.Errorf("a plugin that lists no frames: %v", err)
-	}
 	bounds = image.Rect(0, 0, vector.MaxFrameSide+1, 1)
-	for _, env := range both(open("frames")) {
-		if _, err := vector.RenderFrame(t.Context(), env, 0); !errors.Is(err, framework.ErrInvalidAnswer) {
+	for _, env := range both(open()) {
+		if _, err := vector.RenderFrame.Ask(t.Context(), env, 0); !errors.Is(err, framework.ErrInvalidAnswer) {
 			t.Errorf("a frame that is too large: %v", err)
 		}
 	}
 	bounds, fault = image.Rect(0, 0, 1, 1), "frame"
-	remote, _ = open("frames")
-	if _, err := vector.RenderFrame(t.Context(), remote, 0); err == nil || !strings.Contains(err.Error(), "no paint") {
+	remote, _ = open()
+	if _, err := vector.RenderFrame.Ask(t.Context(), remote, 0); err == nil || !strings.Contains(err.Error(), "no paint") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -16,41 +15,6 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin/internal/toproto"
 	"github.com/rlrun/rlrun/framework/vector"
 )
-
-func (c *environmentClient) render(ctx context.Context, lane int) (string, error) {
-	if err := c.session.lane(lane); err != nil {
-		return "", err
-	}
-	reply, err := c.draw(ctx, &pb.RenderRequest{Lane: uint32(lane)}, replySlack)
-	return reply.GetText(), err
-}
-
-func (c *environmentClient) renderFrame(ctx context.Context, lane int) (image.Image, error) {
-	if err := c.session.lane(lane); err != nil {
-		return nil, err
-	}
-	p := c.session.process
-	reply, err := c.draw(ctx, &pb.RenderRequest{Lane: uint32(lane), Frame: true}, replySlack+3*vector.MaxFrameSide*vector.MaxFrameSide)
-	if err != nil {
-		return nil, err
-	}
-	if reply.Frame == nil {
-		return nil, p.failure(0, fmt.Errorf("%w: the reply has no frame", framework.ErrInvalidAnswer))
-	}
-	frame, err := fromproto.Frame(reply.Frame)
-	if err != nil {
-		return nil, p.failure(0, fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err))
-	}
-	return frame, nil
-}
-
-// draw makes the call Render, whose reply has most bytes at most.
-func (c *environmentClient) draw(ctx context.Context, request *pb.RenderRequest, most int) (*pb.RenderReply, error) {
-	request.Instance = c.session.instance
-	return optional(ctx, c.session, func(ctx context.Context, m *pb.RenderRequest, o ...grpc.CallOption) (*pb.RenderReply, error) {
-		return c.session.process.wire.Render(ctx, m, append(o, grpc.MaxCallRecvMsgSize(most))...)
-	}, request)
-}
 
 // rollOut asks a plugin that does not know the call once.
 func (c *environmentClient) rollOut(ctx context.Context, in *vector.Rollout, out *vector.Trajectories) error {
@@ -88,22 +52,22 @@ func (c *environmentClient) rollOut(ctx context.Context, in *vector.Rollout, out
 	return err
 }
 
-func (c *agentClient) save(ctx context.Context, lane int) ([]byte, error) {
-	if err := c.session.lane(lane); err != nil {
-		return nil, err
+// calls are the abilities that an opened instance listed. An answer has most bytes at most.
+func (s *session) calls(abilities []string, most int) vector.Calls {
+	calls := vector.Calls{}
+	for _, ability := range abilities {
+		calls[ability] = func(ctx context.Context, lane int, question []byte) ([]byte, error) {
+			if err := s.lane(lane); err != nil {
+				return nil, err
+			}
+			rpc := func(ctx context.Context, m *pb.AskRequest, o ...grpc.CallOption) (*pb.AskReply, error) {
+				return s.process.wire.Ask(ctx, m, append(o, grpc.MaxCallRecvMsgSize(most))...)
+			}
+			reply, err := optional(ctx, s, rpc, &pb.AskRequest{Instance: s.instance, Lane: uint32(lane), Ability: ability, Question: question})
+			return reply.GetAnswer(), err
+		}
 	}
-	wire := c.session.process.wire
-	reply, err := optional(ctx, c.session, wire.Save, &pb.SaveRequest{Instance: c.session.instance, Lane: uint32(lane)})
-	return reply.GetState(), err
-}
-
-func (c *agentClient) load(ctx context.Context, lane int, state []byte) error {
-	if err := c.session.lane(lane); err != nil {
-		return err
-	}
-	wire := c.session.process.wire
-	_, err := optional(ctx, c.session, wire.Load, &pb.LoadRequest{Instance: c.session.instance, Lane: uint32(lane), State: state})
-	return err
+	return calls
 }
 
 // measures are the metrics that an opened instance declared; nil if it has none.

@@ -18,7 +18,7 @@ import (
 type drawn struct{ *counters }
 
 func (d drawn) Abilities() vector.EnvironmentAbilities {
-	return vector.EnvironmentAbilities{Render: d.render}
+	return vector.EnvironmentAbilities{Calls: vector.Render.By(d.render)}
 }
 
 func (d drawn) render(_ context.Context, lane int) (string, error) {
@@ -32,7 +32,7 @@ func (d drawn) render(_ context.Context, lane int) (string, error) {
 type stored struct{ *modulo }
 
 func (s stored) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Save: s.save, Load: s.load}
+	return vector.AgentAbilities{Calls: vector.Checkpoint(s.save, s.load)}
 }
 
 func (s stored) save(_ context.Context, lane int) ([]byte, error) {
@@ -76,24 +76,24 @@ func TestRender(t *testing.T) {
 		}
 		proceed(in.Signals)
 	}
-	if text, err := vector.Render(t.Context(), env, 1); err != nil || text != "count 2\n" {
+	if text, err := vector.Render.Ask(t.Context(), env, 1); err != nil || text != "count 2\n" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if _, err := vector.Render(t.Context(), env, 2); err == nil || !strings.Contains(err.Error(), "no lane 2 of 2") {
+	if _, err := vector.Render.Ask(t.Context(), env, 2); err == nil || !strings.Contains(err.Error(), "no lane 2 of 2") {
 		t.Errorf("got %v", err)
 	}
 	fault = "render"
 	if env, err = p.OpenEnvironment(t.Context(), nil, 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := vector.Render(t.Context(), env, 0); err == nil || !strings.Contains(err.Error(), "no colours") {
+	if _, err := vector.Render.Ask(t.Context(), env, 0); err == nil || !strings.Contains(err.Error(), "no colours") {
 		t.Errorf("got %v", err)
 	}
 	plain, err := loopback(t, faultyEnvironment()).OpenEnvironment(t.Context(), nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := vector.Render(t.Context(), plain, 0); !errors.Is(err, framework.ErrUnsupported) {
+	if _, err := vector.Render.Ask(t.Context(), plain, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }

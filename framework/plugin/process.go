@@ -149,7 +149,7 @@ func (p *Process) OpenEnvironment(ctx context.Context, params json.RawMessage, l
 	if err != nil {
 		return nil, p.failure(0, fmt.Errorf("%w: %w", ErrProtocol, err))
 	}
-	return newEnvironmentClient(p, reply.Instance, spec, lanes, reply.Models, metrics)
+	return newEnvironmentClient(p, reply, spec, lanes, metrics)
 }
 
 // OpenAgent implements vector.Plugin. The agent has options if the one

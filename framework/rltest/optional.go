@@ -73,7 +73,7 @@ type frames struct {
 // look renders the lane as text and, a few times, as a frame. The error wraps
 // framework.ErrUnsupported if the environment does neither.
 func (c *vectorCheck) look(env vector.Environment, seen *frames) error {
-	text, noText := vector.Render(c.ctx, env, 0)
+	text, noText := vector.Render.Ask(c.ctx, env, 0)
 	if !errors.Is(noText, framework.ErrUnsupported) {
 		err := noText
 		if err == nil && (text == "" || !utf8.ValidString(text)) {
@@ -85,7 +85,7 @@ func (c *vectorCheck) look(env vector.Environment, seen *frames) error {
 	if seen.number == maxFrames {
 		return nil
 	}
-	frame, err := vector.RenderFrame(c.ctx, env, 0)
+	frame, err := vector.RenderFrame.Ask(c.ctx, env, 0)
 	if errors.Is(err, framework.ErrUnsupported) {
 		return noText
 	}

@@ -121,12 +121,12 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 	if err := env.Step(ctx, in, &out); err != nil {
 		return nil // CheckVectorEnvironment says so
 	}
-	_, err = vector.Render(ctx, env, 0)
+	_, err = vector.Render.Ask(ctx, env, 0)
 	has = !errors.Is(err, framework.ErrUnsupported)
 	if says := slices.Contains(d.Capabilities, "render"); says != has {
 		return &Violation{Rule: Capable, Err: fmt.Errorf(`"render" is listed: %v; the environment can be rendered: %v`, says, has)}
 	}
-	has = env.Abilities().RenderFrame != nil
+	has = vector.RenderFrame.Has(env)
 	if says := slices.Contains(d.Capabilities, "frames"); says != has {
 		return &Violation{Rule: Capable, Err: fmt.Errorf(`"frames" is listed: %v; the environment draws frames: %v`, says, has)}
 	}

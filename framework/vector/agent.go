@@ -2,7 +2,6 @@ package vector
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -54,30 +53,8 @@ type AgentAbilities struct {
 	// selects the actions that it estimates to be best. Agents without it select in evaluation
 	// as they do when they learn.
 	Greedy bool
-	// Save returns everything that the behavior of a lane depends on, as
-	// framework.Saver.Save does. The lane's run has begun. The error wraps
-	// framework.ErrUnsupported where the agent cannot be saved.
-	Save func(ctx context.Context, lane int) ([]byte, error)
-	// Load makes a lane go on from a saved state, as framework.Loader.Load does. The
-	// lane need not have begun a run. It does not keep the slice state. The error
-	// wraps framework.ErrUnsupported where the agent cannot be loaded.
-	Load func(ctx context.Context, lane int, state []byte) error
-}
-
-// Save stores a lane of agent. The error wraps framework.ErrUnsupported if agent cannot.
-func Save(ctx context.Context, agent Agent, lane int) ([]byte, error) {
-	if f := agent.Abilities().Save; f != nil {
-		return f(ctx, lane)
-	}
-	return nil, fmt.Errorf("the agent cannot be saved: %w", framework.ErrUnsupported)
-}
-
-// Load restores a lane of agent. The error wraps framework.ErrUnsupported if agent cannot.
-func Load(ctx context.Context, agent Agent, lane int, state []byte) error {
-	if f := agent.Abilities().Load; f != nil {
-		return f(ctx, lane, state)
-	}
-	return fmt.Errorf("the agent cannot be loaded: %w", framework.ErrUnsupported)
+	// Calls are the abilities of single lanes, by name; see Checkpoint.
+	Calls Calls
 }
 
 // LaneAgent is an Agent, for space.Discrete observations and actions, whose

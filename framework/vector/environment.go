@@ -3,7 +3,6 @@ package vector
 import (
 	"context"
 	"fmt"
-	"image"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -103,14 +102,10 @@ type EnvironmentAbilities struct {
 	// share one model; the caller does not change it. The host computes the optimum,
 	// regret and mixing times from models.
 	Models func(ctx context.Context) ([]*mdp.Tabular, error)
-	// Render is framework.Renderer.Render of a lane that has been started. Its error
-	// wraps framework.ErrUnsupported where there is nothing to see.
-	Render func(ctx context.Context, lane int) (string, error)
-	// RenderFrame is framework.FrameRenderer.RenderFrame of a lane that has been
-	// started. Its error wraps framework.ErrUnsupported where there is no picture.
-	RenderFrame func(ctx context.Context, lane int) (image.Image, error)
 	// Measures are the environment's metrics of its own.
 	Measures *Measures
+	// Calls are the abilities of single lanes, by name; see Ability.
+	Calls Calls
 	// RollOut makes a rollout in the environment's own way: because it is in another
 	// process, or because that is faster. It fills out, whose slices the caller owns
 	// and which has the right lengths. Entries of idle lanes, and those after a lane
@@ -150,14 +145,6 @@ func Models(ctx context.Context, env Environment) ([]*mdp.Tabular, error) {
 		return f(ctx)
 	}
 	return nil, fmt.Errorf("%s has no known model: %w", env.Spec().ID, framework.ErrUnsupported)
-}
-
-// Render draws a lane of env. The error wraps framework.ErrUnsupported if env cannot.
-func Render(ctx context.Context, env Environment, lane int) (string, error) {
-	if f := env.Abilities().Render; f != nil {
-		return f(ctx, lane)
-	}
-	return "", fmt.Errorf("%s cannot be rendered: %w", env.Spec().ID, framework.ErrUnsupported)
 }
 
 // LaneStep is the outcome of a step of one lane; see TimeStep.

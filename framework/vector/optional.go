@@ -1,7 +1,6 @@
 package vector
 
-// These are the optional abilities of an Environment or Agent. Vectorize,
-// VectorizeAgent and the plugin seam pass each ability on.
+// These are optional interfaces of a framework.Environment or framework.Agent.
 
 // Batcher is an Environment that knows a faster way to step many copies of
 // itself than one after the other.

@@ -47,10 +47,10 @@ func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
 	if err != nil || len(models) != 2 || models[1] != model {
 		t.Errorf("models %v, %v", models, err)
 	}
-	if text, err := Render(t.Context(), env, 1); err != nil || text != "|x  |\n" {
+	if text, err := Render.Ask(t.Context(), env, 1); err != nil || text != "|x  |\n" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if _, err := Render(t.Context(), env, 2); err == nil {
+	if _, err := Render.Ask(t.Context(), env, 2); err == nil {
 		t.Error("rendered lane 2 of 2")
 	}
 	fails = failure
@@ -62,7 +62,7 @@ func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
 	if _, err := Models(t.Context(), broken); !errors.Is(err, failure) || !errors.As(err, &lane) || lane.Lane != 0 {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Render(t.Context(), broken, 0); !errors.Is(err, failure) {
+	if _, err := Render.Ask(t.Context(), broken, 0); !errors.Is(err, failure) {
 		t.Errorf("got %v", err)
 	}
 	plain, err := Vectorize(func() (framework.Environment, error) { return &scripted{}, nil }, 1)
@@ -72,10 +72,10 @@ func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
 	if plain.Abilities().Models != nil {
 		t.Error("lanes of an environment without a model have models")
 	}
-	if _, err := Render(t.Context(), plain, 0); !errors.Is(err, framework.ErrUnsupported) {
+	if _, err := Render.Ask(t.Context(), plain, 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Render(t.Context(), WithAbilities(plain, EnvironmentAbilities{}), 0); !errors.Is(err, framework.ErrUnsupported) {
+	if _, err := Render.Ask(t.Context(), WithAbilities(plain, EnvironmentAbilities{}), 0); !errors.Is(err, framework.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }

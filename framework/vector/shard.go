@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image"
 	"reflect"
 	"sync"
 
@@ -183,18 +182,12 @@ func (e *shardedEnvironment) Step(ctx context.Context, in *Actions, out *TimeSte
 
 // Abilities implements Environment: those that all parts have.
 func (e *shardedEnvironment) Abilities() EnvironmentAbilities {
-	all := EnvironmentAbilities{Models: e.models, Render: e.render, RenderFrame: e.renderFrame, RollOut: e.rollOut}
+	all := EnvironmentAbilities{Models: e.models, RollOut: e.rollOut}
 	all.Measures = e.measures(func(part int) *Measures { return e.parts[part].Abilities().Measures })
+	all.Calls = e.calls(func(part int) Calls { return e.parts[part].Abilities().Calls })
 	for _, part := range e.parts {
-		able := part.Abilities()
-		if able.Models == nil {
+		if part.Abilities().Models == nil {
 			all.Models = nil
-		}
-		if able.Render == nil {
-			all.Render = nil
-		}
-		if able.RenderFrame == nil {
-			all.RenderFrame = nil
 		}
 	}
 	return all
@@ -212,22 +205,6 @@ func (e *shardedEnvironment) rollOut(ctx context.Context, in *Rollout, out *Traj
 		answer := Trajectories{Signals: out.Signals[from:to:to], Actions: out.Actions.Slice(from, to), TimeSteps: out.slice(from, to)}
 		return RollOut(ctx, e.parts[k], &some, &answer)
 	})
-}
-
-func (e *shardedEnvironment) render(ctx context.Context, lane int) (string, error) {
-	k, local, err := e.owner(lane)
-	if err != nil {
-		return "", err
-	}
-	return Render(ctx, e.parts[k], local)
-}
-
-func (e *shardedEnvironment) renderFrame(ctx context.Context, lane int) (image.Image, error) {
-	k, local, err := e.owner(lane)
-	if err != nil {
-		return nil, err
-	}
-	return RenderFrame(ctx, e.parts[k], local)
 }
 
 // Close implements Environment.
@@ -254,20 +231,14 @@ type shardedAgent struct {
 
 // Abilities implements Agent: those that all parts have.
 func (a *shardedAgent) Abilities() AgentAbilities {
-	all := AgentAbilities{Greedy: true, Save: a.save, Load: a.load}
+	all := AgentAbilities{Greedy: true}
 	if len(a.options) == len(a.parts) {
 		all.Options = a
 	}
 	all.Measures = a.measures(func(part int) *Measures { return a.parts[part].Abilities().Measures })
+	all.Calls = a.calls(func(part int) Calls { return a.parts[part].Abilities().Calls })
 	for _, part := range a.parts {
-		able := part.Abilities()
-		all.Greedy = all.Greedy && able.Greedy
-		if able.Save == nil {
-			all.Save = nil
-		}
-		if able.Load == nil {
-			all.Load = nil
-		}
+		all.Greedy = all.Greedy && part.Abilities().Greedy
 	}
 	return all
 }
@@ -283,22 +254,6 @@ func (a *shardedAgent) Step(ctx context.Context, in *Feedback, actions *space.Co
 		some, selected := in.slice(from, to), actions.Slice(from, to)
 		return a.parts[k].Step(ctx, &some, &selected)
 	})
-}
-
-func (a *shardedAgent) save(ctx context.Context, lane int) ([]byte, error) {
-	k, local, err := a.owner(lane)
-	if err != nil {
-		return nil, err
-	}
-	return Save(ctx, a.parts[k], local)
-}
-
-func (a *shardedAgent) load(ctx context.Context, lane int, state []byte) error {
-	k, local, err := a.owner(lane)
-	if err != nil {
-		return err
-	}
-	return Load(ctx, a.parts[k], local, state)
 }
 
 // Close implements Agent.

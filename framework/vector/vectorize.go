@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
 	"io"
 
 	"github.com/rlrun/rlrun/framework"
@@ -14,8 +13,8 @@ import (
 // Vectorize lifts single environments to lanes. newEnv is called once a lane; a
 // panic in one lane becomes an error that names the lane. A step outside an
 // episode and an action outside the action space are refused before they reach a
-// copy. Lanes have the optional abilities of the copies: see Batcher, KnownModel,
-// Renderer and FrameRenderer. A copy that is an io.Closer is closed with the lanes.
+// copy. Lanes have the optional abilities of the copies: see Batcher, KnownModel
+// and CopyAbilities. A copy that is an io.Closer is closed with the lanes.
 func Vectorize(newEnv func() (framework.Environment, error), lanes int) (Environment, error) {
 	if lanes < 1 {
 		return nil, fmt.Errorf("%d lanes; must be at least 1", lanes)
@@ -80,12 +79,7 @@ func (v *vectorEnvironment) Abilities() (a EnvironmentAbilities) {
 	if _, ok := v.envs[0].(framework.KnownModel); ok {
 		a.Models = v.models
 	}
-	if _, ok := v.envs[0].(framework.Renderer); ok {
-		a.Render = v.render
-	}
-	if _, ok := v.envs[0].(framework.FrameRenderer); ok {
-		a.RenderFrame = v.renderFrame
-	}
+	a.Calls = v.calls()
 	a.Measures = measuresOf(v.envs[0], func(lane int) any { return v.envs[lane] })
 	return a
 }
@@ -100,30 +94,6 @@ func (v *vectorEnvironment) models(ctx context.Context) ([]*mdp.Tabular, error) 
 		return nil, err
 	}
 	return models, nil
-}
-
-func (v *vectorEnvironment) render(ctx context.Context, lane int) (string, error) {
-	return drawLane(v, lane, func(r framework.Renderer) (string, error) { return r.Render(ctx) })
-}
-
-func (v *vectorEnvironment) renderFrame(ctx context.Context, lane int) (image.Image, error) {
-	return drawLane(v, lane, func(r framework.FrameRenderer) (image.Image, error) { return r.RenderFrame(ctx) })
-}
-
-// drawLane calls a method of one copy that draws it.
-func drawLane[R, T any](v *vectorEnvironment, lane int, f func(R) (T, error)) (drawn T, err error) {
-	if lane < 0 || lane >= len(v.envs) {
-		return drawn, fmt.Errorf("no lane %d of %d", lane, len(v.envs))
-	}
-	r, ok := v.envs[lane].(R)
-	if !ok {
-		return drawn, fmt.Errorf("%s cannot be rendered: %w", v.spec.ID, framework.ErrUnsupported)
-	}
-	err = Guard(func() (err error) {
-		drawn, err = f(r)
-		return err
-	})
-	return drawn, err
 }
 
 // Close closes those copies that can be closed.

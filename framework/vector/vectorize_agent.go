@@ -73,11 +73,10 @@ func (v *vectorAgent) Abilities() (a AgentAbilities) {
 	if _, ok := v.probe.(framework.Optioner); ok {
 		a.Options = v
 	}
-	if _, ok := v.probe.(framework.Saver); ok {
-		a.Save = v.save
-	}
-	if _, ok := v.probe.(framework.Loader); ok {
-		a.Load = v.load
+	_, saves := v.probe.(framework.Saver)
+	_, loads := v.probe.(framework.Loader)
+	if saves && loads {
+		a.Calls = Checkpoint(v.save, v.load)
 	}
 	a.Measures = measuresOf(v.probe, func(lane int) any { return v.lanes[lane].agent })
 	return a

@@ -138,7 +138,7 @@ func (a *agent) Step(_ context.Context, in *vector.Feedback, actions *space.Colu
 
 // Abilities implements vector.Agent.
 func (a *agent) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Lane: a, Greedy: true, Save: a.save, Load: a.load}
+	return vector.AgentAbilities{Lane: a, Greedy: true, Calls: vector.Checkpoint(a.save, a.load)}
 }
 
 // StepLane implements vector.LaneAgent.

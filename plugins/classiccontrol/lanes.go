@@ -143,7 +143,7 @@ func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 
 // Abilities implements vector.Environment.
 func (l *lanes) Abilities() vector.EnvironmentAbilities {
-	return vector.EnvironmentAbilities{RenderFrame: l.renderFrame}
+	return vector.EnvironmentAbilities{Calls: vector.RenderFrame.By(l.renderFrame)}
 }
 
 // Close implements vector.Environment.

@@ -54,7 +54,7 @@ func TestDraw(t *testing.T) {
 		"cliffwalking": {`{}`, []int64{0}, map[[2]int]color.RGBA{{0, 2}: picture.Actor, {0, 3}: picture.Start, {5, 3}: picture.Wall, {11, 3}: picture.Goal}},
 	} {
 		env := drawn(t, name, tt.params, tt.actions...)
-		frame, err := vector.RenderFrame(t.Context(), env, 0)
+		frame, err := vector.RenderFrame.Ask(t.Context(), env, 0)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -70,7 +70,7 @@ func TestDraw(t *testing.T) {
 
 func TestTooLargeToDraw(t *testing.T) {
 	env := drawn(t, "gridworld", `{"rows":9000,"cols":1}`)
-	if _, err := vector.RenderFrame(context.Background(), env, 0); !errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), "9000 × 1") {
+	if _, err := vector.RenderFrame.Ask(context.Background(), env, 0); !errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), "9000 × 1") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -82,7 +82,7 @@ func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 
 // Abilities implements vector.Environment.
 func (l *lanes) Abilities() vector.EnvironmentAbilities {
-	return vector.EnvironmentAbilities{Models: l.models, RenderFrame: l.renderFrame, PlayLane: l.play}
+	return vector.EnvironmentAbilities{Models: l.models, Calls: vector.RenderFrame.By(l.renderFrame), PlayLane: l.play}
 }
 
 func (l *lanes) play(i int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error) {

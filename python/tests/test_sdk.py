@@ -810,7 +810,7 @@ def test_frames_are_declared_and_checked() -> None:
     description = ClassPlugin(Painted).description
     assert (list(description.capabilities), description.frames_per_second) == (["frames"], 12)
     lanes = EnvironmentLanes(Copies(Painted), Painted().spec, 1)
-    assert lanes.render_frame(0).shape == (2, 3, 3)
+    assert lanes.ask("frames", 0, b"") == bytes([3, 0, 0, 0, 2, 0, 0, 0]) + bytes(18)
     for arguments, message in [
         ({"shape": (2, 3)}, r"uint8 of shape \(2, 3\), must be uint8 of shape \(height, width, 3\)"),
         ({"dtype": "float32"}, "the frame is float32"),
@@ -819,4 +819,4 @@ def test_frames_are_declared_and_checked() -> None:
     ]:
         lanes = EnvironmentLanes(Copies(lambda a=arguments: Painted(**a)), Painted().spec, 1)
         with pytest.raises(rlrun.InvalidAnswer, match=message):
-            lanes.render_frame(0)
+            lanes.ask("frames", 0, b"")

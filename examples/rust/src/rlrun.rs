@@ -362,22 +362,13 @@ impl<E: Environment> pb::plugin_server::Plugin for Service<E> {
     ) -> Result<Response<pb::ModelsReply>, Status> {
         Err(unsupported())
     }
-    async fn render(
-        &self,
-        _: Request<pb::RenderRequest>,
-    ) -> Result<Response<pb::RenderReply>, Status> {
+    async fn ask(&self, _: Request<pb::AskRequest>) -> Result<Response<pb::AskReply>, Status> {
         Err(unsupported())
     }
     async fn rollout(
         &self,
         _: Request<pb::RolloutRequest>,
     ) -> Result<Response<pb::RolloutReply>, Status> {
-        Err(unsupported())
-    }
-    async fn save(&self, _: Request<pb::SaveRequest>) -> Result<Response<pb::SaveReply>, Status> {
-        Err(unsupported())
-    }
-    async fn load(&self, _: Request<pb::LoadRequest>) -> Result<Response<pb::LoadReply>, Status> {
         Err(unsupported())
     }
     async fn set_option_kinds(

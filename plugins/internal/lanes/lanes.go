@@ -195,7 +195,7 @@ func (l *lanes[O]) step(signals []vector.Signal, in *vector.Feedback, actions *s
 
 // Abilities implements vector.Agent.
 func (l *lanes[O]) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Lane: l, Greedy: l.greedy(), Save: l.saveLane, Load: l.loadLane, Measures: l.measures()}
+	return vector.AgentAbilities{Lane: l, Greedy: l.greedy(), Calls: vector.Checkpoint(l.saveLane, l.loadLane), Measures: l.measures()}
 }
 
 func (l *lanes[O]) measures() *vector.Measures {

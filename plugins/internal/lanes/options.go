@@ -66,7 +66,7 @@ var _ vector.OptionAgent = (*optionLanes[int])(nil)
 
 // Abilities implements vector.Agent.
 func (l *optionLanes[O]) Abilities() vector.AgentAbilities {
-	return vector.AgentAbilities{Options: l, Lane: l, Greedy: l.greedy(), Save: l.saveLane, Load: l.loadLane, Measures: l.measures()}
+	return vector.AgentAbilities{Options: l, Lane: l, Greedy: l.greedy(), Calls: vector.Checkpoint(l.saveLane, l.loadLane), Measures: l.measures()}
 }
 
 // SetOptionKinds implements vector.OptionAgent.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlrun import _decisions, spaces
+from rlrun import _abilities, _decisions, spaces
 from rlrun._decisions import Decisions
 from rlrun._notes import Note
 from rlrun.agent import Agent, Transition, Transitions, VectorAgent
@@ -27,9 +27,6 @@ from rlrun.streams import Lanes
 
 IDLE, CONTINUE, NEW_EPISODE, NEW_RUN, EVALUATE, EVALUATE_EPISODE = range(6)
 ALL: Lanes = slice(None)
-
-MAX_FRAME_SIDE = 4096
-"""The largest width and height of a frame, in pixels."""
 
 Signals = NDArray[np.uint8]
 Seeds = NDArray[np.uint64]
@@ -124,25 +121,14 @@ class EnvironmentLanes:
             of.append(at)
         return distinct, of
 
-    def render(self, lane: int) -> str:
-        """Draw a lane that has been started."""
-        return self.env.render(lane)
-
-    def render_frame(self, lane: int) -> Array:
-        """Draw a lane that has been started, as a picture."""
-        frame = np.asarray(self.env.render_frame(lane))
-        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
-            raise InvalidAnswer(
-                f"the frame is {frame.dtype} of shape {frame.shape}, must be uint8 of shape (height, width, 3)",
-                lane=lane,
-            )
-        if not all(1 <= side <= MAX_FRAME_SIDE for side in frame.shape[:2]):
-            raise InvalidAnswer(
-                f"the frame has {frame.shape[1]} × {frame.shape[0]} pixels, must have 1 × 1 to "
-                f"{MAX_FRAME_SIDE} × {MAX_FRAME_SIDE}",
-                lane=lane,
-            )
-        return frame
+    def ask(self, ability: str, lane: int, _question: bytes) -> bytes:
+        """Ask a lane that has been started for an ability."""
+        able = _abilities.BY_NAME[ability]
+        try:
+            return able.to_bytes(getattr(self.env, able.method)(lane))
+        except InvalidAnswer as e:
+            blame(e, lane)
+            raise
 
     def close(self) -> None:
         """Free what the environment holds."""
@@ -239,17 +225,20 @@ class Copies(OneByOne, VectorEnvironment):
             note[0] = lane + 1
             return self._copies[lane].measure()
 
-    def render(self, lane: int) -> str:
-        """Draw a lane."""
-        return self._copies[lane].render()
-
-    def render_frame(self, lane: int) -> Array:
-        """Draw a lane as a picture."""
-        return self._copies[lane].render_frame()
-
     def close(self) -> None:
         """Close every copy, and raise what the first that failed raised."""
         _each(copy.close for copy in self._copies)
+
+
+def _of_copy(method: str) -> Callable[..., Any]:
+    def ask(self: Copies, lane: int) -> Any:
+        return getattr(self._copies[lane], method)()
+
+    return ask
+
+
+for _ability in _abilities.ENVIRONMENT:
+    setattr(Copies, _ability.method, _of_copy(_ability.method))
 
 
 def _each(calls: Iterable[Callable[[], None]]) -> None:
@@ -342,6 +331,13 @@ class AgentLanes:
     def measure(self, lane: int) -> list[float]:
         """Return the values of a lane's metrics."""
         return _measured(self.agent.metrics, self.agent.measure(lane), lane)
+
+    def ask(self, ability: str, lane: int, question: bytes) -> bytes:
+        """Save or load a lane."""
+        if ability == "load":
+            self.load(lane, question)
+            return b""
+        return self.save(lane)
 
     def save(self, lane: int) -> bytes:
         """Return a lane's last observation and action, then what its agent saves."""

@@ -13,8 +13,8 @@ import grpc
 import numpy as np
 from numpy.typing import NDArray
 
+from rlrun import _abilities, _sources, errors, spaces
 from rlrun import _rollout as _rollouts
-from rlrun import _sources, errors, spaces
 from rlrun._lanes import (
     CONTINUE,
     EVALUATE_EPISODE,
@@ -181,6 +181,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         self._last = 0
         self._instances: dict[int, _Instance] = {}
         self._notes = Notes()
+        self._abilities = _abilities.of(plugin.description.capabilities)
 
     def Describe(self, request: pb.DescribeRequest, _context: grpc.ServicerContext) -> pb.DescribeReply:  # noqa: N802
         """Say what the plugin is."""
@@ -203,7 +204,11 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             handle = self._add(_EnvironmentInstance(env, spec, request.lanes, models))
             self._note(handle, env)
             return pb.OpenEnvironmentReply(
-                instance=handle, spec=spec.to_proto(), models=models, metrics=[m.to_proto() for m in env.metrics]
+                instance=handle,
+                spec=spec.to_proto(),
+                models=models,
+                metrics=[m.to_proto() for m in env.metrics],
+                abilities=self._abilities,
             )
         except BaseException as e:
             return pb.OpenEnvironmentReply(error=failure(e))
@@ -222,6 +227,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
                 options=options,
                 greedy=instance.lanes.greedy,
                 metrics=[m.to_proto() for m in agent.metrics],
+                abilities=self._abilities,
             )
         except BaseException as e:
             return pb.OpenAgentReply(error=failure(e))
@@ -264,11 +270,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
 
     def Measure(self, request: pb.MeasureRequest, context: grpc.ServicerContext) -> pb.MeasureReply:  # noqa: N802
         """Return the values of metrics."""
-        with self._lock:
-            instance = self._instances.get(request.instance)
-        if instance is None:
-            context.abort(grpc.StatusCode.NOT_FOUND, f"no instance has the handle {request.instance}")
-        assert instance is not None
+        instance = self._any(request.instance, context)
         which = [_lane(lane, instance.lanes.lanes, context) for lane in request.lanes]
         try:
             with instance.lock:
@@ -277,22 +279,17 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         except BaseException as e:
             return pb.MeasureReply(error=failure(e))
 
-    def Render(self, request: pb.RenderRequest, context: grpc.ServicerContext) -> pb.RenderReply:  # noqa: N802
-        """Draw a lane of an environment."""
-        instance = self._lookup(_EnvironmentInstance, request.instance, context)
+    def Ask(self, request: pb.AskRequest, context: grpc.ServicerContext) -> pb.AskReply:  # noqa: N802
+        """Ask a lane for an ability."""
+        instance = self._any(request.instance, context)
         lane = _lane(request.lane, instance.lanes.lanes, context)
         try:
-            if request.frame:
-                self._need("frames", "be drawn as a frame")
-                with instance.lock:
-                    frame = instance.lanes.render_frame(lane)
-                height, width, _ = frame.shape
-                return pb.RenderReply(frame=pb.RgbFrame(width=width, height=height, rgb=frame.tobytes()))
-            self._need("render", "be rendered")
+            if request.ability not in self._abilities:
+                raise errors.Unsupported(f"{self._plugin.description.id} does not have the ability {request.ability!r}")
             with instance.lock:
-                return pb.RenderReply(text=instance.lanes.render(lane))
+                return pb.AskReply(answer=instance.lanes.ask(request.ability, lane, request.question))
         except BaseException as e:
-            return pb.RenderReply(error=failure(e))
+            return pb.AskReply(error=failure(e))
 
     def Rollout(self, request: pb.RolloutRequest, context: grpc.ServicerContext) -> pb.RolloutReply:  # noqa: N802
         """Make many steps of an environment under a policy that is a table."""
@@ -304,29 +301,6 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             raise
         except BaseException as e:
             return pb.RolloutReply(error=failure(e))
-
-    def Save(self, request: pb.SaveRequest, context: grpc.ServicerContext) -> pb.SaveReply:  # noqa: N802
-        """Return the state of a lane of an agent."""
-        instance = self._lookup(_AgentInstance, request.instance, context)
-        lane = _lane(request.lane, instance.lanes.lanes, context)
-        try:
-            self._need("checkpoint", "be saved")
-            with instance.lock:
-                return pb.SaveReply(state=instance.lanes.save(lane))
-        except BaseException as e:
-            return pb.SaveReply(error=failure(e))
-
-    def Load(self, request: pb.LoadRequest, context: grpc.ServicerContext) -> pb.LoadReply:  # noqa: N802
-        """Make a lane of an agent go on from a saved state."""
-        instance = self._lookup(_AgentInstance, request.instance, context)
-        lane = _lane(request.lane, instance.lanes.lanes, context)
-        try:
-            self._need("checkpoint", "be loaded")
-            with instance.lock:
-                instance.lanes.load(lane, request.state)
-            return pb.LoadReply()
-        except BaseException as e:
-            return pb.LoadReply(error=failure(e))
 
     def SetOptionKinds(  # noqa: N802
         self, request: pb.SetOptionKindsRequest, context: grpc.ServicerContext
@@ -359,10 +333,6 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         assert isinstance(instance.lanes, OptionLanes)
         return instance, instance.lanes
 
-    def _need(self, capability: str, what: str) -> None:
-        if capability not in self._plugin.description.capabilities:
-            raise errors.Unsupported(f"{self._plugin.description.id} cannot {what}")
-
     def Close(self, request: pb.CloseRequest, context: grpc.ServicerContext) -> pb.CloseReply:  # noqa: N802
         """End an instance."""
         with self._lock:
@@ -388,6 +358,15 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
             self._last += 1
             self._instances[self._last] = instance
             return self._last
+
+    def _any(self, handle: int, context: grpc.ServicerContext) -> _Instance:
+        """Return the instance of a handle, of either kind."""
+        with self._lock:
+            instance = self._instances.get(handle)
+        if instance is None:
+            context.abort(grpc.StatusCode.NOT_FOUND, f"no instance has the handle {handle}")
+        assert instance is not None
+        return instance
 
     def _note(self, handle: int, copies: VectorEnvironment | VectorAgent) -> None:
         if isinstance(copies, OneByOne):

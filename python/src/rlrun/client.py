@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rlrun
-from rlrun import _goplugin, _socket, errors, spaces
+from rlrun import _abilities, _goplugin, _socket, errors, spaces
 from rlrun._lanes import CONTINUE, NEW_EPISODE, NEW_RUN
 from rlrun._pb import goplugin_pb2, plugin_pb2_grpc
 from rlrun._pb import plugin_pb2 as pb
@@ -289,20 +289,14 @@ class EnvironmentClient:
         except ValueError as e:
             raise self._process._failure(str(e)) from None
 
-    def render(self, lane: int) -> str:
-        """Draw a lane that has been started."""
-        reply = self._process.call(self._process.stub.Render, pb.RenderRequest(instance=self._instance, lane=lane))
-        text: str = reply.text
-        return text
-
-    def render_frame(self, lane: int) -> Array:
-        """Draw a lane that has been started, as a picture: uint8 of shape (height, width, 3)."""
-        request = pb.RenderRequest(instance=self._instance, lane=lane, frame=True)
-        frame = self._process.call(self._process.stub.Render, request).frame
-        if len(frame.rgb) != 3 * frame.width * frame.height or not frame.rgb:
-            raise self._process._failure(f"its frame of {frame.width} × {frame.height} has {len(frame.rgb)} bytes")
-        pixels: Array = np.frombuffer(frame.rgb, np.uint8).reshape(frame.height, frame.width, 3).copy()
-        return pixels
+    def ask(self, ability: str, lane: int) -> Any:
+        """Ask a lane that has been started for an ability, "render" or "frames"."""
+        request = pb.AskRequest(instance=self._instance, lane=lane, ability=ability)
+        answer = self._process.call(self._process.stub.Ask, request).answer
+        try:
+            return _abilities.BY_NAME[ability].from_bytes(answer)
+        except ValueError as e:
+            raise self._process._failure(str(e)) from None
 
     def models(self) -> list[dict[str, Any]]:
         """Return every lane's model, as the host reads it."""

@@ -58,6 +58,9 @@ ENVIRONMENTS = {
 FPS = 10
 """The pace of frames where the plugin knows none."""
 
+ABILITIES = {"ansi": "render", "rgb_array": "frames"}
+"""The abilities behind render modes."""
+
 
 def make(plugin: str | Sequence[str], **params: Any) -> RlrunEnv:
     """Start a plugin and return its environment. params are the plugin's parameters.
@@ -123,8 +126,7 @@ class Lanes:
             process.close()
             raise
         self.spec = self.client.spec
-        able = {"render": "ansi", "frames": "rgb_array"}
-        self.modes = [mode for ability, mode in able.items() if ability in process.description.capabilities]
+        self.modes = [mode for mode, ability in ABILITIES.items() if ability in process.description.capabilities]
         self.fps = process.description.frames_per_second or FPS
         self.made = _spec(plugin, params, process.description.id)
         self.actions = spaces.zeros(self.spec.action, lanes)
@@ -139,9 +141,7 @@ class Lanes:
 
     def draw(self, mode: str | None, lane: int) -> Any:
         """Draw a lane."""
-        if mode is None:
-            return None
-        return self.client.render(lane) if mode == "ansi" else self.client.render_frame(lane)
+        return None if mode is None else self.client.ask(ABILITIES[mode], lane)
 
 
 def episode(rng: np.random.Generator) -> Any:

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 
-from rlrun import _goplugin, _log, params
+from rlrun import _abilities, _goplugin, _log, params
 from rlrun._lanes import AgentCopies, Copies, OptionCopies, overrides
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._pb import plugin_pb2_grpc
@@ -95,7 +95,7 @@ def _capabilities(cls: type) -> list[str]:
         greedy = ["greedy"] * overrides(cls, Agent, "select_greedy_action")
         return ["checkpoint"] * cls.checkpoints + greedy + options
     base = next(b for b in (Environment, VectorEnvironment, VectorAgent) if issubclass(cls, b))
-    names = {"model": "model", "render": "render", "render_frame": "frames"}
+    names = {"model": "model"} | {able.method: able.name for able in _abilities.ENVIRONMENT}
     if base is VectorAgent:
         names = {"save": "checkpoint", "select_greedy_actions": "greedy"}
     return [name for method, name in names.items() if overrides(cls, base, method)] + options

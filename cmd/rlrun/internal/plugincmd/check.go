@@ -261,7 +261,7 @@ func frames(ctx context.Context, p vector.Plugin, params json.RawMessage) (strin
 	if err := env.Step(ctx, in, &out); err != nil {
 		return "", err
 	}
-	frame, err := vector.RenderFrame(ctx, env, 0)
+	frame, err := vector.RenderFrame.Ask(ctx, env, 0)
 	if errors.Is(err, framework.ErrUnsupported) {
 		if e := new(plugin.Error); errors.As(err, &e) {
 			err = e.Err // without standard error

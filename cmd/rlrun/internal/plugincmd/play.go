@@ -197,7 +197,7 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 	}
 	var drawn album
 	if g.frames != "" {
-		if env.Abilities().RenderFrame == nil {
+		if !vector.RenderFrame.Has(env) {
 			return fmt.Errorf("--frames: %s draws no frames; without --frames its steps are printed", spec.ID)
 		}
 		var done func() error
@@ -221,12 +221,12 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 		}
 		m.Observation = shown(spec.Observation, out.Observations.Get(spec.Observation, 0))
 		m.Reward, m.Terminated, m.Truncated = out.Rewards[0], out.Terminated[0], out.Truncated[0]
-		m.Picture, err = vector.Render(ctx, env, 0)
+		m.Picture, err = vector.Render.Ask(ctx, env, 0)
 		if err != nil && !errors.Is(err, framework.ErrUnsupported) {
 			return err
 		}
 		if drawn != nil {
-			frame, err := vector.RenderFrame(ctx, env, 0)
+			frame, err := vector.RenderFrame.Ask(ctx, env, 0)
 			if err == nil {
 				err = drawn.add(enlarged(frame))
 			}

@@ -813,7 +813,8 @@ type OpenEnvironmentReply struct {
 	Spec          *Spec                  `protobuf:"bytes,2,opt,name=spec,proto3" json:"spec,omitempty"`
 	Models        bool                   `protobuf:"varint,3,opt,name=models,proto3" json:"models,omitempty"` // the call Models can be made
 	Error         *Error                 `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
-	Metrics       []*Metric              `protobuf:"bytes,5,rep,name=metrics,proto3" json:"metrics,omitempty"` // of the environment's own: what Measure returns
+	Metrics       []*Metric              `protobuf:"bytes,5,rep,name=metrics,proto3" json:"metrics,omitempty"`     // of the environment's own: what Measure returns
+	Abilities     []string               `protobuf:"bytes,6,rep,name=abilities,proto3" json:"abilities,omitempty"` // what Ask can be called for, such as "render"
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -879,6 +880,13 @@ func (x *OpenEnvironmentReply) GetError() *Error {
 func (x *OpenEnvironmentReply) GetMetrics() []*Metric {
 	if x != nil {
 		return x.Metrics
+	}
+	return nil
+}
+
+func (x *OpenEnvironmentReply) GetAbilities() []string {
+	if x != nil {
+		return x.Abilities
 	}
 	return nil
 }
@@ -1132,9 +1140,10 @@ type OpenAgentReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
 	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
-	Options       bool                   `protobuf:"varint,3,opt,name=options,proto3" json:"options,omitempty"` // SetOptionKinds and GreedyPolicy can be called, epochs and choices sent
-	Metrics       []*Metric              `protobuf:"bytes,4,rep,name=metrics,proto3" json:"metrics,omitempty"`  // of the agent's own: what Measure returns
-	Greedy        bool                   `protobuf:"varint,5,opt,name=greedy,proto3" json:"greedy,omitempty"`   // the agent knows signal 5: it can act without exploring
+	Options       bool                   `protobuf:"varint,3,opt,name=options,proto3" json:"options,omitempty"`    // SetOptionKinds and GreedyPolicy can be called, epochs and choices sent
+	Metrics       []*Metric              `protobuf:"bytes,4,rep,name=metrics,proto3" json:"metrics,omitempty"`     // of the agent's own: what Measure returns
+	Greedy        bool                   `protobuf:"varint,5,opt,name=greedy,proto3" json:"greedy,omitempty"`      // the agent knows signal 5: it can act without exploring
+	Abilities     []string               `protobuf:"bytes,6,rep,name=abilities,proto3" json:"abilities,omitempty"` // what Ask can be called for, such as "save"
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1202,6 +1211,13 @@ func (x *OpenAgentReply) GetGreedy() bool {
 		return x.Greedy
 	}
 	return false
+}
+
+func (x *OpenAgentReply) GetAbilities() []string {
+	if x != nil {
+		return x.Abilities
+	}
+	return nil
 }
 
 // EnvironmentRequest asks for one step of every lane.
@@ -1862,29 +1878,30 @@ func (x *CloseReply) GetError() *Error {
 	return nil
 }
 
-type RenderRequest struct {
+type AskRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
-	Lane          uint32                 `protobuf:"varint,2,opt,name=lane,proto3" json:"lane,omitempty"`   // it has been started
-	Frame         bool                   `protobuf:"varint,3,opt,name=frame,proto3" json:"frame,omitempty"` // a picture is wanted, not text; sent if capabilities has "frames"
+	Lane          uint32                 `protobuf:"varint,2,opt,name=lane,proto3" json:"lane,omitempty"`        // it has been started, unless a state is loaded into it
+	Ability       string                 `protobuf:"bytes,3,opt,name=ability,proto3" json:"ability,omitempty"`   // one of those that the answer to opening lists
+	Question      []byte                 `protobuf:"bytes,4,opt,name=question,proto3" json:"question,omitempty"` // in the form of the ability; empty for most
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *RenderRequest) Reset() {
-	*x = RenderRequest{}
+func (x *AskRequest) Reset() {
+	*x = AskRequest{}
 	mi := &file_plugin_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *RenderRequest) String() string {
+func (x *AskRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*RenderRequest) ProtoMessage() {}
+func (*AskRequest) ProtoMessage() {}
 
-func (x *RenderRequest) ProtoReflect() protoreflect.Message {
+func (x *AskRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_plugin_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1896,119 +1913,62 @@ func (x *RenderRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use RenderRequest.ProtoReflect.Descriptor instead.
-func (*RenderRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use AskRequest.ProtoReflect.Descriptor instead.
+func (*AskRequest) Descriptor() ([]byte, []int) {
 	return file_plugin_proto_rawDescGZIP(), []int{23}
 }
 
-func (x *RenderRequest) GetInstance() uint64 {
+func (x *AskRequest) GetInstance() uint64 {
 	if x != nil {
 		return x.Instance
 	}
 	return 0
 }
 
-func (x *RenderRequest) GetLane() uint32 {
+func (x *AskRequest) GetLane() uint32 {
 	if x != nil {
 		return x.Lane
 	}
 	return 0
 }
 
-func (x *RenderRequest) GetFrame() bool {
+func (x *AskRequest) GetAbility() string {
 	if x != nil {
-		return x.Frame
-	}
-	return false
-}
-
-type RenderReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"` // the lane's state for people, of one or more lines
-	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
-	Frame         *RgbFrame              `protobuf:"bytes,3,opt,name=frame,proto3" json:"frame,omitempty"` // where the request asked for it
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RenderReply) Reset() {
-	*x = RenderReply{}
-	mi := &file_plugin_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RenderReply) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RenderReply) ProtoMessage() {}
-
-func (x *RenderReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RenderReply.ProtoReflect.Descriptor instead.
-func (*RenderReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *RenderReply) GetText() string {
-	if x != nil {
-		return x.Text
+		return x.Ability
 	}
 	return ""
 }
 
-func (x *RenderReply) GetError() *Error {
+func (x *AskRequest) GetQuestion() []byte {
 	if x != nil {
-		return x.Error
+		return x.Question
 	}
 	return nil
 }
 
-func (x *RenderReply) GetFrame() *RgbFrame {
-	if x != nil {
-		return x.Frame
-	}
-	return nil
-}
-
-// RgbFrame is a picture of a lane's state.
-type RgbFrame struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Width  uint32                 `protobuf:"varint,1,opt,name=width,proto3" json:"width,omitempty"`   // pixels, 1 to 4096
-	Height uint32                 `protobuf:"varint,2,opt,name=height,proto3" json:"height,omitempty"` // likewise
-	// Three bytes a pixel, red, green and blue, row after row from the top, each row
-	// from the left: 3 * width * height bytes.
-	Rgb           []byte `protobuf:"bytes,3,opt,name=rgb,proto3" json:"rgb,omitempty"`
+type AskReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Answer        []byte                 `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"` // in the form of the ability
+	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *RgbFrame) Reset() {
-	*x = RgbFrame{}
-	mi := &file_plugin_proto_msgTypes[25]
+func (x *AskReply) Reset() {
+	*x = AskReply{}
+	mi := &file_plugin_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *RgbFrame) String() string {
+func (x *AskReply) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*RgbFrame) ProtoMessage() {}
+func (*AskReply) ProtoMessage() {}
 
-func (x *RgbFrame) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[25]
+func (x *AskReply) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2019,28 +1979,21 @@ func (x *RgbFrame) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use RgbFrame.ProtoReflect.Descriptor instead.
-func (*RgbFrame) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{25}
+// Deprecated: Use AskReply.ProtoReflect.Descriptor instead.
+func (*AskReply) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{24}
 }
 
-func (x *RgbFrame) GetWidth() uint32 {
+func (x *AskReply) GetAnswer() []byte {
 	if x != nil {
-		return x.Width
+		return x.Answer
 	}
-	return 0
+	return nil
 }
 
-func (x *RgbFrame) GetHeight() uint32 {
+func (x *AskReply) GetError() *Error {
 	if x != nil {
-		return x.Height
-	}
-	return 0
-}
-
-func (x *RgbFrame) GetRgb() []byte {
-	if x != nil {
-		return x.Rgb
+		return x.Error
 	}
 	return nil
 }
@@ -2077,7 +2030,7 @@ type RolloutRequest struct {
 
 func (x *RolloutRequest) Reset() {
 	*x = RolloutRequest{}
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2089,7 +2042,7 @@ func (x *RolloutRequest) String() string {
 func (*RolloutRequest) ProtoMessage() {}
 
 func (x *RolloutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2102,7 +2055,7 @@ func (x *RolloutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RolloutRequest.ProtoReflect.Descriptor instead.
 func (*RolloutRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{26}
+	return file_plugin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *RolloutRequest) GetInstance() uint64 {
@@ -2179,7 +2132,7 @@ type RolloutReply struct {
 
 func (x *RolloutReply) Reset() {
 	*x = RolloutReply{}
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2191,7 +2144,7 @@ func (x *RolloutReply) String() string {
 func (*RolloutReply) ProtoMessage() {}
 
 func (x *RolloutReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2204,7 +2157,7 @@ func (x *RolloutReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RolloutReply.ProtoReflect.Descriptor instead.
 func (*RolloutReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{27}
+	return file_plugin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RolloutReply) GetSignals() []byte {
@@ -2256,215 +2209,6 @@ func (x *RolloutReply) GetError() *Error {
 	return nil
 }
 
-type SaveRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
-	Lane          uint32                 `protobuf:"varint,2,opt,name=lane,proto3" json:"lane,omitempty"` // its run has begun
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SaveRequest) Reset() {
-	*x = SaveRequest{}
-	mi := &file_plugin_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SaveRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SaveRequest) ProtoMessage() {}
-
-func (x *SaveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SaveRequest.ProtoReflect.Descriptor instead.
-func (*SaveRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{28}
-}
-
-func (x *SaveRequest) GetInstance() uint64 {
-	if x != nil {
-		return x.Instance
-	}
-	return 0
-}
-
-func (x *SaveRequest) GetLane() uint32 {
-	if x != nil {
-		return x.Lane
-	}
-	return 0
-}
-
-type SaveReply struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Everything that the lane's behaviour depends on, in any form.
-	State         []byte `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	Error         *Error `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SaveReply) Reset() {
-	*x = SaveReply{}
-	mi := &file_plugin_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SaveReply) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SaveReply) ProtoMessage() {}
-
-func (x *SaveReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SaveReply.ProtoReflect.Descriptor instead.
-func (*SaveReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{29}
-}
-
-func (x *SaveReply) GetState() []byte {
-	if x != nil {
-		return x.State
-	}
-	return nil
-}
-
-func (x *SaveReply) GetError() *Error {
-	if x != nil {
-		return x.Error
-	}
-	return nil
-}
-
-type LoadRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
-	Lane          uint32                 `protobuf:"varint,2,opt,name=lane,proto3" json:"lane,omitempty"`
-	State         []byte                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"` // as saved by this version of the plugin with these parameters
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LoadRequest) Reset() {
-	*x = LoadRequest{}
-	mi := &file_plugin_proto_msgTypes[30]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LoadRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LoadRequest) ProtoMessage() {}
-
-func (x *LoadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[30]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LoadRequest.ProtoReflect.Descriptor instead.
-func (*LoadRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{30}
-}
-
-func (x *LoadRequest) GetInstance() uint64 {
-	if x != nil {
-		return x.Instance
-	}
-	return 0
-}
-
-func (x *LoadRequest) GetLane() uint32 {
-	if x != nil {
-		return x.Lane
-	}
-	return 0
-}
-
-func (x *LoadRequest) GetState() []byte {
-	if x != nil {
-		return x.State
-	}
-	return nil
-}
-
-type LoadReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Error         *Error                 `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LoadReply) Reset() {
-	*x = LoadReply{}
-	mi := &file_plugin_proto_msgTypes[31]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LoadReply) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LoadReply) ProtoMessage() {}
-
-func (x *LoadReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[31]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LoadReply.ProtoReflect.Descriptor instead.
-func (*LoadReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{31}
-}
-
-func (x *LoadReply) GetError() *Error {
-	if x != nil {
-		return x.Error
-	}
-	return nil
-}
-
 type SetOptionKindsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"`
@@ -2475,7 +2219,7 @@ type SetOptionKindsRequest struct {
 
 func (x *SetOptionKindsRequest) Reset() {
 	*x = SetOptionKindsRequest{}
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2487,7 +2231,7 @@ func (x *SetOptionKindsRequest) String() string {
 func (*SetOptionKindsRequest) ProtoMessage() {}
 
 func (x *SetOptionKindsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2500,7 +2244,7 @@ func (x *SetOptionKindsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetOptionKindsRequest.ProtoReflect.Descriptor instead.
 func (*SetOptionKindsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{32}
+	return file_plugin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SetOptionKindsRequest) GetInstance() uint64 {
@@ -2526,7 +2270,7 @@ type SetOptionKindsReply struct {
 
 func (x *SetOptionKindsReply) Reset() {
 	*x = SetOptionKindsReply{}
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2538,7 +2282,7 @@ func (x *SetOptionKindsReply) String() string {
 func (*SetOptionKindsReply) ProtoMessage() {}
 
 func (x *SetOptionKindsReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2551,7 +2295,7 @@ func (x *SetOptionKindsReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetOptionKindsReply.ProtoReflect.Descriptor instead.
 func (*SetOptionKindsReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{33}
+	return file_plugin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SetOptionKindsReply) GetError() *Error {
@@ -2571,7 +2315,7 @@ type GreedyPolicyRequest struct {
 
 func (x *GreedyPolicyRequest) Reset() {
 	*x = GreedyPolicyRequest{}
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2583,7 +2327,7 @@ func (x *GreedyPolicyRequest) String() string {
 func (*GreedyPolicyRequest) ProtoMessage() {}
 
 func (x *GreedyPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2596,7 +2340,7 @@ func (x *GreedyPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GreedyPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GreedyPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{34}
+	return file_plugin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GreedyPolicyRequest) GetInstance() uint64 {
@@ -2625,7 +2369,7 @@ type GreedyPolicyReply struct {
 
 func (x *GreedyPolicyReply) Reset() {
 	*x = GreedyPolicyReply{}
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2637,7 +2381,7 @@ func (x *GreedyPolicyReply) String() string {
 func (*GreedyPolicyReply) ProtoMessage() {}
 
 func (x *GreedyPolicyReply) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2650,7 +2394,7 @@ func (x *GreedyPolicyReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GreedyPolicyReply.ProtoReflect.Descriptor instead.
 func (*GreedyPolicyReply) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{35}
+	return file_plugin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GreedyPolicyReply) GetActions() []byte {
@@ -2726,13 +2470,14 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05dtype\x18\x04 \x01(\x0e2\x16.rlrun.plugin.v1.DTypeR\x05dtype\"F\n" +
 	"\x16OpenEnvironmentRequest\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\x12\x14\n" +
-	"\x05lanes\x18\x02 \x01(\rR\x05lanes\"\xd6\x01\n" +
+	"\x05lanes\x18\x02 \x01(\rR\x05lanes\"\xf4\x01\n" +
 	"\x14OpenEnvironmentReply\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12)\n" +
 	"\x04spec\x18\x02 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\x12\x16\n" +
 	"\x06models\x18\x03 \x01(\bR\x06models\x12,\n" +
 	"\x05error\x18\x04 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x121\n" +
-	"\ametrics\x18\x05 \x03(\v2\x17.rlrun.plugin.v1.MetricR\ametrics\"p\n" +
+	"\ametrics\x18\x05 \x03(\v2\x17.rlrun.plugin.v1.MetricR\ametrics\x12\x1c\n" +
+	"\tabilities\x18\x06 \x03(\tR\tabilities\"p\n" +
 	"\x06Metric\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04unit\x18\x02 \x01(\tR\x04unit\x12\x10\n" +
@@ -2748,13 +2493,14 @@ const file_plugin_proto_rawDesc = "" +
 	"\x10OpenAgentRequest\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\x12\x14\n" +
 	"\x05lanes\x18\x02 \x01(\rR\x05lanes\x12)\n" +
-	"\x04spec\x18\x03 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\"\xbf\x01\n" +
+	"\x04spec\x18\x03 \x01(\v2\x15.rlrun.plugin.v1.SpecR\x04spec\"\xdd\x01\n" +
 	"\x0eOpenAgentReply\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12,\n" +
 	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12\x18\n" +
 	"\aoptions\x18\x03 \x01(\bR\aoptions\x121\n" +
 	"\ametrics\x18\x04 \x03(\v2\x17.rlrun.plugin.v1.MetricR\ametrics\x12\x16\n" +
-	"\x06greedy\x18\x05 \x01(\bR\x06greedy\"\x8e\x01\n" +
+	"\x06greedy\x18\x05 \x01(\bR\x06greedy\x12\x1c\n" +
+	"\tabilities\x18\x06 \x03(\tR\tabilities\"\x8e\x01\n" +
 	"\x12EnvironmentRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x18\n" +
 	"\asignals\x18\x02 \x01(\fR\asignals\x12\x14\n" +
@@ -2811,19 +2557,16 @@ const file_plugin_proto_rawDesc = "" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\":\n" +
 	"\n" +
 	"CloseReply\x12,\n" +
-	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"U\n" +
-	"\rRenderRequest\x12\x1a\n" +
+	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"r\n" +
+	"\n" +
+	"AskRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x12\n" +
-	"\x04lane\x18\x02 \x01(\rR\x04lane\x12\x14\n" +
-	"\x05frame\x18\x03 \x01(\bR\x05frame\"\x80\x01\n" +
-	"\vRenderReply\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\tR\x04text\x12,\n" +
-	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\x12/\n" +
-	"\x05frame\x18\x03 \x01(\v2\x19.rlrun.plugin.v1.RgbFrameR\x05frame\"J\n" +
-	"\bRgbFrame\x12\x14\n" +
-	"\x05width\x18\x01 \x01(\rR\x05width\x12\x16\n" +
-	"\x06height\x18\x02 \x01(\rR\x06height\x12\x10\n" +
-	"\x03rgb\x18\x03 \x01(\fR\x03rgb\"\xe0\x01\n" +
+	"\x04lane\x18\x02 \x01(\rR\x04lane\x12\x18\n" +
+	"\aability\x18\x03 \x01(\tR\aability\x12\x1a\n" +
+	"\bquestion\x18\x04 \x01(\fR\bquestion\"P\n" +
+	"\bAskReply\x12\x16\n" +
+	"\x06answer\x18\x01 \x01(\fR\x06answer\x12,\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"\xe0\x01\n" +
 	"\x0eRolloutRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x14\n" +
 	"\x05steps\x18\x02 \x01(\rR\x05steps\x12\x18\n" +
@@ -2842,19 +2585,7 @@ const file_plugin_proto_rawDesc = "" +
 	"terminated\x18\x05 \x01(\fR\n" +
 	"terminated\x12\x1c\n" +
 	"\ttruncated\x18\x06 \x01(\fR\ttruncated\x12,\n" +
-	"\x05error\x18\a \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"=\n" +
-	"\vSaveRequest\x12\x1a\n" +
-	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x12\n" +
-	"\x04lane\x18\x02 \x01(\rR\x04lane\"O\n" +
-	"\tSaveReply\x12\x14\n" +
-	"\x05state\x18\x01 \x01(\fR\x05state\x12,\n" +
-	"\x05error\x18\x02 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"S\n" +
-	"\vLoadRequest\x12\x1a\n" +
-	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x12\n" +
-	"\x04lane\x18\x02 \x01(\rR\x04lane\x12\x14\n" +
-	"\x05state\x18\x03 \x01(\fR\x05state\"9\n" +
-	"\tLoadReply\x12,\n" +
-	"\x05error\x18\x01 \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"I\n" +
+	"\x05error\x18\a \x01(\v2\x16.rlrun.plugin.v1.ErrorR\x05error\"I\n" +
 	"\x15SetOptionKindsRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x14\n" +
 	"\x05kinds\x18\x02 \x03(\tR\x05kinds\"C\n" +
@@ -2877,18 +2608,16 @@ const file_plugin_proto_rawDesc = "" +
 	"\x11DTYPE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rDTYPE_FLOAT64\x10\x01\x12\x11\n" +
 	"\rDTYPE_FLOAT32\x10\x02\x12\x0f\n" +
-	"\vDTYPE_UINT8\x10\x032\xdf\b\n" +
+	"\vDTYPE_UINT8\x10\x032\xd2\a\n" +
 	"\x06Plugin\x12L\n" +
 	"\bDescribe\x12 .rlrun.plugin.v1.DescribeRequest\x1a\x1e.rlrun.plugin.v1.DescribeReply\x12a\n" +
 	"\x0fOpenEnvironment\x12'.rlrun.plugin.v1.OpenEnvironmentRequest\x1a%.rlrun.plugin.v1.OpenEnvironmentReply\x12O\n" +
 	"\tOpenAgent\x12!.rlrun.plugin.v1.OpenAgentRequest\x1a\x1f.rlrun.plugin.v1.OpenAgentReply\x12]\n" +
 	"\x0fStepEnvironment\x12#.rlrun.plugin.v1.EnvironmentRequest\x1a!.rlrun.plugin.v1.EnvironmentReply(\x010\x01\x12K\n" +
 	"\tStepAgent\x12\x1d.rlrun.plugin.v1.AgentRequest\x1a\x1b.rlrun.plugin.v1.AgentReply(\x010\x01\x12F\n" +
-	"\x06Models\x12\x1e.rlrun.plugin.v1.ModelsRequest\x1a\x1c.rlrun.plugin.v1.ModelsReply\x12F\n" +
-	"\x06Render\x12\x1e.rlrun.plugin.v1.RenderRequest\x1a\x1c.rlrun.plugin.v1.RenderReply\x12I\n" +
-	"\aRollout\x12\x1f.rlrun.plugin.v1.RolloutRequest\x1a\x1d.rlrun.plugin.v1.RolloutReply\x12@\n" +
-	"\x04Save\x12\x1c.rlrun.plugin.v1.SaveRequest\x1a\x1a.rlrun.plugin.v1.SaveReply\x12@\n" +
-	"\x04Load\x12\x1c.rlrun.plugin.v1.LoadRequest\x1a\x1a.rlrun.plugin.v1.LoadReply\x12^\n" +
+	"\x06Models\x12\x1e.rlrun.plugin.v1.ModelsRequest\x1a\x1c.rlrun.plugin.v1.ModelsReply\x12=\n" +
+	"\x03Ask\x12\x1b.rlrun.plugin.v1.AskRequest\x1a\x19.rlrun.plugin.v1.AskReply\x12I\n" +
+	"\aRollout\x12\x1f.rlrun.plugin.v1.RolloutRequest\x1a\x1d.rlrun.plugin.v1.RolloutReply\x12^\n" +
 	"\x0eSetOptionKinds\x12&.rlrun.plugin.v1.SetOptionKindsRequest\x1a$.rlrun.plugin.v1.SetOptionKindsReply\x12X\n" +
 	"\fGreedyPolicy\x12$.rlrun.plugin.v1.GreedyPolicyRequest\x1a\".rlrun.plugin.v1.GreedyPolicyReply\x12I\n" +
 	"\aMeasure\x12\x1f.rlrun.plugin.v1.MeasureRequest\x1a\x1d.rlrun.plugin.v1.MeasureReply\x12C\n" +
@@ -2907,7 +2636,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_plugin_proto_goTypes = []any{
 	(Code)(0),                      // 0: rlrun.plugin.v1.Code
 	(DType)(0),                     // 1: rlrun.plugin.v1.DType
@@ -2934,26 +2663,21 @@ var file_plugin_proto_goTypes = []any{
 	(*ModelsReply)(nil),            // 22: rlrun.plugin.v1.ModelsReply
 	(*CloseRequest)(nil),           // 23: rlrun.plugin.v1.CloseRequest
 	(*CloseReply)(nil),             // 24: rlrun.plugin.v1.CloseReply
-	(*RenderRequest)(nil),          // 25: rlrun.plugin.v1.RenderRequest
-	(*RenderReply)(nil),            // 26: rlrun.plugin.v1.RenderReply
-	(*RgbFrame)(nil),               // 27: rlrun.plugin.v1.RgbFrame
-	(*RolloutRequest)(nil),         // 28: rlrun.plugin.v1.RolloutRequest
-	(*RolloutReply)(nil),           // 29: rlrun.plugin.v1.RolloutReply
-	(*SaveRequest)(nil),            // 30: rlrun.plugin.v1.SaveRequest
-	(*SaveReply)(nil),              // 31: rlrun.plugin.v1.SaveReply
-	(*LoadRequest)(nil),            // 32: rlrun.plugin.v1.LoadRequest
-	(*LoadReply)(nil),              // 33: rlrun.plugin.v1.LoadReply
-	(*SetOptionKindsRequest)(nil),  // 34: rlrun.plugin.v1.SetOptionKindsRequest
-	(*SetOptionKindsReply)(nil),    // 35: rlrun.plugin.v1.SetOptionKindsReply
-	(*GreedyPolicyRequest)(nil),    // 36: rlrun.plugin.v1.GreedyPolicyRequest
-	(*GreedyPolicyReply)(nil),      // 37: rlrun.plugin.v1.GreedyPolicyReply
-	nil,                            // 38: rlrun.plugin.v1.DescribeReply.SourcesEntry
-	nil,                            // 39: rlrun.plugin.v1.DescribeReply.BreaksEntry
+	(*AskRequest)(nil),             // 25: rlrun.plugin.v1.AskRequest
+	(*AskReply)(nil),               // 26: rlrun.plugin.v1.AskReply
+	(*RolloutRequest)(nil),         // 27: rlrun.plugin.v1.RolloutRequest
+	(*RolloutReply)(nil),           // 28: rlrun.plugin.v1.RolloutReply
+	(*SetOptionKindsRequest)(nil),  // 29: rlrun.plugin.v1.SetOptionKindsRequest
+	(*SetOptionKindsReply)(nil),    // 30: rlrun.plugin.v1.SetOptionKindsReply
+	(*GreedyPolicyRequest)(nil),    // 31: rlrun.plugin.v1.GreedyPolicyRequest
+	(*GreedyPolicyReply)(nil),      // 32: rlrun.plugin.v1.GreedyPolicyReply
+	nil,                            // 33: rlrun.plugin.v1.DescribeReply.SourcesEntry
+	nil,                            // 34: rlrun.plugin.v1.DescribeReply.BreaksEntry
 }
 var file_plugin_proto_depIdxs = []int32{
 	0,  // 0: rlrun.plugin.v1.Error.code:type_name -> rlrun.plugin.v1.Code
-	38, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
-	39, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
+	33, // 1: rlrun.plugin.v1.DescribeReply.sources:type_name -> rlrun.plugin.v1.DescribeReply.SourcesEntry
+	34, // 2: rlrun.plugin.v1.DescribeReply.breaks:type_name -> rlrun.plugin.v1.DescribeReply.BreaksEntry
 	6,  // 3: rlrun.plugin.v1.Spec.observation:type_name -> rlrun.plugin.v1.Space
 	6,  // 4: rlrun.plugin.v1.Spec.action:type_name -> rlrun.plugin.v1.Space
 	7,  // 5: rlrun.plugin.v1.Space.discrete:type_name -> rlrun.plugin.v1.DiscreteSpace
@@ -2971,46 +2695,39 @@ var file_plugin_proto_depIdxs = []int32{
 	2,  // 17: rlrun.plugin.v1.AgentReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 18: rlrun.plugin.v1.ModelsReply.error:type_name -> rlrun.plugin.v1.Error
 	2,  // 19: rlrun.plugin.v1.CloseReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 20: rlrun.plugin.v1.RenderReply.error:type_name -> rlrun.plugin.v1.Error
-	27, // 21: rlrun.plugin.v1.RenderReply.frame:type_name -> rlrun.plugin.v1.RgbFrame
-	2,  // 22: rlrun.plugin.v1.RolloutReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 23: rlrun.plugin.v1.SaveReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 24: rlrun.plugin.v1.LoadReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 25: rlrun.plugin.v1.SetOptionKindsReply.error:type_name -> rlrun.plugin.v1.Error
-	2,  // 26: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
-	3,  // 27: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
-	10, // 28: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
-	15, // 29: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
-	17, // 30: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
-	19, // 31: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
-	21, // 32: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
-	25, // 33: rlrun.plugin.v1.Plugin.Render:input_type -> rlrun.plugin.v1.RenderRequest
-	28, // 34: rlrun.plugin.v1.Plugin.Rollout:input_type -> rlrun.plugin.v1.RolloutRequest
-	30, // 35: rlrun.plugin.v1.Plugin.Save:input_type -> rlrun.plugin.v1.SaveRequest
-	32, // 36: rlrun.plugin.v1.Plugin.Load:input_type -> rlrun.plugin.v1.LoadRequest
-	34, // 37: rlrun.plugin.v1.Plugin.SetOptionKinds:input_type -> rlrun.plugin.v1.SetOptionKindsRequest
-	36, // 38: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
-	13, // 39: rlrun.plugin.v1.Plugin.Measure:input_type -> rlrun.plugin.v1.MeasureRequest
-	23, // 40: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
-	4,  // 41: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
-	11, // 42: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
-	16, // 43: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
-	18, // 44: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
-	20, // 45: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
-	22, // 46: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
-	26, // 47: rlrun.plugin.v1.Plugin.Render:output_type -> rlrun.plugin.v1.RenderReply
-	29, // 48: rlrun.plugin.v1.Plugin.Rollout:output_type -> rlrun.plugin.v1.RolloutReply
-	31, // 49: rlrun.plugin.v1.Plugin.Save:output_type -> rlrun.plugin.v1.SaveReply
-	33, // 50: rlrun.plugin.v1.Plugin.Load:output_type -> rlrun.plugin.v1.LoadReply
-	35, // 51: rlrun.plugin.v1.Plugin.SetOptionKinds:output_type -> rlrun.plugin.v1.SetOptionKindsReply
-	37, // 52: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
-	14, // 53: rlrun.plugin.v1.Plugin.Measure:output_type -> rlrun.plugin.v1.MeasureReply
-	24, // 54: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
-	41, // [41:55] is the sub-list for method output_type
-	27, // [27:41] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	2,  // 20: rlrun.plugin.v1.AskReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 21: rlrun.plugin.v1.RolloutReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 22: rlrun.plugin.v1.SetOptionKindsReply.error:type_name -> rlrun.plugin.v1.Error
+	2,  // 23: rlrun.plugin.v1.GreedyPolicyReply.error:type_name -> rlrun.plugin.v1.Error
+	3,  // 24: rlrun.plugin.v1.Plugin.Describe:input_type -> rlrun.plugin.v1.DescribeRequest
+	10, // 25: rlrun.plugin.v1.Plugin.OpenEnvironment:input_type -> rlrun.plugin.v1.OpenEnvironmentRequest
+	15, // 26: rlrun.plugin.v1.Plugin.OpenAgent:input_type -> rlrun.plugin.v1.OpenAgentRequest
+	17, // 27: rlrun.plugin.v1.Plugin.StepEnvironment:input_type -> rlrun.plugin.v1.EnvironmentRequest
+	19, // 28: rlrun.plugin.v1.Plugin.StepAgent:input_type -> rlrun.plugin.v1.AgentRequest
+	21, // 29: rlrun.plugin.v1.Plugin.Models:input_type -> rlrun.plugin.v1.ModelsRequest
+	25, // 30: rlrun.plugin.v1.Plugin.Ask:input_type -> rlrun.plugin.v1.AskRequest
+	27, // 31: rlrun.plugin.v1.Plugin.Rollout:input_type -> rlrun.plugin.v1.RolloutRequest
+	29, // 32: rlrun.plugin.v1.Plugin.SetOptionKinds:input_type -> rlrun.plugin.v1.SetOptionKindsRequest
+	31, // 33: rlrun.plugin.v1.Plugin.GreedyPolicy:input_type -> rlrun.plugin.v1.GreedyPolicyRequest
+	13, // 34: rlrun.plugin.v1.Plugin.Measure:input_type -> rlrun.plugin.v1.MeasureRequest
+	23, // 35: rlrun.plugin.v1.Plugin.Close:input_type -> rlrun.plugin.v1.CloseRequest
+	4,  // 36: rlrun.plugin.v1.Plugin.Describe:output_type -> rlrun.plugin.v1.DescribeReply
+	11, // 37: rlrun.plugin.v1.Plugin.OpenEnvironment:output_type -> rlrun.plugin.v1.OpenEnvironmentReply
+	16, // 38: rlrun.plugin.v1.Plugin.OpenAgent:output_type -> rlrun.plugin.v1.OpenAgentReply
+	18, // 39: rlrun.plugin.v1.Plugin.StepEnvironment:output_type -> rlrun.plugin.v1.EnvironmentReply
+	20, // 40: rlrun.plugin.v1.Plugin.StepAgent:output_type -> rlrun.plugin.v1.AgentReply
+	22, // 41: rlrun.plugin.v1.Plugin.Models:output_type -> rlrun.plugin.v1.ModelsReply
+	26, // 42: rlrun.plugin.v1.Plugin.Ask:output_type -> rlrun.plugin.v1.AskReply
+	28, // 43: rlrun.plugin.v1.Plugin.Rollout:output_type -> rlrun.plugin.v1.RolloutReply
+	30, // 44: rlrun.plugin.v1.Plugin.SetOptionKinds:output_type -> rlrun.plugin.v1.SetOptionKindsReply
+	32, // 45: rlrun.plugin.v1.Plugin.GreedyPolicy:output_type -> rlrun.plugin.v1.GreedyPolicyReply
+	14, // 46: rlrun.plugin.v1.Plugin.Measure:output_type -> rlrun.plugin.v1.MeasureReply
+	24, // 47: rlrun.plugin.v1.Plugin.Close:output_type -> rlrun.plugin.v1.CloseReply
+	36, // [36:48] is the sub-list for method output_type
+	24, // [24:36] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -3030,7 +2747,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   38,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -37,10 +37,8 @@ const (
 	Plugin_StepEnvironment_FullMethodName = "/rlrun.plugin.v1.Plugin/StepEnvironment"
 	Plugin_StepAgent_FullMethodName       = "/rlrun.plugin.v1.Plugin/StepAgent"
 	Plugin_Models_FullMethodName          = "/rlrun.plugin.v1.Plugin/Models"
-	Plugin_Render_FullMethodName          = "/rlrun.plugin.v1.Plugin/Render"
+	Plugin_Ask_FullMethodName             = "/rlrun.plugin.v1.Plugin/Ask"
 	Plugin_Rollout_FullMethodName         = "/rlrun.plugin.v1.Plugin/Rollout"
-	Plugin_Save_FullMethodName            = "/rlrun.plugin.v1.Plugin/Save"
-	Plugin_Load_FullMethodName            = "/rlrun.plugin.v1.Plugin/Load"
 	Plugin_SetOptionKinds_FullMethodName  = "/rlrun.plugin.v1.Plugin/SetOptionKinds"
 	Plugin_GreedyPolicy_FullMethodName    = "/rlrun.plugin.v1.Plugin/GreedyPolicy"
 	Plugin_Measure_FullMethodName         = "/rlrun.plugin.v1.Plugin/Measure"
@@ -63,18 +61,14 @@ type PluginClient interface {
 	StepAgent(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[AgentRequest, AgentReply], error)
 	// Models returns the models of an environment's lanes as they stand.
 	Models(ctx context.Context, in *ModelsRequest, opts ...grpc.CallOption) (*ModelsReply, error)
-	// Render draws a lane of an environment. A plugin whose environments cannot be
-	// drawn need not implement it.
-	Render(ctx context.Context, in *RenderRequest, opts ...grpc.CallOption) (*RenderReply, error)
+	// Ask asks one lane for an ability: a picture, its state. It is called for the
+	// abilities that the answer to opening lists. A plugin without any need not
+	// implement it.
+	Ask(ctx context.Context, in *AskRequest, opts ...grpc.CallOption) (*AskReply, error)
 	// Rollout makes many steps of every lane under a policy that is a table. It
 	// needs discrete observations and actions. A plugin need not implement it: it
 	// is stepped then, to the same effect.
 	Rollout(ctx context.Context, in *RolloutRequest, opts ...grpc.CallOption) (*RolloutReply, error)
-	// Save returns the state of a lane of an agent. A plugin whose agents cannot be
-	// stored need implement neither this nor Load.
-	Save(ctx context.Context, in *SaveRequest, opts ...grpc.CallOption) (*SaveReply, error)
-	// Load makes a lane of an agent go on from a saved state.
-	Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error)
 	// SetOptionKinds says that the host will decide when an agent explores, and which kinds
 	// of options it is to choose from: see AgentRequest.epochs. It is called once,
 	// before the first step. A plugin without option agents need implement neither
@@ -164,10 +158,10 @@ func (c *pluginClient) Models(ctx context.Context, in *ModelsRequest, opts ...gr
 	return out, nil
 }
 
-func (c *pluginClient) Render(ctx context.Context, in *RenderRequest, opts ...grpc.CallOption) (*RenderReply, error) {
+func (c *pluginClient) Ask(ctx context.Context, in *AskRequest, opts ...grpc.CallOption) (*AskReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RenderReply)
-	err := c.cc.Invoke(ctx, Plugin_Render_FullMethodName, in, out, cOpts...)
+	out := new(AskReply)
+	err := c.cc.Invoke(ctx, Plugin_Ask_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -178,26 +172,6 @@ func (c *pluginClient) Rollout(ctx context.Context, in *RolloutRequest, opts ...
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RolloutReply)
 	err := c.cc.Invoke(ctx, Plugin_Rollout_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *pluginClient) Save(ctx context.Context, in *SaveRequest, opts ...grpc.CallOption) (*SaveReply, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(SaveReply)
-	err := c.cc.Invoke(ctx, Plugin_Save_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *pluginClient) Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(LoadReply)
-	err := c.cc.Invoke(ctx, Plugin_Load_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -260,18 +234,14 @@ type PluginServer interface {
 	StepAgent(grpc.BidiStreamingServer[AgentRequest, AgentReply]) error
 	// Models returns the models of an environment's lanes as they stand.
 	Models(context.Context, *ModelsRequest) (*ModelsReply, error)
-	// Render draws a lane of an environment. A plugin whose environments cannot be
-	// drawn need not implement it.
-	Render(context.Context, *RenderRequest) (*RenderReply, error)
+	// Ask asks one lane for an ability: a picture, its state. It is called for the
+	// abilities that the answer to opening lists. A plugin without any need not
+	// implement it.
+	Ask(context.Context, *AskRequest) (*AskReply, error)
 	// Rollout makes many steps of every lane under a policy that is a table. It
 	// needs discrete observations and actions. A plugin need not implement it: it
 	// is stepped then, to the same effect.
 	Rollout(context.Context, *RolloutRequest) (*RolloutReply, error)
-	// Save returns the state of a lane of an agent. A plugin whose agents cannot be
-	// stored need implement neither this nor Load.
-	Save(context.Context, *SaveRequest) (*SaveReply, error)
-	// Load makes a lane of an agent go on from a saved state.
-	Load(context.Context, *LoadRequest) (*LoadReply, error)
 	// SetOptionKinds says that the host will decide when an agent explores, and which kinds
 	// of options it is to choose from: see AgentRequest.epochs. It is called once,
 	// before the first step. A plugin without option agents need implement neither
@@ -313,17 +283,11 @@ func (UnimplementedPluginServer) StepAgent(grpc.BidiStreamingServer[AgentRequest
 func (UnimplementedPluginServer) Models(context.Context, *ModelsRequest) (*ModelsReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Models not implemented")
 }
-func (UnimplementedPluginServer) Render(context.Context, *RenderRequest) (*RenderReply, error) {
-	return nil, status.Error(codes.Unimplemented, "method Render not implemented")
+func (UnimplementedPluginServer) Ask(context.Context, *AskRequest) (*AskReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Ask not implemented")
 }
 func (UnimplementedPluginServer) Rollout(context.Context, *RolloutRequest) (*RolloutReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Rollout not implemented")
-}
-func (UnimplementedPluginServer) Save(context.Context, *SaveRequest) (*SaveReply, error) {
-	return nil, status.Error(codes.Unimplemented, "method Save not implemented")
-}
-func (UnimplementedPluginServer) Load(context.Context, *LoadRequest) (*LoadReply, error) {
-	return nil, status.Error(codes.Unimplemented, "method Load not implemented")
 }
 func (UnimplementedPluginServer) SetOptionKinds(context.Context, *SetOptionKindsRequest) (*SetOptionKindsReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method SetOptionKinds not implemented")
@@ -444,20 +408,20 @@ func _Plugin_Models_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Plugin_Render_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RenderRequest)
+func _Plugin_Ask_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AskRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(PluginServer).Render(ctx, in)
+		return srv.(PluginServer).Ask(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: Plugin_Render_FullMethodName,
+		FullMethod: Plugin_Ask_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PluginServer).Render(ctx, req.(*RenderRequest))
+		return srv.(PluginServer).Ask(ctx, req.(*AskRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -476,42 +440,6 @@ func _Plugin_Rollout_Handler(srv interface{}, ctx context.Context, dec func(inte
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(PluginServer).Rollout(ctx, req.(*RolloutRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _Plugin_Save_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(SaveRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PluginServer).Save(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: Plugin_Save_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PluginServer).Save(ctx, req.(*SaveRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _Plugin_Load_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(LoadRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PluginServer).Load(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: Plugin_Load_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PluginServer).Load(ctx, req.(*LoadRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -612,20 +540,12 @@ var Plugin_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _Plugin_Models_Handler,
 		},
 		{
-			MethodName: "Render",
-			Handler:    _Plugin_Render_Handler,
+			MethodName: "Ask",
+			Handler:    _Plugin_Ask_Handler,
 		},
 		{
 			MethodName: "Rollout",
 			Handler:    _Plugin_Rollout_Handler,
-		},
-		{
-			MethodName: "Save",
-			Handler:    _Plugin_Save_Handler,
-		},
-		{
-			MethodName: "Load",
-			Handler:    _Plugin_Load_Handler,
 		},
 		{
 			MethodName: "SetOptionKinds",

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -20,7 +19,7 @@ import (
 // environmentInstance is an opened environment in the plugin's process. Its
 // columns and messages are used again at every step.
 type environmentInstance struct {
-	mu    sync.Mutex // one call at a time
+	opened
 	env   vector.Environment
 	spec  framework.Spec
 	in    *vector.Actions
@@ -29,9 +28,10 @@ type environmentInstance struct {
 }
 
 func newEnvironmentInstance(env vector.Environment, lanes int) *environmentInstance {
-	spec := env.Spec()
+	spec, able := env.Spec(), env.Abilities()
 	return &environmentInstance{
-		env: env, spec: spec, in: vector.NewActions(spec, lanes), out: vector.NewTimeSteps(spec, lanes),
+		opened: opened{lanes: lanes, measures: able.Measures, calls: able.Calls},
+		env:    env, spec: spec, in: vector.NewActions(spec, lanes), out: vector.NewTimeSteps(spec, lanes),
 	}
 }
 
@@ -104,7 +104,7 @@ func (e *environmentInstance) models(ctx context.Context, reply *pb.ModelsReply)
 
 // agentInstance is an opened agent in the plugin's process.
 type agentInstance struct {
-	mu      sync.Mutex // one call at a time
+	opened
 	agent   vector.Agent
 	in      *vector.Feedback
 	actions space.Column
@@ -113,11 +113,13 @@ type agentInstance struct {
 }
 
 func newAgentInstance(agent vector.Agent, spec framework.Spec, lanes int) *agentInstance {
+	able := agent.Abilities()
 	a := &agentInstance{
-		agent: agent, in: vector.NewFeedback(spec, lanes), actions: space.NewColumn(spec.Action, lanes),
+		opened: opened{lanes: lanes, measures: able.Measures, calls: able.Calls},
+		agent:  agent, in: vector.NewFeedback(spec, lanes), actions: space.NewColumn(spec.Action, lanes),
 	}
-	if able := agent.Abilities().Options; able != nil {
-		a.options = newOptionPart(able, lanes)
+	if able.Options != nil {
+		a.options = newOptionPart(able.Options, lanes)
 	}
 	return a
 }

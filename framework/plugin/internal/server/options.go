@@ -84,7 +84,7 @@ func (s *Server) GreedyPolicy(ctx context.Context, m *pb.GreedyPolicyRequest) (*
 		return nil, err
 	}
 	var reply pb.GreedyPolicyReply
-	reply.Error, err = inLane(&a.mu, m.Lane, len(a.in.Signals), func(lane int) (err error) {
+	reply.Error, err = a.inLane(m.Lane, func(lane int) (err error) {
 		o := a.options
 		if o.greedy, err = o.agent.GreedyPolicy(ctx, lane, o.greedy); err == nil {
 			reply.Actions = toproto.Int32s(nil, o.greedy)

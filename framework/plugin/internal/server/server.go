@@ -10,8 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"reflect"
+	"slices"
 	"sync"
 
 	"google.golang.org/grpc/codes"
@@ -39,7 +42,21 @@ type Server struct {
 // instance is an *environmentInstance or an *agentInstance.
 type instance interface {
 	close() error
+	common() *opened
 }
+
+// opened is what instances of environments and agents have in common.
+type opened struct {
+	mu       sync.Mutex // one call at a time
+	lanes    int
+	measures *vector.Measures
+	calls    vector.Calls
+}
+
+func (o *opened) common() *opened { return o }
+
+// abilities are the names of the calls.
+func (o *opened) abilities() []string { return slices.Sorted(maps.Keys(o.calls)) }
 
 var _ pb.PluginServer = (*Server)(nil)
 
@@ -63,7 +80,7 @@ func lookup[T instance](s *Server, handle uint64) (T, error) {
 	defer s.mu.Unlock()
 	i, ok := s.instances[handle].(T)
 	if !ok {
-		return i, status.Errorf(codes.NotFound, "no %T has the handle %d", i, handle)
+		return i, status.Errorf(codes.NotFound, "no %v has the handle %d", reflect.TypeFor[T](), handle)
 	}
 	return i, nil
 }
@@ -130,8 +147,9 @@ func (s *Server) OpenEnvironment(ctx context.Context, m *pb.OpenEnvironmentReque
 			return errors.Join(err, env.Close())
 		}
 		able := env.Abilities()
-		reply.Models, reply.Metrics = able.Models != nil, toproto.Metrics(able.Measures)
-		reply.Instance = s.add(newEnvironmentInstance(env, lanes))
+		e := newEnvironmentInstance(env, lanes)
+		reply.Models, reply.Metrics, reply.Abilities = able.Models != nil, toproto.Metrics(able.Measures), e.abilities()
+		reply.Instance = s.add(e)
 		return nil
 	})
 	reply.Error = toproto.Error(err)
@@ -155,8 +173,9 @@ func (s *Server) OpenAgent(ctx context.Context, m *pb.OpenAgentRequest) (*pb.Ope
 			return err
 		}
 		able := agent.Abilities()
-		reply.Options, reply.Greedy, reply.Metrics = able.Options != nil, able.Greedy, toproto.Metrics(able.Measures)
-		reply.Instance = s.add(newAgentInstance(agent, spec, lanes))
+		a := newAgentInstance(agent, spec, lanes)
+		reply.Options, reply.Greedy, reply.Metrics, reply.Abilities = able.Options != nil, able.Greedy, toproto.Metrics(able.Measures), a.abilities()
+		reply.Instance = s.add(a)
 		return nil
 	})
 	reply.Error = toproto.Error(err)

@@ -150,18 +150,20 @@ class OpenEnvironmentRequest(_message.Message):
     def __init__(self, params: _Optional[bytes] = ..., lanes: _Optional[int] = ...) -> None: ...
 
 class OpenEnvironmentReply(_message.Message):
-    __slots__ = ("instance", "spec", "models", "error", "metrics")
+    __slots__ = ("instance", "spec", "models", "error", "metrics", "abilities")
     INSTANCE_FIELD_NUMBER: _ClassVar[int]
     SPEC_FIELD_NUMBER: _ClassVar[int]
     MODELS_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     METRICS_FIELD_NUMBER: _ClassVar[int]
+    ABILITIES_FIELD_NUMBER: _ClassVar[int]
     instance: int
     spec: Spec
     models: bool
     error: Error
     metrics: _containers.RepeatedCompositeFieldContainer[Metric]
-    def __init__(self, instance: _Optional[int] = ..., spec: _Optional[_Union[Spec, _Mapping]] = ..., models: bool = ..., error: _Optional[_Union[Error, _Mapping]] = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ...) -> None: ...
+    abilities: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, instance: _Optional[int] = ..., spec: _Optional[_Union[Spec, _Mapping]] = ..., models: bool = ..., error: _Optional[_Union[Error, _Mapping]] = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ..., abilities: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Metric(_message.Message):
     __slots__ = ("name", "unit", "doc", "better", "total")
@@ -204,18 +206,20 @@ class OpenAgentRequest(_message.Message):
     def __init__(self, params: _Optional[bytes] = ..., lanes: _Optional[int] = ..., spec: _Optional[_Union[Spec, _Mapping]] = ...) -> None: ...
 
 class OpenAgentReply(_message.Message):
-    __slots__ = ("instance", "error", "options", "metrics", "greedy")
+    __slots__ = ("instance", "error", "options", "metrics", "greedy", "abilities")
     INSTANCE_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     METRICS_FIELD_NUMBER: _ClassVar[int]
     GREEDY_FIELD_NUMBER: _ClassVar[int]
+    ABILITIES_FIELD_NUMBER: _ClassVar[int]
     instance: int
     error: Error
     options: bool
     metrics: _containers.RepeatedCompositeFieldContainer[Metric]
     greedy: bool
-    def __init__(self, instance: _Optional[int] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., options: bool = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ..., greedy: bool = ...) -> None: ...
+    abilities: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, instance: _Optional[int] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., options: bool = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ..., greedy: bool = ..., abilities: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class EnvironmentRequest(_message.Message):
     __slots__ = ("instance", "signals", "seeds", "actions", "step")
@@ -329,35 +333,25 @@ class CloseReply(_message.Message):
     error: Error
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
 
-class RenderRequest(_message.Message):
-    __slots__ = ("instance", "lane", "frame")
+class AskRequest(_message.Message):
+    __slots__ = ("instance", "lane", "ability", "question")
     INSTANCE_FIELD_NUMBER: _ClassVar[int]
     LANE_FIELD_NUMBER: _ClassVar[int]
-    FRAME_FIELD_NUMBER: _ClassVar[int]
+    ABILITY_FIELD_NUMBER: _ClassVar[int]
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
     instance: int
     lane: int
-    frame: bool
-    def __init__(self, instance: _Optional[int] = ..., lane: _Optional[int] = ..., frame: bool = ...) -> None: ...
+    ability: str
+    question: bytes
+    def __init__(self, instance: _Optional[int] = ..., lane: _Optional[int] = ..., ability: _Optional[str] = ..., question: _Optional[bytes] = ...) -> None: ...
 
-class RenderReply(_message.Message):
-    __slots__ = ("text", "error", "frame")
-    TEXT_FIELD_NUMBER: _ClassVar[int]
+class AskReply(_message.Message):
+    __slots__ = ("answer", "error")
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
-    FRAME_FIELD_NUMBER: _ClassVar[int]
-    text: str
+    answer: bytes
     error: Error
-    frame: RgbFrame
-    def __init__(self, text: _Optional[str] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., frame: _Optional[_Union[RgbFrame, _Mapping]] = ...) -> None: ...
-
-class RgbFrame(_message.Message):
-    __slots__ = ("width", "height", "rgb")
-    WIDTH_FIELD_NUMBER: _ClassVar[int]
-    HEIGHT_FIELD_NUMBER: _ClassVar[int]
-    RGB_FIELD_NUMBER: _ClassVar[int]
-    width: int
-    height: int
-    rgb: bytes
-    def __init__(self, width: _Optional[int] = ..., height: _Optional[int] = ..., rgb: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, answer: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
 
 class RolloutRequest(_message.Message):
     __slots__ = ("instance", "steps", "signals", "observations", "episodes", "seeds", "draws", "policy")
@@ -396,38 +390,6 @@ class RolloutReply(_message.Message):
     truncated: bytes
     error: Error
     def __init__(self, signals: _Optional[bytes] = ..., actions: _Optional[bytes] = ..., observations: _Optional[bytes] = ..., rewards: _Optional[bytes] = ..., terminated: _Optional[bytes] = ..., truncated: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
-
-class SaveRequest(_message.Message):
-    __slots__ = ("instance", "lane")
-    INSTANCE_FIELD_NUMBER: _ClassVar[int]
-    LANE_FIELD_NUMBER: _ClassVar[int]
-    instance: int
-    lane: int
-    def __init__(self, instance: _Optional[int] = ..., lane: _Optional[int] = ...) -> None: ...
-
-class SaveReply(_message.Message):
-    __slots__ = ("state", "error")
-    STATE_FIELD_NUMBER: _ClassVar[int]
-    ERROR_FIELD_NUMBER: _ClassVar[int]
-    state: bytes
-    error: Error
-    def __init__(self, state: _Optional[bytes] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
-
-class LoadRequest(_message.Message):
-    __slots__ = ("instance", "lane", "state")
-    INSTANCE_FIELD_NUMBER: _ClassVar[int]
-    LANE_FIELD_NUMBER: _ClassVar[int]
-    STATE_FIELD_NUMBER: _ClassVar[int]
-    instance: int
-    lane: int
-    state: bytes
-    def __init__(self, instance: _Optional[int] = ..., lane: _Optional[int] = ..., state: _Optional[bytes] = ...) -> None: ...
-
-class LoadReply(_message.Message):
-    __slots__ = ("error",)
-    ERROR_FIELD_NUMBER: _ClassVar[int]
-    error: Error
-    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
 
 class SetOptionKindsRequest(_message.Message):
     __slots__ = ("instance", "kinds")

@@ -64,25 +64,15 @@ class PluginStub(object):
                 request_serializer=rlrun_dot___pb_dot_plugin__pb2.ModelsRequest.SerializeToString,
                 response_deserializer=rlrun_dot___pb_dot_plugin__pb2.ModelsReply.FromString,
                 _registered_method=True)
-        self.Render = channel.unary_unary(
-                '/rlrun.plugin.v1.Plugin/Render',
-                request_serializer=rlrun_dot___pb_dot_plugin__pb2.RenderRequest.SerializeToString,
-                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.RenderReply.FromString,
+        self.Ask = channel.unary_unary(
+                '/rlrun.plugin.v1.Plugin/Ask',
+                request_serializer=rlrun_dot___pb_dot_plugin__pb2.AskRequest.SerializeToString,
+                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.AskReply.FromString,
                 _registered_method=True)
         self.Rollout = channel.unary_unary(
                 '/rlrun.plugin.v1.Plugin/Rollout',
                 request_serializer=rlrun_dot___pb_dot_plugin__pb2.RolloutRequest.SerializeToString,
                 response_deserializer=rlrun_dot___pb_dot_plugin__pb2.RolloutReply.FromString,
-                _registered_method=True)
-        self.Save = channel.unary_unary(
-                '/rlrun.plugin.v1.Plugin/Save',
-                request_serializer=rlrun_dot___pb_dot_plugin__pb2.SaveRequest.SerializeToString,
-                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.SaveReply.FromString,
-                _registered_method=True)
-        self.Load = channel.unary_unary(
-                '/rlrun.plugin.v1.Plugin/Load',
-                request_serializer=rlrun_dot___pb_dot_plugin__pb2.LoadRequest.SerializeToString,
-                response_deserializer=rlrun_dot___pb_dot_plugin__pb2.LoadReply.FromString,
                 _registered_method=True)
         self.SetOptionKinds = channel.unary_unary(
                 '/rlrun.plugin.v1.Plugin/SetOptionKinds',
@@ -151,9 +141,10 @@ class PluginServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def Render(self, request, context):
-        """Render draws a lane of an environment. A plugin whose environments cannot be
-        drawn need not implement it.
+    def Ask(self, request, context):
+        """Ask asks one lane for an ability: a picture, its state. It is called for the
+        abilities that the answer to opening lists. A plugin without any need not
+        implement it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -163,21 +154,6 @@ class PluginServicer(object):
         """Rollout makes many steps of every lane under a policy that is a table. It
         needs discrete observations and actions. A plugin need not implement it: it
         is stepped then, to the same effect.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def Save(self, request, context):
-        """Save returns the state of a lane of an agent. A plugin whose agents cannot be
-        stored need implement neither this nor Load.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def Load(self, request, context):
-        """Load makes a lane of an agent go on from a saved state.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -249,25 +225,15 @@ def add_PluginServicer_to_server(servicer, server):
                     request_deserializer=rlrun_dot___pb_dot_plugin__pb2.ModelsRequest.FromString,
                     response_serializer=rlrun_dot___pb_dot_plugin__pb2.ModelsReply.SerializeToString,
             ),
-            'Render': grpc.unary_unary_rpc_method_handler(
-                    servicer.Render,
-                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.RenderRequest.FromString,
-                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.RenderReply.SerializeToString,
+            'Ask': grpc.unary_unary_rpc_method_handler(
+                    servicer.Ask,
+                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.AskRequest.FromString,
+                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.AskReply.SerializeToString,
             ),
             'Rollout': grpc.unary_unary_rpc_method_handler(
                     servicer.Rollout,
                     request_deserializer=rlrun_dot___pb_dot_plugin__pb2.RolloutRequest.FromString,
                     response_serializer=rlrun_dot___pb_dot_plugin__pb2.RolloutReply.SerializeToString,
-            ),
-            'Save': grpc.unary_unary_rpc_method_handler(
-                    servicer.Save,
-                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.SaveRequest.FromString,
-                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.SaveReply.SerializeToString,
-            ),
-            'Load': grpc.unary_unary_rpc_method_handler(
-                    servicer.Load,
-                    request_deserializer=rlrun_dot___pb_dot_plugin__pb2.LoadRequest.FromString,
-                    response_serializer=rlrun_dot___pb_dot_plugin__pb2.LoadReply.SerializeToString,
             ),
             'SetOptionKinds': grpc.unary_unary_rpc_method_handler(
                     servicer.SetOptionKinds,
@@ -463,7 +429,7 @@ class Plugin(object):
             _registered_method=True)
 
     @staticmethod
-    def Render(request,
+    def Ask(request,
             target,
             options=(),
             channel_credentials=None,
@@ -476,9 +442,9 @@ class Plugin(object):
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/rlrun.plugin.v1.Plugin/Render',
-            rlrun_dot___pb_dot_plugin__pb2.RenderRequest.SerializeToString,
-            rlrun_dot___pb_dot_plugin__pb2.RenderReply.FromString,
+            '/rlrun.plugin.v1.Plugin/Ask',
+            rlrun_dot___pb_dot_plugin__pb2.AskRequest.SerializeToString,
+            rlrun_dot___pb_dot_plugin__pb2.AskReply.FromString,
             options,
             channel_credentials,
             insecure,
@@ -506,60 +472,6 @@ class Plugin(object):
             '/rlrun.plugin.v1.Plugin/Rollout',
             rlrun_dot___pb_dot_plugin__pb2.RolloutRequest.SerializeToString,
             rlrun_dot___pb_dot_plugin__pb2.RolloutReply.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def Save(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/rlrun.plugin.v1.Plugin/Save',
-            rlrun_dot___pb_dot_plugin__pb2.SaveRequest.SerializeToString,
-            rlrun_dot___pb_dot_plugin__pb2.SaveReply.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def Load(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/rlrun.plugin.v1.Plugin/Load',
-            rlrun_dot___pb_dot_plugin__pb2.LoadRequest.SerializeToString,
-            rlrun_dot___pb_dot_plugin__pb2.LoadReply.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,0 +1,207 @@
+package vector
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"maps"
+	"slices"
+
+	"github.com/rlrun/rlrun/framework"
+)
+
+// Call asks a lane something. Question and answer have a form of their own for each
+// ability (docs/protocol.md, "Asking"). It does not keep the slice question. The error
+// wraps framework.ErrUnsupported where the lane has no answer.
+type Call func(ctx context.Context, lane int, question []byte) (answer []byte, err error)
+
+// Calls are the abilities of an Environment or Agent that ask a single lane, by name. As
+// they are bytes in both directions, whatever wraps lanes (Shard, the client and the
+// server of a process) passes all of them on and knows none of them.
+type Calls map[string]Call
+
+// call asks a lane of something, which is named in the error.
+func (c Calls) call(ctx context.Context, of, name string, lane int, question []byte) ([]byte, error) {
+	f := c[name]
+	if f == nil {
+		return nil, fmt.Errorf("%s does not have the ability %q: %w", of, name, framework.ErrUnsupported)
+	}
+	return f(ctx, lane, question)
+}
+
+// The abilities of environments that ask a lane which has been started. A new one is an
+// Ability here, and the interface of package framework that copies have, in copyAbilities.
+var (
+	// Render is framework.Renderer.Render.
+	Render = &Ability[string, string]{"render", toText, fromText}
+	// RenderFrame is framework.FrameRenderer.RenderFrame. The picture that Ask returns is
+	// opaque (what is transparent becomes white), begins at (0, 0) and is the caller's.
+	RenderFrame = &Ability[image.Image, *image.RGBA]{"frames", toFrame, fromFrame}
+)
+
+// copyAbilities say how a single copy has an ability.
+var copyAbilities = []copyAbility{
+	ofCopy(Render, framework.Renderer.Render),
+	ofCopy(RenderFrame, framework.FrameRenderer.RenderFrame),
+}
+
+// Ability is an ability of environments to answer for one lane. It gives a G, which
+// arrives as an A.
+type Ability[G, A any] struct {
+	name string // among Calls, and among the capabilities of a plugin
+	to   func(G) ([]byte, error)
+	from func([]byte) (A, error)
+}
+
+// Ask asks a lane of env. The error wraps framework.ErrUnsupported if env cannot answer,
+// and framework.ErrInvalidAnswer if the answer is none.
+func (a *Ability[G, A]) Ask(ctx context.Context, env Environment, lane int) (answer A, err error) {
+	data, err := env.Abilities().Calls.call(ctx, env.Spec().ID, a.name, lane, nil)
+	if err != nil {
+		return answer, err
+	}
+	if answer, err = a.from(data); err != nil {
+		err = fmt.Errorf("%s: %w: %w", env.Spec().ID, framework.ErrInvalidAnswer, err)
+	}
+	return answer, err
+}
+
+// Has says whether env has the ability.
+func (a *Ability[G, A]) Has(env Environment) bool { return env.Abilities().Calls[a.name] != nil }
+
+// By returns calls that f answers. Batches with several abilities join them with JoinCalls.
+func (a *Ability[G, A]) By(f func(ctx context.Context, lane int) (G, error)) Calls {
+	return Calls{a.name: func(ctx context.Context, lane int, _ []byte) ([]byte, error) {
+		answer, err := f(ctx, lane)
+		if err != nil {
+			return nil, err
+		}
+		data, err := a.to(answer)
+		if err != nil {
+			err = fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err)
+		}
+		return data, err
+	}}
+}
+
+// JoinCalls returns all of the calls.
+func JoinCalls(of ...Calls) Calls {
+	all := Calls{}
+	for _, c := range of {
+		maps.Copy(all, c)
+	}
+	return all
+}
+
+// copyAbility is an ability of a single copy.
+type copyAbility struct {
+	name string
+	has  func(env framework.Environment) bool
+	by   func(of func(lane int) framework.Environment) Calls
+}
+
+// ofCopy makes an ability of copies that are a C.
+func ofCopy[C, G, A any](a *Ability[G, A], method func(C, context.Context) (G, error)) copyAbility {
+	return copyAbility{
+		name: a.name,
+		has:  func(env framework.Environment) bool { _, ok := env.(C); return ok },
+		by: func(of func(lane int) framework.Environment) Calls {
+			return a.By(func(ctx context.Context, lane int) (answer G, err error) {
+				c, ok := of(lane).(C)
+				if !ok {
+					return answer, fmt.Errorf("the copy has no ability %q, other than the first: %w", a.name, framework.ErrUnsupported)
+				}
+				return method(c, ctx)
+			})
+		},
+	}
+}
+
+// CopyAbilities returns the names of the abilities that a single copy has.
+func CopyAbilities(env framework.Environment) (names []string) {
+	for _, a := range copyAbilities {
+		if a.has(env) {
+			names = append(names, a.name)
+		}
+	}
+	return names
+}
+
+// calls are those of all copies.
+func (v *vectorEnvironment) calls() Calls {
+	all := Calls{}
+	for _, a := range copyAbilities {
+		if a.has(v.envs[0]) {
+			maps.Copy(all, a.by(func(lane int) framework.Environment { return v.envs[lane] }))
+		}
+	}
+	for name, f := range all {
+		all[name] = func(ctx context.Context, lane int, question []byte) (answer []byte, err error) {
+			if lane < 0 || lane >= len(v.envs) {
+				return nil, fmt.Errorf("no lane %d of %d", lane, len(v.envs))
+			}
+			err = Guard(func() (err error) { answer, err = f(ctx, lane, question); return err })
+			return answer, err
+		}
+	}
+	return all
+}
+
+// calls are those that all shards have; each lane is asked where it is.
+func (s *shards) calls(of func(part int) Calls) Calls {
+	parts := make([]Calls, len(s.from)-1)
+	for k := range parts {
+		parts[k] = of(k)
+	}
+	all := Calls{}
+	for name := range parts[0] {
+		if slices.ContainsFunc(parts, func(c Calls) bool { return c[name] == nil }) {
+			continue
+		}
+		all[name] = func(ctx context.Context, lane int, question []byte) ([]byte, error) {
+			k, local, err := s.owner(lane)
+			if err != nil {
+				return nil, err
+			}
+			return parts[k][name](ctx, local, question)
+		}
+	}
+	return all
+}
+
+// The names of the abilities of agents that can be stored.
+const (
+	saveCall = "save"
+	loadCall = "load"
+)
+
+// Checkpoint returns the calls of an Agent that can be stored. save returns everything that
+// the behavior of a lane depends on, as framework.Saver.Save does; the lane's run has
+// begun. load makes a lane go on from a saved state, as framework.Loader.Load does; the
+// lane need not have begun a run.
+func Checkpoint(save func(ctx context.Context, lane int) ([]byte, error), load func(ctx context.Context, lane int, state []byte) error) Calls {
+	return Calls{
+		saveCall: func(ctx context.Context, lane int, _ []byte) ([]byte, error) { return save(ctx, lane) },
+		loadCall: func(ctx context.Context, lane int, state []byte) ([]byte, error) { return nil, load(ctx, lane, state) },
+	}
+}
+
+// Storable says whether agent may have Save and Load.
+func Storable(agent Agent) bool {
+	calls := agent.Abilities().Calls
+	return calls[saveCall] != nil && calls[loadCall] != nil
+}
+
+// Save stores a lane of agent. The error wraps framework.ErrUnsupported if agent cannot.
+func Save(ctx context.Context, agent Agent, lane int) ([]byte, error) {
+	return agent.Abilities().Calls.call(ctx, "the agent", saveCall, lane, nil)
+}
+
+// Load restores a lane of agent. The error wraps framework.ErrUnsupported if agent cannot.
+func Load(ctx context.Context, agent Agent, lane int, state []byte) error {
+	_, err := agent.Abilities().Calls.call(ctx, "the agent", loadCall, lane, state)
+	return err
+}
+
+func toText(text string) ([]byte, error)   { return []byte(text), nil }
+func fromText(text []byte) (string, error) { return string(text), nil }

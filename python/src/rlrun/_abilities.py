@@ -1,0 +1,76 @@
+"""The abilities of environments that ask one lane, and how their answers cross to the host.
+
+A new one is a line of ENVIRONMENT, and a method of `rlrun.Environment` and
+`rlrun.VectorEnvironment`; servers, copies and clients know none by name.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rlrun.errors import InvalidAnswer
+from rlrun.spaces import Array
+
+MAX_FRAME_SIDE = 4096
+"""The largest width and height of a frame, in pixels."""
+
+_SIZE = struct.Struct("<II")
+
+
+def _frame_to_bytes(answer: Any) -> bytes:
+    frame = np.asarray(answer)
+    if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
+        raise InvalidAnswer(
+            f"the frame is {frame.dtype} of shape {frame.shape}, must be uint8 of shape (height, width, 3)"
+        )
+    height, width, _ = frame.shape
+    if not all(1 <= side <= MAX_FRAME_SIDE for side in (width, height)):
+        raise InvalidAnswer(
+            f"the frame has {width} × {height} pixels, must have 1 × 1 to {MAX_FRAME_SIDE} × {MAX_FRAME_SIDE}"
+        )
+    return _SIZE.pack(width, height) + frame.tobytes()
+
+
+def _frame_from_bytes(data: bytes) -> Array:
+    if len(data) < _SIZE.size:
+        raise ValueError(f"its frame has {len(data)} bytes")
+    width, height = _SIZE.unpack_from(data)
+    rgb = data[_SIZE.size :]
+    if len(rgb) != 3 * width * height or not rgb:
+        raise ValueError(f"its frame of {width} × {height} has {len(rgb)} bytes")
+    frame: Array = np.frombuffer(rgb, np.uint8).reshape(height, width, 3).copy()
+    return frame
+
+
+class Ability(NamedTuple):
+    """What a lane that has been started can be asked for."""
+
+    name: str
+    """The capability, which the protocol calls it by."""
+    method: str
+    """A method of an environment; of a batch of them it takes the lane."""
+    to_bytes: Callable[[Any], bytes]
+    """Write the answer, or raise InvalidAnswer."""
+    from_bytes: Callable[[bytes], Any]
+    """Read it, or raise ValueError."""
+
+
+ENVIRONMENT = (
+    Ability("render", "render", lambda text: str(text).encode(), bytes.decode),
+    Ability("frames", "render_frame", _frame_to_bytes, _frame_from_bytes),
+)
+
+BY_NAME = {ability.name: ability for ability in ENVIRONMENT}
+
+CHECKPOINT = ("save", "load")
+"""The abilities of agents whose capabilities have "checkpoint"."""
+
+
+def of(capabilities: Any) -> list[str]:
+    """Return the abilities behind the capabilities of a plugin."""
+    named = [name for name in capabilities if name in BY_NAME]
+    return named + list(CHECKPOINT) * ("checkpoint" in capabilities)
