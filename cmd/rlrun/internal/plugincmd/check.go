@@ -100,7 +100,7 @@ calls of an environment, and of an agent in each kind of environment. The check 
 the end of an episode until --time is over, and for at least 1,000 steps.
 
 --laws plays an agent in small finite tasks and in equivalent views of them, 24 runs of
-300 steps each, and 120 more where these do not decide. It names every law of agents
+300 steps each, and up to 840 more where these do not decide. It names every law of agents
 (docs/agents.md) that the agent breaks and does not declare. --time does not limit it.
 
 --json: plugin, id, kind, ok, violations (a list of {rule, error, specs}; specs are the
