@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/plugin"
+	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/plugins"
 )
 
@@ -31,6 +32,7 @@ func main() {
 	ctx, stop := interruptible(context.Background(), os.Stderr)
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
+	result.Abort()
 	os.Exit(status)
 }
 
@@ -51,6 +53,7 @@ func interruptible(parent context.Context, stderr io.Writer) (context.Context, f
 				fmt.Fprintln(stderr, "rlrun: stopping; interrupt again to stop at once")
 				cancel(cli.ErrInterrupted)
 			case s == os.Interrupt:
+				result.Abort()
 				os.Exit(exitInterrupted)
 			}
 		}

@@ -69,6 +69,7 @@ func WriteSQLite(path string, s *Summary, records iter.Seq2[Record, error]) (err
 		if err != nil {
 			os.Remove(tmp)
 		}
+		tempfile.Done(tmp)
 	}()
 	if err := f.Chmod(0o644); err != nil {
 		return err
@@ -93,8 +94,8 @@ func fillSQLite(path string, s *Summary, records iter.Seq2[Record, error]) error
 	if err != nil {
 		return err
 	}
-	// The file is renamed when it is whole, so it needs no journal of its own.
-	dsn := url.URL{Scheme: "file", Path: abs, RawQuery: "_pragma=journal_mode(off)&_pragma=synchronous(off)"}
+	// The file is renamed when it is whole, so it needs no journal and no lock of its own.
+	dsn := url.URL{Scheme: "file", Path: abs, RawQuery: "nolock=1&_pragma=journal_mode(off)&_pragma=synchronous(off)"}
 	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
+	"github.com/rlrun/rlrun/framework/internal/tempfile"
 )
 
 const (
@@ -50,3 +51,7 @@ func WriteRecordsTo(fsys disk.FS, dir, name string, recs []Record) error {
 func WriteFile(path string, write func(io.Writer) error) error {
 	return disk.WriteFile(disk.OS{}, path, write)
 }
+
+// Abort removes the temporary files that this process is writing. It is for a process that
+// is about to end: nothing can be written after it.
+func Abort() { tempfile.End() }

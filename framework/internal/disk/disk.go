@@ -180,10 +180,15 @@ func claim(fsys FS, temp, path string) error {
 func withTemp(fsys FS, path string, write func(io.Writer) error, publish func(temp string) error) (err error) {
 	l := lateFile{fsys: fsys, path: path}
 	defer func() {
-		if f := l.file; err != nil && f != nil {
+		f := l.file
+		if f == nil {
+			return
+		}
+		if err != nil {
 			f.Close()
 			_ = fsys.Remove(f.Name()) // it may have been renamed
 		}
+		tempfile.Done(f.Name())
 	}()
 	w := bufio.NewWriterSize(&l, 1<<16)
 	if err := write(w); err != nil {

@@ -1,6 +1,7 @@
 package tempfile
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,7 @@ func TestRemoveLeft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { Done(f.Name()) })
 		f.Close()
 		if err := os.Chtimes(f.Name(), at, at); err != nil {
 			t.Fatal(err)
@@ -82,5 +84,59 @@ func TestOurs(t *testing.T) {
 				t.Errorf("%s is ours", other)
 			}
 		}
+	}
+}
+
+// A file of this machine is left, and removed at once, if no process holds its lock. One of
+// another machine is not, as its lock may not be seen here.
+func TestLocks(t *testing.T) {
+	dir := t.TempDir()
+	make := func() string {
+		f, err := Create(filepath.Join(dir, "results.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		return f.Name()
+	}
+	held, left := make(), make()
+	if open.locks[held] == nil {
+		t.Skip("the file system has no locks")
+	}
+	Done(left)
+	on, _ := madeOn(filepath.Base(held))
+	start := strings.Replace(filepath.Base(left[:len(left)-len("-01234567.tmp")]), on, "01234567", 1)
+	other := filepath.Join(dir, start+"-"+checksum(start)+".tmp")
+	if err := os.WriteFile(other, nil, 0o600); err != nil || on != machine() || !Ours(filepath.Base(other)) {
+		t.Fatal(err, on, other)
+	}
+	RemoveLeft(dir)
+	for path, want := range map[string]bool{held: true, left: false, other: true} {
+		if _, err := os.Lstat(path); (err == nil) != want {
+			t.Errorf("%s is there: %t, want %t", path, err == nil, want)
+		}
+	}
+	Done(held)
+	RemoveLeft(dir)
+	if _, err := os.Lstat(held); err == nil {
+		t.Error("a file that is done was not removed")
+	}
+}
+
+// A process that ends removes what it is writing, and begins nothing more.
+func TestEnd(t *testing.T) {
+	defer func() { open.ending = false }()
+	f, err := Create(filepath.Join(t.TempDir(), "results.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer Done(f.Name())
+	defer f.Close()
+	End()
+	if _, err := os.Lstat(f.Name()); err == nil {
+		t.Error("it is still there")
+	}
+	if _, err := Create(f.Name()); !errors.Is(err, ErrEnding) {
+		t.Errorf("got %v", err)
 	}
 }
