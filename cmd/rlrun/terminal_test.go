@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"unicode"
+
+	"github.com/rlrun/rlrun/internal/printable"
 )
 
 // hostile sets the clipboard (OSC 52), the title (ESC]0;), colours in C1, and reverses
@@ -82,7 +84,7 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 		{"report", "ours"}, {"report", "theirs"}, {"report", "theirs", "--json"}, {"report", "broken"}, {"report", hostile},
 		{"status", "ours"}, {"status", "theirs"}, {"status", "theirs", "--json"}, {"status", "broken"},
 		{"compare", "ours"}, {"compare", "ours", "theirs"}, {"compare", "ours", "--json"}, {"compare", "broken"},
-		{"export", "ours"}, {"export", "ours", "--format", hostile}, {"export", "theirs", "--format", "csv"}, {"export", "ours", "--format", "latex"},
+		{"export", "ours"}, {"export", "ours", "--format", hostile}, {"export", "theirs", "--format", "csv"}, {"export", "ours", "--format", "latex"}, {"compare", "ours", "--html", "ours/page.html"},
 		{"compact", "theirs"},
 		{"submit", "exp.yaml", "--to", "slurm", "--print", "--out", "s"},
 		{"mdp", "solve", "--model", "model.json"}, {"mdp", "solve", "--model", "model.json", "--json"}, {"mdp", "structure", "--model", "model.json"},
@@ -98,16 +100,29 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 			t.Errorf("%q says nothing", args)
 		}
 		for i, r := range out {
-			if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			if printable.Hidden(r) {
 				t.Errorf("%q writes %U: %q", args, r, out[max(0, i-40):min(len(out), i+40)])
 				break
 			}
 		}
 	}
 	tables := 0
+	drawn := map[string]bool{}
 	err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".csv" {
+		ext := filepath.Ext(path)
+		if err != nil || !slices.Contains([]string{".csv", ".html", ".svg", ".tex"}, ext) {
 			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		drawn[ext] = true
+		if i := strings.IndexFunc(string(text), printable.Hidden); i >= 0 || bytes.Contains(text, []byte(`\u001b]`)) {
+			t.Errorf("%s has hidden characters: %q", path, text[max(0, i-40):min(len(text), max(0, i)+40)])
+		}
+		if ext != ".csv" {
+			return nil
 		}
 		f, err := os.Open(path)
 		if err != nil {
@@ -131,8 +146,8 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || tables < 3 {
-		t.Errorf("%d tables, error %v", tables, err)
+	if err != nil || tables < 3 || len(drawn) != 4 {
+		t.Errorf("%d tables, files %v, error %v", tables, drawn, err)
 	}
 }
 

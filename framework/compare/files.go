@@ -64,7 +64,7 @@ func WriteCSV(w io.Writer, r *Result) error {
 			case float64:
 				row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
 			default:
-				row = append(row, result.NotFormula(fmt.Sprint(v)))
+				row = append(row, result.CSVCell(fmt.Sprint(v)))
 			}
 		}
 		rows = append(rows, row)

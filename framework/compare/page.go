@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+
+	"github.com/rlrun/rlrun/internal/printable"
 )
 
 //go:embed page.html.tmpl
@@ -93,6 +95,6 @@ func WriteHTML(w io.Writer, r *Result) error {
 	if err := t.Execute(&buf, v); err != nil {
 		return err
 	}
-	_, err = buf.WriteTo(w)
+	_, err = io.WriteString(w, printable.Text(buf.String()))
 	return err
 }

@@ -66,5 +66,5 @@ func cell(v reflect.Value) string {
 	case reflect.Bool:
 		return strconv.FormatBool(v.Bool())
 	}
-	return result.NotFormula(v.String())
+	return result.CSVCell(v.String())
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/printable"
 )
 
 // Sweep lists the agents, or the environments, that one entry of a config stands for:
@@ -210,7 +211,11 @@ type compareImprovement struct {
 
 // WriteData writes what the page shows as JSON, for a page that is served.
 func WriteData(w io.Writer, s *result.Summary, page Page) error {
-	return json.NewEncoder(w).Encode(newPageData(s, page))
+	text, err := json.Marshal(newPageData(s, page))
+	if err == nil {
+		_, err = io.WriteString(w, printable.JSON(string(text)))
+	}
+	return err
 }
 
 // mostValues bounds the points of all curves of a page together. Pages of many agents

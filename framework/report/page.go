@@ -13,6 +13,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/printable"
 )
 
 var (
@@ -83,7 +84,7 @@ func WriteHTML(w io.Writer, s *result.Summary, page Page) error {
 	}
 	v := &view{
 		Page: page, Meta: s.Meta, AllNotices: notices(s, page), Tasks: newTasks(s.Meta),
-		Data: template.JS(text), // json.Marshal escapes what could end the script
+		Data: template.JS(printable.JSON(string(text))), // json.Marshal escapes what could end the script
 		CSS:  template.CSS(pageCSS), JS: template.JS(pageJS),
 		Libraries: []template.JS{licensed("D3", d3License, d3JS), licensed("Observable Plot", plotLicense, plotJS)},
 	}
@@ -104,7 +105,7 @@ func WriteHTML(w io.Writer, s *result.Summary, page Page) error {
 	if err := t.Execute(&buf, v); err != nil {
 		return err
 	}
-	_, err = buf.WriteTo(w)
+	_, err = io.WriteString(w, printable.Text(buf.String()))
 	return err
 }
 
@@ -120,6 +121,7 @@ type served struct {
 // names the project.
 func licensed(name, license, js string) template.JS {
 	_, code, _ := strings.Cut(js, "\n")
+	code = strings.NewReplacer("\u00ad", `\u00ad`, "\u200b", `\u200b`).Replace(code) // in texts; the page is printable
 	return template.JS("/* " + name + "\n" + license + "*/\n" + code)
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/printable"
 )
 
 // Panels are small multiples: figures beside and below each other under one title, with
@@ -231,7 +233,7 @@ func writeSVG(w io.Writer, c *vgsvg.Canvas) error {
 	if _, err := c.WriteTo(&buf); err != nil {
 		return err
 	}
-	_, err := w.Write(bytes.ReplaceAll(buf.Bytes(), []byte("font-family:Liberation Sans;"),
-		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")))
+	_, err := io.WriteString(w, strings.ReplaceAll(printable.Text(buf.String()), "font-family:Liberation Sans;",
+		"font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
 	return err
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rlrun/rlrun/internal/printable"
 )
 
 // WriteCurvesCSV writes one line for every point of every curve: environment,
@@ -93,17 +95,19 @@ func (t *csvTable) row(fields ...string) {
 		fields = append(fields, "mixed")
 	}
 	for i, field := range fields {
-		fields[i] = NotFormula(field)
+		fields[i] = CSVCell(field)
 	}
 	if t.err == nil {
 		t.err = t.Write(fields)
 	}
 }
 
-// NotFormula returns a cell of a CSV file: a text that a spreadsheet would take for a
-// formula gets an apostrophe in front. Some spreadsheets leave out what cannot be seen
-// before a formula, and some take wide signs for narrow ones.
-func NotFormula(field string) string {
+// CSVCell returns a cell of a CSV file. Control characters and format characters are
+// replaced by U+FFFD. A text that a spreadsheet would take for a formula gets an apostrophe
+// in front. Some spreadsheets leave out what cannot be seen before a formula, and some take
+// wide signs for narrow ones.
+func CSVCell(field string) string {
+	field = printable.Text(field)
 	begin := strings.TrimLeftFunc(field, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) })
 	if r, _ := utf8.DecodeRuneInString(begin); begin == "" || !strings.ContainsRune("=+-@＝＋－＠", r) {
 		return field

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"github.com/rlrun/rlrun/internal/printable"
 )
 
 // Output is the standard output or the standard error. Its output is Printable: names
@@ -67,7 +69,7 @@ func WriteJSON(w io.Writer, v any) error {
 	var out strings.Builder
 	for _, r := range text.String() {
 		switch {
-		case !hidden(r):
+		case !printable.Hidden(r):
 			out.WriteRune(r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)

@@ -3,15 +3,14 @@ package cli
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/width"
 
+	"github.com/rlrun/rlrun/internal/printable"
 	"github.com/rlrun/rlrun/internal/spelling"
 )
 
@@ -162,23 +161,6 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// colours are the escape sequences that only change how text looks.
-var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
-
 // Printable replaces characters that a terminal would obey, or that would change
-// how their neighbours are shown. These are control characters, and Unicode's
-// format characters such as those that reverse the direction of text. Line breaks
-// and tabs stay; colours are removed.
-func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if hidden(r) {
-			return utf8.RuneError
-		}
-		return r
-	}, strings.ToValidUTF8(colours.ReplaceAllString(s, ""), string(utf8.RuneError)))
-}
-
-// hidden tells characters that Printable replaces.
-func hidden(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
-}
+// how their neighbours are shown; see package printable.
+func Printable(s string) string { return printable.Text(s) }
