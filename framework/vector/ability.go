@@ -117,6 +117,14 @@ func ofCopy[C, G, A any](a *Ability[G, A], method func(C, context.Context) (G, e
 	}
 }
 
+// AbilityNames returns the names of all abilities of environments that ask a lane.
+func AbilityNames() (names []string) {
+	for _, a := range copyAbilities {
+		names = append(names, a.name)
+	}
+	return names
+}
+
 // CopyAbilities returns the names of the abilities that a single copy has.
 func CopyAbilities(env framework.Environment) (names []string) {
 	for _, a := range copyAbilities {
