@@ -270,7 +270,7 @@ func TestStartFails(t *testing.T) {
 		{"a newer rlrun", []string{os.Args[0], "serve-requiring", "rlrun >= 99.1"}, plugin.ErrTooOld, []string{"the plugin requires rlrun >= 99.1, this is rlrun " + plugin.Release + ": install a newer rlrun"}},
 		{"nonsense required", []string{os.Args[0], "serve-requiring", "luck"}, plugin.ErrProtocol, []string{`it must read "rlrun >= 0.2.0"`}},
 		{"another program", []string{"/bin/echo", "hello"}, plugin.ErrDied, []string{"exit status 0", "hello"}},
-		{"not a program", []string{text}, nil, []string{"exec format error"}},
+		{"not a program", []string{text}, nil, []string{"exec format error", "no script whose first line names its interpreter"}},
 		{"missing", []string{directory + "/nothing"}, os.ErrNotExist, []string{"no such file"}},
 		{"missing name", []string{"no-such-program-anywhere"}, nil, []string{"not found in $PATH"}},
 	} {

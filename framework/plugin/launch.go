@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	hclog "github.com/hashicorp/go-hclog"
@@ -81,6 +83,9 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 	o := options.withDefaults()
 	t := subprocess.NewTail(o.StderrLines)
 	fail := func(err error) (*Process, error) {
+		if errors.Is(err, syscall.ENOEXEC) {
+			err = fmt.Errorf("%w: it is no program for %s/%s, and no script whose first line names its interpreter, such as #!/usr/bin/env python3", err, runtime.GOOS, runtime.GOARCH)
+		}
 		return nil, &Error{Plugin: o.Name, Err: fmt.Errorf("cannot start %s: %w", o.Command, err), Stderr: t.Last()}
 	}
 	path, err := exec.LookPath(o.Command)

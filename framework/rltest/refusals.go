@@ -102,7 +102,7 @@ func (c *vectorCheck) endOfEpisode() error {
 		if k < maxSteps {
 			longer = "more time, "
 		}
-		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps of %d lanes; give %sactions that end one, or a spec that says Continuing", ErrUntried, k, many, longer))
+		c.fail(NeedsResetAfter, fmt.Errorf("%w: no episode ended within %d steps of %d lanes; give %sactions that end one, a limit on the steps of an episode (max_episode_steps of Gymnasium's environments), or a spec that says Continuing", ErrUntried, k, many, longer))
 		return nil
 	})
 }

@@ -8,7 +8,9 @@ import math
 import os
 import subprocess
 import sys
+import sysconfig
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +18,7 @@ import pytest
 from conftest import EXAMPLES, ROOT
 
 import rlrun
-from rlrun import _decisions, _log, _rollout, _server, errors, params, spaces
+from rlrun import _decisions, _log, _rollout, _server, _sources, errors, params, spaces
 from rlrun._lanes import (
     ALL,
     CONTINUE,
@@ -361,6 +363,52 @@ def test_causes_are_told() -> None:
     assert message(RuntimeError("no map"), None) == "RuntimeError: no map"
     assert message(RuntimeError("no map: no such disk"), disk) == "RuntimeError: no map: no such disk"
     assert message(AssertionError(), None) == "AssertionError"
+
+
+def test_tracebacks_begin_with_the_authors_code(capfd: pytest.CaptureFixture[str]) -> None:
+    """Frames of rlrun before it are left out, in causes too. A fault of rlrun keeps them."""
+
+    class Lost(rlrun.Environment):
+        id = "test/lost@1"
+        spec = rlrun.Spec(rlrun.Discrete(1), rlrun.Discrete(2))
+
+        def __init__(self) -> None:
+            try:
+                open("/nowhere/at/all")  # noqa: SIM115
+            except OSError as e:
+                raise RuntimeError("no map") from e
+
+        def reset(self, seed: int) -> int:
+            return 0
+
+        def step(self, action: int) -> rlrun.TimeStep:
+            return rlrun.TimeStep(0, 0.0)
+
+    with pytest.raises(RuntimeError) as raised:
+        ClassPlugin(Lost).environment(b"{}")
+    raised.value.__traceback__ = raised.tb.tb_next  # as the server has it: without this test
+    _server.failure(raised.value)
+    text = capfd.readouterr().err
+    assert text.count("in __init__") == 2
+    assert "/nowhere/at/all" in text
+    assert "rlrun/serve.py" not in text
+
+    with pytest.raises(json.JSONDecodeError) as wrong:
+        json.loads("no")
+    wrong.value.__traceback__ = None
+    _server.failure(wrong.value)
+    assert "JSONDecodeError" in capfd.readouterr().err
+
+
+def test_scripts_of_pip_are_no_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They name the directory of their Python, so they differ where nothing else does."""
+    script = tmp_path / "rlrun-plugin-maze"
+    script.write_text("#!/somewhere/bin/python\n")
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(script))
+    assert "module __main__" in _sources.imported()
+    paths = sysconfig.get_path
+    monkeypatch.setattr(sysconfig, "get_path", lambda key: str(tmp_path) if key == "scripts" else paths(key))
+    assert "module __main__" not in _sources.imported()
 
 
 def test_models() -> None:

@@ -151,7 +151,11 @@ func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate
 			if what != "" {
 				what = ": " + what
 			}
-			out = append(out, d.problem(at(name), "is missing%s", what))
+			how := ""
+			if path := at(name); strings.HasPrefix(d.flag, "--param") {
+				how = fmt.Sprintf("; give it as %s%s=VALUE", d.flag, strings.Join(path, "."))
+			}
+			out = append(out, d.problem(at(name), "is missing%s%s", what, how))
 		}
 		return out
 	case *kind.Enum:

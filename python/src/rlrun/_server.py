@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import sys
 import threading
-import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
@@ -397,8 +395,7 @@ def failure(error: BaseException) -> pb.Error:
     the server they would end nothing, and the host would wait for an answer in vain.
     """
     if not isinstance(error, errors.Error):
-        traceback.print_exception(error, file=sys.stderr)
-        sys.stderr.flush()
+        errors.print_traceback(error)
     return errors.to_proto(error)
 
 

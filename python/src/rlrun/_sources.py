@@ -26,7 +26,8 @@ def imported() -> dict[str, str]:
     Modules of the project are those that were imported, and those that an import statement anywhere in them names,
     as in a function that was not called yet. Their files are neither in the standard library nor in site-packages.
     Keys are "module NAME" and "package NAME"; values "sha256:" and hexadecimal digits, and versions. Modules without a
-    file and files that cannot be read are left out. Files are read anew: an edit after the import counts.
+    file and files that cannot be read are left out, and so is a script that pip wrote: it names the directory of its
+    Python, and the host pins it without that. Files are read anew: an edit after the import counts.
     """
     found: dict[str, str] = {}
     packages: dict[str, dict[str, Path]] = {}
@@ -38,7 +39,7 @@ def imported() -> dict[str, str]:
         path = Path(file).resolve()
         if _is_installed(path):
             packages.setdefault(name.partition(".")[0], {})[name] = path
-        elif not _is_standard(path):
+        elif not _is_standard(path) and not (name == "__main__" and _is_in(path, "scripts")):
             project[name] = path, getattr(module, "__package__", None) or ""
     _add_named(project)
     for name, (path, _) in project.items():

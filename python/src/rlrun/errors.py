@@ -6,6 +6,10 @@ its name and its traceback, but programs cannot tell what it means.
 
 from __future__ import annotations
 
+import sys
+import traceback
+from pathlib import Path
+
 from rlrun._pb import plugin_pb2 as pb
 
 
@@ -112,6 +116,23 @@ def blame(error: BaseException, lane: int) -> None:
         error.lane = lane
     else:
         error._rlrun_lane = lane  # type: ignore[attr-defined]
+
+
+def print_traceback(error: BaseException) -> None:
+    """Print an exception's traceback to standard error, from the first frame that is not rlrun's."""
+    whole = traceback.TracebackException.from_exception(error)
+    parts: list[traceback.TracebackException | None] = [whole]
+    for part in parts:
+        if part is None:
+            continue
+        parts += [part.__cause__, part.__context__]
+        others = (i for i, frame in enumerate(part.stack) if not Path(frame.filename).is_relative_to(_PACKAGE))
+        del part.stack[: next(others, 0)]  # all of it stays where every frame is rlrun's
+    sys.stderr.write("".join(whole.format()))
+    sys.stderr.flush()
+
+
+_PACKAGE = Path(__file__).parent
 
 
 def _line(text: str) -> str:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import enum
 import inspect
 import itertools
 import json
@@ -24,7 +23,7 @@ import pickle
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, cast
 
@@ -105,8 +104,6 @@ class GymnasiumPlugin:
             if draws_frames(env):
                 capabilities.append("frames")
                 fps = float(env.metadata.get("render_fps") or 0)
-            if names_of(env):
-                capabilities.append("action_names")
             bits, shares = probe(env, self.given.reset_options)
             if bits < 64:
                 doc += f" Its seeds have {bits} bits, a hash of rlrun's."
@@ -154,6 +151,14 @@ class GymnasiumPlugin:
         modes = (getattr(creator, "metadata", None) or {}).get("render_modes") or []
         if "ansi" in modes and _takes(creator, "render_mode"):
             arguments = {"render_mode": "ansi"} | arguments
+        given = registered.kwargs.keys() | arguments.keys()
+        if missing := [name for name in _required(creator) if name not in given]:
+            first = missing[0]
+            raise InvalidParams(
+                f"{self.env_id} needs a value for {', '.join(missing)}: write params: {{{first}: …}} in a config, "
+                f"--param {first}=… on the command line. A value that YAML cannot write needs a module of your own: it "
+                "registers an environment whose entry point makes the value, gymnasium:MODULE:ID"
+            )
         try:
             with RandomStates():
                 _random_states.seed(0)  # all copies are made alike
@@ -194,6 +199,13 @@ def _schema(registered: EnvSpec, given: dict[str, Any]) -> dict[str, Any]:
 def _creator(registered: EnvSpec) -> Any:
     entry = registered.entry_point
     return load_env_creator(entry) if isinstance(entry, str) else entry
+
+
+def _required(creator: Any) -> list[str]:
+    """Return the names of the arguments that an entry point does not do without."""
+    plain = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    arguments = inspect.signature(creator).parameters.values() if creator is not None else ()
+    return [p.name for p in arguments if p.kind in plain and p.default is p.empty]
 
 
 def _close(env: gymnasium.Env[Any, Any]) -> None:
@@ -306,13 +318,6 @@ class Bridge(Environment):
         """Draw the current state as a picture."""
         return self._painter.draw(self._env)
 
-    def action_names(self) -> Sequence[str]:
-        """Return the names that the environment gives its actions."""
-        names = names_of(self._env)
-        if not names:
-            raise Unsupported("the actions have no names")
-        return names
-
     def close(self) -> None:
         """Close the environment."""
         _close(self._env)
@@ -329,23 +334,6 @@ def _brief(answer: Any) -> str:
 def draws_frames(env: gymnasium.Env[Any, Any]) -> bool:
     """Say whether an environment has the render mode rgb_array, other than one in JAX."""
     return "rgb_array" in (env.metadata.get("render_modes") or []) and not is_functional(env)
-
-
-def names_of(env: gymnasium.Env[Any, Any]) -> list[str]:
-    """Return the names of discrete actions: those of ALE's interface, or an Enum called actions as MiniGrid has it.
-
-    There are none if wrappers change the actions.
-    """
-    raw: Any = env.unwrapped
-    if raw.action_space != env.action_space:
-        return []
-    names: list[str] = []
-    actions = getattr(raw, "actions", None)
-    if callable(meanings := getattr(raw, "get_action_meanings", None)):
-        names = [str(name) for name in meanings()]
-    elif isinstance(actions, type) and issubclass(actions, enum.Enum):
-        names = [member.name for member in actions]
-    return names if len(names) == getattr(env.action_space, "n", None) else []
 
 
 class Painter:

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,7 +116,7 @@ ns_per_step}), frames (their size, or why none can be drawn here).`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			comp := experiment.Component{Plugin: args[0], Args: args[1:], Transport: experiment.Transport(o.transport)}
-			said := newStages(cmd.ErrOrStderr())
+			said := newStages(cmd.ErrOrStderr(), 10*time.Second)
 			v, err := check(app, cmd.Context(), comp, o, said.next)
 			said.end()
 			if err != nil {
@@ -308,29 +309,67 @@ func (v *verdict) add(err error, spec string) {
 	}
 }
 
-// stages tells people what is checked, if that takes long.
+// stages tells people what is checked, if that takes long: every ten seconds in a line of
+// its own; on a terminal every second, in one place.
 type stages struct {
 	w     io.Writer
 	begin time.Time
-	said  time.Time
 	wide  int // columns of the terminal; 0 if there is none
+
+	mu   sync.Mutex
+	what string
+	stop chan struct{}
+	done sync.WaitGroup
 }
 
-func newStages(w io.Writer) *stages { return &stages{w: w, begin: time.Now(), wide: cli.Width(w)} }
+// newStages tells until end is called.
+func newStages(w io.Writer, every time.Duration) *stages {
+	s := &stages{w: w, begin: time.Now(), wide: cli.Width(w), stop: make(chan struct{})}
+	if s.wide > 0 {
+		every = min(every, time.Second)
+	}
+	s.done.Go(func() {
+		ticks := time.NewTicker(every)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-s.stop:
+				return
+			case <-ticks.C:
+				s.tell()
+			}
+		}
+	})
+	return s
+}
 
-// next tells a stage: at once on a terminal, in the place of the one before; elsewhere
-// in a line of its own, every ten seconds at most.
+// next is told what is checked from now on.
 func (s *stages) next(what string) {
-	switch now := time.Now(); {
-	case s.wide > 0:
-		fmt.Fprintf(s.w, "\r\x1b[Kchecking %.*s", max(0, s.wide-10), what)
-	case now.Sub(s.begin) > 10*time.Second && now.Sub(s.said) > 10*time.Second:
-		fmt.Fprintf(s.w, "rlrun: checking %s, %s so far\n", what, cli.Clock(now.Sub(s.begin)))
-		s.said = now
+	s.mu.Lock()
+	s.what = what
+	s.mu.Unlock()
+	if s.wide > 0 {
+		s.tell()
+	}
+}
+
+func (s *stages) tell() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.what == "" {
+		return
+	}
+	text := fmt.Sprintf("checking %s, %s so far", s.what, cli.Clock(time.Since(s.begin)))
+	if s.wide > 0 {
+		fmt.Fprintf(s.w, "\r\x1b[K%.*s", s.wide-1, text)
+	} else {
+		fmt.Fprintf(s.w, "rlrun: %s\n", text)
 	}
 }
 
 func (s *stages) end() {
+	close(s.stop)
+	s.done.Wait()
 	if s.wide > 0 {
 		fmt.Fprint(s.w, "\r\x1b[K")
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rlrun/rlrun/framework"
@@ -108,18 +109,23 @@ func TestOneCauseOnce(t *testing.T) {
 	}
 }
 
-// Progress has a line of its own where there is no terminal, and none if the check is fast.
+// Where there is no terminal, a line is told every ten seconds, also in a stage that takes long.
 func TestStages(t *testing.T) {
-	var b bytes.Buffer
-	s := newStages(&b)
-	s.next("models")
-	s.begin = s.begin.Add(-time.Minute)
-	s.next("pictures")
-	s.next("rollouts")
-	s.end()
-	if !strings.HasPrefix(b.String(), "rlrun: checking pictures, ") || strings.Count(b.String(), "\n") != 1 {
-		t.Errorf("got %q", b.String())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		s := newStages(&b, 10*time.Second)
+		s.next("models")
+		time.Sleep(4 * time.Second)
+		s.next("pictures")
+		time.Sleep(20 * time.Second)
+		s.next("rollouts")
+		time.Sleep(time.Second)
+		s.end()
+		want := "rlrun: checking pictures, 10 s so far\nrlrun: checking pictures, 20 s so far\n"
+		if b.String() != want {
+			t.Errorf("got %q", b.String())
+		}
+	})
 }
 
 // constant is an agent that takes the last action whatever happens: the numbers of actions matter to it.

@@ -105,6 +105,9 @@ var (
 // install puts the plugins of a source into the user's directory. Nothing there changes
 // before each of them has been started. said gets a line per command that is run.
 func install(ctx context.Context, c *host.Catalogue, source string, said io.Writer) ([]installed, error) {
+	if _, bundled := c.Bundled[source]; bundled {
+		return nil, cli.Usagef("rlrun brings the plugin %s: there is nothing to install", source)
+	}
 	directory := plugin.UserDir(os.Getenv)
 	if directory == "" {
 		return nil, errors.New("there is no directory for plugins: set XDG_DATA_HOME or HOME")
@@ -178,18 +181,18 @@ func describeFile(ctx context.Context, c *host.Catalogue, path string) (vector.D
 // stay where they are and are linked; the environment that a link led to before is
 // removed.
 func place(from, to string, python bool) error {
-	if !python {
-		return os.Rename(from, to)
-	}
 	before, _ := os.Readlink(to) // "" if it was no link
-	next := to + ".new"
-	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if python {
+		next := to + ".new"
+		if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.Symlink(from, next); err != nil {
+			return err
+		}
+		from = next
 	}
-	if err := os.Symlink(from, next); err != nil {
-		return err
-	}
-	if err := os.Rename(next, to); err != nil {
+	if err := os.Rename(from, to); err != nil {
 		return err
 	}
 	stage := filepath.Dir(filepath.Dir(before))
@@ -236,7 +239,11 @@ func (r runner) build(source, stage, interpreter string) (programs []string, pyt
 		programs, err = r.goInstall(stage, stage, source)
 		return programs, false, err
 	case strings.ContainsAny(source, `/\`) && !strings.Contains(source, "@"):
-		return nil, false, cli.Usagef("there is no file %s; a Go module needs a version, such as %s@latest", source, source)
+		hint := ""
+		if goPackage.MatchString(source + "@latest") {
+			hint = fmt.Sprintf("; a Go module needs a version, such as %s@latest", source)
+		}
+		return nil, false, cli.Usagef("there is no file %s%s", source, hint)
 	case pypiPackage.MatchString(source):
 		programs, err = r.pipInstall(interpreter, stage, source)
 		return programs, true, err
