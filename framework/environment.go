@@ -100,3 +100,10 @@ type FrameRenderer interface {
 	// environment cannot be drawn as it was opened.
 	RenderFrame(ctx context.Context) (image.Image, error)
 }
+
+// ActionNamer is an Environment with names for its actions. Implementing it is optional.
+type ActionNamer interface {
+	// ActionNames returns a name for every action of a Discrete space, such as "left", in
+	// the order of the space. All copies have the same, and they do not change.
+	ActionNames(ctx context.Context) ([]string, error)
+}

@@ -135,3 +135,42 @@ func TestSaveAndLoad(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// named is walk with names of its actions.
+type named struct{ *walk }
+
+func (named) ActionNames(context.Context) ([]string, error) { return []string{"back", "on"}, nil }
+
+// An ability that nothing on the way knows by name crosses all of it: a copy of an
+// author's, lanes, the seam, and shards.
+func TestAbilityCrosses(t *testing.T) {
+	p := plugin.NewEnvironment("test/named@1", "A walk.", walkParams{Length: 3}, func(p walkParams) (named, error) {
+		w, err := newWalk(p)
+		return named{w}, err
+	})
+	d, err := p.Describe(t.Context())
+	if err != nil || len(d.Capabilities) != 1 || d.Capabilities[0] != "action_names" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	env, err := vector.Shard(loopback(t, p), p).OpenEnvironment(t.Context(), nil, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer env.Close()
+	for lane := range 3 {
+		if names, err := vector.ActionNames.Ask(t.Context(), env, lane); err != nil || len(names) != 2 || names[1] != "on" {
+			t.Errorf("lane %d: %v, %v", lane, names, err)
+		}
+	}
+	if _, err := vector.ActionNames.Ask(t.Context(), env, 3); err == nil {
+		t.Error("lane 3 of 3 answered")
+	}
+	plain := plugin.NewEnvironment("test/named@1", "A walk.", walkParams{Length: 3}, newWalk)
+	mixed, err := vector.Shard(p, plain).OpenEnvironment(t.Context(), nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if vector.ActionNames.Has(mixed) {
+		t.Error("shards have an ability that one of them lacks")
+	}
+}

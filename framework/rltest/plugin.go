@@ -121,14 +121,17 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 	if err := env.Step(ctx, in, &out); err != nil {
 		return nil // CheckVectorEnvironment says so
 	}
-	_, err = vector.Render.Ask(ctx, env, 0)
-	has = !errors.Is(err, framework.ErrUnsupported)
-	if says := slices.Contains(d.Capabilities, "render"); says != has {
-		return &Violation{Rule: Capable, Err: fmt.Errorf(`"render" is listed: %v; the environment can be rendered: %v`, says, has)}
-	}
-	has = vector.RenderFrame.Has(env)
-	if says := slices.Contains(d.Capabilities, "frames"); says != has {
-		return &Violation{Rule: Capable, Err: fmt.Errorf(`"frames" is listed: %v; the environment draws frames: %v`, says, has)}
+	calls := env.Abilities().Calls
+	for _, name := range vector.AbilityNames() {
+		call, says, answers := calls[name], slices.Contains(d.Capabilities, name), false
+		if call != nil {
+			_, err := call(ctx, 0, nil)
+			answers = !errors.Is(err, framework.ErrUnsupported)
+		}
+		// What is listed may have no answer here, where a library is missing.
+		if says && call == nil || answers && !says {
+			return &Violation{Rule: Capable, Err: fmt.Errorf("%q is listed: %v; the environment has an answer: %v", name, says, answers)}
+		}
 	}
 	return nil
 }

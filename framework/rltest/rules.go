@@ -119,9 +119,9 @@ const (
 	// Described: the description is complete, its id reads namespace/name@version,
 	// and its parameter schema is a JSON object.
 	Described Rule = "described"
-	// Capable: the description lists a capability ("model", "render" and "frames" of
+	// Capable: the description lists a capability ("model", "render", "frames", … of
 	// environments, "checkpoint" and "options" of agents) if and only if it is there. An
-	// environment with "frames" may refuse to draw them where a library is missing.
+	// environment may refuse to draw what it lists, where a library is missing.
 	Capable Rule = "capabilities-are-true"
 )
 

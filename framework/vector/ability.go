@@ -2,6 +2,7 @@ package vector
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"image"
 	"maps"
@@ -37,12 +38,15 @@ var (
 	// RenderFrame is framework.FrameRenderer.RenderFrame. The picture that Ask returns is
 	// opaque (what is transparent becomes white), begins at (0, 0) and is the caller's.
 	RenderFrame = &Ability[image.Image, *image.RGBA]{"frames", toFrame, fromFrame}
+	// ActionNames is framework.ActionNamer.ActionNames.
+	ActionNames = &Ability[[]string, []string]{"action_names", toJSON[[]string], fromJSON[[]string]}
 )
 
 // copyAbilities say how a single copy has an ability.
 var copyAbilities = []copyAbility{
 	ofCopy(Render, framework.Renderer.Render),
 	ofCopy(RenderFrame, framework.FrameRenderer.RenderFrame),
+	ofCopy(ActionNames, framework.ActionNamer.ActionNames),
 }
 
 // Ability is an ability of environments to answer for one lane. It gives a G, which
@@ -115,6 +119,14 @@ func ofCopy[C, G, A any](a *Ability[G, A], method func(C, context.Context) (G, e
 			})
 		},
 	}
+}
+
+// AbilityNames returns the names of all abilities of environments that ask a lane.
+func AbilityNames() (names []string) {
+	for _, a := range copyAbilities {
+		names = append(names, a.name)
+	}
+	return names
 }
 
 // CopyAbilities returns the names of the abilities that a single copy has.
@@ -205,3 +217,10 @@ func Load(ctx context.Context, agent Agent, lane int, state []byte) error {
 
 func toText(text string) ([]byte, error)   { return []byte(text), nil }
 func fromText(text []byte) (string, error) { return string(text), nil }
+
+func toJSON[A any](answer A) ([]byte, error) { return json.Marshal(answer) }
+
+func fromJSON[A any](data []byte) (answer A, err error) {
+	err = json.Unmarshal(data, &answer)
+	return answer, err
+}

@@ -24,8 +24,8 @@ type Description struct {
 	Doc  string `json:"doc"` // a sentence for people
 	// Params is the JSON schema of the parameters, with defaults and documentation.
 	Params json.RawMessage `json:"params"`
-	// Capabilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models),
-	// "render" (Render) and "frames" (RenderFrame), of agents "checkpoint" (Save and Load), "greedy" (AgentAbilities.Greedy) and "options" (AgentAbilities.Options).
+	// Capabilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models)
+	// and those of AbilityNames, of agents "checkpoint" (Save and Load), "greedy" (AgentAbilities.Greedy) and "options" (AgentAbilities.Options).
 	Capabilities []string `json:"capabilities,omitempty"`
 	// Breaks names the laws of agents (framework/rltest) that the agent breaks by
 	// design, each with the reason.

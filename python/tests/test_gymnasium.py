@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import itertools
 import json
 import os
@@ -23,7 +24,7 @@ from rlrun._gymnasium_seeds import narrow, seed_bits
 from rlrun._lanes import CONTINUE, IDLE, NEW_EPISODE, NEW_RUN, Copies
 from rlrun.client import EnvironmentClient, Process
 from rlrun.environment import VectorEnvironment
-from rlrun.gymnasium import GymnasiumPlugin, Painter, decoder, space_of
+from rlrun.gymnasium import GymnasiumPlugin, Painter, decoder, names_of, space_of
 
 BIG = 2**64 - 1
 
@@ -548,6 +549,39 @@ class Easel(gymnasium.Env[Any, Any]):
         if isinstance(self.picture, Exception):
             raise self.picture
         return self.picture
+
+
+class Named(gymnasium.Env[Any, Any]):
+    """An environment whose actions have names, as those of ALE (list) or of MiniGrid (class)."""
+
+    observation_space = action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self, names: Any = ("NOOP", "FIRE")) -> None:
+        if isinstance(names, type):
+            self.actions = names
+        else:
+            self.get_action_meanings = lambda: list(names)
+
+    def reset(self, **_: Any) -> Any:
+        return 0, {}
+
+    def step(self, _action: Any) -> Any:
+        return 0, 0.0, False, False, {}
+
+
+def test_names_of_actions() -> None:
+    """They are the environment's, unless a wrapper changes the actions."""
+    assert names_of(Named()) == ["NOOP", "FIRE"]
+    assert names_of(Named(enum.Enum("Actions", "left right"))) == ["left", "right"]
+    assert names_of(Named(["only one"])) == names_of(gymnasium.make("CartPole-v1")) == []
+    other = gymnasium.wrappers.TransformAction(Named(), lambda a: a, gymnasium.spaces.Discrete(3))
+    assert names_of(other) == []
+    gymnasium.register("tests/Named-v0", Named)
+    plugin = GymnasiumPlugin("tests/Named-v0")
+    assert list(plugin.description.capabilities) == ["action_names"]
+    env = plugin.environment(b"{}")
+    env.open(2)
+    assert env.action_names(1) == ["NOOP", "FIRE"]
 
 
 def test_frames_of_all_kinds() -> None:

@@ -6,6 +6,7 @@ A new one is a line of ENVIRONMENT, and a method of `rlrun.Environment` and
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -62,6 +63,9 @@ class Ability(NamedTuple):
 ENVIRONMENT = (
     Ability("render", "render", lambda text: str(text).encode(), bytes.decode),
     Ability("frames", "render_frame", _frame_to_bytes, _frame_from_bytes),
+    Ability(
+        "action_names", "action_names", lambda names: json.dumps([str(name) for name in names]).encode(), json.loads
+    ),
 )
 
 BY_NAME = {ability.name: ability for ability in ENVIRONMENT}

@@ -237,6 +237,13 @@ class Environment(_Described, ABC):
         """
         raise NotImplementedError
 
+    def action_names(self) -> Sequence[str]:
+        """Return a name for every action of a Discrete space, in its order.
+
+        Environments whose actions have names override this.
+        """
+        raise NotImplementedError
+
     def close(self) -> None:
         """Free the resources of the copy."""
 
@@ -282,6 +289,10 @@ class VectorEnvironment(_Described, ABC):
 
     def render_frame(self, lane: int) -> Array:
         """Draw a lane's current state as a picture: uint8 of shape (height, width, 3)."""
+        raise NotImplementedError
+
+    def action_names(self, lane: int) -> Sequence[str]:
+        """Return the names of a lane's actions."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import enum
 import inspect
 import itertools
 import json
@@ -23,7 +24,7 @@ import pickle
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, cast
 
@@ -104,6 +105,8 @@ class GymnasiumPlugin:
             if draws_frames(env):
                 capabilities.append("frames")
                 fps = float(env.metadata.get("render_fps") or 0)
+            if names_of(env):
+                capabilities.append("action_names")
             bits, shares = probe(env, self.given.reset_options)
             if bits < 64:
                 doc += f" Its seeds have {bits} bits, a hash of rlrun's."
@@ -318,6 +321,13 @@ class Bridge(Environment):
         """Draw the current state as a picture."""
         return self._painter.draw(self._env)
 
+    def action_names(self) -> Sequence[str]:
+        """Return the names that the environment gives its actions."""
+        names = names_of(self._env)
+        if not names:
+            raise Unsupported("the actions have no names")
+        return names
+
     def close(self) -> None:
         """Close the environment."""
         _close(self._env)
@@ -334,6 +344,23 @@ def _brief(answer: Any) -> str:
 def draws_frames(env: gymnasium.Env[Any, Any]) -> bool:
     """Say whether an environment has the render mode rgb_array, other than one in JAX."""
     return "rgb_array" in (env.metadata.get("render_modes") or []) and not is_functional(env)
+
+
+def names_of(env: gymnasium.Env[Any, Any]) -> list[str]:
+    """Return the names of discrete actions: those of ALE's interface, or an Enum called actions as MiniGrid has it.
+
+    There are none if wrappers change the actions.
+    """
+    raw: Any = env.unwrapped
+    if raw.action_space != env.action_space:
+        return []
+    names: list[str] = []
+    actions = getattr(raw, "actions", None)
+    if callable(meanings := getattr(raw, "get_action_meanings", None)):
+        names = [str(name) for name in meanings()]
+    elif isinstance(actions, type) and issubclass(actions, enum.Enum):
+        names = [member.name for member in actions]
+    return names if len(names) == getattr(env.action_space, "n", None) else []
 
 
 class Painter:

@@ -17,6 +17,7 @@ import (
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/mdp"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -26,6 +27,7 @@ import (
 type moment struct {
 	Step        int     `json:"step"`
 	Action      any     `json:"action"` // null where an episode starts
+	ActionName  string  `json:"action_name,omitempty"`
 	Observation any     `json:"observation"`
 	Reward      float64 `json:"reward"`
 	Terminated  bool    `json:"terminated"`
@@ -49,7 +51,8 @@ action space or, with --agent, selected by a saved agent of an output directory,
 does not learn (see rlrun evaluate --help).
 
 --json: one object per step: step, action (null at the start of an episode),
-observation, reward, terminated, truncated, picture (if there is one).`,
+action_name (if actions have names), observation, reward, terminated, truncated,
+picture (if there is one).`,
 		Example: "  rlrun plugin play frozenlake --steps 5\n  rlrun plugin play cartpole --frames cartpole.gif\n  rlrun plugin play ./rlrun-plugin-grid --seed 7 --param size=4\n  rlrun plugin play frozenlake --agent results/lake:q-learning --run 3",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -100,6 +103,9 @@ func (m *moment) print(w io.Writer) error {
 	what := "starts"
 	if m.Action != nil {
 		what = fmt.Sprintf("action %v", m.Action)
+	}
+	if m.ActionName != "" {
+		what += " (" + m.ActionName + ")"
 	}
 	line := fmt.Sprintf("%4d  %s: observation %v, reward %v", m.Step, what, m.Observation, m.Reward)
 	if m.Terminated {
@@ -208,16 +214,26 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 	}
 	in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
 	in.Signals[0] = vector.NewRun
+	var names []string
 	for k := range g.steps {
 		m := moment{Step: k}
 		if in.Signals[0] == vector.Continue {
-			m.Action = shown(spec.Action, in.Actions.Get(spec.Action, 0))
+			a := in.Actions.Get(spec.Action, 0)
+			m.Action = shown(spec.Action, a)
+			if names != nil {
+				m.ActionName = names[a.Int-spec.Action.(space.Discrete).Start]
+			}
 		} else {
 			in.Seeds[0] = seeds.Seed(0, seed.Environment, episode)
 			episode++
 		}
 		if err := env.Step(ctx, in, &out); err != nil {
 			return err
+		}
+		if k == 0 {
+			if names, err = namesOfActions(ctx, env); err != nil {
+				return err
+			}
 		}
 		m.Observation = shown(spec.Observation, out.Observations.Get(spec.Observation, 0))
 		m.Reward, m.Terminated, m.Truncated = out.Rewards[0], out.Terminated[0], out.Truncated[0]
@@ -246,6 +262,28 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 		}
 	}
 	return nil
+}
+
+// namesOfActions returns a name for every action of an environment that has been started,
+// nil if they have none: the environment's own, else those of its model.
+func namesOfActions(ctx context.Context, env vector.Environment) ([]string, error) {
+	actions, discrete := env.Spec().Action.(space.Discrete)
+	names, err := vector.ActionNames.Ask(ctx, env, 0)
+	if errors.Is(err, framework.ErrUnsupported) {
+		var models []*mdp.Tabular
+		if models, err = vector.Models(ctx, env); err == nil {
+			names = models[0].ActionNames()
+		}
+	}
+	switch {
+	case errors.Is(err, framework.ErrUnsupported) || err == nil && names == nil:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !discrete || int64(len(names)) != actions.N:
+		return nil, fmt.Errorf("%w: %d names of actions for %v", framework.ErrInvalidAnswer, len(names), env.Spec().Action)
+	}
+	return names, nil
 }
 
 // shown is a value as people and JSON have it; what is not finite is null.
