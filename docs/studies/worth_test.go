@@ -13,6 +13,78 @@ func TestOptimumByHand(t *testing.T) {
 	}
 }
 
+// The optima of docs/studies/worth.md, by recursion over the tasks as the page describes them.
+func TestOptimumByRecursion(t *testing.T) {
+	type key struct {
+		left, at int
+		c        [3][2]int // successes and failures
+	}
+	// walk is worth the optimum of two arms with a way of 4 steps between them.
+	seen := map[key]float64{}
+	var walk func(k key) float64
+	walk = func(k key) float64 {
+		if v, ok := seen[k]; ok || k.left == 0 {
+			return v
+		}
+		step := func(k key, to int) key { k.left--; k.at = to; return k }
+		best := 0.0
+		if k.at == 0 {
+			best = 0.5 + walk(step(k, 0))
+		}
+		if k.at < 4 {
+			best = max(best, walk(step(k, k.at+1)))
+		} else {
+			p := (0.45 + float64(k.c[0][0])) / (1 + float64(k.c[0][0]+k.c[0][1]))
+			yes, no := step(k, 4), step(k, 4)
+			yes.c[0][0]++
+			no.c[0][1]++
+			best = max(best, p*(1+walk(yes))+(1-p)*walk(no))
+		}
+		if k.at > 0 {
+			best = max(best, walk(step(k, k.at-1)))
+		}
+		seen[k] = best
+		return best
+	}
+	drift := map[key]float64{}
+	var river func(k key) float64
+	river = func(k key) float64 {
+		if v, ok := drift[k]; ok || k.left == 0 {
+			return v
+		}
+		left := k
+		left.left, left.at = k.left-1, max(0, k.at-1)
+		best := river(left)
+		if k.at == 0 {
+			best += 0.25
+		}
+		p := (1 + float64(k.c[k.at][0])) / (3 + float64(k.c[k.at][0]+k.c[k.at][1]))
+		yes, no := k, k
+		yes.left, yes.at = k.left-1, min(2, k.at+1)
+		yes.c[k.at][0]++
+		no.left, no.at = k.left-1, k.at
+		no.c[k.at][1]++
+		paid := 0.0
+		if k.at == 2 {
+			paid, no.at = 1, 1
+		}
+		best = max(best, paid+p*river(yes)+(1-p)*river(no))
+		drift[k] = best
+		return best
+	}
+	for _, tt := range []struct {
+		task  *bayesTask
+		steps int
+		by    func(key) float64
+		want  float64 // of the page
+	}{{walkTask(4, 0.45, 0.55), 35, walk, 17.820}, {walkTask(4, 0.45, 0.55), 60, walk, 33.509}, {riverTask(0.25), 12, river, 3.000}, {riverTask(0.25), 14, river, 3.505}} {
+		got, want := tt.task.evaluator(nil, tt.steps).value(situation{left: uint8(tt.steps)}), tt.by(key{left: tt.steps})
+		if math.Abs(got-want) > 1e-9 || math.Abs(got-tt.want) > 5e-4 {
+			t.Errorf("%d steps: %v, by recursion %v, on the page %v", tt.steps, got, want, tt.want)
+		}
+	}
+}
+
 // No rule is better than the optimum, and with little time left none explores in
 // vain: all are optimal.
 func TestRulesAgainstTheOptimum(t *testing.T) {
