@@ -270,7 +270,7 @@ func TestAgentsMeetTheSameDraws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Agent = ""
+		r.Agent, r.Experiment = "", "" // which differ
 		text := string(r.AppendJSON(nil))
 		if other, seen := lines[r.Run]; seen && other != text {
 			t.Errorf("run %d differs:\n%s\n%s", r.Run, other, text)

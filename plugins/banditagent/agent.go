@@ -26,7 +26,7 @@ const ID = "rlrun/bandit@1"
 // Params are the parameters of the agent.
 type Params struct {
 	Policy policy.Spec       `json:"policy" jsonschema:"required" jsonschema_description:"How arms are selected."`
-	Belief policy.BeliefSpec `json:"belief,omitempty" jsonschema_description:"What is believed about the arms. Default: what suits the policy."`
+	Belief policy.BeliefSpec `json:"belief,omitempty" jsonschema_description:"The belief about the arms. Default: one that suits the policy."`
 }
 
 // JSONSchemaExtend adds the choices that come from the lists of package policy.
@@ -46,11 +46,11 @@ func Plugin() vector.Plugin {
 		Description: vector.Description{
 			ID:     ID,
 			Kind:   vector.KindAgent,
-			Doc:    "Plays multi-armed bandits by any policy (ε-greedy, Thompson, the paper's Algorithms 1 and 2, indices, upper confidence bounds, …) on any belief.",
+			Doc:    "Plays multi-armed bandits with any policy (ε-greedy, Thompson, the paper's Algorithms 1 and 2, indices, upper confidence bounds, …) and any belief.",
 			Params: params.Schema(&Params{}),
 
 			Capabilities: []string{"greedy", "checkpoint"},
-			Breaks:       map[string]string{"duplicated-actions": "every copy of an arm is learned by itself"},
+			Breaks:       map[string]string{"duplicated-actions": "every copy of an arm is learned separately"},
 		},
 		Open: open,
 	}

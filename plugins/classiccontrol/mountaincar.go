@@ -12,7 +12,7 @@ import (
 
 type mountainCarParams struct {
 	Limit
-	GoalVelocity float64 `json:"goal_velocity" jsonschema:"minimum=-0.07,maximum=0.07" jsonschema_description:"Least velocity at which the goal counts; default of Gymnasium."`
+	GoalVelocity float64 `json:"goal_velocity" jsonschema:"minimum=-0.07,maximum=0.07" jsonschema_description:"Smallest velocity at which the goal is reached; default of Gymnasium."`
 }
 
 // MountainCar returns the car that is too weak for its hill (Moore 1990; Sutton &

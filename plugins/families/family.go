@@ -31,9 +31,9 @@ type Params struct {
 	// Kind is the name of the family, one of Kinds.
 	Kind Name `json:"kind"`
 	// Seed numbers the tasks of a kind and split.
-	Seed uint64 `json:"seed" jsonschema_description:"Which task of the family: the task depends on it, not on the run."`
+	Seed uint64 `json:"seed" jsonschema_description:"Seed of the task. The task depends on it, and not on the run."`
 	// Split is Development or Test.
-	Split string `json:"split" jsonschema:"enum=development,enum=test" jsonschema_description:"development: tasks to choose constants on. test: tasks to make tables from, once."`
+	Split string `json:"split" jsonschema:"enum=development,enum=test" jsonschema_description:"development: tasks on which constants are chosen. test: tasks for the tables of results, to be used once."`
 }
 
 // The splits of the seeds of every kind.

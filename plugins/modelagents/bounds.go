@@ -9,8 +9,8 @@ import (
 
 // Bounds are the parameters of agents that have to know the range of rewards.
 type Bounds struct {
-	RewardLow  *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: what the environment states."`
-	RewardHigh *float64 `json:"reward_high,omitempty" jsonschema_description:"Largest reward. Default: what the environment states."`
+	RewardLow  *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: the bound that the environment declares."`
+	RewardHigh *float64 `json:"reward_high,omitempty" jsonschema_description:"Largest reward. Default: the bound that the environment declares."`
 }
 
 // of returns the bounds for a task.

@@ -24,14 +24,14 @@ var breaks = map[string]map[string]string{
 	"rlrun/beb@1":     {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
 	"rlrun/mbie-eb@1": {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
 	"rlrun/optimistic-model@1": {
-		"unreachable-states": "what looking costs is shared out by the number of declared pairs",
+		"unreachable-states": "the cost of searching depends on the number of declared pairs",
 		"duplicated-actions": lanes.Copies,
 		"continuing-form":    lanes.Ends,
 	},
 	"rlrun/r-max@1": {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
 	"rlrun/e3@1": {
 		"duplicated-actions": lanes.Copies,
-		"relabelled-actions": "of actions that reach an unknown state with the same chance it takes the first",
+		"relabelled-actions": "among actions that reach an unknown state with the same probability it takes the first",
 		"continuing-form":    lanes.Ends,
 	},
 }

@@ -11,7 +11,7 @@ import (
 // mbieParams are the parameters of MBIE-EB.
 type mbieParams struct {
 	Gamma float64 `json:"gamma" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount; the default is a choice of ours."`
-	Beta  float64 `json:"beta" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, in units of the range of rewards. The theory requires √(ln(2SAm/δ)/2)/(1-gamma), where m is the number of visits after which a pair is no longer updated (Strehl & Littman 2008, Theorem 2). This is far too much in practice; the default is a choice of ours. It has to be smaller in tasks that end, as bonuses on a longer way count for 1/(1-gamma) steps."`
+	Beta  float64 `json:"beta" jsonschema:"minimum=0" jsonschema_description:"Bonus of a pair seen once, in units of the range of rewards. The theory requires √(ln(2SAm/δ)/2)/(1-gamma), where m is the number of visits after which a pair is no longer updated (Strehl & Littman 2008, Theorem 2). This is far too large in practice; the default is a choice of ours. It must be smaller in episodic tasks, as bonuses on a longer way count for 1/(1-gamma) steps."`
 	Bounds
 }
 
@@ -26,7 +26,7 @@ type mbieParams struct {
 // range of rewards.
 func MBIEEB() vector.Plugin {
 	return modelbased.Plugin("rlrun/mbie-eb@1",
-		"MBIE-EB (Strehl & Littman 2008): the best policy of the model seen, with a bonus of β/√n.",
+		"MBIE-EB (Strehl & Littman 2008): the best policy of the empirical model, with a bonus of β/√n.",
 		mbieParams{Gamma: 0.99, Beta: 0.1},
 		func(p mbieParams, t finite.Task) (func() modelbased.Design, error) {
 			low, high, err := p.Bounds.of(t)

@@ -14,15 +14,15 @@ import (
 // bonusParams are the parameters of agents that plan with the expected model and
 // a bonus for what is uncertain.
 type bonusParams struct {
-	Horizon int     `json:"horizon" jsonschema:"minimum=1" jsonschema_description:"H, steps to plan for, with a policy that depends on the steps left: the length of an episode. If an episode is longer, or never ends, the agent plans again every so many steps. Default: that of RiverSwim in Osband's TabulaRL."`
-	Scaling float64 `json:"scaling" jsonschema:"minimum=0" jsonschema_description:"Factor of every bonus; default of TabulaRL. Smaller ones explore less than the theory requires, and often do better."`
+	Horizon int     `json:"horizon" jsonschema:"minimum=1" jsonschema_description:"H, steps to plan for, with a policy that depends on the steps left: the length of an episode. If an episode is longer, or never ends, the agent plans again after each H steps. Default: the length for RiverSwim in Osband's TabulaRL."`
+	Scaling float64 `json:"scaling" jsonschema:"minimum=0" jsonschema_description:"Factor of every bonus; default of TabulaRL. Smaller values explore less than the theory requires, and are often better."`
 	Epsilon float64 `json:"epsilon" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Probability of a uniformly random action; default of TabulaRL. With scaling 0 and 0.1 here, this is TabulaRL's ε-greedy."`
 	Alpha   float64 `json:"alpha" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior Dirichlet parameter of each successor; default of TabulaRL."`
 	Mu0     float64 `json:"mu0" jsonschema_description:"Prior mean of a mean reward; default of TabulaRL."`
 	Tau0    float64 `json:"tau0" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior precision of a mean reward; default of TabulaRL."`
-	Tau     float64 `json:"tau" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Precision of rewards around their mean, assumed known; default of TabulaRL. Larger rewards need a smaller one."`
+	Tau     float64 `json:"tau" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Precision of rewards around their mean, assumed known; default of TabulaRL. Larger rewards need a smaller value."`
 	// IgnoreLast is for the comparison with TabulaRL.
-	IgnoreLast bool `json:"ignore_last" jsonschema_description:"Do not learn where the last step of a truncated episode led, but only what it paid, as TabulaRL does. By default the agent learns from it as from any other step, a choice of ours."`
+	IgnoreLast bool `json:"ignore_last" jsonschema_description:"From the last step of a truncated episode, learn only the reward and not the successor, as TabulaRL does. By default the agent learns from it as from any other step, a choice of ours."`
 }
 
 func defaultBonus() bonusParams {

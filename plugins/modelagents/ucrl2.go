@@ -8,10 +8,10 @@ import (
 
 // ucrl2Params are the parameters of UCRL2.
 type ucrl2Params struct {
-	Horizon int     `json:"horizon" jsonschema:"minimum=0" jsonschema_description:"0: reward per step, planning when the visits to some pair have doubled; default of Jaksch, Ortner & Auer (2010). Above: the form for episodes of so many steps of Osband's TabulaRL, which plans at the start of each and every so many steps."`
-	Delta   float64 `json:"delta" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Probability with which the confidence sets may fail; default of TabulaRL."`
-	Scaling float64 `json:"scaling" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Factor of the widths of the confidence sets. 1, the default, is the theory (Jaksch et al. 2010), smaller ones explore less and often do better."`
-	Widths  string  `json:"widths,omitempty" jsonschema:"enum=jaksch,enum=tabularl" jsonschema_description:"Widths of the confidence sets of a pair seen n times. jaksch: √(7 ln(2SAt/δ)/(2n)) for its reward and √(14 S ln(2At/δ)/n) for its transitions, where t is the step; default of Jaksch et al. (2010, equations 3 and 4). tabularl: √(4 L/n) and √(4 S L/n), L = ln(2SA(k+1)/δ), k being the number of the plan."`
+	Horizon int     `json:"horizon" jsonschema:"minimum=0" jsonschema_description:"0: maximise the reward per step, and plan when the visits to some pair have doubled; default of Jaksch, Ortner & Auer (2010). H above 0: the version for episodes of H steps in Osband's TabulaRL, which plans at the start of each episode and after each H steps."`
+	Delta   float64 `json:"delta" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Accepted probability that the confidence sets fail; default of TabulaRL."`
+	Scaling float64 `json:"scaling" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Factor of the widths of the confidence sets. 1, the default, is the theory (Jaksch et al. 2010). Smaller values explore less and are often better."`
+	Widths  string  `json:"widths,omitempty" jsonschema:"enum=jaksch,enum=tabularl" jsonschema_description:"Widths of the confidence sets of a pair seen n times. jaksch: √(7 ln(2SAt/δ)/(2n)) for its reward and √(14 S ln(2At/δ)/n) for its transitions, where t is the step; default of Jaksch et al. (2010, equations 3 and 4). tabularl: √(4 L/n) and √(4 S L/n), L = ln(2SA(k+1)/δ), where k is the number of the plan."`
 	Bounds
 }
 

@@ -33,7 +33,7 @@ func Plugin() vector.Plugin {
 	return &vector.EnvironmentPlugin{
 		Description: vector.Description{
 			ID: id, Kind: vector.KindEnvironment,
-			Doc:          "A finite model of one's own, read from a file.",
+			Doc:          "A finite model that you define in a file.",
 			Params:       params.Schema(&settings{}),
 			Capabilities: []string{"model", "frames"}, FramesPerSecond: tabular.FramesPerSecond,
 		},

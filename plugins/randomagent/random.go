@@ -24,7 +24,7 @@ func Plugin() vector.Plugin {
 	return &vector.AgentPlugin{
 		Description: vector.Description{
 			ID: "rlrun/random@1", Kind: vector.KindAgent,
-			Doc:          "Acts at random, in any action space: uniformly where it is bounded.",
+			Doc:          "Acts at random in any action space, uniformly if it is bounded.",
 			Params:       params.Schema(struct{}{}),
 			Capabilities: []string{"checkpoint"},
 		},

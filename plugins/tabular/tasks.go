@@ -16,17 +16,17 @@ func Plugins() []vector.Plugin {
 	return []vector.Plugin{
 		plugin("rlrun/riverswim@1", "RiverSwim with the numbers of Osband's TabulaRL: swim right against the current for reward 1, or drift left for 0.005.",
 			chain{Limit{}, 6}, func(p chain) (*catalog.Task, error) { return catalog.RiverSwim(p.States) }),
-		plugin("rlrun/riverswim-strehl@1", "RiverSwim with the numbers of Strehl & Littman (2008): rewards 5 and 10000, paid for staying at an end.",
+		plugin("rlrun/riverswim-strehl@1", "RiverSwim with the numbers of Strehl & Littman (2008): rewards 5 and 10000, for staying at an end.",
 			chain{Limit{}, 6}, func(p chain) (*catalog.Task, error) { return catalog.RiverSwimStrehl(p.States) }),
 		plugin("rlrun/sixarms@1", "SixArms (Strehl & Littman 2004): the better an arm pays, the less likely it is to be reached.",
 			Limit{}, func(Limit) (*catalog.Task, error) { return catalog.SixArms() }),
 		plugin("rlrun/chain@1", "Chain (Dearden, Friedman & Russell 1998; Strens 2000): forward for 10 at the end, back for 2 now, and a slip of 0.2.",
 			chain{Limit{}, 5}, func(p chain) (*catalog.Task, error) { return catalog.Chain(p.States) }),
-		plugin("rlrun/doubleloop@1", "Double loop (Watkins 1989): an easy round for 1, a harder one for 2. Periodic.",
+		plugin("rlrun/doubleloop@1", "Double loop (Watkins 1989): an easy loop for reward 1, a harder one for 2. Periodic.",
 			Limit{}, func(Limit) (*catalog.Task, error) { return catalog.DoubleLoop() }),
 		plugin("rlrun/maze@1", "The maze with three flags of Dearden, Friedman & Russell (1998), 264 states.",
 			maze{Goal: "restart"}, maze.task),
-		plugin("rlrun/deepsea@1", "DeepSea (bsuite): a reward at the bottom right that only N moves right in a row find.",
+		plugin("rlrun/deepsea@1", "DeepSea (bsuite): a reward at the bottom right, which needs N moves right in a row.",
 			deepSea{Size: 10, MappingSeed: 42}, deepSea.task),
 		plugin("rlrun/fourrooms@1", "FourRooms (Sutton, Precup & Singh 1999), 104 cells.",
 			fourRooms{}, func(p fourRooms) (*catalog.Task, error) { return catalog.FourRooms(p.Continuing) }),
@@ -34,11 +34,11 @@ func Plugins() []vector.Plugin {
 			frozenLake{Size: 4, Success: 1. / 3}, frozenLake.task),
 		plugin("rlrun/taxi@1", "Taxi with Gymnasium's dynamics, 500 states.",
 			Limit{}, func(Limit) (*catalog.Task, error) { return catalog.Taxi() }),
-		plugin("rlrun/cliffwalking@1", "CliffWalking with Gymnasium's dynamics: along the cliff, or safely around.",
+		plugin("rlrun/cliffwalking@1", "CliffWalking with Gymnasium's dynamics: a short way along a cliff, or a longer safe way.",
 			Limit{}, func(Limit) (*catalog.Task, error) { return catalog.CliffWalking() }),
 		plugin("rlrun/garnet@1", "Garnet: a random model (Archibald, McKinnon & Thomas 1995).",
 			garnet{States: 10, Actions: 2, Branching: 3}, garnet.task),
-		plugin("rlrun/gridworld@1", "A grid with walls, slip and a map of one's own.",
+		plugin("rlrun/gridworld@1", "A grid with walls, slip and a map that you define.",
 			gridWorld{Rows: 5, Cols: 5, GoalReward: 1}, gridWorld.task),
 	}
 }
@@ -49,7 +49,7 @@ const largest = 120_000_000
 
 // Limit is the parameter that all tasks share.
 type Limit struct {
-	Limit *int `json:"limit,omitempty" jsonschema:"minimum=0" jsonschema_description:"Steps after which an episode is truncated; 0 for none. Default: what is customary for the task."`
+	Limit *int `json:"limit,omitempty" jsonschema:"minimum=0" jsonschema_description:"Steps after which an episode is truncated; 0 for none. Default: the usual limit of the task."`
 }
 
 func (l Limit) of(t *catalog.Task) int {
@@ -66,7 +66,7 @@ type chain struct {
 
 type maze struct {
 	Limit
-	Goal string `json:"goal,omitempty" jsonschema:"enum=restart,enum=teleport,enum=absorbing,default=restart" jsonschema_description:"restart: any action in the goal pays one a flag and leads back (Dearden et al.). teleport: the same on entering. absorbing: entering ends the episode with 0, 1, 3 or 15 (Asadi & Littman 2017)."`
+	Goal string `json:"goal,omitempty" jsonschema:"enum=restart,enum=teleport,enum=absorbing,default=restart" jsonschema_description:"restart: any action in the goal pays 1 per flag and leads back to the start (Dearden et al.). teleport: the same on entering the goal. absorbing: entering ends the episode with 0, 1, 3 or 15 (Asadi & Littman 2017)."`
 }
 
 func (p maze) task() (*catalog.Task, error) {
@@ -98,7 +98,7 @@ type fourRooms struct {
 
 type frozenLake struct {
 	Limit
-	Size    int      `json:"size,omitempty" jsonschema:"enum=4,enum=8,default=4" jsonschema_description:"Which of Gymnasium's maps."`
+	Size    int      `json:"size,omitempty" jsonschema:"enum=4,enum=8,default=4" jsonschema_description:"Side of one of Gymnasium's two maps."`
 	Map     []string `json:"map,omitempty" jsonschema_description:"A map, a string per row of S, F, H and G; replaces size."`
 	Success float64  `json:"success,omitempty" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Probability that a move goes where intended."`
 }
@@ -119,7 +119,7 @@ type garnet struct {
 	States    int    `json:"states,omitempty" jsonschema:"minimum=1,maximum=100000,default=10" jsonschema_description:"Number of states."`
 	Actions   int    `json:"actions,omitempty" jsonschema:"minimum=1,maximum=1000,default=2" jsonschema_description:"Number of actions."`
 	Branching int    `json:"branching,omitempty" jsonschema:"minimum=1,default=3" jsonschema_description:"Successors of each state and action."`
-	Seed      uint64 `json:"seed,omitempty" jsonschema:"default=0" jsonschema_description:"Which Garnet: the model depends on it alone, not on the run."`
+	Seed      uint64 `json:"seed,omitempty" jsonschema:"default=0" jsonschema_description:"Seed of the model. The model depends only on it, and not on the run."`
 }
 
 func (p garnet) task() (*catalog.Task, error) {

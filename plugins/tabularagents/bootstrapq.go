@@ -12,7 +12,7 @@ import (
 type bootstrapQParams struct {
 	Ensemble
 	members.Params
-	Kappa float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"With exploration in the config: the option recency-bonus adds kappa times the square root of the steps since an action was last taken to its value, as Dyna-Q+ does (Sutton & Barto 2018, exercise 8.4); a choice of ours."`
+	Kappa float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"With exploration in the config: the option recency-bonus adds a bonus to the value of each action, kappa times the square root of the steps since it was last taken (Sutton & Barto 2018, exercise 8.4); a choice of ours."`
 }
 
 // BootstrapQ returns Q-learning with K tables that bootstrap their data online

@@ -14,10 +14,10 @@ import (
 
 // params are the parameters of the agent.
 type params struct {
-	Rule       string   `json:"rule" jsonschema:"enum=sup,enum=mean" jsonschema_description:"Gain of trying a pair: sup is the largest δ·P(D ≥ δ), the threshold of the paper; mean is E D⁺, the value of information. The default follows the paper. D is the improvement of the rest of the run by the outcomes of the tries."`
-	Gamma      *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount: knowledge counts for 1/(1-gamma) steps. The default, a choice of ours, counts the steps that are left of the run, or 100 if the host does not give their number."`
-	RewardLow  *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: the environment's."`
-	RewardHigh *float64 `json:"reward_high,omitempty" jsonschema_description:"Largest reward. Default: the environment's."`
+	Rule       string   `json:"rule" jsonschema:"enum=sup,enum=mean" jsonschema_description:"Gain of trying a pair. sup: the largest δ·P(D ≥ δ), the threshold of the paper. mean: E D⁺, the value of information. D is the improvement of the rest of the run by the outcomes of the tries. The default follows the paper."`
+	Gamma      *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount: knowledge pays for 1/(1-gamma) steps. The default, a choice of ours, is the number of steps left in the run, or 100 if the host does not give it."`
+	RewardLow  *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: the bound that the environment declares."`
+	RewardHigh *float64 `json:"reward_high,omitempty" jsonschema_description:"Largest reward. Default: the bound that the environment declares."`
 }
 
 // defaultGamma counts where the number of steps of a run is not known.
@@ -32,7 +32,7 @@ const defaultGamma = 0.99
 // bounds are taken as they are.
 func Plugin() vector.Plugin {
 	p := finite.OptionPlugin("rlrun/threshold-model@1",
-		"Explores by the threshold of Dimitrakakis (2006), pair by pair: where what trying may gain over the rest of the run exceeds what the detour costs. Ours; nothing to tune.",
+		"Explores by the threshold of Dimitrakakis (2006), for each pair of state and action: it makes a detour to a pair if the expected gain of trying it over the rest of the run exceeds the cost. Ours; nothing to tune.",
 		params{Rule: "sup"},
 		func(p params, t finite.Task) (func() finite.Learner, error) {
 			rule := voi.Sup
@@ -73,7 +73,7 @@ func Plugin() vector.Plugin {
 			}, nil
 		})
 	return lanes.Breaks(lanes.GreedyPlugins(p), map[string]map[string]string{"rlrun/threshold-model@1": {
-		"duplicated-actions": "every copy of an action is tried by itself, which costs short runs steps",
+		"duplicated-actions": "every copy of an action is tried separately, which costs steps in short runs",
 	}})[0]
 }
 

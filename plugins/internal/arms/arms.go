@@ -21,7 +21,7 @@ import (
 // Params says which arms there are.
 type Params struct {
 	Arms  int       `json:"arms,omitempty" jsonschema:"minimum=1,maximum=1000000,default=16" jsonschema_description:"Number of arms."`
-	Means []float64 `json:"means,omitempty" jsonschema_description:"Fixed mean rewards, one an arm; replaces prior."`
+	Means []float64 `json:"means,omitempty" jsonschema_description:"Fixed mean rewards, one per arm; replaces prior."`
 	Prior Prior     `json:"prior,omitempty" jsonschema_description:"Distribution from which every run draws its arm means."`
 }
 

@@ -4,8 +4,8 @@ import "github.com/rlrun/rlrun/framework/vector"
 
 // Reasons for which agents break laws of framework/rltest.
 const (
-	Copies    = "every copy of an action is learned by itself"
-	Ends      = "an end is worth nothing: it maximises the reward of an episode, not that of a step"
+	Copies    = "every copy of an action is learned separately"
+	Ends      = "an end has the value 0: it maximises the return of an episode, not the reward per step"
 	FromZero  = "values begin at 0, whatever the bounds of rewards"
 	UnitPrior = "the prior expects rewards of about 1"
 )
