@@ -13,6 +13,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/rlrun/rlrun/framework"
@@ -196,10 +197,26 @@ func readAgent(path string) (*SavedAgent, *loop.Snapshot, error) {
 type agentFile struct {
 	SavedAgent
 	path string
+	// damage is why these lines cannot be read. Run and step are those of the name then;
+	// environment and agent are those of a whole file whose name begins as this one's does,
+	// or empty.
+	damage error
+}
+
+// pair is the part of the file's name that tells of environment and agent; run and step
+// follow it, 0 if the name has none.
+func (f *agentFile) pair() (pair string, run, step int) {
+	parts := strings.Split(strings.TrimSuffix(filepath.Base(f.path), agentExt), ".")
+	n := max(0, len(parts)-2)
+	if n > 0 {
+		run, _ = strconv.Atoi(parts[n])
+		step, _ = strconv.Atoi(parts[n+1])
+	}
+	return strings.Join(parts[:n], "."), run, step
 }
 
 // agentFiles lists the agents kept in an output directory, in the order of the names
-// of their files.
+// of their files. One that is damaged is listed, too: it refuses only what needs it.
 func agentFiles(dir string) (list []agentFile, err error) {
 	entries, err := os.ReadDir(filepath.Join(dir, agentsDir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -214,13 +231,28 @@ func agentFiles(dir string) (list []agentFile, err error) {
 		if f, err = os.Open(path); err != nil {
 			break
 		}
-		var a *SavedAgent
-		if a, err = readHeader(bufio.NewReader(f)); err != nil {
-			err = fmt.Errorf("%s %w: %w", path, errAgentFile, err)
+		file := agentFile{path: path}
+		if a, damage := readHeader(bufio.NewReader(f)); damage == nil {
+			file.SavedAgent = *a
 		} else {
-			list = append(list, agentFile{*a, path})
+			file.damage = fmt.Errorf("%s %w: %w", path, errAgentFile, damage)
 		}
+		list = append(list, file)
 		_ = f.Close() // it was only read
+	}
+	whole := map[string]*agentFile{}
+	for i := range list {
+		if pair, _, _ := list[i].pair(); list[i].damage == nil {
+			whole[pair] = &list[i]
+		}
+	}
+	for i := range list {
+		if f := &list[i]; f.damage != nil {
+			var pair string
+			if pair, f.Run, f.Step = f.pair(); whole[pair] != nil {
+				f.Environment, f.Agent = whole[pair].Environment, whole[pair].Agent
+			}
+		}
 	}
 	return list, err
 }

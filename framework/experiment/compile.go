@@ -26,6 +26,7 @@ type Plan struct {
 	Outputs      []Output // that the config asks for
 
 	skipped map[Cell]string // pairs that are left out, with the reason
+	notes   []string        // sentences that a reader of the results must know
 
 	environmentOrigins, agentOrigins []int // entries of the config that they are variants of
 
@@ -175,6 +176,10 @@ func (p *Plan) Skipped() (list []result.Skipped) {
 	}
 	return list
 }
+
+// Notes returns sentences, without full stops, that a reader of the results must know.
+// Experiment.Check finds them.
+func (p *Plan) Notes() []string { return p.notes }
 
 // without returns the plan without some pairs.
 func (p *Plan) without(skipped map[Cell]string) *Plan {

@@ -60,7 +60,7 @@ func (x *Experiment) session(command []string, started time.Time, mixed bool) (S
 	if err != nil {
 		return session, err
 	}
-	session.Mixed, session.Skipped = mixed, x.Plan.Skipped()
+	session.Mixed, session.Skipped, session.Notes = mixed, x.Plan.Skipped(), x.Plan.notes
 	for _, program := range x.Programs {
 		session.AddPlugin(program)
 	}

@@ -27,14 +27,11 @@ type Experiment struct {
 	Tasks    map[string]result.Task
 	// Declared are the metrics of the plugins' own. Check fills it in.
 	Declared Declared
-	// NotGreedy are the agents, by label, that act in evaluations as they do when they
-	// learn. Check fills it in.
-	NotGreedy []string
-	// Reused are the labels of agents with fewer saved agents than runs that begin with
-	// one. Check fills it in.
-	Reused []string
 
 	plugins Plugins
+	// Labels of agents that act in evaluations as they do when they learn, and of those with
+	// fewer saved agents than runs that begin with one.
+	notGreedy, reused []string
 	// lanes are those that plugins prefer, by Component.key. Check fills it in.
 	lanes   map[string]int
 	pool    *pool
@@ -230,6 +227,7 @@ func (x *Experiment) checkPairs(ctx context.Context) error {
 		return err
 	}
 	x.Plan = x.Plan.without(skipped)
+	x.Plan.notes = x.notes()
 	if len(x.Plan.Cells()) == 0 {
 		var list []string
 		for _, s := range x.Plan.Skipped() {
@@ -299,6 +297,17 @@ func (x *Experiment) openEnvironment(ctx context.Context, c Component) (spec fra
 	return spec, first, env.Close()
 }
 
+// notes are sentences about agents that a reader of the results must know.
+func (x *Experiment) notes() (list []string) {
+	if len(x.notGreedy) > 0 {
+		list = append(list, "In evaluations these agents act as they do when they learn, as they have no greedy actions: "+strings.Join(x.notGreedy, ", "))
+	}
+	if len(x.reused) > 0 {
+		list = append(list, "There are more runs than saved agents, and runs that begin with the same one are not independent: "+strings.Join(x.reused, ", "))
+	}
+	return list
+}
+
 // openAgent opens an agent for the environment of a name and spec. It makes sure that the
 // agent can be saved and can begin with a saved agent, where the config wants that.
 func (x *Experiment) openAgent(ctx context.Context, c Component, environment string, spec framework.Spec, first *vector.TimeSteps) error {
@@ -306,27 +315,27 @@ func (x *Experiment) openAgent(ctx context.Context, c Component, environment str
 	if err != nil {
 		return err
 	}
+	var saved origin
 	if c.WarmStart != nil { // whose files say how the agent is opened
-		saved, err := x.Plan.origin(c, environment)
-		if err != nil {
+		if saved, err = x.Plan.origin(c, environment); err != nil {
 			return At(err, "warm_start")
 		}
-		if len(saved) < x.Plan.Config.Runs && !slices.Contains(x.Reused, c.Name) {
-			x.Reused = append(x.Reused, c.Name)
+		if len(saved) < x.Plan.Config.Runs && !slices.Contains(x.reused, c.Name) {
+			x.reused = append(x.reused, c.Name)
 		}
 	}
 	agent, err := x.Plan.OpenAgent(ctx, p, c, spec, 1)
 	if err != nil {
 		return err
 	}
-	if x.Plan.Config.Evaluate != nil && !agent.Abilities().Greedy && !slices.Contains(x.NotGreedy, c.Name) {
-		x.NotGreedy = append(x.NotGreedy, c.Name)
+	if x.Plan.Config.Evaluate != nil && !agent.Abilities().Greedy && !slices.Contains(x.notGreedy, c.Name) {
+		x.notGreedy = append(x.notGreedy, c.Name)
 	}
 	err = x.Plan.checkSaving(ctx, agent, c, spec, first)
 	if err == nil && c.WarmStart != nil {
 		var d vector.Description
 		if d, err = p.Describe(ctx); err == nil {
-			err = At(x.Plan.checkOrigin(ctx, agent, d.ID, c, environment, spec), "warm_start")
+			err = At(saved.check(ctx, agent, d.ID, c, spec), "warm_start")
 		}
 	}
 	if err != nil {

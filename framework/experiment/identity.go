@@ -58,6 +58,8 @@ type Session struct {
 	Plugins []PluginProvenance `json:"plugins"`
 	// Skipped are the pairs that matrix.skip_incompatible left out.
 	Skipped []result.Skipped `json:"skipped,omitempty"`
+	// Notes are sentences that a reader of the results must know.
+	Notes []string `json:"notes,omitempty"`
 	// Host and Job say where a shard ran: the machine, and the scheduler's job.
 	Host string `json:"host,omitempty"`
 	Job  string `json:"job,omitempty"`

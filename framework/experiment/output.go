@@ -192,7 +192,9 @@ func OpenPlan(dir string) (*Plan, error) {
 	for s := range prov.sessions() {
 		last = s
 	}
-	return plan.withoutSkipped(last.Skipped), nil
+	plan = plan.withoutSkipped(last.Skipped)
+	plan.notes = last.Notes
+	return plan, nil
 }
 
 // firstDifference descends to the first value that differs between two decoded
@@ -437,7 +439,7 @@ func (p *Plan) Meta() result.Meta {
 	m := result.Meta{
 		Name: p.Config.Name, Description: p.Config.Description, Steps: p.Config.Steps, Grid: p.Grid,
 		Discount: *p.Config.Discount, Runs: p.Config.Runs, Seed: *p.Config.Seed, Recorded: p.Config.Record.Metrics,
-		Skipped: p.Skipped(), Experiments: p.identities(),
+		Skipped: p.Skipped(), Notes: p.notes, Experiments: p.identities(),
 	}
 	for _, c := range p.Environments {
 		m.Environments = append(m.Environments, c.Name)

@@ -200,6 +200,9 @@ func (p *Plan) origin(c Component, environment string) (origin, error) {
 		p.origins.files[dir] = files
 	}
 	o, err := c.WarmStart.choose(files, dir, cmp.Or(agent, c.Name), environment)
+	if i := slices.IndexFunc(files, func(f agentFile) bool { return f.damage != nil && f.Agent == "" }); err != nil && i >= 0 {
+		err = fmt.Errorf("%w; %w", err, files[i].damage)
+	}
 	if err == nil {
 		p.origins.found[key] = o
 	}
@@ -213,7 +216,7 @@ func (w *WarmStart) choose(files []agentFile, dir, agent, environment string) (o
 	}
 	distinct := func(of func(*agentFile) string, among []agentFile) (names []string) {
 		for i := range among {
-			if name := of(&among[i]); !slices.Contains(names, name) {
+			if name := of(&among[i]); name != "" && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -224,7 +227,7 @@ func (w *WarmStart) choose(files []agentFile, dir, agent, environment string) (o
 	}
 	all := files
 	if keep(func(f *agentFile) bool { return f.Agent == agent }); len(files) == 0 {
-		return nil, fmt.Errorf("%s has no saved agent %q; it has %s", dir, agent, quoted(distinct(func(f *agentFile) string { return f.Agent }, all)))
+		return nil, fmt.Errorf("%s has no saved agent %q; it has %s", dir, agent, cmp.Or(quoted(distinct(func(f *agentFile) string { return f.Agent }, all)), "none"))
 	}
 	environments := distinct(func(f *agentFile) string { return f.Environment }, files)
 	name := cmp.Or(w.Environment, environment)
@@ -276,8 +279,9 @@ func (p *Plan) anyOrigin(c Component) *agentFile {
 		return nil
 	}
 	for _, e := range p.Environments {
-		if o, err := p.origin(c, e.Name); err == nil {
-			return &o[0]
+		o, _ := p.origin(c, e.Name)
+		if i := slices.IndexFunc(o, func(f agentFile) bool { return f.damage == nil }); i >= 0 {
+			return &o[i]
 		}
 	}
 	return nil
@@ -299,19 +303,18 @@ func (p *Plan) agentDiscount(c Component) float64 {
 	return *p.Config.Discount
 }
 
-// checkOrigin makes sure that an agent, opened with one lane, can begin with each of
-// the saved agents.
-func (p *Plan) checkOrigin(ctx context.Context, agent vector.Agent, id string, c Component, environment string, spec framework.Spec) error {
-	o, err := p.origin(c, environment)
-	if err != nil {
-		return err
-	}
+// check makes sure that an agent, opened with one lane, can begin with each of the saved
+// agents.
+func (o origin) check(ctx context.Context, agent vector.Agent, id string, c Component, spec framework.Spec) error {
 	is, err := newSavedSpec(spec)
 	if err != nil {
 		return err
 	}
 	for _, f := range o {
 		a, s, err := readAgent(f.path)
+		if errors.Is(err, errAgentFile) {
+			return fmt.Errorf("%w; remove it to go on without it", err)
+		}
 		if err != nil {
 			return err
 		}
@@ -390,11 +393,12 @@ func OpenSaved(ctx context.Context, open Opener, from, environment string, run i
 	closeAgent = func() error { return errors.Join(agent.Close(), closePlugin()) }
 	d, err := p.Describe(ctx)
 	if err == nil {
-		err = plan.checkOrigin(ctx, agent, d.ID, c, environment, spec)
+		o = o[at : at+1]
+		err = o.check(ctx, agent, d.ID, c, spec)
 	}
 	var s *loop.Snapshot
 	if err == nil {
-		s, err = o.of(at)
+		s, err = o.of(0)
 	}
 	if err == nil {
 		err = loop.Restore(ctx, agent, spec, 1, []*loop.Snapshot{s})

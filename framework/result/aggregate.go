@@ -318,6 +318,7 @@ func (a *aggregator) summary() *Summary {
 	for _, s := range a.meta.Skipped {
 		out.Notices = append(out.Notices, s.String())
 	}
+	out.Notices = append(out.Notices, a.meta.Notes...)
 	for _, env := range a.meta.Environments {
 		for i, agent := range a.meta.Agents {
 			s := a.samples[cell{env, agent}]

@@ -44,6 +44,8 @@ type Meta struct {
 	Experiments map[Key]string `json:"-"`
 	// Skipped are the pairs that are not run.
 	Skipped []Skipped `json:"skipped,omitempty"`
+	// Notes are sentences, without full stops, that a reader must know before the numbers.
+	Notes []string `json:"-"`
 	// Optimum is the optimal mean reward per step of environments where it is
 	// known, by label; plots draw it as a line.
 	Optimum map[string]float64 `json:"optimum,omitempty"`

@@ -10,8 +10,8 @@ type Summary struct {
 	// identities in the records; empty if none does. Everything made from the summary
 	// says "mixed" then.
 	Mixed string `json:"mixed,omitempty"`
-	// Notices are sentences about pairs that were skipped (Meta.Skipped) and records that
-	// were left out (Runs.Notices).
+	// Notices are sentences about pairs that were skipped (Meta.Skipped), agents (Meta.Notes)
+	// and records that were left out (Runs.Notices).
 	Notices  []string  `json:"notices,omitempty"`
 	Counts   []Count   `json:"counts"`
 	Rows     []Row     `json:"summary"`

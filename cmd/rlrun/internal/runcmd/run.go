@@ -138,14 +138,13 @@ func run(app *host.App, cmd *cobra.Command, name string, o runOptions) error {
 	if err := o.verifyRuns(cmd, x); err != nil {
 		return err
 	}
+	for _, note := range x.Plan.Notes() {
+		if !o.quiet {
+			fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %s%s\n", strings.ToLower(note[:1]), note[1:])
+		}
+	}
 	if shard.Of > 0 {
 		return runShard(app, cmd, x, shard, o, started)
-	}
-	if list := x.NotGreedy; len(list) > 0 && !o.quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: in evaluations these agents act as they do when they learn, as they have no greedy actions: %s\n", strings.Join(list, ", "))
-	}
-	if list := x.Reused; len(list) > 0 && !o.quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: there are more runs than saved agents, and runs that begin with the same one are not independent: %s\n", strings.Join(list, ", "))
 	}
 	p := newProgress(cmd.ErrOrStderr(), x.Plan, o.quiet)
 	// Runs leave little garbage in little memory: collecting it at the default
