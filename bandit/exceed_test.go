@@ -27,6 +27,50 @@ func TestProbExceedsIsComplementary(t *testing.T) {
 	})
 }
 
+// plainExceeds bounds P(q_i ≥ q_j+δ) from both sides, by the definition of Exceed alone.
+// The values of j are cut at its quantiles into parts of probability 1/n or, around an
+// atom, more. While q_j is in [y, y'), P(q_i ≥ q_j+δ) lies between those of y' and of y.
+func plainExceeds(i, j Belief, delta float64, n int) (low, high float64) {
+	y, above, upper := math.Inf(-1), 1.0, 1.0 // P(q_j ≥ y), P(q_i ≥ y+δ)
+	for m := range n {
+		lo, next := -1e9, 1e9
+		for range 250 { // to P(q_j ≥ next) = 1 − (m+1)/n
+			if mid := (lo + next) / 2; j.Exceed(mid)*float64(n) > float64(n-m-1) {
+				lo = mid
+			} else {
+				next = mid
+			}
+		}
+		if next <= y {
+			continue
+		}
+		rest, lower := j.Exceed(next), i.Exceed(next+delta)
+		low, high = low+(above-rest)*lower, high+(above-rest)*upper
+		y, above, upper = next, rest, lower
+	}
+	return low, high + above*upper
+}
+
+// ProbExceeds lies between the bounds of the plain version, which are close.
+func TestProbExceedsIsPlain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		i, j := drawBelief(t, "i"), drawBelief(t, "j")
+		delta := rapid.Float64Range(-1, 1).Draw(t, "delta")
+		if math.Abs(math.Round(delta*100)-delta*100) < 1e-9 {
+			delta += 0.00123 // no ties among atoms with two digits
+		}
+		const n = 200
+		low, high := plainExceeds(i, j, delta, n)
+		if p := ProbExceeds(i, j, delta); !(p >= low-1e-9 && p <= high+1e-9) {
+			t.Fatalf("P = %v, plainly from %v to %v", p, low, high)
+		}
+		_, atoms := shapeOf(j).(atomic)
+		if !atoms && !(high-low <= 1.01/n) {
+			t.Fatalf("plainly from %v to %v, more than 1/%d apart", low, high, n)
+		}
+	})
+}
+
 // Beliefs about which nothing is known give the same probabilities.
 func TestProbExceedsInDisguise(t *testing.T) {
 	for _, c := range []struct {
