@@ -80,7 +80,7 @@ func ParseUpdateMode(name string) (UpdateMode, error) {
 // PopulationOptions says how a Population learns. The zero value is the
 // paper's experiment: every member moves by a constant step.
 type PopulationOptions struct {
-	Mode UpdateMode
+	Mode UpdateMode // which members learn from a reward; default AllMembers
 	// Step is the constant step size α in (0,1]; 0 means 0.01.
 	Step float64
 	// Schedule, if set, gives the step size in [0,1] of the n-th pull of the

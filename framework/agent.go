@@ -20,11 +20,11 @@ type Agent interface {
 // Transition is one step as a learner sees it. Its slices are views that change
 // with the next call.
 type Transition struct {
-	Observation           space.Value
-	Action                space.Value
-	Reward                float64
-	NextObservation       space.Value
-	Terminated, Truncated bool // see TimeStep
+	Observation           space.Value // before the action
+	Action                space.Value // in the agent's action space
+	Reward                float64     // finite, in the spec's bounds
+	NextObservation       space.Value // after the action, also at the end of an episode
+	Terminated, Truncated bool        // see TimeStep
 }
 
 // GreedyAgent is an Agent that can act without exploring. Implementing it is optional.

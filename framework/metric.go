@@ -22,8 +22,8 @@ type Metric struct {
 	Unit string `json:"unit,omitempty"`
 	// Doc is a sentence for help texts and reports.
 	Doc    string    `json:"doc,omitempty"`
-	Better Direction `json:"better,omitempty"`
-	Total  Total     `json:"total,omitempty"`
+	Better Direction `json:"better,omitempty"` // "higher", "lower" or empty: not compared
+	Total  Total     `json:"total,omitempty"`  // how a run is summed up: "last", "sum" or empty for the mean
 }
 
 // Direction says which values of a metric are better.

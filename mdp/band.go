@@ -17,7 +17,7 @@ type BandOptions struct {
 // MixingBand encloses the exploration mixing time of every state and action in
 // what the counts allow.
 type MixingBand struct {
-	Eta, Epsilon float64
+	Eta, Epsilon float64 // thresholds, as in Mixing
 	// Low ≤ T ≤ High for all (s,a) at once, with probability 1−Alpha. High is Never
 	// where the data do not suffice.
 	Low, High [][]int

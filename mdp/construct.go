@@ -11,11 +11,11 @@ import (
 // Definition has the data of a model. Everything but States, Actions and
 // Transitions may be left out: rewards default to zero.
 type Definition struct {
-	Name, Description string
-	States, Actions   int
-	ActionNames       []string // distinct; or none
-	Transitions       []Transition
-	Rewards           []Reward
+	Name, Description string            // for users
+	States, Actions   int               // numbers of states and actions, at least 1 each
+	ActionNames       []string          // distinct; or none
+	Transitions       []Transition      // the probabilities of every S and A sum to 1; none for terminal states
+	Rewards           []Reward          // expected rewards; 0 for pairs left out
 	SuccessorRewards  []SuccessorReward // added to Rewards
 	GaussianNoise     []Reward          // R is the standard deviation of the reward of (S,A)
 	Bernoulli         []Pair            // pairs whose reward is 1 with probability r, else 0

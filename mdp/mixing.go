@@ -65,10 +65,10 @@ type Mixing struct {
 	// The first T at which the same means of the distance itself are below the
 	// threshold; 0 where the mean is NaN.
 	OfMeanNonGreedy, OfMeanUniform int
-	Infinite                       int       // how many T are Never
-	Why                            error     // the reason why the first of them is; nil when there is none
-	Stationary                     []float64 // nil when it is not unique
-	Structure                      *Structure
+	Infinite                       int        // how many T are Never
+	Why                            error      // the reason why the first of them is; nil when there is none
+	Stationary                     []float64  // nil when it is not unique
+	Structure                      *Structure // of the policy's chain
 }
 
 // MixingTime returns the exploration mixing time of every state and action under

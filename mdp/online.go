@@ -42,9 +42,9 @@ func PosteriorMixing(models []*Tabular, pi Policy, q float64, o MixingOptions) (
 // computes only when the policy has changed or the data have doubled. The zero
 // value with a Cap is ready.
 type OnlineMixing struct {
-	Quantile float64 // default 0.9
-	Cap      int     // the longest time to return, ≥ 1
-	Options  MixingOptions
+	Quantile float64       // default 0.9
+	Cap      int           // the longest time to return, ≥ 1
+	Options  MixingOptions // of each computation
 
 	policy     Deterministic
 	steps      float64

@@ -84,7 +84,7 @@ var _ Belief = (*Dirichlet)(nil)
 
 // DirichletPrior describes what is believed before the first step.
 type DirichletPrior struct {
-	States, Actions int
+	States, Actions int // numbers of states and actions, at least 1 each
 	// Alpha is the parameter of each successor, > 0. Default 1/S.
 	Alpha float64
 	// SeenOnly gives probability to successors that have been seen only, and makes

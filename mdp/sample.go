@@ -18,17 +18,17 @@ type SampleOptions struct {
 	// so that a periodic chain is met in all its phases. Default 20,000.
 	BurnIn     int
 	Confidence float64 // of the interval, in (0,1); default 0.95
-	Seed       uint64
+	Seed       uint64  // of the random numbers
 }
 
 // MixingSample estimates the mean exploration mixing time over states under the
 // stationary distribution and the actions that the policy does not take, from
 // independent pairs of those.
 type MixingSample struct {
-	Eta, Epsilon float64
-	Pairs        []Pair
-	T            []int  // of each pair, Never when it is never forgotten
-	Extrapolated []bool // T is an estimate from the rate of the last steps
+	Eta, Epsilon float64 // thresholds, as in Mixing
+	Pairs        []Pair  // that were drawn
+	T            []int   // of each pair, Never when it is never forgotten
+	Extrapolated []bool  // T is an estimate from the rate of the last steps
 	// Mean of T and its percentile bootstrap interval; +Inf when some T is Never.
 	// The largest T of all pairs is not to be learned by sampling.
 	Mean, Low, High float64

@@ -37,7 +37,7 @@ const (
 
 // Options govern a solver. The zero value is useful.
 type Options struct {
-	Method Method
+	Method Method // algorithm; default Automatic
 	// Tolerance is how far from the optimum the value (discounted), the gain
 	// (average), or one sweep from the next (total) may be. Default 1e-9 times
 	// the largest absolute reward, for the discounted value times 1/(1−γ).
@@ -52,7 +52,7 @@ type Options struct {
 
 // Solution is an optimal policy with its values, and how good it is.
 type Solution struct {
-	Policy Deterministic
+	Policy Deterministic // optimal action of each state
 	// Value is the optimal value from each state; nil for the average criterion.
 	Value []float64
 	// Gain and Bias belong to the average criterion. The gain is the optimal

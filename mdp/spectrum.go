@@ -28,8 +28,8 @@ type Spectrum struct {
 	// PseudoK the k that attains it. k is searched up to 1000.
 	PseudoGap  float64
 	PseudoK    int
-	Reversible bool // detailed balance; false when not irreducible
-	Stationary []float64
+	Reversible bool      // detailed balance; false when not irreducible
+	Stationary []float64 // stationary distribution μ; nil when not irreducible
 
 	c    *Chain
 	logs []float64 // of Stationary, whose entries may underflow

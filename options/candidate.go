@@ -20,8 +20,8 @@ const (
 
 // Arm is an option as the bandit sees it.
 type Arm struct {
-	Name  string
-	Class Class
+	Name  string // of the option, for logs
+	Class Class  // Directed or Uninformed
 	// RevealProbability is ζ in [0,1], the probability that holding an uninformed
 	// option reveals the model; directed options do not use it.
 	RevealProbability float64

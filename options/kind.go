@@ -67,7 +67,7 @@ func CheckKinds(kinds []Kind) error {
 // Belief is what kinds make options of where there are models.
 type Belief struct {
 	*ReduceConfig
-	MeanModel *mdp.Tabular
+	MeanModel *mdp.Tabular        // mean of the members
 	Optimal   mdp.Deterministic   // the policy that is optimal for the mean model
 	OptimalOf []mdp.Deterministic // that of each member
 	distinct

@@ -96,8 +96,8 @@ func (o Timeout) Stages() int { return o.Steps }
 // Deviation is the option of taking one action first and following a policy
 // thereafter, without end: hold it with Timeout.
 type Deviation struct {
-	Action int
-	Then   mdp.Policy
+	Action int        // the first one
+	Then   mdp.Policy // policy after it
 }
 
 // Initiates implements Option.
@@ -167,7 +167,7 @@ var (
 // Execution is an option being followed, with what an SMDP learner needs to know
 // of it afterwards.
 type Execution struct {
-	Option  Option
+	Option  Option  // that is followed
 	Origin  int     // the state in which it was started
 	Elapsed int     // steps since
 	Return  float64 // Σ_t γ^t r over them

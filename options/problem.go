@@ -7,8 +7,8 @@ import (
 
 // Problem is one decision: what is believed about the options, and when.
 type Problem struct {
-	Arms   []Arm
-	Greedy int // which of them is the greedy option
+	Arms   []Arm // the options, one of them greedy
+	Greedy int   // which of them is the greedy option
 	// Values holds the values of the options in K equally likely models, option by
 	// option: Values[x*K+k].
 	Values []float64

@@ -49,7 +49,7 @@ type Reduction struct {
 	// Candidates are the options; the greedy one is the first. No
 	// policy occurs twice among the deterministic ones.
 	Candidates []Candidate
-	Commitment Commitment
+	Commitment Commitment // for how many steps to hold an option
 
 	arms    []Arm
 	members int

@@ -118,7 +118,7 @@ type Comparison struct {
 
 // ComparisonResult is the outcome of comparing an option with the greedy one.
 type ComparisonResult struct {
-	Option int
+	Option int // index in Problem.Arms
 	// Advantage is that of exploring with the option, per unit of the horizon's
 	// weight. It is positive if exploring pays.
 	Advantage float64

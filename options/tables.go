@@ -95,7 +95,7 @@ type TableConfig struct {
 
 // TableOption says what an option of tables does.
 type TableOption struct {
-	Kind Kind
+	Kind Kind // of the option
 	// Of is the member of Members, the action of Constants and Deviations, the action
 	// that Repeats repeat at present, and the first action of Greedy.
 	Of int

@@ -4,7 +4,7 @@ package voi
 // possible gain of trying it, and the cost of the route and the trial. Amounts are sums of
 // rewards, discounted to now.
 type Pair struct {
-	State, Action int
+	State, Action int // that it is aimed at, counted from 0
 	// Gain is E[γ^τ g]: g ≥ 0 is the gain of trying the pair, and τ the time until it is
 	// reached. It is 0 where the route is given up before.
 	Gain float64

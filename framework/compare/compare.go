@@ -23,8 +23,8 @@ import (
 
 // Input is one experiment: an output directory.
 type Input struct {
-	Dir     string // as the user names it
-	Summary *result.Summary
+	Dir     string          // as the user names it
+	Summary *result.Summary // statistics of its records, with the values of runs
 	// Streams says, by the environment's label, what decides which random numbers its
 	// runs meet.
 	Streams map[string]Stream
@@ -43,12 +43,12 @@ type Input struct {
 // Stream identifies the random numbers and the task of an environment's runs. Run k of
 // two agents meets the same draws of the same task if their streams are equal.
 type Stream struct {
-	Seed     uint64 // root seed of the experiment
-	Steps    int
-	Discount float64
-	Plugin   string
-	Params   string // of the plugin, as canonical JSON
-	Digest   string // of the plugin's files; "" for bundled plugins
+	Seed     uint64  // root seed of the experiment
+	Steps    int     // of a run
+	Discount float64 // γ, in [0,1]
+	Plugin   string  // of the environment, as the config names it
+	Params   string  // of the plugin, as canonical JSON
+	Digest   string  // of the plugin's files; "" for bundled plugins
 }
 
 // differs names the first part in which two streams differ; "" if they are equal.
@@ -90,17 +90,19 @@ const (
 
 // Range is the scale of an environment: Low becomes 0 and High 1.
 type Range struct {
-	Low  float64 `json:"low"`
+	// Low is the value with score 0.
+	Low float64 `json:"low"`
+	// High is the value with score 1.
 	High float64 `json:"high"`
 }
 
 // Options choose what is compared and how.
 type Options struct {
-	Metric     result.Metric
-	Pairs      string     // first, all, or A,B: the labels of two agents
-	Alpha      float64    // level of tests; intervals have level 1 − Alpha
-	Correction Correction // over all comparisons
-	Unpaired   bool       // compare independent samples, even where runs are paired
+	Metric     result.Metric // that is compared
+	Pairs      string        // first, all, or A,B: the labels of two agents
+	Alpha      float64       // level of tests; intervals have level 1 − Alpha
+	Correction Correction    // over all comparisons
+	Unpaired   bool          // compare independent samples, even where runs are paired
 	// Scores normalises environments by label. Environments without use what is known
 	// of their model.
 	Scores map[string]Range
@@ -119,7 +121,7 @@ const DefaultAlpha = 0.05
 // Agent is one of the agents compared.
 type Agent struct {
 	Label string `json:"label"` // AGENT, or DIR:AGENT with several directories
-	Dir   string `json:"dir"`
+	Dir   string `json:"dir"`   // output directory, as the user names it
 	Agent string `json:"agent"` // label in its experiment
 
 	input *Input
@@ -127,26 +129,26 @@ type Agent struct {
 
 // Comparison is one pair of agents in one environment: A minus B.
 type Comparison struct {
-	Environment string
-	A, B        string // labels
-	Paired      bool
-	Reason      string  // why it is not paired; or what is missing
-	N, NB       int     // pairs; or runs of A and of B
-	Dropped     int     // runs of either agent that failed, are missing or have no value
-	MeanA       float64 // of the N runs
-	MeanB       float64
-	Difference  stat.Interval
-	WinRate     float64 // share of pairs that A wins, ties half; unpaired: of all pairs of runs
-	P           float64
-	Test        string // "sign flips, all", "sign flips, 9999 random" or "Welch"
-	Adjusted    float64
-	Tukey       float64 // p of Tukey–Kramer over all agents where all pairs are unpaired, else NaN
-	Verdict     string  // "X is better" or "not decided"
-	Stopped     bool    // the test is sequential: P and Adjusted are NaN, intervals too narrow
-	Rests       int     // the number of pairs that a sequential verdict rests on
-	Open        bool    // a sequential test that goes on
-	Alpha       float64 // level of the family of tests: that of the options, or of a sequential test
-	Better      string  // label of the better agent, "" if not decided
+	Environment string        // label
+	A, B        string        // labels
+	Paired      bool          // whether run k of A and run k of B met the same draws
+	Reason      string        // why it is not paired; or what is missing
+	N, NB       int           // pairs; or runs of A and of B
+	Dropped     int           // runs of either agent that failed, are missing or have no value
+	MeanA       float64       // of the N runs
+	MeanB       float64       // of the N or NB runs of B
+	Difference  stat.Interval // mean of A minus mean of B, with an interval of level 1 − Alpha
+	WinRate     float64       // share of pairs that A wins, ties half; unpaired: of all pairs of runs
+	P           float64       // two-sided, not corrected
+	Test        string        // "sign flips, all", "sign flips, 9999 random" or "Welch"
+	Adjusted    float64       // P corrected for the number of comparisons
+	Tukey       float64       // p of Tukey–Kramer over all agents where all pairs are unpaired, else NaN
+	Verdict     string        // "X is better" or "not decided"
+	Stopped     bool          // the test is sequential: P and Adjusted are NaN, intervals too narrow
+	Rests       int           // the number of pairs that a sequential verdict rests on
+	Open        bool          // a sequential test that goes on
+	Alpha       float64       // level of the family of tests: that of the options, or of a sequential test
+	Better      string        // label of the better agent, "" if not decided
 }
 
 // NotDecided is the verdict of a test that does not reject. It does not say that the
@@ -155,11 +157,11 @@ const NotDecided = "not decided"
 
 // Result holds the comparisons of all pairs, and the aggregates over environments.
 type Result struct {
-	Options       Options
+	Options       Options            // with their defaults filled in
 	Definition    *metric.Definition // of Options.Metric
-	LowerIsBetter bool
-	Agents        []Agent
-	Environments  []string
+	LowerIsBetter bool               // for Options.Metric
+	Agents        []Agent            // in the order of the inputs
+	Environments  []string           // labels
 	// Comparisons are in the order of environments, then of pairs.
 	Comparisons []Comparison
 	// Skipped says what could not be compared.

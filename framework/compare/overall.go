@@ -22,8 +22,8 @@ type Overall struct {
 	// Aggregates and Tau are empty unless two environments have a scale.
 	Tau          []float64
 	Aggregates   []Aggregate
-	Improvements []Improvement
-	Ranks        *Ranks // nil unless all agents have values in two environments
+	Improvements []Improvement // of every pair of agents that was compared
+	Ranks        *Ranks        // nil unless all agents have values in two environments
 }
 
 // Scale is a Range and where it comes from: "given" or "model".
@@ -34,27 +34,27 @@ type Scale struct {
 
 // Aggregate is one agent over environments, by normalised scores.
 type Aggregate struct {
-	Agent                            string
-	IQM, Mean, Median, OptimalityGap stat.Interval
+	Agent                            string          // label
+	IQM, Mean, Median, OptimalityGap stat.Interval   // of normalised scores (Agarwal et al. 2021)
 	Profile                          []stat.Interval // share of runs above each tau
 }
 
 // Improvement is the probability of improvement of agent A over agent B, over all
 // environments (Agarwal et al. 2021).
 type Improvement struct {
-	A, B         string
-	Environments int           // in which both have values
-	Probability  stat.Interval // that a run of A is better than one of B
-	IQM          *stat.Interval
+	A, B         string         // labels
+	Environments int            // in which both have values
+	Probability  stat.Interval  // that a run of A is better than one of B
+	IQM          *stat.Interval // difference of the interquartile means, A minus B; nil without scores
 }
 
 // Ranks are mean ranks over environments, 1 being best.
 type Ranks struct {
-	Environments []string
-	Agents       []string // from best to worst
-	Mean         []float64
-	ChiSquared   float64
-	F, P         float64 // Iman–Davenport
+	Environments []string  // in which all agents have values
+	Agents       []string  // from best to worst
+	Mean         []float64 // mean rank of each of Agents
+	ChiSquared   float64   // Friedman's statistic
+	F, P         float64   // Iman–Davenport
 	// With six or more environments and three or more agents: Nemenyi's critical
 	// difference, and the groups, as positions in Agents. Within a group no two agents
 	// differ by Wilcoxon's test with Holm's correction.

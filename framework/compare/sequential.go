@@ -15,20 +15,20 @@ import (
 // answer is a function of the records in the order of blocks, and does not depend on who
 // made them or when.
 type Sequential struct {
-	Metric       result.Metric
-	Pairs        string // first or all
-	Alpha        float64
-	Block        int // runs between looks
-	Runs         int // planned
-	Seed         uint64
-	Environments []string
-	Agents       []string
+	Metric       result.Metric // that is compared
+	Pairs        string        // first or all
+	Alpha        float64       // level of the tests, in (0,1)
+	Block        int           // runs between looks
+	Runs         int           // planned
+	Seed         uint64        // of random sign flips
+	Environments []string      // labels
+	Agents       []string      // labels, in the order of the config
 }
 
 // Progress is one comparison of a sequential test: A minus B in an environment.
 type Progress struct {
-	Environment string
-	A, B        string
+	Environment string // label
+	A, B        string // labels
 	stat.Verdict
 	Dropped int    // pairs left out because a run failed or has no value
 	Better  string // "" if not decided

@@ -30,17 +30,17 @@ const agentsDir = "agents"
 // the reward, a byte with bit 0 for terminated and bit 1 for truncated, and the
 // observation; and the SHA-256 of all of these.
 type SavedAgent struct {
-	Environment string          `json:"environment"` // label in the experiment
-	Agent       string          `json:"agent"`       // label in the experiment
-	Run         int             `json:"run"`         // index, from 0
-	Step        int             `json:"step"`        // that the agent has learned from, of the run
-	Plugin      string          `json:"plugin"`      // as the config names it
-	ID          string          `json:"id"`          // of the plugin
-	Program     string          `json:"program"`     // the agent's, as in records
-	Params      json.RawMessage `json:"params,omitempty"`
-	Exploration *Exploration    `json:"exploration,omitempty"`
-	Discount    float64         `json:"discount"` // of the experiment
-	Spec        savedSpec       `json:"spec"`     // that the agent was opened with
+	Environment string          `json:"environment"`           // label in the experiment
+	Agent       string          `json:"agent"`                 // label in the experiment
+	Run         int             `json:"run"`                   // index, from 0
+	Step        int             `json:"step"`                  // that the agent has learned from, of the run
+	Plugin      string          `json:"plugin"`                // as the config names it
+	ID          string          `json:"id"`                    // of the plugin
+	Program     string          `json:"program"`               // the agent's, as in records
+	Params      json.RawMessage `json:"params,omitempty"`      // of the plugin
+	Exploration *Exploration    `json:"exploration,omitempty"` // nil if the agent explores on its own
+	Discount    float64         `json:"discount"`              // of the experiment
+	Spec        savedSpec       `json:"spec"`                  // that the agent was opened with
 }
 
 // savedSpec is a framework.Spec. An infinite bound is absent.

@@ -19,11 +19,11 @@ import (
 // Plan is a compiled config: every default filled in, every sweep expanded. It
 // does not change.
 type Plan struct {
-	Config       Config // resolved; Environments and Agents still hold their sweeps
-	Environments []Component
-	Agents       []Component
-	Grid         []int
-	Outputs      []Output // that the config asks for
+	Config       Config      // resolved; Environments and Agents still hold their sweeps
+	Environments []Component // with sweeps expanded, in the config's order
+	Agents       []Component // with sweeps expanded, in the config's order
+	Grid         []int       // steps at which curves have a point, increasing
+	Outputs      []Output    // that the config asks for
 
 	skipped map[Cell]string // pairs that are left out, with the reason
 	notes   []string        // sentences that a reader of the results must know

@@ -20,8 +20,8 @@ import (
 
 // Declared are the metrics that plugins declare, of their own.
 type Declared struct {
-	Environment []framework.Metric `json:"environment,omitempty"`
-	Agent       []framework.Metric `json:"agent,omitempty"`
+	Environment []framework.Metric `json:"environment,omitempty"` // metrics that its plugin declared
+	Agent       []framework.Metric `json:"agent,omitempty"`       // metrics that its plugin declared
 }
 
 // add adds the metrics of one side. Of metrics with the same name the first counts.

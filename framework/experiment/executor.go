@@ -24,7 +24,7 @@ type Local struct {
 	// Existing says what to do about what is in the output directory, and Mixed
 	// whether its runs may be of other programs.
 	Existing Existing
-	Mixed    bool
+	Mixed    bool // accept runs that other programs made
 	// Event, if not nil, is told of progress, first of the runs that are recorded
 	// already. Calls never overlap.
 	Event func(Event)

@@ -19,7 +19,7 @@ import (
 // Experiment is a plan with its plugins on the way from a config to files: New,
 // Check, Execute, Write, Close.
 type Experiment struct {
-	Plan *Plan
+	Plan *Plan  // what is run; it does not change
 	Dir  string // of the output
 	// Programs are the plugins in use, and Tasks what is known of environments, by
 	// label. Check fills in both.

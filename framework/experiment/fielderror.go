@@ -30,8 +30,8 @@ func (p Path) String() string {
 
 // FieldError says what is wrong with the value at a path of a config.
 type FieldError struct {
-	Path Path
-	Err  error
+	Path Path  // of the key in the config
+	Err  error // what is wrong with its value
 }
 
 // Error returns "path: what is wrong".

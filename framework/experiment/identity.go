@@ -32,8 +32,8 @@ var ErrOtherPrograms = errors.New("made by other programs")
 // experiment and those that resumed it. Nothing in it is ever overwritten.
 type Provenance struct {
 	Session
-	Resumed []Session `json:"resumed,omitempty"`
-	Shards  int       `json:"shards,omitempty"` // that the experiment is divided into; 0: it was begun as a whole
+	Resumed []Session `json:"resumed,omitempty"` // later commands in the same directory
+	Shards  int       `json:"shards,omitempty"`  // that the experiment is divided into; 0: it was begun as a whole
 }
 
 // Session describes one command that makes runs: when, by which programs, on which
@@ -44,16 +44,16 @@ type Session struct {
 	// identify it: a development build or one of modified source.
 	Executable   string    `json:"executable_sha256,omitempty"`
 	Build        []string  `json:"build,omitempty"` // build settings that change code, such as -tags=x
-	Go           string    `json:"go"`
-	Platform     string    `json:"platform"`     // os/arch
-	Architecture string    `json:"architecture"` // see architecture
-	Program      string    `json:"program"`      // identity of all of the above but Platform, as in records
-	CPUs         int       `json:"cpus"`
-	Started      time.Time `json:"started"`
-	Command      []string  `json:"command"`
+	Go           string    `json:"go"`              // version of Go that built rlrun
+	Platform     string    `json:"platform"`        // os/arch
+	Architecture string    `json:"architecture"`    // see architecture
+	Program      string    `json:"program"`         // identity of all of the above but Platform, as in records
+	CPUs         int       `json:"cpus"`            // number of processors that rlrun could use
+	Started      time.Time `json:"started"`         // by the clock of the machine
+	Command      []string  `json:"command"`         // arguments, the program first
 	Mixed        bool      `json:"mixed,omitempty"` // runs may join those of other programs
-	Seed         uint64    `json:"seed"`
-	ConfigSHA256 string    `json:"config_sha256"` // of what decides the records
+	Seed         uint64    `json:"seed"`            // root seed
+	ConfigSHA256 string    `json:"config_sha256"`   // of what decides the records
 	// Plugins lists every plugin used.
 	Plugins []PluginProvenance `json:"plugins"`
 	// Skipped are the pairs that matrix.skip_incompatible left out.
@@ -67,11 +67,11 @@ type Session struct {
 
 // PluginProvenance identifies one plugin.
 type PluginProvenance struct {
-	Plugin  string   `json:"plugin"` // as the config names it
-	Args    []string `json:"args,omitempty"`
-	Program string   `json:"program"` // identity, as in records; a bundled plugin has rlrun's
-	ID      string   `json:"id"`
-	Path    string   `json:"path,omitempty"`
+	Plugin  string   `json:"plugin"`           // as the config names it
+	Args    []string `json:"args,omitempty"`   // of its command
+	Program string   `json:"program"`          // identity, as in records; a bundled plugin has rlrun's
+	ID      string   `json:"id"`               // namespace/name@version
+	Path    string   `json:"path,omitempty"`   // of the executable; empty for a bundled plugin
 	SHA256  string   `json:"sha256,omitempty"` // of the executable, if it has one of its own
 	// Files holds the digests of the executable and of the files among the
 	// arguments, by name, and of the files that parameters name, by path.

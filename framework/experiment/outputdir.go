@@ -198,8 +198,8 @@ func clearOutput(dir string) error {
 // OutputError is an error of preparing an output directory: nothing in it was
 // changed, or the directory cannot be written to.
 type OutputError struct {
-	Dir string
-	Err error
+	Dir string // output directory
+	Err error  // why it cannot be used
 }
 
 // Error returns the error of the cause.

@@ -50,10 +50,10 @@ func chosenOutputs(names []string) ([]Output, error) {
 
 // Results are what outputs are made from.
 type Results struct {
-	Plan    *Plan
-	Dir     string
-	Summary *result.Summary
-	Files   []string // what outputs made, by their names in Dir
+	Plan    *Plan           // of the experiment
+	Dir     string          // output directory
+	Summary *result.Summary // statistics of all records
+	Files   []string        // what outputs made, by their names in Dir
 
 	runs     *result.Runs
 	compared *compare.Result

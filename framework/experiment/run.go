@@ -46,7 +46,7 @@ type Options struct {
 
 // Event reports the progress of a cell since its last event.
 type Event struct {
-	Cell Cell
+	Cell Cell // environment and agent of the run
 	// Interactions made since the last event of the cell; negative when a batch
 	// failed and will be replayed.
 	Interactions int

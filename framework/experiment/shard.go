@@ -122,20 +122,20 @@ const (
 // ShardStatus says how far a shard is. It is the content of .shards/I-of-N.json, which
 // is for people: what is done is what has a record.
 type ShardStatus struct {
-	Shard          int       `json:"shard"`
-	Of             int       `json:"of"`
-	State          string    `json:"state"` // running, stopped or done
-	Runs           int       `json:"runs"`  // of the shard
-	OK             int       `json:"ok"`
-	Failed         int       `json:"failed"`
-	Reused         int       `json:"reused"` // of OK, found when the process began
-	StepsPerSecond float64   `json:"steps_per_second"`
+	Shard          int       `json:"shard"`                  // number, from 0
+	Of             int       `json:"of"`                     // number of shards
+	State          string    `json:"state"`                  // running, stopped or done
+	Runs           int       `json:"runs"`                   // of the shard
+	OK             int       `json:"ok"`                     // runs with an ok record
+	Failed         int       `json:"failed"`                 // runs with a failed record
+	Reused         int       `json:"reused"`                 // of OK, found when the process began
+	StepsPerSecond float64   `json:"steps_per_second"`       // since the process began
 	Seconds        float64   `json:"seconds"`                // since the process began
 	SecondsLeft    float64   `json:"seconds_left,omitempty"` // at the rate until now
 	Updated        time.Time `json:"updated"`                // by the clock of Host
-	Host           string    `json:"host"`
-	Job            string    `json:"job,omitempty"`
-	Process        int       `json:"process"`
+	Host           string    `json:"host"`                   // name of the machine
+	Job            string    `json:"job,omitempty"`          // identifier of the scheduler's job
+	Process        int       `json:"process"`                // process number on Host
 }
 
 // Left is the number of runs without a record.
@@ -145,7 +145,7 @@ func (s *ShardStatus) Left() int { return s.Runs - s.OK - s.Failed }
 // execute shards in one output directory at the same time, each several times if
 // needed: a shard does the runs that have no ok record. It makes no outputs.
 type Sharded struct {
-	Shard   Shard
+	Shard   Shard     // the one to execute
 	Command []string  // the command line, for the provenance
 	Started time.Time // when it began
 	Job     string    // of a scheduler
@@ -575,7 +575,7 @@ func ReadShards(dir string) (list []ShardStatus, err error) {
 // ShardRuns counts the runs of a shard by what their records say.
 type ShardRuns struct {
 	Shard
-	Runs, OK, Failed int
+	Runs, OK, Failed int // all runs of the shard; with an ok record; with a failed one
 }
 
 // Missing is the number of runs without a record.

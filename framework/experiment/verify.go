@@ -20,8 +20,8 @@ type Difference struct {
 	Environment, Agent string // labels of the pair
 	// Part is the component that differs, of the list "environment" or "agent".
 	Part   string
-	Plugin string
-	Run    int
+	Plugin string // of the component, as the config names it
+	Run    int    // number, from 0
 	Call   int    // of the run, from 1; the first begins it
 	What   string // such as "the reward is 0.3 and was 0.7"
 }

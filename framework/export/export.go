@@ -18,7 +18,7 @@ import (
 
 // Source is the experiment to export.
 type Source struct {
-	Summary *result.Summary
+	Summary *result.Summary // statistics of its records
 	// Records yields the records in the order of result.ReadRecords, anew with every
 	// call.
 	Records func() iter.Seq2[result.Record, error]

@@ -16,14 +16,14 @@ import (
 // Batch is a group of runs that are stepped together, one per lane. The results
 // of a run do not depend on the others in its batch.
 type Batch struct {
-	Environment vector.Environment
-	Agent       vector.Agent
-	Runs        []int           // run index of each lane; its length is the lane count
-	Seeds       seed.Source     // of the environment
-	Steps       int             // interactions a run, at least 1; 0 to evaluate the agents of Start alone
-	Grid        []int           // increasing step numbers in [1, Steps] at which curves get a point
-	Discount    float64         // γ of result.DiscountedReturn, in [0,1]
-	Metrics     []result.Metric // of the host, to record; those of plugins are recorded besides
+	Environment vector.Environment // with a lane for each of Runs
+	Agent       vector.Agent       // with a lane for each of Runs
+	Runs        []int              // run index of each lane; its length is the lane count
+	Seeds       seed.Source        // of the environment
+	Steps       int                // interactions a run, at least 1; 0 to evaluate the agents of Start alone
+	Grid        []int              // increasing step numbers in [1, Steps] at which curves get a point
+	Discount    float64            // γ of result.DiscountedReturn, in [0,1]
+	Metrics     []result.Metric    // of the host, to record; those of plugins are recorded besides
 	// Start, if not nil, returns the saved agent that a run begins with, in place of a
 	// fresh one.
 	Start func(run int) (*Snapshot, error)
@@ -42,10 +42,10 @@ type Batch struct {
 
 // Outcome is what one run yielded.
 type Outcome struct {
-	Run      int
-	Steps    int
-	Episodes int // episodes that ended within the run
-	Curves   map[result.Metric][]float64
+	Run      int                         // number of the run
+	Steps    int                         // that were made
+	Episodes int                         // episodes that ended within the run
+	Curves   map[result.Metric][]float64 // a value per grid point; NaN where there is none
 	// Decisions of an agent that is an Explorer.
 	Decisions []result.Decision
 }

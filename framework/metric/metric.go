@@ -35,7 +35,7 @@ const (
 
 // Definition says what a metric means, for axes, tables, legends and comparisons.
 type Definition struct {
-	Name  Name   `json:"name"`
+	Name  Name   `json:"name"`           // in configs and files
 	Title string `json:"title"`          // "cumulative reward"
 	Axis  string `json:"axis,omitempty"` // "mean reward per step (window mean)"; default: title and unit
 	Text  string `json:"text,omitempty"` // one sentence

@@ -31,8 +31,8 @@ const (
 
 // EndFault is a broken rule of how a process ends.
 type EndFault struct {
-	Rule string
-	Err  error
+	Rule string // that was broken
+	Err  error  // how it was broken
 }
 
 // Error names the rule.

@@ -33,7 +33,7 @@ type LaunchOptions struct {
 	// Command is the executable: a path, or a name looked up in $PATH. Args are
 	// its arguments.
 	Command string
-	Args    []string
+	Args    []string // arguments of the program
 	// Env holds further environment variables, NAME=value. A plugin inherits only a list
 	// of them (PATH, HOME, locale, those of Python, the dynamic linker, CUDA, NVIDIA, JAX
 	// and XLA): parameters go through the protocol.

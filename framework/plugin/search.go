@@ -37,7 +37,7 @@ type Found struct {
 	Name    string   `json:"name"`              // to be shown
 	Bundled bool     `json:"bundled,omitempty"` // it ships with rlrun; there is no command
 	Command string   `json:"command,omitempty"` // path of the executable
-	Args    []string `json:"args,omitempty"`
+	Args    []string `json:"args,omitempty"`    // arguments of the program
 }
 
 // DefaultDirs returns the directories of $RLRUN_PLUGIN_PATH, then

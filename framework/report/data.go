@@ -20,8 +20,8 @@ import (
 // Sweep lists the agents, or the environments, that one entry of a config stands for:
 // one for each combination of values of its keys.
 type Sweep struct {
-	Name         string     `json:"name"`
-	Keys         []string   `json:"keys"`
+	Name         string     `json:"name"`                   // template of the labels, as in the config
+	Keys         []string   `json:"keys"`                   // swept parameters
 	Agents       []int      `json:"agents,omitempty"`       // indices in Meta.Agents
 	Environments []int      `json:"environments,omitempty"` // indices in Meta.Environments
 	Values       [][]string `json:"values"`                 // of the keys, for each of them

@@ -23,12 +23,12 @@ import (
 
 // Figure is a drawing of lines with bands. Equal figures give equal bytes.
 type Figure struct {
-	Title  string
-	XLabel string
-	YLabel string
-	LogX   bool // needs X > 0
-	LogY   bool // needs Y and levels > 0; of a band, what is not is cut off
-	Lines  []Line
+	Title  string // above the axes
+	XLabel string // of the horizontal axis
+	YLabel string // of the vertical axis
+	LogX   bool   // needs X > 0
+	LogY   bool   // needs Y and levels > 0; of a band, what is not is cut off
+	Lines  []Line // in the order of the legend
 	// Levels are horizontal reference lines.
 	Levels []Level
 }
@@ -36,10 +36,10 @@ type Figure struct {
 // Line is one curve. X increases. A NaN in Y is a gap in the line. Low and
 // High, of the length of X or empty, bound its band.
 type Line struct {
-	Label        string
-	X            []float64
-	Y, Low, High []float64
-	Reference    bool // a line to compare with, drawn as levels are
+	Label        string    // in the legend
+	X            []float64 // increasing
+	Y, Low, High []float64 // the line and its band
+	Reference    bool      // a line to compare with, drawn as levels are
 	// Faint lines are grey, below the others, without a band and not in the legend, which
 	// only counts them. They come after the others.
 	Faint bool
@@ -47,8 +47,8 @@ type Line struct {
 
 // Level is a horizontal line across a figure.
 type Level struct {
-	Label string
-	Y     float64
+	Label string  // in the legend
+	Y     float64 // in units of the vertical axis
 }
 
 // The size of the axes with their labels, to which title and legend are added.

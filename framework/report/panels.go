@@ -25,7 +25,7 @@ import (
 // one legend. All have the lines of the same agents in the same order, so that colours
 // mean the same. Equal panels give equal bytes.
 type Panels struct {
-	Title   string
+	Title   string    // above all panels
 	Figures []*Figure // their titles are those of the panels
 }
 

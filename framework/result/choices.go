@@ -9,13 +9,13 @@ import (
 // Choices sum up the decisions that the records keep of one agent in one
 // environment.
 type Choices struct {
-	Environment string  `json:"environment"`
-	Agent       string  `json:"agent"`
-	Kept        int     `json:"kept"`     // decisions
-	Explored    int     `json:"explored"` // of them, for another option than the greedy one
-	Capped      int     `json:"capped"`   // with T shorter than its estimate asks for
-	Hold        float64 `json:"hold"`     // mean T
-	Share       float64 `json:"share"`    // mean ρ
+	Environment string  `json:"environment"` // label
+	Agent       string  `json:"agent"`       // label
+	Kept        int     `json:"kept"`        // decisions
+	Explored    int     `json:"explored"`    // of them, for another option than the greedy one
+	Capped      int     `json:"capped"`      // with T shorter than its estimate asks for
+	Hold        float64 `json:"hold"`        // mean T
+	Share       float64 `json:"share"`       // mean ρ
 	// Options are those that were explored with, the most frequent first; members
 	// and actions count as one each.
 	Options []Choice `json:"options"`
@@ -23,8 +23,8 @@ type Choices struct {
 
 // Choice is how often an option was chosen.
 type Choice struct {
-	Option string `json:"option"`
-	Times  int    `json:"times"`
+	Option string `json:"option"` // name of the option
+	Times  int    `json:"times"`  // number of recorded decisions that chose it
 }
 
 // add adds a decision; Hold and Share are sums until done.

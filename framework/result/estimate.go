@@ -14,11 +14,11 @@ const confidence = 0.95
 // What N runs cannot tell (all with none, the spread with one) is NaN, in JSON
 // null.
 type Estimate struct {
-	N      int
-	Mean   float64
-	StdErr float64
-	Low    float64
-	High   float64
+	N      int     // number of runs
+	Mean   float64 // over the N runs
+	StdErr float64 // standard error of Mean; NaN for one run
+	Low    float64 // lower end of the 95 % interval
+	High   float64 // upper end of the 95 % interval
 }
 
 type estimateJSON struct {

@@ -11,8 +11,8 @@ import (
 // Meta is what the records of an experiment do not say themselves. The
 // experiment engine makes it from the config.
 type Meta struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
+	Name        string `json:"name"`                  // of the experiment
+	Description string `json:"description,omitempty"` // from the config
 	// Steps is the number of interactions in a run.
 	Steps int `json:"steps"`
 	// Grid holds the steps at which curves have a value: increasing, from 1 to
@@ -56,9 +56,9 @@ type Meta struct {
 // Skipped is a pair of environment and agent that is not run, because the agent is
 // not made for the environment.
 type Skipped struct {
-	Environment string `json:"environment"`
-	Agent       string `json:"agent"`
-	Reason      string `json:"reason"`
+	Environment string `json:"environment"` // label
+	Agent       string `json:"agent"`       // label
+	Reason      string `json:"reason"`      // why the agent does not work in the environment
 }
 
 // String returns it as a sentence without its full stop.
@@ -90,7 +90,7 @@ func (m *Meta) Bounds(environment string, x Metric, step int) (low, high float64
 
 // Key names one run of an experiment.
 type Key struct {
-	Environment string `json:"environment"`
-	Agent       string `json:"agent"`
-	Run         int    `json:"run"`
+	Environment string `json:"environment"` // label
+	Agent       string `json:"agent"`       // label
+	Run         int    `json:"run"`         // number, from 0
 }

@@ -19,7 +19,7 @@ type Origin struct {
 	First, Last        int    // runs
 	// Shard is set if a shard, counted from 0, of Shards made the file: it holds runs of that shard alone.
 	Shard, Shards int
-	Programs      Programs
+	Programs      Programs // identities of those that made the records
 }
 
 // RecordsName names a file of records, without its extension: ENV.AGENT.FIRST-LAST, then sI-N if shard I of N made

@@ -43,8 +43,8 @@ const maxLine = 1 << 30
 // Entry is one record of an output directory without its curves.
 type Entry struct {
 	Key
-	Status   Status   `json:"status"`
-	Programs Programs `json:"-"` // from the name of the file
+	Status   Status   `json:"status"` // ok, failed or given up
+	Programs Programs `json:"-"`      // from the name of the file
 
 	at     place
 	offset int64

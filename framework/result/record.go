@@ -27,10 +27,10 @@ const (
 // the root seed and the programs alone. In JSON a value that is not finite is null, and null
 // is read as NaN.
 type Record struct {
-	Environment string `json:"environment"` // label in the experiment
-	Agent       string `json:"agent"`       // label in the experiment
-	Run         int    `json:"run"`         // index, from 0
-	Status      Status `json:"status"`
+	Environment string `json:"environment"`     // label in the experiment
+	Agent       string `json:"agent"`           // label in the experiment
+	Run         int    `json:"run"`             // index, from 0
+	Status      Status `json:"status"`          // ok, failed or given up
 	Error       string `json:"error,omitempty"` // why a run failed (plugin, call, lane, stderr tail) or was given up
 	Steps       int    `json:"steps"`           // interactions with the environment
 	Episodes    int    `json:"episodes"`        // episodes that ended within the run

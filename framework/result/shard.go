@@ -12,7 +12,7 @@ import (
 
 // ShardRuns says which runs a shard has, for OpenShard.
 type ShardRuns struct {
-	Shard, Shards int
+	Shard, Shards int // number of the shard, from 0, and number of shards
 	// Of lists the runs of the shard from first to last of an environment and an agent, by label, in increasing
 	// order.
 	Of func(environment, agent string, first, last int) []int

@@ -5,7 +5,7 @@ import "encoding/json"
 // Summary is what an experiment found, over runs. Rows and curves are in the
 // order of the config's environments, agents and metrics.
 type Summary struct {
-	Meta Meta `json:"meta"`
+	Meta Meta `json:"meta"` // what the config says
 	// Mixed says which programs differ between runs that are ok, with their
 	// identities in the records; empty if none does. Everything made from the summary
 	// says "mixed" then.
@@ -13,10 +13,10 @@ type Summary struct {
 	// Notices are sentences about pairs that were skipped (Meta.Skipped), agents (Meta.Notes)
 	// and records that were left out (Runs.Notices).
 	Notices  []string  `json:"notices,omitempty"`
-	Counts   []Count   `json:"counts"`
-	Rows     []Row     `json:"summary"`
-	Curves   []Curve   `json:"curves,omitempty"`
-	Failures []Failure `json:"failures,omitempty"`
+	Counts   []Count   `json:"counts"`             // one per environment and agent
+	Rows     []Row     `json:"summary"`            // one per environment, agent and metric
+	Curves   []Curve   `json:"curves,omitempty"`   // one per environment, agent and metric that has a curve
+	Failures []Failure `json:"failures,omitempty"` // in the order of environments and agents
 	// Choices are those of the agents for which the host decides.
 	Choices []Choices `json:"choices,omitempty"`
 
@@ -34,30 +34,30 @@ type measured struct {
 // Count says how the runs of one agent in one environment ended. Runs that have
 // no record are Missing, unless a test that stops the experiment does not need them.
 type Count struct {
-	Environment string `json:"environment"`
-	Agent       string `json:"agent"`
-	OK          int    `json:"ok"`
-	Failed      int    `json:"failed"`
-	Missing     int    `json:"missing"`
-	GivenUp     int    `json:"given_up,omitempty"` // of Failed, those that were not made
-	NotNeeded   int    `json:"not_needed,omitempty"`
+	Environment string `json:"environment"`          // label
+	Agent       string `json:"agent"`                // label
+	OK          int    `json:"ok"`                   // runs that ended well
+	Failed      int    `json:"failed"`               // runs that failed or were given up
+	Missing     int    `json:"missing"`              // runs without a record
+	GivenUp     int    `json:"given_up,omitempty"`   // of Failed, those that were not made
+	NotNeeded   int    `json:"not_needed,omitempty"` // runs without a record that a sequential test does not need
 }
 
 // Failure is a run that failed, or the first run that was given up of an agent in an
 // environment.
 type Failure struct {
 	Key
-	Steps int    `json:"steps"`
-	Error string `json:"error"`
+	Steps int    `json:"steps"` // that the run made before it failed
+	Error string `json:"error"` // what went wrong
 }
 
 // Row sums up one metric of one agent in one environment by one value per run: of
 // a cumulative metric the last, of another the mean over all steps.
 type Row struct {
-	Environment string
-	Agent       string
-	Metric      Metric
-	Failed      int // runs that failed and are not in N
+	Environment string // label
+	Agent       string // label
+	Metric      Metric // name
+	Failed      int    // runs that failed and are not in N
 	Estimate
 	// The interquartile mean and its 95 % interval (stat.BootstrapIQM).
 	IQM, IQMLow, IQMHigh float64
@@ -68,7 +68,7 @@ type Row struct {
 	// Runs are the numbers of the runs that have a value, increasing, and Values
 	// their values. JSON leaves them out.
 	Runs   []int
-	Values []float64
+	Values []float64 // one per element of Runs
 }
 
 type rowJSON struct {
@@ -106,15 +106,15 @@ func (r *Row) UnmarshalJSON(data []byte) error {
 // Steps[i], the mean over Runs[i] runs with its Student-t 95 % interval. All
 // slices have the length of the grid; Steps is the grid of Meta.
 type Curve struct {
-	Environment string `json:"environment"`
-	Agent       string `json:"agent"`
-	Metric      Metric `json:"metric"`
-	Steps       []int  `json:"steps"`
-	Runs        []int  `json:"runs"`
-	Mean        Values `json:"mean"`
-	StdErr      Values `json:"stderr"`
-	Low         Values `json:"ci_low"`
-	High        Values `json:"ci_high"`
+	Environment string `json:"environment"` // label
+	Agent       string `json:"agent"`       // label
+	Metric      Metric `json:"metric"`      // name
+	Steps       []int  `json:"steps"`       // the grid
+	Runs        []int  `json:"runs"`        // number of runs with a value at each grid point
+	Mean        Values `json:"mean"`        // over these runs
+	StdErr      Values `json:"stderr"`      // standard error of Mean
+	Low         Values `json:"ci_low"`      // lower end of the 95 % interval
+	High        Values `json:"ci_high"`     // upper end of the 95 % interval
 }
 
 // Row finds a row; nil if there is none. Goroutines must not call it at the same time.

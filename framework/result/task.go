@@ -3,8 +3,8 @@ package result
 // Task is what is known of an environment. What was not computed, because the model is
 // large or lacks what it takes, is absent.
 type Task struct {
-	States     int      `json:"states"` // of the model; 0: it is not known, or differs between runs
-	Actions    int      `json:"actions"`
+	States     int      `json:"states"`               // of the model; 0: it is not known, or differs between runs
+	Actions    int      `json:"actions"`              // number of actions
 	RewardLow  *float64 `json:"reward_low,omitempty"` // bounds of every reward, where they are declared
 	RewardHigh *float64 `json:"reward_high,omitempty"`
 	Continuing bool     `json:"continuing"`            // no episode ends, by itself or by a limit

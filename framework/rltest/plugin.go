@@ -79,7 +79,7 @@ func (b Bounds) CheckPlugin(ctx context.Context, p vector.Plugin, params json.Ra
 // SpecError holds the rules that an agent breaks on environments of one spec.
 type SpecError struct {
 	Spec string // its id
-	Err  error
+	Err  error  // what is wrong with the spec
 }
 
 // Error names the spec.

@@ -127,7 +127,7 @@ const (
 
 // Violation is one broken rule.
 type Violation struct {
-	Rule Rule
+	Rule Rule  // that was broken
 	Err  error // how it was broken
 }
 

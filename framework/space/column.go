@@ -5,12 +5,12 @@ import "fmt"
 // Column holds one field of n lanes, lane after lane: lane i owns the elements
 // [i·Width, (i+1)·Width) of the slice that Type names; the other slices are nil.
 type Column struct {
-	Type    DType
-	Width   int
-	Int64   []int64
-	Float64 []float64
-	Float32 []float32
-	Uint8   []uint8
+	Type    DType     // of the elements
+	Width   int       // elements per lane, at least 1
+	Int64   []int64   // if Type is Int64
+	Float64 []float64 // if Type is Float64
+	Float32 []float32 // if Type is Float32
+	Uint8   []uint8   // if Type is Uint8
 }
 
 // NewColumn returns a zeroed column of the space s for the given lanes.

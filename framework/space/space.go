@@ -108,7 +108,7 @@ func (d Discrete) Check(c *Column, lane int) error {
 
 // MultiDiscrete is the product of the sets {0, …, NVec[i]−1}.
 type MultiDiscrete struct {
-	NVec []int64
+	NVec []int64 // number of values of each element, each at least 1
 }
 
 // DType returns Int64.

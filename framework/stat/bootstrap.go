@@ -112,8 +112,8 @@ func weightedMean(values []float64, counts []uint32) float64 {
 
 // Sampled holds a statistic and its value in every bootstrap sample.
 type Sampled struct {
-	Value   float64
-	Samples []float64
+	Value   float64   // of the data themselves
+	Samples []float64 // one per resample
 }
 
 // Interval is the percentile interval.
@@ -139,7 +139,7 @@ func (r *Resampler) Difference(x, y Sampled) Interval {
 // Aggregates are the statistics of one agent over environments, each with its
 // samples.
 type Aggregates struct {
-	IQM, Mean, Median, OptimalityGap Sampled
+	IQM, Mean, Median, OptimalityGap Sampled // as in Agarwal et al. (2021)
 	// Profile is the performance profile at the taus asked for.
 	Profile []Sampled
 }

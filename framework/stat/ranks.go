@@ -31,8 +31,8 @@ func Ranks(values []float64) []float64 {
 // 2006, section 3.2.2).
 type FriedmanTest struct {
 	MeanRanks  []float64 // of each agent, 1 is best
-	ChiSquared float64
-	F, P       float64
+	ChiSquared float64   // Friedman's statistic
+	F, P       float64   // statistic of Iman and Davenport, and its p value
 }
 
 // Friedman takes scores[e][a], the score of agent a in environment e, larger being

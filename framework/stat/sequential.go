@@ -74,8 +74,8 @@ type Look struct {
 
 // Verdict is the result of a sequential test, with the looks that it took.
 type Verdict struct {
-	Decision Decision
-	Looks    []Look
+	Decision Decision // after the last look
+	Looks    []Look   // in order
 }
 
 // Runs is the number of differences that the verdict rests on.

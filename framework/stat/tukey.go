@@ -119,8 +119,8 @@ func StudentizedRangeQuantile(p float64, k int, df float64) float64 {
 
 // Pairwise is a comparison of two of several groups, first minus second.
 type Pairwise struct {
-	First, Second int
-	P             float64
+	First, Second int     // indices of the groups
+	P             float64 // adjusted for all pairs of groups
 	Interval
 }
 

@@ -11,7 +11,7 @@ import (
 // signal is Continue, it is the outcome of the action that the agent selected
 // last. If it is NewEpisode or NewRun, only the observation counts.
 type Feedback struct {
-	Signals []Signal
+	Signals []Signal // one per lane
 	// Seeds holds, where Signals is NewRun, the seed of the agent's random
 	// streams in that run.
 	Seeds []uint64

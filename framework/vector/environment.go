@@ -42,7 +42,7 @@ const (
 
 // Actions is what an environment receives: one entry per lane in every slice.
 type Actions struct {
-	Signals []Signal
+	Signals []Signal // one per lane
 	// Seeds holds, where Signals is NewEpisode or NewRun, the seed from which
 	// the lane's random stream of that episode starts.
 	Seeds []uint64
@@ -149,7 +149,7 @@ func Models(ctx context.Context, env Environment) ([]*mdp.Tabular, error) {
 
 // LaneStep is the outcome of a step of one lane; see TimeStep.
 type LaneStep struct {
-	Observation           int64
-	Reward                float64
-	Terminated, Truncated bool
+	Observation           int64   // after the action
+	Reward                float64 // of the action
+	Terminated, Truncated bool    // whether and how the episode ended
 }

@@ -8,8 +8,8 @@ import (
 
 // LaneError says which lane of a batch failed.
 type LaneError struct {
-	Lane int
-	Err  error
+	Lane int   // from 0
+	Err  error // what went wrong in it
 	// Suspected says that the process with all lanes died or hung while it worked
 	// on this lane. There is no other evidence against the lane. Another lane, or
 	// the memory that all of them need together, may also be the cause.
@@ -35,8 +35,8 @@ func (e *AgentError) Unwrap() error { return e.Err }
 // LanesError says that a batch failed and that no single lane can be named. Lanes
 // From to To−1 were in the call.
 type LanesError struct {
-	From, To int
-	Err      error
+	From, To int   // first and last lane
+	Err      error // what went wrong in one of them
 }
 
 // Error names the lanes.
@@ -63,7 +63,7 @@ func Guard(f func() error) (err error) {
 
 // PanicError is a panic of an environment or agent, caught.
 type PanicError struct {
-	Value any
+	Value any    // argument of the panic
 	Stack string // the calls that led to it, the innermost first
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Measures are the metrics of an Environment's or Agent's own.
 type Measures struct {
-	Metrics []framework.Metric
+	Metrics []framework.Metric // as the plugin declared them
 	// Read writes the current values of some lanes into dst, which has an entry for
 	// every metric of the first lane, then of the second, and so on. The lanes have
 	// been stepped; their numbers increase. See framework.Measurer.Measure.

@@ -19,9 +19,9 @@ const (
 
 // Description is what a plugin says of itself before anything is opened.
 type Description struct {
-	ID   string `json:"id"` // namespace/name@version
-	Kind Kind   `json:"kind"`
-	Doc  string `json:"doc"` // a sentence for people
+	ID   string `json:"id"`   // namespace/name@version
+	Kind Kind   `json:"kind"` // environment or agent
+	Doc  string `json:"doc"`  // a sentence for people
 	// Params is the JSON schema of the parameters, with defaults and documentation.
 	Params json.RawMessage `json:"params"`
 	// Capabilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models)
@@ -54,8 +54,9 @@ type Plugin interface {
 
 // EnvironmentPlugin is a Plugin in this process that provides environments.
 type EnvironmentPlugin struct {
-	Description Description
-	Open        func(params json.RawMessage, lanes int) (Environment, error)
+	Description Description // with the kind environment
+	// Open returns an environment with the given lanes. params is JSON; empty: defaults.
+	Open func(params json.RawMessage, lanes int) (Environment, error)
 }
 
 // Describe implements Plugin.
@@ -73,8 +74,9 @@ func (p *EnvironmentPlugin) OpenAgent(context.Context, json.RawMessage, framewor
 
 // AgentPlugin is a Plugin in this process that provides agents.
 type AgentPlugin struct {
-	Description Description
-	Open        func(params json.RawMessage, spec framework.Spec, lanes int) (Agent, error)
+	Description Description // with the kind agent
+	// Open returns an agent with the given lanes for environments with this spec. params is JSON; empty: defaults.
+	Open func(params json.RawMessage, spec framework.Spec, lanes int) (Agent, error)
 }
 
 // Describe implements Plugin.

@@ -14,8 +14,8 @@ import (
 
 // Task is a model with what people need to read it.
 type Task struct {
-	Model  *mdp.Tabular
-	Layout *Layout // where the states are, for tasks on a grid; else nil
+	Model  *mdp.Tabular // of the whole task
+	Layout *Layout      // where the states are, for tasks on a grid; else nil
 	// Limit is the number of steps after which an episode is customarily cut off
 	// (truncated), 0 for none. It is not part of the model.
 	Limit int
@@ -23,7 +23,7 @@ type Task struct {
 
 // Layout places states on a grid.
 type Layout struct {
-	Rows, Cols int
+	Rows, Cols int    // size of the grid
 	Cell       []int  // row*Cols+column of each state, -1 for a state that is nowhere
 	Wall       []bool // per cell
 }

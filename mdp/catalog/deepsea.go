@@ -19,7 +19,7 @@ type Sea struct {
 	// mapping for MappingSeed (its sweep uses 42); otherwise action 0 is left and
 	// 1 right everywhere.
 	Mapped      bool
-	MappingSeed uint32
+	MappingSeed uint32 // of the swaps, with Mapped
 	// Continuing starts the next episode in place of ending one; otherwise there
 	// is a terminal state after the others.
 	Continuing bool

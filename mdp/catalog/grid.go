@@ -106,7 +106,7 @@ type Grid struct {
 	// open. When it is empty the grid is Rows × Cols without walls, starts in the
 	// upper left corner and has its goal in the lower right.
 	Map        []string
-	Rows, Cols int
+	Rows, Cols int // size of the grid, at least 1 each
 	// Slip is the probability that a move goes to one of the two sides instead,
 	// half each.
 	Slip float64

@@ -40,28 +40,28 @@ func (k Known) Check(got float64) error {
 // Discounted is the optimal value under a discount, from the model's initial
 // distribution.
 type Discounted struct {
-	Gamma float64
-	Value Known
+	Gamma float64 // discount, in [0,1)
+	Value Known   // optimal value of each state
 }
 
 // Finite is the optimal expected reward of some first steps, from the model's
 // initial distribution.
 type Finite struct {
-	Horizon int
-	Value   Known
+	Horizon int   // number of steps
+	Value   Known // optimal value of each state with Horizon steps left
 }
 
 // Problem is a model with what is known of it.
 type Problem struct {
-	Name  string
-	Model *mdp.Tabular
+	Name  string       // of the problem, for messages
+	Model *mdp.Tabular // whose answers are known
 
 	Gain, UniformGain Known // optimal, and of the uniform policy
 	BiasSpan          Known // of the gain-optimal policy
 	Diameter          Known
-	Total             Known // optimal undiscounted reward of an episode
-	Discounted        []Discounted
-	Finite            []Finite
+	Total             Known        // optimal undiscounted reward of an episode
+	Discounted        []Discounted // known optimal values, by discount
+	Finite            []Finite     // known optimal values, by horizon
 	// Steps within which every start is within total variation 1/4 of the
 	// stationary distribution, under the optimal and the uniform policy; 0 unknown.
 	MixOptimal, MixUniform int
