@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +48,7 @@ func newScratch(s *Sharded, x *Experiment, session *Session) (*scratch, error) {
 }
 
 // recover moves what a killed process left, and adds it to what is done.
-func (c *scratch) recover(done Done) (Done, error) {
+func (c *scratch) recover(ctx context.Context, done Done) (Done, error) {
 	left, err := result.RecordFiles(c.dir)
 	if err == nil {
 		err = c.move()
@@ -55,7 +56,7 @@ func (c *scratch) recover(done Done) (Done, error) {
 	if err != nil || len(left) == 0 {
 		return done, err
 	}
-	runs, err := c.plan.recorded(c.target, c.shard)
+	runs, err := c.plan.recorded(ctx, c.target, c.shard)
 	if err != nil {
 		return nil, err
 	}

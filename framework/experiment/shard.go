@@ -58,12 +58,12 @@ func (s Shard) runs(number, first, last int) (list []int) {
 }
 
 // recorded lists the records in dir of the shard's runs.
-func (p *Plan) recorded(dir string, s Shard) (*result.Runs, error) {
+func (p *Plan) recorded(ctx context.Context, dir string, s Shard) (*result.Runs, error) {
 	numbers := map[result.Key]int{}
 	for i, c := range p.Cells() {
 		numbers[p.key(c)] = i * p.Config.Runs
 	}
-	return result.OpenShard(dir, result.ShardRuns{Shard: s.Index, Shards: s.Of, Of: func(environment, agent string, first, last int) []int {
+	return result.OpenShard(ctx, dir, result.ShardRuns{Shard: s.Index, Shards: s.Of, Of: func(environment, agent string, first, last int) []int {
 		number, ok := numbers[result.Key{Environment: environment, Agent: agent}]
 		if !ok {
 			return nil
@@ -192,7 +192,7 @@ func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
 	done, err := x.Plan.join(ctx, x.Dir, s.Shard, session)
 	if err == nil && s.Scratch != "" {
 		if scratch, err = newScratch(&s, x, &session); err == nil {
-			done, err = scratch.recover(done)
+			done, err = scratch.recover(ctx, done)
 		}
 	}
 	if err == nil {
@@ -309,7 +309,7 @@ func (p *Plan) join(ctx context.Context, dir string, shard Shard, session Sessio
 	if err := p.writeOnce(filepath.Join(dir, provenanceFile), append(text, '\n')); err != nil {
 		return nil, err
 	}
-	runs, err := p.recorded(dir, shard)
+	runs, err := p.recorded(ctx, dir, shard)
 	if err != nil {
 		return nil, p.Blame(err)
 	}
@@ -340,7 +340,7 @@ func (x *Experiment) CheckShards(of int, mixed bool) error {
 	if err != nil {
 		return err
 	}
-	runs, err := x.Plan.recorded(x.Dir, Shard{0, of}) // those of one shard tell enough
+	runs, err := x.Plan.recorded(context.Background(), x.Dir, Shard{0, of}) // those of one shard tell enough
 	if err == nil {
 		err = x.Plan.agrees(x.Dir, of, &session, runs.Entries)
 	}

@@ -142,6 +142,7 @@ func (r *Runs) settle() error {
 
 // RecordFiles lists the files of records in dir/runs, sorted; none if the directory does
 // not exist. A directory that cannot be read is an error, since its runs are not missing.
+// So is a named pipe or another file that is not regular: opening it may take for ever.
 func RecordFiles(dir string) ([]string, error) {
 	runs := filepath.Join(dir, runsDir)
 	entries, err := os.ReadDir(runs)
@@ -156,9 +157,16 @@ func RecordFiles(dir string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if name := e.Name(); strings.HasSuffix(name, runsExt) && !strings.HasPrefix(name, ".") {
-			names = append(names, filepath.Join(runs, name))
+		if !strings.HasSuffix(e.Name(), runsExt) || strings.HasPrefix(e.Name(), ".") {
+			continue
 		}
+		name := filepath.Join(runs, e.Name())
+		if !e.Type().IsRegular() { // a link may lead to one
+			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+				return nil, fmt.Errorf("%s %w: it is no regular file; remove it and resume", name, ErrDamaged)
+			}
+		}
+		names = append(names, name)
 	}
 	return names, nil
 }
@@ -233,9 +241,6 @@ func compareKeys(a, b Key) int {
 
 // addFile adds the records of a file. labels holds every label once.
 func (r *Runs) addFile(name string, labels map[string]string) error {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s %w: it is no regular file; remove it and resume", name, ErrDamaged)
-	}
 	f, err := os.Open(name)
 	if err != nil {
 		return fmt.Errorf("reading records: %w", err)

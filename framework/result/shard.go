@@ -3,6 +3,7 @@ package result
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"math"
@@ -21,11 +22,12 @@ type ShardRuns struct {
 // OpenShard is OpenRuns for the runs of a shard alone. Its cost depends on the shard's runs, not on what others have
 // recorded: it does not open files that another shard of the same division made, and in large files it looks for its
 // runs by bisection. A run that it overlooks, as in a file that is not sorted, is made twice, which does no harm.
-func OpenShard(dir string, s ShardRuns) (*Runs, error) {
-	return again(func() (*Runs, error) { return openShard(dir, s) })
+// It ends with the context's cause when that is done.
+func OpenShard(ctx context.Context, dir string, s ShardRuns) (*Runs, error) {
+	return again(func() (*Runs, error) { return openShard(ctx, dir, s) })
 }
 
-func openShard(dir string, s ShardRuns) (*Runs, error) {
+func openShard(ctx context.Context, dir string, s ShardRuns) (*Runs, error) {
 	names, err := RecordFiles(dir)
 	if err != nil {
 		return nil, err
@@ -33,6 +35,9 @@ func openShard(dir string, s ShardRuns) (*Runs, error) {
 	r := &Runs{}
 	labels := map[string]string{}
 	for _, name := range names {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		o, _ := OriginOf(name)
 		if o.Shards == s.Shards && o.Shard != s.Shard {
 			continue

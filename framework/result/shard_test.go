@@ -58,7 +58,7 @@ func TestOpenShard(t *testing.T) {
 		}
 		for shard := 0; shard < shards; shard += 31 {
 			of := own(shard)
-			got, err := OpenShard(dir, of)
+			got, err := OpenShard(t.Context(), dir, of)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestOpenShard(t *testing.T) {
 	if _, err := OpenRuns(dir); err == nil {
 		t.Error("damage is not found")
 	}
-	if _, err := OpenShard(dir, own(0)); err != nil {
+	if _, err := OpenShard(t.Context(), dir, own(0)); err != nil {
 		t.Error(err)
 	}
 }
