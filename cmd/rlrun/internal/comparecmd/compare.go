@@ -48,8 +48,8 @@ The config's metric, pairs, level and scores (under compare) are the defaults. I
 config has until: decided, the verdicts are those of the test that stopped the runs.
 
 It writes comparisons.csv and the table comparisons of results.db into the first
-DIR. rlrun run and rlrun report make results.db anew: after them the table is there if
-the config has a section compare; otherwise compare again.
+DIR. rlrun run and rlrun report write a new results.db. It has this table only if the
+config has a section compare; otherwise compare again.
 
 --json:
   metric, lower_is_better, alpha, pairs, correction   what was compared

@@ -92,13 +92,13 @@ its connection ends and when its parent dies, but not by an interrupt. The exit
 status is 1 if a rule is broken.
 
 A plugin that keeps every rule is then timed: the wall time of a call that steps
-several lanes, divided by their number.
+several lanes, divided by the number of lanes.
 
-A slow plugin is compared in fewer steps, so that the check takes about --time, and the
-timing at most a quarter of it. Every rule is tested whatever --time is: after --time,
-the remaining rules are compared in their smallest form, of 6 steps. That takes about 250
-calls of an environment, and of an agent in each kind of environment. The check waits for
-the end of an episode until --time is over, and for at least 1,000 steps.
+The check takes about --time, and the timing at most a quarter of it. With a slow plugin
+the tests have fewer steps. Every rule is always tested: after --time, the remaining
+rules are tested in their smallest form, with 6 steps. This takes about 250 calls of an
+environment, or of an agent in each kind of environment. The check waits for the end of
+an episode until --time is over, and for at least 1,000 steps.
 
 --laws plays an agent in small finite tasks and in equivalent views of them, 24 runs of
 300 steps each, and up to 840 more where these do not decide. It names every law of agents

@@ -30,8 +30,8 @@ DIR:AGENT.
 For an unfinished experiment the page shows the number of recorded runs, the speed and
 the time left. Runs of more than a few seconds are drawn before they end: a dotted
 line with a ring at its end is a mean of unfinished runs. No other number includes
-unfinished runs. Verdicts appear when all runs are made, since tests that are looked
-at early find differences too often. With compare: {until: decided} verdicts appear
+unfinished runs. Verdicts appear when all runs have ended, since repeated tests before
+the end find differences too often. With compare: {until: decided} verdicts appear
 at any time.
 
 Only this machine can open the page. From another machine, use a tunnel:

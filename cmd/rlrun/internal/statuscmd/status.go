@@ -35,7 +35,7 @@ func New(*host.App) *cobra.Command {
 		Short: "Show the progress of an experiment and its shards",
 		Long: `Show the progress of an experiment: the runs of every environment and agent, the
 shards that lack runs, and the errors of failed runs. It only reads files. So it works
-while runs are being made, and on any machine that sees the directory. Counts come
+during runs, and on any machine that sees the directory. Counts come
 from the records. Rates and times are the last reports of shards, by the clocks of
 their machines.
 

@@ -17,12 +17,12 @@ func (q *comparison) print(w io.Writer) error {
 	t.Row("δ*", cli.Num(q.DeltaStar), "improvement over Q that maximises φ = δ·p/(1−p)")
 	t.Row("p", cli.Num(q.PStar), "probability of this improvement or more, P(q ≥ Q+δ*)")
 	t.Row("φ*", cli.Num(q.PhiStar), "exploring pays if it exceeds ρ·(Q−b)")
-	t.Row("γ*", q.gammaStar(), "least discount at which exploring pays, with an infinite horizon")
-	t.Row("N*", q.nStar(), "least N at which exploring pays, with undiscounted rewards 0..N")
+	t.Row("γ*", q.gammaStar(), "smallest discount at which exploring pays, with an infinite horizon")
+	t.Row("N*", q.nStar(), "smallest N at which exploring pays, with undiscounted rewards 0..N")
 	t.Row("VPI", cli.Num(q.vpi), "E(q−Q)⁺, the gain from knowing q now")
 	if d := q.decision; d != nil {
 		if d.gammaWithin != nil {
-			t.Row("γ* (N)", cli.Num(*d.gammaWithin), fmt.Sprintf("least discount at which exploring pays within N = %d", *q.horizon))
+			t.Row("γ* (N)", cli.Num(*d.gammaWithin), fmt.Sprintf("smallest discount at which exploring pays within N = %d", *q.horizon))
 		}
 		t.Gap()
 		t.Row("ρ", cli.Num(d.rho), "share of the horizon that exploring takes ("+q.horizonText()+")")

@@ -36,14 +36,14 @@ const thresholdKeys = `
   phi_star             null if infinite
   always, never        exploring pays, or does not pay, at any horizon
   share_star           exploring pays if ρ is below
-  gamma_star           the least discount at which exploring pays, infinite horizon
-  n_star               the least N for which it pays undiscounted; null if never or
+  gamma_star           the smallest discount at which exploring pays, infinite horizon
+  n_star               the smallest N for which it pays undiscounted; null if never or
                        beyond 2^63 (n_star_overflow)
   vpi                  E(q−Q)⁺, the value of perfect information
   gamma, horizon       as given (null: not given)
   rho                  the share of the horizon that exploring takes
-  gamma_star_within    with --gamma and --horizon: the least discount within N
-  U {delta, p, value, greedy, advantage}   the bound of Lemma 1 at δ*, beside G·Q
+  gamma_star_within    with --gamma and --horizon: the smallest discount within N
+  U {delta, p, value, greedy, advantage}   the bound of Lemma 1 at δ*, and G·Q
   index {U, U+, V}     the value of a known arm at which trying this one no longer pays
   gittins              for beta with --gamma alone, up to γ = 0.9995; else null
   explore              the decision
