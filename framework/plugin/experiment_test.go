@@ -111,10 +111,12 @@ func performIn(t *testing.T, part string, run int, f faults, o plugin.LaunchOpti
 	return records
 }
 
-// lines writes records as they stand in files.
+// lines writes records as they stand in files, without the experiment: the fault is one of
+// its parameters.
 func lines(records map[result.Key]result.Record) map[result.Key]string {
 	out := map[result.Key]string{}
 	for k, r := range records {
+		r.Experiment = ""
 		out[k] = string(r.AppendJSON(nil))
 	}
 	return out
