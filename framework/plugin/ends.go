@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -23,7 +24,7 @@ import (
 
 // The rules of how a plugin's process ends, docs/protocol.md#the-end.
 const (
-	IgnoresInterrupts  = "ignores-interrupts"   // an interrupt of the terminal is the host's to handle
+	IgnoresInterrupts  = "ignores-interrupts"   // SIGINT of a terminal and SIGTERM of a scheduler are the host's to handle
 	EndsWhenTold       = "ends-when-told"       // Shutdown ends the process in good order
 	EndsWithConnection = "ends-with-connection" // so does the end of its last connection
 	EndsWithParent     = "ends-with-parent"     // so does that of its parent, also before a host has connected
@@ -73,21 +74,26 @@ func ignoresInterrupts(ctx context.Context, o LaunchOptions) (fault, err error) 
 	}
 	defer p.Close()
 	process, err := os.FindProcess(p.Pid())
-	if err == nil {
-		err = process.Signal(os.Interrupt)
-	}
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case <-p.sub.Done():
-		return fmt.Errorf("an interrupt (SIGINT) ended it (%s): ignore the signal, the host handles it", p.sub.Ending()), nil
-	case <-time.After(time.Second / 2):
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	if _, err := p.describe(ctx); err != nil {
-		return fmt.Errorf("after an interrupt (SIGINT) it does not answer: %w", err), nil
+	for _, s := range []struct {
+		signal os.Signal
+		name   string
+	}{{os.Interrupt, "SIGINT"}, {syscall.SIGTERM, "SIGTERM"}} {
+		if err := process.Signal(s.signal); err != nil {
+			return nil, err
+		}
+		select {
+		case <-p.sub.Done():
+			return fmt.Errorf("%s ended it (%s): ignore the signal, the host handles it; a script that starts the plugin should do so by exec", s.name, p.sub.Ending()), nil
+		case <-time.After(time.Second / 2):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if _, err := p.describe(ctx); err != nil {
+			return fmt.Errorf("after %s it does not answer: ignore the signal, the host handles it: %w", s.name, err), nil
+		}
 	}
 	return nil, nil
 }

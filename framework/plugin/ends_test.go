@@ -11,7 +11,7 @@ import (
 )
 
 // The SDK's processes end as the protocol says. A shell that goes on after the plugin
-// that it started does not, nor does a program that an interrupt ends.
+// that it started does not, nor does a program that SIGINT or SIGTERM ends.
 func TestCheckEnds(t *testing.T) {
 	if !isDir("/proc/self") {
 		t.Skip("needs a system with signals and a shell")
@@ -24,7 +24,8 @@ func TestCheckEnds(t *testing.T) {
 	}{
 		{"good", []string{os.Args[0], "serve-environment"}, 0, nil},
 		{"interrupted", []string{os.Args[0], "serve-interruptibly"}, 0, []string{plugin.IgnoresInterrupts}},
-		{"a shell that goes on", []string{"/bin/sh", "-c", `trap "" INT; "$0" serve-environment; sleep 60`, os.Args[0]}, time.Second,
+		{"terminated", []string{os.Args[0], "serve-terminably"}, 0, []string{plugin.IgnoresInterrupts}},
+		{"a shell that goes on", []string{"/bin/sh", "-c", `trap "" INT TERM; "$0" serve-environment; sleep 60`, os.Args[0]}, time.Second,
 			[]string{plugin.EndsWhenTold, plugin.EndsWithConnection, plugin.EndsWithParent}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -33,9 +33,9 @@ func TestMain(m *testing.M) {
 		case "serve-environment":
 			plugin.Serve(faultyEnvironment())
 			return
-		case "serve-interruptibly":
+		case "serve-interruptibly", "serve-terminably":
 			interrupts := make(chan os.Signal, 1)
-			signal.Notify(interrupts, os.Interrupt)
+			signal.Notify(interrupts, map[string]os.Signal{"serve-interruptibly": os.Interrupt, "serve-terminably": syscall.SIGTERM}[os.Args[1]])
 			go func() {
 				<-interrupts
 				os.Exit(3)

@@ -14,6 +14,7 @@ use base64::Engine;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_stream::wrappers::{ReceiverStream, UnixListenerStream};
 use tokio_stream::{Stream, StreamExt};
 use tonic::transport::server::Connected;
@@ -471,8 +472,10 @@ pub fn serve<E: Environment>(plugin: Plugin) {
 
 async fn run<E: Environment>(plugin: Plugin) -> Result<(), Box<dyn std::error::Error>> {
     // Interrupts are the host's to handle.
-    let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
-    tokio::spawn(async move { while interrupts.recv().await.is_some() {} });
+    for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
+        let mut interrupts = signal(kind)?;
+        tokio::spawn(async move { while interrupts.recv().await.is_some() {} });
+    }
     // The end of the parent covers a host that died before it connected.
     let parent = parent_id();
     tokio::spawn(async move {

@@ -88,7 +88,7 @@ same episode; observations and actions in their spaces; finite rewards; lanes
 that do not depend on each other; and so on. A rule that could not be tested
 counts as broken. Agents are checked on every kind of environment that they
 support. A program's process must end as the protocol says: on request, when
-its connection ends and when its parent dies, but not by an interrupt. The exit
+its connection ends and when its parent dies, but not by SIGINT or SIGTERM. The exit
 status is 1 if a rule is broken.
 
 A plugin that keeps every rule is then timed: the wall time of a call that steps
