@@ -147,10 +147,6 @@ func JointThreshold(qi, qj []float64, lowerBound float64) Joint {
 	return t
 }
 
-// Explore reports whether exploring pays if it takes the share rho = ρ_T of the
-// horizon.
-func (t Joint) Explore(rho float64) bool { return t.Ratio > rho }
-
 // GammaStar returns the discount with an infinite horizon above which holding
 // arm i for T pulls pays: 0 always, 1 never.
 func (t Joint) GammaStar(hold int) float64 {

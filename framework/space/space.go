@@ -46,15 +46,6 @@ func (d DType) Size() int {
 	}
 }
 
-func parseDType(s string) (DType, error) {
-	for i, n := range dtypeNames {
-		if n == s {
-			return DType(i), nil
-		}
-	}
-	return 0, fmt.Errorf("space: unknown dtype %q (one of int64, float64, float32, uint8)", s)
-}
-
 // ErrOutside marks a value that does not belong to its space.
 var ErrOutside = errors.New("value outside its space")
 
@@ -256,18 +247,6 @@ func (b bound) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(b))
 }
 
-func (b *bound) UnmarshalJSON(data []byte) error {
-	switch string(data) {
-	case `"+Inf"`, `"Inf"`, `"inf"`:
-		*b = bound(math.Inf(1))
-		return nil
-	case `"-Inf"`, `"-inf"`:
-		*b = bound(math.Inf(-1))
-		return nil
-	}
-	return json.Unmarshal(data, (*float64)(b))
-}
-
 // Marshal returns the space's JSON form: {"kind":"discrete","n":4},
 // {"kind":"multi_discrete","nvec":[2,3]} or
 // {"kind":"box","low":[…],"high":[…],"shape":[…],"dtype":"float64"}.
@@ -288,35 +267,4 @@ func Marshal(s Space) ([]byte, error) {
 		return json.Marshal(w)
 	}
 	return nil, fmt.Errorf("space: cannot encode %T", s)
-}
-
-// Unmarshal reads the form written by Marshal and validates the space.
-func Unmarshal(data []byte) (Space, error) {
-	var w wire
-	if err := json.Unmarshal(data, &w); err != nil {
-		return nil, fmt.Errorf("space: %w", err)
-	}
-	var s Space
-	switch w.Kind {
-	case "discrete":
-		s = Discrete{N: w.N, Start: w.Start}
-	case "multi_discrete":
-		s = MultiDiscrete{NVec: w.NVec}
-	case "box":
-		d, err := parseDType(w.DType)
-		if err != nil {
-			return nil, err
-		}
-		b := Box{Shape: w.Shape, Type: d}
-		for _, x := range w.Low {
-			b.Low = append(b.Low, float64(x))
-		}
-		for _, x := range w.High {
-			b.High = append(b.High, float64(x))
-		}
-		s = b
-	default:
-		return nil, fmt.Errorf("space: unknown kind %q (one of discrete, multi_discrete, box)", w.Kind)
-	}
-	return s, s.Validate()
 }

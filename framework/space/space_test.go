@@ -29,21 +29,17 @@ func anySpace(t *rapid.T) Space {
 	return b
 }
 
-func TestJSONRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := anySpace(t)
-		data, err := Marshal(s)
-		if err != nil {
-			t.Fatal(err)
+func TestMarshal(t *testing.T) {
+	for text, s := range map[string]Space{
+		`{"kind":"discrete","n":4,"start":-1}`:                                       Discrete{N: 4, Start: -1},
+		`{"kind":"multi_discrete","nvec":[2,3]}`:                                     MultiDiscrete{NVec: []int64{2, 3}},
+		`{"kind":"box","low":[0],"high":["+Inf",0.5],"shape":[2],"dtype":"float32"}`: Box{Low: []float64{0}, High: []float64{math.Inf(1), 0.5}, Shape: []int{2}, Type: Float32},
+		`{"kind":"box","low":["-Inf"],"high":[1],"dtype":"float64"}`:                 Box{Low: []float64{math.Inf(-1)}, High: []float64{1}},
+	} {
+		if got, err := Marshal(s); err != nil || string(got) != text {
+			t.Errorf("%+v: %s, %v, want %s", s, got, err, text)
 		}
-		got, err := Unmarshal(data)
-		if err != nil {
-			t.Fatalf("%s: %v", data, err)
-		}
-		if !reflect.DeepEqual(got, s) {
-			t.Fatalf("got %#v, want %#v from %s", got, s, data)
-		}
-	})
+	}
 }
 
 func TestBytesRoundTrip(t *testing.T) {
@@ -109,19 +105,6 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got %v, want ok = %v", err, tt.ok)
 			}
 		})
-	}
-}
-
-func TestUnmarshalRefuses(t *testing.T) {
-	for _, text := range []string{
-		``, `[]`, `{}`, `{"kind":"sphere"}`, `{"kind":"discrete"}`, `{"kind":"discrete","n":-1}`,
-		`{"kind":"multi_discrete","nvec":[]}`, `{"kind":"multi_discrete","nvec":[2,0]}`,
-		`{"kind":"box","low":[0],"high":[1],"dtype":"complex"}`, `{"kind":"box","low":[1],"high":[0],"dtype":"float64"}`,
-		`{"kind":"box","low":[0],"high":[1,2,3],"shape":[2],"dtype":"float64"}`, `{"kind":"box","high":[1],"dtype":"float64"}`,
-	} {
-		if s, err := Unmarshal([]byte(text)); err == nil {
-			t.Errorf("%s: got %v, want an error", text, s)
-		}
 	}
 }
 

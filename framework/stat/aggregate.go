@@ -150,18 +150,3 @@ func Sensitivity(scores, chosen [][]float64) float64 {
 	all := best(func(h int) float64 { return Mean(chosen[h]) })
 	return each/float64(len(scores[0])) - Mean(scores[all])
 }
-
-// NormalizePercentiles maps the values of one environment to [0,1] by their 5th and
-// 95th percentiles, values outside clamped: the normalisation of Sensitivity. values
-// are those of all settings and runs. All become 0 if the percentiles coincide.
-func NormalizePercentiles(values []float64) []float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	low, high := Quantile(sorted, 0.05), Quantile(sorted, 0.95)
-	out := make([]float64, len(values))
-	if high > low {
-		for i, x := range values {
-			out[i] = min(max((x-low)/(high-low), 0), 1)
-		}
-	}
-	return out
-}

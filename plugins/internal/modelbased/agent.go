@@ -46,18 +46,6 @@ type Planner interface {
 	Action(s, left int) int
 }
 
-// Incremental is a Planner whose plan is brought up to date step by step.
-type Incremental interface {
-	Planner
-	// Update says that what is known of s has changed, Refresh that all has, and Begin
-	// that an episode begins.
-	Update(s int)
-	Refresh()
-	Begin()
-	// Outdated reports whether a plan is due.
-	Outdated() bool
-}
-
 // Design has the parts of an agent. Every lane has values of its own.
 type Design struct {
 	Construction Construction
@@ -100,7 +88,7 @@ type Agent struct {
 	plainLearn  bool        // no learning besides counts, visits and growth
 	plainAct    bool        // an action between plans is the planner's
 	observer    Observer    // the construction, or nil
-	incremental Incremental // the planner, or nil
+	incremental *Greedy     // the planner, if its plan is brought up to date step by step, or nil
 	restarting  bool        // an episode terminated: where it leads is yet to be seen
 	reward      float64     // of that step
 	evaluation  *greedyPlan `snapshot:"-"` // of the evaluation that goes on, or nil
@@ -112,7 +100,7 @@ func New(t finite.Task, d Design) *Agent {
 	x.Experience.init(t)
 	x.observer, _ = d.Construction.(Observer)
 	if d.Trigger.Changes {
-		x.incremental = d.Planner.(Incremental)
+		x.incremental = d.Planner.(*Greedy)
 	}
 	x.plainLearn = x.observer == nil && x.incremental == nil && !d.Trigger.Geometric
 	x.plainAct = x.incremental == nil && d.Wander == nil && d.Epsilon == 0 && d.Trigger.Horizon == 0

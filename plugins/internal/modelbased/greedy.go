@@ -16,7 +16,7 @@ type Optimism interface {
 	EndValue(value []float64) float64
 }
 
-// Greedy is an Incremental planner that acts greedily for the values of actions. It
+// Greedy is a Planner that acts greedily for the values of actions. It
 // keeps them up to date to a Residual, in units of value, by sweeps of Gauss-Seidel
 // value iteration. A step changes the values of one state only: unless these changes add
 // up to more than the residual there is no sweep. Ties are broken at random.
@@ -46,16 +46,16 @@ func (p *Greedy) Start(x *Experience) {
 	p.stale, p.Sweeps = 0, 0
 }
 
-// Begin implements Incremental.
+// Begin says that an episode begins.
 func (p *Greedy) Begin() { p.stale += math.Abs(p.Model.EndValue(p.Value) - p.EndValue) }
 
-// Update implements Incremental.
+// Update says that what is known of s has changed.
 func (p *Greedy) Update(s int) { p.stale += p.backup(s) }
 
-// Refresh implements Incremental.
+// Refresh says that everything has changed.
 func (p *Greedy) Refresh() { p.stale = math.Inf(1) }
 
-// Outdated implements Incremental.
+// Outdated reports whether a plan is due.
 func (p *Greedy) Outdated() bool { return p.stale > p.Residual }
 
 // Plan implements Planner. It makes sweeps in alternating directions until one changes no

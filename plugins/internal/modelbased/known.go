@@ -72,7 +72,7 @@ func (m *Known) Reward(s, a int) float64 {
 	return m.x.Counts.Rewards(s, a).Mean
 }
 
-// Lookahead implements Lookahead.
+// Lookahead writes r(s,a) + discount Σ_u p(u|s,a) value(u) into q, for all a.
 func (m *Known) Lookahead(q []float64, s int, discount float64, value []float64) {
 	for a := range q {
 		next, prob := m.Transition(s, a)

@@ -17,12 +17,6 @@ type Models interface {
 	Models() []mdp.Model
 }
 
-// Lookahead computes values of actions from values of states.
-type Lookahead interface {
-	// Lookahead writes r(s,a) + discount Σ_u p(u|s,a) value(u) into q, for all a.
-	Lookahead(q []float64, s int, discount float64, value []float64)
-}
-
 // Criterion is what a plan is best for: the reward of the steps left if there is a
 // Horizon, else the reward per step if Average, else the return discounted by Gamma.
 type Criterion struct {
@@ -41,9 +35,9 @@ type Solver struct {
 	// options.Eliminated states, as a share of the range of a model's rewards. 0 is as
 	// exact as can be.
 	Residual float64
-	// Lookahead chooses actions by their values after each step, ties at random, if it
-	// is not nil. By default the solution's policy is followed.
-	Lookahead Lookahead
+	// Lookahead chooses actions by their values in it after each step, ties at random, if
+	// it is not nil. By default the solution's policy is followed.
+	Lookahead *Known
 
 	Policy []mdp.Deterministic // by steps to go, or one
 	Value  [][]float64         // by steps to go from 0 on, or of the one policy

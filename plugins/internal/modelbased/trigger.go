@@ -14,7 +14,7 @@ type Trigger struct {
 	Geometric bool    // after every step with probability 1−Discount
 	Discount  float64
 	Terminals bool // when a state has turned out to be terminal, or not to be
-	Changes   bool // when values have changed; the planner is Incremental
+	Changes   bool // when values have changed; the planner is Greedy
 
 	due  bool
 	left int // steps of the horizon to go
