@@ -317,6 +317,12 @@ def test_seeds_are_narrowed_as_far_as_needed(bits: int) -> None:
     assert (first[0] != first[1]) == (bits < 64)  # a hash keeps seeds apart that agree in their last 32 bits
 
 
+def test_seeds_that_are_too_short_are_refused_with_a_cure() -> None:
+    with pytest.raises(rlrun.InvalidParams, match=r"takes the seed 1, but none of 31 bits\. Name") as refused:
+        GymnasiumPlugin("rlrun-tests/Picky-v3").environment(b'{"bits": 16}')
+    assert "reset_options" not in str(refused.value)
+
+
 def test_what_is_narrowed_is_told_and_stays_spread_out() -> None:
     assert "seeds have 32 bits" in GymnasiumPlugin("rlrun-tests/Picky-v3").description.doc
     assert "bits" not in GymnasiumPlugin("CartPole-v1").description.doc
@@ -376,6 +382,7 @@ def test_wrappers_by_functions_and_with_arrays(tmp_path: Any, monkeypatch: pytes
         ({"import": "json:registers"}, rlrun.InvalidParams, "no function registers"),
         ({"sab": True, "kwargs": {"sab": True}}, rlrun.InvalidParams, "sab is given twice"),
         ({"enumerate": 1}, rlrun.InvalidParams, "must be true or false"),
+        ({"remake": 1}, rlrun.InvalidParams, "must be true or false"),
         ({"no_such": 1}, rlrun.InvalidParams, "TypeError.*no_such"),
     ],
     ids=str,
@@ -437,7 +444,9 @@ class Guest(gymnasium.Env[Any, Any]):
     action_space = gs.Discrete(2)
 
     def __init__(self, habit: str = "") -> None:
-        self.habit = habit
+        self.habit, self.resets = habit, 0
+        if habit == "fails":
+            raise RuntimeError("no licence")
         if habit == "late":
             self.observation_space = None  # type: ignore[assignment]
 
@@ -457,6 +466,9 @@ class Guest(gymnasium.Env[Any, Any]):
                 self.observation_space = gs.Discrete(6)
             case "strict":
                 raise RuntimeError("no licence")
+            case "remembers":
+                self.resets += 1
+                return self.resets, {}
         return self._die(), {}
 
     def step(self, action: Any) -> Any:
@@ -522,6 +534,33 @@ def test_habits_that_are_taken(guest: Any) -> None:
     with pytest.raises(SystemExit):
         step(guest("exits"))
     assert step(guest("options", reset_options={"start": 4}), steps=0) == [[4]]
+
+
+def test_an_environment_that_remembers_is_made_anew(guest: Any) -> None:
+    kept, anew = guest("remembers"), guest("remembers", remake=True)
+    assert [step(kept, steps=0) for _ in range(3)] == [[[1]], [[2]], [[3]]]
+    assert [step(anew, steps=0) for _ in range(3)] == [[[1]], [[1]], [[1]]]
+
+
+@pytest.mark.parametrize(("habit", "line"), [("fails", 'raise RuntimeError("no licence")'), ("strict", "raise")])
+def test_only_lines_of_others_code_are_told(
+    guest: Any, habit: str, line: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(rlrun.InvalidParams, match="RuntimeError: no licence"):
+        guest(habit)
+    told = capfd.readouterr().err
+    assert line in told
+    assert "test_gymnasium.py" in told
+    assert "rlrun/gymnasium.py" not in told
+    assert "envs/registration.py" not in told
+
+
+def test_an_argument_that_is_not_taken_is_told_by_the_message_alone(
+    guest: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(rlrun.InvalidParams, match=r"TypeError.*'weather'"):
+        guest("", weather="rain")
+    assert capfd.readouterr().err == ""
 
 
 def test_shared_generators_are_each_lanes_own(guest: Any) -> None:

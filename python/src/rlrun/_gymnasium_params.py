@@ -18,7 +18,7 @@ from rlrun.errors import InvalidParams, Unsupported
 Env = gymnasium.Env[Any, Any]
 
 _STATEFUL = {gw.NormalizeObservation, gw.NormalizeReward}
-_OURS = ("import", "wrappers", "kwargs", "enumerate", "reset_options")
+_OURS = ("import", "wrappers", "kwargs", "enumerate", "reset_options", "remake")
 
 SCHEMA: dict[str, Any] = {
     "import": {
@@ -53,6 +53,11 @@ SCHEMA: dict[str, Any] = {
         "type": "object",
     },
     "reset_options": {"description": "Options of reset, which every episode begins with.", "type": "object"},
+    "remake": {
+        "description": "Whether the environment is made anew for every episode, for those whose episodes depend on "
+        "earlier ones, such as BipedalWalker-v3. Default: false.",
+        "type": "boolean",
+    },
     "enumerate": {
         "description": "Whether spaces that are products of finite sets are numbered, as one Discrete, for tabular "
         "agents; the last factor runs fastest. Default: a Tuple of Discretes is, if it has at most 2^24 "
@@ -70,6 +75,7 @@ class Settings:
     wrappers: list[tuple[Callable[..., Any], dict[str, Any]]]
     enumerate: bool | None
     reset_options: dict[str, Any] | None = None
+    remake: bool = False
 
     def wrap(self, env: Env) -> Env:
         """Put the wrappers around an environment, which is closed if one of them fails."""
@@ -111,7 +117,10 @@ def settings(values: dict[str, Any]) -> Settings:
     options = values.get("reset_options")
     if not isinstance(options, (dict, type(None))):
         raise InvalidParams(f"reset_options is {options!r}, must be an object of options")
-    return Settings(arguments | kwargs, [_wrapper(i, w) for i, w in enumerate(wrappers)], numbered, options)
+    remake = values.get("remake", False)
+    if not isinstance(remake, bool):
+        raise InvalidParams(f"remake is {remake!r}, must be true or false")
+    return Settings(arguments | kwargs, [_wrapper(i, w) for i, w in enumerate(wrappers)], numbered, options, remake)
 
 
 def load(name: str, missing: str = "") -> None:

@@ -20,12 +20,14 @@ import inspect
 import itertools
 import json
 import math
+import os
 import pickle
 import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, cast
 
 import gymnasium
@@ -38,7 +40,7 @@ from numpy.typing import NDArray
 from rlrun import _random_states, params, spaces
 from rlrun._gymnasium_batches import batch_of, is_functional
 from rlrun._gymnasium_params import SCHEMA, Settings, load, settings
-from rlrun._gymnasium_seeds import narrow, seed_bits
+from rlrun._gymnasium_seeds import WIDTHS, narrow, seed_bits
 from rlrun._lanes import Copies
 from rlrun._pb import plugin_pb2 as pb
 from rlrun._random_states import RandomStates
@@ -136,10 +138,10 @@ class GymnasiumPlugin:
             bits, shares = probe(first, chosen.reset_options)
         finally:
             _close(first)
-        if not chosen.wrappers and (batch := batch_of(registered, chosen.arguments, spec)):
+        if not chosen.wrappers and not chosen.remake and (batch := batch_of(registered, chosen.arguments, spec)):
             return batch
         copies = Copies(
-            lambda: Bridge(self._make(chosen), spec, model, bits, chosen, shares=shares, painter=self.painter)
+            lambda: Bridge(lambda: self._make(chosen), spec, model, bits, chosen, shares=shares, painter=self.painter)
         )
         copies.has_model = model is not None  # type: ignore[attr-defined]
         return copies
@@ -169,7 +171,7 @@ class GymnasiumPlugin:
         except (gymnasium.error.DependencyNotInstalled, ImportError) as e:
             raise Unsupported(f"{self.env_id}: {e}") from e
         except Exception as e:  # the constructor is others' code
-            traceback.print_exc()
+            tell(e)
             what = f"does not take {chosen.arguments}" if chosen.arguments else "cannot be made without parameters"
             text = f"{self.env_id} {what}: {type(e).__name__}: {e}"
             raise InvalidParams(text) from e
@@ -215,8 +217,26 @@ def _close(env: gymnasium.Env[Any, Any]) -> None:
     """Close an environment. What goes wrong in others' code harms nothing then: it is in the log."""
     try:
         env.close()
-    except Exception:
-        traceback.print_exc()
+    except Exception as e:
+        tell(e)
+
+
+OURS = tuple(f"{Path(module.__file__).parent}{os.sep}" for module in (gymnasium, params) if module.__file__)
+"""The directories of Gymnasium and rlrun."""
+
+
+def tell(error: BaseException) -> None:
+    """Write the lines of others' code at which an error arose to standard error, which errors of the plugin end with.
+
+    An error that arose in Gymnasium or rlrun has no such lines: its message says all.
+    """
+    while error.__cause__ is not None:
+        error = error.__cause__
+    told = traceback.TracebackException.from_exception(error, compact=True)
+    told.__context__ = None
+    told.stack = traceback.StackSummary.from_list([f for f in told.stack if not f.filename.startswith(OURS)])
+    if told.stack:
+        sys.stderr.writelines(told.format())
 
 
 def _takes(creator: Any, name: str) -> bool:
@@ -243,10 +263,12 @@ def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None) -> tuple
             before = pickle.dumps(_random_states.read())
             env.reset(seed=1, options=options)
         except Exception as e:  # whatever the environment's code raises
-            traceback.print_exc()
+            tell(e)
             cure = "If it needs options, give the parameter reset_options"
             if isinstance(e, TypeError) and "unexpected keyword argument" in str(e):
                 cure = f"rlrun calls reset(seed=…, options=…). Name a wrapper that takes these, {OWN}"
+            elif _resets(env, 1, options):
+                cure = f"It takes the seed 1, but none of {WIDTHS[-1]} bits. Name a wrapper that shortens it, {OWN}"
             raise InvalidParams(f"{env.spec and env.spec.id} cannot be reset: {type(e).__name__}: {e}. {cure}") from e
         with contextlib.suppress(Exception, SystemExit):  # it is told when it is stepped
             for _ in range(PROBED):
@@ -256,6 +278,15 @@ def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None) -> tuple
         return bits, pickle.dumps(_random_states.read()) != before
 
 
+def _resets(env: gymnasium.Env[Any, Any], seed: int, options: dict[str, Any] | None) -> bool:
+    """Say whether an environment can be reset with a seed."""
+    try:
+        env.reset(seed=seed, options=options)
+    except Exception:
+        return False
+    return True
+
+
 class Bridge(Environment):
     """One copy."""
 
@@ -263,7 +294,7 @@ class Bridge(Environment):
 
     def __init__(
         self,
-        env: gymnasium.Env[Any, Any],
+        make: Callable[[], gymnasium.Env[Any, Any]],
         spec: Spec,
         model: Model | None,
         bits: int,
@@ -272,11 +303,12 @@ class Bridge(Environment):
         shares: bool,
         painter: Painter,
     ) -> None:
-        self._env, self._spec, self._model, self._bits, self._painter = env, spec, model, bits, painter
+        self._env, self._spec, self._model, self._bits, self._painter = make(), spec, model, bits, painter
+        self._make, self._used = make if chosen.remake else None, False
         self._options, self._shares = chosen.reset_options, shares
         self._states: AbstractContextManager[None] = RandomStates() if shares else contextlib.nullcontext()
-        _, self._encode = space_of(env.observation_space, chosen.enumerate)
-        self._decode = decoder(env.action_space, chosen.enumerate)
+        _, self._encode = space_of(self._env.observation_space, chosen.enumerate)
+        self._decode = decoder(self._env.action_space, chosen.enumerate)
 
     @property
     def spec(self) -> Spec:
@@ -285,6 +317,10 @@ class Bridge(Environment):
 
     def reset(self, seed: int) -> Any:
         """Start an episode."""
+        if self._make and self._used:
+            _close(self._env)
+            self._env = self._make()
+        self._used = True
         with self._states:
             if self._shares:
                 _random_states.seed(narrow(seed, 32))
