@@ -2,8 +2,7 @@
 // are linear in the features of tile coding (plugins/internal/tiles), and are
 // learned by semi-gradient methods (Sutton & Barto 2018, ch. 10 and 12).
 //
-// All need a framework/space.Box with finite bounds for observations (or bounds
-// from the parameters low and high), and Discrete actions. They refuse other
+// All need a framework/space.Box of observations and Discrete actions. They refuse other
 // environments with an error wrapping framework.ErrUnsupported. All bootstrap
 // from the last observation of a truncated episode, and with zero where it
 // terminated. After the start of a run nothing is allocated.

@@ -89,8 +89,7 @@ func TestRefusals(t *testing.T) {
 		if _, err := p.OpenAgent(t.Context(), json.RawMessage(params), boxed, 1); err != nil {
 			t.Errorf("a box: %v", err)
 		}
-		_, err := p.OpenAgent(t.Context(), nil, open, 1)
-		if !errors.Is(err, framework.ErrUnsupported) || !strings.Contains(err.Error(), "element 1") || !strings.Contains(err.Error(), "give features.low") {
+		if _, err := p.OpenAgent(t.Context(), nil, open, 1); err != nil {
 			t.Errorf("without bounds: %v", err)
 		}
 		if _, err := p.OpenAgent(t.Context(), json.RawMessage(`{"features":{"low":[-1,-2]}}`), open, 1); err != nil {

@@ -13,6 +13,7 @@ import (
 
 // Coder codes the points of a box. It is immutable, and may be shared.
 type Coder struct {
+	origin   []float64 // of dimensions without bounds; NaN in others
 	low      []float64
 	high     []float64
 	scale    []float64 // tiles a unit
@@ -29,6 +30,10 @@ type Coder struct {
 // asymmetric displacement of Miller & Glanz (1996). It needs at least 4 grids a
 // dimension, and a power of two.
 //
+// A dimension with an infinite bound is compressed first, to d/(1+|d|). There d is the distance
+// from its other bound, or from 0 if that is infinite, too. So tiles are narrow near there and
+// wider far away: of 8 tiles between -1 and 1 the edges are at 0, ±1/3, ±1, ±3 and ±∞.
+//
 // Features are numbered densely if there are at most memory of them. Otherwise they
 // share memory numbers by hashing (Sutton & Barto 2018, §9.5.4), and memory must be
 // a power of two. Neither slice is kept.
@@ -44,13 +49,17 @@ func New(low, high []float64, tilings, tiles, memory int) (*Coder, error) {
 	}
 	c := &Coder{tilings: tilings, across: tiles + 1, offset: make([]float64, tilings*d)}
 	for i := range d {
-		width := high[i] - low[i]
-		if !(width > 0) || math.IsInf(width, 1) {
-			return nil, fmt.Errorf("tiles: dimension %d is bounded by [%v, %v]; there must be finite bounds, the low one below the high one", i, low[i], high[i])
+		l, h, origin := low[i], high[i], math.NaN()
+		if !(l < h) {
+			return nil, fmt.Errorf("tiles: dimension %d is bounded by [%v, %v]; the low bound must be below the high one", i, l, h)
 		}
-		c.low = append(c.low, low[i])
-		c.scale = append(c.scale, float64(tiles)/width)
-		c.high = append(c.high, high[i])
+		if math.IsInf(l, -1) || math.IsInf(h, 1) || math.IsInf(h-l, 1) {
+			l, h, origin = open(l, h)
+		}
+		c.origin = append(c.origin, origin)
+		c.low = append(c.low, l)
+		c.scale = append(c.scale, float64(tiles)/(h-l))
+		c.high = append(c.high, h)
 		for t := range tilings {
 			c.offset[t*d+i] = float64(t*(2*i+1)%tilings) / float64(tilings)
 		}
@@ -72,6 +81,17 @@ func New(low, high []float64, tilings, tiles, memory int) (*Coder, error) {
 	return c, nil
 }
 
+// open returns the bounds of a compressed dimension, and the point that is 0 in it.
+func open(low, high float64) (float64, float64, float64) {
+	switch {
+	case !math.IsInf(low, -1) && math.IsInf(high, 1):
+		return 0, 1, low
+	case math.IsInf(low, -1) && !math.IsInf(high, 1):
+		return -1, 0, high
+	}
+	return -1, 1, 0
+}
+
 // Features returns the number of features: Active's numbers are below it.
 func (c *Coder) Features() int { return c.features }
 
@@ -89,6 +109,9 @@ func (c *Coder) Dimensions() int { return len(c.low) }
 // point is scratch of one place a dimension.
 func (c *Coder) Active(dst []int32, x, point []float64) {
 	for i, v := range x {
+		if o := c.origin[i]; o == o {
+			v = math.Copysign(1-1/(1+math.Abs(v-o)), v-o)
+		}
 		if !(v > c.low[i]) {
 			v = c.low[i]
 		}

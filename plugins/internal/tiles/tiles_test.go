@@ -164,8 +164,8 @@ func TestRefusals(t *testing.T) {
 		{[]float64{0}, []float64{1}, 0, 1, 1, "at least 1"},
 		{[]float64{0}, []float64{1}, 1, 0, 1, "at least 1"},
 		{[]float64{0}, []float64{1}, 1, 1, 0, "memory"},
-		{[]float64{0, -inf}, []float64{1, inf}, 1, 1, 9, "dimension 1"},
-		{[]float64{1}, []float64{1}, 1, 1, 9, "finite bounds"},
+		{[]float64{0, inf}, []float64{1, inf}, 1, 1, 9, "dimension 1"},
+		{[]float64{1}, []float64{1}, 1, 1, 9, "below the high one"},
 		{[]float64{0}, []float64{1}, 8, 8, 9, "power of two"},
 	} {
 		if _, err := New(tt.low, tt.high, tt.tilings, tt.tiles, tt.memory); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -187,5 +187,39 @@ func BenchmarkActive(b *testing.B) {
 				c.Active(dst, x, point)
 			}
 		})
+	}
+}
+
+// Eight tiles without bounds on either side have their edges at 0, ±1/3, ±1 and ±3, where
+// |x|/(1+|x|) is 0, 1/4, 1/2 and 3/4. Four tiles of a bound and no other have the same ones
+// beyond it.
+func TestTilesWithoutBounds(t *testing.T) {
+	inf := math.Inf(1)
+	for _, tt := range []struct {
+		low, high float64
+		tiles     int
+		edges     []float64
+	}{
+		{-inf, inf, 8, []float64{-3, -1, -1. / 3, 0, 1. / 3, 1, 3}},
+		{-math.MaxFloat64, math.MaxFloat64, 8, []float64{-3, -1, -1. / 3, 0, 1. / 3, 1, 3}},
+		{10, inf, 4, []float64{10 + 1./3, 11, 13}},
+		{-inf, 10, 4, []float64{7, 9, 10 - 1./3}},
+	} {
+		c, err := New([]float64{tt.low}, []float64{tt.high}, 1, tt.tiles, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, edge := range tt.edges {
+			below, above := active(c, []float64{edge - 1e-6})[0], active(c, []float64{edge + 1e-6})[0]
+			if int(below) != k || int(above) != k+1 {
+				t.Errorf("[%v, %v]: tiles %d and %d beside %v, want %d and %d", tt.low, tt.high, below, above, edge, k, k+1)
+			}
+		}
+		if first := active(c, []float64{-inf})[0]; first != 0 {
+			t.Errorf("[%v, %v]: -Inf is in tile %d", tt.low, tt.high, first)
+		}
+		if last := active(c, []float64{1e300})[0]; int(last) < len(tt.edges) {
+			t.Errorf("[%v, %v]: 1e300 is in tile %d", tt.low, tt.high, last)
+		}
 	}
 }
