@@ -48,11 +48,24 @@ CASES = [
     Case("minatar", "MinAtar/Breakout-v1", "sarsa-linear", {"import": "minatar.gym"} | FLAT),
     Case("shimmy[bsuite]", "shimmy:bsuite/catch-v0", "sarsa-linear", FLAT),
     Case("gymnasium[box2d]", "LunarLander-v3", "sarsa-linear"),
+    Case("gymnasium[box2d]", "BipedalWalker-v3", "random", {"remake": True}),
     Case("gymnasium[mujoco]", "InvertedPendulum-v5", "sarsa-linear"),
     Case("ale-py", "ale_py:ALE/Breakout-v5", "sarsa-linear", {"obs_type": "ram"}),
     Case("highway-env", "highway_env:highway-v0", "sarsa-linear", FLAT),
     Case("gymnasium-robotics", "gymnasium_robotics:PointMaze_UMaze-v3", "sarsa-linear"),
     Case("gymnasium[jax]", "phys2d/CartPole-v1", "sarsa-linear"),
+    Case(
+        "mo-gymnasium",
+        "mo_gymnasium:deep-sea-treasure-v0",
+        "sarsa-linear",
+        {"wrappers": [{"name": "mo_gymnasium.wrappers:LinearReward", "kwargs": {"weight": [0.8, 0.2]}}]},
+    ),
+    Case("popgym", "popgym:popgym-HigherLowerEasy-v0", "q-learning"),
+    Case("popgym", "popgym:popgym-BattleshipEasy-v0", "q-learning"),
+    Case("flappy-bird-gymnasium", "flappy_bird_gymnasium:FlappyBird-v0", "sarsa-linear", {"use_lidar": False}),
+    Case("gym-simplegrid", "gym_simplegrid:SimpleGrid-4x4-v0", "q-learning"),
+    Case("panda-gym", "panda_gym:PandaReach-v3", "random"),
+    Case("lbforaging", "lbforaging:Foraging-8x8-2p-1f-v3", "random"),
 ]
 
 
@@ -74,19 +87,24 @@ def main() -> None:
         row = f"| {case.package} | `{case.env}` | {checked} | {trained} |"
         print(row, flush=True)
         if arguments.update:
-            update(case, row)
+            update(row)
     sys.exit(failed)
 
 
-def update(case: Case, row: str) -> None:
+def update(row: str) -> None:
     """Put a row of the table into docs/python.md, in the order of the cases."""
     lines = PAGE.read_text().splitlines()
     begin = lines.index("|---|---|---|---|", lines.index(HEADER)) + 1
     end = next(i for i in range(begin, len(lines)) if not lines[i].startswith("|"))
-    rows = {line.split(" | ")[0].removeprefix("| "): line for line in lines[begin:end]} | {case.package: row}
-    order = [c.package for c in CASES]
-    lines[begin:end] = sorted(rows.values(), key=lambda line: order.index(line.split(" | ")[0].removeprefix("| ")))
+    rows = {name(line): line for line in lines[begin:end]} | {name(row): row}
+    order = [f"`{c.env}`" for c in CASES]
+    lines[begin:end] = [rows[env] for env in order if env in rows]
     PAGE.write_text("\n".join(lines) + "\n")
+
+
+def name(row: str) -> str:
+    """Return the second cell of a row, its environment."""
+    return row.split(" | ")[1]
 
 
 def attempt(case: Case, directory: Path, here: bool) -> tuple[str, str, bool]:
@@ -120,7 +138,7 @@ def attempt(case: Case, directory: Path, here: bool) -> tuple[str, str, bool]:
 
     given = [f"--param={key}={json.dumps(value)}" for key, value in case.params.items()]
     status, text = call("plugin", "check", "--no-speed", "--lanes=16", "--time=3m", f"gymnasium:{case.env}", *given)
-    checked = "keeps every rule" if status == 0 else last(text)
+    checked, passes = verdict(status, "keeps every rule", text)
     config = {
         "runs": 1,
         "steps": 500,
@@ -129,10 +147,21 @@ def attempt(case: Case, directory: Path, here: bool) -> tuple[str, str, bool]:
     }
     (directory / "try.yaml").write_text(json.dumps(config))
     trains, text = call("run", "try.yaml")
-    reasons = ("it is for observations", "needs discrete actions")
-    refused = trains != 0 and any(reason in text for reason in reasons)
-    trained = f"{case.agent} trains" if trains == 0 else "refused: " * refused + last(text)
-    return checked, trained, status == 0 and (trains == 0 or refused)
+    trained, learns = verdict(trains, f"{case.agent} trains", text)
+    return checked, trained, passes and learns
+
+
+REASONS = ("it is for finite tasks", "it is for observations", "needs discrete actions", "rlrun takes one number")
+
+
+def verdict(status: int, success: str, text: str) -> tuple[str, bool]:
+    """Return a cell of the table, and whether rlrun succeeded or refused for one of the known reasons."""
+    if status == 0:
+        return success, True
+    for line in text.splitlines():
+        if any(reason in line for reason in REASONS):
+            return f"refused: {last(line)}", True
+    return last(text), False
 
 
 def last(text: str) -> str:

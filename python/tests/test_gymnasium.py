@@ -409,6 +409,8 @@ def test_modules_that_register(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -
     assert "import" in plugin.description.doc
     with pytest.raises(rlrun.InvalidParams, match="gymnasium:MODULE:MakerA/X-v1"):
         plugin.environment(b"{}")
+    with pytest.raises(rlrun.InvalidParams, match="json was imported and has not registered it"):
+        plugin.environment(b'{"import": "json"}')
     assert plugin.environment(b'{"import": "maker_a"}').spec.observation == rlrun.Discrete(2**31)
     assert "32 bits" in GymnasiumPlugin("maker_b:mine:MakerB/X-v1").description.doc
 
@@ -508,7 +510,7 @@ def guest() -> Iterator[Any]:
         ("late", "no observation_space before a reset. Name a wrapper"),
         ("none", "the reward is None, must be a number"),
         ("word", "the reward is 'high', must be a number"),
-        ("vector", "LinearReward"),
+        ("vector", r"rewards have shape \(2,\).* Name a wrapper that makes one of them, such as mo_gymnasium"),
     ],
 )
 def test_habits_that_are_refused_with_a_cure(guest: Any, habit: str, message: str) -> None:

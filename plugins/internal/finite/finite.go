@@ -51,7 +51,7 @@ func kind[P any](build func(P, Task) (func() Learner, error)) func(P, framework.
 	return func(p P, spec framework.Spec, actions int64) (k lanes.Kind[int], err error) {
 		states, ok := spec.Observation.(space.Discrete)
 		if !ok {
-			return k, lanes.Unsupported("it is for finite tasks; the observations of %s are not discrete", spec.ID)
+			return k, lanes.Unsupported("it is for finite tasks; the observations of %s are not discrete%s", spec.ID, lanes.Numbered(spec.Observation))
 		}
 		if states.N > MaxPairs || actions > MaxPairs/states.N {
 			return k, lanes.Unsupported("%s has %d states and %d actions, too many for a table", spec.ID, states.N, actions)

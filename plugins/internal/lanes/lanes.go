@@ -73,7 +73,7 @@ func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework
 			}
 			actions, ok := spec.Action.(space.Discrete)
 			if !ok {
-				return nil, fmt.Errorf("%s needs discrete actions; those of %s are not: %w", id, spec.ID, framework.ErrUnsupported)
+				return nil, fmt.Errorf("%s needs discrete actions; those of %s are not%s: %w", id, spec.ID, Numbered(spec.Action), framework.ErrUnsupported)
 			}
 			kind, err := build(p, spec, actions.N)
 			if err != nil {
@@ -87,6 +87,14 @@ func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework
 			return l, err
 		},
 	}
+}
+
+// Numbered says how a space becomes Discrete, if it can.
+func Numbered(s space.Space) string {
+	if _, ok := s.(space.MultiDiscrete); ok {
+		return ", but lists of numbers; in gymnasium: environments the parameter enumerate: true makes one number of them"
+	}
+	return ""
 }
 
 // Invalid is an error about parameters.

@@ -76,6 +76,7 @@ class Settings:
     enumerate: bool | None
     reset_options: dict[str, Any] | None = None
     remake: bool = False
+    modules: list[str] = dataclasses.field(default_factory=list)
 
     def wrap(self, env: Env) -> Env:
         """Put the wrappers around an environment, which is closed if one of them fails."""
@@ -120,7 +121,8 @@ def settings(values: dict[str, Any]) -> Settings:
     remake = values.get("remake", False)
     if not isinstance(remake, bool):
         raise InvalidParams(f"remake is {remake!r}, must be true or false")
-    return Settings(arguments | kwargs, [_wrapper(i, w) for i, w in enumerate(wrappers)], numbered, options, remake)
+    layers = [_wrapper(i, w) for i, w in enumerate(wrappers)]
+    return Settings(arguments | kwargs, layers, numbered, options, remake, modules)
 
 
 def load(name: str, missing: str = "") -> None:

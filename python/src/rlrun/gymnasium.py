@@ -60,6 +60,7 @@ class GymnasiumPlugin:
         self.given, self.kwargs = settings(kwargs or {}), kwargs or {}
         self.painter = Painter()
         module, _, self.env_id = env_id.rpartition(":")
+        self.modules = [module] if module else []
         if module:
             load(module, self.env_id)
         namespace, name, version = parse_env_id(self.env_id)
@@ -127,10 +128,15 @@ class GymnasiumPlugin:
         """Make an environment, not opened yet."""
         chosen = settings(self.kwargs | params.decode(data))
         if unknown := self._unknown():
-            raise InvalidParams(
-                f"{unknown} If a module registers it, name that as the parameter import, or write gymnasium:MODULE:"
-                f"{self.env_id}"
+            cure = (
+                f"If a module registers it, name that as the parameter import, or write gymnasium:MODULE:{self.env_id}"
             )
+            if named := self.modules or chosen.modules:
+                cure = (
+                    f"{' and '.join(named)} was imported and has not registered it with Gymnasium. If it is for "
+                    "the older gym, register it in a module of yours, with a class or a wrapper that translates it"
+                )
+            raise InvalidParams(f"{unknown} {cure}")
         registered = gymnasium.spec(self.env_id)
         first = self._make(chosen)
         try:
@@ -251,7 +257,7 @@ PROBED = 5
 def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None) -> tuple[int, bool]:
     """Return how many bits an environment's seeds have, and whether it draws from shared random generators.
 
-    An environment that cannot be reset raises InvalidParams.
+    An environment that cannot be reset raises InvalidParams, one whose rewards are several numbers Unsupported.
     """
     if is_functional(env):
         return 32, False
@@ -270,11 +276,13 @@ def probe(env: gymnasium.Env[Any, Any], options: dict[str, Any] | None) -> tuple
             elif _resets(env, 1, options):
                 cure = f"It takes the seed 1, but none of {WIDTHS[-1]} bits. Name a wrapper that shortens it, {OWN}"
             raise InvalidParams(f"{env.spec and env.spec.id} cannot be reset: {type(e).__name__}: {e}. {cure}") from e
+        reward: Any = 0
         with contextlib.suppress(Exception, SystemExit):  # it is told when it is stepped
             for _ in range(PROBED):
-                _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+                _, reward, terminated, truncated, _ = env.step(env.action_space.sample())
                 if terminated or truncated:
                     break
+        check_reward(reward)
         return bits, pickle.dumps(_random_states.read()) != before
 
 
@@ -336,11 +344,7 @@ class Bridge(Environment):
         if not isinstance(answer, tuple) or len(answer) != 5:
             raise InvalidAnswer(f"step returned {_brief(answer)}, must return a tuple of 5: {OLD}")
         observation, reward, terminated, truncated, _ = answer
-        if np.ndim(reward) and np.size(reward) > 1:
-            raise Unsupported(
-                f"rewards have shape {np.shape(reward)}, rlrun takes numbers: make one by a wrapper, such as "
-                "mo_gymnasium.wrappers:LinearReward"
-            )
+        check_reward(reward)
         return TimeStep(self._encode(observation), reward, bool(terminated), bool(truncated))
 
     def model(self) -> Model:
@@ -370,7 +374,17 @@ class Bridge(Environment):
 
 
 OWN = "such as a function of yours that takes and returns an environment: params: {wrappers: [{name: 'mine:wrapped'}]}"
+MANY = "mo_gymnasium.wrappers:LinearReward, or a function of yours that takes and returns an environment"
 OLD = f"the environment has the interface of gym before 0.26. Name a wrapper that translates it, {OWN}"
+
+
+def check_reward(reward: Any) -> None:
+    """Raise Unsupported for a reward that is several numbers."""
+    if np.ndim(reward) and np.size(reward) > 1:
+        raise Unsupported(
+            f"rewards have shape {np.shape(reward)}, rlrun takes one number. Name a "
+            f"wrapper that makes one of them, such as {MANY}"
+        )
 
 
 def _brief(answer: Any) -> str:
