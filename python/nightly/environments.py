@@ -147,7 +147,7 @@ def attempt(case: Case, directory: Path, here: bool) -> tuple[str, str, bool]:
     }
     (directory / "try.yaml").write_text(json.dumps(config))
     trains, text = call("run", "try.yaml")
-    trained, learns = verdict(trains, f"{case.agent} trains", text)
+    trained, learns = verdict(trains, f"{case.agent} {'plays' if case.agent == 'random' else 'trains'}", text)
     return checked, trained, passes and learns
 
 
