@@ -137,13 +137,15 @@ def attempt(case: Case, directory: Path, here: bool) -> tuple[str, str, bool]:
         return done.returncode, done.stderr or done.stdout
 
     given = [f"--param={key}={json.dumps(value)}" for key, value in case.params.items()]
-    status, text = call("plugin", "check", "--no-speed", "--lanes=16", "--time=3m", f"gymnasium:{case.env}", *given)
+    check = ("plugin", "check", "--no-speed", "--lanes=16", "--time=3m", f"--timeout={MINUTES}m")
+    status, text = call(*check, f"gymnasium:{case.env}", *given)
     checked, passes = verdict(status, "keeps every rule", text)
     config = {
         "runs": 1,
         "steps": 500,
         "environments": [{"name": "it", "plugin": f"gymnasium:{case.env}", "params": case.params}],
         "agents": [{"plugin": case.agent}],
+        "limits": {"start": f"{MINUTES}m"},
     }
     (directory / "try.yaml").write_text(json.dumps(config))
     trains, text = call("run", "try.yaml")
