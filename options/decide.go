@@ -27,6 +27,9 @@ type Decider struct {
 	config DeciderConfig
 	memory
 	comparison Comparison
+	endless    bool    // the horizon does not change with the steps
+	cost       int     // the last number of steps that share was asked for
+	rho        float64 // and its answer
 }
 
 // memory is what a Decider keeps from one problem to the next.
@@ -44,7 +47,9 @@ func NewDecider(c DeciderConfig) (*Decider, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return &Decider{config: c}, nil
+	d := &Decider{config: c, endless: math.IsInf(c.Horizon.Rewards(), 1)}
+	d.comparison.Config, d.comparison.memory = &d.config, &d.memory
+	return d, nil
 }
 
 // Decide chooses an option. Of equally good ones it takes the first, and the
@@ -63,7 +68,7 @@ func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 	if cost == 0 {
 		cost = p.Hold
 	}
-	share := d.config.Horizon.After(p.Step).Share(cost)
+	share := d.share(p.Step, cost)
 	dec := Decision{Step: p.Step, Choice: p.Greedy, Hold: p.Hold, Capped: p.Capped, Share: share}
 	if n := len(p.Arms); n+len(p.Pairs) > 1 {
 		if err := d.config.suits(p); err != nil {
@@ -71,7 +76,7 @@ func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 		}
 		d.resize(p.size())
 		c := &d.comparison
-		*c = Comparison{Problem: *p, Config: &d.config, Share: share, RNG: rng, memory: &d.memory}
+		c.Problem, c.Share, c.RNG = *p, share, rng
 		best := c.best()
 		dec.Delta, dec.P, dec.Advantage = best.Delta, best.P, best.Advantage
 		if best.Advantage > 0 && (c.exact || best.Advantage > c.rounding()) {
@@ -80,11 +85,20 @@ func (d *Decider) Decide(p *Problem, rng *rand.Rand) (Decision, error) {
 	}
 	if i := dec.Choice - len(p.Arms); i >= 0 {
 		steps := int(math.Ceil(p.Pairs[i].Steps))
-		dec.Hold, dec.Capped, dec.Share = steps, false, d.config.Horizon.After(p.Step).Share(steps)
+		dec.Hold, dec.Capped, dec.Share = steps, false, d.share(p.Step, steps)
 	} else {
 		dec.Option = p.Arms[dec.Choice].Name
 	}
 	return dec, nil
+}
+
+// share returns ρ, the share of the horizon left after a step that a number of steps
+// takes.
+func (d *Decider) share(step, cost int) float64 {
+	if !d.endless || cost != d.cost {
+		d.cost, d.rho = cost, d.config.Horizon.After(step).Share(cost)
+	}
+	return d.rho
 }
 
 // suits returns an error if the rule cannot compare the problem's options.

@@ -36,9 +36,6 @@ func (membersKind) Prepare(t *Tables) error {
 
 func (membersKind) FromTables(t *Tables) {
 	if !t.Policies {
-		for l, a := range t.preferred {
-			t.gain[l] = t.lead(l, a, t.greedy)
-		}
 		t.represent(0)
 		for a, l := range t.champion {
 			if l >= 0 {
@@ -49,10 +46,6 @@ func (membersKind) FromTables(t *Tables) {
 	}
 	for l, a := range t.preferred[:t.Evaluated] {
 		t.OwnPolicy("member", l, a)
-	}
-	t.begin(t.gain, t.greedy, 0)
-	for l, v := range t.optimal {
-		t.gain[l] = v - t.gain[l]
 	}
 	t.represent(t.Evaluated)
 	for a, l := range t.champion {

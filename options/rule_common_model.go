@@ -26,11 +26,13 @@ func (ruleCommonModel) Doc() string { return "with the greedy option, model by m
 func (ruleCommonModel) Bounds() []bandit.IndexKind { return everyBound }
 
 func (ruleCommonModel) Begin(c *Comparison) {
-	y, bound, size := c.row(c.Greedy), c.Config.LowerBound, 0.0
+	y, bound := c.row(c.Greedy), c.Config.LowerBound
+	sum, size := 0.0, 0.0
 	for _, v := range y {
+		sum += v
 		size += math.Abs(v - bound)
 	}
-	c.mean, c.size = mean(y), size
+	c.mean, c.size = sum/float64(len(y)), size
 }
 
 func (ruleCommonModel) Compare(c *Comparison, x int) ComparisonResult {

@@ -69,17 +69,21 @@ func (c *Comparison) ceiling(x int) float64 {
 // Best implements chooser. It compares the option of the largest ceiling first, and
 // then only options whose ceiling is not below the best advantage.
 func (rule ruleCommonModel) Best(c *Comparison) ComparisonResult {
-	c.ceilings = c.ceilings[:0]
-	promising := -1
+	ceilings, promising := c.ceilings[:0], -1
 	for x := range c.Arms {
-		c.ceilings = append(c.ceilings, c.ceiling(x))
-		if x != c.Greedy && (promising < 0 || c.ceilings[x] > c.ceilings[promising]) {
-			promising = x
+		most := math.Inf(-1) // the greedy option is no choice
+		if x != c.Greedy {
+			most = c.ceiling(x)
+			if promising < 0 || most > ceilings[promising] {
+				promising = x
+			}
 		}
+		ceilings = append(ceilings, most)
 	}
+	c.ceilings = ceilings
 	best := rule.Compare(c, promising)
-	for x := range c.Arms {
-		if x == c.Greedy || x == promising || c.ceilings[x] < best.Advantage {
+	for x, most := range ceilings {
+		if x == promising || most < best.Advantage {
 			continue
 		}
 		if r := rule.Compare(c, x); r.Advantage > best.Advantage || r.Advantage == best.Advantage && x < best.Option {

@@ -53,12 +53,12 @@ type Tables struct {
 
 	agent     TableAgent `snapshot:"-"` // of the present call
 	kind      int        // the kind whose options are added, its place in Kinds; -1 for Greedy
-	values    []float64  // (1−γ)Q_k(s,a) at a*K+k, then their means over a
+	values    []float64  // (1−γ)Q_k(s,a) at a*K+k
 	e         []float64  // E_pk(s,a) at (a*P+p)*K+k
 	preferred []int      // the action of each member
 	greedy    int        // the action of the largest mean value
 	champion  []int      // for each action, the member that stands for it, or -1
-	gain      []float64  // scratch, by member
+	gain      []float64  // of the champions, by action
 	taken     []bool     // actions that a directed option begins with
 
 	labels  [][]string // of numbered options, by kind
@@ -144,8 +144,8 @@ func NewTables(actions, members int, gamma float64, c TableConfig) (*Tables, err
 	t := &Tables{
 		TableConfig: c, actions: actions, members: members, gamma: gamma,
 		policies: []TableOption{{Kind: Greedy}}, own: make([]int, len(c.Kinds)), labels: make([][]string, len(c.Kinds)),
-		values: make([]float64, (actions+1)*members), preferred: make([]int, members), champion: make([]int, actions),
-		gain: make([]float64, members), taken: make([]bool, actions), optimal: make([]float64, members),
+		values: make([]float64, actions*members), preferred: make([]int, members), champion: make([]int, actions),
+		gain: make([]float64, actions), taken: make([]bool, actions), optimal: make([]float64, members),
 		duration: rand.NewZipf(c.RNG, repeatExponent, 1, repeatLongest-1),
 	}
 	for i, k := range c.Kinds {
@@ -207,12 +207,8 @@ func (t *Tables) At(p *Problem, q, e []float64, agent TableAgent) error {
 	if len(q) != t.actions*t.members || t.Policies && len(e) != len(q)*len(t.policies) {
 		return errors.New("options: the values are not one for each action, policy and member")
 	}
-	scale, values := 1-t.gamma, t.values[:len(q)]
-	for i, v := range q {
-		values[i] = scale * v
-	}
 	t.agent, t.e = agent, e
-	t.prefer()
+	t.scaled(q)
 	t.options, t.arms, t.worth = t.options[:0], t.arms[:0], t.worth[:0]
 	clear(t.taken)
 	t.kind = -1
@@ -227,35 +223,32 @@ func (t *Tables) At(p *Problem, q, e []float64, agent TableAgent) error {
 	return nil
 }
 
-// prefer finds the greedy action and that of each member, the first of equal ones, and
-// the optimal values.
-func (t *Tables) prefer() {
-	best, preferred, optimal := math.Inf(-1), t.preferred, t.optimal[:len(t.preferred)]
+// scaled writes (1−γ)q into the values and finds the greedy action and that of each
+// member, the first of equal ones, and the optimal values.
+func (t *Tables) scaled(q []float64) {
+	scale, best := 1-t.gamma, math.Inf(-1)
+	preferred, optimal := t.preferred, t.optimal[:len(t.preferred)]
 	clear(preferred)
 	t.greedy = 0
 	for a := range t.actions {
 		row := t.row(a)[:len(preferred)]
-		if m := mean(row); m > best {
-			best, t.greedy = m, a
-		}
-		if a == 0 {
-			copy(optimal, row)
-		}
-		for k, v := range row {
-			if v > optimal[k] {
+		sum := 0.0
+		for k, v := range q[a*len(row):][:len(row)] {
+			v *= scale
+			row[k] = v
+			sum += v
+			if a == 0 || v > optimal[k] {
 				preferred[k], optimal[k] = a, v
 			}
+		}
+		if m := sum / float64(len(row)); m > best {
+			best, t.greedy = m, a
 		}
 	}
 }
 
 // row returns the values of an action, by member.
 func (t *Tables) row(a int) []float64 { return t.values[a*t.members : (a+1)*t.members] }
-
-// lead returns by how much member l prefers action a to b.
-func (t *Tables) lead(l, a, b int) float64 {
-	return t.values[a*t.members+l] - t.values[b*t.members+l]
-}
 
 // policyRow returns E_pk(s,a) by member k.
 func (t *Tables) policyRow(action, policy int) []float64 {
@@ -324,14 +317,16 @@ func (t *Tables) Mixed(label string) {
 }
 
 // represent finds, of the members from a number on, the one for each first action that
-// has most to gain by t.gain: the champion of the action.
+// gains most over the greedy option, which has been added, in its own values: the
+// champion of the action.
 func (t *Tables) represent(from int) {
 	for a := range t.champion {
 		t.champion[a] = -1
 	}
-	for l := from; l < t.members; l++ {
-		if c := &t.champion[t.preferred[l]]; *c < 0 || t.gain[l] > t.gain[*c] {
-			*c = l
+	greedy, optimal := t.worth[:len(t.preferred)], t.optimal[:len(t.preferred)]
+	for l, a := range t.preferred {
+		if gain := optimal[l] - greedy[l]; l >= from && (t.champion[a] < 0 || gain > t.gain[a]) {
+			t.champion[a], t.gain[a] = l, gain
 		}
 	}
 }

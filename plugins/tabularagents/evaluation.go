@@ -7,13 +7,31 @@ import "github.com/rlrun/rlrun/options"
 // r + γ E_pk(s',π_p(s')) (expected Sarsa; van Seijen et al. 2009).
 type evaluation struct {
 	*ensemble
-	policies []options.TableOption
+	policies []evaluatedPolicy
 	values   []float64 // E_pk(s,a) at ((s*actions+a)*P+p)*K+k
 	mixed    []float64 // scratch: what follows a uniform action, by member
 }
 
+// evaluatedPolicy is the policy of member, or takes action always, or, if mixed, random
+// actions; else, with -1 for both, it is the greedy one.
+type evaluatedPolicy struct {
+	member, action int
+	mixed          bool
+}
+
 func newEvaluation(x *ensemble, policies []options.TableOption) *evaluation {
-	return &evaluation{ensemble: x, policies: policies, values: make([]float64, len(policies)*len(x.q)), mixed: make([]float64, x.Members)}
+	e := &evaluation{ensemble: x, values: make([]float64, len(policies)*len(x.q)), mixed: make([]float64, x.Members)}
+	for _, o := range policies {
+		p := evaluatedPolicy{member: -1, action: -1, mixed: o.Kind == options.Uniform}
+		switch o.Kind {
+		case options.Members:
+			p.member = o.Of
+		case options.Constants:
+			p.action = o.Of
+		}
+		e.policies = append(e.policies, p)
+	}
+	return e
 }
 
 // start gives all policies the initial values of the actions.
@@ -41,12 +59,12 @@ func (e *evaluation) learn(i int, r, gamma float64, next int) {
 	greedy := e.greedy(next)
 	for p, o := range e.policies {
 		a := greedy
-		switch o.Kind {
-		case options.Members:
-			a = e.prefers(o.Of, next)
-		case options.Constants:
-			a = o.Of
-		case options.Uniform:
+		switch {
+		case o.member >= 0:
+			a = e.prefers(o.member, next)
+		case o.action >= 0:
+			a = o.action
+		case o.mixed:
 			clear(e.mixed)
 			for a := range e.actions {
 				for m, v := range after[a*stride+p*k:][:k] {

@@ -58,7 +58,7 @@ func TestEvaluationSteps(t *testing.T) {
 			before := slices.Clone(e.values)
 			x.last = i
 			x.learnFrom(r, gamma, next)
-			for p, o := range e.policies {
+			for p, o := range x.executor.EvaluatedPolicies() {
 				for m := range k {
 					after := 0.0
 					switch o.Kind {

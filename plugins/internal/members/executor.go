@@ -16,7 +16,7 @@ type Executor struct {
 	discount        float64
 	thompson        bool // a member is followed
 	geometric       bool // for as long as a discounted step counts
-	drawn           int  // the member; -1 if none is
+	member          int  // the one that is followed; -1 if none is
 	hosted          bool // the host has chosen
 }
 
@@ -24,7 +24,7 @@ type Executor struct {
 // does not. It draws from rng.
 func NewExecutor(p *Params, members int, discount float64, continuing bool, rng *rand.Rand) Executor {
 	return Executor{
-		rng: rng, members: members, discount: discount, drawn: -1,
+		rng: rng, members: members, discount: discount, member: -1,
 		thompson:  p.Behaviour == "thompson",
 		geometric: p.Redraw == "geometric" || p.Redraw == "auto" && continuing,
 	}
@@ -56,7 +56,7 @@ func (x *Executor) Describe(p *options.Problem, q, e []float64, agent options.Ta
 }
 
 // BeginRun begins a run, without an option.
-func (x *Executor) BeginRun() { x.hosted, x.drawn = false, -1 }
+func (x *Executor) BeginRun() { x.hosted, x.member = false, -1 }
 
 // BeginEpisode begins an episode.
 func (x *Executor) BeginEpisode() {
@@ -72,21 +72,13 @@ func (x *Executor) Step() {
 	}
 }
 
-func (x *Executor) draw() { x.drawn = x.rng.IntN(x.members) }
+func (x *Executor) draw() { x.member = x.rng.IntN(x.members) }
 
 // Hosted reports whether the executor follows an option.
 func (x *Executor) Hosted() bool { return x.hosted }
 
 // Member returns the member that is followed, -1 if none is.
-func (x *Executor) Member() int {
-	if !x.hosted {
-		return x.drawn
-	}
-	if o := x.Following(); o.Kind == options.Members {
-		return o.Of
-	}
-	return -1
-}
+func (x *Executor) Member() int { return x.member }
 
 // Execute executes an option of the last problem from now on.
 func (x *Executor) Execute(option int) { x.ExecuteOption(x.Option(option)) }
@@ -94,5 +86,8 @@ func (x *Executor) Execute(option int) { x.ExecuteOption(x.Option(option)) }
 // ExecuteOption executes an option from now on.
 func (x *Executor) ExecuteOption(o options.TableOption) {
 	x.Tables.FollowOption(o)
-	x.hosted = true
+	x.hosted, x.member = true, -1
+	if o.Kind == options.Members {
+		x.member = o.Of
+	}
 }
