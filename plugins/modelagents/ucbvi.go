@@ -91,7 +91,8 @@ type bonusModel struct {
 
 type bonusPair struct {
 	seen            mdp.Moments // of rewards, without M2
-	reward, perStep float64     // the mean reward + c(n_r), and c(n_p)
+	reward, perStep float64     // of the present plan: the mean reward + c(n_r), and c(n_p)
+	total           float64     // n_p = αS + N(s,a)
 }
 
 // Start implements modelbased.Construction.
@@ -113,8 +114,9 @@ func (m *bonusModel) Refresh() {
 	m.plans++
 	for i := range m.pairs {
 		pair, s, a := &m.pairs[i], i/m.x.Task.Actions, i%m.x.Task.Actions
+		pair.total = m.p.Alpha*float64(m.x.Task.States) + m.x.Counts.N(s, a)
 		pair.reward = m.prior.Mean(pair.seen) + m.p.Scaling*m.factor(m.plans, m.x.Rand)/math.Sqrt(m.p.Tau0+m.p.Tau*pair.seen.N)
-		pair.perStep = m.p.Scaling * m.factor(m.plans, m.x.Rand) / math.Sqrt(m.p.Alpha*float64(m.x.Task.States)+m.x.Counts.N(s, a))
+		pair.perStep = m.p.Scaling * m.factor(m.plans, m.x.Rand) / math.Sqrt(pair.total)
 	}
 }
 
@@ -131,10 +133,9 @@ func (m *bonusModel) Sweep(value []float64, left int) {
 // (α Σ_u V(u) + Σ_u N(s,a,u) V(u))/(αS + N(s,a)), so that a backup takes as long as
 // there are successors seen.
 func (m *bonusModel) Backup(q []float64, s int, value []float64) {
-	prior := m.p.Alpha * float64(m.x.Task.States)
 	x, later, unseen, pairs := m.x, m.left-1, m.unseen, m.pairs[s*len(q):][:len(q)]
 	for a := range q {
 		pair := &pairs[a]
-		q[a] = pair.reward + later*pair.perStep + x.Sum(unseen, s, a, value)/(prior+x.Counts.N(s, a))
+		q[a] = pair.reward + later*pair.perStep + x.Sum(unseen, s, a, value)/pair.total
 	}
 }

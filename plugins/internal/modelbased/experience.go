@@ -50,6 +50,7 @@ func (x *Experience) Noisy(s, a int) bool {
 // Sum returns v + Σ_u N(s,a,u) value(u).
 func (x *Experience) Sum(v float64, s, a int, value []float64) float64 {
 	next, count := x.Counts.Row(s, a)
+	count = count[:len(next)]
 	for k, u := range next {
 		v += count[k] * value[u]
 	}

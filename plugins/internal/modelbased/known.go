@@ -75,11 +75,20 @@ func (m *Known) Reward(s, a int) float64 {
 // Lookahead writes r(s,a) + discount Σ_u p(u|s,a) value(u) into q, for all a.
 func (m *Known) Lookahead(q []float64, s int, discount float64, value []float64) {
 	for a := range q {
-		next, prob := m.Transition(s, a)
-		v := 0.0
-		for k, u := range next {
-			v += prob[k] * value[u]
+		if s == m.x.Task.States || m.x.Terminals.Is[s] || !m.Known(s, a) {
+			next, _ := m.Transition(s, a)
+			q[a] = m.Reward(s, a) + discount*value[next[0]]
+			continue
 		}
-		q[a] = m.Reward(s, a) + discount*v
+		next, count := m.x.Counts.Row(s, a)
+		n, v := m.x.Counts.N(s, a), 0.0
+		for k, u := range next {
+			v += count[k] / n * value[u]
+		}
+		pays := m.x.Counts.Rewards(s, a).Mean
+		if m.Pays != nil {
+			pays = m.Pays(s, a)
+		}
+		q[a] = pays + discount*v
 	}
 }

@@ -89,5 +89,5 @@ func (g *Growth) Add(pair int, visits float64) bool {
 // Outdated reports whether visits to a pair, so many in all, outdate the plan.
 func (g *Growth) Outdated(pair int, visits float64) bool {
 	n := g.since[pair]
-	return n >= max(1, g.Share*(visits-n))
+	return n >= 1 && n >= g.Share*(visits-n)
 }
