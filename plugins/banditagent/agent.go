@@ -126,14 +126,22 @@ func (a *agent) Step(_ context.Context, in *vector.Feedback, actions *space.Colu
 		if l.policy == nil {
 			return &vector.LaneError{Lane: i, Err: fmt.Errorf("an episode before the first run: %w", framework.ErrNeedsReset)}
 		}
-		if g, ok := l.policy.(policy.Greedier); ok && l.evaluates {
-			l.arm = g.Greedy()
+		if l.evaluates {
+			l.arm = l.greedyArm()
 		} else {
 			l.arm = l.policy.SelectArm(l.exploration)
 		}
 		arms[i] = a.first + int64(l.arm)
 	}
 	return nil
+}
+
+// greedyArm returns the greedy arm of a policy that has one, else the one that it selects.
+func (l *lane) greedyArm() int {
+	if g, ok := l.policy.(policy.Greedier); ok {
+		return g.Greedy()
+	}
+	return l.policy.SelectArm(l.exploration)
 }
 
 // Abilities implements vector.Agent.
