@@ -59,35 +59,42 @@ type discounted struct {
 	gamma, tolerance float64
 	limit            int
 	v, w             []float64   // the value, and a second one
-	views            [][]float64 // of v, one per processor
+	views            [][]float64 // copies of v, one per processor of several
 	sol              Solution
 }
 
 // improve writes Tv into w and the greedy policy into the solution, and returns
 // the extremes of Tv−v.
 func (d *discounted) improve() (lo, hi float64) {
-	type extremes struct {
-		lo, hi float64
-		_      [6]float64 // keeps the parts on different cache lines
-	}
-	found := make([]extremes, numBlocks(d.states))
-	blocks(d.states, func(part, from, to int) {
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for s := from; s < to; s++ {
-			q, a := d.best(s, d.gamma, d.v)
-			d.w[s], d.sol.Policy[s] = q, a
-			x := q - d.v[s]
-			lo, hi = min(lo, x), max(hi, x)
+	if parts := numBlocks(d.states); parts == 1 {
+		lo, hi = d.improveBlock(0, d.states)
+	} else {
+		type extremes struct {
+			lo, hi float64
+			_      [6]float64 // keeps the parts on different cache lines
 		}
-		found[part] = extremes{lo: lo, hi: hi}
-	})
-	lo, hi = math.Inf(1), math.Inf(-1)
-	for _, f := range found {
-		lo, hi = min(lo, f.lo), max(hi, f.hi)
+		found := make([]extremes, parts)
+		blocks(d.states, func(part, from, to int) { found[part].lo, found[part].hi = d.improveBlock(from, to) })
+		lo, hi = math.Inf(1), math.Inf(-1)
+		for _, f := range found {
+			lo, hi = min(lo, f.lo), max(hi, f.hi)
+		}
 	}
 	d.sol.Sweeps++
 	d.sol.Improvements++
 	d.sol.Backups += d.states * d.actions
+	return lo, hi
+}
+
+// improveBlock is improve for a range of states.
+func (d *discounted) improveBlock(from, to int) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for s := from; s < to; s++ {
+		q, a := d.best(s, d.gamma, d.v)
+		d.w[s], d.sol.Policy[s] = q, a
+		x := q - d.v[s]
+		lo, hi = min(lo, x), max(hi, x)
+	}
 	return lo, hi
 }
 
@@ -113,7 +120,12 @@ func (d *discounted) certify(lo, hi float64) bool {
 // evaluates the policy that each finds by some more sweeps, which read one action
 // instead of all.
 func (d *discounted) iterate(evaluations int) (*Solution, error) {
-	const sweeps = 8 // in a round
+	const sweeps = 8                                     // in a round
+	optimality := func(s int, v []float64) (q float64) { // v ← max_a (r + γPv)
+		q, d.sol.Policy[s] = d.best(s, d.gamma, v)
+		return q
+	}
+	evaluation := func(s int, v []float64) float64 { return d.backup(s*d.actions+d.sol.Policy[s], d.gamma, v) }
 	for d.sol.Sweeps < d.limit {
 		lo, hi := d.improve()
 		if d.certify(lo, hi) {
@@ -122,9 +134,11 @@ func (d *discounted) iterate(evaluations int) (*Solution, error) {
 		d.v, d.w = d.w, d.v
 		for i := range sweeps {
 			if i%(evaluations+1) == 0 {
-				d.optimalitySweep(i/(evaluations+1)&1 == 1)
+				d.sweep(i/(evaluations+1)&1 == 1, optimality)
+				d.sol.Backups += d.states * d.actions
 			} else {
-				d.evaluationSweep(i&1 == 1)
+				d.sweep(i&1 == 1, evaluation)
+				d.sol.Backups += d.states
 			}
 		}
 		d.sol.Sweeps += sweeps
@@ -133,53 +147,35 @@ func (d *discounted) iterate(evaluations int) (*Solution, error) {
 	return &d.sol, ErrNotConverged
 }
 
-// optimalitySweep is one Gauss-Seidel sweep of v ← max_a (r + γPv). Each
-// processor sweeps its own block, sees its own new values at once and those of
-// the others as they were before the sweep.
-func (d *discounted) optimalitySweep(reverse bool) {
-	d.sweep(reverse, func(s int, v []float64) (q float64) {
-		q, d.sol.Policy[s] = d.best(s, d.gamma, v)
-		return q
-	})
-	d.sol.Backups += d.states * d.actions
-}
-
-// evaluationSweep is one Gauss-Seidel sweep for the current policy.
-func (d *discounted) evaluationSweep(reverse bool) {
-	d.sweep(reverse, func(s int, v []float64) float64 {
-		return d.backup(s*d.actions+d.sol.Policy[s], d.gamma, v)
-	})
-	d.sol.Backups += d.states
-}
-
-// sweep updates every state once, in place.
+// sweep is one Gauss-Seidel sweep: it updates every state once, in place. Each processor
+// sweeps its own block, sees its own new values at once and those of the others as they
+// were before the sweep.
 func (d *discounted) sweep(reverse bool, update func(s int, v []float64) float64) {
 	parts := numBlocks(d.states)
-	for len(d.views) < parts {
-		view := d.v // one processor works on v itself, several each on a copy
-		if parts > 1 {
-			view = make([]float64, d.states)
-		}
-		d.views = append(d.views, view)
-	}
 	if parts == 1 {
-		d.views[0] = d.v
+		sweepBlock(d.v, 0, d.states, reverse, update)
+		return
+	}
+	for len(d.views) < parts {
+		d.views = append(d.views, make([]float64, d.states))
 	}
 	blocks(d.states, func(part, from, to int) {
-		v := d.views[part]
-		copy(v, d.v)
-		if reverse {
-			for s := to - 1; s >= from; s-- {
-				v[s] = update(s, v)
-			}
-		} else {
-			for s := from; s < to; s++ {
-				v[s] = update(s, v)
-			}
-		}
+		copy(d.views[part], d.v)
+		sweepBlock(d.views[part], from, to, reverse, update)
 	})
-	if parts > 1 {
-		blocks(d.states, func(part, from, to int) { copy(d.v[from:to], d.views[part][from:to]) })
+	blocks(d.states, func(part, from, to int) { copy(d.v[from:to], d.views[part][from:to]) })
+}
+
+// sweepBlock is sweep for a range of states.
+func sweepBlock(v []float64, from, to int, reverse bool, update func(s int, v []float64) float64) {
+	if reverse {
+		for s := to - 1; s >= from; s-- {
+			v[s] = update(s, v)
+		}
+		return
+	}
+	for s := from; s < to; s++ {
+		v[s] = update(s, v)
 	}
 }
 

@@ -38,6 +38,11 @@ func (a *AverageSolver) relativeValueIteration(o Options, limit int) (*Solution,
 	}
 	below, above := math.Inf(-1), math.Inf(1) // bounds on the gain
 	narrowest, since := math.Inf(1), 0
+	lambda := 0.0
+	relative := func(s int, v []float64) float64 {
+		q, _ := d.best(s, 1, v)
+		return q - lambda
+	}
 	err := ErrNotConverged
 	for d.sol.Sweeps < limit {
 		lo, hi := d.improve()
@@ -58,12 +63,9 @@ func (a *AverageSolver) relativeValueIteration(o Options, limit int) (*Solution,
 			d.v[s] += tau * (d.w[s] - d.v[s])
 		}
 		if since < patience {
-			lambda := (below + above) / 2
+			lambda = (below + above) / 2
 			for i := range sweeps {
-				d.sweep(i&1 == 1, func(s int, v []float64) float64 {
-					q, _ := d.best(s, 1, v)
-					return q - lambda
-				})
+				d.sweep(i&1 == 1, relative)
 			}
 			d.sol.Sweeps += sweeps
 			d.sol.Backups += sweeps * n * a.t.actions
