@@ -12,8 +12,8 @@ func Gittins(a, b, gamma float64) float64 { return NewGittinsSolver(gamma, 1e-9)
 // GittinsSolver computes Gittins indices of Beta-Bernoulli arms at one discount
 // and remembers them. It is not safe for concurrent use.
 //
-// Against a known arm of value λ, let D(a,b) ≥ 0 be the best expected
-// discounted sum of (reward − λ) over all stopping times, which obeys
+// Consider a known arm of value λ. Let D(a,b) ≥ 0 be the largest expected
+// discounted sum of (reward − λ) over all stopping times. It obeys
 //
 //	D(a,b) = max(0, C(a,b)),  C(a,b) = q̄ − λ + γ(q̄·D(a+1,b) + (1−q̄)·D(a,b+1))
 //

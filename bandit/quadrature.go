@@ -4,9 +4,9 @@ import "math"
 
 // integrate returns ∫ₐᵇ f by the double exponential rule of Takahasi & Mori
 // (1974), which handles algebraic singularities at both ends. It calls f with
-// the distances of its argument from a and from b, each accurate even when it
-// is far below the spacing of floating point numbers around the other end. The
-// function f should be smooth inside; it may vary over many orders of
+// the distances of its argument from a and from b. Each distance is accurate,
+// even if it is far below the spacing of floating point numbers at the other
+// end. The function f should be smooth inside; it may vary over many orders of
 // magnitude. Halving the step then squares the relative error. So the step is
 // halved until the value changes by less than 1e-9 of the integral of |f|.
 func integrate(f func(left, right float64) float64, a, b float64) float64 {

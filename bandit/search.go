@@ -113,10 +113,9 @@ type cell struct {
 	bound       float64
 }
 
-// searchRatio is the relative distance at which the branch and bound hands a
-// cell to the local search, which looks for a smooth maximum: the bound of the
-// cell over the best value found. opaqueRatio is the same for beliefs that may
-// jump.
+// searchRatio is the bound of a cell divided by the best value found, below
+// which the branch and bound leaves the cell to the local search for a smooth
+// maximum. opaqueRatio is the same for beliefs that may jump.
 const (
 	searchRatio = 1e-3
 	opaqueRatio = 1e-6

@@ -289,8 +289,8 @@ func (p *Population) bestDelta(known, charge float64) (delta, advantage float64)
 }
 
 // GammaPlus returns the discount with an infinite horizon above which the
-// shift-invariant tests explore: [gap/(gap+gain)]^{1/T}, where gap = q̄_j−q̄_i is
-// the known cost of a pull and gain is sup δp for U⁺ or E(q_i−q̄_j)⁺ for V
+// shift-invariant tests explore: [gap/(gap+gain)]^{1/T}. gap = q̄_j−q̄_i is the
+// known cost of a pull. gain is sup δp for U⁺ or E(q_i−q̄_j)⁺ for V
 // (docs/theory.md §1.8). A gap ≤ 0 always pays if the gain is positive.
 func GammaPlus(gap, gain float64, hold int) float64 {
 	checkHold(hold)

@@ -39,8 +39,8 @@ func plainNumber(s string) string {
 	return strings.NewReplacer("−", "-", ",", "", "–", "-").Replace(strings.TrimSpace(s))
 }
 
-// The numbers of choosing.md are those of the studies. Whoever runs a study anew finds
-// here what the page must say now.
+// The numbers of choosing.md are those of the studies. After a study was run
+// again, this test shows which numbers of the page must change.
 func TestChoosingQuotesStudies(t *testing.T) {
 	page := read(t, "choosing.md")
 	tables := []struct {

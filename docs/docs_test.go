@@ -27,9 +27,9 @@
 //	<!-- test: fails -->       the command or config must fail; the output is what
 //	                           it writes to stderr, too
 //
-// Commands that take long or need a network are replaced: of "go test" and other
-// uses of go the packages must exist, but for those in a module that the document
-// makes itself; of make the targets (shim_test.go). Links
+// Commands that take long or need a network are replaced (shim_test.go). For
+// "go test" and other uses of go the packages must exist, except in a module
+// that the document makes itself. For make the targets must exist. Links
 // between documents are followed. Tables of the guide are compared with the
 // program (tables_test.go).
 //

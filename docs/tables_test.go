@@ -28,8 +28,8 @@ func table(t *testing.T, title string) (rows [][]string, names []string) {
 	return tableOf(t, "experiments.md", title)
 }
 
-// tableOf returns the cells of the rows of the table under a heading of a document,
-// without its head; and the names in code in the first cells of the rows.
+// tableOf returns the cells of the table under a heading of a document, without
+// its head, and the names in code in the first cell of each row.
 func tableOf(t *testing.T, document, title string) (rows [][]string, names []string) {
 	t.Helper()
 	_, section, ok := strings.Cut(read(t, document), "\n## "+title+"\n")

@@ -361,7 +361,8 @@ func (m *Tabular) push(row *Row) {
 	m.start = append(m.start, len(m.next))
 }
 
-// setActionNames takes over the names of actions, of which there is one for every action or none.
+// setActionNames copies the names of actions. There is one for every action, or
+// none.
 func (m *Tabular) setActionNames(d *Definition) error {
 	if len(d.ActionNames) == 0 {
 		return nil

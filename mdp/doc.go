@@ -15,8 +15,8 @@
 // so nothing later has to check. A terminal state is one that, once entered, is
 // never left and pays nothing: its rows are self-loops with reward zero.
 //
-// A Policy chooses actions; with a Model it induces a Chain, which is what
-// structure, stationary distributions and mixing times are about.
+// A Policy chooses actions. With a Model it induces a Chain, which has a
+// structure, stationary distributions and mixing times.
 //
 // # What is exact
 //

@@ -69,11 +69,11 @@ func SolveHorizon(m Model, horizon int) ([]float64, Deterministic, error) {
 // manyLeft is the number of steps from which on extend makes an error.
 const manyLeft = 1_000_000
 
-// extend adds left further steps to the values v, whose last step was made from before, if
-// that step added nearly the same to all states: if it added between lo and hi, each
-// further one does (Puterman 1994, Theorem 8.5.5). Else it returns false. The error is at
-// most 1e-9 of the largest value; there is none if nothing was added or fewer than
-// manyLeft steps are left.
+// extend adds left further steps to the values v. before are the values one step
+// earlier. It does so only if that step added nearly the same in all states: if it
+// added between lo and hi, each further one does, too (Puterman 1994, Theorem
+// 8.5.5). Else it returns false. The error is at most 1e-9 of the largest value;
+// there is none if nothing was added or fewer than manyLeft steps are left.
 func extend(v, before []float64, left int) bool {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for s, x := range v {

@@ -60,10 +60,10 @@ func (l *lifter) power(j int) *mat.Dense {
 }
 
 // steps returns one number for each group of rows of v. It is the smallest
-// number n of steps after which above is false of the norms ‖v_i P^n‖₁ of the
-// group: 0 if it is false at once, Never when it is not within 2^41 steps. above
-// is monotone: once false it stays so. Rows of v sum to zero; their roundoff is
-// removed.
+// number n of steps for which above is false for the norms ‖v_i P^n‖₁ of the
+// group. It is 0 if above is false at once, and Never if it is true for 2^41
+// steps. above is monotone: once false it stays so. Rows of v sum to zero;
+// their roundoff is removed.
 func (l *lifter) steps(v *mat.Dense, groups [][]int, above func(group int, norms []float64) bool) []int {
 	balance(v)
 	rows, n := v.Dims()

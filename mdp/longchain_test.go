@@ -14,9 +14,9 @@ import (
 
 // In a river of 400 states, swimming right visits the left end with probability 1e-337,
 // which no float64 holds. By detailed balance each interior state is visited 7 times as
-// often as the one before. The chain is reversible, so its |λ₂| is that of the symmetric
-// matrix √(P(s,u)P(u,s)). The span of the bias and T were computed independently, in 60
-// digits and by propagation.
+// often as the one before. The chain is reversible, so its |λ₂| equals |λ₂| of the
+// symmetric matrix √(P(s,u)P(u,s)). The span of the bias and T were computed
+// independently, in 60 digits and by propagation.
 func TestChainOfALongRiver(t *testing.T) {
 	const n = 400
 	task, err := catalog.RiverSwim(n)

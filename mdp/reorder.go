@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Reordered returns a model of its own, in which action a is action order[a] of m in every
-// state, with its name if there are any. order must have every action of m once. name is the new
-// model's name; the description is that of m.
+// Reordered returns a new model. In every state its action a is action order[a]
+// of m, with the name of that action if m has names. order must have every
+// action of m once. name is the new model's name; the description is that of m.
 func (m *Tabular) Reordered(name string, order []int) (*Tabular, error) {
 	sorted := slices.Sorted(slices.Values(order))
 	for a := range m.actions {

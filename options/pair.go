@@ -2,10 +2,9 @@ package options
 
 // Pair is an option that is aimed at one state and action: go there by the cheapest way,
 // take the action once, then follow the greedy policy. It needs no values in K models,
-// since both sides of the threshold are known: the possible gain of trying, and its cost
-// including the way back (docs/theory.md, the paragraph on options aimed at one pair). All
-// amounts are sums of rewards over the rest of the run, discounted as the agent's
-// criterion discounts.
+// since both sides of the threshold are known: the gain of trying, and the cost
+// including the way back (docs/theory.md §3.8). All amounts are sums of rewards over the
+// rest of the run, discounted as the agent's criterion discounts.
 type Pair struct {
 	State, Action int // counted from 0, as in the agent's observation and action spaces
 	// Gain is E[γ^τ g], g ≥ 0 being the value of what trying the pair may show, and τ

@@ -2,9 +2,9 @@ package options
 
 import "github.com/rlrun/rlrun/bandit"
 
-// RuleOptimistic compares each option with the mean value of the greedy one, as if that were
-// known: Algorithm 1 of the paper, (★) of docs/theory.md §1.1 for the bound U, §1.8 for
-// the others.
+// RuleOptimistic compares each option with the mean value of the greedy one, as
+// if this value were known. It is Algorithm 1 of the paper: (★) of
+// docs/theory.md §1.1 for the bound U, §1.8 for the other bounds.
 var RuleOptimistic Rule = ruleOptimistic{}
 
 type ruleOptimistic struct{}

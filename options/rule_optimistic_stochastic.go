@@ -2,10 +2,10 @@ package options
 
 import "github.com/rlrun/rlrun/bandit"
 
-// RuleOptimisticStochastic draws a member for each option and compares by that: Algorithm 2 of
-// the paper. δ is the lead of the drawn member, and the advantage is δp −
-// ρ(1−p)(v̄(y)−b). For an uninformed option it is (B) of docs/theory.md §3.2 with
-// that δ.
+// RuleOptimisticStochastic draws a member for each option and compares the value
+// in this member: Algorithm 2 of the paper. δ is its lead, and the advantage is
+// δp − ρ(1−p)(v̄(y)−b). For an uninformed option it is (B) of docs/theory.md §3.2
+// with that δ.
 var RuleOptimisticStochastic Rule = ruleOptimisticStochastic{}
 
 type ruleOptimisticStochastic struct{}

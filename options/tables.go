@@ -10,8 +10,9 @@ import (
 )
 
 // Tables are the options of an agent that learns K tables of action values Q_k
-// instead of models (docs/theory.md §3.4): At describes the decision where the agent
-// is, Follow takes up the option that was chosen, and Action acts by it.
+// instead of models (docs/theory.md §3.4). At describes the decision in the
+// present state, Follow begins the chosen option, and Action selects its
+// actions.
 //
 // Values of actions. In state s, where action j has the largest mean value, an option
 // whose first action is a is worth

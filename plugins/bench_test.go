@@ -254,11 +254,12 @@ func BenchmarkLanes(b *testing.B) {
 	}
 }
 
-// BenchmarkTransports measures a step at 1,000 lanes: in process; with the environment,
-// the agent, or both in a process of their own; with both, and two halves of the lanes in
-// flight at the same time; and with two halves that have processes of their own. In the
-// last way an experiment does 1,000 runs with two workers. All ways take turns, so that
-// the medians of differences and ratios are those of a machine of constant speed.
+// BenchmarkTransports measures a step at 1,000 lanes in these settings: all in process;
+// the environment, the agent, or both in their own processes; both, with two halves of
+// the lanes in flight at the same time; both, with two halves that have their own
+// processes. In the last way an experiment does 1,000 runs with two workers. All ways
+// take turns, so that the medians of differences and ratios are those of a machine of
+// constant speed.
 func BenchmarkTransports(b *testing.B) {
 	const steps, inprocess, environment, agent, both, halves, workers = benchSteps, 0, 1, 2, 3, 4, 5
 	names := []string{"inprocess", "environment", "agent", "both", "halves", "two-workers"}

@@ -67,8 +67,9 @@ func show(r result.Record) string {
 	return fmt.Sprint(r.Status, r.Steps, r.Episodes, r.Curves, r.Decisions) // NaN = NaN
 }
 
-// savedExperiments has every bundled agent in a task for it, with and without a host
-// that explores, or a sample of the tables: the others take as long again and again.
+// savedExperiments has every bundled agent in a task for it, with and without
+// exploration by the host. For tables it has only a sample, since all of them
+// would take long.
 func savedExperiments(t *testing.T, sample bool) (list []experiment.Config) {
 	bandits := experiment.Config{Name: "bandits", Environments: []experiment.Component{component("bernoulli", "bernoulli-bandit", `{"arms":4}`)}}
 	tables := experiment.Config{Name: "tables", Environments: []experiment.Component{component("lake", "frozenlake", ``)}}

@@ -44,9 +44,9 @@ type payment struct{ reward, pairs float64 }
 
 const maxValues, maxPayments = 8, 64
 
-// NewBelief returns a belief without states or observations about a task with the given
-// number of actions ≥ 1 and rewards between low and high, both finite. low = high says
-// that all rewards are equal as far as is known.
+// NewBelief returns a belief about a task with the given number of actions ≥ 1,
+// before any state was seen. Rewards are between low and high, both finite. low
+// = high means that no other reward is known.
 func NewBelief(actions int, low, high float64) *Belief {
 	b := &Belief{actions: actions, low: low, scale: high - low, successors: newMixture(2), rewards: newMixture(0)}
 	if b.scale <= 0 {
@@ -147,8 +147,9 @@ func (b *Belief) kind(s, a int) kind {
 	return kindOf(b.pairs[s*b.actions+a].n, len(b.near[s]), b.children[s], b.known(s, a), a)
 }
 
-// known tells which states known to be close a new successor of a pair could be: a bit each for the
-// state itself, others that it is known to lead to, and others that are known to lead to it.
+// known tells which known states the next new successor of a pair could be. It
+// has one bit each for the state itself, its known successors, and its known
+// predecessors.
 func (b *Belief) known(s, a int) (bits int) {
 	next := b.pairs[s*b.actions+a].next
 	for _, y := range b.near[s] {
@@ -244,8 +245,9 @@ func (b *Belief) others(dst []payment, p *pair) []payment {
 	return dst
 }
 
-// surprise is the mean of a reward that is new to a pair tried before: rewards are a Dirichlet process
-// of concentration 1 over a uniform base, from which each pair draws.
+// surprise is the mean of a reward that is new to a tried pair. Rewards are a
+// Dirichlet process of concentration 1 over a uniform base, and the rewards of
+// each pair are drawn from it.
 func (b *Belief) surprise(p *pair) float64 {
 	sum, weight := 0.5, 1.0
 	for _, x := range b.paid {

@@ -58,8 +58,10 @@ func TestConditionT(t *testing.T) {
 	}
 }
 
-// What the planner computes for a pair is the definition: the largest over k of the gain of k tries by k, less the
-// gap. What it leaves out to be fast changes nothing. The pair that the policy takes is tried at no cost, once.
+// The planner computes the prize of a pair by its definition: the largest, over
+// k, of the gain of k tries divided by k, minus the gap. What it leaves out to
+// be fast changes nothing. The pair that the policy takes is tried at no cost,
+// once.
 func TestPrizesByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	compared, positive := 0, 0
@@ -121,8 +123,9 @@ func TestPrizesByDefinition(t *testing.T) {
 	}
 }
 
-// How far the next k tries may move the mean reward of a pair: after n rewards, s of them 1 and the others 0, the
-// posterior mean has the variance p(1−p)/(n+1) · k/(n+k), p = s/n, under the beta posterior of s and n−s.
+// The next k tries may change the mean reward of a pair. After n rewards, s of
+// them 1 and the others 0, the posterior mean has the variance p(1−p)/(n+1) ·
+// k/(n+k), p = s/n, under the beta posterior of s and n−s.
 func TestPreposteriorVariance(t *testing.T) {
 	p := NewPlanner(NewBelief(1, 0, 1), Mean)
 	p.AddState()
@@ -245,8 +248,8 @@ func TestPairsAreInUnitsOfReward(t *testing.T) {
 	}
 }
 
-// The predictive probability of a new outcome is that of the process: αu/(n+α). A record counts from the next step
-// on.
+// The predictive probability of a new outcome is αu/(n+α), as in the process. A
+// record counts from the next step on.
 func TestSmallFormulas(t *testing.T) {
 	m := newMixture(2)
 	clear(m.weight[:])

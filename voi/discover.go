@@ -20,8 +20,9 @@ const (
 // levels is how many levels of each trait but the action are told apart.
 var levels = [actionTrait]int{16, 12, 3, 8}
 
-// discoveries estimates how likely it is that a new successor is a state never visited: by the
-// probability that there is one left, a base rate, and a factor for the level of each trait.
+// discoveries estimates the probability that a new successor is an unvisited
+// state. It is the product of the probability that one is left, a base rate,
+// and a factor for the level of each trait.
 type discoveries struct {
 	cells      []cell
 	found, all float64
@@ -96,11 +97,11 @@ func (d *discoveries) usual(of kind) float64 {
 	return min(1, p)
 }
 
-// estimate estimates factors and the probability that there are states left, given the number of
-// states. What the pairs of a level have found is Poisson about its expectation times
-// a factor, which has a gamma distribution of mean 1: one state as expected counts
-// as an observation. The factors of a trait are estimated given the others, in turn. There are more than
-// m states with probability m/(m+1) at first. If there are, the number found since the last one is Poisson.
+// estimate estimates factors and the probability that there are states left, given the number of states.
+// The number of states found by the pairs of a level is Poisson. Its mean is the expected number times a
+// factor with a gamma distribution of mean 1, which weighs as one expected state. The factors of a trait
+// are estimated given the others, in turn. There are more than m states with probability m/(m+1) at first.
+// If there are, the number found since the last one is Poisson.
 func (d *discoveries) estimate(states int) {
 	const rounds = 3
 	for range rounds {

@@ -258,16 +258,17 @@ func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64
 }
 
 // better returns Δ: how much better a state is believed to be that is better than all those visited.
-// With the share of pairs that stay it keeps the agent. Otherwise it pays once in a tour of all states. vmax and vmean are
-// the largest and the mean value of states, and top is the largest that there can be.
+// With the share of pairs that stay it keeps the agent. Otherwise it pays once in a tour of all
+// states. vmax and vmean are the largest and the mean value of states, and top is the largest
+// possible value.
 func better(b *Belief, vmax, vmean, top, horizon float64) float64 {
 	stay := b.stayShare()
 	return stay*((vmax+top)/2-vmean) + (1-stay)*(1-vmax/top)/2*horizon/float64(b.States()+1)
 }
 
 // valueBehind is the value of finding a state that is not better than all others, because
-// better ones may lie behind it (docs/theory.md §3.8). better is by how much the best of
-// them is better, and spent is the price of a state times the number of states.
+// better ones may lie behind it (docs/theory.md §3.8). better is the advantage of the
+// best of them, and spent is the cost of finding a state times the number of states.
 func valueBehind(better, spent float64) float64 {
 	if spent >= better {
 		return 0

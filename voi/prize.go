@@ -78,9 +78,10 @@ func repeatValue(gamma, advantage float64, x row) float64 {
 	return w
 }
 
-// evaluate writes the prizes of the pairs of state s: the largest over k of the gain of k
-// tries divided by k, less the gap. worth is the value of arriving at s when it was last evaluated, 0
-// if it was not. evaluate returns the present value.
+// evaluate writes the prizes of the pairs of state s. A prize is the largest,
+// over k, of the gain of k tries divided by k, minus the gap. worth is the
+// value of arriving at s at its last evaluation, 0 if there was none. evaluate
+// returns the present value.
 func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64 {
 	m := a.m
 	actions, gamma := m.b.actions, m.gamma

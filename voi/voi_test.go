@@ -46,9 +46,10 @@ func (m *meanModel) exact() {
 	m.solve()
 }
 
-// If only the row of a pair changes that the policy does not take, the optimal value
-// changes by φ_W everywhere, W being the least solution of W = advantage + γ Σ p φ_W⁺; and
-// the stored routes yield a lower bound of W (§3.8), which is good to a tenth here.
+// Suppose that only the row of one pair changes, and that the policy does not take
+// this pair. Then the optimal value changes by φ_W in every state, where W is the
+// least solution of W = advantage + γ Σ p φ_W⁺; and the stored routes yield a lower
+// bound of W (§3.8), which is good to a tenth here.
 func TestRowLemma(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	improved := 0
@@ -146,8 +147,9 @@ func walk(t *testing.T, rule Rule, steps int) *Planner {
 	return p
 }
 
-// What tries may show changes no expectation. The mean over scenarios of a pair's value,
-// and of how and at what cost it is reached again, is the present mean.
+// The possible outcomes of tries do not change the expectation. The mean over
+// scenarios of a pair's value, and of how and at what cost it is reached again,
+// is the present mean.
 func TestScenariosAreAMartingale(t *testing.T) {
 	p := walk(t, Sup, 300)
 	a, m := &p.a, &p.model
@@ -301,8 +303,8 @@ func TestDiscoveries(t *testing.T) {
 	}
 }
 
-// That there are states left becomes improbable where some should have been found, and does not where none
-// were to be expected.
+// The probability that states are left falls if some should have been found,
+// and stays the same if none was expected.
 func TestStatesLeft(t *testing.T) {
 	after := func(old kind) float64 {
 		d := newDiscoveries(2)
@@ -322,7 +324,8 @@ func TestStatesLeft(t *testing.T) {
 	}
 }
 
-// What trying a pair teaches is counted against the best action of its state, by the same standard.
+// The information from trying a pair is compared with the best action of its
+// state, by the same standard.
 func TestOneStandard(t *testing.T) {
 	const gamma = 0.99
 	x := row{r: 0.25, f: 0.9}
@@ -363,8 +366,8 @@ func TestBadLeadersAreLeft(t *testing.T) {
 	}
 }
 
-// What a pair has shown without exception moves only by outcomes that are new to it. Otherwise old rewards
-// may come in other proportions.
+// If all outcomes of a pair were the same, only a new outcome can change its
+// row. Otherwise old rewards may come in other proportions.
 func TestSurePairs(t *testing.T) {
 	p := NewPlanner(NewBelief(1, 0, 1), Sup)
 	p.AddState()

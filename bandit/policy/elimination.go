@@ -117,7 +117,7 @@ func (e *elimination) best() int {
 
 // successiveElimination pulls the remaining arms in turn. After t pulls of each it drops
 // the arms whose mean reward lies 2α_t or more below the largest. α_t = √(ln(5nt²/δ)/t)
-// is that of the paper for unknown means, with c = 5. With probability 1−δ the best arm
+// is the paper's value for unknown means, with c = 5. With probability 1−δ the best arm
 // survives. With an accuracy ε it stops once 2α_t ≤ ε, and the arm is then ε-close to the
 // best.
 type successiveElimination struct {

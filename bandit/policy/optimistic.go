@@ -8,7 +8,7 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// optimistic is Algorithm 1 of the paper for any belief: it explores arm i
+// optimistic is Algorithm 1 of the paper, for any belief. It explores arm i
 // instead of the greedy arm j if the advantage of exploring is positive for
 // some δ > 0. Of several such arms it selects the one with the largest
 // advantage or, with byGamma, the one with the smallest γ*, that is the largest

@@ -7,8 +7,9 @@ import (
 )
 
 // Algorithm 2 of the paper, optimistic stochastic exploration. Let j be the
-// greedy arm and c = q̄_j − b. Every other arm i draws x from its belief, sets
-// δ = x − q̄_j and p = P(q_i ≥ x), and scores the advantage of exploring it,
+// greedy arm and c = q̄_j − b. For every other arm i a value x is drawn from
+// its belief. With δ = x − q̄_j and p = P(q_i ≥ x), its score is the advantage
+// of exploring it,
 //
 //	A_i = δp − (1−p)ρc = (u_i − u_j)/G
 //

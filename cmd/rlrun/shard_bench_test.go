@@ -31,8 +31,9 @@ func BenchmarkShardOverhead(b *testing.B) {
 	b.ReportMetric(cpu.Seconds()/float64(b.N), "cpu-s/op")
 }
 
-// The speed of two shards at once, as a multiple of one process with one worker: by the clock, for which two cores must be
-// idle, and by CPU time, of the process and of the longer shard.
+// The speed of two shards at once, divided by the speed of one process with one
+// worker. It is measured by wall time, for which two cores must be idle, and by
+// the CPU time of the process and of the longer shard.
 func BenchmarkTwoShards(b *testing.B) {
 	rlrun := program(b, fortyRuns(50_000))
 	call := func(out, shard string) (cpu time.Duration) {

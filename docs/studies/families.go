@@ -46,8 +46,9 @@ type board struct {
 	steps, episodes []stat.Scores
 }
 
-// familiesBoard prints how agents score over families, and how they compare: those of
-// the experiment, and those of the same experiment with "-ours" in its name.
+// familiesBoard prints the scores of agents over families, and their
+// comparisons. The agents are those of the experiment and of the same
+// experiment with "-ours" in its name.
 func familiesBoard(s *study) error {
 	b, err := s.familyBoard()
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/rlrun/rlrun/plugins/families"
 )
 
-// Where all kinds have the same variance, the stratified test is the t test of the
-// tasks about the means of their kinds: here se² = (1/4)·(2/3) with 4 degrees of
-// freedom, by hand.
+// If all kinds have the same variance, the stratified test is the t test of the
+// tasks about the means of their kinds. Here se² = (1/4)·(2/3) with 4 degrees
+// of freedom, by hand.
 func TestStratified(t *testing.T) {
 	got := stratified(stat.Scores{{1, 2, 3}, {11, 12, 13}})
 	se := math.Sqrt((1.0/3 + 1.0/3) / 4)

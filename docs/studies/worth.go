@@ -14,8 +14,8 @@ import (
 
 // The study "when is it worth it" compares rules with the Bayes-adaptive optimum
 // (Duff 2002) of small tasks, in which some transitions succeed with a probability
-// that is drawn from a known beta prior. Nothing is simulated but Thompson sampling:
-// the optimum, and the value of a rule, are found by dynamic programming over the
+// that is drawn from a known beta prior. Only Thompson sampling is simulated. The
+// optimum and the values of rules are computed by dynamic programming over the
 // steps left, the state and the counts of successes and failures.
 
 // effect is where an action leads and what it pays.
@@ -228,7 +228,7 @@ func betaBinomial(k int, a, b float64) []float64 {
 }
 
 // paper is Algorithm 1 on the walk: the unknown arm is explored if the paper's
-// threshold says so, T being the steps of the way and the pull, and b = 0.
+// threshold says so. T is the number of steps of the way and the pull, and b = 0.
 func paper(t *bayesTask, c counts, horizon int) policy {
 	act := never(t, c, horizon)
 	last := len(t.pairs) - 1
@@ -367,10 +367,10 @@ func walkTask(way int, a, b float64) *bayesTask {
 	return t
 }
 
-// riverTask is RiverSwim with three states: left leads back and pays a little in the
-// first state; right leads on with an unknown probability, Beta(1,2) a priori, and
-// otherwise nowhere; in the last state right pays 1 and stays there with such a
-// probability, or leads back.
+// riverTask is RiverSwim with three states. Left leads back, and pays a little
+// in the first state. Right leads to the next state with an unknown
+// probability, with prior Beta(1,2), and otherwise stays. In the last state
+// right pays 1 and stays with such a probability, or leads back.
 func riverTask(little float64) *bayesTask {
 	t := &bayesTask{prior: [][2]float64{{1, 2}, {1, 2}, {1, 2}}}
 	for s := range 3 {

@@ -150,8 +150,9 @@ func TestDecisionsDoNotDependOnLanes(t *testing.T) {
 	}
 }
 
-// With one state at γ = 0 the values of actions are those of a bandit's arms, and so
-// are the decisions: here by index, and by Algorithm 1 of the paper.
+// With one state and γ = 0 the values of actions equal those of a bandit's
+// arms. So the decisions are the same, here by index and by Algorithm 1 of the
+// paper.
 func TestOneStateIsTheBandit(t *testing.T) {
 	const arms, members, gamma = 4, 9, 0.9
 	spec := plugin.Spec{ID: "test/bandit@1", Observation: plugin.Discrete{N: 1}, Action: plugin.Discrete{N: arms, Start: 2}, RewardLow: -1, RewardHigh: 1, Continuing: true}

@@ -499,9 +499,9 @@ func TestManyComparisons(t *testing.T) {
 	}
 }
 
-// Of many agents the diagram shows the best at ranks that may be in the hundreds: its axis
-// begins there, its labels are inside it, and a critical difference that is longer than the
-// axis ends in an arrow.
+// With many agents the diagram shows the best ones, whose ranks may be in the
+// hundreds. Its axis begins there, its labels are inside it, and a critical
+// difference that is longer than the axis ends in an arrow.
 func TestDiagramOfManyAgents(t *testing.T) {
 	k := &Ranks{CriticalDifference: 673}
 	for i := range 1000 {

@@ -108,8 +108,8 @@ func TestSequentialBlocks(t *testing.T) {
 	if p.Decision != stat.Undecided || p.Runs() != 29 || p.Dropped != 1 || !strings.Contains(p.String(), "not decided by all") {
 		t.Errorf("%s, dropped %d", p.String(), p.Dropped)
 	}
-	// A comparison of the finished experiment says the same, at the level of the test and
-	// not at that of the call.
+	// A comparison of the finished experiment says the same. It uses the level
+	// of the test, not the level in its options.
 	in.Until, in.Metric, in.Alpha = []Progress{p}, s.Metric, s.Alpha
 	r := must(t, []*Input{in}, with(func(o *Options) { o.Metric, o.Alpha = s.Metric, 0.01 }))
 	c := r.Comparisons[0]

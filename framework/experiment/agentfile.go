@@ -25,10 +25,11 @@ import (
 // agentsDir holds, in an output directory, the agents that were kept.
 const agentsDir = "agents"
 
-// SavedAgent says what agent a file holds. A file is the line agentMagic; a SavedAgent
-// as a line of JSON; the snapshot's state, after its length as a varint; its outcome:
-// the reward, a byte with bit 0 for terminated and bit 1 for truncated, and the
-// observation; and the SHA-256 of all of these.
+// SavedAgent says what agent a file holds. A file has these parts: the line
+// agentMagic; a SavedAgent as a line of JSON; the length of the snapshot's
+// state as a varint, and the state; its outcome, which is the reward, a byte
+// with bit 0 for terminated and bit 1 for truncated, and the observation; and
+// the SHA-256 of all of these.
 type SavedAgent struct {
 	Environment string          `json:"environment"`           // label in the experiment
 	Agent       string          `json:"agent"`                 // label in the experiment

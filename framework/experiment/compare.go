@@ -206,9 +206,9 @@ func (p *Plan) decide(dir string, s *compare.Sequential) ([]compare.Progress, ma
 	return s.Decide(summary, func(k result.Key) bool { return recorded[k] }), recorded, nil
 }
 
-// Streams says for each environment, by its label, which random numbers and which task
-// its runs meet. digests are those of plugins with files of their own, by their names in
-// the config.
+// Streams returns, by label, what identifies the random numbers and the task of
+// each environment's runs. digests are the digests of plugins that have their
+// own files, by their names in the config.
 func (p *Plan) Streams(digests map[string]string) map[string]compare.Stream {
 	out := map[string]compare.Stream{}
 	for _, e := range p.Environments {

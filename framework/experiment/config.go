@@ -120,9 +120,10 @@ type Recording struct {
 	// Metrics to record. Default: all that the environment has. Metrics that plugins
 	// declare are always recorded.
 	Metrics []result.Metric `json:"metrics,omitempty"`
-	// Decisions is the number of decisions that are kept of each run of an agent with
-	// exploration: all up to this number, of more decisions every second one, every
-	// fourth, and so on. So at least half of this number are kept. Default: 200.
+	// Decisions is the largest number of decisions that are kept of each run of
+	// an agent with exploration. If a run has more, every second one is kept,
+	// or every fourth, and so on. So at least half of this number are kept.
+	// Default: 200.
 	Decisions *int `json:"decisions,omitempty" jsonschema:"minimum=0,maximum=100000000,default=200"`
 }
 

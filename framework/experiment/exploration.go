@@ -57,10 +57,10 @@ type Horizon struct {
 // mixing time, after which a deviation from the greedy policy is forgotten, or a fixed
 // number.
 type Commitment struct {
-	// Estimator is the way of estimating: counts (from the model of the transitions
-	// seen), autocorrelation (from how long rewards and observations stay
-	// correlated) or auto (counts where observations and actions are discrete, else
-	// autocorrelation). Default: auto.
+	// Estimator is the method of estimation. counts: from the model of the
+	// observed transitions. autocorrelation: from how long rewards and
+	// observations stay correlated. auto: counts if observations and actions
+	// are discrete, else autocorrelation. Default: auto.
 	Estimator string `json:"estimator,omitempty" jsonschema:"enum=auto,enum=counts,enum=autocorrelation,default=auto"`
 	// Fixed is the commitment itself; nothing is estimated then.
 	Fixed int `json:"fixed,omitempty" jsonschema:"minimum=1,maximum=1000000000"`

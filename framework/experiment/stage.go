@@ -94,9 +94,9 @@ func readStage(path string) (s stage, err error) {
 	return s, nil
 }
 
-// stageRuns returns a function that says how many runs of a cell the present stage of
-// dir needs: the first block before Stage was called, and all runs without until:
-// decided.
+// stageRuns returns a function that gives the number of runs of a cell that the
+// present stage of dir needs. Before Stage is called it is the first block.
+// Without until: decided it is all runs.
 func (p *Plan) stageRuns(dir string) (func(result.Key) int, error) {
 	s := p.Sequential()
 	if s == nil {

@@ -122,8 +122,9 @@ func (r *recorder) nextAt(lane int) int {
 // negligible is a discount weight that adds nothing to any sum a float64 holds.
 const negligible = 1e-290
 
-// step adds one step to every lane that made one. special says that some lane needs more
-// than that: it began or ended an episode, or reached a grid point or the end of its run.
+// step adds one step to every lane that made one. special is true if some lane
+// needs more work: it began or ended an episode, or reached a grid point or the
+// end of its run.
 func (r *recorder) step(in *vector.Actions, out *vector.Feedback) (stepped int, special bool) {
 	n := len(in.Signals)
 	hot, rewards, terminated, truncated := r.hot[:n], out.Rewards[:n], out.Terminated[:n], out.Truncated[:n]

@@ -115,9 +115,9 @@ func Select(accept func(*Definition) bool) (names []Name) {
 	return names
 }
 
-// Define returns the definition of metric n: that of the host or, if there is none, the
-// one that a plugin declared. For any other name it returns a definition with this name
-// and no further properties.
+// Define returns the definition of metric n: the host's or, if there is none,
+// the one that a plugin declared. For any other name it returns a definition
+// with this name and no further properties.
 func Define(n Name, declared ...Definition) *Definition {
 	for _, list := range [][]Definition{builtin[:], declared} {
 		if i := slices.IndexFunc(list, func(d Definition) bool { return d.Name == n }); i >= 0 {

@@ -112,8 +112,8 @@ func (c *environmentClient) scatter(signals []vector.Signal, out *vector.TimeSte
 // Close implements vector.Environment.
 func (c *environmentClient) Close() error { return c.session.close() }
 
-// Abilities implements vector.Environment. Whether the plugin rolls out becomes known
-// when it is first asked to.
+// Abilities implements vector.Environment. The first call shows whether the
+// plugin implements Rollout.
 func (c *environmentClient) Abilities() vector.EnvironmentAbilities {
 	a := vector.EnvironmentAbilities{RollOut: c.rollOut, Measures: c.measures, Calls: c.calls}
 	if c.known {

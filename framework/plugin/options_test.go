@@ -65,9 +65,9 @@ func stochastic() explore.Config {
 	}
 }
 
-// Exploration that the host decides is the same bit for bit whether the agent is
-// in this process, behind a connection, or in a process of its own, and however
-// runs are grouped.
+// If the host decides about exploration, records are the same bit for bit with
+// the agent in this process, behind a connection or in its own process, and for
+// any grouping of runs.
 func TestOptionsThroughTheSeam(t *testing.T) {
 	indexed := stochastic()
 	indexed.Decider.Rule, indexed.Decider.Bound = options.RuleIndex, bandit.V

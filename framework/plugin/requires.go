@@ -28,9 +28,10 @@ func Requires(requirement string, p vector.Plugin) vector.Plugin {
 	return &described{p, func(d *vector.Description) { d.Requires = requirement }}
 }
 
-// PreferLanes returns p with the largest number of lanes that suits it, such as 16 for an
-// agent whose networks fill the memory of a GPU with more. rlrun opens no more unless a
-// config says lanes. 0: any number.
+// PreferLanes returns p with the largest number of lanes that suits it. For
+// instance, more than 16 lanes of an agent with networks may not fit into the
+// memory of a GPU. rlrun opens at most this number, unless the config sets
+// lanes. 0: any number.
 func PreferLanes(lanes int, p vector.Plugin) vector.Plugin {
 	return &described{p, func(d *vector.Description) { d.PreferredLanes = max(lanes, 0) }}
 }

@@ -101,7 +101,8 @@ func TestPageInABrowser(t *testing.T) {
 	}
 }
 
-// What a reader can do: choose a metric, search, sort, filter, point at a line, save.
+// A reader can choose a metric, search, sort, filter, point at a line, and
+// save.
 func TestPageAnswers(t *testing.T) {
 	ctx := reporttest.Browser(t)
 	s, p := swept(t)

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// At every moment a follower says what a fresh reading of the directory says, whatever
-// happened in between: new runs, an agent's first run, files that were packed, and files
-// that are gone.
+// At every moment a follower returns the same as a new reading of the
+// directory, after any changes: new runs, an agent's first run, packed files,
+// and removed files.
 func TestFollowerAgreesWithFreshReading(t *testing.T) {
 	dir := t.TempDir()
 	meta := Meta{Name: "n", Steps: 4, Grid: []int{2, 4}, Environments: []string{"e", "f"}, Agents: []string{"a", "b"}, Runs: 40, Seed: 3, Discount: 0.9}

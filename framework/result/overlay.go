@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Overlay puts the statistics of several experiments into one summary, to be looked at
-// together. labels holds the agents' new names, those of each summary in the order of
-// its Meta.Agents; no name may occur twice. Environments are the same if their labels
-// are. The grid is that of all experiments; curves are interpolated between their own
-// points. Differences to an experiment's first agent are left out.
+// Overlay puts the statistics of several experiments into one summary, so that one
+// page can show them. labels has the new names of each summary's agents, in the order
+// of its Meta.Agents. No name may occur twice. Environments are the same if their
+// labels are. The grid is that of all experiments; curves are interpolated between
+// their own points. Differences to an experiment's first agent are left out.
 func Overlay(list []*Summary, labels [][]string) *Summary {
 	out := &Summary{Meta: Meta{Optimum: map[string]float64{}, Tasks: map[string]Task{}}}
 	m := &out.Meta

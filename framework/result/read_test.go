@@ -62,8 +62,8 @@ func TestReadRecordsWithoutDir(t *testing.T) {
 	}
 }
 
-// Whatever a crash leaves of a file that was being written is not read.
-// Records that cannot be reached are not missing: nobody may make tables without them.
+// Whatever a crash leaves of a file that was being written is not read. Records
+// that cannot be read are not missing: tables without them must not be made.
 func TestRecordsOutOfReach(t *testing.T) {
 	for name, make := range map[string]func(runs string) error{
 		"a file":                  func(runs string) error { return os.WriteFile(runs, nil, 0o666) },

@@ -81,7 +81,8 @@ func TestOpenShard(t *testing.T) {
 	}
 	t.Run("packed", check)
 
-	// It does not look at what is not its own: damage there is found by whoever reads it.
+	// It does not read records of other shards, so it does not find damage
+	// there.
 	other := record("a", 5)
 	write(Origin{Shard: 6, Shards: shards}, other)
 	files, err := RecordFiles(dir)

@@ -11,10 +11,10 @@ import (
 // as it takes.
 type Bounds struct {
 	// Time is about how long a check may take; 0: no limit. If the plugin is slow, each
-	// comparison has fewer steps. What is left after Time is compared in its smallest
-	// form, of 6 steps: every rule is tried, so a check is no shorter than about 250
-	// calls, and those for each spec of an agent. The end of an episode is waited for
-	// until Time is over, and for 1,000 steps at least.
+	// comparison has fewer steps. After Time, the remaining rules are compared in their
+	// smallest form, with 6 steps. Every rule is tested, so a check has at least about
+	// 250 calls, and for an agent these for each spec. The end of an episode is waited
+	// for until Time is over, and for 1,000 steps at least.
 	Time time.Duration
 	// Lanes is the largest number of lanes that are opened together, at least 3; 0: 16.
 	Lanes int

@@ -122,8 +122,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// The smallest form finds the faults that the full one finds, but for those that show only
-// later in a run.
+// The smallest form finds the same faults as the full one, except those that
+// show only later in a run.
 func TestSmallestFormFindsFaults(t *testing.T) {
 	later := map[string]bool{"ends, but says it never does": true, "remembers the last run": true, "leaves its space by a choice": true}
 	short, spec := Bounds{Time: time.Nanosecond}, Specs()[2]

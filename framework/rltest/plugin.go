@@ -128,7 +128,8 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 			_, err := call(ctx, 0, nil)
 			answers = !errors.Is(err, framework.ErrUnsupported)
 		}
-		// What is listed may have no answer here, where a library is missing.
+		// A listed ability may have no answer on this machine, if a library is
+		// missing.
 		if says && call == nil || answers && !says {
 			return &Violation{Rule: Capable, Err: fmt.Errorf("%q is listed: %v; the environment has an answer: %v", name, says, answers)}
 		}

@@ -134,10 +134,10 @@ func Wilcoxon(d []float64) (w, p float64) {
 	return float64(smaller) / 2, min(1, 2*p)
 }
 
-// Cliques groups agents that do not differ. It returns the maximal ranges, in the
-// order of mean ranks, within which differs is false for every pair. order lists
-// agents from best to worst; a clique is a pair of positions in it, the last
-// included. Ranges of one agent are left out.
+// Cliques groups agents that do not differ. It returns the maximal ranges of
+// agents, sorted by mean rank, in which differs is false for every pair. order
+// lists agents from best to worst. A clique is the first and the last position
+// of a range in order. Ranges of one agent are left out.
 func Cliques(order []int, differs func(a, b int) bool) [][2]int {
 	var out [][2]int
 	for first := range order {

@@ -18,8 +18,8 @@ func TestTrimmedIntervalByHand(t *testing.T) {
 }
 
 // For many values, even of a skewed distribution, it equals the bootstrap's
-// interval up to the bootstrap's own randomness: 2,000 resamples give a bound a
-// standard error of about 0.06 standard errors of the mean.
+// interval up to the randomness of the bootstrap. With 2,000 resamples a bound
+// has a standard error of about 0.06 standard errors of the mean.
 func TestTrimmedIntervalIsTheBootstraps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	xs := make([]float64, manyValues)

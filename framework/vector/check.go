@@ -9,10 +9,10 @@ import (
 )
 
 // Check reports the first answer of an environment that breaks the contract, as
-// a *LaneError wrapping ErrInvalidAnswer. Such an answer is a reward that is
-// not finite or outside the spec's bounds (up to rounding), an observation outside its space, a first time step with a reward
-// or a flag, or the end of an episode in an environment that has none. It
-// requires columns of the right length.
+// a *LaneError wrapping ErrInvalidAnswer. Invalid answers are: a reward that is
+// not finite or outside the spec's bounds (up to rounding); an observation
+// outside its space; a first time step with a reward or a flag; the end of an
+// episode in a continuing environment. It requires columns of the right length.
 func (t *TimeSteps) Check(spec *framework.Spec, signals []Signal) error {
 	discrete, fast := spec.Observation.(space.Discrete)
 	low, high := RewardLimits(spec)

@@ -105,9 +105,9 @@ func TestTasksAreComplete(t *testing.T) {
 	}
 }
 
-// Steps drawn from a task have the frequencies of its rows: over all rows of all
-// tasks, a chi-square test of 2000 draws each at level 1e-6 / number of rows, so a
-// false alarm once in a million seeds.
+// Steps drawn from a task have the frequencies of its rows. Every row of every
+// task has a chi-square test of 2000 draws at level 1e-6 / number of rows, so
+// one seed in a million gives a false alarm.
 func TestStepsFollowTheModel(t *testing.T) {
 	const draws = 2000
 	tasks := all(t)
@@ -243,9 +243,10 @@ func TestGarnetStaysTheSame(t *testing.T) {
 	}
 }
 
-// The paper's distance is divided by the number of states, so that its ε is not
-// free of scale: on the 104 states of FourRooms every T is 1 for ε = 0.02, however
-// long deviations last in total variation (docs/theory.md §2.1, §3.6).
+// The paper divides the distance by the number of states, so its ε depends on
+// this number. On the 104 states of FourRooms every T is 1 for ε = 0.02,
+// although deviations last much longer in total variation (docs/theory.md §2.1,
+// §3.6).
 func TestFourRoomsScale(t *testing.T) {
 	m := must(t)(FourRooms(true)).Model
 	sol, err := mdp.SolveAverage(m, mdp.Options{})

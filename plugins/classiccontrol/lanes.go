@@ -1,7 +1,7 @@
-// Package classiccontrol is the small control tasks that learners with function
-// approximation are compared on: MountainCar, CartPole and Acrobot with the
-// dynamics of Gymnasium (testdata/trajectories.json holds its trajectories, which the
-// tests repeat), and PuddleWorld as Sutton (1996) describes it.
+// Package classiccontrol has small control tasks for learners with function
+// approximation. MountainCar, CartPole and Acrobot have the dynamics of
+// Gymnasium: testdata/trajectories.json holds its trajectories, which the tests
+// repeat. PuddleWorld follows the description of Sutton (1996).
 //
 // The state is kept in float64; observations are Boxes of float32, as Gymnasium's.
 // Initial states have Gymnasium's distributions, but come from rlrun's own random

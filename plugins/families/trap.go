@@ -17,10 +17,10 @@ func trapLong(rng *rand.Rand) (*catalog.Task, error) {
 	return trap(rng, between(rng, 6, 9), 4, 1/uniform(rng, 150, 400))
 }
 
-// trap is a round of rooms. One action of a room stays and pays 0.25, in the best
-// room 0.7; one leads to the next room and pays 0.05; the others pay 0.2 and fall
-// into the trap with probability 0.3. The trap pays nothing and is left to the first
-// room with probability leave a step.
+// trap is a round of rooms. One action of a room stays and pays 0.25, in the
+// best room 0.7. One leads to the next room and pays 0.05. The others pay 0.2
+// and lead into the trap with probability 0.3. The trap pays nothing and is
+// left to the first room with probability leave a step.
 func trap(rng *rand.Rand, rooms, actions int, leave float64) (*catalog.Task, error) {
 	best := between(rng, 1, rooms-1)
 	role := make([][]int, rooms)

@@ -5,10 +5,10 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 )
 
-// evaluation is what policies are worth to the members of an ensemble, learned off
-// policy from the same steps with the same shares: E_pk(s,a) moves towards
-// r + γ E_pk(s',π_p(s')) (expected Sarsa; van Seijen et al. 2009). Traces end for a
-// policy where it would have acted otherwise.
+// evaluation has the values of policies for the members of an ensemble. They are
+// learned off policy, from the same steps with the same weights: E_pk(s,a) moves
+// towards r + γ E_pk(s',π_p(s')) (expected Sarsa; van Seijen et al. 2009). Traces
+// end for a policy where it would have acted otherwise.
 type evaluation struct {
 	*ensemble
 	policies []options.TableOption

@@ -28,8 +28,8 @@ func TestBoundsOnRewards(t *testing.T) {
 	}
 }
 
-// With rewards of at most −1 the best that can be hoped for is to pay that once in a
-// task that ends, and for ever in one that does not: γ = 0.9. (With T = 5 steps.)
+// With rewards of at most −1 the largest return is −1 in an episodic task, and
+// −1 at every step in a continuing one; γ = 0.9. (With T = 5 steps.)
 func TestOptimismAboutLosses(t *testing.T) {
 	for _, continuing := range []bool{false, true} {
 		spec := agenttest.Finite

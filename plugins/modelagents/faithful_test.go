@@ -107,11 +107,11 @@ type published struct{ mean, sd, seeds float64 }
 
 // agrees compares runs with the published ones. Welch's statistic of the means and
 // Fisher's z of the standard deviations must be below 3.9. For normal samples of these
-// sizes each fails by chance with a probability of about 1e-4; another prior, α = 1/2, is
-// 5.9 and 8.2 off with 100 runs. ε-greedy's regret is not normal. A few runs in a hundred
-// find the right end of the river, here as in the original program. They widen the spread
-// far beyond that of thirty runs that do not. The seeds here are thirty that do not, like
-// the published ones.
+// sizes each test fails by chance with a probability of about 1e-4. With 100 runs another
+// prior, α = 1/2, deviates by 5.9 and 8.2. ε-greedy's regret is not normal. A few runs in
+// a hundred find the right end of the river, here as in the original program. They widen
+// the spread far beyond that of thirty runs that do not. The seeds here are thirty that
+// do not, like the published ones.
 func agrees(t *testing.T, what string, got []float64, want published) {
 	t.Helper()
 	mean, sd := stat.MeanStdDev(got, nil)

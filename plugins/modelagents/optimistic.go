@@ -26,8 +26,9 @@ type optimisticParams struct {
 //
 // Here n is the number of tries of (s,a), and R the range of rewards. A pair never
 // tried has the largest possible value E. In continuing tasks this is the largest
-// reward for ever. In tasks that end it is the largest reward once, or the best
-// return of an episode so far if that is more, and then the value of what follows.
+// reward for ever. In episodic tasks it is the largest reward once, or the best
+// return of an episode so far if that is more, plus the value of the following
+// episodes.
 //
 //   - w is a number of made up steps that led to a state never visited, as good as
 //     E: the Garden of Eden of Szita & Lőrincz (2008). Its size is learned from how

@@ -223,8 +223,9 @@ func TestOptimisticModelInsists(t *testing.T) {
 	}
 }
 
-// Two steps to the end, all tried: of each episode alone the start is worth r₁ + γr₂,
-// of the run (r₁ + γr₂)/(1−γ²), unless that is a loss; γ = 0.9.
+// There are two steps to the end, and all pairs were tried. By the criterion
+// episode the value of the start is r₁ + γr₂. By the criterion run it is (r₁ +
+// γr₂)/(1−γ²), if that is positive; γ = 0.9.
 func TestOptimisticModelLooksBeyondTheEnd(t *testing.T) {
 	for _, tt := range []struct {
 		criterion     string

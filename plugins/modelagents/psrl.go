@@ -41,9 +41,10 @@ func PSRL() vector.Plugin {
 		defaultPSRL())
 }
 
-// BOSS returns best of sampled set (Asmuth et al. 2009) as a plugin: PSRL that
-// draws several models at a time and chooses, in every state, among the actions of
-// all. It draws anew when a pair has been visited often enough to be known.
+// BOSS returns best of sampled set (Asmuth et al. 2009) as a plugin. It is PSRL
+// that draws several models together, and in every state chooses among the
+// actions of all models. It draws anew when a pair has been visited often
+// enough to be known.
 func BOSS() vector.Plugin {
 	p := defaultPSRL()
 	p.Resample, p.Samples, p.Merge = "visits", 5, "actions"

@@ -17,9 +17,10 @@ import (
 
 // Plugin returns the agent. It learns nothing and refuses no environment.
 //
-// Actions are drawn as Gymnasium's sample draws them: uniformly from finite sets and
-// between finite bounds; exponentially from a bound on where the other is infinite; from
-// the standard normal distribution where both are.
+// Actions are drawn as by Gymnasium's sample: uniformly from finite sets and
+// between finite bounds, from an exponential distribution that starts at the
+// finite bound if the other is infinite, and from the standard normal
+// distribution if both are infinite.
 func Plugin() vector.Plugin {
 	return &vector.AgentPlugin{
 		Description: vector.Description{

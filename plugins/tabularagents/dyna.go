@@ -22,9 +22,9 @@ type dynaParams struct {
 }
 
 // DynaQ returns Dyna-Q and Dyna-Q+ (Sutton 1990; Sutton & Barto 2018, §8.2-8.3) as
-// a plugin: Q-learning that after every step also learns from steps that a model
-// of the task makes up, beginning in pairs of state and action drawn from those
-// seen. It assumes that observations are Markov states. Harmonic step sizes also
+// a plugin: Q-learning that after every step also learns from simulated steps of a
+// model. These begin in pairs of state and action drawn from the pairs seen so
+// far. It assumes that observations are Markov states. Harmonic step sizes also
 // count the made-up visits.
 func DynaQ() vector.Plugin {
 	return finite.Plugin("rlrun/dyna-q@1",

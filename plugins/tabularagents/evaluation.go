@@ -2,9 +2,10 @@ package tabularagents
 
 import "github.com/rlrun/rlrun/options"
 
-// evaluation is what policies are worth to the members of an ensemble, learned off
-// policy from the same steps with the same sizes: E_pk(s,a) moves towards
-// r + γ E_pk(s',π_p(s')) (expected Sarsa; van Seijen et al. 2009).
+// evaluation has the values of policies for the members of an ensemble. They
+// are learned off policy, from the same steps with the same step sizes:
+// E_pk(s,a) moves towards r + γ E_pk(s',π_p(s')) (expected Sarsa; van Seijen et
+// al. 2009).
 type evaluation struct {
 	*ensemble
 	policies []evaluatedPolicy

@@ -196,9 +196,9 @@ func TestOneStateConstantsAreTheBandit(t *testing.T) {
 	}
 }
 
-// With the values of policies an agent finds the far end of RiverSwim, by rules and
-// horizons with which the values of first actions stay with the small reward nearby. 4
-// runs, the last half of 20,000 steps; the optimum is 0.429.
+// With the values of policies an agent finds the far end of RiverSwim. With the
+// same rules and horizons, the values of first actions keep it at the small
+// reward nearby. 4 runs, the last half of 20,000 steps; the optimum is 0.429.
 func TestPolicyValuesExplore(t *testing.T) {
 	late := func(params string, rule options.DeciderConfig) (sum float64) {
 		rule.Horizon = bandit.Discounted(0.99)

@@ -6,8 +6,8 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// replay is what the members of an ensemble have seen, each with weights of its own, and
-// the backups that solve
+// replay holds what the members of an ensemble have seen, with weights for each
+// member, and makes the backups that solve
 //
 //	Q_k(s,a) = (w₀ prior_k(s,a) + Σ_i w_ki (r_i + γ max_b Q_k(s_i,b)))/(w₀ + Σ_i w_ki)
 //

@@ -55,9 +55,9 @@ func TestFindsTheFarEnd(t *testing.T) {
 	}
 }
 
-// Learning counts for the steps that are left. Of two arms that pay 1 with probabilities
-// 0.5 and 0.3 the worse is tried more often in the first 100 of 100,000 steps than in
-// all of 100, over 40 seeds.
+// Learning counts for the steps that are left. Two arms pay 1 with
+// probabilities 0.5 and 0.3. Over 40 seeds, the agent tries the worse arm more
+// often in the first 100 of 100,000 steps than in a run of 100 steps.
 func TestHorizonDecides(t *testing.T) {
 	tries := func(steps int) (worse int) {
 		spec := agenttest.Finite

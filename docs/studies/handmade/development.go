@@ -28,8 +28,8 @@ func tower(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// stock is a store for 14 items of which a third perishes each day. Orders of up to 13
-// items arrive before the Poisson demand of the day.
+// stock is a store for 14 items. A third of them perishes each day. Orders of
+// up to 13 items arrive before the Poisson demand of the day.
 func stock(*rand.Rand) (*mdp.Tabular, error) {
 	const room, demand = 14, 5.0
 	return mdp.Generate(define(room+1, room, 0), func(s, a int, row *mdp.Row) {
@@ -41,7 +41,8 @@ func stock(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// ads has five kinds of visitors, who come at random, and 20 ads, each of which some like.
+// ads has five kinds of visitors, who come at random, and 20 ads. Each ad is
+// liked by some kinds.
 func ads(rng *rand.Rand) (*mdp.Tabular, error) {
 	const kinds, ads = 5, 20
 	var click [kinds][ads]float64

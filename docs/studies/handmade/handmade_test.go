@@ -7,8 +7,9 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// Every task has one optimal reward per step wherever it begins, episodes following each other, so that scores mean
-// the same for all agents; and a model that is always the same.
+// If episodes follow each other, every task has one optimal reward per step,
+// from any start. So scores mean the same for all agents. And the model of a
+// task is always the same.
 func TestTasks(t *testing.T) {
 	seen := map[string]bool{}
 	for _, task := range append(append([]Task(nil), Development...), HeldOut...) {

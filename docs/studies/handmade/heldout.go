@@ -147,8 +147,9 @@ func tandem(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// cards is a game of one player against a bank: to draw adds 1 to 10; above 21 all is lost; to stand wins if the
-// bank, which shows one of five cards, has less.
+// cards is a game of one player against a bank. Drawing adds 1 to 10; above 21
+// the game is lost. Standing wins if the bank, which shows one of five cards,
+// has less.
 func cards(*rand.Rand) (*mdp.Tabular, error) {
 	const sums, shown = 22, 5
 	d := mdp.Definition{States: sums*shown + 1, Actions: 2, Terminal: []int{sums * shown}}

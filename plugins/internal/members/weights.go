@@ -42,8 +42,8 @@ func NewWeights(update string, mask, size float64) Weights {
 }
 
 // Draw writes the step size of every member, or its weight, into dst. followed is the
-// member that selected the action, -1 if none did. rng draws from pcg, which is faster
-// where whole words are needed.
+// member that selected the action, -1 if none did. rng draws from pcg. pcg itself is
+// faster if whole words are needed.
 func (x *Weights) Draw(dst []float64, followed int, rng *rand.Rand, pcg *rand.PCG) {
 	switch x.mode {
 	case bandit.AllMembers:

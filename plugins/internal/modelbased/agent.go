@@ -1,7 +1,7 @@
-// Package modelbased builds agents that learn a model of a finite task. An agent is
-// put together of three values:
+// Package modelbased builds agents that learn a model of a finite task. An
+// agent consists of three values:
 //
-//   - a Construction: the model that it plans with, given what it has seen;
+//   - a Construction: the model that it plans with, made from what it has seen;
 //   - a Planner: what it does with the model;
 //   - a Trigger: when it plans anew.
 //

@@ -17,7 +17,7 @@ type Models interface {
 	Models() []mdp.Model
 }
 
-// Criterion is what a plan is best for: the reward of the steps left if there is a
+// Criterion is what a plan maximises: the reward of the steps left if there is a
 // Horizon, else the reward per step if Average, else the return discounted by Gamma.
 type Criterion struct {
 	Horizon int
@@ -31,9 +31,9 @@ type Solver struct {
 	Models Models
 	Criterion
 	Method mdp.Method
-	// Residual is how far discounted values per step may be off in models of more than
-	// options.Eliminated states, as a share of the range of a model's rewards. 0 is as
-	// exact as can be.
+	// Residual is the largest error of discounted values per step in models of
+	// more than options.Eliminated states, as a share of the range of a model's
+	// rewards. 0 is as exact as possible.
 	Residual float64
 	// Lookahead chooses actions by their values in it after each step, ties at random, if
 	// it is not nil. By default the solution's policy is followed.

@@ -53,7 +53,8 @@ func (c *Canvas) Rectangle(fill color.Color, x0, y0, x1, y1 int) {
 	draw.Draw(c.RGBA, image.Rect(x0, y0, x1, y1), image.NewUniform(fill), image.Point{}, draw.Src)
 }
 
-// Polygon fills the area between points. The work is that of the rectangle around them.
+// Polygon fills the area between points. The work is proportional to the area
+// of the rectangle around them.
 func (c *Canvas) Polygon(fill color.Color, points ...Point) {
 	low, high := points[0], points[0]
 	for _, p := range points {

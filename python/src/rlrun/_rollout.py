@@ -62,7 +62,7 @@ def roll_out(lanes: EnvironmentLanes, r: Rollout) -> Trajectories:
         going, active = among(signals == CONTINUE), among(signals != IDLE)
         if active is None:
             break
-        # What a batch is given is its own, as when it is stepped.
+        # The batch owns its arguments, as in a step.
         actions, seeds = np.full(n, first_action, np.int64), np.zeros(n, np.uint64)
         if going is not None:
             rows = cumulative[observations[going]]

@@ -61,7 +61,8 @@ func TestCheckTellsEveryBrokenRule(t *testing.T) {
 	}
 }
 
-// What could not be tried because of a broken rule is one line.
+// Rules that could not be tested because of a broken rule are listed in one
+// line.
 func TestUntriedRulesAreOneLine(t *testing.T) {
 	untried := func(rule rltest.Rule) error { return &rltest.Violation{Rule: rule, Err: rltest.ErrUntried} }
 	v := verdict{Plugin: "walk", ID: "me/walk@1", Kind: vector.KindEnvironment}
@@ -109,7 +110,8 @@ func TestOneCauseOnce(t *testing.T) {
 	}
 }
 
-// Where there is no terminal, a line is told every ten seconds, also in a stage that takes long.
+// Without a terminal, a line is printed every ten seconds, also in a long
+// stage.
 func TestStages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer

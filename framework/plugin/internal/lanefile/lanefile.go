@@ -1,8 +1,9 @@
 // Package lanefile is memory that a host shares with a plugin's process. The process
 // writes its current lane there, so a process that dies or hangs leaves the number of
-// that lane. docs/protocol.md describes the file. Without it the host halves a batch until
-// the lane stands alone: 1,024 runs, three of which hang, took 157 s with it and 457 s
-// without, at 5 s a call. It imports the operating system alone.
+// that lane. docs/protocol.md describes the file. Without it the host halves a batch
+// until the lane stands alone. With 1,024 runs, three hanging ones among them, and 5
+// s per call, this took 157 s with the file and 457 s without. It imports the
+// operating system alone.
 package lanefile
 
 import (
