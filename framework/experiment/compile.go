@@ -89,6 +89,14 @@ func Compile(cfg Config) (*Plan, error) {
 	if p.Outputs, err = chosenOutputs(cfg.Outputs); err != nil {
 		return nil, err
 	}
+	variants, agentVariants := cfg.Variants() // counted before they are made
+	pairs := variants * agentVariants
+	if pairs > mostPairs {
+		return nil, fmt.Errorf("the config makes %.0f pairs of environment and agent, and an experiment has at most %.0f: sweep over fewer values", pairs, float64(mostPairs))
+	}
+	if n := float64(cfg.Runs) * float64(len(p.Grid)) * pairs; n > mostKept {
+		return nil, fmt.Errorf("%d runs with %d points of %.0f pairs of environment and agent are %.3g points, at most %.3g can be kept: make fewer runs, or record at fewer points", cfg.Runs, len(p.Grid), pairs, n, float64(mostKept))
+	}
 	if p.Environments, p.environmentOrigins, err = expand(environments, cfg.Environments); err != nil {
 		return nil, err
 	}
@@ -103,9 +111,6 @@ func Compile(cfg Config) (*Plan, error) {
 	if err := p.checkNames(); err != nil {
 		return nil, err
 	}
-	if n := float64(cfg.Runs) * float64(len(p.Grid)) * float64(len(p.Environments)*len(p.Agents)); n > mostKept {
-		return nil, fmt.Errorf("%d runs with %d points of %d pairs of environment and agent are %.3g points, at most %.3g can be kept: make fewer runs, or record at fewer points", cfg.Runs, len(p.Grid), len(p.Environments)*len(p.Agents), n, float64(mostKept))
-	}
 	if err := p.compare(); err != nil {
 		return nil, err
 	}
@@ -115,6 +120,7 @@ func Compile(cfg Config) (*Plan, error) {
 // What fits in memory: a point is 8 bytes a metric, and a report has those of all runs
 // before it.
 const (
+	mostPairs  = 10_000_000
 	mostPoints = 1_000_000 // of a run
 	mostKept   = 500_000_000
 )

@@ -170,7 +170,7 @@ func otherShards(err error) error { return cli.Usagef("%w; use the same number, 
 
 // Check reads a config and checks the whole of it, for commands that have its runs
 // made elsewhere.
-func Check(app *host.App, cmd *cobra.Command, name, lock string) (*experiment.Experiment, error) {
-	o := runOptions{shard: "-", lock: lock, yes: true}
+func Check(app *host.App, cmd *cobra.Command, name, lock string, yes bool) (*experiment.Experiment, error) {
+	o := runOptions{shard: "-", lock: lock, yes: yes}
 	return o.prepare(app, cmd, name)
 }

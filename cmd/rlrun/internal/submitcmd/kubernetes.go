@@ -106,6 +106,9 @@ func (k kubernetes) files(s *submission) []file {
 	if s.Mixed {
 		args.Content = append(args.Content, value("--mixed"))
 	}
+	if s.Yes {
+		args.Content = append(args.Content, value("--yes"))
+	}
 	configMap := obj("apiVersion", "v1", "kind", "ConfigMap", "metadata", obj("name", s.label()), "data", obj(configName, s.config))
 	spec := obj("completionMode", "Indexed", "completions", s.Tasks, "parallelism", s.Tasks,
 		"backoffLimitPerIndex", 3,

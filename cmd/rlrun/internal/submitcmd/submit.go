@@ -73,6 +73,7 @@ type submission struct {
 	Image   string        `json:"image,omitempty"`
 	Claim   string        `json:"claim,omitempty"`
 	Mixed   bool          `json:"mixed,omitempty"`
+	Yes     bool          `json:"yes,omitempty"`
 	Staged  bool          `json:"staged,omitempty"` // until: decided: rlrun decide after every stage
 	Env     []string      `json:"env,omitempty"`    // NAME=VALUE: where plugins are found; a machine reached by ssh has no variables of this one
 	Jobs    []string      `json:"jobs,omitempty"`   // that the scheduler was given, the arrays and reports in turn
@@ -162,6 +163,7 @@ func New(app *host.App) *cobra.Command {
 	fs.StringVar(&s.Scratch, "scratch", "", "write records to `DIR`, on a disk of each machine, first (rlrun run --scratch)")
 	fs.StringVar(&s.Rlrun, "rlrun", "", "`PROGRAM` to run on the machines (default this one)")
 	fs.BoolVar(&s.Mixed, "mixed", false, "accept runs of other programs (rlrun run --mixed)")
+	fs.BoolVar(&s.Yes, "yes", false, "allow more than 10,000 pairs of environment and agent (rlrun run --yes)")
 	fs.BoolVar(&onlyPrint, "print", false, "print the scripts; write and submit nothing")
 	fs.StringVar(&missing, "missing", "", "submit again the shards of `DIR` that lack runs")
 	fs.StringVar(&s.Lock, "lock", "", "lock `FILE` that plugins must agree with (default as rlrun run)")
@@ -199,7 +201,7 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	if err := s.checkFlags(cmd); err != nil {
 		return err
 	}
-	x, err := runcmd.Check(app, cmd, name, s.Lock)
+	x, err := runcmd.Check(app, cmd, name, s.Lock, s.Yes)
 	if err != nil {
 		return err
 	}
@@ -536,6 +538,9 @@ func (s *submission) run(shard, workers string) string {
 	}
 	if s.Mixed {
 		words = append(words, "--mixed")
+	}
+	if s.Yes {
+		words = append(words, "--yes")
 	}
 	return quote(words...) + " --quiet --shard " + shard + " --workers " + workers
 }
