@@ -53,6 +53,8 @@ type acrobot struct {
 	noise float64
 }
 
+func (acrobot) names() []string { return []string{"torque -1", "torque 0", "torque +1"} }
+
 func (acrobot) spec() framework.Spec {
 	return framework.Spec{
 		Observation: box([]float64{-1, -1, -1, -1, -acrobotSpeed1, -acrobotSpeed2}, []float64{1, 1, 1, 1, acrobotSpeed1, acrobotSpeed2}),

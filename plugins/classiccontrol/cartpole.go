@@ -39,6 +39,8 @@ const (
 
 type cartPole struct{ cost bool }
 
+func (cartPole) names() []string { return []string{"left", "right"} }
+
 func (c cartPole) spec() framework.Spec {
 	inf := math.Inf(1)
 	s := framework.Spec{

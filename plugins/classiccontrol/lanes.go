@@ -34,6 +34,8 @@ type state [4]float64
 type dynamics interface {
 	// spec describes the task, except for its id.
 	spec() framework.Spec
+	// names are those of the actions.
+	names() []string
 	// start draws the first state of an episode.
 	start(x *state, rng *rand.Rand)
 	// step moves x by an action, counted from 0.
@@ -58,7 +60,7 @@ func plugin[P interface{ maxSteps() int }](id, doc string, fps float64, defaults
 	return &vector.EnvironmentPlugin{
 		Description: vector.Description{
 			ID: id, Kind: vector.KindEnvironment, Doc: doc, Params: params.Schema(&defaults),
-			Capabilities: []string{"frames"}, FramesPerSecond: fps,
+			Capabilities: []string{"action_names", "frames"}, FramesPerSecond: fps,
 		},
 		Open: func(raw json.RawMessage, n int) (vector.Environment, error) {
 			p := defaults
@@ -143,8 +145,11 @@ func (l *lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 
 // Abilities implements vector.Environment.
 func (l *lanes) Abilities() vector.EnvironmentAbilities {
-	return vector.EnvironmentAbilities{Calls: vector.RenderFrame.By(l.renderFrame)}
+	return vector.EnvironmentAbilities{Calls: vector.JoinCalls(vector.RenderFrame.By(l.renderFrame), vector.ActionNames.By(l.actionNames))}
 }
+
+// actionNames implements vector.ActionNames.
+func (l *lanes) actionNames(context.Context, int) ([]string, error) { return l.names(), nil }
 
 // Close implements vector.Environment.
 func (l *lanes) Close() error { return nil }

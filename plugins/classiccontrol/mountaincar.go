@@ -43,6 +43,8 @@ const (
 
 type mountainCar struct{ goalVelocity float64 }
 
+func (mountainCar) names() []string { return []string{"left", "none", "right"} }
+
 func (mountainCar) spec() framework.Spec {
 	return framework.Spec{
 		Observation: box([]float64{carLeft, -carMaxSpeed}, []float64{carRight, carMaxSpeed}),

@@ -48,6 +48,8 @@ const (
 
 type puddleWorld struct{ noise float64 }
 
+func (puddleWorld) names() []string { return []string{"up", "down", "right", "left"} }
+
 func (puddleWorld) spec() framework.Spec {
 	return framework.Spec{
 		Observation: box([]float64{0, 0}, []float64{1, 1}),
