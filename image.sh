@@ -20,7 +20,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/root/usr/local/bin" "$work/image" "$(dirname "$archive")"
 mkdir -m 1777 "$work/root/tmp"
-CGO_ENABLED=0 GOOS=linux go build -trimpath -ldflags='-s -w' -o "$work/root/usr/local/bin/rlrun" ./cmd/rlrun
+CGO_ENABLED=0 GOOS=linux go build -trimpath -buildvcs=auto -ldflags='-s -w' -o "$work/root/usr/local/bin/rlrun" ./cmd/rlrun
 # The same bytes from the same source: no times, no owners.
 pack() { tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner "$@"; }
 pack -C "$work/root" -cf "$work/image/layer.tar" tmp usr

@@ -67,6 +67,19 @@ func TestGoInstall(t *testing.T) {
 	}
 	s.run(project, gotool, "vet", "./...")
 
+	// A project that uses a checkout is made one that requires a release (docs/publishing.md).
+	s.run(s.dir, program, "plugin", "new", "local", "--replace", root)
+	local := filepath.Join(s.dir, "local")
+	s.run(local, gotool, "mod", "edit", "-dropreplace", rlrun.Path, "-droprequire", rlrun.Path)
+	s.run(local, gotool, "mod", "tidy")
+	released, err := os.ReadFile(filepath.Join(local, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(released, []byte(rlrun.Path+" "+rlrun.Version)) || bytes.Contains(released, []byte("replace")) {
+		t.Errorf("after go mod tidy the project's go.mod is\n%s", released)
+	}
+
 	mine := module.Version{Path: "example.test/ada/rlrun-plugin-corridor", Version: fmt.Sprintf("v1.2.%d", time.Now().UnixNano())}
 	written = bytes.Replace(written, []byte("module rlrun-plugin-corridor"), []byte("module "+mine.Path), 1)
 	if err := os.WriteFile(filepath.Join(project, "go.mod"), written, 0o666); err != nil {

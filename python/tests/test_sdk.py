@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import types
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -409,6 +410,16 @@ def test_scripts_of_pip_are_no_modules(tmp_path: Path, monkeypatch: pytest.Monke
     paths = sysconfig.get_path
     monkeypatch.setattr(sysconfig, "get_path", lambda key: str(tmp_path) if key == "scripts" else paths(key))
     assert "module __main__" not in _sources.imported()
+
+
+def test_other_projects_of_the_environment_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each that is installed by pip install -e has a module that every Python imports when it starts."""
+    before = _sources.imported()
+    finder = types.ModuleType("__editable___maze_0_1_0_finder")
+    finder.__file__ = str(tmp_path / "finder.py")
+    Path(finder.__file__).write_text("")
+    monkeypatch.setitem(sys.modules, finder.__name__, finder)
+    assert _sources.imported() == before
 
 
 def test_models() -> None:

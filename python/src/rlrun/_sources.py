@@ -34,7 +34,7 @@ def imported() -> dict[str, str]:
     project: dict[str, tuple[Path, str]] = {}  # file, and the package from which relative imports count
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if not isinstance(file, str):
+        if not isinstance(file, str) or name.startswith(_AT_START):
             continue
         path = Path(file).resolve()
         if _is_installed(path):
@@ -52,6 +52,11 @@ def imported() -> dict[str, str]:
             for name, path in modules.items():
                 _add_module(found, name, path)
     return found
+
+
+_AT_START = ("__editable__", "_distutils_hack", "_virtualenv")
+"""Modules that installers let every Python of a virtual environment import, whatever it runs: another project that is
+installed there must not change the plugin."""
 
 
 def _add_named(project: dict[str, tuple[Path, str]]) -> None:
