@@ -27,6 +27,7 @@ FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>',
 UNKNOWN = {r"\lvert": "|", r"\rvert": "|", r"\arg": r"\operatorname{arg}"}  # to latex2mathml
 CSS = """
 .md-grid { max-width: 76rem }  /* tables of 100 columns */
+.md-typeset td code { word-break: normal }
 .md-typeset td:first-child code { white-space: nowrap }
 math[display=block] { margin: .5em 0; padding: .5em 0; overflow-x: auto }
 """
