@@ -36,7 +36,11 @@ func TestRemoveLeft(t *testing.T) {
 	}
 	left := []string{make(filepath.Join(dir, "curves.csv"), old), make(filepath.Join(dir, "runs", "a.jsonl"), old)}
 	kept := []string{make(filepath.Join(dir, "curves.csv"), time.Now()), make(filepath.Join(elsewhere, "a.png"), old)}
-	forged := filepath.Base(left[0][:len(left[0])-5] + "x.tmp")
+	digit := "0" // of the checksum, a wrong one
+	if strings.HasSuffix(left[0], "0.tmp") {
+		digit = "1"
+	}
+	forged := filepath.Base(left[0][:len(left[0])-5] + digit + ".tmp")
 	for _, name := range []string{".thesis.tmp", ".a.jsonl.12.tmp", "runs/.a.jsonl.3456789012.tmp", "notes/.results.db.12.tmp", "curves.csv", forged, ".tmp"} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
