@@ -9,6 +9,7 @@ type Belief struct {
 	actions    int
 	low, scale float64 // rewards are stored as (r − low)/scale
 	pairs      []pair  // of state s and action a: s*actions+a
+	end        int32   // the state of AddEnd, or −1
 	near       [][]int32
 	before     [][]int32 // by state: states known to lead there
 	back       [][]int32 // by state: those of them that it is not known to lead to
@@ -48,7 +49,7 @@ const maxValues, maxPayments = 8, 64
 // before any state was seen. Rewards are between low and high, both finite. low
 // = high means that no other reward is known.
 func NewBelief(actions int, low, high float64) *Belief {
-	b := &Belief{actions: actions, low: low, scale: high - low, successors: newMixture(2), rewards: newMixture(0)}
+	b := &Belief{actions: actions, end: -1, low: low, scale: high - low, successors: newMixture(2), rewards: newMixture(0)}
 	if b.scale <= 0 {
 		b.scale = 1
 	}
@@ -56,8 +57,16 @@ func NewBelief(actions int, low, high float64) *Belief {
 	return b
 }
 
-// States returns the number of states added so far.
-func (b *Belief) States() int { return len(b.near) }
+// States returns the number of states visited so far.
+func (b *Belief) States() int {
+	if b.end >= 0 {
+		return b.size() - 1
+	}
+	return b.size()
+}
+
+// size returns the number of states added so far, the end among them.
+func (b *Belief) size() int { return len(b.near) }
 
 // Tried returns the number of pairs of a state and an action that have been tried.
 func (b *Belief) Tried() int { return int(b.tried) }
@@ -79,6 +88,30 @@ func (b *Belief) AddState() int {
 	b.parent, b.children = append(b.parent, -1), append(b.children, 0)
 	b.entries = append(b.entries, 0)
 	return s
+}
+
+// AddEnd adds the end of an episode and returns its number. It is a state without actions, reward or duration, from which
+// the next episode begins. There is at most one.
+func (b *Belief) AddEnd() int {
+	b.end = int32(b.AddState())
+	return int(b.end)
+}
+
+// ends reports whether a state is the end of an episode.
+func (b *Belief) ends(s int) bool { return int32(s) == b.end }
+
+// begin records that an episode began in a state. All episodes begin alike, so this is learned once, whichever
+// pair ended the one before. It reports whether none had begun there.
+func (b *Belief) begin(s int) bool {
+	p := &b.pairs[int(b.end)*b.actions] // the end has one row, that of its first action
+	p.n++
+	if k := slices.Index(p.next, int32(s)); k >= 0 {
+		p.count[k]++
+		return false
+	}
+	p.next, p.count = append(p.next, int32(s)), append(p.count, 1)
+	b.before[s] = append(b.before[s], b.end)
+	return true
 }
 
 // learn records that action a in state s was paid reward and led to next. It
@@ -120,7 +153,7 @@ func (b *Belief) learn(s, a int, reward float64, next int) bool {
 // addSuccessor adds a successor that a pair, action a in state s, had not shown.
 func (b *Belief) addSuccessor(s, a int, p *pair, next int) {
 	near := slices.Contains(b.near[s], int32(next))
-	found := !near && len(b.before[next]) == 0 && !b.triedIn(next)
+	found := !near && len(b.before[next]) == 0 && !b.triedIn(next) && !b.ends(next)
 	b.discovered.observe(b.kind(s, a), found)
 	if found {
 		b.parent[next] = int32(s)
@@ -202,7 +235,7 @@ func (b *Belief) fit() {
 	each := func(of func(*pair) *likelihood) func(func(*likelihood) bool) {
 		return func(yield func(*likelihood) bool) {
 			for i := range b.pairs {
-				if p := &b.pairs[i]; p.n > 1 && !yield(of(p)) {
+				if p := &b.pairs[i]; p.n > 1 && !b.ends(i/b.actions) && !yield(of(p)) {
 					return
 				}
 			}

@@ -121,6 +121,13 @@ func (e *explorer) improve(s int, lambda, tol float64) {
 		if weight == 0 {
 			continue
 		}
+		if m.b.ends(s) { // it takes no time
+			if net /= p.n; net > best+tol {
+				best, act = net, a
+				advantage, length = adv/p.n, steps/p.n
+			}
+			continue
+		}
 		again := p.n / weight
 		if net = m.gamma*net/weight - (m.gap[i]+lambda)*again; net > best+tol {
 			best, act = net, a

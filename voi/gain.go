@@ -126,7 +126,7 @@ func (x *prospects) update(m *meanModel, horizon float64) {
 
 	x.pool = x.pool[:0]
 	for i := range b.pairs {
-		if b.pairs[i].n > 0 {
+		if b.pairs[i].n > 0 && !b.ends(i/b.actions) {
 			x.pool = append(x.pool, payment{b.pairs[i].mean, 1})
 		}
 	}

@@ -76,7 +76,7 @@ func (p *Planner) Toward(s int, x Pair) int {
 	if s == x.State {
 		return x.Action
 	}
-	if x.State >= len(p.a.best) || len(p.a.best[x.State].f) != p.b.States() {
+	if x.State >= len(p.a.best) || len(p.a.best[x.State].f) != p.b.size() {
 		p.check(x.State)
 	}
 	w, worth := &p.a.best[x.State], max(p.worth[x.State], 1e-9)

@@ -49,6 +49,25 @@ func (p *Planner) AddState() int {
 	return p.b.AddState()
 }
 
+// AddEnd adds the end of an episode and returns its number, to be called once at most. Learn may lead there; then Begin says where the
+// next episode begins.
+func (p *Planner) AddEnd() int {
+	p.due = true
+	return p.b.AddEnd()
+}
+
+// Begin records that an episode began in state s. Without an end it does nothing.
+func (p *Planner) Begin(s int) {
+	if p.b.end < 0 {
+		return
+	}
+	isNew := p.b.begin(s)
+	p.resize()
+	if i := int(p.b.end) * p.b.actions; isNew || p.b.pairs[i].n > 1.5*p.tries[i] {
+		p.due = true
+	}
+}
+
 // Learn records one step: action a in state s had this reward and led to next.
 func (p *Planner) Learn(s, a int, reward float64, next int) {
 	isNew := p.b.learn(s, a, reward, next)
@@ -62,7 +81,7 @@ func (p *Planner) Learn(s, a int, reward float64, next int) {
 }
 
 func (p *Planner) resize() {
-	n, k := p.b.States(), len(p.b.pairs)
+	n, k := p.b.size(), len(p.b.pairs)
 	p.prize, p.tries = grow(p.prize, k), grow(p.tries, k)
 	p.worth, p.checked, p.stale, p.old = grow(p.worth, n), grow(p.checked, n), grow(p.stale, n), grow(p.old, n)
 }
@@ -115,7 +134,7 @@ func (p *Planner) plan(s int, horizon float64) {
 		p.pending = max(p.pending, batch)
 		if horizon < 0.9*p.planned || horizon > p.planned {
 			p.planned = horizon
-			p.pending = p.b.States()
+			p.pending = p.b.size()
 		}
 		for i := range p.tries {
 			p.tries[i] = p.b.pairs[i].n
@@ -128,7 +147,7 @@ func (p *Planner) plan(s int, horizon float64) {
 		p.drift()
 	}
 	left := batch
-	p.pending = min(p.pending, p.b.States())
+	p.pending = min(p.pending, p.b.size())
 	for len(p.queue) > 0 && left > 0 {
 		s := int(p.queue[len(p.queue)-1])
 		p.queue = p.queue[:len(p.queue)-1]
@@ -136,7 +155,7 @@ func (p *Planner) plan(s int, horizon float64) {
 		left--
 	}
 	for p.pending > 0 && left > 0 {
-		p.next = (p.next + 1) % p.b.States()
+		p.next = (p.next + 1) % p.b.size()
 		p.pending--
 		if p.checked[p.next] != p.plans {
 			p.check(p.next)
@@ -154,16 +173,19 @@ func (p *Planner) plan(s int, horizon float64) {
 
 // check computes the prizes of a state.
 func (p *Planner) check(s int) {
-	actions := p.b.actions
-	p.worth[s] = p.a.evaluate(s, p.worth[s], p.prize[s*actions:(s+1)*actions])
 	p.checked[s] = p.plans
 	p.stale[s] = false
+	if p.b.ends(s) { // there is nothing to try
+		return
+	}
+	actions := p.b.actions
+	p.worth[s] = p.a.evaluate(s, p.worth[s], p.prize[s*actions:(s+1)*actions])
 }
 
 // drift makes all prizes stale once values have moved, up to a constant, by a
 // twentieth of their span since that was done last.
 func (p *Planner) drift() {
-	if p.pending == p.b.States() {
+	if p.pending == p.b.size() {
 		copy(p.old, p.model.v)
 		return
 	}
@@ -173,7 +195,7 @@ func (p *Planner) drift() {
 		least, most = min(least, v-p.old[s]), max(most, v-p.old[s])
 	}
 	if most-least > 0.05*(high-low) {
-		p.pending = p.b.States()
+		p.pending = p.b.size()
 		copy(p.old, p.model.v)
 	}
 }

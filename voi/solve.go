@@ -47,7 +47,7 @@ func grow[T any](x []T, n int) []T {
 
 // update computes the posterior mean model.
 func (m *meanModel) update(gamma float64) {
-	b, states := m.b, m.b.States()
+	b, states := m.b, m.b.size()
 	m.gamma = gamma
 	m.fresh, m.freshR, m.reward = grow(m.fresh, len(b.pairs)), grow(m.freshR, len(b.pairs)), grow(m.reward, len(b.pairs))
 	m.planned, m.trial, m.found = grow(m.planned, len(b.pairs)), grow(m.trial, len(b.pairs)), grow(m.found, len(b.pairs))
@@ -56,6 +56,10 @@ func (m *meanModel) update(gamma float64) {
 	mean := b.meanReward()
 	for i := range b.pairs {
 		p := &b.pairs[i]
+		if b.ends(i / b.actions) {
+			m.fresh[i], m.freshR[i], m.reward[i], m.planned[i] = 0, 0, 0, 0
+			continue
+		}
 		if p.n == 0 {
 			m.fresh[i], m.freshR[i], m.reward[i], m.planned[i] = 1, 1, mean, 1
 			continue
@@ -189,6 +193,9 @@ func (m *meanModel) solve() {
 		at := m.average(m.v)
 		changed := false
 		for s := range states {
+			if m.b.ends(s) {
+				continue
+			}
 			best := int(m.policy[s])
 			for a := range actions {
 				i := s*actions + a
@@ -213,6 +220,12 @@ func (m *meanModel) solve() {
 	}
 	at := m.average(m.v)
 	for s := range states {
+		if m.b.ends(s) {
+			for i := s * actions; i < (s+1)*actions; i++ {
+				m.gap[i], m.trial[i] = 0, 0
+			}
+			continue
+		}
 		visited, unvisited := m.visited(s, m.v, at), m.unvisited(s, m.v, at)
 		top := m.q[s*actions+int(m.policy[s])]
 		for i := s * actions; i < (s+1)*actions; i++ {
@@ -241,15 +254,24 @@ func (m *meanModel) leave() {
 		if k := slices.Index(p.next, s); k >= 0 {
 			stay = p.count[k]
 		}
-		scale := 1 / (p.n - m.gamma*stay)
+		gamma := m.discount(int(s))
+		scale := 1 / (p.n - gamma*stay)
 		for k, y := range p.next {
 			if y != s {
-				m.next, m.prob = append(m.next, y), append(m.prob, m.gamma*p.count[k]*scale)
+				m.next, m.prob = append(m.next, y), append(m.prob, gamma*p.count[k]*scale)
 			}
 		}
 		m.leaveCost[i] = p.n * m.gap[i] * scale
 	}
 	m.first[len(m.b.pairs)] = int32(len(m.next))
+}
+
+// discount is that of a step from state s.
+func (m *meanModel) discount(s int) float64 {
+	if m.b.ends(s) { // it takes no time
+		return 1
+	}
+	return m.gamma
 }
 
 // exact is the number of states up to which policies are evaluated by elimination.
@@ -287,7 +309,8 @@ func (m *meanModel) compile() {
 		i := s*m.b.actions + int(m.policy[s])
 		p := &m.b.pairs[i]
 		x.first[s], x.global[s], x.all[s] = int32(len(x.next)), 0, 0
-		if w := m.gamma * m.planned[i]; w > 0 {
+		gamma := m.discount(s)
+		if w := gamma * m.planned[i]; w > 0 {
 			x.spread = true
 			x.all[s] = w * m.found[i] * (1 - m.alike)
 			add(int32(s), w*m.found[i]*m.alike)
@@ -300,7 +323,7 @@ func (m *meanModel) compile() {
 				add(y, w*(1-m.near)*m.back/float64(len(m.b.back[s])))
 			}
 		}
-		if w := m.gamma * (1 - m.planned[i]); w > 0 {
+		if w := gamma * (1 - m.planned[i]); w > 0 {
 			for k, y := range p.next {
 				add(y, w*p.count[k]/p.n)
 			}

@@ -536,3 +536,74 @@ func TestBehind(t *testing.T) {
 		}
 	}
 }
+
+// The end of an episode takes no time and leads to where episodes begin. A model with it has the values and
+// routes of one in which the pairs that end an episode lead there themselves.
+func TestEnd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 50 {
+		const states, actions, gamma = 6, 2, 0.95
+		with := randomModel(rng, states, actions, gamma).b
+		plain := NewBelief(actions, 0, 1)
+		for range states {
+			plain.AddState()
+		}
+		end := with.AddEnd()
+		starts := []int{rng.IntN(states), rng.IntN(states), rng.IntN(states)}
+		for _, s := range starts {
+			with.begin(s)
+		}
+		for i := range states * actions {
+			p := &with.pairs[i]
+			if rng.IntN(3) == 0 {
+				p.next[0] = int32(end)
+				if !contains(with.before[end], int32(i/actions)) {
+					with.before[end] = append(with.before[end], int32(i/actions))
+				}
+			}
+			q := &plain.pairs[i]
+			q.mean, q.n = p.mean, p.n
+			add := func(y int32, w float64) {
+				for k := range q.next {
+					if q.next[k] == y {
+						q.count[k] += w
+						return
+					}
+				}
+				q.next, q.count = append(q.next, y), append(q.count, w)
+				if !contains(plain.before[y], int32(i/actions)) {
+					plain.before[y] = append(plain.before[y], int32(i/actions))
+				}
+			}
+			for k, y := range p.next {
+				if int(y) != end {
+					add(y, p.count[k])
+					continue
+				}
+				for _, s := range starts {
+					add(int32(s), p.count[k]/float64(len(starts)))
+				}
+			}
+		}
+		m, want := &meanModel{b: with}, &meanModel{b: plain}
+		for _, x := range []*meanModel{m, want} {
+			x.update(gamma)
+			x.exact()
+		}
+		to := rng.IntN(states)
+		var ways, wanted routes
+		var finder routeFinder
+		for range 5 {
+			finder.find(&ways, m, to, 5, false)
+			finder.find(&wanted, want, to, 5, false)
+		}
+		for s := range states {
+			if math.Abs(m.v[s]-want.v[s]) > 1e-6 {
+				t.Fatalf("the value of state %d is %v, want %v", s, m.v[s], want.v[s])
+			}
+			if got, want := 5*ways.f[s]-ways.c[s], 5*wanted.f[s]-wanted.c[s]; math.Abs(got-want) > 0.02*(1+want) {
+				t.Errorf("the route from state %d to %d is worth %v, want %v", s, to, got, want)
+			}
+		}
+	}
+}

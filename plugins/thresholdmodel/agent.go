@@ -28,7 +28,7 @@ const defaultGamma = 0.99
 // exceeds the discounted sum of gaps on the way there and back (condition (T) of
 // docs/theory.md §3.8). The prior is learned from the pairs tried; no parameter is
 // tuned. It assumes that observations are Markov states. After a terminal state the
-// next episode follows; a truncated step teaches like any other. Rewards outside their
+// next episode follows; where episodes begin is learned from all of them together. A truncated step teaches like any other. Rewards outside their
 // bounds are taken as they are.
 func Plugin() vector.Plugin {
 	p := finite.OptionPlugin("rlrun/threshold-model@1",
@@ -43,7 +43,7 @@ func Plugin() vector.Plugin {
 			default:
 				return nil, lanes.Invalid("rule is %q, must be sup or mean", p.Rule)
 			}
-			x := agent{rule: rule, actions: t.Actions, low: t.Spec.RewardLow, high: t.Spec.RewardHigh}
+			x := agent{rule: rule, actions: t.Actions, low: t.Spec.RewardLow, high: t.Spec.RewardHigh, episodic: !t.Spec.Continuing}
 			if p.RewardLow != nil {
 				x.low = *p.RewardLow
 			}
@@ -84,6 +84,7 @@ type agent struct {
 	low, high float64
 	horizon   float64 // if steps is 0
 	steps     int     // of a run
+	episodic  bool    // the environment says that episodes end
 
 	belief        *voi.Belief
 	planner       *voi.Planner
@@ -91,8 +92,7 @@ type agent struct {
 	observed      []int   // by the planner's number: the observation
 	taken         int     // steps of this run
 	state, action int     // of the last step
-	reward        float64 // of the last step of an episode that terminated
-	ended         bool    // so did the last one; where its last step leads is not known before the next one begins
+	end           int     // the planner's number of the end of an episode, or −1
 
 	decision decision
 }
@@ -103,7 +103,10 @@ func (x *agent) Start(uint64) {
 	x.planner = voi.NewPlanner(x.belief, x.rule)
 	clear(x.number)
 	x.observed = x.observed[:0]
-	x.taken, x.ended = 0, false
+	x.taken, x.end = 0, -1
+	if x.episodic {
+		x.addEnd()
+	}
 	x.decision.reset()
 }
 
@@ -113,13 +116,10 @@ func (x *agent) Begin(o int) int { return x.choose(x.arrive(o)) }
 // Step implements finite.Learner.
 func (x *agent) Step(r float64, o int) int { return x.choose(x.learn(r, o)) }
 
-// arrive returns the state in which an episode begins, where that before has led if it terminated.
+// arrive returns the state in which an episode begins, and learns that.
 func (x *agent) arrive(o int) int {
 	s := x.visit(o)
-	if x.ended {
-		x.planner.Learn(x.state, x.action, x.reward, s)
-		x.ended = false
-	}
+	x.planner.Begin(s)
 	return s
 }
 
@@ -135,7 +135,10 @@ func (x *agent) learn(r float64, o int) int {
 func (x *agent) End(r float64, o int, terminated bool) {
 	x.taken++
 	if terminated {
-		x.reward, x.ended = r, true
+		if x.end < 0 {
+			x.addEnd()
+		}
+		x.planner.Learn(x.state, x.action, r, x.end)
 		return
 	}
 	x.planner.Learn(x.state, x.action, r, x.visit(o))
@@ -160,6 +163,12 @@ func (x *agent) Act(o int) int {
 		return 0
 	}
 	return x.planner.Greedy(int(x.number[o]) - 1)
+}
+
+// addEnd adds the end of an episode.
+func (x *agent) addEnd() {
+	x.end = x.planner.AddEnd()
+	x.observed = append(x.observed, -1)
 }
 
 // visit returns the number of a state.

@@ -82,6 +82,29 @@ func TestHorizonDecides(t *testing.T) {
 	}
 }
 
+// All episodes begin alike. Each of 40 states, where episodes begin at random, has an action that pays 1 and one that pays 0,
+// and both end the episode. The agent needs some 60 tries to know the former. If each pair had to learn by itself where
+// episodes begin, it would go on to try others.
+func TestEpisodesBeginAlike(t *testing.T) {
+	const states, steps = 40, 1000
+	spec := agenttest.Finite
+	spec.RewardLow, spec.Steps, spec.Observation = 0, steps, space.Discrete{N: states + 1}
+	for _, params := range []string{``, `{"rule":"mean"}`} {
+		x := agenttest.Lane[*agent](t, Plugin(), params, spec)
+		rng := rand.New(rand.NewPCG(1, 1))
+		total := 0
+		for range steps {
+			s := rng.IntN(states)
+			r := (s + x.Begin(s)) % 2
+			total += r
+			x.End(float64(r), states, true)
+		}
+		if total < 900 {
+			t.Errorf("%s: %d of %d", params, total, steps)
+		}
+	}
+}
+
 // Labels, and states that are declared but never visited, change nothing; nor do
 // rewards that are scaled and shifted with their bounds.
 func TestInvariances(t *testing.T) {
