@@ -251,16 +251,20 @@ func TestReleased(t *testing.T) {
 // One executable computes other last bits on a processor without fused
 // multiply-add, and is another program there.
 func TestProcessorCounts(t *testing.T) {
-	if os.Getenv("PRINT_FINGERPRINT") != "" {
-		os.Stdout.WriteString("<" + mathFingerprint() + ">")
+	if os.Getenv("PRINT_IDENTITY") != "" {
+		program, err := thisProgram()
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Stdout.WriteString("<" + program.Program + ">")
 		return
 	}
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the processor's features can be hidden on amd64 only")
 	}
-	fingerprint := func(godebug string) string {
+	identity := func(godebug string) string {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestProcessorCounts$")
-		cmd.Env = append(os.Environ(), "PRINT_FINGERPRINT=1", "GODEBUG="+godebug)
+		cmd.Env = append(os.Environ(), "PRINT_IDENTITY=1", "GODEBUG="+godebug)
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatal(err)
@@ -268,16 +272,16 @@ func TestProcessorCounts(t *testing.T) {
 		_, rest, _ := strings.Cut(string(out), "<")
 		print, _, ok := strings.Cut(rest, ">")
 		if !ok {
-			t.Fatalf("no fingerprint in %s", out)
+			t.Fatalf("no identity in %s", out)
 		}
 		return print
 	}
-	fused, plain := fingerprint(""), fingerprint("cpu.fma=off")
-	if fused != mathFingerprint() {
-		t.Errorf("fingerprints %s and %s of one program on one machine", fused, mathFingerprint())
+	fused, plain := identity(""), identity("cpu.fma=off")
+	if here, err := thisProgram(); err != nil || fused != here.Program {
+		t.Errorf("identities %s and %s of one program on one machine (%v)", fused, here.Program, err)
 	}
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil && strings.Contains(string(info), " fma ") && fused == plain {
-		t.Errorf("fingerprint %s with and without fused multiply-add", fused)
+		t.Errorf("the program is %s with and without fused multiply-add", fused)
 	}
 }
 
