@@ -276,8 +276,12 @@ func TestStartFails(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			limit := time.Minute
+			if tt.is == plugin.ErrTimeout {
+				limit = time.Second
+			}
 			p, err := plugin.Launch(t.Context(), plugin.LaunchOptions{
-				Name: "x", Command: tt.command[0], Args: tt.command[1:], StartTimeout: time.Second,
+				Name: "x", Command: tt.command[0], Args: tt.command[1:], StartTimeout: limit,
 			})
 			if err == nil {
 				t.Fatalf("it started as process %d", p.Pid())
