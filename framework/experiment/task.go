@@ -10,7 +10,6 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
-	"slices"
 
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -77,23 +76,31 @@ func describeModel(ctx context.Context, env vector.Environment) (*result.Task, e
 	return describe(models[0], env.Spec().Continuing), nil
 }
 
-// describe fills in what can be computed; what cannot is left out.
+// describe fills in what can be computed; what cannot is left out. States that no run
+// reaches count as states, and change nothing else.
 func describe(m *mdp.Tabular, continuing bool) *result.Task {
 	t := &result.Task{States: m.NumStates(), Actions: m.NumActions(), Continuing: continuing}
-	m, err := m.Restarting()
-	if err != nil || t.States > solvedStates {
+	m, err := m.Reachable()
+	if err != nil || m.NumStates() > solvedStates {
 		return t
 	}
-	if t.States <= diameterStates {
+	if m, err = m.Restarting(); err != nil {
+		return t
+	}
+	if m.NumStates() <= diameterStates {
 		if d, _, _, err := mdp.Diameter(m); err == nil && !math.IsInf(d, 1) {
 			t.Diameter = &d
 		}
 	}
 	s, err := mdp.SolveAverage(m, mdp.Options{})
-	if err != nil || slices.Max(s.Gain)-slices.Min(s.Gain) > 1e-9*max(1, math.Abs(s.Gain[0])) {
+	if err != nil {
 		return t
 	}
-	t.Gain = &s.Gain[0]
+	gain, ok := m.StartGain(s.Gain)
+	if !ok {
+		return t
+	}
+	t.Gain = &gain
 	t.RandomGain = randomGain(m)
 	mix, err := mdp.MixingTime(m, s.Policy, mdp.MixingOptions{})
 	if mix == nil || err != nil && !errors.Is(err, mdp.ErrNotConverged) {
@@ -112,16 +119,20 @@ func describe(m *mdp.Tabular, continuing bool) *result.Task {
 
 // randomGain is the reward per step of uniformly random actions; nil if it depends on
 // where runs begin.
-func randomGain(m mdp.Model) *float64 {
+func randomGain(m *mdp.Tabular) *float64 {
 	chain, err := mdp.Induce(m, mdp.Uniform{})
 	if err != nil {
 		return nil
 	}
-	gain, _, err := chain.EvaluateAverage()
-	if err != nil || slices.Max(gain)-slices.Min(gain) > 1e-9*max(1, math.Abs(gain[0])) {
+	gains, _, err := chain.EvaluateAverage()
+	if err != nil {
 		return nil
 	}
-	return &gain[0]
+	gain, ok := m.StartGain(gains)
+	if !ok {
+		return nil
+	}
+	return &gain
 }
 
 // structure is a chain's structure in words.

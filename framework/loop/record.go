@@ -254,16 +254,20 @@ func (r *recorder) learnModels(ctx context.Context, env vector.Environment) erro
 const solvable = 2000
 
 // optimalGain returns the best reward per step of a continuing task, or NaN if it
-// depends on the start or takes too long to find.
+// differs between runs by where they begin, or takes too long to find.
 func optimalGain(m *mdp.Tabular) float64 {
 	if m.NumStates() > solvable {
 		return math.NaN()
 	}
 	s, err := mdp.SolveAverage(m, mdp.Options{MaxIterations: 100_000})
-	if err != nil || slices.Max(s.Gain)-slices.Min(s.Gain) > 1e-9*max(1, math.Abs(s.Gain[0])) {
+	if err != nil {
 		return math.NaN()
 	}
-	return s.Gain[0]
+	gain, ok := m.StartGain(s.Gain)
+	if !ok {
+		return math.NaN()
+	}
+	return gain
 }
 
 // gaps fills dst with Δ_a = max_b r(0,b) − r(0,a) of a one-state model, the
