@@ -63,6 +63,9 @@ func (p *Plan) compare() error {
 	if c.Block == 0 {
 		c.Block = 20
 	}
+	if err := knownMetric(c.Metric); err != nil {
+		return At(err, "compare", "metric")
+	}
 	if !c.Metric.OfPlugin() { // Check knows its definition
 		if err := compare.CheckMetric(metric.Define(c.Metric)); err != nil {
 			return At(err, "compare", "metric")
@@ -72,7 +75,7 @@ func (p *Plan) compare() error {
 		return At(fmt.Errorf("until %s needs a metric of rlrun's own, and %s is a plugin's", c.Until, c.Metric), "compare", "metric")
 	}
 	recorded := p.Config.Record.Metrics
-	if slices.Contains(result.Metrics(), c.Metric) && !slices.Contains(recorded, c.Metric) && !slices.Contains(recorded, c.Metric.RecordedAs()) {
+	if !c.Metric.OfPlugin() && !slices.Contains(recorded, c.Metric) && !slices.Contains(recorded, c.Metric.RecordedAs()) {
 		return At(fmt.Errorf("%s is not recorded; add %s to record.metrics", c.Metric, c.Metric.RecordedAs()), "compare", "metric")
 	}
 	for name, r := range c.Scores {

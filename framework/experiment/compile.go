@@ -74,8 +74,8 @@ func Compile(cfg Config) (*Plan, error) {
 		cfg.Record.Decisions = &most
 	}
 	for i, m := range cfg.Report.Metrics {
-		if known := result.Metrics(); !m.OfPlugin() && !slices.Contains(known, m) {
-			return nil, At(fmt.Errorf("%.80q is none of %s, and no metric of a plugin (agent.NAME, environment.NAME)", m, metric.Names(known)), "report", "metrics", i)
+		if err := knownMetric(m); err != nil {
+			return nil, At(err, "report", "metrics", i)
 		}
 	}
 	if err := cfg.compileSaving(); err != nil {
@@ -205,6 +205,14 @@ func (p *Plan) withoutSkipped(list []result.Skipped) *Plan {
 		}
 	}
 	return p.without(skipped)
+}
+
+// knownMetric refuses a metric that is neither rlrun's own nor named as a plugin's.
+func knownMetric(m result.Metric) error {
+	if known := result.Metrics(); !m.OfPlugin() && !slices.Contains(known, m) {
+		return fmt.Errorf("%.80q is none of %s, and no metric of a plugin (agent.NAME, environment.NAME)", m, metric.Names(known))
+	}
+	return nil
 }
 
 // expand turns a component with sweeps into one component for each combination of values,

@@ -194,6 +194,7 @@ func (e *startError) Unwrap() error { return e.err }
 // checkPairs opens one lane of everything that the plan will open.
 func (x *Experiment) checkPairs(ctx context.Context) error {
 	var found problems
+	refused := map[string][]string{} // by the text of an agent's error: environments
 	skipped := map[Cell]string{}
 	skips := x.Plan.Config.Matrix != nil && x.Plan.Config.Matrix.SkipIncompatible
 	for e, c := range x.Plan.Environments {
@@ -216,11 +217,23 @@ func (x *Experiment) checkPairs(ctx context.Context) error {
 				continue
 			}
 			if err != nil {
-				c := comp
-				if err := found.add(refusal(err, agents, x.Plan.agentOrigins[a], c)); err != nil {
+				err = refusal(err, agents, x.Plan.agentOrigins[a], comp)
+				if err := found.add(err); err != nil {
 					return err
 				}
+				list, _ := FieldErrors(err)
+				for _, f := range list {
+					if in := refused[f.Error()]; !slices.Contains(in, c.Name) {
+						refused[f.Error()] = append(in, c.Name)
+					}
+				}
 			}
+		}
+	}
+	for i, err := range found.list {
+		if in := refused[err.Error()]; len(in) > 0 && len(in) < len(x.Plan.Environments) {
+			f := err.(*FieldError) // as add keeps no others
+			found.list[i] = &FieldError{f.Path, fmt.Errorf("in %s: %w", few(in), f.Err)}
 		}
 	}
 	if err := found.err(); err != nil {
@@ -236,6 +249,15 @@ func (x *Experiment) checkPairs(ctx context.Context) error {
 		return At(fmt.Errorf("leaves nothing to run: %s", strings.Join(list, "; ")), "matrix", "skip_incompatible")
 	}
 	return nil
+}
+
+// few lists names, of many the first three.
+func few(names []string) string {
+	const most = 3
+	if n := len(names) - most; n > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
+	}
+	return strings.Join(names, ", ")
 }
 
 // reason is why an agent does not go with an environment, in a line.
