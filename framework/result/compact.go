@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -19,14 +20,14 @@ const packedRecords = 10_000
 // records that do not count, such as failed ones of a run that is ok, none is kept.
 // Wherever it is interrupted, every record that counts is in a file. The caller makes
 // sure that no other process writes to dir. It returns the number of files before and
-// after.
-func Compact(dir string) (before, after int, err error) {
+// after, and ends with the context's cause when that is done.
+func Compact(ctx context.Context, dir string) (before, after int, err error) {
 	files, err := RecordFiles(dir)
 	if err != nil {
 		return 0, 0, err
 	}
 	before = len(files)
-	r, err := OpenRuns(dir)
+	r, err := OpenRunsContext(ctx, dir)
 	if err != nil {
 		return before, before, err
 	}
@@ -60,6 +61,9 @@ func Compact(dir string) (before, after int, err error) {
 	}
 	for _, g := range order {
 		for part := range slices.Chunk(groups[g], packedRecords) {
+			if ctx.Err() != nil {
+				return before, before, context.Cause(ctx)
+			}
 			name := RecordsName(Origin{Environment: slugs(environments, g.environment), Agent: slugs(agents, g.agent),
 				First: part[0].Run, Last: part[len(part)-1].Run, Programs: g.programs})
 			err := disk.Publish(disk.OS{}, filepath.Join(dir, runsDir, name+runsExt), func(w io.Writer) error { return copyLines(w, part) })
@@ -69,6 +73,9 @@ func Compact(dir string) (before, after int, err error) {
 		}
 	}
 	for _, path := range files {
+		if ctx.Err() != nil {
+			return before, before, context.Cause(ctx)
+		}
 		if err := os.Remove(path); err != nil {
 			return before, before, fmt.Errorf("removing what is packed: %w", err)
 		}

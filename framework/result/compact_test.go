@@ -1,6 +1,7 @@
 package result
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,7 +51,7 @@ func TestCompact(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if _, files, err = Compact(dir); err != nil || files != 2 {
+		if _, files, err = Compact(t.Context(), dir); err != nil || files != 2 {
 			t.Fatal(files, err)
 		}
 		if !slices.Equal(read(), before) {
@@ -63,6 +64,51 @@ func TestCompact(t *testing.T) {
 		}
 		if !slices.Equal(read(), before) {
 			t.Fatal("records differ with files that are left")
+		}
+	}
+}
+
+// endsAt is a context that is done when it is asked for the n-th time.
+type endsAt struct {
+	context.Context
+	n int
+}
+
+func (c *endsAt) Err() error {
+	if c.n--; c.n < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Packing ends wherever it is interrupted, and every record that counts is in a file then.
+func TestCompactIsInterrupted(t *testing.T) {
+	read := func(dir string) (lines []string) {
+		for r, err := range ReadRecords(dir) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, string(r.appendLine(nil)))
+		}
+		return lines
+	}
+	const files = 4
+	for n := range 2*files + 3 {
+		dir := t.TempDir()
+		for run := range files {
+			rec := Record{Environment: "e", Agent: string(rune('a' + run/2)), Run: run, Status: OK, Steps: 3, Curves: map[Metric][]float64{Reward: {float64(run)}}}
+			if err := WriteRecords(dir, RecordsName(Origin{Environment: "e", Agent: rec.Agent, First: run, Last: run}), []Record{rec}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := read(dir)
+		_, after, err := Compact(&endsAt{t.Context(), n}, dir)
+		done := n == 2*files+2 // files are read and removed, and two are written
+		if (err == nil) != done || done && after != 2 {
+			t.Errorf("asked %d times: %d files, %v", n, after, err)
+		}
+		if !slices.Equal(read(dir), before) {
+			t.Errorf("asked %d times: records differ", n)
 		}
 	}
 }

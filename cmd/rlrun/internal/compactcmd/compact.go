@@ -42,9 +42,12 @@ being made. An interruption loses nothing.
 			if err != nil {
 				return err
 			}
-			before, after, err := result.Compact(dir)
+			before, after, err := result.Compact(cmd.Context(), dir)
 			if plan, e := experiment.OpenPlan(dir); e == nil {
 				err = plan.Blame(err)
+			}
+			if errors.Is(err, cli.ErrInterrupted) {
+				err = fmt.Errorf("%w: all records are kept; go on with: rlrun compact %s", err, cli.ShellQuote([]string{dir}))
 			}
 			if err := errors.Join(err, release()); err != nil {
 				return err
