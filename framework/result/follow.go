@@ -1,6 +1,7 @@
 package result
 
 import (
+	"context"
 	"os"
 	"reflect"
 	"slices"
@@ -110,7 +111,7 @@ func (f *Follower) list() (*Runs, error) {
 	if same && f.last != nil {
 		return f.last, nil
 	}
-	if err := r.settle(); err != nil {
+	if err := r.settle(context.Background()); err != nil {
 		return nil, err
 	}
 	f.last = r

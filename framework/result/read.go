@@ -120,14 +120,17 @@ func openRuns(ctx context.Context, dir string) (*Runs, error) {
 			return nil, err
 		}
 	}
-	return r, r.settle()
+	return r, r.settle(ctx)
 }
 
 // settle sorts the entries and keeps one of each run.
-func (r *Runs) settle() error {
+func (r *Runs) settle(ctx context.Context) error {
 	slices.SortFunc(r.Entries, compareEntries)
 	kept := r.Entries[:0]
-	for _, e := range r.Entries {
+	for i, e := range r.Entries {
+		if i%1000 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if n := len(kept); n == 0 || kept[n-1].Key != e.Key {
 			kept = append(kept, e)
 		} else if first := kept[n-1]; first.Status == OK && e.Status == OK {

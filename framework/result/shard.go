@@ -56,7 +56,7 @@ func openShard(ctx context.Context, dir string, s ShardRuns) (*Runs, error) {
 		own := slices.DeleteFunc(r.Entries[before:], func(e Entry) bool { return len(s.Of(e.Environment, e.Agent, e.Run, e.Run)) == 0 })
 		r.Entries = r.Entries[:before+len(own)]
 	}
-	return r, r.settle()
+	return r, r.settle(context.Background())
 }
 
 // linear is the length of a part of a file that is read line by line, in bytes.
