@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type SavedAgent struct {
 	Plugin      string          `json:"plugin"`                // as the config names it
 	ID          string          `json:"id"`                    // of the plugin
 	Program     string          `json:"program"`               // the agent's, as in records
+	Experiment  string          `json:"experiment,omitempty"`  // as in records; empty: an old version wrote it
 	Params      json.RawMessage `json:"params,omitempty"`      // of the plugin
 	Exploration *Exploration    `json:"exploration,omitempty"` // nil if the agent explores on its own
 	Discount    float64         `json:"discount"`              // of the experiment
@@ -174,8 +176,8 @@ func readHeader(r *bufio.Reader) (*SavedAgent, error) {
 	return &a, nil
 }
 
-// readAgent reads a file. Its errors name it.
-func readAgent(path string) (*SavedAgent, *loop.Snapshot, error) {
+// readAgent reads a file. digest is its SHA-256, "" for any. Its errors name it.
+func readAgent(path, digest string) (*SavedAgent, *loop.Snapshot, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > mostState+2*mostHeader {
 		err = fmt.Errorf("%s %w: it has %d bytes, at most %d can be read", path, errAgentFile, info.Size(), mostState+2*mostHeader)
@@ -187,6 +189,9 @@ func readAgent(path string) (*SavedAgent, *loop.Snapshot, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if is := sha256.Sum256(data); digest != "" && hex.EncodeToString(is[:]) != digest {
+		return nil, nil, fmt.Errorf("%s changed while the experiment ran", path)
+	}
 	a, s, err := decodeAgent(data)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s %w", path, err)
@@ -197,7 +202,8 @@ func readAgent(path string) (*SavedAgent, *loop.Snapshot, error) {
 // agentFile is a file and what it says of itself. Only its two first lines are read.
 type agentFile struct {
 	SavedAgent
-	path string
+	path   string
+	digest string // SHA-256 of the file when the experiment began; empty: not known
 	// damage is why these lines cannot be read. Run and step are those of the name then;
 	// environment and agent are those of a whole file whose name begins as this one's does,
 	// or empty.
@@ -265,8 +271,8 @@ func (p *Plan) agentName(c Cell, run, step int) string {
 	return fmt.Sprintf("%s.%s.%d.%d%s", slugs(p.Environments)[c.Environment], slugs(p.Agents)[c.Agent], run, step, agentExt)
 }
 
-// writeAgent keeps the agent of a run.
-func (p *Plan) writeAgent(dir string, session *Session, c Cell, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
+// writeAgent keeps the agent of a run. identity is the cell's.
+func (p *Plan) writeAgent(dir string, session *Session, c Cell, identity, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
 	comp := p.Agents[c.Agent]
 	spec.Steps = p.agentSteps(comp)
 	saved, err := newSavedSpec(spec)
@@ -275,7 +281,7 @@ func (p *Plan) writeAgent(dir string, session *Session, c Cell, id string, spec 
 	}
 	data, err := encodeAgent(&SavedAgent{
 		Environment: p.Environments[c.Environment].Name, Agent: comp.Name, Run: run, Step: s.Step,
-		Plugin: comp.Plugin, ID: id, Program: p.programs(session, c).Agent,
+		Plugin: comp.Plugin, ID: id, Program: p.programs(session, c).Agent, Experiment: identity,
 		Params: comp.Params, Exploration: comp.Exploration, Discount: p.agentDiscount(comp), Spec: saved,
 	}, s)
 	if err != nil {

@@ -2,9 +2,12 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
+	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 )
 
@@ -71,10 +75,21 @@ func TestAgentFiles(t *testing.T) {
 		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := readAgent(path)
+		_, _, err := readAgent(path, "")
 		if !errors.Is(err, errAgentFile) || !strings.HasPrefix(err.Error(), path) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
 		}
+	}
+	path := filepath.Join(t.TempDir(), "x.agent")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(data)
+	if _, _, err := readAgent(path, hex.EncodeToString(sum[:])); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := readAgent(path, strings.Repeat("0", 64)); err == nil || !strings.Contains(err.Error(), path+" changed while the experiment ran") {
+		t.Errorf("another digest: %v", err)
 	}
 	huge := filepath.Join(t.TempDir(), "huge.agent")
 	if err := os.WriteFile(huge, nil, 0o600); err != nil {
@@ -83,7 +98,7 @@ func TestAgentFiles(t *testing.T) {
 	if err := os.Truncate(huge, 2*mostState); err != nil { // it takes no room
 		t.Skip(err)
 	}
-	if _, _, err := readAgent(huge); !errors.Is(err, errAgentFile) {
+	if _, _, err := readAgent(huge, ""); !errors.Is(err, errAgentFile) {
 		t.Errorf("a file of 2 GiB: %v", err)
 	}
 }
@@ -147,5 +162,87 @@ func TestSplitAgent(t *testing.T) {
 	}
 	if _, _, err := SplitAgent(filepath.Join(root, "c:q")); err == nil {
 		t.Error("a directory that does not exist")
+	}
+}
+
+// Saved agents that the experiment of their directory cannot have are refused, and so are
+// agents of different experiments where there is no config. A damaged file, and one of an old
+// version, which names no experiment, refuse nothing here.
+func TestAgentsOfAnotherExperiment(t *testing.T) {
+	p := plan(t, func(c *Config) { c.Runs, c.Steps = 3, 50 })
+	ours := SavedAgent{Environment: "coin", Agent: "one", Run: 1, Step: 50, Program: "aaaaaaaaaa",
+		Experiment: p.identities()[result.Key{Environment: "coin", Agent: "one"}]}
+	theirs := plan(t, func(c *Config) { c.Runs, c.Steps, c.Seed = 3, 50, new(uint64(2)) }).identities()[result.Key{Environment: "coin", Agent: "one"}]
+	for name, tt := range map[string]struct {
+		change      func(*SavedAgent)
+		file        string // "": as the agent is
+		want, alone string // with the config and without; "": accepted
+	}{
+		"ours":                {change: func(*SavedAgent) {}},
+		"another run":         {change: func(a *SavedAgent) { a.Run = 2 }},
+		"an earlier step":     {change: func(a *SavedAgent) { a.Step = 20 }},
+		"an old version":      {change: func(a *SavedAgent) { a.Experiment = "" }},
+		"a shard's program":   {change: func(a *SavedAgent) { a.Program = "cccccccccc" }},
+		"another seed":        {change: func(a *SavedAgent) { a.Experiment = theirs }, want: "different experiments", alone: "different experiments"},
+		"another agent":       {change: func(a *SavedAgent) { a.Agent = "three" }, want: `has no agent "three" in an environment "coin"`},
+		"another environment": {change: func(a *SavedAgent) { a.Environment = "dice" }, want: `has no agent "one" in an environment "dice"`},
+		"a run too many":      {change: func(a *SavedAgent) { a.Run = 3 }, want: "it is of run 3, and there are 3, counted from 0"},
+		"a step too many":     {change: func(a *SavedAgent) { a.Step = 51 }, want: "it is of step 51, and runs have 50"},
+		"another program":     {change: func(a *SavedAgent) { a.Program = "bbbbbbbbbb" }, want: `it was saved by program "bbbbbbbbbb", which provenance.json does not name`},
+		"another name":        {change: func(*SavedAgent) {}, file: "coin.one.2.50.agent", want: "its name must end with .1.50.agent", alone: "its name must end with .1.50.agent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, alone := range []bool{false, true} {
+				dir := filepath.Join(t.TempDir(), "a[b")
+				if err := os.MkdirAll(filepath.Join(dir, agentsDir), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				write := func(name string, data []byte) {
+					t.Helper()
+					path := filepath.Join(dir, name)
+					if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, data, 0o666)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				save := func(a SavedAgent, name string) {
+					t.Helper()
+					data, err := encodeAgent(&a, &loop.Snapshot{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					write(agentsDir+"/"+cmp.Or(name, fmt.Sprintf("coin.one.%d.%d%s", a.Run, a.Step, agentExt)), data)
+				}
+				first, second := ours, ours
+				first.Run = 0
+				tt.change(&second)
+				save(first, "")
+				save(second, tt.file)
+				write(agentsDir+"/coin.one.9.50.agent", []byte("damaged"))
+				if !alone {
+					text, err := p.Config.YAML()
+					if err != nil {
+						t.Fatal(err)
+					}
+					write(configFile, text)
+					write(provenanceFile, []byte(`{"seed": 1, "plugins": [{"plugin": "alternate", "program": "aaaaaaaaaa"}]}`))
+					write(provenanceDir+"/shard-0-of-1.json", []byte(`{"seed": 1, "plugins": [{"plugin": "alternate", "program": "cccccccccc"}]}`))
+				}
+				files, err := agentFiles(dir)
+				if err != nil || len(files) != 3 {
+					t.Fatal(len(files), err)
+				}
+				want := tt.want
+				if alone {
+					want = tt.alone
+				}
+				err = origin(files).belongs()
+				if (err == nil) != (want == "") || err != nil && !(strings.Contains(err.Error(), want) && strings.Contains(err.Error(), dir)) {
+					t.Errorf("without a config: %v: %v, want %q", alone, err, want)
+				}
+				if mixed := origin(files).mixed(); mixed != (second.Program != first.Program) {
+					t.Errorf("of different programs: %v", mixed)
+				}
+			}
+		})
 	}
 }

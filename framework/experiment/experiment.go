@@ -29,9 +29,9 @@ type Experiment struct {
 	Declared Declared
 
 	plugins Plugins
-	// Labels of agents that act in evaluations as they do when they learn, and of those with
-	// fewer saved agents than runs that begin with one.
-	notGreedy, reused []string
+	// Labels of agents that act in evaluations as they do when they learn, of those with
+	// fewer saved agents than runs that begin with one, and of those that different programs saved.
+	notGreedy, reused, mixedAgents []string
 	// lanes are those that plugins prefer, by Component.key. Check fills it in.
 	lanes   map[string]int
 	pool    *pool
@@ -324,6 +324,9 @@ func (x *Experiment) notes() (list []string) {
 	if len(x.notGreedy) > 0 {
 		list = append(list, "In evaluations these agents act as they do when they learn, as they have no greedy actions: "+strings.Join(x.notGreedy, ", "))
 	}
+	if len(x.mixedAgents) > 0 {
+		list = append(list, "Saved agents were made by different programs: "+strings.Join(x.mixedAgents, ", "))
+	}
 	if len(x.reused) > 0 {
 		list = append(list, "There are more runs than saved agents, and runs that begin with the same one are not independent: "+strings.Join(x.reused, ", "))
 	}
@@ -344,6 +347,9 @@ func (x *Experiment) openAgent(ctx context.Context, c Component, environment str
 		}
 		if len(saved) < x.Plan.Config.Runs && !slices.Contains(x.reused, c.Name) {
 			x.reused = append(x.reused, c.Name)
+		}
+		if saved.mixed() && !slices.Contains(x.mixedAgents, c.Name) {
+			x.mixedAgents = append(x.mixedAgents, c.Name)
 		}
 	}
 	agent, err := x.Plan.OpenAgent(ctx, p, c, spec, 1)

@@ -406,7 +406,10 @@ func shorten(digest string) string {
 // readProvenance reads provenance.json of an output directory; an empty one if
 // there is none.
 func readProvenance(dir string) (*Provenance, error) {
-	path := filepath.Join(dir, provenanceFile)
+	return readProvenanceFile(filepath.Join(dir, provenanceFile))
+}
+
+func readProvenanceFile(path string) (*Provenance, error) {
 	data, err := inputfile.Read(path, result.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Provenance{}, nil

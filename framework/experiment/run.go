@@ -117,12 +117,13 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 		}
 	}
 	w := &writer{plan: p, dir: o.Dir, shard: o.Shard, session: &o.Session, event: event, fail: cancel, recorded: o.Recorded}
+	identities := p.identities()
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
 			worker := &worker{plan: p, open: o.Open, failures: o.failures, live: o.live}
 			worker.keep = func(c Cell, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
-				err := p.writeAgent(cmp.Or(o.Agents, o.Dir), &o.Session, c, id, spec, run, s)
+				err := p.writeAgent(cmp.Or(o.Agents, o.Dir), &o.Session, c, identities[p.key(c)], id, spec, run, s)
 				if err != nil {
 					cancel(err)
 				}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -268,7 +269,8 @@ func quoted(names []string) string {
 // of returns the agent that a run begins with: that of run k is the k-th, counted
 // round and round.
 func (o origin) of(run int) (*loop.Snapshot, error) {
-	_, s, err := readAgent(o[run%len(o)].path)
+	f := &o[run%len(o)]
+	_, s, err := readAgent(f.path, f.digest)
 	return s, err
 }
 
@@ -303,15 +305,100 @@ func (p *Plan) agentDiscount(c Component) float64 {
 	return *p.Config.Discount
 }
 
+// belongs refuses saved agents that are not of one experiment: the one whose config and
+// provenance are in their output directory, if they are there. Damaged ones are left to check.
+func (o origin) belongs() error {
+	dir := filepath.Dir(filepath.Dir(o[0].path))
+	plan, err := OpenPlan(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var programs map[string]bool
+	var identities map[result.Key]string
+	if plan != nil {
+		if programs, err = allPrograms(dir); err != nil {
+			return err
+		}
+		identities = plan.identities()
+	}
+	var first *agentFile // that names its experiment
+	for i := range o {
+		f := &o[i]
+		if f.damage != nil {
+			continue
+		}
+		refuse := func(format string, args ...any) error {
+			return fmt.Errorf("%s is not of the experiment in %s: %s; remove it to go on without it", f.path, dir, fmt.Sprintf(format, args...))
+		}
+		if _, run, step := f.pair(); run != f.Run || step != f.Step {
+			return fmt.Errorf("%s holds the agent of run %d after step %d: its name must end with .%[2]d.%[3]d%s", f.path, f.Run, f.Step, agentExt)
+		}
+		if first == nil && f.Experiment != "" { // an old version names none
+			first = f
+		}
+		if f.Experiment != "" && f.Experiment != first.Experiment {
+			return fmt.Errorf("%s and %s were saved by different experiments; remove one of them", first.path, f.path)
+		}
+		if plan == nil {
+			continue
+		}
+		want, has := identities[result.Key{Environment: f.Environment, Agent: f.Agent}]
+		switch {
+		case !has:
+			return refuse("that has no agent %q in an environment %q", f.Agent, f.Environment)
+		case f.Experiment != "" && f.Experiment != want:
+			return refuse("it was saved with another seed or other parameters (its identity is %.40q, the experiment's %q)", f.Experiment, want)
+		case f.Run >= plan.Config.Runs:
+			return refuse("it is of run %d, and there are %d, counted from 0", f.Run, plan.Config.Runs)
+		case f.Step > plan.Config.Steps:
+			return refuse("it is of step %d, and runs have %d", f.Step, plan.Config.Steps)
+		case len(programs) > 0 && !programs[f.Program]:
+			return refuse("it was saved by program %.40q, which %s does not name", f.Program, provenanceFile)
+		}
+	}
+	return nil
+}
+
+// mixed says whether different programs saved the agents.
+func (o origin) mixed() bool {
+	whole := slices.DeleteFunc(slices.Clone(o), func(f agentFile) bool { return f.damage != nil })
+	return slices.ContainsFunc(whole, func(f agentFile) bool { return f.Program != whole[0].Program })
+}
+
+// allPrograms returns the identities of the programs that made runs in an output directory;
+// none if it does not say.
+func allPrograms(dir string) (map[string]bool, error) {
+	all := map[string]bool{}
+	files, err := fs.Glob(os.DirFS(dir), provenanceDir+"/*.json")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range append(files, provenanceFile) {
+		p, err := readProvenanceFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		for s := range p.sessions() {
+			for _, plugin := range s.Plugins {
+				all[plugin.Program] = true
+			}
+		}
+	}
+	return all, nil
+}
+
 // check makes sure that an agent, opened with one lane, can begin with each of the saved
 // agents.
 func (o origin) check(ctx context.Context, agent vector.Agent, id string, c Component, spec framework.Spec) error {
+	if err := o.belongs(); err != nil {
+		return err
+	}
 	is, err := newSavedSpec(spec)
 	if err != nil {
 		return err
 	}
 	for _, f := range o {
-		a, s, err := readAgent(f.path)
+		a, s, err := readAgent(f.path, "")
 		if errors.Is(err, errAgentFile) {
 			return fmt.Errorf("%w; remove it to go on without it", err)
 		}
@@ -443,12 +530,12 @@ func (p *Plan) originFiles(files map[string]string, c Component) error {
 			return err
 		}
 		h := sha256.New()
-		for _, f := range o {
-			digest, err := fileDigest(f.path)
-			if err != nil {
+		for i := range o {
+			f := &o[i]
+			if f.digest, err = fileDigest(f.path); err != nil {
 				return err
 			}
-			fmt.Fprintln(h, filepath.Base(f.path), digest)
+			fmt.Fprintln(h, filepath.Base(f.path), f.digest)
 		}
 		files[fmt.Sprintf("warm_start %s, %s", c.WarmStart.From, e.Name)] = "sha256:" + hex.EncodeToString(h.Sum(nil))
 	}
