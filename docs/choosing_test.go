@@ -54,7 +54,7 @@ func TestChoosingQuotesStudies(t *testing.T) {
 			"ε-greedy `q-learning`": "ε-greedy Q-learning",
 		}, nil},
 		{"Which rule", "studies/riverswim.md", "## Regret", map[string]string{
-			"Algorithm 2 (`stochastic`)": "Algorithm 2", "Algorithm 1 (`mean`)": "Algorithm 1", "`index`, U": "index U",
+			"Algorithm 2 (`optimistic-stochastic`)": "Algorithm 2", "Algorithm 1 (`optimistic`)": "Algorithm 1", "`index`, U": "index U",
 			"pairwise (`common-model`), U": "pairwise U",
 		}, map[string]string{"pessimistic prior": "pessimistic, γ = 0.99", "optimistic prior": "optimistic, γ = 0.99"}},
 	}
@@ -66,7 +66,7 @@ func TestChoosingQuotesStudies(t *testing.T) {
 		}
 		for _, row := range rows {
 			name := strings.TrimSpace(row[0])
-			if name == "left alone, sampling" { // is not in the study's table of rules
+			if name == "no rule: sampling" { // is not in the study's table of rules
 				continue
 			}
 			if called, ok := table.rows[name]; ok {
