@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/rlrun/rlrun/framework/internal/lockfile"
 	"github.com/rlrun/rlrun/framework/internal/tempfile"
+	"github.com/rlrun/rlrun/internal/lockfile"
 )
 
 // lockFile is there while somebody writes to an output directory.

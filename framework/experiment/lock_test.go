@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlrun/rlrun/framework/internal/lockfile"
 	"github.com/rlrun/rlrun/framework/internal/tempfile"
+	"github.com/rlrun/rlrun/internal/lockfile"
 )
 
 // One at a time, and what a killed process left half-written goes.

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
-	"github.com/rlrun/rlrun/framework/internal/lockfile"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/internal/inputfile"
+	"github.com/rlrun/rlrun/internal/lockfile"
 )
 
 // Shard is a part of the runs of an experiment: shard Index, counted from 0, of Of.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlrun/rlrun/framework/internal/lockfile"
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/lockfile"
 )
 
 // No plugin outlives its host, however the host dies: not when the kernel kills

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/lockfile"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -115,14 +117,17 @@ func install(ctx context.Context, c *host.Catalogue, source string, said io.Writ
 	if err := os.MkdirAll(directory, 0o777); err != nil {
 		return nil, err
 	}
-	stage, err := os.MkdirTemp(directory, ".install-")
+	sweep(directory)
+	stage, done, err := newStage(directory)
 	if err != nil {
 		return nil, err
 	}
 	kept := false // stage is a virtual environment that plugins need
 	defer func() {
-		if !kept {
-			_ = os.RemoveAll(stage) // at worst a directory too many
+		if kept {
+			sweep(directory) // what it replaces
+		} else {
+			done()
 		}
 	}()
 	r := runner{ctx, said}
@@ -178,10 +183,8 @@ func describeFile(ctx context.Context, c *host.Catalogue, path string) (vector.D
 }
 
 // place makes a staged executable the plugin to. Programs in a virtual environment
-// stay where they are and are linked; the environment that a link led to before is
-// removed.
+// stay where they are and are linked.
 func place(from, to string, python bool) error {
-	before, _ := os.Readlink(to) // "" if it was no link
 	if python {
 		next := to + ".new"
 		if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -192,15 +195,83 @@ func place(from, to string, python bool) error {
 		}
 		from = next
 	}
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	stage := filepath.Dir(filepath.Dir(before))
-	if filepath.Dir(stage) == filepath.Dir(to) && strings.HasPrefix(filepath.Base(stage), ".install-") {
-		return os.RemoveAll(stage)
-	}
-	return nil
+	return os.Rename(from, to)
 }
+
+// A stage is a directory beside the plugins, in which one is built. It holds a lock of
+// rlrun, which tells it from directories of others, and what is built.
+const (
+	stagePrefix = ".install-"
+	stageLock   = ".rlrun.lock"
+	stageBuilt  = "built"
+)
+
+// newStage makes a stage and returns its directory for what is built. done removes it. A
+// stage that is kept also keeps its lock's file: it is removed when no plugin leads to it.
+func newStage(directory string) (built string, done func(), err error) {
+	stage, err := os.MkdirTemp(directory, stagePrefix)
+	if err != nil {
+		return "", nil, err
+	}
+	lock, err := lockfile.Take(filepath.Join(stage, stageLock))
+	if err != nil {
+		return "", nil, errors.Join(err, os.Remove(stage))
+	}
+	built = filepath.Join(stage, stageBuilt)
+	done = func() {
+		_ = os.RemoveAll(built) // at worst, the next installation does
+		_ = lock.Release()
+		_ = os.Remove(stage)
+	}
+	if err := os.Mkdir(built, 0o777); err != nil {
+		done()
+		return "", nil, err
+	}
+	return built, done, nil
+}
+
+// sweep removes stages that no process uses and no plugin leads to: a kill has left them,
+// or their plugins were replaced or removed.
+func sweep(directory string) {
+	entries, _ := os.ReadDir(directory)
+	for _, e := range entries {
+		stage := filepath.Join(directory, e.Name())
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), stagePrefix) {
+			continue
+		}
+		lock := filepath.Join(stage, stageLock)
+		held, err := lockfile.Left(lock)
+		if err != nil {
+			continue
+		}
+		if !leads(directory, stage) {
+			if os.RemoveAll(filepath.Join(stage, stageBuilt)) == nil {
+				_ = os.Remove(lock)
+				_ = os.Remove(stage) // unless somebody put something there
+			}
+		}
+		held.Close()
+	}
+}
+
+// leads tells whether a plugin in directory is a link into a stage, or may be one.
+func leads(directory, stage string) bool {
+	entries, err := os.ReadDir(directory)
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink == 0 {
+			continue
+		}
+		to, linkErr := os.Readlink(filepath.Join(directory, e.Name()))
+		err = errors.Join(err, linkErr)
+		if strings.HasPrefix(to, stage+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return err != nil
+}
+
+// stopDelay is how long tools that an interrupt stopped may keep their output open.
+const stopDelay = 500 * time.Millisecond
 
 // runner runs the tools that build plugins.
 type runner struct {
@@ -282,7 +353,7 @@ func (r runner) pipInstall(interpreter, venv, pkg string) ([]string, error) {
 	if runtime.GOOS == "windows" {
 		bin = filepath.Join(venv, "Scripts")
 	}
-	if err := r.run(venv, nil, filepath.Join(bin, "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", pkg); err != nil {
+	if err := r.run(venv, nil, filepath.Join(bin, "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-input", pkg); err != nil {
 		return nil, err
 	}
 	programs, err := filepath.Glob(filepath.Join(bin, plugin.Prefix+"*"))
@@ -300,6 +371,8 @@ func (r runner) run(dir string, environ []string, words ...string) error {
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), environ...)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
+	cli.StopTogether(cmd)
+	cmd.WaitDelay = stopDelay
 	err := cmd.Run()
 	if cause := context.Cause(r.ctx); cause != nil {
 		return cause

@@ -81,7 +81,7 @@ func (parallel) submit(ctx context.Context, s *submission, out, stderr io.Writer
 	}
 	cmd := exec.CommandContext(ctx, "bash", s.path("parallel.sh"))
 	cmd.Stdout, cmd.Stderr = out, stderr
-	stopTogether(cmd)
+	cli.StopTogether(cmd)
 	err = cmd.Run()
 	if cause := context.Cause(ctx); cause != nil {
 		return []string{"parallel"}, nil, fmt.Errorf("%w: go on with rlrun submit --missing %s", cause, quote(s.Dir))

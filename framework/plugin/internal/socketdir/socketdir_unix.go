@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/rlrun/rlrun/framework/internal/lockfile"
+	"github.com/rlrun/rlrun/internal/lockfile"
 )
 
 // Make makes a directory and removes those that dead hosts have left behind. The

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework/internal/lockfile"
+	"github.com/rlrun/rlrun/internal/lockfile"
 )
 
 // If the lock's name belongs to something that is no lock of rlrun, Take says what

@@ -130,6 +130,22 @@ func Adopt(f *os.File) error {
 	return lock(f, false)
 }
 
+// Left is Adopt of the file at path, which it does not make.
+func Left(path string) (*os.File, error) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(ErrForeign, err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := Adopt(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 // open opens the file at path and makes it if there is none. It does not follow a
 // link in place of the file and does not wait for the other end of a pipe.
 func open(path string) (*os.File, error) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rlrun/rlrun/framework/internal/lockfile"
+	"github.com/rlrun/rlrun/internal/lockfile"
 )
 
 // TestMain lets the test binary be another process, which takes a lock, says so
