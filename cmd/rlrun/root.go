@@ -16,7 +16,7 @@ every run. Agents and environments may be plugins in any language. It also compu
 the exploration threshold, which relates the planning horizon, the uncertainty and the
 cost of exploring.
 
-Every command has --json, which prints JSON with the keys that its help documents.
+With --json a command prints JSON; its help documents the keys.
 Exit status: 0; 1 if a run failed; 2 for bad usage or a bad config; 10 if rlrun
 decide finds comparisons open; 75 if a shard was stopped and has runs left; 130 if
 interrupted.`
@@ -58,7 +58,9 @@ func newRoot(app *host.App) *cobra.Command {
 		switch c.Name() {
 		case "completion":
 			cli.Group(c)
+			c.Example = "  rlrun completion bash > ~/.local/share/bash-completion/completions/rlrun"
 		case "help":
+			c.Example = "  rlrun help run\n  rlrun help plugin check"
 			c.Args = func(_ *cobra.Command, args []string) error {
 				of, rest, err := root.Find(args)
 				if err != nil {

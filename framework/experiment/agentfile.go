@@ -79,7 +79,7 @@ const (
 )
 
 // errAgentFile: a file is not one that encodeAgent made.
-var errAgentFile = errors.New("is no saved agent, or damaged")
+var errAgentFile = errors.New("is not a saved agent, or is damaged")
 
 // encodeAgent returns the content of a file.
 func encodeAgent(a *SavedAgent, s *loop.Snapshot) ([]byte, error) {

@@ -29,9 +29,9 @@ type Compare struct {
 	// Alpha is the level of all tests together: the probability of any wrong
 	// verdict. Default: 0.05.
 	Alpha float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.05"`
-	// Until decided stops agents whose comparisons are all decided, looking after
-	// every block of runs; runs is then the most that are made. Default: all runs
-	// are made.
+	// Until, if it is decided, stops agents whose comparisons are all decided. It looks
+	// after every block of runs. Then runs is the largest number of runs that are made.
+	// Default: all runs are made.
 	Until string `json:"until,omitempty" jsonschema:"enum=decided"`
 	// Block is the number of runs between looks. Default: 20.
 	Block int `json:"block,omitempty" jsonschema:"minimum=1,default=20"`
@@ -135,7 +135,7 @@ func (p *Plan) sameComparison(dir string, old Config) error {
 	if same {
 		what = fmt.Sprintf("runs differs: it was %d and is now %d", before.Config.Runs, p.Config.Runs)
 	}
-	return fmt.Errorf("%s: %s: this is %w, as results were looked at, and the level of the test that stops it would not hold", path, what, ErrOtherExperiment)
+	return fmt.Errorf("%s: %s: this is %w, since results were looked at: a change would invalidate the level of the test", path, what, ErrOtherExperiment)
 }
 
 // runUntil makes the runs that s needs, block by block. A run that failed is not tried

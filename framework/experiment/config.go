@@ -110,8 +110,8 @@ type Component struct {
 
 // Recording says what is kept of each run.
 type Recording struct {
-	// Grid is log (points evenly spaced on a logarithmic axis), every (a point every Every
-	// steps) or all (every step). Default: log.
+	// Grid is log (points evenly spaced on a logarithmic axis), every (a point every N steps,
+	// where every is N) or all (every step). Default: log.
 	Grid string `json:"grid,omitempty" jsonschema:"enum=log,enum=every,enum=all,default=log"`
 	// Every is the distance of grid points with grid: every. Default: 10.
 	Every int `json:"every,omitempty" jsonschema:"minimum=1,default=10"`

@@ -22,10 +22,10 @@ import (
 // its options (docs/exploration.md). The agent must have the capability "options".
 type Exploration struct {
 	// Rule is how options are compared, one of options.Rules. Default: gain for options
-	// of kind pair, else mean.
+	// of kind pair, else optimistic.
 	Rule string `json:"rule,omitempty"`
 	// Bound is the bound on the value of exploring: U (of the paper; needs a lower
-	// bound), U+ or V. stochastic has U only. Default: U.
+	// bound), U+ or V. The rule optimistic-stochastic has U only. Default: U.
 	Bound string `json:"bound,omitempty" jsonschema:"enum=U,enum=U+,enum=V,default=U"`
 	// Common lets the rule optimistic-stochastic draw one member for all options. Default:
 	// false, one each.
@@ -33,9 +33,9 @@ type Exploration struct {
 	// Horizon is the weight of later rewards. Default: gamma is the experiment's discount;
 	// if that is 1, steps are the experiment's steps.
 	Horizon *Horizon `json:"horizon,omitempty"`
-	// LowerBound is the bound U's: no option is worth less, per step. Default: the
-	// lower bound of the environment's rewards, or 0 if that is above 0 and episodes
-	// end.
+	// LowerBound is the lower bound on the value of an option, per step, that the bound U
+	// needs. Default: the lower bound of the environment's rewards, or 0 if that is above 0
+	// and episodes end.
 	LowerBound *float64 `json:"lower_bound,omitempty"`
 	// Options are the kinds of options to choose from besides the greedy one, of
 	// options.Kinds. Default: pair for the rule gain, else members and constants.
@@ -62,7 +62,7 @@ type Commitment struct {
 	// observations stay correlated. auto: counts if observations and actions
 	// are discrete, else autocorrelation. Default: auto.
 	Estimator string `json:"estimator,omitempty" jsonschema:"enum=auto,enum=counts,enum=autocorrelation,default=auto"`
-	// Fixed is the commitment itself; nothing is estimated then.
+	// Fixed is the commitment itself. Then nothing is estimated.
 	Fixed int `json:"fixed,omitempty" jsonschema:"minimum=1,maximum=1000000000"`
 	// Floor is the shortest commitment. Default: 1.
 	Floor int `json:"floor,omitempty" jsonschema:"minimum=1,maximum=1000000000,default=1"`
@@ -76,8 +76,8 @@ type Commitment struct {
 	// TV is the distance, in total variation, below which a deviation is
 	// forgotten. Default: 0.25.
 	TV float64 `json:"tv,omitempty" jsonschema:"minimum=1e-6,maximum=1,default=0.25"`
-	// Return also counts the return to the greedy policy as a cost: exploring takes the
-	// share of the horizon of commitment and estimate together. Default: false.
+	// Return also counts the return to the greedy policy as a cost: the share of the horizon
+	// that exploring takes is then that of the commitment plus the estimate. Default: false.
 	Return bool `json:"return,omitempty" jsonschema:"default=false"`
 }
 

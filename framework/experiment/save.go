@@ -26,7 +26,7 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// Save says which agents of a run are kept: the final one, and with Every others. In a
+// Save says which agents of a run are kept: the final one and, with every, others. In a
 // config it may also be true or false.
 type Save struct {
 	// Every is the number of steps between agents that are kept besides the final one.

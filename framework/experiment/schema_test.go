@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,6 +31,21 @@ func generate(t *testing.T) []byte {
 	s := r.Reflect(&Config{})
 	s.ID = "https://rlrun.github.io/schema/experiment.json"
 	s.Title = "rlrun experiment"
+	// Comments begin with the name of the field, which users know by its key: "Seed is
+	// the root" becomes "The root", and "WarmStart starts" becomes "warm_start starts".
+	is := regexp.MustCompile(`^(?:is|are) (the |a |an )`)
+	for _, d := range s.Definitions {
+		for p := d.Properties.Oldest(); p != nil; p = p.Next() {
+			name, rest, _ := strings.Cut(p.Value.Description, " ")
+			switch short := is.FindStringSubmatch(rest); {
+			case !strings.EqualFold(name, strings.ReplaceAll(p.Key, "_", "")):
+			case short != nil:
+				p.Value.Description = strings.ToUpper(short[1][:1]) + short[1][1:] + rest[len(short[0]):]
+			case strings.Contains(p.Key, "_"):
+				p.Value.Description = p.Key + " " + rest
+			}
+		}
+	}
 	// Names in registries are not repeated in tags.
 	outputs := property(t, s, "Config", "outputs")
 	for _, o := range Outputs() {

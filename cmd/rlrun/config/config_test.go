@@ -137,7 +137,7 @@ exp.yaml:4: discount: must be at most 1, not 1.5
 exp.yaml:5: transport: must be inprocess or process, not the text "proces"; did you mean process?
 exp.yaml:7: record.grid: must be log, every or all, not the text "lin"; did you mean log?
 exp.yaml:8: record.metrics[0]: must be reward, cumulative_reward, discounted_return, episode_return, episode_rate, evaluation_return, evaluation_reward, regret, optimal_action, exploration_share or mixing_time, not the text "regrt"; did you mean regret?
-exp.yaml:10: agents[0].plugin: is missing: Plugin is the name of a bundled plugin, of an executable rlrun-plugin-<name> on the plugin path, a path to an executable, or gymnasium:<id> for an environment of Gymnasium (docs/python.md)
+exp.yaml:10: agents[0].plugin: is missing: The name of a bundled plugin, of an executable rlrun-plugin-<name> on the plugin path, a path to an executable, or gymnasium:<id> for an environment of Gymnasium (docs/python.md)
 exp.yaml:10: agents[0].plugn: unknown key; did you mean plugin?`},
 	}
 	for _, tt := range tests {

@@ -38,7 +38,7 @@ func Flags(fs *pflag.FlagSet) {
 	for _, s := range settings() {
 		fs.Var(&text{kind: s.kind}, s.flag, s.usage+" ("+s.env+")")
 	}
-	fs.StringArray("set", nil, "set any key, `PATH=VALUE`, such as agents.0.params.gamma=0.9; may be repeated")
+	fs.StringArray("set", nil, "set any key of the config, `PATH=VALUE`, such as agents.0.params.gamma=0.9; may be repeated")
 }
 
 // apply lets flags and environment variables override the document: --set and

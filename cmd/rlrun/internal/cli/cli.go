@@ -105,7 +105,7 @@ func Arguments(least int, names ...string) cobra.PositionalArgs {
 		case len(args) < least:
 			return Usagef("%s needs %s (see %s --help)", cmd.CommandPath(), names[len(args)], cmd.CommandPath())
 		case len(args) > len(names):
-			return Usagef("%s: what is %q for? (see %s --help)", cmd.CommandPath(), args[len(names)], cmd.CommandPath())
+			return Usagef("%s: unexpected argument %q (see %s --help)", cmd.CommandPath(), args[len(names)], cmd.CommandPath())
 		}
 		return nil
 	}

@@ -28,7 +28,7 @@ func (c *count) Set(s string) error {
 	}
 	n, exact := f.Int64()
 	if exact != big.Exact || int64(int(n)) != n {
-		return fmt.Errorf("is no whole number of 64 bits")
+		return fmt.Errorf("is not a whole number of 64 bits")
 	}
 	*c = count(n)
 	return nil

@@ -99,10 +99,10 @@ func New(*host.App) *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&o.metric, "metric", "", "the `METRIC` to compare; choose one before you see results (default reward, or the only one that was recorded)")
 	fs.StringVar(&o.Pairs, "pairs", "", "`PAIRS` to compare: first (all with the first agent), all, or A,B (default first)")
-	fs.Float64Var(&o.Alpha, "alpha", 0, "significance level of all tests together (default 0.05)")
-	fs.StringVar(&o.correction, "correction", string(compare.Holm), "correction of p values for their number: holm, or bh for the false discovery rate")
-	fs.BoolVar(&o.Unpaired, "unpaired", false, "compare independent samples (Welch), even where runs are paired")
-	fs.StringArrayVar(&o.scores, "scores", nil, "`ENV=LOW,HIGH`: the values of the metric with scores 0 and 1; may be repeated for other environments")
+	fs.Float64Var(&o.Alpha, "alpha", 0, "significance level `A` of all tests together (default 0.05)")
+	fs.StringVar(&o.correction, "correction", string(compare.Holm), "`METHOD` that corrects p values for their number: holm, or bh for the false discovery rate")
+	fs.BoolVar(&o.Unpaired, "unpaired", false, "treat runs as independent, with Welch's test, even if they are paired")
+	fs.StringArrayVar(&o.scores, "scores", nil, "values of the metric that count as scores 0 and 1 in an environment, `ENV=LOW,HIGH`; may be repeated")
 	fs.BoolVar(&o.json, "json", false, "print JSON")
 	fs.BoolVar(&o.latex, "latex", false, "print a table for LaTeX's booktabs")
 	fs.StringVar(&o.html, "html", "", "also write a page with diagrams to `FILE`")
@@ -111,7 +111,7 @@ func New(*host.App) *cobra.Command {
 
 func run(cmd *cobra.Command, args []string, o options) error {
 	if o.json && o.latex {
-		return cli.Usagef("--json and --latex exclude each other")
+		return cli.Usagef("--json and --latex cannot be used together: give one")
 	}
 	chosen, err := choose(args)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // ReplaceFlag adds --replace, which lets a command's user put plugins under development in the place of
 // others. Every command that starts plugins has it.
 func (app *App) ReplaceFlag(fs *pflag.FlagSet) {
-	fs.StringArrayVar(&app.Replace, "replace", nil, "use the program PATH instead of the plugin NAME, `NAME=PATH`, without the lock file; may be repeated")
+	fs.StringArrayVar(&app.Replace, "replace", nil, "replace the plugin NAME by the program PATH, `NAME=PATH`, without the lock file; may be repeated")
 	fs.StringArrayVar(&app.Replace, "dev", nil, "the old name of --replace, `NAME=PATH`")
 	_ = fs.MarkDeprecated("dev", "use --replace")
 }

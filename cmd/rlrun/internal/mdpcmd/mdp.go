@@ -363,7 +363,7 @@ func (p *process) solve() (*mdp.Solution, error) {
 	}
 	var missing *mdp.MissingError
 	if errors.As(err, &missing) {
-		return nil, cli.Usagef("the average reward of %s cannot be optimised: the model is not %s: %s; --gamma needs nothing of it", p.label, missing.Need, missing.Why)
+		return nil, cli.Usagef("the average reward of %s cannot be optimised: the model is not %s: %s; use --gamma, which works for every model", p.label, missing.Need, missing.Why)
 	}
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "mdp: "))

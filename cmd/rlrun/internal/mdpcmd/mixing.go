@@ -16,7 +16,7 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 )
 
-const mixingHelp = `The exploration mixing time T_ε of a policy (docs/theory.md, §2.1; docs/mixing.md):
+const mixingHelp = `Compute the exploration mixing time T_ε of a policy (docs/theory.md, §2.1; docs/mixing.md):
 the number of steps after which one action a in state s, taken instead of following
 the policy, is forgotten. With P the policy's chain and Δ the total variation
 between the two distributions over states,

@@ -319,7 +319,7 @@ func (r runner) build(source, stage, interpreter string) (programs []string, pyt
 		programs, err = r.pipInstall(interpreter, stage, source)
 		return programs, true, err
 	}
-	return nil, false, cli.Usagef("%s is no Go module with a version (github.com/ada/grid@v1.2.0), no PyPI package (rlrun-plugin-grid, rlrun-plugin-grid==1.2.0) and no path", source)
+	return nil, false, cli.Usagef("%s is not a Go module with a version (github.com/ada/grid@v1.2.0), a PyPI package (rlrun-plugin-grid, rlrun-plugin-grid==1.2.0) or a path", source)
 }
 
 func notExecutable(source string) error {

@@ -139,7 +139,7 @@ func source(replace string) (version, checkout string, err error) {
 			return "", "", err
 		}
 		if !isSource(dir) {
-			return "", "", fmt.Errorf("--replace %s: there is no checkout of rlrun", replace)
+			return "", "", fmt.Errorf("--replace %s: this is not a checkout of rlrun", replace)
 		}
 		return "v0.0.0", dir, nil
 	}
@@ -154,7 +154,7 @@ func source(replace string) (version, checkout string, err error) {
 	if ok && published(info.Main.Version) { // of a wheel or an archive
 		return info.Main.Version, "", nil
 	}
-	return "", "", errors.New("this rlrun is no release, and the checkout it was built from is not here: name one with --replace DIR")
+	return "", "", errors.New("this rlrun is not a release, and the checkout that it was built from does not exist any more: name one with --replace DIR")
 }
 
 // published reports whether a version names a commit, as tags and pseudo-versions do.

@@ -19,7 +19,7 @@ func TestSource(t *testing.T) {
 		t.Errorf("%s %s %v", version, dir, err)
 	}
 	for _, wrong := range []string{".", "../../nowhere", t.TempDir()} {
-		if _, _, err := source(wrong); err == nil || !strings.Contains(err.Error(), "no checkout of rlrun") {
+		if _, _, err := source(wrong); err == nil || !strings.Contains(err.Error(), "not a checkout of rlrun") {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}

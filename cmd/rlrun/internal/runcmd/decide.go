@@ -21,14 +21,14 @@ func NewDecide(*host.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "decide DIR",
 		Short: "Test the recorded runs, and say whether more runs are needed",
-		Long: `Look at the records of an experiment with compare: {until: decided} that is divided
-into shards, and begin its next stage. Start every shard again after that: it makes
+		Long: `Test the records of an experiment with compare: {until: decided} that is divided into
+shards, and begin its next stage. Start every shard again after that: it makes
 its share of the next block of runs of the open comparisons. The verdicts are the
 same as in one process. rlrun submit calls rlrun decide after every stage.
 
 Exit status: 0 if all comparisons are decided or all runs made; 10 if more runs are
 needed: start the shards again; 1 if runs of the stage are missing and none was
-recorded since rlrun decide was called last, as every shard fails.
+recorded since the last rlrun decide: then every shard fails.
 
 --json:
   output        the directory

@@ -67,12 +67,12 @@ func NewEvaluate(app *host.App) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.IntVar(&e.episodes, "episodes", 0, "episodes of each evaluation (default as in the experiment's config, or 20)")
+	flags.IntVar(&e.episodes, "episodes", 0, "`N` episodes of each evaluation (default as in the experiment's config, or 20)")
 	config.Flags(flags)
 	flags.Lookup("steps").Usage = "steps of each evaluation instead of episodes (default 10000 in tasks that continue)"
-	flags.StringArrayVar(&e.environments, "env", nil, "play in this environment of DIR, or in this plugin; may be repeated")
+	flags.StringArrayVar(&e.environments, "env", nil, "play in this `ENVIRONMENT` of DIR, or in this plugin; may be repeated")
 	flags.StringVar(&e.trainedIn, "trained-in", "", "take the agents that were saved in this `ENVIRONMENT` of DIR")
-	flags.IntVar(&e.step, "step", 0, "take the agents that were saved after this step (default the last)")
+	flags.IntVar(&e.step, "step", 0, "take the agents that were saved after step `N` (default the last)")
 	o.flags(app, cmd, "in this directory")
 	return cmd
 }

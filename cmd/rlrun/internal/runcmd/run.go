@@ -33,7 +33,7 @@ The output directory (output in the config; results/NAME by default) receives
   and the outputs that the config names, by default all:
   %s
 
-Finished runs are never lost: interrupt with Ctrl-C; later, --resume makes the
+Ctrl-C stops the experiment and keeps the finished runs. Later, --resume makes the
 missing and the failed runs. --resume refuses a changed config. It refuses changed
 programs (a rebuilt plugin or rlrun, or another architecture) unless --mixed is given.
 
@@ -83,10 +83,10 @@ func New(app *host.App) *cobra.Command {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	config.Flags(fs)
-	fs.StringVar(&o.until, "until", "", "`decided`: end the experiment when all its comparisons are decided; sets compare.until")
+	fs.StringVar(&o.until, "until", "", "end the experiment when all its comparisons are `decided`; sets compare.until")
 	o.flags(app, cmd, "beside CONFIG or in this directory")
 	fs.BoolVar(&o.mixed, "mixed", false, "with --resume: accept runs that other programs made; all results are then marked mixed")
-	fs.StringVar(&o.shard, "shard", "", "do shard `I/N` only, I from 0 to N-1; implies --resume; writes records only")
+	fs.StringVar(&o.shard, "shard", "", "make the runs of shard `I/N` only, I from 0 to N-1; implies --resume; writes records only")
 	fs.StringVar(&o.scratch, "scratch", "", "with --shard: write records to `DIR`, on a disk of this machine, and copy them to the output directory every 30 s and at the end")
 	fs.IntVar(&o.verify, "verify", 0, "first play `N` runs of every agent in every environment twice, in fresh plugins; stop if any answer differs")
 	fs.BoolVar(&o.yes, "yes", false, "allow more than 10,000 pairs of environment and agent")
@@ -98,7 +98,7 @@ func New(app *host.App) *cobra.Command {
 // says where a lock file is looked for.
 func (o *runOptions) flags(app *host.App, cmd *cobra.Command, locks string) {
 	fs := cmd.Flags()
-	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: do the runs that have no record")
+	fs.BoolVar(&o.resume, "resume", false, "continue in an output directory: make the runs that have no record, and those that failed")
 	fs.BoolVar(&o.overwrite, "overwrite", false, "replace the results in an output directory; refuses a directory that holds anything that rlrun did not write")
 	app.ReplaceFlag(fs)
 	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" "+locks+", if there is one)")
@@ -173,9 +173,9 @@ func (o *runOptions) check(cmd *cobra.Command) (experiment.Shard, error) {
 	switch {
 	case err != nil:
 	case o.mixed && !o.resume:
-		err = cli.Usagef("--mixed is for --resume: there are no runs of other programs to accept")
+		err = cli.Usagef("--mixed needs --resume: without it there are no runs of other programs to accept")
 	case cmd.Flags().Changed("verify") && (o.verify < 1 || o.shard != ""):
-		err = cli.Usagef("--verify takes a number of runs of at least 1, and does not go with --shard: verify before shards begin")
+		err = cli.Usagef("--verify must be at least 1, and cannot be used with --shard: verify before shards begin")
 	case o.overwrite && o.resume:
 		err = cli.Usagef("--resume keeps what is in the output directory and --overwrite replaces it: give one of the two")
 	}
@@ -273,7 +273,7 @@ const manyPairs = 10_000
 func (o *runOptions) checkSize(c *experiment.Config) error {
 	environments, agents := c.Variants()
 	if pairs := environments * agents; pairs > manyPairs && !o.yes {
-		return cli.Usagef("the config makes %.0f pairs of environment and agent (%.0f × %.0f), each with %d %s of %d %s; add --yes if that is meant",
+		return cli.Usagef("the config makes %.0f pairs of environment and agent (%.0f × %.0f), each with %d %s of %d %s; add --yes to run them",
 			pairs, environments, agents, c.Runs, cli.Plural(c.Runs, "run", "runs"), c.Steps, cli.Plural(c.Steps, "step", "steps"))
 	}
 	return nil

@@ -24,7 +24,7 @@ import (
 func (o *runOptions) checkShard(cmd *cobra.Command) (experiment.Shard, error) {
 	if o.shard == "" && !cmd.Flags().Changed("shard") {
 		if o.scratch != "" {
-			return experiment.Shard{}, cli.Usagef("--scratch is for --shard")
+			return experiment.Shard{}, cli.Usagef("--scratch needs --shard")
 		}
 		return experiment.Shard{}, nil
 	}

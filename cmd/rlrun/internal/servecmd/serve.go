@@ -69,7 +69,7 @@ func New(*host.App) *cobra.Command {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&addr, "addr", "127.0.0.1:8080", "listen at `HOST:PORT`; port 0 selects a free port")
-	fs.StringVar(&token, "token", "", "token that requests must contain (default: none if only this machine can connect, else a random one)")
+	fs.StringVar(&token, "token", "", "`TOKEN` that requests must contain (default none if only this machine can connect, else a random one)")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

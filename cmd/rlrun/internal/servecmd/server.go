@@ -248,7 +248,7 @@ func fingerprint(sum hash.Hash, dir string, running []result.Live) error {
 
 // Said where verdicts would be.
 const (
-	early    = "Runs are still being made. There are no comparisons before the end: to look at tests early makes them too sure."
+	early    = "Runs are still being made. There are no comparisons before the end: tests that are repeated before the end find differences too often."
 	together = "Experiments are shown together, and not compared: rlrun compare with their directories says which runs are paired and which agents differ."
 )
 

@@ -91,7 +91,7 @@ shard of an experiment that was submitted.
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 	}
-	cmd.Flags().BoolVar(&watch, "watch", false, "show it every 2 seconds until nothing is missing")
+	cmd.Flags().BoolVar(&watch, "watch", false, "print the progress every 2 seconds until no run is missing")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

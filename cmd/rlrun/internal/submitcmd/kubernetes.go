@@ -35,7 +35,7 @@ func (kubernetes) check(s *submission) error {
 	case s.Image == "":
 		return cli.Usagef("--to kubernetes needs --image: a container image with rlrun and the plugins (docs/machines.md)")
 	case s.Staged:
-		return cli.Usagef("--to kubernetes does not go with compare.until: decided, because a pod cannot submit the next stage; leave it out, or use rlrun run")
+		return cli.Usagef("--to kubernetes cannot be used with compare.until: decided, because a pod cannot submit the next stage; leave out until, or use rlrun run")
 	case s.Scratch != "" && (!path.IsAbs(s.Scratch) || strings.Contains(s.Scratch, ":")):
 		return cli.Usagef("--scratch %s: a directory in a container is absolute and has no colon", s.Scratch)
 	case s.Lock != "":

@@ -27,7 +27,7 @@ var ownKeys = []string{"array", "output", "signal", "requeue", "no-requeue", "op
 
 func (slurm) check(s *submission) error {
 	if strings.ContainsAny(s.Dir, "\\\n\r") {
-		return cli.Usagef("Slurm cannot write logs to %q, whose name has a backslash or a line break: choose another output directory with --out", s.Dir)
+		return cli.Usagef("Slurm cannot write logs to %q, since the name has a backslash or a line break: choose another output directory with --out", s.Dir)
 	}
 	for _, option := range s.Slurm {
 		key, value, _ := strings.Cut(option, "=")

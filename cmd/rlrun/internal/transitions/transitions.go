@@ -66,7 +66,7 @@ func Collect(ctx context.Context, env vector.Environment, lanes int, pi mdp.Poli
 		return nil, fmt.Errorf("%s: observations and actions must be discrete to be counted: %w", spec.ID, framework.ErrUnsupported)
 	}
 	if lanes < 1 || o.Steps < 1 {
-		return nil, fmt.Errorf("%d steps of %d runs are nothing to look at", o.Steps, lanes)
+		return nil, fmt.Errorf("there must be at least 1 step and 1 run, not %d and %d", o.Steps, lanes)
 	}
 	n, m := int(observation.N), int(action.N)
 	counts, err := mdp.NewCounts(n, m)
