@@ -1,8 +1,10 @@
 # make test   a check that your copy works, in minutes: Go's tests with -short, Python's quick ones
-# make ci     everything that must pass before a change lands: lint, generated code, all tests, the race detector
+# make ci     everything that must pass before a change lands: lint, generated code, all tests, the race detector,
+#             the site's links
 # make same   the oracle: every config's curves and decisions are the same to the bit (UPDATE=1 keeps new digests)
 # make bench  the benchmarks behind docs/performance.md
 # make fuzz   every fuzz target for FUZZTIME (ten minutes)
+# make nightly  environments of other packages from PyPI play, are checked and are learnt in (docs/python.md)
 # make wheel  wheels that carry the program, for pip (PLATFORMS="linux/amd64" for some)
 # make dist   archives of the program for every platform, with checksums and completions
 # make site   the documentation as a site, in dist/site; it installs mkdocs into dist/site-venv
@@ -31,14 +33,14 @@ any = $(subst $(empty) $(empty),|,$(strip $(1)))
 # for processes to start, answer and end.
 at_once = -p 4
 
-.PHONY: test ci lint generate slow race same bench fuzz wheel dist site image python generate-python
+.PHONY: test ci lint generate slow race same bench fuzz nightly wheel dist site image python generate-python
 
 test: python
 	$(MAKE) --no-print-directory -j2 go-short python-quick
 
 # The long parts go beside each other: each waits for processes a part of its time.
 ci: lint generate test
-	$(MAKE) --no-print-directory -j3 go-long python-slow race same
+	$(MAKE) --no-print-directory -j3 go-long python-slow race same $$(test ! -x python/.venv/bin/python || echo site)
 
 # What make test leaves out.
 slow: python
@@ -90,6 +92,10 @@ fuzz:
 # It does nothing where there is no Python, unless REQUIRE_PYTHON is set.
 python:
 	./python/test.sh install
+
+nightly:
+	$(GO) build -o bin/rlrun ./cmd/rlrun
+	RLRUN=$(CURDIR)/bin/rlrun python3 python/nightly/environments.py
 
 generate-python:
 	REQUIRE_PYTHON=1 ./python/test.sh install
