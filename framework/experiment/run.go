@@ -41,6 +41,7 @@ type Options struct {
 	Event func(Event)
 
 	failures *failures
+	answers  *answers
 	live     *liveView
 }
 
@@ -72,7 +73,7 @@ type job struct {
 // that had ended is on disk. A failed run is a record, not an error. If the config
 // says until: decided, runs that no open comparison needs are not made.
 func (p *Plan) Run(ctx context.Context, o Options) error {
-	o.failures = newFailures(p)
+	o.failures, o.answers = newFailures(p), &answers{}
 	if s := p.Sequential(); s != nil && o.Shard.Of == 0 { // a shard makes the runs of a stage
 		return p.runUntil(ctx, o, s)
 	}
@@ -121,7 +122,7 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			worker := &worker{plan: p, open: o.Open, failures: o.failures, live: o.live}
+			worker := &worker{plan: p, open: o.Open, failures: o.failures, answers: o.answers, live: o.live}
 			worker.keep = func(c Cell, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
 				err := p.writeAgent(cmp.Or(o.Agents, o.Dir), &o.Session, c, identities[p.key(c)], id, spec, run, s)
 				if err != nil {

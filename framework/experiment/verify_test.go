@@ -32,6 +32,8 @@ func (m *moody) Step(ctx context.Context, a space.Value) (framework.TimeStep, er
 	switch m.steps++; {
 	case m.fault == "reward" && m.steps == 7:
 		ts.Reward += rand.Float64()
+	case m.fault == "early" && m.steps == 2:
+		ts.Reward += rand.Float64()
 	case m.fault == "leaks" && *m.runs > 1 && m.steps == 3: // depends on the runs before it
 		ts.Reward += float64(*m.runs)
 	case m.fault == "end" && m.steps == 4:
@@ -144,6 +146,40 @@ func TestReplaysAreCompared(t *testing.T) {
 		}})
 		if err != nil || !failed || got != want {
 			t.Errorf("fault %q: %d notices, want %d; error %v", fault, got, want, err)
+		}
+	}
+}
+
+// An environment whose first answers do not follow from the seed of a run is told of
+// while agents play it, once, and no other is.
+func TestAgentsMeetTheSameDraws(t *testing.T) {
+	for _, tt := range []struct {
+		fault  string
+		agents int
+		want   int
+	}{{"", 2, 0}, {"early", 2, 1}, {"early", 1, 0}} {
+		open := func(ctx context.Context, c Component) (vector.Plugin, func() error, error) {
+			if c.Plugin != "coin" {
+				return opener(nil)(ctx, c)
+			}
+			return &vector.EnvironmentPlugin{Description: vector.Description{Kind: vector.KindEnvironment}, Open: func(_ json.RawMessage, lanes int) (vector.Environment, error) {
+				return vector.Vectorize(func() (framework.Environment, error) { return &moody{fault: tt.fault, runs: new(int)}, nil }, lanes)
+			}}, func() error { return nil }, nil
+		}
+		p := plan(t, func(c *Config) { c.Workers, c.Agents = 2, c.Agents[:tt.agents] })
+		dir := t.TempDir()
+		done, err := p.Prepare(t.Context(), dir, false, Session{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		err = p.Run(t.Context(), Options{Dir: dir, Done: done, Open: open, Remote: func(Component) bool { return true }, Event: func(e Event) {
+			if e.Notice != "" {
+				got = append(got, e.Notice)
+			}
+		}})
+		if err != nil || len(got) != tt.want || tt.want > 0 && !strings.Contains(got[0], "environment coin does not follow its seeds: run ") {
+			t.Errorf("fault %q, %d agents: notices %q, want %d; error %v", tt.fault, tt.agents, got, tt.want, err)
 		}
 	}
 }

@@ -39,6 +39,8 @@ type worker struct {
 	before  map[int]mark
 	strayed bool
 	notice  func(string)
+	// answers of environments in all workers
+	answers *answers
 	// keep, if not nil, keeps the agent of a run of the cell.
 	keep func(c Cell, id string, spec framework.Spec, run int, s *loop.Snapshot) error
 	// unchanged, if not nil, is asked of a component after its lanes were opened: whether

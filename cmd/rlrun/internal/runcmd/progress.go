@@ -35,7 +35,7 @@ type progress struct {
 	done    sync.WaitGroup
 }
 
-// newProgress begins to show progress on w; if quiet, it only counts.
+// newProgress begins to show progress on w; if quiet, it only counts and keeps warnings.
 func newProgress(w io.Writer, plan *experiment.Plan, quiet bool) *progress {
 	p := &progress{
 		w: w, plan: plan, quiet: quiet, runs: len(plan.Cells()) * plan.Config.Runs,
@@ -62,7 +62,7 @@ func (p *progress) event(e experiment.Event) {
 	p.ended += e.Runs
 	p.failed += e.Failed
 	p.cell = e.Cell
-	if e.Notice != "" && !p.quiet && len(p.notices) < 10 {
+	if e.Notice != "" && len(p.notices) < 10 {
 		p.notices = append(p.notices, e.Notice)
 	}
 }

@@ -103,7 +103,7 @@ func (o *runOptions) flags(app *host.App, cmd *cobra.Command, locks string) {
 	app.ReplaceFlag(fs)
 	fs.StringVar(&o.lock, "lock", "", "lock `FILE` that plugins must agree with (default "+host.LockName+" "+locks+", if there is one)")
 	fs.BoolVar(&o.json, "json", false, "print JSON")
-	fs.BoolVar(&o.quiet, "quiet", false, "print nothing but errors")
+	fs.BoolVar(&o.quiet, "quiet", false, "print nothing but errors and warnings")
 	cli.Must(cmd.RegisterFlagCompletionFunc("transport", host.CompleteTransport))
 	cli.Must(cmd.MarkFlagDirname("out"))
 }
