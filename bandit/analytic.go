@@ -6,8 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// ShiftedExponential is Mu + Exp(Rate), Rate > 0: the one continuous belief for
-// which the paper works its threshold out.
+// ShiftedExponential is the belief that a mean is Mu + x, where x is exponential with
+// the given Rate > 0 and so has mean 1/Rate. It is the one continuous belief for which
+// the paper derives its threshold.
 type ShiftedExponential struct{ Mu, Rate float64 }
 
 // NewShiftedExponential returns a ShiftedExponential with the given parameters, or an error if one of them is out of
@@ -143,7 +144,7 @@ func (d Uniform) index(kind IndexKind, rho, lowerBound float64) float64 {
 	return base + scale*(room-t)*t/(r+(1-rho)*t)
 }
 
-// TwoPoint is Hi with probability W in [0,1], else Lo; Lo < Hi.
+// TwoPoint is the belief that a mean is Hi with probability W in [0,1], and else Lo < Hi.
 type TwoPoint struct{ Lo, Hi, W float64 }
 
 // NewTwoPoint returns a TwoPoint with the given parameters, or an error if one of them is out of

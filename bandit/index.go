@@ -26,6 +26,7 @@ const (
 
 var indexKinds = []string{"U", "U+", "V"}
 
+// String returns the name of the index in configs: "U", "U+" or "V".
 func (k IndexKind) String() string {
 	if k < 0 || int(k) >= len(indexKinds) {
 		return fmt.Sprintf("IndexKind(%d)", int(k))

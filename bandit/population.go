@@ -61,6 +61,7 @@ const (
 
 var updateModes = []string{"all", "drawn", "bernoulli", "exponential", "poisson", "independent"}
 
+// String returns the name of the mode in configs, such as "all".
 func (m UpdateMode) String() string {
 	if m < 0 || int(m) >= len(updateModes) {
 		return fmt.Sprintf("UpdateMode(%d)", int(m))

@@ -72,8 +72,9 @@ type Thresholds struct {
 	GammaStar float64
 	// NStar is the least N for which exploring pays undiscounted over N+1
 	// rewards. It is math.MaxInt if there is none (Never) or if it is larger
-	// than that (NStarOverflow).
-	NStar         int
+	// than that.
+	NStar int
+	// NStarOverflow says that such an N exists and is larger than math.MaxInt.
 	NStarOverflow bool
 
 	cost float64

@@ -55,6 +55,7 @@ func (s *Spec) Validate() error {
 // Environment is one copy of a task. Authors of environments implement it; names
 // and semantics are Gymnasium's. Package vector makes many lanes of it.
 type Environment interface {
+	// Spec describes observations, actions and rewards. It does not change.
 	Spec() Spec
 	// Reset starts an episode whose every random draw follows from seed, and
 	// returns the initial observation.

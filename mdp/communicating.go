@@ -9,9 +9,10 @@ import (
 // be chosen (Puterman 1994, §8.3).
 type Communication struct {
 	// Classes are the classes of states that reach each other under some policy,
-	// ordered by first state, and Closed those that no action leaves.
+	// ordered by first state.
 	Classes [][]int
-	Closed  []int
+	// Closed are the indices in Classes of those that no action leaves.
+	Closed []int
 	// EndComponents are the largest sets of states that some policy keeps to and
 	// connects: where a policy can stay for ever. States in none are transient
 	// under every policy.

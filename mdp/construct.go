@@ -25,29 +25,29 @@ type Definition struct {
 
 // Transition says that action A in state S leads to Next with probability P.
 type Transition struct {
-	S, A, Next int
-	P          float64
+	S, A, Next int     // state, action and next state, counted from 0
+	P          float64 // in [0,1]
 }
 
 // Reward attaches a number, usually the expected reward, to action A in state S.
 type Reward struct {
-	S, A int
-	R    float64
+	S, A int     // state and action, counted from 0
+	R    float64 // finite
 }
 
 // SuccessorReward is a reward for action A in state S leading to Next.
 type SuccessorReward struct {
-	S, A, Next int
-	R          float64
+	S, A, Next int     // state, action and next state, counted from 0
+	R          float64 // finite
 }
 
-// Pair is a state and an action.
+// Pair is a state S and an action A, counted from 0.
 type Pair struct{ S, A int }
 
 // Weight is state S with its probability P, an entry of a distribution over states.
 type Weight struct {
-	S int
-	P float64
+	S int     // counted from 0
+	P float64 // in [0,1]
 }
 
 // invalid is a fault in a definition, either of one entry of a list or of a row.

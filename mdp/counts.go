@@ -22,9 +22,12 @@ type countRow struct {
 	reward Moments
 }
 
-// Moments are the weight, mean and sum of squared deviations from the mean of
-// the rewards seen (Welford 1962).
-type Moments struct{ N, Mean, M2 float64 }
+// Moments sum up the rewards seen (Welford 1962). All are 0 before the first reward.
+type Moments struct {
+	N    float64 // weight of the rewards, at least 0: their number if each counts once
+	Mean float64 // in units of reward
+	M2   float64 // sum of squared deviations from Mean
+}
 
 // NewCounts returns counts without observations, for the given numbers of states and
 // actions. It returns an error if one of them is not positive.

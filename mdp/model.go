@@ -11,7 +11,9 @@ import (
 // the same actions 0..NumActions()-1 in every state. A model does not change
 // while it is being used by this package.
 type Model interface {
+	// NumStates returns the number of states, at least 1.
 	NumStates() int
+	// NumActions returns the number of actions, at least 1.
 	NumActions() int
 	// Transition returns the row P(·|s,a) as parallel slices: successors, each at
 	// most once and in increasing order, and their probabilities, which sum to one.

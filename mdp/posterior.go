@@ -21,7 +21,9 @@ type Belief interface {
 // RewardPrior is a conjugate prior of the mean reward of one (s,a), given the
 // moments of its rewards.
 type RewardPrior interface {
+	// Mean returns the posterior mean.
 	Mean(seen Moments) float64
+	// Sample draws a mean reward from the posterior.
 	Sample(seen Moments, rng *rand.Rand) float64
 }
 

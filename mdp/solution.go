@@ -44,9 +44,10 @@ type Options struct {
 	Tolerance float64
 	// MaxIterations limits sweeps, or policy improvements. Default 1,000,000.
 	MaxIterations int
-	// Value and Policy are where to start: an earlier solution of a similar model.
-	// They are not kept. Policy iteration uses the policy, the others the value.
-	Value  []float64
+	// Value is where to start, of an earlier solution of a similar model, for all methods
+	// but policy iteration; nil: zero. It is not kept.
+	Value []float64
+	// Policy is where policy iteration starts; nil: its own choice. It is not kept.
 	Policy Deterministic
 }
 

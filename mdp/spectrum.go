@@ -24,10 +24,10 @@ type Spectrum struct {
 	Doeblin float64
 	// Sigma2 is the second singular value of D^½ P D^−½, D = diag(μ).
 	Sigma2 float64
-	// PseudoGap is the pseudo-spectral gap max_k (1 − σ₂(P^k)²)/k (Paulin 2015), and
-	// PseudoK the k that attains it. k is searched up to 1000.
+	// PseudoGap is the pseudo-spectral gap max_k (1 − σ₂(P^k)²)/k (Paulin 2015). k is
+	// searched from 1 to 1000.
 	PseudoGap  float64
-	PseudoK    int
+	PseudoK    int       // the k that attains PseudoGap
 	Reversible bool      // detailed balance; false when not irreducible
 	Stationary []float64 // stationary distribution μ; nil when not irreducible
 

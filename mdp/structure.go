@@ -117,6 +117,7 @@ type MissingError struct {
 	Why  string // the witnesses
 }
 
+// Error names the property and the witnesses.
 func (e *MissingError) Error() string { return fmt.Sprintf("mdp: not %s: %s", e.Need, e.Why) }
 
 // RequireUnichain returns nil or a MissingError that shows two closed classes.

@@ -11,16 +11,17 @@ import (
 // tables, gives their values, and acts. Every kind is a file of its own, kind_*.go,
 // and a line in Kinds. Kinds are compared with ==.
 type Kind interface {
-	// String returns the name of the kind in configurations, and Doc what its options do.
+	// String returns the name of the kind in configurations.
 	String() string
+	// Doc says in a sentence what its options do.
 	Doc() string
 	// FromModels adds the kind's options to those of a belief of models.
 	FromModels(b *Belief) error
-	// Prepare tells tables what the kind needs of the agent; FromTables adds the kind's
-	// options where the agent is, and Action returns the action there of the option that
-	// t follows.
+	// Prepare tells tables what the kind needs of the agent.
 	Prepare(t *Tables) error
+	// FromTables adds the kind's options in the state where the agent is.
 	FromTables(t *Tables)
+	// Action returns the action there of the option that t follows.
 	Action(t *Tables) int
 }
 

@@ -26,15 +26,11 @@ type ReduceConfig struct {
 	// rounding; larger ones by iteration. Default 1e-6.
 	Residual float64
 	// State is the present state, in which Deviations deviate.
-	State int
-	// The kinds RecencyBonus and CountBonus need Visits. Kappa is the κ of
-	// RecencyBonus, in units of reward; default 0.001.
-	Visits *Visits
-	Kappa  float64
-	// Exponent and Longest are those of Repeats; default 2, as in Dabney et al.
-	// (2021), and 100.
-	Exponent float64
-	Longest  int
+	State    int
+	Visits   *Visits // what was tried, which the kinds RecencyBonus and CountBonus need
+	Kappa    float64 // κ of RecencyBonus, in units of reward; default 0.001
+	Exponent float64 // of Repeats; default 2, as in Dabney et al. (2021)
+	Longest  int     // of Repeats, in steps; default 100
 	// RevealProbability is ζ of the uninformed options, in (0,1]; default 1.
 	RevealProbability float64
 	// Commitment says how long an option is held.

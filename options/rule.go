@@ -104,9 +104,9 @@ var everyBound = []bandit.IndexKind{bandit.U, bandit.UPlus, bandit.V}
 // are per unit of the horizon's weight G.
 type Comparison struct {
 	Problem
-	Config *DeciderConfig
-	Share  float64    // ρ, the share of the horizon that exploring takes
-	RNG    *rand.Rand // for rules that draw
+	Config *DeciderConfig // how to decide; not changed
+	Share  float64        // ρ, the share of the horizon that exploring takes
+	RNG    *rand.Rand     // for rules that draw
 
 	*memory
 	mean   float64 // v̄(y), the mean value of the greedy option

@@ -28,11 +28,11 @@ type Input struct {
 	// Streams says, by the environment's label, what decides which random numbers its
 	// runs meet.
 	Streams map[string]Stream
-	// Until is what the sequential test that stopped the experiment says of Metric at
-	// level Alpha, nil if it made all runs.
+	// Until is what the sequential test that stopped the experiment says, a pair of
+	// agents an entry; nil if the experiment made all runs.
 	Until  []Progress
-	Metric result.Metric
-	Alpha  float64
+	Metric result.Metric // of that test
+	Alpha  float64       // level of that test, in (0,1)
 	// Agents are the labels of those that are compared, in this order; nil: all.
 	Agents []string
 	// Program identifies the rlrun that made the runs, with its bundled plugins; "" if

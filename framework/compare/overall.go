@@ -13,23 +13,28 @@ import (
 
 // Overall is what is found over environments.
 type Overall struct {
-	// Scores are the scales by which environments were normalised. Unscored are the
-	// environments without a scale; the aggregates leave them out. Incomplete are those
-	// in which some agent has no values; aggregates and ranks leave them out.
-	Scores     map[string]Scale
-	Unscored   []string
+	// Scores are the scales by which environments were normalised, by label.
+	Scores map[string]Scale
+	// Unscored are the labels of environments without a scale. The aggregates leave
+	// them out.
+	Unscored []string
+	// Incomplete are the labels of environments in which some agent has no values. The
+	// aggregates and ranks leave them out.
 	Incomplete []string
-	// Aggregates and Tau are empty unless two environments have a scale.
-	Tau          []float64
+	// Tau are the normalised scores at which profiles have a point, in increasing order.
+	// It is empty unless two environments have a scale.
+	Tau []float64
+	// Aggregates has an entry for each agent. It is empty unless two environments have a
+	// scale.
 	Aggregates   []Aggregate
 	Improvements []Improvement // of every pair of agents that was compared
 	Ranks        *Ranks        // nil unless all agents have values in two environments
 }
 
-// Scale is a Range and where it comes from: "given" or "model".
+// Scale is a range of values by which an environment is normalised.
 type Scale struct {
 	Range
-	Source string `json:"source"`
+	Source string `json:"source"` // where the range comes from: "given" or "model"
 }
 
 // Aggregate is one agent over environments, by normalised scores.
@@ -55,11 +60,13 @@ type Ranks struct {
 	Mean         []float64 // mean rank of each of Agents
 	ChiSquared   float64   // Friedman's statistic
 	F, P         float64   // Iman–Davenport
-	// With six or more environments and three or more agents: Nemenyi's critical
-	// difference, and the groups, as positions in Agents. Within a group no two agents
-	// differ by Wilcoxon's test with Holm's correction.
+	// CriticalDifference is Nemenyi's, in ranks. It is NaN with fewer than six environments
+	// or fewer than three agents.
 	CriticalDifference float64
-	Cliques            [][2]int
+	// Cliques are groups of agents, each as the first and the last position in Agents.
+	// Within a group no two agents differ by Wilcoxon's test with Holm's correction. It
+	// is nil where CriticalDifference is NaN.
+	Cliques [][2]int
 }
 
 // cdEnvironments is the number of environments from which on there is a

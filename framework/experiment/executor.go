@@ -9,6 +9,8 @@ import (
 // Executor does the runs of an experiment and writes their records. It claims the
 // output directory until Experiment.Close.
 type Executor interface {
+	// Execute does the runs of a checked experiment that have no record yet. It returns
+	// the context's cause if that was cancelled.
 	Execute(ctx context.Context, x *Experiment) error
 }
 

@@ -21,10 +21,10 @@ import (
 type Experiment struct {
 	Plan *Plan  // what is run; it does not change
 	Dir  string // of the output
-	// Programs are the plugins in use, and Tasks what is known of environments, by
-	// label. Check fills in both.
+	// Programs are the plugins in use. Check fills it in.
 	Programs []PluginProvenance
-	Tasks    map[string]result.Task
+	// Tasks is what is known of environments, by label. Check fills it in.
+	Tasks map[string]result.Task
 	// Declared are the metrics of the plugins' own. Check fills it in.
 	Declared Declared
 

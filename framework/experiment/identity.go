@@ -60,9 +60,8 @@ type Session struct {
 	Skipped []result.Skipped `json:"skipped,omitempty"`
 	// Notes are sentences that a reader of the results must know.
 	Notes []string `json:"notes,omitempty"`
-	// Host and Job say where a shard ran: the machine, and the scheduler's job.
-	Host string `json:"host,omitempty"`
-	Job  string `json:"job,omitempty"`
+	Host  string   `json:"host,omitempty"` // name of the machine on which a shard ran
+	Job   string   `json:"job,omitempty"`  // the scheduler's name of the shard's job
 }
 
 // PluginProvenance identifies one plugin.

@@ -18,8 +18,9 @@ import (
 
 // Output makes files in an output directory from the records there.
 type Output interface {
-	// Name is the word for it in a config, and Doc says in a sentence what it makes.
+	// Name is the word for it in a config.
 	Name() string
+	// Doc says in a sentence what it makes.
 	Doc() string
 	// Write makes the files and returns their names in the output directory.
 	Write(r *Results) (files []string, err error)

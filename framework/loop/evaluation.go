@@ -16,10 +16,9 @@ import (
 // with the ability Greedy act greedily, the others as they do when they learn. The
 // agents that learn, and their environments, do not notice.
 type Evaluation struct {
-	// Environment and Agent are opened as the batch's, with as many lanes.
-	Environment vector.Environment
-	Agent       vector.Agent
-	Every       int // steps of a run between evaluations, at least 1; the last is at its end
+	Environment vector.Environment // opened as the batch's, with as many lanes
+	Agent       vector.Agent       // opened as the batch's, with as many lanes
+	Every       int                // steps of a run between evaluations, at least 1; the last is at its end
 	// Episodes is the number of episodes of an evaluation, at most Limit steps each,
 	// where episodes end. Its value is their mean return.
 	Episodes, Limit int

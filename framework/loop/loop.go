@@ -28,9 +28,9 @@ type Batch struct {
 	// fresh one.
 	Start func(run int) (*Snapshot, error)
 	// Keep, if not nil, is given the agent of a run after its last step, and after
-	// every KeepEvery steps if that is positive. Its error ends the batch.
+	// every KeepEvery steps. Its error ends the batch.
 	Keep      func(run int, s *Snapshot) error
-	KeepEvery int
+	KeepEvery int // steps between calls of Keep; 0: it is called after the last step alone
 	// Evaluation, if not nil, plays with copies of the agents, which it does not change.
 	Evaluation *Evaluation
 	// Progress, if not nil, is told now and then how many interactions all lanes

@@ -10,20 +10,22 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// Snapshot is the agent of a run after some steps. State is that of its lane after its
-// last action. It has not learned yet what that action led to, which is Outcome.
+// Snapshot is the agent of a run after some steps.
 type Snapshot struct {
-	Step    int
-	State   []byte
-	Outcome framework.TimeStep
+	Step    int                // number of steps made, at least 1
+	State   []byte             // of the agent's lane after its last action, as the ability Save gives it
+	Outcome framework.TimeStep // what that action led to; State has not learned it yet
 }
 
-// Restarter is an agent that counts the steps of its run. Restart says that another
-// run begins with what a lane has learned.
-type Restarter interface{ Restart(lane int) }
+// Restarter is an agent that counts the steps of its run.
+type Restarter interface {
+	// Restart says that another run begins with what a lane has learned.
+	Restart(lane int)
+}
 
 // Restore loads agents into lanes, one each, and lets them learn from their outcomes,
-// which cut their episodes short. Their next signal begins an episode. Lanes after the last snapshot stay as they are.
+// which cut their episodes short. Their next signal begins an episode. Lanes after the
+// last snapshot stay as they are.
 func Restore(ctx context.Context, agent vector.Agent, spec framework.Spec, lanes int, from []*Snapshot) error {
 	in, actions := vector.NewFeedback(spec, lanes), space.NewColumn(spec.Action, lanes)
 	for i, s := range from {

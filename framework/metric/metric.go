@@ -35,14 +35,13 @@ const (
 
 // Definition says what a metric means, for axes, tables, legends and comparisons.
 type Definition struct {
-	Name  Name   `json:"name"`           // in configs and files
-	Title string `json:"title"`          // "cumulative reward"
-	Axis  string `json:"axis,omitempty"` // "mean reward per step (window mean)"; default: title and unit
-	Text  string `json:"text,omitempty"` // one sentence
-	Unit  string `json:"unit,omitempty"` // of one value: "reward", "steps"; empty: none
-	// Better and Value say how values are compared and how runs are summed up.
-	Better Better `json:"better,omitempty"`
-	Value  Value  `json:"value,omitempty"`
+	Name   Name   `json:"name"`             // in configs and files
+	Title  string `json:"title"`            // "cumulative reward"
+	Axis   string `json:"axis,omitempty"`   // "mean reward per step (window mean)"; default: title and unit
+	Text   string `json:"text,omitempty"`   // one sentence
+	Unit   string `json:"unit,omitempty"`   // of one value: "reward", "steps"; empty: none
+	Better Better `json:"better,omitempty"` // how values are compared
+	Value  Value  `json:"value,omitempty"`  // how a run is summed up in one value
 
 	// At returns the point of the curve at a grid point, NaN if there is none. Nil: no
 	// recorder makes the metric.
@@ -52,14 +51,15 @@ type Definition struct {
 	// Sparse: the metric comes from evaluations, which are at some grid points only, and
 	// not from At. A line joins these points in drawings.
 	Sparse bool `json:"-"`
-	// Always: every run has the curve if it is recorded. Default: it is recorded unless
-	// a config chooses otherwise.
-	Always  bool `json:"-"`
+	// Always: every run has the curve if it is recorded.
+	Always bool `json:"-"`
+	// Default: the metric is recorded unless a config chooses otherwise.
 	Default bool `json:"-"`
 	// From is the metric whose curve the metric is made from, for records that lack it;
-	// empty: none. Derive appends the curve to dst; widths are the steps of the windows.
-	// Nil: the metric has no curve, and Value applies to that of From.
-	From   Name                                         `json:"-"`
+	// empty: none.
+	From Name `json:"-"`
+	// Derive appends the curve to dst; widths are the steps of the windows. Nil: the
+	// metric has no curve, and Value applies to that of From.
 	Derive func(dst, curve, widths []float64) []float64 `json:"-"`
 	// Keep is the metric's rank in the table of a terminal: columns of low rank are left
 	// out first where the table is too wide. 0: never a column.

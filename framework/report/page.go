@@ -50,12 +50,11 @@ type Page struct {
 	// Notices are shown besides those of the summary.
 	Notices []string
 	// Live makes a page without data: its script gets them, and news of them, from the
-	// server. Token goes with its requests. Others are the experiments that the server
-	// has, this one at index Current.
+	// server.
 	Live    bool
-	Token   string
-	Others  []string
-	Current int
+	Token   string   // goes with the requests of a live page
+	Others  []string // names of the experiments that the server has
+	Current int      // index of this one in Others
 	// Together says that the page is of several experiments, which may differ in steps,
 	// runs, discount and seed.
 	Together bool

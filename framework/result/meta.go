@@ -18,15 +18,17 @@ type Meta struct {
 	// Grid holds the steps at which curves have a value: increasing, from 1 to
 	// Steps.
 	Grid []int `json:"grid"`
-	// Environments and Agents are the labels in the config's order. The first
-	// agent is the one that the others are compared with.
+	// Environments are labels in the config's order.
 	Environments []string `json:"environments"`
-	Agents       []string `json:"agents"`
-	// EnvironmentPlugins and AgentPlugins are the plugins behind them, in the same
-	// order; nil: a plugin each.
+	// Agents are labels in the config's order. The first agent is the one that the
+	// others are compared with.
+	Agents []string `json:"agents"`
+	// EnvironmentPlugins are the plugins behind Environments, in the same order; nil: a
+	// plugin each.
 	EnvironmentPlugins []string `json:"-"`
-	AgentPlugins       []string `json:"-"`
-	Discount           float64  `json:"discount"` // γ of DiscountedReturn
+	// AgentPlugins are the plugins behind Agents, in the same order; nil: a plugin each.
+	AgentPlugins []string `json:"-"`
+	Discount     float64  `json:"discount"` // γ of DiscountedReturn, in [0,1]
 	// Metrics chooses and orders the metrics to aggregate; Reward brings
 	// FinalReward and CumulativeReward with it. Empty means all that the records
 	// hold, in the order of Metrics.

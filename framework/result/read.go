@@ -220,6 +220,7 @@ type DoubleError struct {
 	places [2]place
 }
 
+// Error names the run, both files, and what to do.
 func (e *DoubleError) Error() string {
 	why := "on the same programs"
 	if e.Programs[0] != e.Programs[1] {

@@ -69,7 +69,11 @@ func (r *Record) Key() Key { return Key{r.Environment, r.Agent, r.Run} }
 // Programs identifies the programs that made a run, each by hexadecimal digits
 // that provenance.json explains. A bundled plugin has the host's identity. The zero
 // value: not known.
-type Programs struct{ Host, Environment, Agent string }
+type Programs struct {
+	Host        string // rlrun itself
+	Environment string // the environment's plugin
+	Agent       string // the agent's plugin
+}
 
 // String joins the identities with dashes; the host's alone stands for all three if
 // they are equal. Empty if nothing is known.

@@ -3,10 +3,10 @@ package result
 // Task is what is known of an environment. What was not computed, because the model is
 // large or lacks what it takes, is absent.
 type Task struct {
-	States     int      `json:"states"`               // of the model; 0: it is not known, or differs between runs
-	Actions    int      `json:"actions"`              // number of actions
-	RewardLow  *float64 `json:"reward_low,omitempty"` // bounds of every reward, where they are declared
-	RewardHigh *float64 `json:"reward_high,omitempty"`
+	States     int      `json:"states"`                // of the model; 0: it is not known, or differs between runs
+	Actions    int      `json:"actions"`               // number of actions
+	RewardLow  *float64 `json:"reward_low,omitempty"`  // smallest reward of a step, where it is declared
+	RewardHigh *float64 `json:"reward_high,omitempty"` // largest reward of a step, where it is declared
 	Continuing bool     `json:"continuing"`            // no episode ends, by itself or by a limit
 	Gain       *float64 `json:"gain,omitempty"`        // optimal reward per step, episodes following each other
 	RandomGain *float64 `json:"random_gain,omitempty"` // reward per step of uniformly random actions

@@ -9,9 +9,11 @@ import (
 // Resamples is the usual number of bootstrap samples of an interval.
 const Resamples = 2000
 
-// Interval is an estimate with the ends of its interval; these are NaN where the
-// runs are too few to tell.
-type Interval struct{ Value, Low, High float64 }
+// Interval is an estimate with its interval, in the unit of what is estimated.
+type Interval struct {
+	Value     float64 // the estimate
+	Low, High float64 // ends of the interval; NaN where the runs are too few to tell
+}
 
 // Resampler makes percentile bootstrap intervals (Efron 1979). Each sample draws,
 // within every environment, as many runs as there are, with replacement. Environments

@@ -6,12 +6,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TTest is the result of a t test of a difference of means: the statistic, its
-// degrees of freedom, the two-sided p value, the difference and its interval. Numbers
-// that need more values than there are are NaN.
+// TTest is the result of a t test of a difference of means. Numbers that need more
+// values than there are are NaN.
 type TTest struct {
-	T, DF, P float64
-	Interval
+	T        float64 // the statistic
+	DF       float64 // its degrees of freedom
+	P        float64 // two-sided p value, in [0,1]
+	Interval         // the difference and its interval
 }
 
 // PairedT tests whether the mean of paired differences is zero (Student 1908), with

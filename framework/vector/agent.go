@@ -37,6 +37,7 @@ type Agent interface {
 	Step(ctx context.Context, in *Feedback, actions *space.Column) error
 	// Abilities returns what the agent can do besides. It does not change.
 	Abilities() AgentAbilities
+	// Close frees what the agent holds. Nothing is called after it.
 	Close() error
 }
 

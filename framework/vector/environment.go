@@ -82,6 +82,8 @@ func NewTimeSteps(spec framework.Spec, lanes int) TimeSteps {
 // Environment is n lanes of an environment, stepped together. It need not
 // be safe for concurrent use.
 type Environment interface {
+	// Spec describes observations, actions and rewards. It is the same for all lanes and
+	// does not change.
 	Spec() framework.Spec
 	// Step advances every lane as its signal says and fills every entry of out,
 	// whose slices the caller owns, but those of idle lanes. An error ends the
@@ -90,6 +92,7 @@ type Environment interface {
 	Step(ctx context.Context, in *Actions, out *TimeSteps) error
 	// Abilities returns what the environment can do besides. It does not change.
 	Abilities() EnvironmentAbilities
+	// Close frees what the environment holds. Nothing is called after it.
 	Close() error
 }
 

@@ -24,7 +24,9 @@ func (e *LaneError) Unwrap() error { return e.Err }
 
 // AgentError marks an error of the agent that an environment plays with; see
 // LaneEnvironment.
-type AgentError struct{ Err error }
+type AgentError struct {
+	Err error // the agent's error
+}
 
 // Error returns the error of the agent.
 func (e *AgentError) Error() string { return fmt.Sprintf("agent: %v", e.Err) }
@@ -32,10 +34,9 @@ func (e *AgentError) Error() string { return fmt.Sprintf("agent: %v", e.Err) }
 // Unwrap returns the agent's error.
 func (e *AgentError) Unwrap() error { return e.Err }
 
-// LanesError says that a batch failed and that no single lane can be named. Lanes
-// From to To−1 were in the call.
+// LanesError says that a batch failed and that no single lane can be named.
 type LanesError struct {
-	From, To int   // first and last lane
+	From, To int   // lanes From to To−1, counted from 0, were in the call
 	Err      error // what went wrong in one of them
 }
 

@@ -43,6 +43,7 @@ type Description struct {
 // Plugin provides environments or agents. Local plugins (EnvironmentPlugin,
 // AgentPlugin) and the clients of plugin processes both satisfy it.
 type Plugin interface {
+	// Describe says what the plugin is, and which parameters it takes.
 	Describe(ctx context.Context) (Description, error)
 	// OpenEnvironment returns a batch of lanes. params is JSON that fits the
 	// description's schema; empty means all defaults.

@@ -24,9 +24,9 @@ type Rollout struct {
 	// Observations holds the last observation of lanes whose signal is Continue.
 	Observations space.Column
 	// Seeds holds Episodes seeds per lane, lane 0's first, for the episodes that it
-	// starts, in order, at most T. A lane that would need another stops where it is.
+	// starts, in order. A lane that would need another stops where it is.
 	Seeds    []uint64
-	Episodes int
+	Episodes int // number of seeds of a lane, at most T
 	// Draws is the stream of a lane's actions: step t uses seed.Draw(Draws[i], t).
 	Draws []uint64
 	// Policy[s·A+a] is the probability of the a-th action in the s-th observation.

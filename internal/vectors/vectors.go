@@ -22,7 +22,7 @@ const Variable = "RLRUN_VECTORS"
 
 // File is a file of reference vectors.
 type File struct {
-	Which      string
+	Which      string                     // name of the file
 	Tolerances map[string]string          // by kind, in words
 	MDPs       map[string]json.RawMessage // by name
 	Cases      map[string][]Case          // by kind
@@ -30,8 +30,9 @@ type File struct {
 
 // Case is one reference computation.
 type Case struct {
-	Name          string
-	Input, Expect json.RawMessage
+	Name   string          // of the case, for messages
+	Input  json.RawMessage // arguments of the computation
+	Expect json.RawMessage // its result
 }
 
 // Path returns the file to read. A relative path in the environment variable is

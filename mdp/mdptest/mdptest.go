@@ -41,14 +41,14 @@ func (k Known) Check(got float64) error {
 // distribution.
 type Discounted struct {
 	Gamma float64 // discount, in [0,1)
-	Value Known   // optimal value of each state
+	Value Known   // optimal value
 }
 
 // Finite is the optimal expected reward of some first steps, from the model's
 // initial distribution.
 type Finite struct {
 	Horizon int   // number of steps
-	Value   Known // optimal value of each state with Horizon steps left
+	Value   Known // optimal value of Horizon steps
 }
 
 // Problem is a model with what is known of it.
@@ -56,9 +56,9 @@ type Problem struct {
 	Name  string       // of the problem, for messages
 	Model *mdp.Tabular // whose answers are known
 
-	Gain, UniformGain Known // optimal, and of the uniform policy
-	BiasSpan          Known // of the gain-optimal policy
-	Diameter          Known
+	Gain, UniformGain Known        // optimal, and of the uniform policy
+	BiasSpan          Known        // of the gain-optimal policy
+	Diameter          Known        // most expected steps that the fastest way between two states takes
 	Total             Known        // optimal undiscounted reward of an episode
 	Discounted        []Discounted // known optimal values, by discount
 	Finite            []Finite     // known optimal values, by horizon
