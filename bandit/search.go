@@ -113,9 +113,9 @@ type cell struct {
 	bound       float64
 }
 
-// searchRatio is the bound of a cell divided by the best value found, below
-// which the branch and bound leaves the cell to the local search for a smooth
-// maximum. opaqueRatio is the same for beliefs that may jump.
+// searchRatio is a ratio of the bound of a cell to the best value found. Below it the
+// branch and bound leaves the cell to the local search for a smooth maximum. opaqueRatio
+// is the same for beliefs that may jump.
 const (
 	searchRatio = 1e-3
 	opaqueRatio = 1e-6

@@ -55,9 +55,9 @@ func TestAgentTables(t *testing.T) {
 	}
 }
 
-// The description of every parameter of an agent says where its default comes
-// from: it is a choice of ours, or a sentence about the default names a paper,
-// a program, the environment or another parameter.
+// The description of every parameter of an agent says where its default comes from. It is
+// a choice of ours, or a sentence about the default names a paper, a program, the
+// environment or another parameter.
 func TestDefaultsHaveSources(t *testing.T) {
 	ours := regexp.MustCompile(`\bchoices? of ours\b`)
 	about := regexp.MustCompile(`\b[Dd]efaults?\b`)

@@ -85,11 +85,10 @@ func (d *Definition) checkSize() error {
 	return nil
 }
 
-// NewModel builds and validates a model. Errors name the entry or the row. They
-// report an index out of range, a probability that is not in [0,1], a repeated
-// entry, a missing row, a row that does not sum to one, and a number that is
-// not finite. Rows within 1e-8 of one are rescaled. The definition's slices are
-// not kept.
+// NewModel builds and validates a model. Errors name the entry or the row. They report an
+// index out of range, a probability that is not in [0,1], and a number that is not
+// finite. They also report a repeated entry, a missing row, and a row that does not sum
+// to one. Rows within 1e-8 of one are rescaled. The definition's slices are not kept.
 func NewModel(d Definition) (*Tabular, error) {
 	if err := d.checkSize(); err != nil {
 		return nil, err

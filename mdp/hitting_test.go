@@ -26,9 +26,9 @@ func TestShortestTimesOfALongRiver(t *testing.T) {
 	if err != nil || left[n-1] != n-1 {
 		t.Errorf("to the left end: %v steps (%v), want %d", left[n-1], err, n-1)
 	}
-	// The chain of always right gets to the left end all the same, in 7ⁿ steps:
-	// by the recurrence of a birth and death chain, d(s) = (1 + up·d(s+1))/down for
-	// the steps from s to s−1, 1e168 at 200 states and more than a float64 holds at 400.
+	// The chain of always right also gets to the left end, in about 7ⁿ steps. By the
+	// recurrence of a birth and death chain, the steps from s to s−1 are d(s) = (1 +
+	// up·d(s+1))/down. This is 1e168 at 200 states, and more than a float64 holds at 400.
 	for _, n := range []int{200, n} {
 		task, err := catalog.RiverSwim(n)
 		if err != nil {

@@ -283,8 +283,8 @@ func (d *Dirichlet) sampleSparse(t *Tabular, row *countRow, m int, rng *rand.Ran
 	t.normalise(first, sum)
 }
 
-// biasedRest draws 1-W for W ~ Beta(1+a, b), where a is small, by rejection from W ~
-// Beta(1,b), whose 1-W is a power of a uniform variate: W is kept with probability W^a.
+// biasedRest draws 1-W for W ~ Beta(1+a, b), where a is small. It draws W ~ Beta(1,b),
+// whose 1-W is a power of a uniform variate, and keeps W with probability W^a.
 func biasedRest(a, b float64, rng *rand.Rand) float64 {
 	for {
 		rest := math.Exp(-rng.ExpFloat64() / b)

@@ -10,11 +10,10 @@ import (
 // the periods, where the optimal gain is constant (Puterman 1994, §8.5.4 and
 // §8.5.5).
 //
-// If the chain runs through long, nearly deterministic cycles, it needs as many
-// sweeps as it takes to forget the phase. So each sweep is followed by
-// Gauss-Seidel sweeps of h ← max_a (r − λ + Ph), with λ in the middle of the
-// bounds on the gain found so far. They carry values all along the cycle at once.
-// If they do not help they are left out.
+// If the chain runs through long, nearly deterministic cycles, it needs as many sweeps as
+// it takes to forget the phase. So Gauss-Seidel sweeps of h ← max_a (r − λ + Ph) follow
+// each sweep. Here λ is in the middle of the bounds on the gain found so far. They carry
+// values all along the cycle at once. If they do not help they are left out.
 func (a *AverageSolver) relativeValueIteration(o Options, limit int) (*Solution, error) {
 	const (
 		tau      = 0.9

@@ -129,12 +129,12 @@ func (sp *Spectrum) pseudo(p *mat.Dense) error {
 	return nil
 }
 
-// secondEigenvalue returns the second largest modulus. It takes the eigenvalues
-// of P on the measures of sum zero, in coordinates that leave out one state:
-// Q(i,j) = P(i,j) − P(o,j), which are those of P without one eigenvalue 1. The
-// state o is the one that leaves most zeros. Then balancing finds exactly the
-// eigenvalues of chains with finite memory. They are zero but defective, and
-// roundoff would otherwise spread them to 1e-3.
+// secondEigenvalue returns the second largest modulus. It takes the eigenvalues of P on
+// the measures of sum zero, in coordinates that leave out one state o: Q(i,j) = P(i,j) −
+// P(o,j). These are the eigenvalues of P without one eigenvalue 1. The state o is the one
+// that leaves most zeros. Then balancing finds exactly the eigenvalues of chains with
+// finite memory. They are zero but defective, and roundoff would otherwise spread them to
+// 1e-3.
 func secondEigenvalue(p *mat.Dense) (float64, error) {
 	n, _ := p.Dims()
 	if n == 1 {

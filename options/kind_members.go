@@ -4,9 +4,9 @@ import "strconv"
 
 // Members are the policies that are optimal in a member.
 //
-// If tables value options by their first actions, members with the same first
-// action have equal values, so one represents them: the member with the largest
-// lead over the greedy action in its own values.
+// If tables value options by their first actions, members with the same first action have
+// equal values. So one member represents them: the one with the largest lead over the
+// greedy action in its own values.
 //
 // With tables that value policies, the first TableConfig.Evaluated members have values
 // of their own. The others are represented, for each first action a, by the member that

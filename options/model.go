@@ -90,8 +90,8 @@ func (m *Model) Backup(s int, v []float64) float64 {
 	return sum
 }
 
-// builder computes S × (S+1 or S+2) matrices X_k of what happens from time k on,
-// if the option has not ended: columns 0..S-1 are p, then r, then E k.
+// builder computes S × (S+1 or S+2) matrices X_k. They describe what happens from time k
+// on, if the option has not ended. Columns 0..S-1 are p, then r, then E k.
 type builder struct {
 	process mdp.Model
 	option  Option

@@ -317,9 +317,9 @@ func (t *Tables) Mixed(label string) {
 	}
 }
 
-// represent finds, of the members from a number on, the one for each first action that
-// gains most over the greedy option, which has been added, in its own values: the
-// champion of the action.
+// represent finds the champion of each first action: the member, from a number on, that
+// gains most over the greedy option in its own values. The greedy option must have been
+// added.
 func (t *Tables) represent(from int) {
 	for a := range t.champion {
 		t.champion[a] = -1

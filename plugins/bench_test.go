@@ -254,12 +254,12 @@ func BenchmarkLanes(b *testing.B) {
 	}
 }
 
-// BenchmarkTransports measures a step at 1,000 lanes in these settings: all in process;
-// the environment, the agent, or both in their own processes; both, with two halves of
-// the lanes in flight at the same time; both, with two halves that have their own
-// processes. In the last way an experiment does 1,000 runs with two workers. All ways
-// take turns, so that the medians of differences and ratios are those of a machine of
-// constant speed.
+// BenchmarkTransports measures a step at 1,000 lanes. In the first settings all is in
+// process, or the environment, the agent or both have their own processes. In two more,
+// two halves of the lanes are in flight at the same time, in the same two processes or in
+// processes of their own. The last is the way in which an experiment makes 1,000 runs
+// with two workers. All settings take turns, so that the medians of differences and
+// ratios are those of a machine of constant speed.
 func BenchmarkTransports(b *testing.B) {
 	const steps, inprocess, environment, agent, both, halves, workers = benchSteps, 0, 1, 2, 3, 4, 5
 	names := []string{"inprocess", "environment", "agent", "both", "halves", "two-workers"}

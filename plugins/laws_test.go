@@ -58,9 +58,9 @@ func TestDeclaredLawsCrossTheSeam(t *testing.T) {
 	}
 }
 
-// Weak faults are found: a prior that depends a little on the number of
-// declared states, a constant in units of reward, and laws that a bundled agent
-// breaks without declaring it.
+// Weak faults are found. They are a prior that depends a little on the number of declared
+// states, a constant in units of reward, and laws that a bundled agent breaks without
+// declaring it.
 func TestWeakFaultsBreakLaws(t *testing.T) {
 	states := func(s framework.Spec) float64 { return float64(s.Observation.(space.Discrete).N) }
 	number := func(format string, x float64) json.RawMessage { return fmt.Appendf(nil, format, x) }

@@ -5,8 +5,8 @@
 // docs/theory.md, which says what is proved and what is heuristic.
 //
 // A Belief holds the observed transitions: states in the order of their first visit, of
-// any number. A Planner keeps the policy that is greedy for the posterior mean, the
-// prize of every pair (gain per try minus cost of a try), and the route to the best
+// any number. A Planner keeps the policy that is greedy for the posterior mean. It keeps
+// the prize of every pair (gain per try minus cost of a try), and the route to the best
 // pair. Internally, rewards are in units of their range.
 //
 // Related work: the value of perfect information of Q-values (Dearden, Friedman &

@@ -1,8 +1,8 @@
 package voi
 
-// Pair is an option aimed at a state and an action, as seen from the present state: the
-// possible gain of trying it, and the cost of the route and the trial. Amounts are sums of
-// rewards, discounted to now.
+// Pair is an option aimed at a state and an action, as seen from the present state. It
+// has the possible gain of trying the action, and the cost of the route and the trial.
+// Amounts are sums of rewards, discounted to now.
 type Pair struct {
 	State, Action int // that it is aimed at, counted from 0
 	// Gain is E[γ^τ g]: g ≥ 0 is the gain of trying the pair, and τ the time until it is

@@ -266,7 +266,7 @@ func (m *meanModel) leave() {
 	m.first[len(m.b.pairs)] = int32(len(m.next))
 }
 
-// discount is that of a step from state s.
+// discount is the discount of a step from state s.
 func (m *meanModel) discount(s int) float64 {
 	if m.b.ends(s) { // it takes no time
 		return 1

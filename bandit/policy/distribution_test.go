@@ -41,9 +41,9 @@ func betaBeliefs(ds ...bandit.Beta) (beliefs, []bandit.Beta) {
 	return b, ds
 }
 
-// maxProbabilities returns P(q_i > q_j for all j ≠ i) for independent beta
-// beliefs, by the midpoint rule on arms' distribution functions, in which the
-// mass of arm i in a cell wins against what the others have below its middle.
+// maxProbabilities returns P(q_i > q_j for all j ≠ i) for independent beta beliefs, by
+// the midpoint rule on arms' distribution functions. The mass of arm i in a cell wins
+// against the mass that the others have below its middle.
 func maxProbabilities(ds []bandit.Beta) []float64 {
 	const cells = 8_000
 	probs := make([]float64, len(ds))

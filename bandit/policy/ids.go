@@ -9,8 +9,8 @@ import (
 	"github.com/rlrun/rlrun/bandit"
 )
 
-// ids is variance-based information-directed sampling (Russo & Van Roy 2018):
-// it selects arms with the distribution π that minimises
+// ids is variance-based information-directed sampling (Russo & Van Roy 2018): It selects
+// arms with the distribution π that minimises
 //
 //	(Σ π_i Δ_i)² / Σ π_i v_i,
 //

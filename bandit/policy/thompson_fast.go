@@ -159,9 +159,9 @@ const (
 // rarely is the rate at which a coin of probability e^lnRare fails to come up.
 var rarely = -math.Log1p(-math.Exp(lnRare))
 
-// reach returns a point x, at most 1, with f(x)/s ≤ e^lnRare: not much above the
-// smallest. f(x)/s falls right of the mode, and no slower than e^{−sx} with the s of
-// a point further left.
+// reach returns a point x ≤ 1 with f(x)/s ≤ e^lnRare, which is not much above the
+// smallest such point. f(x)/s falls right of the mode, and no slower than e^{−sx} with
+// the s of a point further left.
 func (t *thompsonBeta) reach(arm int) float64 {
 	d := t.betas[arm]
 	n := d.A + d.B

@@ -1,7 +1,7 @@
 // Command claims reads the results of configs/paper-variants.yaml or
-// configs/paper-literal.yaml and prints the tables of docs/paper.md: for every
-// variant of the paper's experiments, whether its three claims hold, as paired
-// differences with 95 % intervals.
+// configs/paper-literal.yaml and prints the tables of docs/paper.md. They say for every
+// variant of the paper's experiments whether its three claims hold, as paired differences
+// with 95 % intervals.
 //
 //	go run ./docs/claims results/paper-variants
 package main

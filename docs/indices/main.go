@@ -1,11 +1,11 @@
 // Command indices reads the results of configs/indices.yaml, prints the table of
-// docs/paper.md that goes beyond the paper, and draws its figure: the discounted
-// reward of every policy as a share of the Bayes-optimal value V*.
+// docs/paper.md that goes beyond the paper, and draws its figure. Both show the
+// discounted reward of every policy as a share of the Bayes-optimal value V*.
 //
-// The first agent must be the Gittins index policy, whose expected reward is V*
-// (Gittins 1979). All agents meet the same draws, so V* plus the mean paired
-// difference to it estimates a policy's value with much less noise than the mean
-// of its own rewards (a control variate).
+// The first agent must be the Gittins index policy, whose expected reward is V* (Gittins
+// 1979). All agents meet the same draws. So V* plus the mean paired difference from it
+// estimates a policy's value. As a control variate, this has much less noise than the
+// mean of the policy's own rewards.
 //
 //	go run ./docs/indices results/indices docs/images/indices
 package main

@@ -89,11 +89,11 @@ func solvedAfter(cumulative []float64, grid []int, depth int) float64 {
 	return math.Inf(1)
 }
 
-// medianRanks returns two ranks of n independent numbers, sorted by size. The
-// median of their distribution lies between the numbers of these ranks with a
-// probability of at least 0.95, for any distribution: the number of values
-// below it is binomial (Conover 1999, §3.2). They are the first and the last
-// where n is less than 6.
+// medianRanks returns two ranks of n independent numbers, sorted by size. The median of
+// their distribution lies between the numbers of these ranks with a probability of at
+// least 0.95. This holds for any distribution, since the number of values below the
+// median is binomial (Conover 1999, §3.2). They are the first and the last where n is
+// less than 6.
 func medianRanks(n int) (first, last int) {
 	below := distuv.Binomial{N: float64(n), P: 0.5}
 	for first+1 < n/2 && below.CDF(float64(first+1)) <= 0.025 {

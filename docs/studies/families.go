@@ -29,7 +29,7 @@ type familyTask struct {
 	name string // in the experiment
 	kind families.Name
 	step scale // reward per step, episodes following each other
-	// episode is that of the return of an episode; nil if the task continues.
+	// episode is the scale of the return of an episode; nil if the task continues.
 	episode *scale
 }
 

@@ -26,9 +26,9 @@ func TestStratified(t *testing.T) {
 	}
 }
 
-// Scores are 0 for random actions and 1 for the optimum, by step and by episode: the
-// deep sea pays per step what it pays per episode over its depth, and a bandit pays
-// the mean of its arms.
+// Scores are 0 for random actions and 1 for the optimum, by step and by episode. The deep
+// sea pays per step the reward of an episode over its depth, and a bandit pays the mean
+// of its arms.
 func TestScales(t *testing.T) {
 	for _, kind := range families.Kinds() {
 		task, err := newFamilyTask("x", families.Params{Kind: kind, Split: families.Development}, 1000)

@@ -180,9 +180,9 @@ func (s *study) ranking(agents []string, scores [][][]float64) (order []int) {
 	return order
 }
 
-// against prints, for each task, the best of the literature's agents and the
-// difference of each contender from it, run by run: all agents of a run meet
-// the same draws.
+// against prints, for each task, the best of the literature's agents and the difference
+// of each contender from it. Differences are taken run by run, since all agents of a run
+// meet the same draws.
 func (s *study) against(literature, agents []string, scores [][][]float64) {
 	index := func(names []string) (found []int) {
 		for _, name := range names {

@@ -3,8 +3,9 @@
 //
 //	go run ./docs/studies NAME
 //
-// The experiment is configs/NAME.yaml, but for tasks written by hand, which are generated. Its results stay in results/NAME, and runs
-// that are there are not made again. The figures go to docs/images.
+// The experiment is configs/NAME.yaml. Those of tasks written by hand are generated. Its
+// results stay in results/NAME, and runs that are there are not made again. The figures
+// go to docs/images.
 package main
 
 import (

@@ -12,11 +12,11 @@ import (
 	"github.com/rlrun/rlrun/framework/stat"
 )
 
-// The study "when is it worth it" compares rules with the Bayes-adaptive optimum
-// (Duff 2002) of small tasks, in which some transitions succeed with a probability
-// that is drawn from a known beta prior. Only Thompson sampling is simulated. The
-// optimum and the values of rules are computed by dynamic programming over the
-// steps left, the state and the counts of successes and failures.
+// The study "when is it worth it" compares rules with the Bayes-adaptive optimum (Duff
+// 2002) of small tasks. In these some transitions succeed with a probability that is
+// drawn from a known beta prior. Only Thompson sampling is simulated. The optimum and the
+// values of rules are computed by dynamic programming over the steps left, the state and
+// the counts of successes and failures.
 
 // effect is where an action leads and what it pays.
 type effect struct {

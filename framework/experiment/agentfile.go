@@ -204,9 +204,9 @@ type agentFile struct {
 	SavedAgent
 	path   string
 	digest string // SHA-256 of the file when the experiment began; empty: not known
-	// damage is why these lines cannot be read. Run and step are those of the name then;
-	// environment and agent are those of a whole file whose name begins as this one's does,
-	// or empty.
+	// damage is why these lines cannot be read. Then run and step come from the name of
+	// the file. Environment and agent come from an undamaged file whose name begins in
+	// the same way, or are empty.
 	damage error
 }
 

@@ -216,8 +216,8 @@ func knownMetric(m result.Metric) error {
 }
 
 // expand turns a component with sweeps into one component for each combination of values,
-// and makes sure that labels are distinct. origins holds an index into list for each
-// result: the component of which it is a variant.
+// and makes sure that labels are distinct. For each result origins holds the index in
+// list of the component that it is a variant of.
 func expand(key string, list []Component) (out []Component, origins []int, err error) {
 	if len(list) == 0 {
 		return nil, nil, fieldErrorf(key, "is empty: name at least one")

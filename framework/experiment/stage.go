@@ -38,9 +38,9 @@ type cellRuns struct {
 var ErrNoProgress = errors.New("no run was recorded since the last stage began")
 
 // Stage reads the records in dir, as Decide does, and begins the next stage of shards.
-// needed is the number of runs that each cell needs; it is empty if all comparisons are
-// decided. The error wraps ErrNoProgress if runs of the stage are missing and none was
-// recorded since the last call of Stage. It is nil if all runs are made.
+// The result needed is the number of runs that each cell needs. It is empty if all
+// comparisons are decided. The error wraps ErrNoProgress if runs of the stage are missing
+// and none was recorded since the last call of Stage. It is nil if all runs are made.
 func (p *Plan) Stage(dir string) (progress []compare.Progress, needed map[result.Key]int, err error) {
 	s := p.Sequential()
 	if s == nil {

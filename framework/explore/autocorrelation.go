@@ -113,11 +113,11 @@ func (s *series) mixing(o mdp.MixingOptions) int {
 	return longest
 }
 
-// integrated returns the integrated autocorrelation time of a column, at least 1.
-// The sum over lags ends by the rule of the initial monotone sequence (Geyer 1992,
-// §3.3): in a reversible chain sums of two neighbouring autocovariances are
-// positive and fall, so any other sum is noise. It ends at the latest at the lag
-// that less than a tenth of the data have.
+// integrated returns the integrated autocorrelation time of a column, at least 1. The sum
+// over lags ends by the rule of the initial monotone sequence (Geyer 1992, §3.3). In a
+// reversible chain sums of two neighbouring autocovariances are positive and fall. Any
+// other sum is noise. It ends at the latest at the lag that less than a tenth of the data
+// have.
 func (s *series) integrated(column int) float64 {
 	width, n := 1+s.features(), len(s.stretch)
 	x := make([]float64, n)

@@ -18,8 +18,8 @@ import (
 	"github.com/rlrun/rlrun/framework/plugin"
 )
 
-// childrenOf are ways in which a plugin starts processes: a child and a grandchild
-// whose parent is gone, in the plugin's process group and in a session of their own,
+// childrenOf are ways in which a plugin starts processes: a child, and a grandchild whose
+// parent is gone. They are in the plugin's process group or in a session of their own,
 // which only Linux finds.
 func childrenOf() map[string]*exec.Cmd {
 	const orphan = "sleep 1000 < /dev/null > /dev/null 2>&1 & echo $!"
@@ -85,8 +85,9 @@ func children(t *testing.T, file string) map[string]int {
 	return list
 }
 
-// If the host is killed, everything that its plugin has started also ends: with and
-// without a limit of memory, and if the whole process group of the host is killed.
+// If the host is killed, everything that its plugin has started also ends. This holds
+// with and without a limit of memory, and if the whole process group of the host is
+// killed.
 func TestHostIsKilled(t *testing.T) {
 	for name, tt := range map[string]struct {
 		memory int

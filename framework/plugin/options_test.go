@@ -65,9 +65,9 @@ func stochastic() explore.Config {
 	}
 }
 
-// If the host decides about exploration, records are the same bit for bit with
-// the agent in this process, behind a connection or in its own process, and for
-// any grouping of runs.
+// If the host decides about exploration, records are the same bit for bit with the agent
+// in this process, behind a connection or in its own process. The same holds for any
+// grouping of runs.
 func TestOptionsThroughTheSeam(t *testing.T) {
 	indexed := stochastic()
 	indexed.Decider.Rule, indexed.Decider.Bound = options.RuleIndex, bandit.V

@@ -175,8 +175,8 @@ func TestRolloutIsRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkRollout makes T steps of one lane of an environment in another process,
-// and of 64, in one call and step by step. ns/step is the time of a step of a lane.
+// BenchmarkRollout makes T steps of 1 and of 64 lanes of an environment in another
+// process, in one call and step by step. ns/step is the time of a step of a lane.
 func BenchmarkRollout(b *testing.B) {
 	p := launch(b, plugin.LaunchOptions{}, "serve-environment")
 	for _, lanes := range []int{1, 64} {

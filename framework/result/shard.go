@@ -19,10 +19,11 @@ type ShardRuns struct {
 	Of func(environment, agent string, first, last int) []int
 }
 
-// OpenShard is OpenRuns for the runs of a shard alone. Its cost depends on the shard's runs, not on what others have
-// recorded: it does not open files that another shard of the same division made, and in large files it looks for its
-// runs by bisection. A run that it overlooks, as in a file that is not sorted, is made twice, which does no harm.
-// It ends with the context's cause when that is done.
+// OpenShard is OpenRuns for the runs of a shard alone. Its cost depends on the shard's
+// runs, not on the records of others. It does not open files that another shard of the
+// same division made. In large files it finds its runs by bisection. A run that it
+// overlooks, as in a file that is not sorted, is made twice, which does no harm. It ends
+// with the context's cause when that is done.
 func OpenShard(ctx context.Context, dir string, s ShardRuns) (*Runs, error) {
 	return again(func() (*Runs, error) { return openShard(ctx, dir, s) })
 }

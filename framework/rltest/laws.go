@@ -76,8 +76,9 @@ var looks = []struct {
 //   - Rewards are scaled by a power of two, which changes no digit. All actions have to be the same.
 //   - If unreachable states leave the actions of most runs as they are, the agent uses the same random
 //     numbers. They have to leave all runs as they are.
-//   - Otherwise t tests compare what it earns: 24 runs of 300 steps, and 120 and 720 more where these
-//     leave it open. An agent that follows all laws fails by chance with a probability below 1 %.
+//   - Otherwise t tests compare what it earns, in 24 runs of 300 steps. If these do not decide, there
+//     are 120 more, and then 720 more. An agent that follows all laws fails by chance with a
+//     probability below 1 %.
 //
 // The result is nil or a list of broken rules (see Broken). It has every
 // law that the agent breaks but does not declare in its description, every law declared

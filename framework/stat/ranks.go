@@ -74,9 +74,9 @@ func Friedman(scores [][]float64) FriedmanTest {
 // survival function is 1 − CDF, in which small values drown.
 func tailF(f, d1, d2 float64) float64 { return mathext.RegIncBeta(d2/2, d1/2, d2/(d2+d1*f)) }
 
-// NemenyiQ is the critical value q_α of the Nemenyi test for k agents: the critical
-// value of the studentised range with infinite degrees of freedom, over √2 (Demšar
-// 2006, table 5).
+// NemenyiQ is the critical value q_α of the Nemenyi test for k agents (Demšar 2006, table
+// 5). It is the critical value of the studentised range with infinite degrees of freedom,
+// divided by √2.
 func NemenyiQ(k int, alpha float64) float64 {
 	return StudentizedRangeQuantile(1-alpha, k, math.Inf(1)) / math.Sqrt2
 }

@@ -11,12 +11,12 @@ import (
 // randomness is larger than the difference.
 const manyValues = 10_000
 
-// TrimmedInterval returns the mean of an ascending sample without its cut least and
-// cut greatest values, and the interval of the given level by Tukey & McLaughlin
-// (1963). The interval is Student's, with n-2cut-1 degrees of freedom and the
-// standard error s_w √n / (n-2cut). s_w is the standard deviation of the winsorized
-// sample, in which the nearest remaining value replaces each of the cut values. At
-// least two values must remain.
+// TrimmedInterval returns the mean of an ascending sample without its cut least and cut
+// greatest values, and the interval of the given level by Tukey & McLaughlin (1963). The
+// interval is Student's, with n-2cut-1 degrees of freedom and the standard error s_w √n /
+// (n-2cut). Here s_w is the standard deviation of the winsorized sample, in which the
+// nearest remaining value replaces each of the cut values. At least two values must
+// remain.
 func TrimmedInterval(ascending []float64, cut int, level float64) Interval {
 	n := len(ascending)
 	rest := ascending[cut : n-cut]

@@ -15,11 +15,10 @@ type bootstrapParams struct {
 }
 
 // Bootstrap returns Q-learning with K functions that are linear in tile-coded
-// observations and bootstrap their data online (Dimitrakakis 2006; Osband et al.
-// 2016) as a plugin. Each begins with its own draw of a prior and learns from steps
-// with random weights by the semi-gradient (Sutton & Barto 2018, §10.1, with the
-// maximum of §6.5 in the target). Every weight of the n features active in s and of
-// action a moves by
+// observations and bootstrap their data online (Dimitrakakis 2006; Osband et al. 2016) as
+// a plugin. Each begins with its own draw of a prior. It learns from steps with random
+// weights by the semi-gradient (Sutton & Barto 2018, §10.1, with the maximum of §6.5 in
+// the target). Every weight of the n features active in s and of action a moves by
 //
 //	(α/n) w_k (r + γ max_b Q_k(s',b) − Q_k(s,a)),
 //

@@ -29,12 +29,12 @@ type psrlParams struct {
 const maxAverage = 2000
 
 // PSRL returns posterior sampling (Strens 2000; Osband, Russo & Van Roy 2013) as a
-// plugin: draw a model of the task from the posterior, follow its optimal policy
-// for an episode, repeat. Rows of transition probabilities are independent
-// Dirichlet, mean rewards of pairs independent normal with normal noise of known
-// precision. It assumes that observations are Markov states, and that termination
-// is a property of the entered state: a state in which an episode ended is worth
-// nothing until an action is taken in it. A truncated step teaches like any other.
+// plugin: draw a model of the task from the posterior, follow its optimal policy for an
+// episode, repeat. Rows of transition probabilities are independent Dirichlet, mean
+// rewards of pairs independent normal with normal noise of known precision. It assumes
+// that observations are Markov states, and that termination is a property of the entered
+// state. A state in which an episode ended has value 0 until an action is taken in it. A
+// truncated step teaches like any other.
 func PSRL() vector.Plugin {
 	return psrlPlugin("rlrun/psrl@1",
 		"Posterior sampling for reinforcement learning (Strens 2000; Osband et al. 2013): follow the best policy of a model drawn from the posterior, or of the best of several.",

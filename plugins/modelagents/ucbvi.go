@@ -51,8 +51,8 @@ func UCBVI() vector.Plugin {
 }
 
 // GaussianPSRL returns the Gaussian approximation of posterior sampling of Osband's
-// TabulaRL (Osband & Van Roy 2017) as a plugin: UCBVI with c(n) = scaling w/√n, w a
-// standard normal variate drawn anew for every bonus and episode.
+// TabulaRL (Osband & Van Roy 2017) as a plugin. It is UCBVI with c(n) = scaling w/√n,
+// where w is a standard normal variate, drawn anew for every bonus and episode.
 func GaussianPSRL() vector.Plugin {
 	return bonusPlugin("rlrun/gaussian-psrl@1",
 		"Gaussian PSRL (Osband & Van Roy 2017) as in TabulaRL: the best policy of the expected model with normal noise on the values of pairs.",

@@ -191,10 +191,10 @@ func tooGloomy(t *testing.T, params string, n int) (below, plans int) {
 	return below, plans
 }
 
-// The gain of every plan is at least the optimal one less 1/√t, in all of 20 runs.
-// By the paper (Lemma 17, Theorem 7) a run fails with a probability of at most
-// δ/15 Σ_t t⁻⁶ < 0.0035, so this test fails by chance with a probability below
-// 0.07. Widths a hundredth of these fail often.
+// The gain of every plan is at least the optimal one less 1/√t, in all of 20 runs. By the
+// paper (Lemma 17, Theorem 7) a run fails with a probability of at most δ/15 Σ_t t⁻⁶ <
+// 0.0035. So this test fails by chance with a probability below 0.07. Widths a hundredth
+// of these fail often.
 func TestOptimism(t *testing.T) {
 	if below, plans := tooGloomy(t, `{}`, 20); below != 0 || plans < 20*12 {
 		t.Errorf("%d of %d plans are below the optimum", below, plans)

@@ -45,10 +45,9 @@ func near(t *testing.T, m *mdp.Tabular, got, want []float64, tolerance float64) 
 	}
 }
 
-// With step sizes n^-0.8 and every action taken for ever, the estimates approach
-// Q* (Watkins & Dayan 1992): within 4% of the largest after 300,000 steps, at a
-// fixed seed; on a continuing task, on one that truncates, and on one that
-// terminates.
+// With step sizes n^-0.8 and every action taken for ever, the estimates approach Q*
+// (Watkins & Dayan 1992). At a fixed seed they are within 4% of the largest after 300,000
+// steps, on a continuing task, on one that truncates, and on one that terminates.
 func TestQLearningFindsTheOptimum(t *testing.T) {
 	for _, tt := range []struct{ env, params string }{
 		{"chain", `{"limit":0}`}, {"chain", `{"limit":5}`}, {"gridworld", `{"rows":3,"cols":3,"slip":0.2}`},

@@ -24,12 +24,13 @@ type params struct {
 const defaultGamma = 0.99
 
 // Plugin returns the agent. It is greedy for the posterior mean of a model. It goes to
-// try a pair of a state and action if the possible gain over the steps that are left
-// exceeds the discounted sum of gaps on the way there and back (condition (T) of
-// docs/theory.md §3.8). The prior is learned from the pairs tried; no parameter is
-// tuned. It assumes that observations are Markov states. After a terminal state the
-// next episode follows; where episodes begin is learned from all of them together. A truncated step teaches like any other. Rewards outside their
-// bounds are taken as they are.
+// try a pair of a state and action if the possible gain exceeds the cost (condition (T)
+// of docs/theory.md §3.8). The gain is over the steps that are left. The cost is the
+// discounted sum of gaps on the way there and back. The prior is learned from the pairs
+// tried; no parameter is tuned. It assumes that observations are Markov states. After a
+// terminal state the next episode follows; where episodes begin is learned from all of
+// them together. A truncated step teaches like any other. Rewards outside their bounds
+// are taken as they are.
 func Plugin() vector.Plugin {
 	p := finite.OptionPlugin("rlrun/threshold-model@1",
 		"Explores by the threshold of Dimitrakakis (2006), for each pair of state and action: it makes a detour to a pair if the expected gain of trying it over the rest of the run exceeds the cost. Ours; nothing to tune.",

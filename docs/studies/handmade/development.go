@@ -95,8 +95,8 @@ func prices(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// taxi drives on five by five cells. A passenger waits in one of two corners, is picked up for a
-// fine of 0.1 if there is nobody, and pays 1 where he wants to go to.
+// taxi drives on five by five cells. A passenger waits in one of two corners. A pickup in
+// an empty corner costs 0.1. The passenger pays 1 at the destination.
 func taxi(*rand.Rand) (*mdp.Tabular, error) {
 	const side, cells = 4, 16
 	wait := [2]int{0, cells - 1}

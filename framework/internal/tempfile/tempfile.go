@@ -1,12 +1,12 @@
 // Package tempfile makes the files that are written in full before they are renamed
 // to the file that they replace, and removes those that a killed process left.
 //
-// Other programs may have files in the output directory, so a left file must prove
-// that it is rlrun's. Its name, .NAME.rlrun-MR-C.tmp, ends with digits M of the machine
-// since it was started, random digits R and a checksum C of the rest. No other program
-// makes such a name. While a file is written, its process holds a lock on it. So a file
-// of this machine without a lock is left, and removed at once. Locks may not reach other
-// machines. Their files are left if nobody has written to them for ten minutes.
+// Other programs may have files in the output directory, so a left file must prove that
+// it is rlrun's. Its name, .NAME.rlrun-MR-C.tmp, ends with digits M of the machine since
+// it was started, random digits R and a checksum C of the rest. No other program makes
+// such a name. While a file is written, its process holds a lock on it. So a file of this
+// machine without a lock is left, and removed at once. Locks may not reach other
+// machines. Their files are left if no process has written to them for ten minutes.
 package tempfile
 
 import (

@@ -30,9 +30,10 @@ type Coder struct {
 // asymmetric displacement of Miller & Glanz (1996). It needs at least 4 grids a
 // dimension, and a power of two.
 //
-// A dimension with an infinite bound is compressed first, to d/(1+|d|). There d is the distance
-// from its other bound, or from 0 if that is infinite, too. So tiles are narrow near there and
-// wider far away: of 8 tiles between -1 and 1 the edges are at 0, ±1/3, ±1, ±3 and ±∞.
+// A dimension with an infinite bound is compressed first, to d/(1+|d|). There d is the
+// distance from its other bound, or from 0 if both are infinite. So tiles are narrow near
+// there and wider far away: of 8 tiles between -1 and 1 the edges are at 0, ±1/3, ±1, ±3
+// and ±∞.
 //
 // Features are numbered densely if there are at most memory of them. Otherwise they
 // share memory numbers by hashing (Sutton & Barto 2018, §9.5.4), and memory must be

@@ -44,10 +44,9 @@ func NewLifeline() *Lifeline {
 	return &Lifeline{stderr: os.Stderr}
 }
 
-// HandleConn counts connections. With the first one it points standard output
-// and standard error at the process's own standard error. go-plugin has pointed
-// them at pipes that it forwards over gRPC, which would lose a dying process's
-// last output.
+// HandleConn counts connections. With the first one it points standard output and
+// standard error at the process's own standard error. go-plugin has pointed them at pipes
+// that it forwards over gRPC. This would lose the last output of a dying process.
 func (l *Lifeline) HandleConn(_ context.Context, s stats.ConnStats) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
