@@ -97,80 +97,90 @@ func (c *comparer) overall(pairs [][2]int) {
 			o.Unscored = append(o.Unscored, env)
 		}
 	}
-	// The same seeds draw the same runs of all agents of an experiment.
-	sampler := func(a *Agent, index int, envs []string) *stat.Resampler {
-		salt := ""
-		if c.Options.Unpaired { // agents are independent
-			salt = fmt.Sprint(index)
-		}
-		return stat.NewResampler(1-c.Options.Alpha, c.seeds(a, salt, envs))
-	}
-	iqm := map[int]stat.Sampled{}
+	var iqm map[int]stat.Sampled
 	if len(scored) > 1 {
-		scores := map[int]stat.Scores{}
-		most := math.Inf(-1)
-		for i := range c.Agents {
-			if s := c.scores(i, scored, o.Scores); s != nil {
-				scores[i] = s
-				for _, values := range s {
-					most = max(most, slices.Max(values))
-				}
-			}
-		}
-		if len(scores) > 0 {
-			o.Tau = taus(most)
-		}
-		aggregates, iqms := make([]Aggregate, len(c.Agents)), make([]stat.Sampled, len(c.Agents))
-		each(len(c.Agents), func(i int) {
-			s := scores[i]
-			if s == nil { // nor anywhere else
-				return
-			}
-			r := sampler(&c.Agents[i], i, scored)
-			found := r.Aggregate(s, 1, o.Tau)
-			a := Aggregate{Agent: c.Agents[i].Label, IQM: r.Interval(found.IQM), Mean: r.Interval(found.Mean),
-				Median: r.Interval(found.Median), OptimalityGap: r.Interval(found.OptimalityGap)}
-			for _, share := range found.Profile {
-				a.Profile = append(a.Profile, r.Interval(share))
-			}
-			aggregates[i], iqms[i] = a, found.IQM
-		})
-		for i := range c.Agents {
-			if scores[i] != nil {
-				iqm[i] = iqms[i]
-				o.Aggregates = append(o.Aggregates, aggregates[i])
-			}
-		}
+		iqm = c.aggregate(o, scored)
 	}
 	o.Improvements = make([]Improvement, len(pairs))
 	each(len(pairs), func(k int) {
 		defer c.tell()
-		pair := pairs[k]
-		var envs []string
-		for _, env := range c.Environments {
-			x, y := c.values[cell{env, pair[0]}], c.values[cell{env, pair[1]}]
-			if x != nil && y != nil && len(x.values) > 0 && len(y.values) > 0 {
-				envs = append(envs, env)
-			}
-		}
-		if len(envs) < 2 {
-			return
-		}
-		a := &c.Agents[pair[0]]
-		r := stat.NewResampler(1-c.Options.Alpha, c.seeds(a, fmt.Sprint(pair), envs))
-		imp := Improvement{A: a.Label, B: c.Agents[pair[1]].Label, Environments: len(envs),
-			Probability: r.ProbabilityOfImprovement(c.scores(pair[0], envs, nil), c.scores(pair[1], envs, nil))}
-		x, hasX := iqm[pair[0]]
-		y, hasY := iqm[pair[1]]
-		if hasX && hasY {
-			d := r.Difference(x, y)
-			imp.IQM = &d
-		}
-		o.Improvements[k] = imp
+		o.Improvements[k] = c.improvement(pairs[k], iqm)
 	})
 	o.Improvements = slices.DeleteFunc(o.Improvements, func(i Improvement) bool { return i.Environments == 0 })
 	o.Ranks = c.ranks(o)
 	c.Overall = o
+}
+
+// aggregate fills in the aggregates over environments that have a scale. It returns the
+// resampled interquartile means of the agents, by their index.
+func (c *comparer) aggregate(o *Overall, scored []string) map[int]stat.Sampled {
+	scores := map[int]stat.Scores{}
+	most := math.Inf(-1)
+	for i := range c.Agents {
+		if s := c.scores(i, scored, o.Scores); s != nil {
+			scores[i] = s
+			for _, values := range s {
+				most = max(most, slices.Max(values))
+			}
+		}
+	}
+	if len(scores) > 0 {
+		o.Tau = taus(most)
+	}
+	aggregates, iqms := make([]Aggregate, len(c.Agents)), make([]stat.Sampled, len(c.Agents))
+	each(len(c.Agents), func(i int) {
+		s := scores[i]
+		if s == nil { // nor anywhere else
+			return
+		}
+		// The same seeds draw the same runs of all agents of an experiment.
+		salt := ""
+		if c.Options.Unpaired { // agents are independent
+			salt = fmt.Sprint(i)
+		}
+		r := stat.NewResampler(1-c.Options.Alpha, c.seeds(&c.Agents[i], salt, scored))
+		found := r.Aggregate(s, 1, o.Tau)
+		a := Aggregate{Agent: c.Agents[i].Label, IQM: r.Interval(found.IQM), Mean: r.Interval(found.Mean),
+			Median: r.Interval(found.Median), OptimalityGap: r.Interval(found.OptimalityGap)}
+		for _, share := range found.Profile {
+			a.Profile = append(a.Profile, r.Interval(share))
+		}
+		aggregates[i], iqms[i] = a, found.IQM
+	})
+	iqm := map[int]stat.Sampled{}
+	for i := range c.Agents {
+		if scores[i] != nil {
+			iqm[i] = iqms[i]
+			o.Aggregates = append(o.Aggregates, aggregates[i])
+		}
+	}
+	return iqm
+}
+
+// improvement compares a pair of agents over the environments in which both have values;
+// it is zero with fewer than two of these.
+func (c *comparer) improvement(pair [2]int, iqm map[int]stat.Sampled) Improvement {
+	var envs []string
+	for _, env := range c.Environments {
+		x, y := c.values[cell{env, pair[0]}], c.values[cell{env, pair[1]}]
+		if x != nil && y != nil && len(x.values) > 0 && len(y.values) > 0 {
+			envs = append(envs, env)
+		}
+	}
+	if len(envs) < 2 {
+		return Improvement{}
+	}
+	a := &c.Agents[pair[0]]
+	r := stat.NewResampler(1-c.Options.Alpha, c.seeds(a, fmt.Sprint(pair), envs))
+	imp := Improvement{A: a.Label, B: c.Agents[pair[1]].Label, Environments: len(envs),
+		Probability: r.ProbabilityOfImprovement(c.scores(pair[0], envs, nil), c.scores(pair[1], envs, nil))}
+	x, hasX := iqm[pair[0]]
+	y, hasY := iqm[pair[1]]
+	if hasX && hasY {
+		d := r.Difference(x, y)
+		imp.IQM = &d
+	}
+	return imp
 }
 
 // complete tells whether every agent that has values in some environment has them in

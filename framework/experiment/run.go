@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
@@ -94,21 +93,7 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	queue := &batches{workers: workers, fixed: p.Config.Lanes, jobs: jobs, sizes: map[Cell]*batchSizer{}}
-	remote := func(c Cell) bool {
-		return o.Remote != nil && (o.Remote(p.Environments[c.Environment]) || o.Remote(p.Agents[c.Agent]))
-	}
-	queue.size = func(c Cell) *batchSizer {
-		preferred := 0
-		for _, component := range []Component{p.Environments[c.Environment], p.Agents[c.Agent]} {
-			if o.Lanes == nil {
-				break
-			}
-			if n := o.Lanes(component); n > 0 && (preferred == 0 || n < preferred) {
-				preferred = n
-			}
-		}
-		return newBatchSizer(remote(c), preferred, p.Config.Steps)
-	}
+	queue.size = func(c Cell) *batchSizer { return newBatchSizer(o.remote(p, c), o.preferred(p, c), p.Config.Steps) }
 	var mu sync.Mutex
 	event := func(e Event) {
 		if o.Event != nil {
@@ -122,44 +107,10 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			worker := &worker{plan: p, open: o.Open, failures: o.failures, answers: o.answers, live: o.live}
-			worker.keep = func(c Cell, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
-				err := p.writeAgent(cmp.Or(o.Agents, o.Dir), &o.Session, c, identities[p.key(c)], id, spec, run, s)
-				if err != nil {
-					cancel(err)
-				}
-				return err
-			}
-			worker.unchanged = func(c Component) error {
-				err := o.Session.unchanged(c)
-				if err != nil {
-					cancel(err)
-				}
-				return err
-			}
-			worker.notify = func(n int) { event(Event{Cell: worker.cell, Interactions: n}) }
-			worker.notice = func(text string) { event(Event{Cell: worker.cell, Notice: text}) }
+			worker := p.worker(&o, w, identities, event, cancel)
 			defer worker.close()
-			worker.ended = func(recs ...result.Record) { w.add(worker.cell, recs...) }
-			for first := true; ctx.Err() == nil; first = false {
-				j, ok := queue.next()
-				if !ok {
-					break
-				}
-				if !first && j.cell != worker.cell {
-					if err := w.flush(); err != nil { // of a cell that ends
-						cancel(err)
-						break
-					}
-				}
-				worker.at(j.cell)
-				worker.remote = remote(j.cell)
-				began := time.Now()
-				if err := worker.runBatch(ctx, j.runs, p.retries(j.cell)); err != nil {
-					cancel(err)
-					break
-				}
-				queue.ended(j, time.Since(began))
+			if err := worker.work(ctx, queue, w); err != nil {
+				cancel(err)
 			}
 		})
 	}
@@ -170,6 +121,45 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 		return errors.Join(cause, err) // an interrupted experiment may also lose records
 	}
 	return cause
+}
+
+// remote says whether the environment or the agent of a cell runs in a process of its own.
+func (o *Options) remote(p *Plan, c Cell) bool {
+	return o.Remote != nil && (o.Remote(p.Environments[c.Environment]) || o.Remote(p.Agents[c.Agent]))
+}
+
+// preferred is the number of lanes that suits both plugins of a cell, at most; 0: any.
+func (o *Options) preferred(p *Plan, c Cell) (lanes int) {
+	if o.Lanes == nil {
+		return 0
+	}
+	for _, component := range []Component{p.Environments[c.Environment], p.Agents[c.Agent]} {
+		if n := o.Lanes(component); n > 0 && (lanes == 0 || n < lanes) {
+			lanes = n
+		}
+	}
+	return lanes
+}
+
+// worker returns a worker that writes its records with w. An error of keeping an agent,
+// or of a file that changed, goes to fail.
+func (p *Plan) worker(o *Options, w *writer, identities map[result.Key]string, event func(Event), fail func(error)) *worker {
+	worker := &worker{plan: p, open: o.Open, failures: o.failures, answers: o.answers, live: o.live}
+	failed := func(err error) error {
+		if err != nil {
+			fail(err)
+		}
+		return err
+	}
+	worker.keep = func(c Cell, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
+		return failed(p.writeAgent(cmp.Or(o.Agents, o.Dir), &o.Session, c, identities[p.key(c)], id, spec, run, s))
+	}
+	worker.unchanged = func(c Component) error { return failed(o.Session.unchanged(c)) }
+	worker.notify = func(n int) { event(Event{Cell: worker.cell, Interactions: n}) }
+	worker.notice = func(text string) { event(Event{Cell: worker.cell, Notice: text}) }
+	worker.ended = func(recs ...result.Record) { w.add(worker.cell, recs...) }
+	worker.remote = func() bool { return o.remote(p, worker.cell) }
+	return worker
 }
 
 // jobs lists the runs of a shard that are left to do, cell by cell.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
@@ -35,7 +36,7 @@ type worker struct {
 	// remote says that a plugin of the cell is a process. Then replays are compared with
 	// what failed: before holds that, and notice is told once a cell (strayed) of a
 	// run that took another course.
-	remote  bool
+	remote  func() bool
 	before  map[int]mark
 	strayed bool
 	notice  func(string)
@@ -183,7 +184,7 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 	}
 	made, env := 0, lanes.env
 	var followed *trail
-	if w.remote {
+	if w.remote != nil && w.remote() {
 		followed = w.trail(lanes.env, runs)
 		env = followed
 	}
@@ -216,6 +217,28 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 		return nil, err
 	}
 	return outcomes, nil
+}
+
+// work does batches of a queue until there are none left.
+func (w *worker) work(ctx context.Context, queue *batches, records *writer) error {
+	for first := true; ctx.Err() == nil; first = false {
+		j, ok := queue.next()
+		if !ok {
+			break
+		}
+		if !first && j.cell != w.cell {
+			if err := records.flush(); err != nil { // of a cell that ends
+				return err
+			}
+		}
+		w.at(j.cell)
+		began := time.Now()
+		if err := w.runBatch(ctx, j.runs, w.plan.retries(j.cell)); err != nil {
+			return err
+		}
+		queue.ended(j, time.Since(began))
+	}
+	return nil
 }
 
 // runBatch does runs; ended is told of each. A batch that fails is replayed on

@@ -1,0 +1,171 @@
+package compare
+
+import (
+	"fmt"
+
+	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/stat"
+)
+
+// Input is one experiment: an output directory.
+type Input struct {
+	Dir     string          // as the user names it
+	Summary *result.Summary // statistics of its records, with the values of runs
+	// Streams says, by the environment's label, what decides which random numbers its
+	// runs meet.
+	Streams map[string]Stream
+	// Until is what the sequential test that stopped the experiment says, a pair of
+	// agents an entry; nil if the experiment made all runs.
+	Until  []Progress
+	Metric result.Metric // of that test
+	Alpha  float64       // level of that test, in (0,1)
+	// Agents are the labels of those that are compared, in this order; nil: all.
+	Agents []string
+	// Program identifies the rlrun that made the runs, with its bundled plugins; "" if
+	// that is not known.
+	Program string
+}
+
+// Stream identifies the random numbers and the task of an environment's runs. Run k of
+// two agents meets the same draws of the same task if their streams are equal.
+type Stream struct {
+	Seed     uint64  // root seed of the experiment
+	Steps    int     // of a run
+	Discount float64 // γ, in [0,1]
+	Plugin   string  // of the environment, as the config names it
+	Params   string  // of the plugin, as canonical JSON
+	Digest   string  // of the plugin's files; "" for bundled plugins
+}
+
+// differs names the first part in which two streams differ; "" if they are equal.
+func (s Stream) differs(o Stream) string {
+	for _, part := range []struct {
+		name string
+		a, b any
+	}{
+		{"root seeds", s.Seed, o.Seed}, {"steps", s.Steps, o.Steps}, {"discounts", s.Discount, o.Discount},
+		{"plugins", s.Plugin, o.Plugin}, {"parameters of the environment", s.Params, o.Params}, {"digests of the plugin", s.Digest, o.Digest},
+	} {
+		if part.a != part.b {
+			return fmt.Sprintf("%s differ (%s and %s)", part.name, brief(part.a), brief(part.b))
+		}
+	}
+	return ""
+}
+
+func brief(v any) string {
+	text := fmt.Sprint(v)
+	switch {
+	case text == "":
+		return "none"
+	case len(text) > 40:
+		return text[:37] + "…"
+	}
+	return text
+}
+
+// Correction adjusts p values for their number.
+type Correction string
+
+// The corrections: Holm (1979) bounds the probability of one or more wrong verdicts,
+// BenjaminiHochberg (1995) the expected share of wrong verdicts.
+const (
+	Holm              Correction = "holm"
+	BenjaminiHochberg Correction = "bh"
+)
+
+// Range is the scale of an environment: Low becomes 0 and High 1.
+type Range struct {
+	// Low is the value with score 0.
+	Low float64 `json:"low"`
+	// High is the value with score 1.
+	High float64 `json:"high"`
+}
+
+// Options choose what is compared and how.
+type Options struct {
+	Metric     result.Metric // that is compared
+	Pairs      string        // first, all, or A,B: the labels of two agents
+	Alpha      float64       // level of tests; intervals have level 1 − Alpha
+	Correction Correction    // over all comparisons
+	Unpaired   bool          // compare independent samples, even where runs are paired
+	// Scores normalises environments by label. Environments without use what is known
+	// of their model.
+	Scores map[string]Range
+	// Progress, if set, is told how many of all comparisons are made. It is called from
+	// several goroutines.
+	Progress func(made, all int)
+}
+
+// Most is the number of comparisons, over all environments, up to which Compare makes
+// them.
+const Most = 1_000_000
+
+// DefaultAlpha is the usual level of tests.
+const DefaultAlpha = 0.05
+
+// Agent is one of the agents compared.
+type Agent struct {
+	Label string `json:"label"` // AGENT, or DIR:AGENT with several directories
+	Dir   string `json:"dir"`   // output directory, as the user names it
+	Agent string `json:"agent"` // label in its experiment
+
+	input *Input
+}
+
+// Comparison is one pair of agents in one environment: A minus B.
+type Comparison struct {
+	Environment string        // label
+	A, B        string        // labels
+	Paired      bool          // whether run k of A and run k of B met the same draws
+	Reason      string        // why it is not paired; or what is missing
+	N, NB       int           // pairs; or runs of A and of B
+	Dropped     int           // runs of either agent that failed, are missing or have no value
+	MeanA       float64       // of the N runs
+	MeanB       float64       // of the N or NB runs of B
+	Difference  stat.Interval // mean of A minus mean of B, with an interval of level 1 − Alpha
+	WinRate     float64       // share of pairs that A wins, ties half; unpaired: of all pairs of runs
+	P           float64       // two-sided, not corrected
+	Test        string        // "sign flips, all", "sign flips, 9999 random" or "Welch"
+	Adjusted    float64       // P corrected for the number of comparisons
+	Tukey       float64       // p of Tukey–Kramer over all agents where all pairs are unpaired, else NaN
+	Verdict     string        // "X is better" or "not decided"
+	Stopped     bool          // the test is sequential: P and Adjusted are NaN, intervals too narrow
+	Rests       int           // the number of pairs that a sequential verdict rests on
+	Open        bool          // a sequential test that goes on
+	Alpha       float64       // level of the family of tests: that of the options, or of a sequential test
+	Better      string        // label of the better agent, "" if not decided
+}
+
+// NotDecided is the verdict of a test that does not reject. It does not say that the
+// agents are equal.
+const NotDecided = "not decided"
+
+// Result holds the comparisons of all pairs, and the aggregates over environments.
+type Result struct {
+	Options       Options            // with their defaults filled in
+	Definition    *metric.Definition // of Options.Metric
+	LowerIsBetter bool               // for Options.Metric
+	Agents        []Agent            // in the order of the inputs
+	Environments  []string           // labels
+	// Comparisons are in the order of environments, then of pairs.
+	Comparisons []Comparison
+	// Skipped says what could not be compared.
+	Skipped []string
+	// Notes say what the reader of the numbers should know.
+	Notes   []string
+	Overall *Overall // over environments; nil with one
+}
+
+// ErrDependent is in the error of a comparison of runs that are neither paired nor
+// independent.
+var ErrDependent = fmt.Errorf("runs with the same root seed that do not meet the same draws are neither paired nor independent; give one experiment another seed, or compare them as if independent")
+
+// CheckMetric refuses a metric whose values have no better direction.
+func CheckMetric(d *metric.Definition) error {
+	if d.Better == metric.Neither {
+		return fmt.Errorf("%s is neither better nor worse when it is larger; choose another metric", d.Name)
+	}
+	return nil
+}
