@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // ErrForeign means that the file of the lock's name is not a lock of rlrun.
@@ -49,7 +50,7 @@ const maxSize = 1024
 var content = regexp.MustCompile(`^(process \d+ on [^\n\x00]*\n)?\x00*$`)
 
 // Take takes the lock on the file at path, which it makes in a directory that exists,
-// and writes the holder into it. If another process holds the lock, the error is a
+// and writes the holder into it. If another process goes on holding the lock, the error is a
 // *HeldError. If something else has the file's name, the error wraps ErrForeign and
 // nothing is changed. On a file system without locks everybody gets one.
 func Take(path string) (*Lock, error) { return take(path, false) }
@@ -58,8 +59,12 @@ func Take(path string) (*Lock, error) { return take(path, false) }
 // names none of them.
 func Share(path string) (*Lock, error) { return take(path, true) }
 
+// patience is how long a lock is waited for: when a process is killed while it starts
+// another, that one holds the lock for the moment until it is another program.
+const patience = 300 * time.Millisecond
+
 func take(path string, shared bool) (*Lock, error) {
-	for {
+	for began := time.Now(); ; {
 		f, err := open(path)
 		if err != nil {
 			return nil, err
@@ -73,7 +78,11 @@ func take(path string, shared bool) (*Lock, error) {
 			return &Lock{}, f.Close()
 		case errors.Is(err, errHeld):
 			f.Close()
-			return nil, &HeldError{Path: path, Holder: holder}
+			if time.Since(began) > patience {
+				return nil, &HeldError{Path: path, Holder: holder}
+			}
+			time.Sleep(patience / 30)
+			continue
 		case err != nil:
 			f.Close()
 			return nil, fmt.Errorf("%s: %w", path, err)

@@ -112,3 +112,21 @@ func TestExclusive(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// A lock that is held for a moment only is waited for: a process that is killed while it starts
+// another leaves it to that one until it is another program.
+func TestTakeWaitsAMoment(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	l, err := lockfile.Share(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(30*time.Millisecond, func() { _ = l.Release() })
+	again, err := lockfile.Take(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Release(); err != nil {
+		t.Error(err)
+	}
+}
