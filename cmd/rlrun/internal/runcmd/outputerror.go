@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/framework/experiment"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // advice says what a user can do about a refused output directory.
@@ -33,6 +34,9 @@ func advise(err error) error {
 		if errors.Is(err, a.reason) {
 			return cli.Usagef("%w%s", err, a.text)
 		}
+	}
+	if errors.Is(err, inputfile.ErrNotRegular) || errors.Is(err, inputfile.ErrTooLarge) {
+		return output.Err // which names the file in the directory
 	}
 	var pe *fs.PathError
 	if !errors.As(err, &pe) && !errors.Is(err, fs.ErrPermission) && !full(err) && !errors.Is(err, syscall.EROFS) {
