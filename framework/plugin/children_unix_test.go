@@ -19,17 +19,24 @@ import (
 )
 
 // childrenOf are ways in which a plugin starts processes: a child, and a grandchild whose
-// parent is gone. They are in the plugin's process group or in a session of their own,
-// which only Linux finds.
+// parent is gone. They are in the plugin's process group, also without its environment, or in
+// a session of their own, which only Linux finds.
 func childrenOf() map[string]*exec.Cmd {
-	const orphan = "sleep 1000 < /dev/null > /dev/null 2>&1 & echo $!"
+	// A process that is stopped makes the kernel send SIGHUP to a group whose leader ends.
+	const ignore = "trap '' HUP; "
+	const orphan = ignore + "sleep 1000 < /dev/null > /dev/null 2>&1 & echo $!"
 	list := map[string]*exec.Cmd{
-		"child":   exec.Command("/bin/sh", "-c", "echo $$; exec sleep 1000 > /dev/null 2>&1"),
+		"child":   exec.Command("/bin/sh", "-c", ignore+"echo $$; exec sleep 1000 > /dev/null 2>&1"),
 		"orphan":  exec.Command("/bin/sh", "-c", orphan),
 		"stopped": exec.Command("/bin/sh", "-c", orphan+"; kill -STOP $!"),
 	}
+	for _, name := range []string{"child", "orphan"} { // which only the process group tells
+		cmd := exec.Command("/bin/sh", list[name].Args[1:]...)
+		cmd.Env = []string{"PATH=/usr/bin:/bin"}
+		list[name+" without the environment"] = cmd
+	}
 	if runtime.GOOS == "linux" {
-		for _, name := range []string{"child", "orphan"} {
+		for _, name := range []string{"child", "orphan"} { // which only their environment tells
 			cmd := exec.Command("/bin/sh", list[name].Args[1:]...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 			list[name+" in its own session"] = cmd
