@@ -235,8 +235,8 @@ func TestFailingRunsAreIsolated(t *testing.T) {
 					if got[key] != rec {
 						t.Errorf("%v differs", key)
 					}
-				} else if !strings.Contains(got[key], `"failed"`) || !strings.Contains(got[key], "environment, call 11") || !strings.Contains(got[key], "it hurts") {
-					t.Errorf("%v: got %s, want a failed record that says where and why", key, got[key])
+				} else if !strings.Contains(got[key], `"failed"`) || !strings.Contains(got[key], `"steps":9,`) || !strings.Contains(got[key], "environment, call 11") || !strings.Contains(got[key], "it hurts") {
+					t.Errorf("%v: got %s, want a failed record of 9 steps that says where and why", key, got[key])
 				}
 			}
 			if len(got) != len(want) {

@@ -266,7 +266,7 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 		return w.runBatch(ctx, runs, retries-1)
 	}
 	if len(runs) == 1 {
-		w.fail(runs[0], err)
+		w.fail(runs[0], 0, err)
 		return nil
 	}
 	var lane *vector.LaneError
@@ -283,7 +283,7 @@ func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 				return cause
 			}
 		}
-		w.fail(runs[lane.Lane], err)
+		w.fail(runs[lane.Lane], lane.Lane, err)
 		return w.runRest(ctx, rest)
 	}
 	return w.bisect(ctx, runs)
@@ -318,9 +318,14 @@ func (w *worker) succeed(outcomes []loop.Outcome) {
 	w.ended(w.records(outcomes)...)
 }
 
-func (w *worker) fail(run int, err error) {
+// fail records that a run, in a lane of a batch, failed.
+func (w *worker) fail(run, lane int, err error) {
 	r := w.record(run)
 	r.Status, r.Error = result.Failed, err.Error()
+	var failed *loop.Error
+	if errors.As(err, &failed) {
+		r.Steps = failed.Steps[lane]
+	}
 	w.failures.add(w.cell, r.Error)
 	w.ended(r)
 }

@@ -50,6 +50,26 @@ type Outcome struct {
 	Decisions []result.Decision
 }
 
+// Error is an error of environment or agent.
+type Error struct {
+	Steps []int // that each lane had made
+	Err   error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error itself.
+func (e *Error) Unwrap() error { return e.Err }
+
+// failed adds to an error what lanes had done.
+func (r *recorder) failed(err error) error {
+	e := &Error{Err: err}
+	for i := range r.hot {
+		e.Steps = append(e.Steps, r.hot[i].steps)
+	}
+	return e
+}
+
 // pace says at which calls to look at the context and to report progress. That is
 // rarely enough to cost nothing, and a fraction of a second apart also if a call
 // takes milliseconds.
@@ -74,7 +94,7 @@ func (p *pace) looked(call int, now time.Time) {
 // Run steps the batch until every lane has made its interactions, and returns an
 // outcome a lane. If environment and agent can both step lanes by themselves, Run uses
 // that. An error of environment or agent is returned with the number of the call, from
-// 1. The first call begins the runs, and every other makes a step or begins an episode. It wraps a *vector.LaneError if one lane caused it. A
+// 1. The first call begins the runs, and every other makes a step or begins an episode. It is an *Error, and wraps a *vector.LaneError if one lane caused it. A
 // cancelled context ends the batch with its cause and no outcome.
 func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 	n := len(b.Runs)
@@ -117,7 +137,7 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 			stepped, special, err = b.together(ctx, rec, actions, feedback, call)
 		}
 		if err != nil {
-			return nil, err
+			return nil, rec.failed(err)
 		}
 		call += calls
 		interactions += stepped
@@ -136,7 +156,7 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 				if steps := rec.hot[i].steps; steps == rec.hot[i].nextAt {
 					rec.flush(i)
 					if err := taken.take(ctx, i, steps, feedback); err != nil {
-						return nil, fmt.Errorf("call %d: %w", call, err)
+						return nil, rec.failed(fmt.Errorf("call %d: %w", call, err))
 					}
 				}
 				if rec.hot[i].steps == b.Steps {
@@ -148,7 +168,7 @@ func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 			}
 		}
 		if err := rec.measure(ctx); err != nil {
-			return nil, fmt.Errorf("call %d: %w", call, err)
+			return nil, rec.failed(fmt.Errorf("call %d: %w", call, err))
 		}
 	}
 	if b.Progress != nil {

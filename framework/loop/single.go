@@ -67,6 +67,7 @@ func (x *single) lane(ctx context.Context, r *recorder, i, n, call int, actions 
 		most := min(n-made, l.nextAt-l.steps, stretch)
 		var k int
 		if k, last, err = x.play(i, x.agent, last, x.actions[:most], x.rewards[:most]); err != nil {
+			l.steps += k
 			return made, blame(err, call+made+k)
 		}
 		r.stretch(i, x.actions[:k], x.rewards[:k])

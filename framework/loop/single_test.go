@@ -198,6 +198,8 @@ func TestSingleLaneFails(t *testing.T) {
 		var lane *vector.LaneError
 		if _, err := Run(t.Context(), b); !errors.As(err, &lane) || err.Error() != tt.want {
 			t.Errorf("%v, want %s", err, tt.want)
+		} else if failed := (*Error)(nil); !errors.As(err, &failed) || failed.Steps[lane.Lane] != 1 {
+			t.Errorf("%v: want 1 step of the lane that failed", err)
 		}
 	}
 }

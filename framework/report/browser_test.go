@@ -101,6 +101,36 @@ func TestPageInABrowser(t *testing.T) {
 	}
 }
 
+// Paper is white, and has every chart, also those that were never in view. The optimum
+// is named.
+func TestPageOnPaper(t *testing.T) {
+	ctx := reporttest.Browser(t)
+	s, p := swept(t)
+	open(t, ctx, s, p, 1400, "dark")
+	type state struct {
+		Theme    string
+		Figures  int
+		Drawings int
+		Optimum  int
+	}
+	const look = `({ theme: document.documentElement.dataset.theme, figures: document.querySelectorAll("figure").length,
+  drawings: document.querySelectorAll("figure .drawing > svg").length, optimum: [...document.querySelectorAll("figure text")].filter((x) => x.textContent.includes("optimum")).length })`
+	evaluate[bool](t, ctx, `(() => { const m = document.getElementById("metric"); m.value = [...m.options].find((o) => o.text === "Mean reward").value; m.dispatchEvent(new Event("change")); return true; })()`)
+	if got := evaluate[state](t, ctx, look); got.Drawings == got.Figures {
+		t.Fatalf("all is drawn before it is seen, so this test shows nothing: %+v", got)
+	}
+	got := evaluate[state](t, ctx, `(() => { dispatchEvent(new Event("beforeprint")); return `+look+`; })()`)
+	if got.Theme != "light" || got.Drawings != got.Figures {
+		t.Errorf("in print: %+v", got)
+	}
+	if got.Optimum != 2 { // a score and a learning curve of the one environment with an optimum
+		t.Errorf("%d charts name the optimum, want 2", got.Optimum)
+	}
+	if got := evaluate[string](t, ctx, `(() => { dispatchEvent(new Event("afterprint")); return document.documentElement.dataset.theme; })()`); got != "dark" {
+		t.Errorf("after printing the page is %s", got)
+	}
+}
+
 // A reader can choose a metric, search, sort, filter, point at a line, and
 // save.
 func TestPageAnswers(t *testing.T) {

@@ -323,16 +323,18 @@
   // ---- drawings: intervals, a row an item
   const rowHeight = 19;
   // items: {label, value, low, high, color, agent, word, lines()}
-  function intervals(items, { width, label, reference, bounds }) {
+  function intervals(items, { width, label, reference, optimum, bounds }) {
     if (!items.length) return null;
     let lo = Infinity, hi = -Infinity;
     for (const it of items) for (const v of [it.value, it.low, it.high]) if (ok(v)) { lo = Math.min(lo, v); hi = Math.max(hi, v); }
-    if (ok(reference)) { lo = Math.min(lo, reference); hi = Math.max(hi, reference); }
     if (lo > hi) return null;
+    // An optimum that is far away stands outside: differences would not be seen.
+    const far = ok(optimum) && hi - lo < 0.1 * (Math.max(hi, optimum) - Math.min(lo, optimum));
+    for (const v of [reference, far ? NaN : optimum]) if (ok(v)) { lo = Math.min(lo, v); hi = Math.max(hi, v); }
     const words = items.some((it) => it.word);
     const marginRight = words ? Math.max(...items.map((it) => measure(it.word))) + 16 : 14;
     const space = Math.min(Math.max(...items.map((it) => measure(it.label))) + 2, (width - marginRight) * 0.52);
-    const marginLeft = Math.ceil(space) + 12, marginTop = 30, marginBottom = 4;
+    const marginLeft = Math.ceil(space) + 12, marginTop = 30, marginBottom = ok(optimum) ? 20 : 4;
     const [a, b] = padded(lo, hi);
     const x = axis(false, bounds ? [Math.max(a, bounds[0]), Math.min(b, bounds[1])] : [a, b], Math.max(2, Math.min(8, (width - marginLeft - marginRight) / 75)));
     const rows = items.map((_, i) => i);
@@ -342,7 +344,9 @@
       marks: [
         Plot.gridX(x.ticks, { stroke: css("--rule"), strokeOpacity: 1 }),
         Plot.axisX(x.ticks, { anchor: "top", tickFormat: x.tickFormat, label, labelAnchor: "right", labelOffset: 28, labelArrow: "none", tickSize: 0, tickPadding: 3 }),
-        ok(reference) ? Plot.ruleX([reference], { stroke: css("--soft"), strokeDasharray: "3 3" }) : null,
+        Plot.ruleX([reference, far ? NaN : optimum].filter(ok), { stroke: css("--soft"), strokeDasharray: "3 3" }),
+        ok(optimum) && !far ? Plot.text([optimum], { x: (v) => v, frameAnchor: "bottom", dy: 15, textAnchor: optimum > (lo + hi) / 2 ? "end" : "start", dx: optimum > (lo + hi) / 2 ? 6 : -6, text: () => "optimum", fill: css("--soft") }) : null,
+        far ? Plot.text([optimum], { frameAnchor: optimum > hi ? "bottom-right" : "bottom-left", dy: 15, text: (v) => optimum > hi ? `optimum ${num(v)} →` : `← optimum ${num(v)}`, fill: css("--soft") }) : null,
         Plot.axisY(rows, { tickSize: 0, tickPadding: 8, tickFormat: (i) => fit(items[i].label, space), label: null }),
         Plot.ruleY(rows.filter((i) => ok(items[i].low)), { y: (i) => i, x1: (i) => items[i].low, x2: (i) => items[i].high, stroke: (i) => items[i].color, strokeWidth: 3.5, strokeLinecap: "round", strokeOpacity: 0.55 }),
         Plot.dot(rows, { y: (i) => i, x: (i) => items[i].value, fill: (i) => items[i].color, r: 4 }),
@@ -449,6 +453,7 @@
         Plot.axisY(y.ticks, { tickFormat: y.tickFormat, label: yLabel, labelAnchor: "top", labelArrow: "none", tickSize: 0, clip: false }),
         rest.length ? Plot.line({ length: gx.length }, { x: gx, y: gy, stroke: css("--faint"), strokeWidth: rest.length > 100 ? 0.7 : 1, strokeOpacity: Math.max(0.18, Math.min(0.8, 30 / rest.length)) }) : null,
         ok(reference) ? Plot.ruleY([reference], { stroke: css("--soft"), strokeDasharray: "3 3" }) : null,
+        ok(reference) && usable(reference) ? Plot.text([reference], { y: (v) => v, frameAnchor: "left", dx: 4, dy: -8, text: () => "optimum", fill: css("--soft"), stroke: css("--ground"), strokeWidth: 3 }) : null,
         ...(bands && few ? colored.map((a) => Plot.areaY({ length: n }, { x: xs, y1: lower(a), y2: value(at.high, a), fill: colorOf(a), fillOpacity: colored.length <= 3 ? 0.18 : 0.54 / colored.length })) : []), // many bands would be mud
         ...colored.map((a) => Plot.line({ length: n }, { x: xs, y: value(at.mean, a), stroke: colorOf(a), strokeWidth: 1.8, strokeDasharray: dashOf(a) || null, marker: n === 1 || dots ? "dot" : null })),
         ...live.flatMap((a) => [
@@ -588,7 +593,7 @@
     return shown.filter((a) => ok(values[a])).sort((x, y) => sign * (values[y] - values[x]) || x - y)
       .map((a) => ({ label: D.agents[a], agent: a, value: values[a], low: low[a], high: high[a], color: colorOf(a), lines: () => lines(a) }));
   }
-  function scorePanel(host, { title, alone, note, items, label, reference, bounds }) {
+  function scorePanel(host, { title, alone, note, items, label, optimum, bounds }) {
     const all = items();
     host = host.appendChild(make("div", { className: "pair" }));
     const csv = () => [["agent", "value", "ci_low", "ci_high"], ...items().map((it) => [it.label, it.value, it.low, it.high])];
@@ -597,7 +602,7 @@
     const part = rows.length < all.length ? `${rows.length} ${state.rows > 0 ? "best" : "worst"} of ${count(all.length)}` : "";
     figure(host, {
       title, alone, note: [note, part].filter(Boolean).join(", "), height: rowHeight * rows.length + 40, tall: rows.length > 30,
-      draw: (width) => intervals(cut(items()), { width, label, reference, bounds }), csv,
+      draw: (width) => intervals(cut(items()), { width, label, optimum, bounds }), csv,
     });
   }
   function drawScores() {
@@ -622,7 +627,7 @@
       if (!r) return;
       const lines = (a) => [text(column(r, "mean")[a], column(r, "low")[a], column(r, "high")[a]), plural(column(r, "n")[a], "run", "runs")];
       scorePanel(host, {
-        title: name, alone: `${def.title}: ${name}`, label: def.title.toLowerCase(), bounds: boundsOf(r), reference: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN,
+        title: name, alone: `${def.title}: ${name}`, label: def.title.toLowerCase(), bounds: boundsOf(r), optimum: def.id === "reward" && D.optimum[e] != null ? D.optimum[e] : NaN,
         items: () => scoreItems(column(r, "mean"), column(r, "low"), column(r, "high"), sign, lines),
       });
     });
@@ -974,7 +979,7 @@
     $("failures-text").textContent = `${plural(D.failed, "run", "runs")} failed${D.failed > D.failures.length ? `; the first ${D.failures.length} are shown, results.db holds all` : ""}.`;
     table($("failure-table"), {
       name: "failures", rows: D.failures, caption: "Runs that failed.",
-      columns: [{ title: "Environment", value: (f) => f.e, text: true }, { title: "Agent", value: (f) => f.a, text: true }, { title: "Run", value: (f) => f.run }, { title: "Steps", value: (f) => f.steps, show: (f) => count(f.steps) }, {
+      columns: [{ title: "Environment", value: (f) => f.e, text: true }, { title: "Agent", value: (f) => f.a, text: true }, { title: "Run", value: (f) => f.run }, { title: "Steps made", value: (f) => f.steps, show: (f) => count(f.steps) }, {
         title: "Error", value: (f) => f.error, text: true, cls: () => "pre", show: (f) => { // the message, and what the plugin said last
           const [first, ...rest] = f.error.split("\n");
           return rest.length ? make("details", {}, make("summary", { textContent: first }), make("pre", { textContent: rest.join("\n") })) : first;
@@ -1043,6 +1048,14 @@
     if (D && D.metrics.length) draw();
   };
   $("theme").addEventListener("click", () => theme(dark() ? "light" : "dark"));
+  // On paper all charts are there, in colours for white ground.
+  let printed = "";
+  addEventListener("beforeprint", () => {
+    printed = root.dataset.theme;
+    if (printed === "dark") theme("light");
+    figures.forEach(paint);
+  });
+  addEventListener("afterprint", () => { if (printed === "dark") theme(printed); });
   const prefers = matchMedia("(prefers-color-scheme: dark)");
   prefers.addEventListener("change", () => theme(prefers.matches ? "dark" : "light"));
   theme(prefers.matches ? "dark" : "light");
