@@ -257,8 +257,8 @@ func (p *Population) Rank(m int) int {
 	return m
 }
 
-// Take remembers member m as the drawn one, for DrawnMember updates, and
-// returns its value: what Draw does, for callers who draw m themselves.
+// Take remembers member m as the drawn one, for DrawnMember updates, and returns its
+// value. It is Draw for callers who draw m themselves.
 func (p *Population) Take(m int) float64 {
 	p.drawn = int32(m)
 	return p.at(m)

@@ -65,10 +65,10 @@ type Policy func(ctx context.Context, observation space.Value) (space.Value, err
 // Saver is an Agent that can be stored. Implementing it is optional. Only an agent
 // that is also a Loader has the capability "checkpoint".
 type Saver interface {
-	// Save returns everything that the agent's behaviour depends on, with its
-	// random streams. An option that an Optioner follows is not part of it: how it
-	// is followed is known to the agent's program alone. So the agent that loads it
-	// goes on with an episode, or with a decision of the host.
+	// Save returns everything that the agent's behaviour depends on, with its random
+	// streams. An option that an Optioner follows is not part of it, since its policy is
+	// code of the agent's program. So the agent that loads it goes on with an episode, or
+	// with a decision of the host.
 	Save(ctx context.Context) ([]byte, error)
 }
 

@@ -28,7 +28,8 @@ type Spec struct {
 	Continuing bool
 	// Steps is the number of steps of a run, over all its episodes, in the spec that an
 	// agent is opened with; 0 if it is not known. The host sets it, and environments
-	// leave it 0: how long a run is says when exploring is worth it.
+	// leave it 0. Agents need it since the worth of exploring depends on the length of
+	// the run.
 	Steps int
 }
 

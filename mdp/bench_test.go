@@ -58,8 +58,8 @@ func BenchmarkGridWorldMillion(b *testing.B) {
 	}
 }
 
-// bandwidth is how many bytes per second all processors together read in order:
-// what the traffic of sweeps is measured against.
+// bandwidth is the number of bytes per second that all processors together read in order.
+// The traffic of sweeps is compared with it.
 func bandwidth(words []uint64) float64 {
 	workers := runtime.GOMAXPROCS(0)
 	sums := make([]uint64, workers)

@@ -13,9 +13,8 @@ type Communication struct {
 	Classes [][]int
 	// Closed are the indices in Classes of those that no action leaves.
 	Closed []int
-	// EndComponents are the largest sets of states that some policy keeps to and
-	// connects: where a policy can stay for ever. States in none are transient
-	// under every policy.
+	// EndComponents are the largest sets of states that some policy connects and never
+	// leaves. States in none are transient under every policy.
 	EndComponents [][]int
 	avoidable     func(state int) []int
 	states        int

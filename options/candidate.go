@@ -10,8 +10,8 @@ import (
 type Class int
 
 const (
-	// Directed options (class A) are policies worth keeping if they turn out well:
-	// what one earns while trying is what one would earn thereafter.
+	// Directed options (class A) are policies worth keeping if they turn out well: their
+	// reward during the trial is also their reward afterwards.
 	Directed Class = iota
 	// Uninformed options (class B) are held to find out which policy is best, and
 	// given up for it thereafter.

@@ -175,7 +175,7 @@ func (b *Belief) addSuccessor(s, a int, p *pair, next int) {
 	p.count = append(p.count, 1)
 }
 
-// kind returns the kind of a pair: what tells how likely it is to find states.
+// kind returns the kind of a pair, on which the probability of finding states depends.
 func (b *Belief) kind(s, a int) kind {
 	return kindOf(b.pairs[s*b.actions+a].n, len(b.near[s]), b.children[s], b.known(s, a), a)
 }

@@ -257,10 +257,10 @@ func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64
 	o.all = dst
 }
 
-// better returns Δ: how much better a state is believed to be that is better than all those visited.
-// With the share of pairs that stay it keeps the agent. Otherwise it pays once in a tour of all
-// states. vmax and vmean are the largest and the mean value of states, and top is the largest
-// possible value.
+// better returns Δ, the believed advantage of a state that is better than all visited
+// ones. With the share of pairs that stay it keeps the agent. Otherwise it pays once in a
+// tour of all states. vmax and vmean are the largest and the mean value of states, and
+// top is the largest possible value.
 func better(b *Belief, vmax, vmean, top, horizon float64) float64 {
 	stay := b.stayShare()
 	return stay*((vmax+top)/2-vmean) + (1-stay)*(1-vmax/top)/2*horizon/float64(b.States()+1)

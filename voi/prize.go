@@ -50,8 +50,8 @@ func (a *gainEvaluator) improved(c *pairCase) {
 	}
 }
 
-// improvement returns D of a scenario: what going on with the revealed row is worth, less
-// trying it once (the row lemma).
+// improvement returns D of a scenario: the value of going on with the revealed row, minus
+// that of trying it once (the row lemma).
 func (c *pairCase) improvement(gamma float64, x row, record float64) float64 {
 	d := gamma * record
 	advantage := x.r + gamma*x.v - c.value

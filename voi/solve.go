@@ -87,8 +87,9 @@ func (m *meanModel) update(gamma float64) {
 	}
 }
 
-// resemblance returns ρ: values of new states are regressed on those of the states from which they were
-// first entered, for so many states. One more state that is like no other counts as an observation.
+// resemblance returns ρ, the slope of a regression of values of new states on those of the states
+// from which they were first entered, for so many states. One more state, which resembles no other,
+// counts as an observation.
 func (m *meanModel) resemblance(states int) float64 {
 	mean := 0.0
 	for _, v := range m.v[:states] {

@@ -40,8 +40,8 @@ func Example() {
 	// pulls [3 3 994] reward 688
 }
 
-// A Maker makes many policies of one specification, in any number of goroutines;
-// what they can share, here a plan, is worked out once.
+// A Maker makes many policies of one specification, in any number of goroutines. It
+// computes shared data, here a plan, only once.
 func ExampleMaker() {
 	horizon := 20
 	maker, err := policy.NewMaker(

@@ -133,8 +133,8 @@ func TestInterruptible(t *testing.T) {
 	}
 }
 
-// Every command that starts plugins takes what is under development; who writes
-// another command decides which it is.
+// Every command that starts plugins has --replace. The list has the commands that do
+// not start any.
 func TestReplaceFlag(t *testing.T) {
 	without := []string{"help", "report", "submit", "decide", "status", "compact", "compare", "export", "threshold", "schema", "version", "plugin", "plugin new", "plugin lock", "plugin install", "plugin serve", "mdp", "serve"}
 	var walk func(cmd *cobra.Command)

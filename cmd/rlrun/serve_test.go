@@ -147,7 +147,7 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
-// An unfinished experiment shows no verdicts; what is served in the end is the report.
+// An unfinished experiment shows no verdicts. In the end the served page is the report.
 func TestServeFollowsRecords(t *testing.T) {
 	dir, finish := unfinished(t)
 	url := served(t, dir, "--addr", "127.0.0.1:0")

@@ -29,8 +29,9 @@ type Experiment struct {
 	Declared Declared
 
 	plugins Plugins
-	// Labels of agents that act in evaluations as they do when they learn, of those with
-	// fewer saved agents than runs that begin with one, and of those that different programs saved.
+	// Three lists of labels. Agents that act in evaluations as they do when they learn;
+	// agents with fewer saved agents than runs that begin with one; agents that different
+	// programs saved.
 	notGreedy, reused, mixedAgents []string
 	// lanes are those that plugins prefer, by Component.key. Check fills it in.
 	lanes   map[string]int

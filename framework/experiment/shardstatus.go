@@ -21,8 +21,8 @@ const (
 	ShardDone    = "done"
 )
 
-// ShardStatus says how far a shard is. It is the content of .shards/I-of-N.json, which
-// is for people: what is done is what has a record.
+// ShardStatus says how far a shard is. It is the content of .shards/I-of-N.json, which is
+// only for people: the records decide which runs are done.
 type ShardStatus struct {
 	Shard          int       `json:"shard"`                  // number, from 0
 	Of             int       `json:"of"`                     // number of shards

@@ -76,8 +76,8 @@ func describeModel(ctx context.Context, env vector.Environment) (*result.Task, e
 	return describe(models[0], env.Spec().Continuing), nil
 }
 
-// describe fills in what can be computed; what cannot is left out. States that no run
-// reaches count as states, and change nothing else.
+// describe fills in the properties that can be computed, and leaves out the others.
+// States that no run reaches count as states, and change nothing else.
 func describe(m *mdp.Tabular, continuing bool) *result.Task {
 	t := &result.Task{States: m.NumStates(), Actions: m.NumActions(), Continuing: continuing}
 	m, err := m.Reachable()

@@ -52,7 +52,7 @@ func (s *series) clear() {
 	s.now, s.total = 0, 0
 }
 
-// cut ends a stretch: what comes does not follow from what went before.
+// cut ends a stretch: later values do not follow from earlier ones.
 func (s *series) cut() { s.now++ }
 
 // add records the outcome of a step of lane i.

@@ -31,7 +31,8 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// sabotage holds the fault that struck last: what follows is up to hostileStream.
+// sabotage holds the fault that struck last. hostileStream decides about the following
+// ones.
 var sabotage atomic.Value
 
 // serveHostile serves p as plugin.Serve does, but by a server that breaks the

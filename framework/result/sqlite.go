@@ -51,9 +51,9 @@ CREATE TABLE failures (
 CREATE TABLE mixed (programs TEXT NOT NULL);
 `
 
-// WriteSQLite writes a database of the records and of the summary made from
-// them, replacing the file at path; what cannot be told is NULL. Curves of single
-// runs stay in the records: at a thousand runs they would be most of the file.
+// WriteSQLite writes a database of the records and of the summary made from them,
+// replacing the file at path. Unknown values are NULL. Curves of single runs stay in the
+// records: at a thousand runs they would be most of the file.
 func WriteSQLite(path string, s *Summary, records iter.Seq2[Record, error]) (err error) {
 	defer func() {
 		if err != nil {

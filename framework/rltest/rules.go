@@ -44,7 +44,7 @@ const (
 	// InvalidAction: an action outside the action space is an error wrapping
 	// framework.ErrInvalidAction. There are action spaces without an outside.
 	InvalidAction Rule = "invalid-action"
-	// ReturnsOwnSlices: what was returned does not change afterwards.
+	// ReturnsOwnSlices: a returned slice does not change afterwards.
 	ReturnsOwnSlices Rule = "returns-own-slices"
 	// InputUnchanged: a call does not write to what it is given.
 	InputUnchanged Rule = "input-unchanged"

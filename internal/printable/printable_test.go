@@ -7,8 +7,8 @@ import (
 	"github.com/rlrun/rlrun/internal/printable"
 )
 
-// Hidden characters in JSON are replaced, raw or escaped, and nothing else: what is decoded
-// is the text of what was encoded.
+// Hidden characters in JSON are replaced, raw or escaped. Nothing else is: the decoded
+// text equals Text of the encoded one.
 func TestJSON(t *testing.T) {
 	for _, s := range []string{"", "a", "\x1b]52;c;aGk=\a", "a\u202eb", "\U000e0001<ü>&", `\u001b`, `\\u202e`, "\\\x1b", "\"\r\n\t\b\f\x00", "é\u200b😀\u2028", "\x9b\xff"} {
 		for _, encode := range []func(string) string{

@@ -11,7 +11,7 @@ import (
 )
 
 // Models above options.Eliminated states are solved by iteration from their last
-// solutions, whose memory lanes keep. FourRooms has 104: what a run brings is the
+// solutions, whose memory lanes keep. FourRooms has 104. The results of a run are the
 // same, bit for bit, alone, with two others and with seven.
 func TestLargeModelsDoNotDependOnLanes(t *testing.T) {
 	const runs = 8

@@ -167,9 +167,9 @@ func TestPlanForTheStepsLeft(t *testing.T) {
 }
 
 // States in which episodes ended are worth nothing, however well rewards there are
-// thought of; states in which they were truncated are what the model says. Prior
-// means of 100 make it always better to go on than to end for 1: what leads to
-// the terminal state for certain is left alone.
+// thought of; states in which they were truncated are what the model says. Prior means of
+// 100 make it always better to go on than to end for 1. So an action that certainly leads
+// to the terminal state is not taken.
 func TestTerminalStatesAreWorthNothing(t *testing.T) {
 	for _, params := range []string{`{"horizon":5,"mu0":100}`, `{"mu0":100,"gamma":0.9}`, `{"mu0":100,"gamma":0.9,"resample":"geometric"}`} {
 		for _, terminated := range []bool{true, false} {

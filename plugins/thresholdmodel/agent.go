@@ -28,9 +28,9 @@ const defaultGamma = 0.99
 // of docs/theory.md §3.8). The gain is over the steps that are left. The cost is the
 // discounted sum of gaps on the way there and back. The prior is learned from the pairs
 // tried; no parameter is tuned. It assumes that observations are Markov states. After a
-// terminal state the next episode follows; where episodes begin is learned from all of
-// them together. A truncated step teaches like any other. Rewards outside their bounds
-// are taken as they are.
+// terminal state the next episode follows. The distribution of first states is learned
+// from all episodes together. A truncated step teaches like any other. Rewards outside
+// their bounds are taken as they are.
 func Plugin() vector.Plugin {
 	p := finite.OptionPlugin("rlrun/threshold-model@1",
 		"Explores by the threshold of Dimitrakakis (2006), for each pair of state and action: it makes a detour to a pair if the expected gain of trying it over the rest of the run exceeds the cost. Ours; nothing to tune.",

@@ -68,9 +68,10 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// Left alone it follows a member, drawn when an episode begins or, geometrically,
-// after a share of 1−γ of the steps that draw another in two of three cases: of
-// 9,000, 600 ± 5 deviations but for a chance below 1e-5.
+// Without the host it follows a member, which is drawn when an episode begins or,
+// geometrically, after a step with probability 1−γ. A draw gives another member in two of
+// three cases. So 9,000 steps have 600 changes, up to 5 standard deviations, except with
+// a probability below 1e-5.
 func TestDraws(t *testing.T) {
 	for _, tt := range []struct {
 		behaviour, redraw string

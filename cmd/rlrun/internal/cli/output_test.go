@@ -55,7 +55,8 @@ func TestJSONIsPrintable(t *testing.T) {
 	}
 }
 
-// Work that does not look at its context is left behind; what ends by itself is told.
+// Abandon does not wait for work that ignores its context. It returns the result of work
+// that ends by itself.
 func TestAbandon(t *testing.T) {
 	never := make(chan struct{})
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -22,8 +22,8 @@ func (app *App) ReplaceFlag(fs *pflag.FlagSet) {
 	_ = fs.MarkDeprecated("dev", "use --replace")
 }
 
-// ApplyReplacements does what the --replace flags say, NAME=PATH each, and warns of it. where
-// names the plugins that there are to replace.
+// ApplyReplacements does what the --replace flags say, NAME=PATH each, and warns of it.
+// where names the plugins that can be replaced.
 func (app *App) ApplyReplacements(c *Catalogue, where string, names []string) error {
 	c.Replaced = map[string]string{}
 	for _, expr := range app.Replace {

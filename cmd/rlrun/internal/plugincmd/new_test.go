@@ -54,7 +54,7 @@ func TestNewWithoutDependencies(t *testing.T) {
 	}
 }
 
-// Tags and pseudo-versions name a commit; what was built from changed files does not.
+// Tags and pseudo-versions name a commit. A version of changed files does not.
 func TestPublished(t *testing.T) {
 	for version, want := range map[string]bool{
 		"v0.1.0": true, "v0.1.1-0.20261123221409-6d87875aa111": true, "v1.0.0-rc.1": true,

@@ -286,7 +286,8 @@ func namesOfActions(ctx context.Context, env vector.Environment) ([]string, erro
 	return names, nil
 }
 
-// shown is a value as people and JSON have it; what is not finite is null.
+// shown is a value as it is printed and as it is in JSON. Numbers that are not finite are
+// null.
 func shown(s space.Space, v space.Value) any {
 	if _, ok := s.(space.Discrete); ok {
 		return v.Int
