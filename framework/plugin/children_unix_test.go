@@ -140,6 +140,52 @@ func TestHostIsKilled(t *testing.T) {
 	}
 }
 
+// On Linux the kernel ends a plugin's process that looks after nothing, if the guardian was
+// killed before the host.
+func TestKernelEndsThePlugin(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux kills a process with its parent")
+	}
+	file := filepath.Join(t.TempDir(), "pid")
+	host := exec.Command(os.Args[0], "host", "/bin/sh", "-c", `trap "" HUP; echo $$ > "$1"; "$0" serve-environment & exec sleep 1000`, os.Args[0], file)
+	host.Stderr = os.Stderr
+	out, err := host.StdoutPipe()
+	if err == nil {
+		err = host.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it steps
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	pid, number := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err := errors.Join(err, number); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { kill(pid, syscall.SIGKILL) })
+	guardian := 0
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		stat, _ := os.ReadFile(file)
+		command, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+		if strings.Contains(string(stat), fmt.Sprintf(") S %d ", host.Process.Pid)) && strings.Contains(string(command), "rlrun-guardian") {
+			guardian, _ = strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		}
+	}
+	if guardian == 0 {
+		t.Fatal("the host has no guardian")
+	}
+	for _, pid := range []int{guardian, host.Process.Pid} {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	host.Wait()
+	waitForEnd(t, pid)
+}
+
 // However a plugin ends while its host lives, everything that it has started ends
 // with it.
 func TestChildrenEndWithThePlugin(t *testing.T) {
