@@ -42,7 +42,8 @@ type Options struct {
 	// (average), or one sweep from the next (total) may be. Default 1e-9 times
 	// the largest absolute reward, for the discounted value times 1/(1−γ).
 	Tolerance float64
-	// MaxIterations limits sweeps, or policy improvements. Default 1,000,000.
+	// MaxIterations limits sweeps, or policy improvements. Default 1,000,000, for the total
+	// reward 100,000.
 	MaxIterations int
 	// Value is where to start, of an earlier solution of a similar model, for all methods
 	// but policy iteration; nil: zero. It is not kept.

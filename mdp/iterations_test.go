@@ -1,0 +1,58 @@
+package mdp_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/mdp/catalog"
+)
+
+// Solvers that iterate end at MaxIterations, with the error that says so.
+func TestMaxIterations(t *testing.T) {
+	task, err := catalog.FourRooms(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := task.Model.Restarting()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const limit = 3
+	for name, solve := range map[string]func(o mdp.Options) (*mdp.Solution, error){
+		"discounted, value iteration": func(o mdp.Options) (*mdp.Solution, error) {
+			o.Method = mdp.ValueIteration
+			return mdp.SolveDiscounted(task.Model, 1-1e-9, o)
+		},
+		"discounted, modified policy iteration": func(o mdp.Options) (*mdp.Solution, error) {
+			o.Method = mdp.ModifiedPolicyIteration
+			return mdp.SolveDiscounted(task.Model, 1-1e-9, o)
+		},
+		"average, value iteration": func(o mdp.Options) (*mdp.Solution, error) {
+			o.Method = mdp.ValueIteration
+			return mdp.SolveAverage(again, o)
+		},
+		"total": func(o mdp.Options) (*mdp.Solution, error) { return mdp.SolveTotal(task.Model, o) },
+	} {
+		s, err := solve(mdp.Options{MaxIterations: limit})
+		if !errors.Is(err, mdp.ErrNotConverged) || s == nil || s.Sweeps < limit || s.Sweeps > 100 {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+		if _, err := solve(mdp.Options{}); err != nil {
+			t.Errorf("%s, by default: %v", name, err)
+		}
+	}
+}
+
+// A policy that collects reward for ever has no total: the sweeps end without a limit of the
+// caller's.
+func TestSolveTotalEnds(t *testing.T) {
+	m, err := mdp.ParseModel(strings.NewReader(`{"S": 2, "A": 2, "transitions": [[0,0,0,1], [0,1,1,1], [1,0,1,1], [1,1,1,1]], "rewards": [[0,0,1]], "terminal": [1]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mdp.SolveTotal(m, mdp.Options{}); !errors.Is(err, mdp.ErrNotConverged) {
+		t.Error(err)
+	}
+}
