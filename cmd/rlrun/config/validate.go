@@ -134,30 +134,9 @@ func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate
 		}
 		return one("must be %s, not %s%s", typeNames(k.Want), got, hint)
 	case *kind.AdditionalProperties:
-		known := v.properties(e.SchemaURL)
-		var out Problems
-		for _, name := range k.Properties {
-			hint := suggest(name, known)
-			if now := renamed[name]; slices.Contains(known, now) {
-				hint = fmt.Sprintf("; it is now called %s", now)
-			}
-			out = append(out, d.problem(at(name), "unknown key%s", hint))
-		}
-		return out
+		return unknown(d, v.properties(e.SchemaURL), k.Properties, at)
 	case *kind.Required:
-		var out Problems
-		for _, name := range k.Missing {
-			what := v.description(e.SchemaURL, name)
-			if what != "" {
-				what = ": " + what
-			}
-			how := ""
-			if path := at(name); strings.HasPrefix(d.flag, "--param") {
-				how = fmt.Sprintf("; give it as %s%s=VALUE", d.flag, strings.Join(path, "."))
-			}
-			out = append(out, d.problem(at(name), "is missing%s%s", what, how))
-		}
-		return out
+		return v.missing(d, e.SchemaURL, k.Missing, at)
 	case *kind.Enum:
 		var words []string
 		for _, w := range k.Want {
@@ -210,6 +189,34 @@ func (v *validator) explain(d *document, e *jsonschema.ValidationError, relocate
 		}
 	}
 	return one("%s", e.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
+}
+
+// unknown reports keys that are not among the known ones. at is the path of a key.
+func unknown(d *document, known, names []string, at func(...string) []string) (out Problems) {
+	for _, name := range names {
+		hint := suggest(name, known)
+		if now := renamed[name]; slices.Contains(known, now) {
+			hint = fmt.Sprintf("; it is now called %s", now)
+		}
+		out = append(out, d.problem(at(name), "unknown key%s", hint))
+	}
+	return out
+}
+
+// missing reports keys that a schema requires. at is the path of a key.
+func (v *validator) missing(d *document, schema string, names []string, at func(...string) []string) (out Problems) {
+	for _, name := range names {
+		what := v.description(schema, name)
+		if what != "" {
+			what = ": " + what
+		}
+		how := ""
+		if path := at(name); strings.HasPrefix(d.flag, "--param") {
+			how = fmt.Sprintf("; give it as %s%s=VALUE", d.flag, strings.Join(path, "."))
+		}
+		out = append(out, d.problem(at(name), "is missing%s%s", what, how))
+	}
+	return out
 }
 
 // renamed are keys of configs by their names in older versions.

@@ -152,11 +152,10 @@ func (p *process) title(more string) string {
 	return p.label + ", " + policy + "  (" + more + ")"
 }
 
-// curves draws d_T of each action in the state where it is felt longest, ε, and
-// T_ε.
-func (q *forgetting) curves() (chart, error) {
+// slowest returns, of every action, the pair that is forgotten last, the slowest first
+// and at most six. Until end, in steps, the curves of these pairs are worth drawing.
+func (q *forgetting) slowest() (pairs []mdp.Pair, end int) {
 	const most, longest = 6, 2000
-	var pairs []mdp.Pair // by action
 	for a := range q.model.NumActions() {
 		best := -1
 		for s := range q.T {
@@ -170,7 +169,7 @@ func (q *forgetting) curves() (chart, error) {
 	}
 	slices.SortStableFunc(pairs, func(x, y mdp.Pair) int { return cmp.Compare(q.T[y.S][y.A], q.T[x.S][x.A]) })
 	pairs = pairs[:min(len(pairs), most)]
-	end := 8
+	end = 8
 	for _, x := range pairs {
 		if t := q.T[x.S][x.A]; t < longest {
 			end = max(end, t+max(4, t/3))
@@ -181,6 +180,13 @@ func (q *forgetting) curves() (chart, error) {
 			}
 		}
 	}
+	return pairs, end
+}
+
+// curves draws d_T of each action in the state where it is felt longest, ε, and
+// T_ε.
+func (q *forgetting) curves() (chart, error) {
+	pairs, end := q.slowest()
 	p := plotting.NewPanel("T, steps after the choice", "d_T(s,a), difference felt")
 	c := chart{p: p, l: plotting.NewLegend()}
 	top := q.Epsilon

@@ -189,7 +189,6 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 	}
 	defer func() { err = errors.Join(err, env.Close()) }()
 	spec := env.Spec()
-	seeds, episode := seed.NewSource(g.root, spec.ID), uint64(0)
 	who := player{rng: seed.Stream(g.root, seed.Exploration), begin: vector.NewEpisode, feedback: vector.NewFeedback(spec, 1)}
 	if g.agent != "" {
 		agent, closeAgent, err := experiment.OpenSaved(ctx, app.OpenPlugin, g.agent, comp.Plugin, g.run, spec)
@@ -212,6 +211,13 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 		}
 		defer func() { err = errors.Join(err, done()) }()
 	}
+	return g.play(ctx, env, &who, drawn, show)
+}
+
+// play makes the steps of a game. If drawn is not nil, it gets a frame of every step.
+func (g *game) play(ctx context.Context, env vector.Environment, who *player, drawn album, show func(*moment) error) error {
+	spec := env.Spec()
+	seeds, episode := seed.NewSource(g.root, spec.ID), uint64(0)
 	in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
 	in.Signals[0] = vector.NewRun
 	var names []string
@@ -227,7 +233,8 @@ func play(app *host.App, ctx context.Context, comp experiment.Component, params 
 			in.Seeds[0] = seeds.Seed(0, seed.Environment, episode)
 			episode++
 		}
-		if err := env.Step(ctx, in, &out); err != nil {
+		err := env.Step(ctx, in, &out)
+		if err != nil {
 			return err
 		}
 		if k == 0 {

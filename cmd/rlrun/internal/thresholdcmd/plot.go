@@ -182,27 +182,15 @@ func (q *comparison) plotRegion() (*plot.Plot, plot.Legend, error) {
 		unit = 1
 		p.Y.Label.Text = "spread of the belief, now 1, mean kept"
 	}
-	type edge struct{ x, y float64 }
-	var edges []edge
-	const steps = 160
-	if q.sd > 0 {
-		for i := 1; i <= steps; i++ {
-			s := 2 * float64(i) / steps
-			b, ok := q.belief.scaled(s)
-			if !ok {
-				break
-			}
-			edges = append(edges, edge{axis.threshold(bandit.Threshold(b, q.against)), s * unit})
-		}
-	}
+	edges := q.edges(axis, unit)
 	for _, e := range edges {
-		if e.y >= 0.5*unit && e.y <= unit && !math.IsInf(e.x, 0) {
-			right = max(right, min(e.x+0.3, 8))
+		if e.Y >= 0.5*unit && e.Y <= unit && !math.IsInf(e.X, 0) {
+			right = max(right, min(e.X+0.3, 8))
 		}
 	}
 	top := 2 * unit
 	if len(edges) > 0 {
-		top = edges[len(edges)-1].y
+		top = edges[len(edges)-1].Y
 	}
 	if top == 0 {
 		top = 1
@@ -213,21 +201,7 @@ func (q *comparison) plotRegion() (*plot.Plot, plot.Legend, error) {
 	}
 	stay.Color, stay.LineStyle.Width = fillStay, 0
 	p.Add(stay)
-	border := plotter.XYs{}
-	for i, e := range edges {
-		if i > 0 && edges[i-1].x > right && e.x < right { // from beyond the right end
-			before := edges[i-1]
-			y := before.y
-			if !math.IsInf(before.x, 1) {
-				y += (e.y - before.y) * (before.x - right) / (before.x - e.x)
-			}
-			border = append(border, plotter.XY{X: right, Y: y})
-		}
-		if e.x <= right {
-			border = append(border, plotter.XY{X: max(e.x, 0), Y: e.y})
-		}
-	}
-	if len(border) > 0 {
+	if border := within(edges, right); len(border) > 0 {
 		outline := plotter.XYs{{X: right, Y: top}, {X: right, Y: border[0].Y}}
 		if border[0].X == 0 { // the region goes on to a belief without spread
 			outline = append(outline, plotter.XY{X: right, Y: 0}, plotter.XY{X: 0, Y: 0})
@@ -259,6 +233,42 @@ func (q *comparison) plotRegion() (*plot.Plot, plot.Legend, error) {
 	p.X.Tick.Marker = axis.ticks(right)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, right, 0, top
 	return p, l, nil
+}
+
+// edges are the points from which on exploring pays, by spreads of the belief of up to
+// twice its own. X may be infinite.
+func (q *comparison) edges(axis horizonAxis, unit float64) (edges plotter.XYs) {
+	const steps = 160
+	if q.sd <= 0 {
+		return nil
+	}
+	for i := 1; i <= steps; i++ {
+		s := 2 * float64(i) / steps
+		b, ok := q.belief.scaled(s)
+		if !ok {
+			break
+		}
+		edges = append(edges, plotter.XY{X: axis.threshold(bandit.Threshold(b, q.against)), Y: s * unit})
+	}
+	return edges
+}
+
+// within cuts edges to 0 ≤ X ≤ right.
+func within(edges plotter.XYs, right float64) (border plotter.XYs) {
+	for i, e := range edges {
+		if i > 0 && edges[i-1].X > right && e.X < right { // from beyond the right end
+			before := edges[i-1]
+			y := before.Y
+			if !math.IsInf(before.X, 1) {
+				y += (e.Y - before.Y) * (before.X - right) / (before.X - e.X)
+			}
+			border = append(border, plotter.XY{X: right, Y: y})
+		}
+		if e.X <= right {
+			border = append(border, plotter.XY{X: max(e.X, 0), Y: e.Y})
+		}
+	}
+	return border
 }
 
 // horizonAxis is the horizontal axis of the region: log₁₀ of the effective
