@@ -265,7 +265,7 @@ func TestStartFails(t *testing.T) {
 		want    []string
 	}{
 		{"exits", []string{os.Args[0], "serve-nothing"}, plugin.ErrDied, []string{"exit status 3", "cannot find my data"}},
-		{"never shakes hands", []string{os.Args[0], "serve-never"}, plugin.ErrTimeout, []string{"no answer within 1s of its start; limits.start allows more", "thinking"}},
+		{"never shakes hands", []string{"/bin/sh", "-c", "echo thinking >&2; exec sleep 60"}, plugin.ErrTimeout, []string{"no answer within 1s of its start; limits.start allows more", "thinking"}},
 		{"another version", []string{os.Args[0], "serve-version-2"}, nil, []string{"it speaks version 2 of the plugin protocol, this rlrun version 1"}},
 		{"a newer rlrun", []string{os.Args[0], "serve-requiring", "rlrun >= 99.1"}, plugin.ErrTooOld, []string{"the plugin requires rlrun >= 99.1, this is rlrun " + plugin.Release + ": install a newer rlrun"}},
 		{"nonsense required", []string{os.Args[0], "serve-requiring", "luck"}, plugin.ErrProtocol, []string{`it must read "rlrun >= 0.2.0"`}},
