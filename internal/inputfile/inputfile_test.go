@@ -25,6 +25,10 @@ func TestRead(t *testing.T) {
 	if _, err := Read(path, MiB-1); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a file that is too large: %v", err)
 	}
+	if f, err := Open(path, MiB-1); !errors.Is(err, ErrTooLarge) { // before it is read
+		t.Errorf("a file that is too large is opened: %v", err)
+		f.Close()
+	}
 	link := path + ".link"
 	if err := os.Symlink(path, link); err == nil {
 		if _, err := Read(link, MiB); err != nil {
