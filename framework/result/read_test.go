@@ -182,7 +182,10 @@ func TestChecksumFindsFlippedBits(t *testing.T) {
 		flipped[bit/8] ^= 1 << (bit % 8)
 		var e Entry
 		var got Record
-		if e.parse(flipped) == nil && got.UnmarshalJSON(flipped) == nil && string(got.AppendJSON(nil)) != want {
+		if e.parse(flipped) != nil { // as OpenRuns, the only one to look at the checksum
+			continue
+		}
+		if read := parseRecord(flipped, &got, true) || got.UnmarshalJSON(flipped) == nil; read && string(got.AppendJSON(nil)) != want {
 			t.Fatalf("%q was read as %+v", flipped, got)
 		}
 	}
