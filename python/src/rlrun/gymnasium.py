@@ -133,8 +133,9 @@ class GymnasiumPlugin:
             )
             if named := self.modules or chosen.modules:
                 cure = (
-                    f"{' and '.join(named)} was imported and has not registered it with Gymnasium. If it is for "
-                    "the older gym, register it in a module of yours, with a class or a wrapper that translates it"
+                    f"{' and '.join(named)} was imported and has not registered it with Gymnasium. If another module "
+                    f"does, such as {named[0]}.envs, name that. If the package is for the older gym, register "
+                    "it in a module of yours, with a class or a wrapper that translates it"
                 )
             raise InvalidParams(f"{unknown} {cure}")
         registered = gymnasium.spec(self.env_id)

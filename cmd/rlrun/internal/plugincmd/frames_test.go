@@ -186,3 +186,20 @@ func TestEnlarged(t *testing.T) {
 		t.Error("a large frame was changed")
 	}
 }
+
+// An image's numbers do not fill the screen; few numbers are all printed.
+func TestBrief(t *testing.T) {
+	for _, tt := range []struct {
+		value any
+		want  string
+	}{
+		{int64(7), "7"},
+		{[]int64{1, 2}, "[1 2]"},
+		{make([]int64, 64), "[" + strings.Repeat("0 ", 63) + "0]"},
+		{make([]any, 65), "[" + strings.Repeat("<nil> ", 15) + "<nil> … 65 numbers]"},
+	} {
+		if got := brief(tt.value); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.value, got, tt.want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,6 +50,8 @@ same steps. --frames draws the steps instead: as an animated GIF, as a PNG file 
 last step, or as a directory with a PNG file for each step. Actions are drawn from the
 action space or, with --agent, selected by a saved agent of an output directory, which
 does not learn (see rlrun evaluate --help).
+
+Of more than 64 numbers the first 16 are printed; --json prints all.
 
 --json: one object per step: step, action (null at the start of an episode),
 action_name (if actions have names), observation, reward, terminated, truncated,
@@ -98,16 +101,26 @@ picture (if there is one).`,
 	return cmd
 }
 
+// brief is a value for people: of many numbers, as those of an image, the first and how many there are.
+func brief(value any) string {
+	const most, first = 64, 16
+	if v := reflect.ValueOf(value); v.Kind() == reflect.Slice && v.Len() > most {
+		text := fmt.Sprint(v.Slice(0, first))
+		return fmt.Sprintf("%s … %d numbers]", strings.TrimSuffix(text, "]"), v.Len())
+	}
+	return fmt.Sprint(value)
+}
+
 // print shows a moment to people.
 func (m *moment) print(w io.Writer) error {
 	what := "starts"
 	if m.Action != nil {
-		what = fmt.Sprintf("action %v", m.Action)
+		what = "action " + brief(m.Action)
 	}
 	if m.ActionName != "" {
 		what += " (" + m.ActionName + ")"
 	}
-	line := fmt.Sprintf("%4d  %s: observation %v, reward %v", m.Step, what, m.Observation, m.Reward)
+	line := fmt.Sprintf("%4d  %s: observation %s, reward %v", m.Step, what, brief(m.Observation), m.Reward)
 	if m.Terminated {
 		line += ", terminated"
 	}
