@@ -9,6 +9,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -236,5 +237,33 @@ func TestLegendNamesWhatIsDrawn(t *testing.T) {
 	}
 	if with == alone {
 		t.Error("the second line has the first one's colour")
+	}
+}
+
+// Every text of an SVG has the width that its font gives it, whatever font a reader has:
+// no legend is cut off.
+func TestTextsHaveWidths(t *testing.T) {
+	f := &Figure{Title: "16 arms", XLabel: "steps", YLabel: "reward", Lines: []Line{ramp("a & b, optimistic γ=0.99", 3, 1), ramp(strings.Repeat("m", 25), 3, 2)}}
+	l, err := f.layout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := svg(t, f)
+	within := regexp.MustCompile(`<text textLength="([0-9.]+)" lengthAdjust="spacingAndGlyphs" x="([0-9.]+)" y="[-0-9.]+" transform="scale\(1, -1\)"`)
+	found := within.FindAllStringSubmatch(text, -1)
+	if all := strings.Count(text, "<text "); all != len(found) {
+		t.Errorf("%d of %d texts have a width", len(found), all)
+	}
+	end := 0.0
+	for _, m := range found {
+		width, _ := strconv.ParseFloat(m[1], 64)
+		x, _ := strconv.ParseFloat(m[2], 64)
+		end = max(end, x+width)
+	}
+	if right := l.width.Points(); end > right || end < right-20 {
+		t.Errorf("the longest name ends at %v of %v", end, right)
+	}
+	if !strings.Contains(text, "a &amp; b") {
+		t.Error("the name is not escaped")
 	}
 }

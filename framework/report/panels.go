@@ -4,12 +4,18 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
+	"html"
 	"io"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	stdfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -226,14 +232,36 @@ func (p *Panels) WritePNG(w io.Writer) error {
 	return err
 }
 
-// writeSVG writes a drawing. If the font is not installed, a font of the same widths is
-// used.
+// writeSVG writes a drawing. If the font is not installed, another one takes its place,
+// at the widths of this one: so it neither is cut off nor covers anything.
 func writeSVG(w io.Writer, c *vgsvg.Canvas) error {
 	var buf bytes.Buffer
 	if _, err := c.WriteTo(&buf); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, strings.ReplaceAll(printable.Text(buf.String()), "font-family:Liberation Sans;",
-		"font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
+	text := strings.ReplaceAll(printable.Text(buf.String()), "font-family:Liberation Sans;",
+		"font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")
+	_, err := io.WriteString(w, withWidths(text))
 	return err
+}
+
+// svgText is a text of an SVG: its attributes, weight, size and characters.
+var svgText = regexp.MustCompile(`<text ([^>]*font-weight:(normal|bold);[^>]*font-size:([0-9.]+)px[^>]*)>([^<]+)</text>`)
+
+// withWidths says in every text of an SVG how wide it is.
+func withWidths(svg string) string {
+	return svgText.ReplaceAllStringFunc(svg, func(element string) string {
+		m := svgText.FindStringSubmatch(element)
+		size, err := strconv.ParseFloat(m[3], 64)
+		if err != nil {
+			return element
+		}
+		f := sans(size)
+		if m[2] == "bold" {
+			f.Weight = stdfont.WeightBold
+		}
+		face := font.DefaultCache.Lookup(f, f.Size)
+		width := face.Width(html.UnescapeString(m[4]))
+		return fmt.Sprintf(`<text textLength="%.5g" lengthAdjust="spacingAndGlyphs" %s>%s</text>`, width.Points(), m[1], m[4])
+	})
 }
