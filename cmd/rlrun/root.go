@@ -73,8 +73,8 @@ func newRoot(app *host.App) *cobra.Command {
 	return root
 }
 
-// abandonable lets an interrupt end a command and those below it at once: nothing that
-// they have begun is of use.
+// abandonable lets an interrupt end a command and its subcommands at once. Their unfinished
+// work is not needed.
 func abandonable(cmd *cobra.Command) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -93,8 +93,8 @@ type Options struct {
 	// Scores normalises environments by label. Environments without use what is known
 	// of their model.
 	Scores map[string]Range
-	// Progress, if set, is told how many of all comparisons are made. It is called from
-	// several goroutines.
+	// Progress, if set, is called with the number of comparisons made and of all. It is
+	// called from several goroutines.
 	Progress func(made, all int)
 }
 

@@ -27,7 +27,7 @@ type Local struct {
 	// whether its runs may be of other programs.
 	Existing Existing
 	Mixed    bool // accept runs that other programs made
-	// Event, if not nil, is told of progress, first of the runs that are recorded
+	// Event, if not nil, is called with progress, first with the runs that are recorded
 	// already. Calls never overlap.
 	Event func(Event)
 }

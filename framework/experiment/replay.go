@@ -25,12 +25,12 @@ type trail struct {
 	calls int
 	sums  []uint64
 	// before is what attempts that failed have summed up, by run; runs are those of the
-	// lanes. strays is told of a run that is on another course than before.
+	// lanes. strays is called with a run that is on another course than before.
 	before map[int]mark
 	runs   []int
 	strays func(run int)
-	// answered, if not nil, is told of an answer in an early call: the sum of the calls
-	// before and the action, and the sum with the answer.
+	// answered, if not nil, is called with an answer in an early call. It gets the sum of
+	// the calls before and the action, and the sum with the answer.
 	answered func(run, call int, asked, answer uint64)
 }
 

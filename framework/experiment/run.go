@@ -32,11 +32,11 @@ type Options struct {
 	Done Done
 	// Shard, if not zero, says which runs to do.
 	Shard Shard
-	// Recorded, if not nil, is told of records that are on disk. Calls may overlap.
+	// Recorded, if not nil, is called with records that are on disk. Calls may overlap.
 	Recorded func([]result.Record) error
 	// Session names the programs in records; with its zero value they name none.
 	Session Session
-	// Event, if not nil, is told of progress. Calls never overlap.
+	// Event, if not nil, is called with progress. Calls never overlap.
 	Event func(Event)
 
 	failures *failures

@@ -35,7 +35,7 @@ type Sharded struct {
 	CopyEvery time.Duration // default: 30 s
 	// Event is as in Local.
 	Event func(Event)
-	// Waiting, if not nil, is told who has a lock that the shard needs.
+	// Waiting, if not nil, is called with the holder of a lock that the shard needs.
 	Waiting func(held error)
 	// Status, if not nil, receives how far the shard is.
 	Status *ShardStatus

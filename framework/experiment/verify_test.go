@@ -113,7 +113,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// A replay that takes another course than what failed is told of, once, and only then.
+// A replay that takes another course than the failed run is reported, once. Other replays
+// are not.
 func TestReplaysAreCompared(t *testing.T) {
 	for fault, want := range map[string]int{"": 0, "reward": 1} {
 		failed := false
@@ -150,8 +151,8 @@ func TestReplaysAreCompared(t *testing.T) {
 	}
 }
 
-// An environment whose first answers do not follow from the seed of a run is told of
-// while agents play it, once, and no other is.
+// An environment whose first answers do not follow from the seed of a run is reported
+// while agents play it, once. Other environments are not.
 func TestAgentsMeetTheSameDraws(t *testing.T) {
 	for _, tt := range []struct {
 		fault  string

@@ -32,10 +32,10 @@ type worker struct {
 	failures *failures
 	notify   func(interactions int)
 	live     *liveView
-	ended    func(...result.Record) // told of every run that ended, at once
+	ended    func(...result.Record) // called with every run that ended, at once
 	// remote says that a plugin of the cell is a process. Then replays are compared with
-	// what failed: before holds that, and notice is told once a cell (strayed) of a
-	// run that took another course.
+	// the failed runs, which before holds. notice is called with a run that took another
+	// course, once per cell (strayed).
 	remote  func() bool
 	before  map[int]mark
 	strayed bool
@@ -241,13 +241,13 @@ func (w *worker) work(ctx context.Context, queue *batches, records *writer) erro
 	return nil
 }
 
-// runBatch does runs; ended is told of each. A batch that fails is replayed on
-// fresh plugins, as often as retries says; because lanes never interact, the
-// replay meets the same draws. If it fails again, the lane that the error names is
-// recorded as failed and the others are done without it. A lane that is merely
-// suspected must first fail alone. If it does not, or no lane is named, the batch is
-// halved until each run that fails stands alone. Runs of a cell that is given up are
-// recorded as such. The error is the context's. Then only the runs in progress are lost.
+// runBatch makes runs and calls ended with each. A batch that fails is replayed on fresh
+// plugins, as often as retries says; because lanes never interact, the replay meets the
+// same draws. If it fails again, the lane that the error names is recorded as failed and
+// the others are done without it. A lane that is merely suspected must first fail alone.
+// If it does not, or no lane is named, the batch is halved until each run that fails
+// stands alone. Runs of a cell that is given up are recorded as such. The error is the
+// context's. Then only the runs in progress are lost.
 func (w *worker) runBatch(ctx context.Context, runs []int, retries int) error {
 	if why := w.failures.reason(w.cell); why != "" {
 		w.abandon(runs, why)

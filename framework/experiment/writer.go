@@ -21,7 +21,7 @@ type writer struct {
 	session *Session
 	event   func(Event)
 	fail    func(error) // told if a write by the timer fails
-	// recorded, if not nil, is told of records that are on disk.
+	// recorded, if not nil, is called with records that are on disk.
 	recorded func([]result.Record) error
 
 	mu    sync.Mutex

@@ -14,7 +14,7 @@ import (
 // explore. It may explore always just because it decides again at every step.
 const rarely = 0.1
 
-// patience is the number of steps before that is told.
+// patience is the number of steps before this is reported.
 const patience = 1000
 
 // series are the last rewards and observations of a lane, in stretches that nothing

@@ -33,10 +33,10 @@ type Batch struct {
 	KeepEvery int // steps between calls of Keep; 0: it is called after the last step alone
 	// Evaluation, if not nil, plays with copies of the agents, which it does not change.
 	Evaluation *Evaluation
-	// Progress, if not nil, is told now and then how many interactions all lanes
-	// together have made since it was last called. During the call, unfinished returns
-	// what the runs have yielded so far, without decisions and evaluations. The slices
-	// in it belong to the loop.
+	// Progress, if not nil, is called now and then with the number of interactions that
+	// all lanes together have made since its last call. During the call, unfinished
+	// returns what the runs have yielded so far, without decisions and evaluations. The
+	// slices in it belong to the loop.
 	Progress func(interactions int, unfinished func() []Outcome)
 }
 

@@ -123,8 +123,8 @@ func (c garbageCodec) Marshal(v any) (mem.BufferSlice, error) {
 	return c.CodecV2.Marshal(v)
 }
 
-// A plugin that breaks the protocol in the middle of a run is told of like one
-// that dies: by name, step, lanes and last words.
+// The error about a plugin that breaks the protocol in the middle of a run is like that
+// about one that dies: it has name, step, lanes and last output.
 func TestProtocolFaults(t *testing.T) {
 	for _, tt := range []struct {
 		fault string

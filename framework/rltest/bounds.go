@@ -18,7 +18,7 @@ type Bounds struct {
 	Time time.Duration
 	// Lanes is the largest number of lanes that are opened together, at least 3; 0: 16.
 	Lanes int
-	// Progress, if not nil, is told what is checked next, in a few words.
+	// Progress, if not nil, is called with a few words before each part of the check.
 	Progress func(what string)
 
 	end time.Time // of Time, once the check has begun

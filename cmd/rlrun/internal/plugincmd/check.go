@@ -182,7 +182,8 @@ func checkTransport(t experiment.Transport) error {
 	return nil
 }
 
-// check runs the conformance suite. said is told what is checked next.
+// check runs the conformance suite. It calls said with the name of each part before it
+// begins.
 func check(app *host.App, ctx context.Context, comp experiment.Component, o checkOptions, said func(string)) (verdict, error) {
 	v := verdict{Plugin: comp.Plugin, Violations: []violation{}, Speed: []speed{}}
 	if err := checkTransport(comp.Transport); err != nil {
@@ -343,7 +344,7 @@ func newStages(w io.Writer, every time.Duration) *stages {
 	return s
 }
 
-// next is told what is checked from now on.
+// next is called when a part of the check begins.
 func (s *stages) next(what string) {
 	s.mu.Lock()
 	s.what = what

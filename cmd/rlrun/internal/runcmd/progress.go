@@ -52,7 +52,7 @@ func newProgress(w io.Writer, plan *experiment.Plan, quiet bool) *progress {
 	return p
 }
 
-// event is told of every piece of progress.
+// event is called with every piece of progress.
 func (p *progress) event(e experiment.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

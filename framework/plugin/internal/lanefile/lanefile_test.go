@@ -25,8 +25,8 @@ func shared(t *testing.T) (*File, *Words) {
 	return f, w
 }
 
-// What one side writes the other reads; what it cannot mean, or what leaves open who
-// is to blame, names no lane.
+// One side reads what the other writes. Words that are invalid, or that do not say which
+// lane is to blame, name no lane.
 func TestLane(t *testing.T) {
 	const lanes = 4
 	for _, tt := range []struct {
