@@ -107,10 +107,10 @@ func (c *comparer) advise() {
 	}
 	until := slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.input.Until != nil })
 	if until && stopped < m {
-		c.Notes = append(c.Notes, "Runs were stopped by a test of other comparisons or another metric. The p values here do not know that; do not report them.")
+		c.Notes = append(c.Notes, "Runs were stopped by a test of other comparisons or another metric. These p values do not take that into account; do not report them.")
 	}
 	if few > 0 {
-		c.Notes = append(c.Notes, "Below 50 runs the level of sign flips is approximate where differences are skewed (docs/statistics.md).")
+		c.Notes = append(c.Notes, "Below 50 runs the level of sign flips is approximate if differences are skewed (docs/statistics.md).")
 	}
 	what := "failed, is missing or has no value"
 	if until && stopped < m {

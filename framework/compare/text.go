@@ -38,7 +38,7 @@ func WriteTable(w io.Writer, r *Result) error {
 	if o := r.Overall; o != nil {
 		overallText(&b, r, o)
 	}
-	fmt.Fprintf(&b, "Differences are A minus B with their %s intervals; a run of A wins against the same run of B, or, of\nunpaired agents, any run against any other.\n%s\n",
+	fmt.Fprintf(&b, "Differences are A minus B with their %s intervals. A run of A is compared with the same run of B or, if\nruns are not paired, with every run of B.\n%s\n",
 		percent(1-r.Options.Alpha), Method(r))
 	for _, n := range append(slices.Clone(r.Notes), r.Skipped...) {
 		fmt.Fprintf(&b, "Note: %s\n", n)
@@ -58,7 +58,7 @@ func Method(r *Result) string {
 	if !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Stopped }) {
 		from, level = "the sequential test that stops the experiment,", r.levels()
 	}
-	return fmt.Sprintf("%s from %s at level %s. \"%s\" does not mean equal.", verdicts, from, level, NotDecided)
+	return fmt.Sprintf("%s from %s at level %s. \"%s\" does not mean that agents are equal.", verdicts, from, level, NotDecided)
 }
 
 func comparisonHeader(r *Result) []string {
