@@ -164,20 +164,20 @@ func run(cmd *cobra.Command, args []string, o options) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if err := write(chosen[0].dir, o.html, r); err != nil {
-		return err
-	}
-	w := cmd.OutOrStdout()
+	// The answer is shown, whether or not the directory can be written to.
+	return errors.Join(o.show(cmd.OutOrStdout(), r), write(chosen[0].dir, o.html, r))
+}
+
+// show prints the result of a comparison.
+func (o *options) show(w io.Writer, r *compare.Result) error {
 	switch {
 	case o.json:
 		return cli.WriteJSON(w, r)
 	case o.latex:
 		return compare.WriteLaTeX(w, r)
 	}
-	if err := compare.WriteTable(w, r); err != nil {
-		return err
-	}
-	if r.Overall != nil && len(r.Overall.Unscored) > 0 {
+	err := compare.WriteTable(w, r)
+	if err == nil && r.Overall != nil && len(r.Overall.Unscored) > 0 {
 		_, err = fmt.Fprintln(w, "--scores 'ENVIRONMENT=LOW,HIGH' gives an environment a scale; --json prints all numbers.")
 	}
 	return err
