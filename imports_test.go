@@ -82,7 +82,7 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// What the packages of framework import of each other stands in docs/architecture.md, too.
+// docs/architecture.md also says which packages of framework import each other.
 func TestImportsWithinFramework(t *testing.T) {
 	contract := []string{"framework", "framework/vector", "framework/space", "framework/seed"}
 	may := map[string][]string{

@@ -10,11 +10,11 @@ import (
 	"github.com/rlrun/rlrun/mdp/catalog"
 )
 
-// In a long river the biases of bad policies span more than 1e80, whose rounding
-// hides the rewards. Then policy iteration must return an error, and the
-// automatic choice must find the optimal gain, 3/7. Under right the far end of
-// the river is a birth and death chain with ratio 7 and, in the last state,
-// 0.35/0.4 (the limit of the checked 0.4285714286 at 20 states).
+// In a long river the biases of bad policies span more than 1e80, whose rounding hides
+// the rewards. Then policy iteration must return an error, and the automatic choice must
+// find the optimal gain, 3/7. Under right the far end of the river is a birth and death
+// chain with ratio 7. In the last state the ratio is 0.35/0.4. (This is the limit of the
+// checked 0.4285714286 at 20 states.)
 func TestAverageOfALongRiver(t *testing.T) {
 	for _, n := range []int{100, 200, 400} {
 		task, err := catalog.RiverSwim(n)

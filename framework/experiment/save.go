@@ -266,8 +266,8 @@ func quoted(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// of returns the agent that a run begins with: that of run k is the k-th, counted
-// round and round.
+// of returns the agent that run k begins with. It is the k-th, modulo the number of
+// agents.
 func (o origin) of(run int) (*loop.Snapshot, error) {
 	f := &o[run%len(o)]
 	_, s, err := readAgent(f.path, f.digest)

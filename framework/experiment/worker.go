@@ -44,8 +44,8 @@ type worker struct {
 	answers *answers
 	// keep, if not nil, keeps the agent of a run of the cell.
 	keep func(c Cell, id string, spec framework.Spec, run int, s *loop.Snapshot) error
-	// unchanged, if not nil, is asked of a component after its lanes were opened: whether
-	// the files that its parameters name are what they were.
+	// unchanged, if not nil, is called with a component after its lanes were opened. It
+	// fails if a file that its parameters name has changed.
 	unchanged func(Component) error
 }
 

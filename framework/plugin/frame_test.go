@@ -38,7 +38,7 @@ func (p pictured) renderFrame(_ context.Context, lane int) (image.Image, error) 
 	return frame, nil
 }
 
-// A frame from another process is the frame; what is transparent is white.
+// A frame from another process is the same. Transparent pixels are white.
 func TestRenderFrame(t *testing.T) {
 	bounds, fault := image.Rect(5, 7, 8, 9), ""
 	open := func() (remote, local vector.Environment) {

@@ -25,9 +25,8 @@ func TestEstimateAgainstGonum(t *testing.T) {
 	})
 }
 
-// Student's t has 0.975 quantiles 12.706, 2.262 and 1.984 at 1, 9 and 99 degrees
-// of freedom (any printed table, for example Student 1908 as tabulated by Fisher
-// & Yates 1963, table III).
+// Student's t has 0.975 quantiles 12.706, 2.262 and 1.984 at 1, 9 and 99 degrees of
+// freedom. They are in any printed table, for example in Fisher & Yates 1963, table III.
 func TestEstimateInterval(t *testing.T) {
 	for _, tt := range []struct {
 		n int

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whatever a record file holds, it is read or refused; what is read can be written
-// and read again.
+// Every record file is read or refused, whatever it holds. Records that were read can be
+// written and read again.
 func FuzzRecordFile(f *testing.F) {
 	a, b := okRecord("e", "a", 0, 1, 0.5), okRecord("e", "a", 1, 2, 3)
 	b.Decisions = []Decision{{Step: 0, Option: "uniform", Explore: true, Hold: 3}}

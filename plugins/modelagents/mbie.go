@@ -18,12 +18,11 @@ type mbieParams struct {
 // MBIEEB returns model-based interval estimation with exploration bonus (Strehl &
 // Littman 2008) as a plugin: acting greedily by the solution of
 //
-//	Q(s,a) = r̂(s,a) + β/√n(s,a) + γ Σ_u p̂(u|s,a) max_b Q(u,b),
+//	Q(s,a) = r̂(s,a) + β/√n(s,a) + γ Σ_u p̂(u|s,a) max_b Q(u,b).
 //
-// where pairs that were never tried have the largest possible return, which no
-// other may exceed (the latter is ours; it leaves Q optimistic). It assumes that
-// rewards are bounded. The solution is kept up to date to a residual of 1e-3 of the
-// range of rewards.
+// Pairs that were never tried have the largest possible return. No other pair may exceed
+// it (this limit is ours; Q stays optimistic). It assumes that rewards are bounded. The
+// solution is kept up to date to a residual of 1e-3 of the range of rewards.
 func MBIEEB() vector.Plugin {
 	return modelbased.Plugin("rlrun/mbie-eb@1",
 		"MBIE-EB (Strehl & Littman 2008): the best policy of the empirical model, with a bonus of β/√n.",

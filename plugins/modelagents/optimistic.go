@@ -38,7 +38,7 @@ type optimisticParams struct {
 //     first try that misled; ḡ is the mean reward so far, as a distance from the
 //     nearer bound.
 //   - ν is the share of pairs with more than one outcome among those tried twice:
-//     where nothing is random, one try tells all.
+//     if nothing is random, one try is enough.
 //
 // It assumes what MBIE-EB assumes, and keeps its solution up to date in the same way.
 func OptimisticModel() vector.Plugin {

@@ -243,8 +243,9 @@ func TestModelsDependOnTheSeed(t *testing.T) {
 	}
 }
 
-// The last step of a truncated episode teaches where it led unless it is ignored; what
-// it paid is always learned, and so is where an episode ended.
+// The agent learns the successor of the last step of a truncated episode, unless
+// ignore_last is set. It always learns the reward of this step, and the successor of the
+// last step of a terminated episode.
 func TestPSRLsLastStep(t *testing.T) {
 	for _, tt := range []struct {
 		params     string
