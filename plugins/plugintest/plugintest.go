@@ -13,7 +13,7 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// T is what this package needs of a *testing.T or *testing.B.
+// T has the methods of a *testing.T or *testing.B that this package needs.
 type T interface {
 	Helper()
 	Context() context.Context

@@ -38,10 +38,10 @@ const (
 
 // Project says what to write.
 type Project struct {
-	Name      string // of the plugin: lower-case letters, digits and hyphens
-	Namespace string // the first part of its id; likewise
-	Kind      vector.Kind
-	Language  Language
+	Name      string      // of the plugin: lower-case letters, digits and hyphens
+	Namespace string      // the first part of its id; likewise
+	Kind      vector.Kind // environment or agent
+	Language  Language    // of the source code
 	// Version is the version of rlrun that the project asks for. Replace is a
 	// checkout of rlrun, an absolute path, to be used in its place; none if empty.
 	Version, Replace string

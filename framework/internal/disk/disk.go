@@ -19,20 +19,24 @@ import (
 
 // FS are the operations on a file system that change it or make changes last.
 type FS interface {
+	// Mkdir makes a directory.
 	Mkdir(path string) error
 	// CreateTemp makes a temporary file for what will be at path, in its directory.
 	CreateTemp(path string) (File, error)
 	// CreateExclusive makes an empty file; the error wraps fs.ErrExist if there is
 	// one of that name.
 	CreateExclusive(path string) error
+	// Rename replaces what is at to.
 	Rename(from, to string) error
+	// Link gives a file a second name; the error wraps fs.ErrExist if to is taken.
 	Link(from, to string) error
+	// Remove removes a file or an empty directory.
 	Remove(path string) error
 	// SyncDir makes the entries of a directory last.
 	SyncDir(path string) error
 }
 
-// File is a file that is being written.
+// File is a file that is being written; its methods are those of *os.File.
 type File interface {
 	io.Writer
 	Name() string

@@ -18,8 +18,8 @@ type Learner = lanes.Learner[int]
 
 // Task is what agents need to know of an environment.
 type Task struct {
-	States, Actions int
-	Spec            framework.Spec
+	States, Actions int            // how many there are, at least 1 each
+	Spec            framework.Spec // of the environment, whose spaces are Discrete
 }
 
 // LargestReturn returns the largest discounted return that there can be with

@@ -40,7 +40,9 @@ type Greedy[O any] interface {
 
 // Measurer is a Learner with metrics of its own; see framework.Measurer.
 type Measurer interface {
+	// Metrics returns the metrics, the same at every call.
 	Metrics() []framework.Metric
+	// Measure writes their values into dst, NaN where there is none.
 	Measure(dst []float64)
 }
 

@@ -19,9 +19,9 @@ type OptionLearner[O any] interface {
 	// SetOptionKinds says which kinds of options to choose from. It is called once,
 	// before Start.
 	SetOptionKinds(kinds []options.Kind) error
-	// SetObservation goes to o, where an episode begins, or without learning. Learn is
-	// Step without an action.
+	// SetObservation goes to o, where an episode begins, or without learning.
 	SetObservation(o O)
+	// Learn is Step without an action.
 	Learn(r float64, o O)
 	// DescribeDecision describes the decision to be made there. The problem's slices
 	// are the learner's until the next call.

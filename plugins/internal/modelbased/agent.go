@@ -48,9 +48,9 @@ type Planner interface {
 
 // Design has the parts of an agent. Every lane has values of its own.
 type Design struct {
-	Construction Construction
-	Planner      Planner
-	Trigger      Trigger
+	Construction Construction // the model
+	Planner      Planner      // how to plan with it
+	Trigger      Trigger      // when to plan
 	// Criterion is what the greedy actions of evaluations are best for.
 	Criterion Criterion
 	// Wander returns an action that needs no plan, where ok. It ends the trigger's

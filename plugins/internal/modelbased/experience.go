@@ -11,12 +11,12 @@ import (
 // Experience is what an agent has seen of a task in a run.
 type Experience struct {
 	Task      finite.Task
-	Counts    *mdp.Counts
-	Terminals TerminalSet
-	State     int // of the last action
-	Action    int
-	Seed      uint64     // of the run
-	Rand      *rand.Rand // the agent's stream of random numbers
+	Counts    *mdp.Counts // of steps and rewards, by pair
+	Terminals TerminalSet // states in which episodes ended
+	State     int         // in which the last action was taken
+	Action    int         // the last one
+	Seed      uint64      // of the run
+	Rand      *rand.Rand  // the agent's stream of random numbers
 	pcg       rand.PCG
 }
 

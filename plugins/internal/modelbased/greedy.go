@@ -22,11 +22,11 @@ type Optimism interface {
 // up to more than the residual there is no sweep. Ties are broken at random.
 type Greedy struct {
 	Model    Optimism
-	Residual float64
+	Residual float64   // largest error of Value that is left, > 0
 	Q        []float64 // of pair s*A+a
-	Value    []float64
-	EndValue float64 // of terminal states
-	Sweeps   int     // made in this run
+	Value    []float64 // of each state
+	EndValue float64   // of terminal states
+	Sweeps   int       // made in this run
 
 	x     *Experience `snapshot:"-"`
 	stale float64     // sum of the changes since the last sweep

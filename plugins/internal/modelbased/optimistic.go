@@ -37,7 +37,7 @@ func sweep(m Backups, x *Experience, q, value []float64, left int) {
 // §4.5). Ties are broken at random.
 type Induction struct {
 	Model   Backups
-	Horizon int
+	Horizon int       // number of steps to plan for, at least 1
 	Q       []float64 // of pair i with h steps to go: Q[h*S*A+i]
 
 	x     *Experience `snapshot:"-"`
@@ -84,10 +84,10 @@ const maxSweeps = 10_000
 // it converges whatever the periods (ibid., Theorem 7). A plan breaks ties at random.
 type Extended struct {
 	Model     Backups
-	Tolerance func() float64
-	Policy    []int
-	Gain      float64 // optimistic, of the last plan
-	Value     []float64
+	Tolerance func() float64 // of a plan, in units of reward, > 0
+	Policy    []int          // action of each state in the last plan
+	Gain      float64        // optimistic reward per step of the last plan
+	Value     []float64      // of each state, relative to the others
 
 	x       *Experience `snapshot:"-"`
 	q, next []float64

@@ -26,9 +26,9 @@ type Ensemble interface {
 // OptionDesign has the parts of an agent whose exploration a host may decide on. The
 // planner solves the models of the ensemble.
 type OptionDesign struct {
-	Ensemble Ensemble
+	Ensemble Ensemble // the models
 	Planner  *Solver
-	Trigger  Trigger
+	Trigger  Trigger // when to plan
 	// Greedy says when the greedy option, while it is followed, is solved again.
 	Greedy *Growth
 	// Options has Discount, Residual, Kappa and RevealProbability of the host's problems.
@@ -51,7 +51,7 @@ func OptionPlugin[P any](id, doc string, defaults P, build func(p P, t finite.Ta
 // Their greedy option is the best policy of the present mean model.
 type OptionAgent struct {
 	Agent
-	Visits    *options.Visits
+	Visits    *options.Visits    // of pairs, in the present run
 	Reduction *options.Reduction // of the last decision; nil before the first
 
 	ensemble Ensemble

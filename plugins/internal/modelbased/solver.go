@@ -20,9 +20,9 @@ type Models interface {
 // Criterion is what a plan maximises: the reward of the steps left if there is a
 // Horizon, else the reward per step if Average, else the return discounted by Gamma.
 type Criterion struct {
-	Horizon int
-	Average bool
-	Gamma   float64
+	Horizon int     // in steps; 0: none
+	Average bool    // without a Horizon
+	Gamma   float64 // discount in [0,1), used if there is neither
 }
 
 // Solver is a Planner that solves models exactly. The arguments on which solvers fail
@@ -30,7 +30,7 @@ type Criterion struct {
 type Solver struct {
 	Models Models
 	Criterion
-	Method mdp.Method
+	Method mdp.Method // algorithm; default mdp.Automatic
 	// Residual is the largest error of discounted values per step in models of
 	// more than options.Eliminated states, as a share of the range of a model's
 	// rewards. 0 is as exact as possible.

@@ -12,9 +12,9 @@ type Trigger struct {
 	Known     []bool  // of Growth: the states whose pairs count; nil is all
 	Visits    float64 // when a pair has been visited so often; Growth counts from there on
 	Geometric bool    // after every step with probability 1−Discount
-	Discount  float64
-	Terminals bool // when a state has turned out to be terminal, or not to be
-	Changes   bool // when values have changed; the planner is Greedy
+	Discount  float64 // of Geometric, in [0,1)
+	Terminals bool    // when a state has turned out to be terminal, or not to be
+	Changes   bool    // when values have changed; the planner is Greedy
 
 	due  bool
 	left int // steps of the horizon to go
@@ -67,7 +67,7 @@ func (t *Trigger) planned() {
 // outdated when one has been visited first, or a Share more often than by then: 1 is
 // doubling.
 type Growth struct {
-	Share float64
+	Share float64 // > 0
 	since []float64
 }
 

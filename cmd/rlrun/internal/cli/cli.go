@@ -19,7 +19,10 @@ var ErrInterrupted = errors.New("interrupted")
 // UsageError is an error of the command line or of what it names: exit status 2.
 type UsageError struct{ err error }
 
+// Error returns the text of the error.
 func (u *UsageError) Error() string { return u.err.Error() }
+
+// Unwrap returns the error.
 func (u *UsageError) Unwrap() error { return u.err }
 
 // Usage makes a *UsageError of err.
@@ -30,11 +33,14 @@ func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, 
 
 // StatusError is an error that ends rlrun with an exit status of its own.
 type StatusError struct {
-	Status int
+	Status int // the exit status
 	err    error
 }
 
+// Error returns the text of the error.
 func (e *StatusError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error.
 func (e *StatusError) Unwrap() error { return e.err }
 
 // Exit statuses of StatusErrors.

@@ -20,12 +20,13 @@ import (
 // remembers its first error, so commands need not check every write, and a full disk
 // is noticed.
 type Output struct {
-	W   io.Writer
-	Err error // the first error, nil if there was none
+	W   io.Writer // where the output goes
+	Err error     // the first error, nil if there was none
 
 	partial []byte // begins a character that the next call ends
 }
 
+// Write writes p to W, made printable. It returns the first error of any write.
 func (o *Output) Write(p []byte) (int, error) {
 	text := append(o.partial, p...)
 	whole := len(text)

@@ -16,9 +16,9 @@ import (
 
 // App is what all commands know of the command line, and the plugins that ship.
 type App struct {
-	Args    []string // of the command line, without the program's name
-	Bundled []vector.Plugin
-	Stderr  io.Writer
+	Args    []string        // of the command line, without the program's name
+	Bundled []vector.Plugin // the plugins that ship
+	Stderr  io.Writer       // for the log and what plugins write to theirs
 
 	Log     string        // level of the log
 	Timeout time.Duration // of plugins' processes; 0: the default

@@ -22,12 +22,12 @@ import (
 // subprocesses.
 type Catalogue struct {
 	Bundled   map[string]vector.Plugin // by short name
-	Search    plugin.Search
-	Replaced  map[string]string    // what --replace puts in a plugin's place
-	transport experiment.Transport // of components that name none
-	limits    experiment.Limits    // of processes of components that set none
-	lock      string               // name of the lock file; "" if there is none
-	pins      *plugin.Pins         // what it says
+	Search    plugin.Search            // where executables are looked for
+	Replaced  map[string]string        // what --replace puts in a plugin's place
+	transport experiment.Transport     // of components that name none
+	limits    experiment.Limits        // of processes of components that set none
+	lock      string                   // name of the lock file; "" if there is none
+	pins      *plugin.Pins             // what it says
 	logger    hclog.Logger
 }
 

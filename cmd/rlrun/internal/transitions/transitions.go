@@ -32,12 +32,13 @@ type Sample struct {
 	// Then it leads to where the run began. So every observation that is reached is
 	// also left.
 	Counts *mdp.Counts
-	// Rewards is the mean reward per step of each run. Visits[i][s] is the share of
-	// run i's steps that were taken in observation s. Both are over the later half of
-	// the run. NaN in a run that took no step there.
+	// Rewards is the mean reward per step of each run, over its later half; NaN in a run
+	// that took no step there.
 	Rewards []float64
-	Visits  [][]float64
-	Steps   int // taken in all; starts of episodes are none
+	// Visits[i][s] is the share of run i's steps, of its later half, that were taken in
+	// observation s; NaN as in Rewards.
+	Visits [][]float64
+	Steps  int // taken in all; starts of episodes are none
 }
 
 // transition is a step.

@@ -26,7 +26,7 @@ const maxBase = 54
 
 // Dir is a directory that only this user can enter.
 type Dir struct {
-	Path   string
+	Path   string // of the directory
 	remove func()
 }
 
