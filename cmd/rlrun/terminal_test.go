@@ -88,6 +88,7 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 		{"compact", "theirs"},
 		{"submit", "exp.yaml", "--to", "slurm", "--print", "--out", "s"},
 		{"mdp", "solve", "--model", "model.json"}, {"mdp", "solve", "--model", "model.json", "--json"}, {"mdp", "structure", "--model", "model.json"},
+		{"mdp", "solve", "--model", "model.json", "--plot", "solve.svg"}, {"mdp", "mixing", "--model", "model.json", "--plot", "mixing.svg"},
 		{"mdp", "solve", "--model", "bad.json"}, {"mdp", "solve", "--model", hostile}, {"mdp", "solve", "--env", hostile},
 		{"mdp", "solve", "--env", "riverswim", "--policy", hostile}, {"mdp", "mixing", "--model", "model.json"},
 		{"threshold", "--belief", hostile}, {"threshold", "--belief", "population:@bad.json", "--against", "0.5"},

@@ -130,7 +130,7 @@ func (e *expander) problem(n *yaml.Node, format string, args ...any) *Problem {
 
 func (e *expander) node(n *yaml.Node) (*yaml.Node, *Problem) {
 	if e.nodes++; e.nodes > maxNodes {
-		return nil, e.problem(n, "aliases multiply this file beyond %d values; write out what is meant", maxNodes)
+		return nil, e.problem(n, "more than %d values, with those that aliases stand for; a sweep makes many components of one entry", maxNodes)
 	}
 	if n.Kind == yaml.AliasNode {
 		if e.open[n.Alias] {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"io"
 	"math"
 	"slices"
 
@@ -15,7 +14,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/mdp/catalog"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -66,10 +64,7 @@ func (f figure) save(file string) error {
 		left := vg.Length(i) * (each + gap)
 		p.draw(draw.Crop(whole, left, left+each-(whole.Max.X-whole.Min.X), 0, 0))
 	}
-	return result.WriteFile(file, func(w io.Writer) error {
-		_, err := canvas.WriteTo(w)
-		return err
-	})
+	return plotting.Save(file, format, canvas)
 }
 
 // tallest is the room that panels of a width take up: flat maps need little.

@@ -3,6 +3,7 @@ package plotting
 
 import (
 	"image/color"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -12,6 +13,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
@@ -32,6 +35,23 @@ func Format(file string) (string, error) {
 		return format, nil
 	}
 	return "", cli.Usagef("--plot %s: the name must end in .svg, .png or .pdf", file)
+}
+
+// Save writes a drawing in a format of Format. In an SVG, names from models and plugins
+// are printable.
+func Save(file, format string, drawing io.WriterTo) error {
+	return result.WriteFile(file, func(w io.Writer) error {
+		if format != "svg" {
+			_, err := drawing.WriteTo(w)
+			return err
+		}
+		var text strings.Builder
+		if _, err := drawing.WriteTo(&text); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, cli.Printable(text.String()))
+		return err
+	})
 }
 
 // NewPanel is an empty plot in the house style.

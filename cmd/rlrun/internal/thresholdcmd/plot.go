@@ -3,7 +3,6 @@ package thresholdcmd
 import (
 	"fmt"
 	"image/color"
-	"io"
 	"math"
 
 	"gonum.org/v1/plot"
@@ -13,7 +12,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/rlrun/rlrun/bandit"
-	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/plotting"
@@ -69,10 +67,7 @@ func (q *comparison) plot(file string) error {
 		panel.p.Draw(draw.Crop(c, 0, 0, 0, -strip))
 		panel.l.Draw(draw.Crop(c, 1.6*vg.Centimeter, 0, c.Max.Y-c.Min.Y-strip+0.1*vg.Centimeter, 0))
 	}
-	return result.WriteFile(file, func(w io.Writer) error {
-		_, err := canvas.WriteTo(w)
-		return err
-	})
+	return plotting.Save(file, format, canvas)
 }
 
 func (q *comparison) verdict() string {
