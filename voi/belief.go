@@ -6,16 +6,16 @@ import "slices"
 // of the rest. It grows with the states visited; states that were declared but never
 // visited change nothing.
 type Belief struct {
-	actions    int
-	low, scale float64 // rewards are stored as (r − low)/scale
-	pairs      []pair  // of state s and action a: s*actions+a
-	end        int32   // the state of AddEnd, or −1
-	near       [][]int32
-	before     [][]int32 // by state: states known to lead there
-	back       [][]int32 // by state: those of them that it is not known to lead to
-	parent     []int32   // by state: the state from which it was first entered, or −1
-	children   []int     // by state: how many states were first entered from it
-	entries    []float64 // by state: pairs known to lead there that neither is near nor leads back
+	actions  int
+	bounds          // rewards are stored in their units, except values and payments
+	pairs    []pair // of state s and action a: s*actions+a
+	end      int32  // the state of AddEnd, or −1
+	near     [][]int32
+	before   [][]int32 // by state: states known to lead there
+	back     [][]int32 // by state: those of them that it is not known to lead to
+	parent   []int32   // by state: the state from which it was first entered, or −1
+	children []int     // by state: how many states were first entered from it
+	entries  []float64 // by state: pairs known to lead there that neither is near nor leads back
 
 	successors, rewards mixture
 	discovered          discoveries
@@ -35,24 +35,21 @@ type pair struct {
 	next     []int32 // distinct successors
 	count    []float64
 	mean, m2 float64   // of rewards
-	values   []float64 // distinct rewards, at most maxValues of them
+	values   []float64 // distinct rewards as they were paid, at most maxValues of them
 	toNext   likelihood
 	toReward likelihood
 }
 
-// payment is a reward, and how many pairs have paid it.
+// payment is a reward as it was paid, and how many pairs have paid it.
 type payment struct{ reward, pairs float64 }
 
 const maxValues, maxPayments = 8, 64
 
 // NewBelief returns a belief about a task with the given number of actions ≥ 1,
-// before any state was seen. Rewards are between low and high, both finite. low
-// = high means that no other reward is known.
+// before any state was seen. Rewards are between low and high. low = high means that no other
+// reward is known. A bound of −Inf or +Inf is not known, and is learned from the rewards.
 func NewBelief(actions int, low, high float64) *Belief {
-	b := &Belief{actions: actions, end: -1, low: low, scale: high - low, successors: newMixture(2), rewards: newMixture(0)}
-	if b.scale <= 0 {
-		b.scale = 1
-	}
+	b := &Belief{actions: actions, end: -1, bounds: newBounds(low, high), successors: newMixture(2), rewards: newMixture(0)}
 	b.discovered = newDiscoveries(actions)
 	return b
 }
@@ -117,7 +114,10 @@ func (b *Belief) begin(s int) bool {
 // learn records that action a in state s was paid reward and led to next. It
 // reports whether the pair had not shown this successor, or this reward, before.
 func (b *Belief) learn(s, a int, reward float64, next int) bool {
-	r := (reward - b.low) / b.scale
+	if b.steps == 0 && b.learnsLow && b.learnsHigh {
+		b.low = reward - 0.5
+	}
+	r := b.measure(reward)
 	p := &b.pairs[s*b.actions+a]
 	b.steps++
 	k := slices.Index(p.next, int32(next))
@@ -130,13 +130,13 @@ func (b *Belief) learn(s, a int, reward float64, next int) bool {
 	} else {
 		p.count[k]++
 	}
-	value := !slices.Contains(p.values, r)
+	value := !slices.Contains(p.values, reward)
 	if p.n > 0 {
 		b.rewards.observe(&p.toReward, p.n, b.unpaid(p), value)
 	}
 	if value && len(p.values) < maxValues {
-		b.pay(r)
-		p.values = append(p.values, r)
+		b.pay(reward)
+		p.values = append(p.values, reward)
 	}
 	if p.n == 0 {
 		b.tried++
@@ -147,6 +147,9 @@ func (b *Belief) learn(s, a int, reward float64, next int) bool {
 	p.n++
 	p.mean += (r - p.mean) / p.n
 	b.sumMeans += p.mean
+	if b.learnsLow && p.mean < -slack || b.learnsHigh && p.mean > 1+slack {
+		b.outside = true
+	}
 	return isNew || value && len(p.values) < maxValues
 }
 
@@ -268,11 +271,11 @@ func (p *pair) couldPay(r float64) bool {
 	return len(p.values) == maxValues || !slices.Contains(p.values, r)
 }
 
-// others appends the rewards of all pairs that would be new to this one.
+// others appends the rewards of all pairs that would be new to this one, in units of the bounds.
 func (b *Belief) others(dst []payment, p *pair) []payment {
 	for _, x := range b.paid {
 		if p.couldPay(x.reward) {
-			dst = append(dst, x)
+			dst = append(dst, payment{b.measure(x.reward), x.pairs})
 		}
 	}
 	return dst
@@ -285,7 +288,7 @@ func (b *Belief) surprise(p *pair) float64 {
 	sum, weight := 0.5, 1.0
 	for _, x := range b.paid {
 		if p.couldPay(x.reward) {
-			sum += x.pairs * x.reward
+			sum += x.pairs * b.measure(x.reward)
 			weight += x.pairs
 		}
 	}

@@ -78,6 +78,7 @@ func (p *Planner) Learn(s, a int, reward float64, next int) {
 		p.due = true
 		p.spoil(s)
 	}
+	p.due = p.due || p.b.outside
 }
 
 func (p *Planner) resize() {
@@ -129,6 +130,10 @@ func (p *Planner) plan(s int, horizon float64) {
 	if p.b.steps >= 1.05*p.fitted {
 		p.fitted = p.b.steps
 		p.b.fit()
+		p.b.outside = p.b.outside || p.b.learnsLow || p.b.learnsHigh
+	}
+	if p.b.outside {
+		p.measureAnew()
 	}
 	if p.due || horizon < 0.9*p.planned || horizon > p.planned {
 		p.pending = max(p.pending, batch)
@@ -168,6 +173,24 @@ func (p *Planner) plan(s int, horizon float64) {
 			break
 		}
 		p.check(to) // a prize that is pursued is up to date
+	}
+}
+
+// measureAnew learns the bounds of rewards, and expresses in their units what was planned.
+func (p *Planner) measureAnew() {
+	factor, shift, changed := p.b.learnBounds()
+	if !changed {
+		return
+	}
+	p.due, p.pending = true, p.b.size()
+	p.explore.rate *= factor
+	for _, x := range [][]float64{p.prize, p.worth, p.old} {
+		for k := range x {
+			x[k] *= factor
+		}
+	}
+	for s, v := range p.model.v { // where the next solution begins
+		p.model.v[s] = factor*v + shift*p.planned
 	}
 }
 

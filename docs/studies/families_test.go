@@ -78,6 +78,7 @@ func TestFamilyConfigs(t *testing.T) {
 	}
 	of("families-development", families.Development)
 	of("families-bootstrap", families.Development)
+	of("families-bounds", families.Development)
 	for _, name := range []string{"families", "families-long"} {
 		if err := sameTasks(of(name, families.Test), of(name+"-ours", families.Test)); err != nil {
 			t.Error(err)

@@ -42,6 +42,7 @@ var studies = map[string]func(*study) error{
 	"families-long":           familiesBoard,
 	"families-development":    familiesSettings,
 	"families-bootstrap":      familiesAgainstFirst,
+	"families-bounds":         familiesAgainstFirst,
 	"handmade":                handmadeBoard,
 	"handmade-short":          handmadeBoard,
 	"handmade-held-out":       handmadeBoard,

@@ -16,8 +16,9 @@ import (
 type params struct {
 	Rule       string   `json:"rule" jsonschema:"enum=sup,enum=mean" jsonschema_description:"Gain of trying a pair. sup: the largest δ·P(D ≥ δ), the threshold of the paper. mean: E D⁺, the value of information. D is the improvement of the rest of the run by the outcomes of the tries. The default follows the paper."`
 	Gamma      *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount: knowledge pays for 1/(1-gamma) steps. The default, a choice of ours, is the number of steps left in the run, or 100 if the host does not give it."`
-	RewardLow  *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: the bound that the environment declares."`
-	RewardHigh *float64 `json:"reward_high,omitempty" jsonschema_description:"Largest reward. Default: the bound that the environment declares."`
+	Bounds     string   `json:"bounds" jsonschema:"enum=declared,enum=learned" jsonschema_description:"Bounds of rewards. declared: those that the environment declares; one that it does not declare is learned from the rewards. learned: the environment's bounds do not count. The default, a choice of ours, is better if some reward comes near the bounds."`
+	RewardLow  *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: the bound that the environment declares, or a learned one."`
+	RewardHigh *float64 `json:"reward_high,omitempty" jsonschema_description:"Largest reward. Default: the bound that the environment declares, or a learned one."`
 }
 
 // defaultGamma counts where the number of steps of a run is not known.
@@ -29,12 +30,12 @@ const defaultGamma = 0.99
 // discounted sum of gaps on the way there and back. The prior is learned from the pairs
 // tried; no parameter is tuned. It assumes that observations are Markov states. After a
 // terminal state the next episode follows. The distribution of first states is learned
-// from all episodes together. A truncated step teaches like any other. Rewards outside
-// their bounds are taken as they are.
+// from all episodes together. A truncated step teaches like any other. Bounds
+// of rewards that are not known are learned. Rewards outside known bounds are taken as they are.
 func Plugin() vector.Plugin {
 	p := finite.OptionPlugin("rlrun/threshold-model@1",
 		"Explores by the threshold of Dimitrakakis (2006), for each pair of state and action: it makes a detour to a pair if the expected gain of trying it over the rest of the run exceeds the cost. Ours; nothing to tune.",
-		params{Rule: "sup"},
+		params{Rule: "sup", Bounds: "declared"},
 		func(p params, t finite.Task) (func() finite.Learner, error) {
 			rule := voi.Sup
 			switch p.Rule {
@@ -45,16 +46,20 @@ func Plugin() vector.Plugin {
 				return nil, lanes.Invalid("rule is %q, must be sup or mean", p.Rule)
 			}
 			x := agent{rule: rule, actions: t.Actions, low: t.Spec.RewardLow, high: t.Spec.RewardHigh, episodic: !t.Spec.Continuing}
+			switch p.Bounds {
+			case "declared":
+			case "learned":
+				x.low, x.high = math.Inf(-1), math.Inf(1)
+			default:
+				return nil, lanes.Invalid("bounds is %q, must be declared or learned", p.Bounds)
+			}
 			if p.RewardLow != nil {
 				x.low = *p.RewardLow
 			}
 			if p.RewardHigh != nil {
 				x.high = *p.RewardHigh
 			}
-			switch {
-			case math.IsInf(x.low, 0) || math.IsInf(x.high, 0):
-				return nil, lanes.Unsupported("rewards of %s are in [%v, %v]; set reward_low and reward_high", t.Spec.ID, x.low, x.high)
-			case !(x.low <= x.high):
+			if !(x.low <= x.high) {
 				return nil, lanes.Invalid("reward_low is %v, must not exceed reward_high, %v", x.low, x.high)
 			}
 			switch {

@@ -2,12 +2,10 @@ package thresholdmodel
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -28,15 +26,39 @@ func TestWrongParameters(t *testing.T) {
 	agenttest.Refuse(t, []vector.Plugin{Plugin()}, agenttest.Finite, []agenttest.Wrong{
 		{Agent: "threshold-model", Params: `{"rule":"x"}`, Want: "rule"},
 		{Agent: "threshold-model", Params: `{"gamma":1}`, Want: "gamma"},
+		{Agent: "threshold-model", Params: `{"bounds":"x"}`, Want: "bounds"},
 		{Agent: "threshold-model", Params: `{"reward_high":-2}`, Want: "reward_low"},
 	})
-	unbounded := agenttest.Finite
-	unbounded.RewardHigh = math.Inf(1)
-	if _, err := Plugin().OpenAgent(t.Context(), nil, unbounded, 1); !errors.Is(err, framework.ErrUnsupported) {
-		t.Errorf("unbounded rewards: %v", err)
+}
+
+// Without bounds of rewards the agent learns them: in a corridor of six states, whose ends pay 1 and 1/8 and all
+// others 0, it finds the better end, whatever the unit and origin of rewards are and however noisy they are.
+func TestUnknownBounds(t *testing.T) {
+	const steps = 2000
+	play := func(params string, bound, scale, shift, noise float64) (total float64) {
+		spec := agenttest.Finite
+		spec.RewardLow, spec.RewardHigh, spec.Steps = -bound, bound, steps
+		spec.Observation = space.Discrete{N: 6}
+		x := agenttest.Lane[*agent](t, Plugin(), params, spec)
+		rng := rand.New(rand.NewPCG(2, 2))
+		s := 2
+		a := x.Begin(s)
+		for range steps {
+			r := [6]float64{0.125, 0, 0, 0, 0, 1}[s]
+			total += r
+			s = min(5, max(0, s+2*a-1))
+			a = x.Step(shift+scale*(r+noise*rng.NormFloat64()), s)
+		}
+		return total
 	}
-	if _, err := Plugin().OpenAgent(t.Context(), json.RawMessage(`{"reward_high":3}`), unbounded, 1); err != nil {
-		t.Errorf("bounds as parameters: %v", err)
+	for _, x := range [][3]float64{{1, 0, 0}, {1e6, 0, 0}, {1e-6, 0, 0}, {1, -1, 0}, {1e6, -3e6, 0}, {1, 0, 1}, {1e6, 5e6, 1}, {1e-6, 1e-6, 1}} {
+		total := play(``, math.Inf(1), x[0], x[1], x[2])
+		if total < 0.9*steps {
+			t.Errorf("rewards times %v plus %v with noise %v: %v in %d steps", x[0], x[1], x[2], total, steps)
+		}
+		if got := play(`{"bounds":"learned"}`, 1e30, x[0], x[1], x[2]); got != total {
+			t.Errorf("bounds that do not count: %v, want %v", got, total)
+		}
 	}
 }
 

@@ -1,0 +1,113 @@
+package voi
+
+import (
+	"math"
+	"slices"
+)
+
+// bounds are what rewards are measured by: the smallest is 0 and the largest 1. One that is not known is
+// learned from the mean rewards of pairs.
+type bounds struct {
+	low, scale            float64
+	learnsLow, learnsHigh bool
+	outside               bool      // a mean reward is far outside the bounds learned
+	means                 []float64 // scratch
+}
+
+func newBounds(low, high float64) bounds {
+	x := bounds{low: low, scale: high - low, learnsLow: math.IsInf(low, -1), learnsHigh: math.IsInf(high, 1)}
+	if !x.learnsLow && !x.learnsHigh && math.IsInf(x.scale, 1) { // too far apart to measure by
+		x.learnsLow, x.learnsHigh = true, true
+	}
+	switch {
+	case x.learnsLow && x.learnsHigh:
+		x.low, x.scale = 0, 1
+	case x.learnsLow:
+		x.low, x.scale = high-1, 1
+	case x.learnsHigh || x.scale <= 0:
+		x.scale = 1
+	}
+	return x
+}
+
+// slack is by how much bounds may be wrong before they are learned anew, as a share of their distance.
+const slack = 0.05
+
+// measure returns a reward in units of the bounds.
+func (x *bounds) measure(reward float64) float64 { return (reward - x.low) / x.scale }
+
+// learn moves bounds that are not known. The different values among the means, in units of the present bounds,
+// count as draws from a uniform distribution, whose ends are estimated without bias: beyond the outermost of k
+// draws by their distance divided by k−1, or by the distance from the end that is known divided by k. If
+// all are the same, the standard deviation of rewards, noise, is that distance. It returns by which r ↦ factor·r + shift what is measured in the old units becomes the new, and whether there
+// is a change.
+func (x *bounds) learn(means []float64, noise float64) (factor, shift float64, changed bool) {
+	if len(means) == 0 {
+		return 1, 0, false
+	}
+	slices.Sort(means)
+	low, high := means[0], means[len(means)-1]
+	different := 1.0
+	for k, r := range means[1:] {
+		if r-means[k] > 1e-9*(high-low) {
+			different++
+		}
+	}
+	switch {
+	case x.learnsLow && x.learnsHigh && low == high:
+		if noise <= 0 { // no unit is known
+			noise = 0.5
+		}
+		low, high = low-noise, high+noise
+	case x.learnsLow && x.learnsHigh:
+		beyond := (high - low) / (different - 1)
+		low, high = low-beyond, high+beyond
+	case x.learnsLow:
+		low, high = min(low, 1), 1
+		low -= (high - low) / different
+	default:
+		low, high = 0, max(high, 0)
+		high += (high - low) / different
+	}
+	scale := (high - low) * x.scale
+	if !(scale > 0) || math.IsInf(scale, 1) { // all rewards are at the bound that is known, or they overflow
+		return 1, 0, false
+	}
+	if math.Abs(low) <= slack && math.Abs(high-1) <= slack {
+		return 1, 0, false
+	}
+	x.low += low * x.scale
+	x.scale = scale
+	return 1 / (high - low), -low / (high - low), true
+}
+
+// learnBounds moves the bounds of rewards that are not known, and expresses what was seen in their units. It
+// returns the change of units as learn does.
+func (b *Belief) learnBounds() (factor, shift float64, changed bool) {
+	x := &b.bounds
+	x.outside = false
+	x.means = x.means[:0]
+	variance := 0.0
+	for i := range b.pairs {
+		if p := &b.pairs[i]; p.n > 0 && !b.ends(i/b.actions) {
+			x.means = append(x.means, p.mean)
+			variance = max(variance, p.m2/p.n)
+		}
+	}
+	if factor, shift, changed = x.learn(x.means, math.Sqrt(variance)); !changed {
+		return 1, 0, false
+	}
+	b.spent, b.since, b.sumMeans = factor*b.spent, factor*b.since, 0
+	for i := range b.pairs {
+		p := &b.pairs[i]
+		if p.n == 0 || b.ends(i/b.actions) {
+			continue
+		}
+		p.m2 *= factor * factor
+		if p.mean = factor*p.mean + shift; len(p.values) == 1 { // without rounding, so that it stays constant
+			p.mean = x.measure(p.values[0])
+		}
+		b.sumMeans += p.mean
+	}
+	return factor, shift, true
+}
