@@ -114,9 +114,7 @@ func (b *Belief) begin(s int) bool {
 // learn records that action a in state s was paid reward and led to next. It
 // reports whether the pair had not shown this successor, or this reward, before.
 func (b *Belief) learn(s, a int, reward float64, next int) bool {
-	if b.steps == 0 && b.learnsLow && b.learnsHigh {
-		b.low = reward - 0.5
-	}
+	b.centre(reward)
 	r := b.measure(reward)
 	p := &b.pairs[s*b.actions+a]
 	b.steps++

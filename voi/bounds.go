@@ -81,6 +81,22 @@ func (x *bounds) learn(means []float64, noise float64) (factor, shift float64, c
 	return 1 / (high - low), -low / (high - low), true
 }
 
+// centre chooses the unit while no bound is known and all rewards so far were the same. They are 1/2 in any unit. The first
+// reward that is different gives one.
+func (b *Belief) centre(reward float64) {
+	if !b.learnsLow || !b.learnsHigh || b.payments > 1 {
+		return
+	}
+	if b.payments == 0 {
+		b.low = reward - 0.5
+		return
+	}
+	first := b.paid[0].reward
+	if unit := math.Abs(reward - first); unit > 0 && !math.IsInf(unit, 1) {
+		b.low, b.scale = first-unit/2, unit
+	}
+}
+
 // learnBounds moves the bounds of rewards that are not known, and expresses what was seen in their units. It
 // returns the change of units as learn does.
 func (b *Belief) learnBounds() (factor, shift float64, changed bool) {

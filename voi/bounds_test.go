@@ -21,6 +21,7 @@ func TestBoundsAreLearned(t *testing.T) {
 		{-inf, inf, []float64{-1, -10, 20}, -25, 35},
 		{-inf, inf, []float64{2e-6, 1e-6}, 0, 3e-6},
 		{-inf, inf, []float64{-4e6, 8e6}, -16e6, 20e6},
+		{-inf, inf, []float64{0, 0, 1e-30}, -1e-30, 2e-30},
 		{0, inf, []float64{3}, 0, 6},
 		{0, inf, []float64{3, 1}, 0, 4.5},
 		{-2, inf, []float64{-2}, -2, -1}, // no unit is known
