@@ -66,7 +66,7 @@ class Decisions:
 
 
 def read(answer: Problems | Sequence[Problem], lanes: Sequence[int]) -> Decisions:
-    """Return what an agent answered for these lanes, or say what is wrong with it."""
+    """Return the checked answer of an agent for these lanes, or raise an error that says what is wrong."""
     if isinstance(answer, Problems):
         return _columns(answer, len(lanes))
     if len(answer) != len(lanes):

@@ -226,7 +226,7 @@ class Copies(OneByOne, VectorEnvironment):
             return self._copies[lane].measure()
 
     def close(self) -> None:
-        """Close every copy, and raise what the first that failed raised."""
+        """Close every copy, and raise the first exception."""
         _each(copy.close for copy in self._copies)
 
 
@@ -546,7 +546,7 @@ class AgentCopies(OneByOne, VectorAgent):
         self._copies[lane] = copy
 
     def close(self) -> None:
-        """Close every copy, and raise what the first that failed raised."""
+        """Close every copy, and raise the first exception."""
         _each(functools.partial(self._end, lane) for lane in range(len(self._copies)))
 
     def _end(self, lane: int) -> None:

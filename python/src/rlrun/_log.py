@@ -27,7 +27,7 @@ class HostFormatter(logging.Formatter):
 
 
 def to_host() -> None:
-    """Send what is logged to the host, unless the author has set up logging himself."""
+    """Send log records to the host, unless the author has configured logging."""
     root = logging.getLogger()
     if not root.handlers:
         handler = logging.StreamHandler(sys.stderr)

@@ -27,5 +27,5 @@ class Notes:
             pass  # who has none does without
 
     def of(self, handle: int) -> Note:
-        """Return the number of an instance, one that nobody reads if it has none."""
+        """Return the number of an instance, or a number without a reader if it has none."""
         return self._words[handle : handle + 1] if handle < len(self._words) else [0]

@@ -18,7 +18,7 @@ from rlrun.streams import Streams
 
 
 class Rollout(NamedTuple):
-    """What is asked for: T steps, the first of which is as ``signals`` says."""
+    """A request for T steps. ``signals`` says what the first step is."""
 
     steps: int
     signals: Signals

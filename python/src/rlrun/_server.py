@@ -182,7 +182,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         self._abilities = _abilities.of(plugin.description.capabilities)
 
     def Describe(self, request: pb.DescribeRequest, _context: grpc.ServicerContext) -> pb.DescribeReply:  # noqa: N802
-        """Say what the plugin is."""
+        """Describe the plugin."""
         if not request.sources:
             return self._plugin.description
         reply = pb.DescribeReply()
@@ -315,7 +315,7 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
     def GreedyPolicy(  # noqa: N802
         self, request: pb.GreedyPolicyRequest, context: grpc.ServicerContext
     ) -> pb.GreedyPolicyReply:
-        """Return what a lane of an option agent holds best."""
+        """Return the greedy policy of a lane of an option agent."""
         instance, lanes = self._with_options(request.instance, context)
         lane = _lane(request.lane, lanes.lanes, context)
         try:

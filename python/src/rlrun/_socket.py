@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 _LOCK = "lock"
 _LONGEST_BASE = 54
-"""In bytes: a socket's name has at most 103 (macOS), and what is below the base 49."""
+"""In bytes. The name of a socket has at most 103 (macOS), and the part below the base has 49."""
 _DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _HELD = re.compile(rb"process \d+ on [^\n\0]*\n\0*")
 
@@ -85,7 +85,7 @@ def _opened(name: str, flags: int, parent: int) -> Iterator[int]:
 
 
 def _open_base() -> tuple[int | None, str]:
-    """Open this user's base; return its path, too. Without one, return a directory for fresh ones."""
+    """Open this user's base and return it with its path. Without one, return a directory for new ones."""
     temporary = tempfile.gettempdir()
     own = f"rlrun-{os.geteuid()}"
     for base in (

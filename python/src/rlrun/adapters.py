@@ -41,7 +41,7 @@ from rlrun.gym import gymnasium_space
 __all__ = ["Learner"]
 
 UNKNOWN = 2**31 - 1
-"""The number of steps that a loop is told where rlrun does not know it."""
+"""The number of steps that a loop gets if rlrun does not know the length of the run."""
 
 
 class _RunIsOverError(BaseException):

@@ -80,7 +80,7 @@ MOST_CAUSES = 3
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """Return what an exception was raised from, or while that was handled."""
+    """Return the exception that caused another, or during whose handling it was raised."""
     causes: list[BaseException] = []
     while len(causes) < MOST_CAUSES:
         cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)

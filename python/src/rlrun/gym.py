@@ -93,7 +93,7 @@ def register() -> None:
 
 
 def _spec(plugin: str | Sequence[str], params: dict[str, Any], described: str) -> EnvSpec:
-    """Return from what an environment can be made again. described is the plugin's id, namespace/name@version."""
+    """Return the spec that makes the environment again. described is the plugin's id, namespace/name@version."""
     name = next((name for name, known in ENVIRONMENTS.items() if known == plugin), None)
     program, _, version = described.partition("@")
     derived = f"{re.sub(r'[^A-Za-z0-9_/-]', '-', program)}-v{version if version.isdecimal() else 0}"
