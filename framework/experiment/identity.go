@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -107,7 +106,7 @@ var thisProgram = sync.OnceValues(func() (Session, error) {
 		if err != nil {
 			return s, fmt.Errorf("cannot identify this program: %w", err)
 		}
-		if s.Executable, err = fileDigest(path); err != nil {
+		if s.Executable, err = inputfile.SHA256(path); err != nil {
 			return s, fmt.Errorf("cannot identify this program: %w", err)
 		}
 	}
@@ -188,19 +187,6 @@ func shortDigest(values ...any) string {
 	return hex.EncodeToString(sum[:])[:10]
 }
 
-func fileDigest(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
 // AddPlugin adds a plugin unless it is there already, and gives it its identity:
 // the digests of its files and its sources, or rlrun's own if it has neither.
 func (s *Session) AddPlugin(p PluginProvenance) {
@@ -240,7 +226,7 @@ func (s *Session) unchanged(c Component) error {
 		if was == "" {
 			continue
 		}
-		is, err := fileDigest(name)
+		is, err := inputfile.SHA256(name)
 		if err == nil && "sha256:"+is != was {
 			return fmt.Errorf("the file %s, which the parameters of %q name, changed while the experiment ran: it was %s and is %s",
 				name, c.Name, shorten(was), shorten("sha256:"+is))

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // session is one of a program that is named, with a plugin whose file has a digest.
@@ -44,7 +45,7 @@ func TestFilesOfParametersAreBound(t *testing.T) {
 		}
 	}
 	write("before")
-	digest, err := fileDigest(file)
+	digest, err := inputfile.SHA256(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // Save says which agents of a run are kept: the final one and, with every, others. In a
@@ -532,7 +533,7 @@ func (p *Plan) originFiles(files map[string]string, c Component) error {
 		h := sha256.New()
 		for i := range o {
 			f := &o[i]
-			if f.digest, err = fileDigest(f.path); err != nil {
+			if f.digest, err = inputfile.SHA256(f.path); err != nil {
 				return err
 			}
 			fmt.Fprintln(h, filepath.Base(f.path), f.digest)

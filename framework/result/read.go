@@ -93,7 +93,7 @@ func OpenRuns(dir string) (*Runs, error) { return OpenRunsContext(context.Backgr
 
 // OpenRunsContext is OpenRuns that ends with the context's cause when that is done.
 func OpenRunsContext(ctx context.Context, dir string) (*Runs, error) {
-	return again(func() (*Runs, error) { return openRuns(ctx, dir) })
+	return again(func() (*Runs, error) { return openRuns(ctx, dir, (*Runs).addFile) })
 }
 
 // again calls open a second time if a network file system may have shown an old directory.
@@ -105,7 +105,8 @@ func again(open func() (*Runs, error)) (*Runs, error) {
 	return r, err
 }
 
-func openRuns(ctx context.Context, dir string) (*Runs, error) {
+// openRuns adds the entries of every file of records, as add does.
+func openRuns(ctx context.Context, dir string, add func(r *Runs, name string, labels map[string]string) error) (*Runs, error) {
 	names, err := RecordFiles(dir)
 	if err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func openRuns(ctx context.Context, dir string) (*Runs, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if err := r.addFile(name, labels); err != nil {
+		if err := add(r, name, labels); err != nil {
 			return nil, err
 		}
 	}

@@ -25,39 +25,27 @@ type ShardRuns struct {
 // overlooks, as in a file that is not sorted, is made twice, which does no harm. It ends
 // with the context's cause when that is done.
 func OpenShard(ctx context.Context, dir string, s ShardRuns) (*Runs, error) {
-	return again(func() (*Runs, error) { return openShard(ctx, dir, s) })
+	return again(func() (*Runs, error) { return openRuns(ctx, dir, s.addFile) })
 }
 
-func openShard(ctx context.Context, dir string, s ShardRuns) (*Runs, error) {
-	names, err := RecordFiles(dir)
-	if err != nil {
-		return nil, err
+// addFile adds the entries of the shard's runs in a file.
+func (s *ShardRuns) addFile(r *Runs, name string, labels map[string]string) error {
+	o, _ := OriginOf(name)
+	if o.Shards == s.Shards && o.Shard != s.Shard {
+		return nil
 	}
-	r := &Runs{}
-	labels := map[string]string{}
-	for _, name := range names {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+	if o.Shards != s.Shards {
+		if found, err := r.bisectFile(name, o.Programs, labels, s); found || err != nil {
+			return err
 		}
-		o, _ := OriginOf(name)
-		if o.Shards == s.Shards && o.Shard != s.Shard {
-			continue
-		}
-		if o.Shards != s.Shards {
-			if found, err := r.bisectFile(name, o.Programs, labels, &s); err != nil {
-				return nil, err
-			} else if found {
-				continue
-			}
-		}
-		before := len(r.Entries)
-		if err := r.addFile(name, labels); err != nil {
-			return nil, err
-		}
-		own := slices.DeleteFunc(r.Entries[before:], func(e Entry) bool { return len(s.Of(e.Environment, e.Agent, e.Run, e.Run)) == 0 })
-		r.Entries = r.Entries[:before+len(own)]
 	}
-	return r, r.settle(context.Background())
+	before := len(r.Entries)
+	if err := r.addFile(name, labels); err != nil {
+		return err
+	}
+	own := slices.DeleteFunc(r.Entries[before:], func(e Entry) bool { return len(s.Of(e.Environment, e.Agent, e.Run, e.Run)) == 0 })
+	r.Entries = r.Entries[:before+len(own)]
+	return nil
 }
 
 // linear is the length of a part of a file that is read line by line, in bytes.

@@ -4,6 +4,8 @@
 package inputfile
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -57,6 +59,20 @@ func Read(path string, most int64) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(f)
+}
+
+// SHA256 returns the hexadecimal digest of a regular file of any size.
+func SHA256(path string) (string, error) {
+	f, err := Open(path, 1<<62)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // Limit returns a reader whose Read fails once r has given more than most bytes, as the

@@ -1,14 +1,13 @@
 package host
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // addParamFiles adds the digests of the files that parameters name, by their paths:
@@ -33,11 +32,11 @@ func addParamFiles(files map[string]string, params json.RawMessage) error {
 			if info, err := os.Stat(v); err != nil || !info.Mode().IsRegular() {
 				return nil // no file
 			}
-			digest, err := sha256Of(v)
+			digest, err := inputfile.SHA256(v)
 			if err != nil {
 				return fmt.Errorf("a parameter names a file: %w", err)
 			}
-			files[v] = digest
+			files[v] = "sha256:" + digest
 		case []any:
 			for _, x := range v {
 				if err := walk(key, x); err != nil {
@@ -54,17 +53,4 @@ func addParamFiles(files map[string]string, params json.RawMessage) error {
 		return nil
 	}
 	return walk("", value)
-}
-
-func sha256Of(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
 }
