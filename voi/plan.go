@@ -125,6 +125,18 @@ func (p *Planner) Greedy(s int) int {
 	return int(p.model.policy[s])
 }
 
+// Best returns the action of state s that is greedy for the posterior mean over a horizon
+// as for Action. It is for a planner that learns no more: it solves the model once, and
+// looks at nothing to try.
+func (p *Planner) Best(s int, horizon float64) int {
+	if p.due || p.planned != horizon {
+		p.planned, p.due = horizon, false
+		p.model.update(1 - 1/max(horizon, 1.0001))
+		p.model.solve()
+	}
+	return p.Greedy(s)
+}
+
 func (p *Planner) plan(s int, horizon float64) {
 	p.plans++
 	if p.b.steps >= 1.05*p.fitted {

@@ -222,4 +222,9 @@ func (x *bootstrapQ) GreedyPolicy(dst []int) ([]int, error) {
 }
 
 // GreedyAction implements lanes.Greedy.
-func (x *bootstrapQ) GreedyAction(s int) int { return x.greedy(s) }
+func (x *bootstrapQ) GreedyAction(s int) int {
+	if x.replay != nil {
+		x.replay.settle()
+	}
+	return x.greedy(s)
+}

@@ -17,16 +17,17 @@ import (
 // seen, for every member.
 type replay struct {
 	*ensemble
-	prior  []float64    // parallel to q
-	told   []float64    // parallel to top: the values that pairs before have been told of
-	rows   []replayRow  // by pair
-	back   [][]leadsTo  // by state
-	queues []*mdp.Queue // by member: the pairs whose values are outdated
-	large  float64      // the priority of a pair that has just been tried
-	least  float64      // a smaller change of a value is not followed up
-	turn   int          // the member whose turn it is, where none is followed
-	member int          // that was followed last
-	steps  int          // for which it has been
+	prior   []float64    // parallel to q
+	told    []float64    // parallel to top: the values that pairs before have been told of
+	rows    []replayRow  // by pair
+	back    [][]leadsTo  // by state
+	queues  []*mdp.Queue // by member: the pairs whose values are outdated
+	large   float64      // the priority of a pair that has just been tried
+	least   float64      // a smaller change of a value is not followed up
+	turn    int          // the member whose turn it is, where none is followed
+	member  int          // that was followed last
+	steps   int          // for which it has been
+	settled bool         // every member is up to date
 
 	seen   []int32 // states in which an action was tried
 	number []int32 // of a state in seen, or −1
@@ -78,7 +79,7 @@ func (y *replay) start() {
 	for s := range y.number {
 		y.number[s] = -1
 	}
-	y.turn, y.member, y.steps = 0, 0, 0
+	y.turn, y.member, y.steps, y.settled = 0, 0, 0, false
 }
 
 // solveCost is how many backups of all pairs seen a solution counts for.
@@ -97,6 +98,21 @@ func (y *replay) follow(m int) {
 		y.sweep(m, backups)
 	}
 	y.member, y.steps = m, 0
+}
+
+// settle brings every member up to date. While one is followed, the others are not.
+func (y *replay) settle() {
+	if y.settled {
+		return
+	}
+	y.settled = true
+	for m := range y.Members {
+		if y.Gamma < 1 {
+			y.solve(m)
+		} else {
+			y.sweep(m, solveCost*y.actions*len(y.seen))
+		}
+	}
 }
 
 // solve solves the equations of member m. They are the equations of a model in which
@@ -171,6 +187,7 @@ func (y *replay) solve(m int) {
 // learn records a step from pair i to next, -1 for an end, and makes backups for the
 // member that is followed. If none is followed, members take turns.
 func (y *replay) learn(i int, r float64, next, followed int) {
+	y.settled = false
 	weights := y.sizes(i, followed)
 	k := len(weights)
 	row := &y.rows[i]

@@ -108,3 +108,30 @@ func TestReplaysExplore(t *testing.T) {
 		t.Errorf("rewards per step: %v", mean)
 	}
 }
+
+// In an evaluation every member counts, so all are up to date, though one alone was
+// followed. Action 1 leads around five states, and pays at the end of a round.
+func TestEvaluationSettlesReplays(t *testing.T) {
+	spec := agenttest.Finite
+	spec.Continuing, spec.RewardLow, spec.RewardHigh = true, 0, 1
+	x := newReplayQ(t, ``, spec)
+	for seed := range uint64(5) {
+		x.Start(seed)
+		s := 0
+		a := x.Begin(s)
+		for range 4000 {
+			r := 0.0
+			if a == 1 {
+				if s = (s + 1) % 5; s == 0 {
+					r = 1
+				}
+			}
+			a = x.Step(r, s)
+		}
+		for s := range 5 {
+			if a := x.GreedyAction(s); a != 1 {
+				t.Errorf("seed %d: action %d in state %d", seed, a, s)
+			}
+		}
+	}
+}

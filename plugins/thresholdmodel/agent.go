@@ -202,13 +202,23 @@ func (x *agent) choose(s int) int {
 	return x.action
 }
 
-// GreedyAction implements lanes.Greedy.
-func (x *agent) GreedyAction(o int) int { return x.Act(o) }
+// GreedyAction implements lanes.Greedy. An evaluation has a whole run before it, however
+// few steps were left of the run that was learned from.
+func (x *agent) GreedyAction(o int) int {
+	if x.number[o] == 0 {
+		return 0
+	}
+	horizon := x.horizon
+	if x.steps > 0 {
+		horizon = float64(x.steps)
+	}
+	return x.planner.Best(int(x.number[o])-1, horizon)
+}
 
 // left returns for how many steps what is learned counts.
 func (x *agent) left() float64 {
 	if x.steps > 0 {
-		return float64(max(1, x.steps-x.taken))
+		return float64(x.steps - x.taken%x.steps) // a saved agent begins another run
 	}
 	return x.horizon
 }

@@ -171,3 +171,42 @@ func TestInvariances(t *testing.T) {
 		}
 	}
 }
+
+// After the last step of a run an evaluation still looks ahead: it takes the three steps
+// that lead to the reward, where the first two pay nothing.
+func TestEvaluationAfterTheLastStep(t *testing.T) {
+	const steps = 300
+	spec := agenttest.Finite
+	spec.Steps, spec.Continuing, spec.RewardLow, spec.RewardHigh = steps, true, 0, 1
+	x := agenttest.Lane[*agent](t, Plugin(), ``, spec)
+	s := 0
+	a := x.Begin(s)
+	for range steps {
+		r := 0.0
+		if a == 1 {
+			if s = (s + 1) % 3; s == 0 {
+				r = 1
+			}
+		}
+		a = x.Step(r, s)
+	}
+	for s := range 3 {
+		if a := x.GreedyAction(s); a != 1 {
+			t.Errorf("action %d in state %d", a, s)
+		}
+	}
+}
+
+// A saved agent that goes on after its run has another run before it.
+func TestGoesOnAfterTheRun(t *testing.T) {
+	spec := agenttest.Finite
+	spec.Steps, spec.Continuing = 100, true
+	x := agenttest.Lane[*agent](t, Plugin(), ``, spec)
+	x.Begin(0)
+	for k := range 250 {
+		if got, want := x.left(), float64(100-k%100); got != want {
+			t.Fatalf("after %d steps %v are left, want %v", k, got, want)
+		}
+		x.Step(0, 0)
+	}
+}
