@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/config"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
@@ -138,6 +139,29 @@ func TestInterruptible(t *testing.T) {
 		}
 	}
 	time.Sleep(100 * time.Millisecond)
+}
+
+// Every command shows an example, and names the values of its flags in capitals or as
+// words, not by their types in Go.
+func TestHelp(t *testing.T) {
+	types := []string{"string", "stringArray", "strings", "int", "uint", "float", "duration"}
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Example == "" && !cmd.Hidden {
+			t.Errorf("%s: there is no example", cmd.CommandPath())
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if name, _ := pflag.UnquoteUsage(f); slices.Contains(types, name) {
+				t.Errorf("%s: the value of --%s is called %s", cmd.CommandPath(), f.Name, name)
+			}
+		})
+		for _, c := range cmd.Commands() {
+			if cmd.Name() != "completion" { // cobra writes the help of its commands
+				walk(c)
+			}
+		}
+	}
+	walk(newRoot(&host.App{}))
 }
 
 // Every command that starts plugins has --replace. The list has the commands that do
