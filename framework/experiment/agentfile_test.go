@@ -175,21 +175,23 @@ func TestAgentsOfAnotherExperiment(t *testing.T) {
 	theirs := plan(t, func(c *Config) { c.Runs, c.Steps, c.Seed = 3, 50, new(uint64(2)) }).identities()[result.Key{Environment: "coin", Agent: "one"}]
 	for name, tt := range map[string]struct {
 		change      func(*SavedAgent)
+		both        bool   // change the other agent, too
 		file        string // "": as the agent is
 		want, alone string // with the config and without; "": accepted
 	}{
-		"ours":                {change: func(*SavedAgent) {}},
-		"another run":         {change: func(a *SavedAgent) { a.Run = 2 }},
-		"an earlier step":     {change: func(a *SavedAgent) { a.Step = 20 }},
-		"an old version":      {change: func(a *SavedAgent) { a.Experiment = "" }},
-		"a shard's program":   {change: func(a *SavedAgent) { a.Program = "cccccccccc" }},
-		"another seed":        {change: func(a *SavedAgent) { a.Experiment = theirs }, want: "different experiments", alone: "different experiments"},
-		"another agent":       {change: func(a *SavedAgent) { a.Agent = "three" }, want: `has no agent "three" in an environment "coin"`},
-		"another environment": {change: func(a *SavedAgent) { a.Environment = "dice" }, want: `has no agent "one" in an environment "dice"`},
-		"a run too many":      {change: func(a *SavedAgent) { a.Run = 3 }, want: "it is of run 3, and there are 3, counted from 0"},
-		"a step too many":     {change: func(a *SavedAgent) { a.Step = 51 }, want: "it is of step 51, and runs have 50"},
-		"another program":     {change: func(a *SavedAgent) { a.Program = "bbbbbbbbbb" }, want: `it was saved by program "bbbbbbbbbb", which provenance.json does not name`},
-		"another name":        {change: func(*SavedAgent) {}, file: "coin.one.2.50.agent", want: "its name must end with .1.50.agent", alone: "its name must end with .1.50.agent"},
+		"ours":                 {change: func(*SavedAgent) {}},
+		"another run":          {change: func(a *SavedAgent) { a.Run = 2 }},
+		"an earlier step":      {change: func(a *SavedAgent) { a.Step = 20 }},
+		"an old version":       {change: func(a *SavedAgent) { a.Experiment = "" }},
+		"a shard's program":    {change: func(a *SavedAgent) { a.Program = "cccccccccc" }},
+		"another seed":         {change: func(a *SavedAgent) { a.Experiment = theirs }, want: "different experiments", alone: "different experiments"},
+		"both of another seed": {change: func(a *SavedAgent) { a.Experiment = theirs }, both: true, want: "it was saved with another seed or other parameters"},
+		"another agent":        {change: func(a *SavedAgent) { a.Agent = "three" }, want: `has no agent "three" in an environment "coin"`},
+		"another environment":  {change: func(a *SavedAgent) { a.Environment = "dice" }, want: `has no agent "one" in an environment "dice"`},
+		"a run too many":       {change: func(a *SavedAgent) { a.Run = 3 }, want: "it is of run 3, and there are 3, counted from 0"},
+		"a step too many":      {change: func(a *SavedAgent) { a.Step = 51 }, want: "it is of step 51, and runs have 50"},
+		"another program":      {change: func(a *SavedAgent) { a.Program = "bbbbbbbbbb" }, want: `it was saved by program "bbbbbbbbbb", which provenance.json does not name`},
+		"another name":         {change: func(*SavedAgent) {}, file: "coin.one.2.50.agent", want: "its name must end with .1.50.agent", alone: "its name must end with .1.50.agent"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, alone := range []bool{false, true} {
@@ -215,6 +217,9 @@ func TestAgentsOfAnotherExperiment(t *testing.T) {
 				first, second := ours, ours
 				first.Run = 0
 				tt.change(&second)
+				if tt.both {
+					tt.change(&first)
+				}
 				save(first, "")
 				save(second, tt.file)
 				write(agentsDir+"/coin.one.9.50.agent", []byte("damaged"))
