@@ -154,15 +154,19 @@ func (r *recorder) step(in *vector.Actions, out *vector.Feedback) (stepped int, 
 // stretch adds steps of one lane. Only the last of them may be at a grid point or end
 // an episode. The sums stay in registers meanwhile.
 func (r *recorder) stretch(lane int, actions []int64, rewards []float64) {
-	l, gaps := &r.hot[lane], r.laneGaps(lane)
-	s, c := l.sums, l.choices
-	for k, x := range rewards {
-		s = s.plus(x, r.discount)
-		if gaps != nil {
-			c = c.plus(gaps[actions[k]-r.first])
-		}
+	l, discount, first := &r.hot[lane], r.discount, r.first
+	s := l.sums
+	for _, x := range rewards {
+		s = s.plus(x, discount)
 	}
-	l.sums, l.choices = s, c
+	l.sums = s
+	if gaps := r.laneGaps(lane); gaps != nil {
+		c := l.choices
+		for _, a := range actions {
+			c = c.plus(gaps[a-first])
+		}
+		l.choices = c
+	}
 	l.steps += len(rewards)
 }
 
