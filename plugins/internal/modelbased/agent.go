@@ -171,6 +171,10 @@ func (x *Agent) Learn(r float64, next int) {
 	}
 	x.Counts.Update(x.State, x.Action, r, next)
 	if x.plainLearn {
+		if x.Trigger.Ahead {
+			x.Trigger.Growth.since[x.Pair()]++
+			return
+		}
 		x.Trigger.visited(x.State, x.Pair(), x.Counts.N(x.State, x.Action))
 		return
 	}
