@@ -300,16 +300,19 @@ func pluginNames(plan *experiment.Plan) (names []string) {
 // write makes the outputs of an experiment, and says so if it takes long.
 func write(cmd *cobra.Command, x *experiment.Experiment, quiet bool) (r *experiment.Results, err error) {
 	announced := func() {}
+	runs := len(x.Plan.Cells()) * x.Plan.Config.Runs
 	if w := cmd.ErrOrStderr(); !quiet {
 		after := firstLine
 		if cli.Width(w) > 0 {
 			after = time.Second
 		}
-		runs := len(x.Plan.Cells()) * x.Plan.Config.Runs
 		announced = announce(w, after, fmt.Sprintf("making tables, plots and the report of %d runs", runs))
 	}
-	// A million runs are kept in half a gigabyte; garbage is not to be as much again.
-	defer debug.SetGCPercent(debug.SetGCPercent(40))
+	// A million runs are kept in half a gigabyte; garbage is not to be as much again. A
+	// few are kept in so little that the pace would collect it many times.
+	if runs*len(x.Plan.Grid) > 1_000_000 {
+		defer debug.SetGCPercent(debug.SetGCPercent(40))
+	}
 	err = cli.Abandon(cmd.Context(), func() (err error) {
 		r, err = x.Write(x.Plan.Outputs...)
 		return err
