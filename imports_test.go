@@ -13,16 +13,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 const module = "github.com/rlrun/rlrun/"
 
+// list asks for the imports once, for all tests.
+var list = sync.OnceValues(func() ([]byte, error) {
+	return exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
+})
+
 // load returns the imports of every package of the module, by path without the
 // module's. With tests it includes the imports of its tests.
 func load(t *testing.T, tests bool) map[string][]string {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
+	out, err := list()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
-// ErrOtherPrograms: an output directory holds runs that other programs made.
+// ErrOtherPrograms says that an output directory holds runs that other programs made.
 var ErrOtherPrograms = errors.New("made by other programs")
 
 // Provenance is the content of provenance.json: the command that began the

@@ -26,7 +26,7 @@ type scratch struct {
 	background sync.WaitGroup
 }
 
-// ErrScratch: the scratch directory cannot be used, or records are still in it.
+// ErrScratch says that the scratch directory cannot be used, or records are still in it.
 var ErrScratch = errors.New("scratch directory")
 
 // newScratch makes the directory of a shard, which is the same whenever the shard is done

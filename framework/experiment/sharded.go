@@ -41,10 +41,10 @@ type Sharded struct {
 	Status *ShardStatus
 }
 
-// ErrShardInUse: another process makes the runs of the shard.
+// ErrShardInUse says that another process makes the runs of the shard.
 var ErrShardInUse = errors.New("another process does this shard")
 
-// ErrOtherShards: the experiment is divided into another number of shards.
+// ErrOtherShards says that the experiment is divided into another number of shards.
 var ErrOtherShards = errors.New("divided into another number of shards")
 
 // lockWait is how long a shard waits for a process that does it, which may be one

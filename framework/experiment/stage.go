@@ -34,7 +34,7 @@ type cellRuns struct {
 	Runs        int    `json:"runs"`
 }
 
-// ErrNoProgress: shards were to make runs and made none.
+// ErrNoProgress says that shards were to make runs and made none.
 var ErrNoProgress = errors.New("no run was recorded since the last stage began")
 
 // Stage reads the records in dir, as Decide does, and begins the next stage of shards.

@@ -25,18 +25,20 @@ type (
 	TimeStep = framework.TimeStep
 	// Transition is one step as a learner sees it.
 	Transition = framework.Transition
-	// Candidates are the options of an agent that is a framework.Optioner, and a
-	// Policy is how one is followed.
+	// Candidates are the options of an agent that is a framework.Optioner.
 	Candidates = framework.Candidates
-	Policy     = framework.Policy
+	// Policy is how an option is followed.
+	Policy = framework.Policy
 	// Metric is one of the metrics of a framework.Measurer.
 	Metric = framework.Metric
 	// Value is an observation or an action.
 	Value = space.Value
-	// Discrete, MultiDiscrete and Box are the spaces.
-	Discrete      = space.Discrete
+	// Discrete is a range of whole numbers.
+	Discrete = space.Discrete
+	// MultiDiscrete is a vector of whole numbers, each with a range of its own.
 	MultiDiscrete = space.MultiDiscrete
-	Box           = space.Box
+	// Box is an array of numbers between bounds.
+	Box = space.Box
 )
 
 // Errors that authors wrap: parameters that do not fit each other, and something

@@ -35,7 +35,7 @@ type Pins struct {
 	Plugins map[string]map[string]string `yaml:"plugins" json:"plugins"`
 }
 
-// ErrNotPinned: a plugin is not, or not as it is now, in a lock file.
+// ErrNotPinned says that a plugin is not, or not as it is now, in a lock file.
 var ErrNotPinned = errors.New("not as locked")
 
 const (

@@ -15,7 +15,7 @@ import (
 // Requirements of plugins are compared with it.
 const Release = "0.1.0"
 
-// ErrTooOld: the plugin requires a newer rlrun.
+// ErrTooOld says that the plugin requires a newer rlrun.
 var ErrTooOld = errors.New("a newer rlrun is needed")
 
 // Requires returns p with a requirement: the oldest rlrun that it works with, as

@@ -31,7 +31,7 @@ const age = 10 * time.Minute
 // it is not too long itself.
 const longest = 100
 
-// ErrEnding: the process is about to end.
+// ErrEnding says that the process is about to end.
 var ErrEnding = errors.New("rlrun is ending")
 
 // open are the files of this process, with a second descriptor that holds the lock; nil
