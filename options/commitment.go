@@ -88,6 +88,3 @@ func (o CommitmentConfig) held(mixing int, scale float64) Commitment {
 	}
 	return w
 }
-
-// Recomputed returns how often the mixing time has been computed.
-func (e *CommitmentEstimator) Recomputed() int { return e.online.Recomputed() }

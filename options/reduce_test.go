@@ -177,7 +177,7 @@ func TestReducerKeepsOnlyTime(t *testing.T) {
 				}
 			}
 		}
-		if n := r.commitment.Recomputed(); n < 2 || n == 6 {
+		if n := r.commitment.online.Recomputed(); n < 2 || n == 6 {
 			t.Errorf("T was estimated %d times", n)
 		}
 	}

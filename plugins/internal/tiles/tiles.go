@@ -96,9 +96,6 @@ func open(low, high float64) (float64, float64, float64) {
 // Features returns the number of features: Active's numbers are below it.
 func (c *Coder) Features() int { return c.features }
 
-// Hashed reports whether tiles share features.
-func (c *Coder) Hashed() bool { return c.hash }
-
 // Tilings returns the number of features that are active at a time.
 func (c *Coder) Tilings() int { return c.tilings }
 

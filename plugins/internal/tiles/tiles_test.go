@@ -129,8 +129,8 @@ func TestHashing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.Hashed() || c.Features() != 256 {
-		t.Fatalf("hashed %v, %d features", c.Hashed(), c.Features())
+	if !c.hash || c.Features() != 256 {
+		t.Fatalf("hashed %v, %d features", c.hash, c.Features())
 	}
 	var counts [256]float64
 	n := 0
