@@ -64,7 +64,8 @@ config has a section compare; otherwise compare again.
                        unscored, incomplete, tau, aggregates (agent, iqm, mean, median,
                        optimality_gap, profile), probability_of_improvement (a, b,
                        environments, probability, iqm_difference), ranks
-                       (environments, agents, f, p, critical_difference, cliques)`
+                       (environments, agents, chi_squared, f, p,
+                       critical_difference, cliques)`
 
 type options struct {
 	compare.Options
