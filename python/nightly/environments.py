@@ -65,6 +65,9 @@ CASES = [
     Case("flappy-bird-gymnasium", "flappy_bird_gymnasium:FlappyBird-v0", "sarsa-linear", {"use_lidar": False}),
     Case("gym-simplegrid", "gym_simplegrid:SimpleGrid-4x4-v0", "q-learning"),
     Case("panda-gym", "panda_gym:PandaReach-v3", "random"),
+    Case("tetris-gymnasium", "tetris_gymnasium/Tetris", "sarsa-linear", {"import": "tetris_gymnasium.envs"} | FLAT),
+    Case("gym-anytrading", "gym_anytrading:stocks-v0", "sarsa-linear"),
+    Case("vizdoom", "vizdoom.gymnasium_wrapper:VizdoomBasic-v1", "sarsa-linear", FLAT),
     Case("lbforaging", "lbforaging:Foraging-8x8-2p-1f-v3", "random"),
 ]
 
