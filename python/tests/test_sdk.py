@@ -33,6 +33,7 @@ from rlrun._lanes import (
     Copies,
     EnvironmentLanes,
     OptionLanes,
+    with_id,
 )
 from rlrun._pb import plugin_pb2 as pb
 from rlrun.environment import TimeSteps
@@ -879,3 +880,11 @@ def test_frames_are_declared_and_checked() -> None:
         lanes = EnvironmentLanes(Copies(lambda a=arguments: Painted(**a)), Painted().spec, 1)
         with pytest.raises(rlrun.InvalidAnswer, match=message):
             lanes.ask("frames", 0, b"")
+
+
+def test_a_spec_that_is_none_names_the_cure() -> None:
+    assert with_id(Painted().spec, "me/painted@1").id == "me/painted@1"
+    with pytest.raises(TypeError, match=r"not a method \(write @property above def spec\)"):
+        with_id(Painted().render_frame, "me/painted@1")
+    with pytest.raises(TypeError, match=r"must be an rlrun\.Spec, not a NoneType$"):
+        with_id(None, "me/painted@1")

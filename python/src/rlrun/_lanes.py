@@ -608,6 +608,9 @@ def _able(copy: Agent) -> OptionAgent:
     return copy
 
 
-def with_id(spec: Spec, plugin: str) -> Spec:
+def with_id(spec: object, plugin: str) -> Spec:
     """Fill in the id of a spec that has none."""
+    if not isinstance(spec, Spec):
+        cure = " (write @property above def spec)" if callable(spec) else ""
+        raise TypeError(f"spec of {plugin} must be an rlrun.Spec, not a {type(spec).__name__}{cure}")
     return spec if spec.id else dataclasses.replace(spec, id=plugin)
