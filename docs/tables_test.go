@@ -149,8 +149,8 @@ func TestEnvironmentTable(t *testing.T) {
 func TestConfigTable(t *testing.T) {
 	_, names := table(t, "The config")
 	for _, typ := range []reflect.Type{reflect.TypeFor[experiment.Config](), reflect.TypeFor[experiment.Component]()} {
-		for i := range typ.NumField() {
-			key, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		for field := range typ.Fields() {
+			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if !slices.Contains(names, key) && key != "plugin" && key != "params" { // which the text explains
 				t.Errorf("the table lacks %s", key)
 			}

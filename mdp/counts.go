@@ -125,7 +125,7 @@ func (c *Counts) Row(s, a int) (next []int32, count []float64) {
 // that has not been seen is a self-loop with reward zero, which makes mixing times
 // err upwards (docs/theory.md §2.5).
 func (c *Counts) Empirical() *Tabular {
-	return c.fill(nil, func(s, a int, row *countRow, t *Tabular) {
+	return c.fill(nil, func(s, _ int, row *countRow, t *Tabular) {
 		if len(row.next) == 0 {
 			t.next, t.prob = append(t.next, int32(s)), append(t.prob, 1)
 		}

@@ -99,7 +99,7 @@ func (b *Bootstrap) revise(i int, members []*Counts, prior []*Tabular) *Tabular 
 // LatestMean returns what Mean does, at the cost of the rows that have changed since
 // the last call. The model belongs to the belief and is valid until the next one.
 func (d *Dirichlet) LatestMean() *Tabular {
-	return d.latest.update(d.states, d.actions, func(t *Tabular, s, a int) { d.meanRow(t, s, a, &d.rows[s*d.actions+a]) })
+	return d.latest.update(d.states, d.actions, func(t *Tabular, s, a int) { d.meanRow(t, s, &d.rows[s*d.actions+a]) })
 }
 
 // Terminating returns the model in which some states are terminal: they are never

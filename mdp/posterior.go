@@ -126,7 +126,7 @@ func NewDirichlet(p DirichletPrior) (*Dirichlet, error) {
 
 // Mean implements Belief.
 func (d *Dirichlet) Mean() *Tabular {
-	return d.fill(nil, func(s, a int, row *countRow, t *Tabular) { d.meanRow(t, s, a, row) })
+	return d.fill(nil, func(s, _ int, row *countRow, t *Tabular) { d.meanRow(t, s, row) })
 }
 
 // Update implements Belief.
@@ -142,7 +142,7 @@ func (d *Dirichlet) UpdateReward(s, a int, reward float64) {
 }
 
 // meanRow appends a row of the mean to t.
-func (d *Dirichlet) meanRow(t *Tabular, s, a int, row *countRow) {
+func (d *Dirichlet) meanRow(t *Tabular, s int, row *countRow) {
 	t.reward = append(t.reward, d.rewards.Mean(row.reward))
 	total := row.total + d.alpha*float64(d.support(row))
 	d.successors(s, row, func(next int32, count float64) {
@@ -197,7 +197,7 @@ func (d *Dirichlet) Sample(rng *rand.Rand) *Tabular { return d.SampleInto(nil, r
 // these are most of them, and the model is sparse. If many are unseen, they are not even
 // drawn.
 func (d *Dirichlet) SampleInto(t *Tabular, rng *rand.Rand) *Tabular {
-	return d.fill(t, func(s, a int, row *countRow, t *Tabular) {
+	return d.fill(t, func(s, _ int, row *countRow, t *Tabular) {
 		t.reward = append(t.reward, d.rewards.Sample(row.reward, rng))
 		if m := d.support(row) - len(row.next); float64(m) > manyUnseen*(1+float64(m)*d.alpha) {
 			d.sampleSparse(t, row, m, rng)

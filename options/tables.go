@@ -359,9 +359,6 @@ func (t *Tables) numbered(label string, of int) string {
 	return (*names)[of]
 }
 
-// Follow follows an arm of the last problem from now on.
-func (t *Tables) Follow(arm int) { t.FollowOption(t.options[arm]) }
-
 // FollowOption follows an option from now on.
 func (t *Tables) FollowOption(o TableOption) { t.following, t.begun, t.left = o, false, 0 }
 

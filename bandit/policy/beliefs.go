@@ -206,13 +206,13 @@ func (s BeliefSpec) populations(task Task) (beliefMaker, *bandit.Beta, error) {
 			return nil, nil, fmt.Errorf("update is %q, must be all, drawn, bernoulli, exponential, poisson or independent", s.Update)
 		}
 	}
-	if opts.Step, err = within("step", s.Step, 0.01, 0, 1, false); err == nil && opts.Step == 0 {
+	if opts.Step, err = within("step", s.Step, 0.01, 1, false); err == nil && opts.Step == 0 {
 		err = fmt.Errorf("step is 0, must be larger than 0 and at most 1")
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if opts.Mask, err = within("mask", s.Mask, 0.5, 0, 1, false); err == nil && opts.Mask == 0 {
+	if opts.Mask, err = within("mask", s.Mask, 0.5, 1, false); err == nil && opts.Mask == 0 {
 		err = fmt.Errorf("mask is 0, must be larger than 0 and at most 1")
 	}
 	if err != nil {
@@ -222,7 +222,7 @@ func (s BeliefSpec) populations(task Task) (beliefMaker, *bandit.Beta, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	weight, err := within("prior_weight", s.Weight, 1, 0, math.Inf(1), false)
+	weight, err := within("prior_weight", s.Weight, 1, math.Inf(1), false)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -271,7 +271,7 @@ func (s BeliefSpec) particles(task Task) (beliefMaker, *bandit.Beta, error) {
 	likelihood := bandit.Likelihood(bandit.BernoulliLikelihood)
 	if normal == 1 {
 		fields += " noise"
-		noise, err := within("noise", s.Noise, 1, 0, math.Inf(1), true)
+		noise, err := within("noise", s.Noise, 1, math.Inf(1), true)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -210,7 +210,7 @@ func buildE3(d *builder) (maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	accuracy, err := within("accuracy", d.Accuracy, 0.1, 0, math.Inf(1), true)
+	accuracy, err := within("accuracy", d.Accuracy, 0.1, math.Inf(1), true)
 	if err != nil {
 		return nil, err
 	}
@@ -225,11 +225,11 @@ func buildElimination(d *builder) (maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	failure, err := within("failure", d.Failure, 0.05, 0, 1, true)
+	failure, err := within("failure", d.Failure, 0.05, 1, true)
 	if err != nil {
 		return nil, err
 	}
-	accuracy, err := within("accuracy", d.Accuracy, 0.1, 0, math.Inf(1), true)
+	accuracy, err := within("accuracy", d.Accuracy, 0.1, math.Inf(1), true)
 	if err != nil {
 		return nil, err
 	}

@@ -206,22 +206,22 @@ func choice(field, name string, allowed ...string) (int, error) {
 	return 0, fmt.Errorf("%s is %q, must be %s", field, name, strings.Join(allowed, " or "))
 }
 
-// within returns what p points to, or a default, if it is in [low,high]. If the
+// within returns what p points to, or a default, if it is in [0,high]. If the
 // bounds themselves are not allowed, open says so.
-func within(field string, p *float64, value, low, high float64, open bool) (float64, error) {
+func within(field string, p *float64, value, high float64, open bool) (float64, error) {
 	x := or(p, value)
-	if x >= low && x <= high && !(open && (x == low || x == high)) && !math.IsInf(x, 0) {
+	if x >= 0 && x <= high && !(open && (x == 0 || x == high)) && !math.IsInf(x, 0) {
 		return x, nil
 	}
 	switch {
 	case math.IsInf(high, 1) && open:
-		return 0, fmt.Errorf("%s is %v, must be finite and larger than %v", field, x, low)
+		return 0, fmt.Errorf("%s is %v, must be finite and larger than 0", field, x)
 	case math.IsInf(high, 1):
-		return 0, fmt.Errorf("%s is %v, must be finite and at least %v", field, x, low)
+		return 0, fmt.Errorf("%s is %v, must be finite and at least 0", field, x)
 	case open:
-		return 0, fmt.Errorf("%s is %v, must be larger than %v and less than %v", field, x, low, high)
+		return 0, fmt.Errorf("%s is %v, must be larger than 0 and less than %v", field, x, high)
 	}
-	return 0, fmt.Errorf("%s is %v, must be between %v and %v", field, x, low, high)
+	return 0, fmt.Errorf("%s is %v, must be between 0 and %v", field, x, high)
 }
 
 // atLeast returns what p points to, or a default, if it is large enough.
@@ -246,7 +246,7 @@ func (d *builder) clock() (c clock, err error) {
 		}
 		return newClock(bandit.Discounted(gamma), hold), nil
 	}
-	gamma, err := within("gamma", d.Gamma, 1, 0, 1, false)
+	gamma, err := within("gamma", d.Gamma, 1, 1, false)
 	if err != nil {
 		return c, err
 	}

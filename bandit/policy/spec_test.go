@@ -396,8 +396,7 @@ func TestFormerNames(t *testing.T) {
 func TestSchemaTagsAgree(t *testing.T) {
 	known := map[string]bool{}
 	for _, spec := range []any{Spec{}, BeliefSpec{}} {
-		for i := range reflect.TypeOf(spec).NumField() {
-			f := reflect.TypeOf(spec).Field(i)
+		for f := range reflect.TypeOf(spec).Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			known[name] = true
 			if f.Tag.Get("jsonschema_description") == "" {
@@ -411,14 +410,14 @@ func TestSchemaTagsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, field := range strings.Fields(k.fields) {
+		for field := range strings.FieldsSeq(k.fields) {
 			if used[field] = true; !known[field] {
 				t.Errorf("%s takes %s, which is no field", name, field)
 			}
 		}
 	}
-	for i := range reflect.TypeFor[Spec]().NumField() {
-		name, _, _ := strings.Cut(reflect.TypeFor[Spec]().Field(i).Tag.Get("json"), ",")
+	for field := range reflect.TypeFor[Spec]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name != "kind" && name != "score" && !used[name] { // score is the former name of bound
 			t.Errorf("no policy takes %s", name)
 		}

@@ -267,7 +267,7 @@ func buildUCB1(d *builder) (maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := within("confidence", d.Confidence, 2, 0, math.Inf(1), false)
+	c, err := within("confidence", d.Confidence, 2, math.Inf(1), false)
 	return func(beliefs, []bandit.Beta) Policy { return newUCB1(d.task.Arms, width, c) }, err
 }
 
@@ -278,14 +278,14 @@ func buildKLUCB(d *builder) (maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := within("confidence", d.Confidence, 0, 0, math.Inf(1), false)
+	c, err := within("confidence", d.Confidence, 0, math.Inf(1), false)
 	return func(beliefs, []bandit.Beta) Policy { return newKLUCB(d.task.Arms, d.task.Low, width, c) }, err
 }
 
 var bayesUCBKind = kind{"bayes-ucb", "confidence horizon", betaFirst, buildBayesUCB}
 
 func buildBayesUCB(d *builder) (maker, error) {
-	c, err := within("confidence", d.Confidence, 0, 0, math.Inf(1), false)
+	c, err := within("confidence", d.Confidence, 0, math.Inf(1), false)
 	if err != nil {
 		return nil, err
 	}

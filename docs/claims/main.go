@@ -124,7 +124,7 @@ func run(dir string, w io.Writer) error {
 		return t.err
 	}
 
-	t.head("Claim 1: sampling minus ε-greedy, long run", "variant", environments...)
+	t.head("Claim 1: sampling minus ε-greedy, long run", environments...)
 	for _, draw := range []string{"per-arm", "common"} {
 		for _, v := range variants() {
 			t.row(fmt.Sprintf("α=%s, %s, %s", v.step, v.update, draw), func(env string) (string, string, string, func(outcome) float64) {
@@ -137,7 +137,7 @@ func run(dir string, w io.Writer) error {
 		title string
 		of    func(outcome) float64
 	}{{"short run", short}, {"long run", long}} {
-		t.head("Claim 2: opt γ=0.99 minus opt γ=0.5, "+part.title, "variant", environments...)
+		t.head("Claim 2: opt γ=0.99 minus opt γ=0.5, "+part.title, environments...)
 		for _, v := range variants() {
 			for _, compare := range compares {
 				if compare == "program" && v.update != "all" {
@@ -151,7 +151,7 @@ func run(dir string, w io.Writer) error {
 	}
 	columns := []string{"opt − sampling, whole run", "opt − sampling, long run", "VPI − opt, long run", "E3 overflowed − opt, long run", "E3 − opt, long run"}
 	for _, gamma := range []string{"0.5", "0.9", "0.99"} {
-		t.head("Claim 3: 256 arms, opt γ="+gamma, "variant", columns...)
+		t.head("Claim 3: 256 arms, opt γ="+gamma, columns...)
 		for _, v := range variants() {
 			for _, compare := range compares {
 				if compare == "program" && v.update != "all" {
@@ -196,7 +196,7 @@ func (t *table) literal() {
 	sampling := func(step, update string) string { return fmt.Sprintf("sampling α=%s %s", step, update) }
 	opt := func(gamma, step, update string) string { return fmt.Sprintf("opt γ=%s α=%s %s", gamma, step, update) }
 	label := func(step, update string) string { return fmt.Sprintf("α=%s, %s", step, update) }
-	t.head("Claim 1: sampling minus ε-greedy, long run", "variant", environments...)
+	t.head("Claim 1: sampling minus ε-greedy, long run", environments...)
 	rows(func(step, update string) {
 		t.row(label(step, update), func(env string) (string, string, string, func(outcome) float64) {
 			return env, sampling(step, update), "ε-greedy α=" + step, long
@@ -206,7 +206,7 @@ func (t *table) literal() {
 		title string
 		of    func(outcome) float64
 	}{{"short run", short}, {"long run", long}} {
-		t.head("Claim 2: opt γ=0.99 minus opt γ=0.5, "+part.title, "variant", environments...)
+		t.head("Claim 2: opt γ=0.99 minus opt γ=0.5, "+part.title, environments...)
 		rows(func(step, update string) {
 			t.row(label(step, update), func(env string) (string, string, string, func(outcome) float64) {
 				return env, opt("0.99", step, update), opt("0.5", step, update), part.of
@@ -215,7 +215,7 @@ func (t *table) literal() {
 	}
 	columns := []string{"opt − sampling, whole run", "opt − sampling, long run", "VPI − opt, long run", "E3 overflowed − opt, long run"}
 	for _, gamma := range []string{"0.5", "0.9", "0.99"} {
-		t.head("Claim 3: 256 arms, opt γ="+gamma, "variant", columns...)
+		t.head("Claim 3: 256 arms, opt γ="+gamma, columns...)
 		rows(func(step, update string) {
 			o := opt(gamma, step, update)
 			t.row(label(step, update), func(column string) (string, string, string, func(outcome) float64) {
@@ -261,8 +261,8 @@ type table struct {
 	err   error
 }
 
-func (t *table) head(title, first string, columns ...string) {
-	fmt.Fprintf(t.w, "\n### %s\n\n| %s | %s |\n|---|%s\n", title, first, strings.Join(columns, " | "), strings.Join(slices.Repeat([]string{"---|"}, len(columns)), ""))
+func (t *table) head(title string, columns ...string) {
+	fmt.Fprintf(t.w, "\n### %s\n\n| variant | %s |\n|---|%s\n", title, strings.Join(columns, " | "), strings.Join(slices.Repeat([]string{"---|"}, len(columns)), ""))
 }
 
 func (t *table) row(label string, pair func(column string) (environment, a, b string, of func(outcome) float64), columns []string) {

@@ -62,36 +62,51 @@ const (
 const pngScale = 2
 
 // WriteSVG draws the figure as SVG.
-func (f *Figure) WriteSVG(w io.Writer) error {
-	layout, err := f.layout()
+func (f *Figure) WriteSVG(w io.Writer) error { return drawSVG(w, f.layout) }
+
+// WritePNG draws the figure as PNG.
+func (f *Figure) WritePNG(w io.Writer) error { return drawPNG(w, f.layout) }
+
+// laidOut is a picture with its places worked out.
+type laidOut interface {
+	size() (width, height vg.Length)
+	draw(c draw.Canvas)
+}
+
+func drawSVG[L laidOut](w io.Writer, layout func() (L, error)) error {
+	l, err := layout()
 	if err != nil {
 		return err
 	}
-	c := vgsvg.New(layout.width, layout.height)
-	layout.draw(draw.New(c))
+	c := vgsvg.New(l.size())
+	l.draw(draw.New(c))
 	return writeSVG(w, c)
 }
 
-// WritePNG draws the figure as PNG.
-func (f *Figure) WritePNG(w io.Writer) error {
-	layout, err := f.layout()
+func drawPNG[L laidOut](w io.Writer, layout func() (L, error)) error {
+	l, err := layout()
 	if err != nil {
 		return err
 	}
-	c := vgimg.NewWith(vgimg.UseWH(layout.width, layout.height), vgimg.UseDPI(72*pngScale))
-	layout.draw(draw.New(c))
+	c := vgimg.NewWith(vgimg.UseWH(l.size()), vgimg.UseDPI(72*pngScale))
+	l.draw(draw.New(c))
 	_, err = vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
 }
 
+// extent is the size of a picture.
+type extent struct{ width, height vg.Length }
+
+func (e extent) size() (width, height vg.Length) { return e.width, e.height }
+
 // layout is a figure with its places worked out.
 type layout struct {
-	plot          *plot.Plot
-	legend        *legend
-	title         string
-	titleStyle    text.Style
-	titleHeight   vg.Length
-	width, height vg.Length
+	extent
+	plot        *plot.Plot
+	legend      *legend
+	title       string
+	titleStyle  text.Style
+	titleHeight vg.Length
 }
 
 func (f *Figure) layout() (*layout, error) {

@@ -19,7 +19,6 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/rlrun/rlrun/framework/metric"
@@ -141,6 +140,7 @@ func sparse(ticker plot.Ticker, most int) plot.Ticker {
 
 // panelsLayout is the panels with their places worked out.
 type panelsLayout struct {
+	extent
 	plots         []*plot.Plot
 	titles        []string
 	columns, rows int
@@ -148,7 +148,6 @@ type panelsLayout struct {
 	title         string
 	titleStyle    text.Style
 	panelStyle    text.Style
-	width, height vg.Length
 }
 
 func (p *Panels) layout() (*panelsLayout, error) {
@@ -210,27 +209,10 @@ func (l *panelsLayout) draw(c draw.Canvas) {
 }
 
 // WriteSVG draws the panels as SVG.
-func (p *Panels) WriteSVG(w io.Writer) error {
-	l, err := p.layout()
-	if err != nil {
-		return err
-	}
-	c := vgsvg.New(l.width, l.height)
-	l.draw(draw.New(c))
-	return writeSVG(w, c)
-}
+func (p *Panels) WriteSVG(w io.Writer) error { return drawSVG(w, p.layout) }
 
 // WritePNG draws the panels as PNG.
-func (p *Panels) WritePNG(w io.Writer) error {
-	l, err := p.layout()
-	if err != nil {
-		return err
-	}
-	c := vgimg.NewWith(vgimg.UseWH(l.width, l.height), vgimg.UseDPI(72*pngScale))
-	l.draw(draw.New(c))
-	_, err = vgimg.PngCanvas{Canvas: c}.WriteTo(w)
-	return err
-}
+func (p *Panels) WritePNG(w io.Writer) error { return drawPNG(w, p.layout) }
 
 // writeSVG writes a drawing. If the font is not installed, another one takes its place,
 // at the widths of this one: so it neither is cut off nor covers anything.

@@ -198,11 +198,11 @@ func (a *aggregator) check(rec *Record) (*sample, error) {
 	if rec.Status != OK {
 		return s, nil
 	}
-	return s, a.checkOK(s, rec)
+	return s, a.checkOK(rec)
 }
 
 // checkOK refuses an ok record that the experiment cannot have.
-func (a *aggregator) checkOK(s *sample, rec *Record) error {
+func (a *aggregator) checkOK(rec *Record) error {
 	if a.meta.Steps > 0 && rec.Steps != a.meta.Steps {
 		return fmt.Errorf("has %d steps, runs of the experiment %d", rec.Steps, a.meta.Steps)
 	}

@@ -119,55 +119,34 @@ type Curve struct {
 
 // Row finds a row; nil if there is none. Goroutines must not call it at the same time.
 func (s *Summary) Row(environment, agent string, m Metric) *Row {
-	at := measured{environment, agent, m}
-	if i, ok := s.rows[at]; ok && i < len(s.Rows) && s.Rows[i].measured() == at {
-		return &s.Rows[i]
-	}
-	if len(s.rows) != len(s.Rows) {
-		s.rows = map[measured]int{}
-		for i := range s.Rows {
-			s.rows[s.Rows[i].measured()] = i
-		}
-	}
-	if i, ok := s.rows[at]; ok {
-		return &s.Rows[i]
-	}
-	return nil
+	return find(s.Rows, &s.rows, measured{environment, agent, m}, func(r *Row) measured { return measured{r.Environment, r.Agent, r.Metric} })
 }
-
-func (r *Row) measured() measured { return measured{r.Environment, r.Agent, r.Metric} }
-
-func (c *Curve) measured() measured { return measured{c.Environment, c.Agent, c.Metric} }
 
 // Curve finds a curve; nil if there is none. Goroutines must not call it at the same time.
 func (s *Summary) Curve(environment, agent string, m Metric) *Curve {
-	at := measured{environment, agent, m}
-	if i, ok := s.curves[at]; ok && i < len(s.Curves) && s.Curves[i].measured() == at {
-		return &s.Curves[i]
-	}
-	if len(s.curves) != len(s.Curves) {
-		s.curves = map[measured]int{}
-		for i := range s.Curves {
-			s.curves[s.Curves[i].measured()] = i
-		}
-	}
-	if i, ok := s.curves[at]; ok {
-		return &s.Curves[i]
-	}
-	return nil
+	return find(s.Curves, &s.curves, measured{environment, agent, m}, func(c *Curve) measured { return measured{c.Environment, c.Agent, c.Metric} })
 }
 
 // Count finds the count of an agent in an environment; nil if there is none. Goroutines
 // must not call it at the same time.
 func (s *Summary) Count(environment, agent string) *Count {
-	if len(s.counts) != len(s.Counts) {
-		s.counts = map[cell]int{}
-		for i := range s.Counts {
-			s.counts[cell{s.Counts[i].Environment, s.Counts[i].Agent}] = i
+	return find(s.Counts, &s.counts, cell{environment, agent}, func(c *Count) cell { return cell{c.Environment, c.Agent} })
+}
+
+// find returns the element of list with a key, nil if there is none. places are those of
+// all keys when find last looked.
+func find[K comparable, T any](list []T, places *map[K]int, wanted K, key func(*T) K) *T {
+	if i, ok := (*places)[wanted]; ok && i < len(list) && key(&list[i]) == wanted {
+		return &list[i]
+	}
+	if len(*places) != len(list) {
+		*places = map[K]int{}
+		for i := range list {
+			(*places)[key(&list[i])] = i
 		}
 	}
-	if i, ok := s.counts[cell{environment, agent}]; ok {
-		return &s.Counts[i]
+	if i, ok := (*places)[wanted]; ok {
+		return &list[i]
 	}
 	return nil
 }

@@ -287,7 +287,7 @@ func (c *vectorCheck) calls(env vector.Environment, drivers []*driver, dirty, id
 				c.judge(in.Signals[i], &out, i)
 			}
 		}
-		kept, keptBytes = append(kept, out), append(keptBytes, []byte(fmt.Sprint(after)))
+		kept, keptBytes = append(kept, out), append(keptBytes, fmt.Append(nil, after))
 	}
 	for k := range kept {
 		var changed error

@@ -36,7 +36,7 @@ func check(v reflect.Value) error {
 func checkValue(name string, v reflect.Value, tag string) error {
 	r := interval{low: math.Inf(-1), high: math.Inf(1)}
 	var choices []string
-	for _, rule := range strings.Split(tag, ",") {
+	for rule := range strings.SplitSeq(tag, ",") {
 		key, text, _ := strings.Cut(rule, "=")
 		number, _ := strconv.ParseFloat(text, 64)
 		switch key {

@@ -79,13 +79,6 @@ func NewGrowth(pairs int, share float64) *Growth {
 // Reset begins to count anew.
 func (g *Growth) Reset() { clear(g.since) }
 
-// Add counts a visit to a pair, which has now had so many in all, and reports whether
-// the plan is outdated by it.
-func (g *Growth) Add(pair int, visits float64) bool {
-	g.since[pair]++
-	return g.Outdated(pair, visits)
-}
-
 // Outdated reports whether visits to a pair, so many in all, outdate the plan.
 func (g *Growth) Outdated(pair int, visits float64) bool {
 	n := g.since[pair]

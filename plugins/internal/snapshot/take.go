@@ -223,8 +223,7 @@ func scratch(f reflect.StructField) bool { return f.Tag.Get("snapshot") == "-" }
 func layout(of reflect.Type) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintln(h, of)
-	for i := range of.NumField() {
-		f := of.Field(i)
+	for f := range of.Fields() {
 		fmt.Fprintln(h, f.Name, f.Type, scratch(f))
 	}
 	return h.Sum64()

@@ -117,6 +117,13 @@ func Arguments(least int, names ...string) cobra.PositionalArgs {
 	}
 }
 
+// AtLeastOne refuses a command without arguments. what says what the first one is.
+func AtLeastOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		return Arguments(1, what)(cmd, args[:min(1, len(args))])
+	}
+}
+
 var badValue = regexp.MustCompile(`^invalid argument (".*") for "(?:-., )?--([a-z-]+)" flag: `)
 
 // FlagError makes one line of pflag's errors.

@@ -108,12 +108,7 @@ an episode until --time is over, and for at least 1,000 steps.
 ids of the environments in which an agent breaks the rule), speed (a list of {lanes,
 ns_per_step}), frames (their size, or why none can be drawn here).`,
 		Example: "  rlrun plugin check bernoulli-bandit --param arms=3\n  rlrun plugin check ./rlrun-plugin-grid\n  rlrun plugin check python -- grid.py",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.Arguments(1, "the name of a plugin")(cmd, args)
-			}
-			return nil
-		},
+		Args:    cli.AtLeastOne("the name of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			comp := experiment.Component{Plugin: args[0], Args: args[1:], Transport: experiment.Transport(o.transport)}
 			said := newStages(cmd.ErrOrStderr(), 10*time.Second)

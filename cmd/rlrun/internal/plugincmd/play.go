@@ -57,12 +57,7 @@ Of more than 64 numbers the first 16 are printed; --json prints all.
 action_name (if actions have names), observation, reward, terminated, truncated,
 picture (if there is one).`,
 		Example: "  rlrun plugin play frozenlake --steps 5\n  rlrun plugin play cartpole --frames cartpole.gif\n  rlrun plugin play ./rlrun-plugin-grid --seed 7 --param size=4\n  rlrun plugin play frozenlake --agent results/lake:q-learning --run 3",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.Arguments(1, "the name of an environment")(cmd, args)
-			}
-			return nil
-		},
+		Args:    cli.AtLeastOne("the name of an environment"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if g.frames != "" && !cmd.Flags().Changed("steps") {
 				g.steps = stepsDrawn

@@ -144,12 +144,7 @@ agent, its optional capabilities, and its parameters with ranges and defaults.
 
 --json: {id, kind, doc, params, capabilities, requires}; params is a JSON schema.`,
 		Example: "  rlrun plugin inspect bernoulli-bandit\n  rlrun plugin inspect python -- grid.py\n  rlrun plugin inspect ./rlrun-plugin-grid --json",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.Arguments(1, "the name of a plugin")(cmd, args)
-			}
-			return nil
-		},
+		Args:    cli.AtLeastOne("the name of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := describe(app, cmd.Context(), args[0], args[1:])
 			if err != nil {

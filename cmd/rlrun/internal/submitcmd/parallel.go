@@ -47,7 +47,7 @@ func (parallel) files(s *submission) []file {
 		options += fmt.Sprintf(" --timeout %d", int(s.Time.Seconds()))
 	}
 	var numbers []string
-	for _, part := range strings.Split(s.shards, ",") {
+	for part := range strings.SplitSeq(s.shards, ",") {
 		first, last, _ := strings.Cut(part, "-")
 		numbers = append(numbers, "$(seq "+first+" "+cmp.Or(last, first)+")")
 	}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"sync"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -205,49 +206,33 @@ func (s *Server) Close(_ context.Context, m *pb.CloseRequest) (*pb.CloseReply, e
 
 // StepEnvironment implements pb.PluginServer.
 func (s *Server) StepEnvironment(stream pb.Plugin_StepEnvironmentServer) error {
-	var request pb.EnvironmentRequest
-	var e *environmentInstance
-	ctx := stream.Context()
-	for {
-		if err := stream.RecvMsg(&request); err != nil {
-			return ended(err)
-		}
-		if e == nil {
-			var err error
-			if e, err = lookup[*environmentInstance](s, request.Instance); err != nil {
-				return err
-			}
-			defer s.drop(request.Instance)
-			ctx = s.noting(ctx, request.Instance)
-		}
-		reply, err := e.step(ctx, &request)
-		if err != nil {
-			return err
-		}
-		if err := stream.SendMsg(reply); err != nil {
-			return err
-		}
-	}
+	return serveSteps(s, stream, &pb.EnvironmentRequest{}, (*environmentInstance).step)
 }
 
 // StepAgent implements pb.PluginServer.
 func (s *Server) StepAgent(stream pb.Plugin_StepAgentServer) error {
-	var request pb.AgentRequest
-	var a *agentInstance
+	return serveSteps(s, stream, &pb.AgentRequest{}, (*agentInstance).step)
+}
+
+// serveSteps answers the requests of a stream, which are all for one instance. Each is
+// read into request.
+func serveSteps[I instance, Request interface{ GetInstance() uint64 }, Reply any](s *Server, stream grpc.ServerStream,
+	request Request, step func(I, context.Context, Request) (Reply, error)) error {
 	ctx := stream.Context()
-	for {
-		if err := stream.RecvMsg(&request); err != nil {
+	var served I
+	for begun := false; ; {
+		if err := stream.RecvMsg(request); err != nil {
 			return ended(err)
 		}
-		if a == nil {
+		if !begun {
 			var err error
-			if a, err = lookup[*agentInstance](s, request.Instance); err != nil {
+			if served, err = lookup[I](s, request.GetInstance()); err != nil {
 				return err
 			}
-			defer s.drop(request.Instance)
-			ctx = s.noting(ctx, request.Instance)
+			defer s.drop(request.GetInstance())
+			ctx, begun = s.noting(ctx, request.GetInstance()), true
 		}
-		reply, err := a.step(ctx, &request)
+		reply, err := step(served, ctx, request)
 		if err != nil {
 			return err
 		}
