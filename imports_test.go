@@ -63,8 +63,8 @@ func TestImportsPointDown(t *testing.T) {
 		directory string
 		own       []string // directories of the module that it may import besides itself
 	}{
-		{"bandit", nil},
-		{"mdp", nil},
+		{"bandit", []string{"internal"}},
+		{"mdp", []string{"internal"}},
 		{"voi", nil},
 		{"options", []string{"bandit", "mdp"}},
 		{"internal", nil},

@@ -55,11 +55,10 @@ func (p *Population) fold() {
 // updateMembers is Update for the modes in which members differ; there
 // scale = 1 and shift = 0.
 func (p *Population) updateMembers(step, reward float64, rng *rand.Rand) {
-	x := p.x
-	switch p.rule.Mode {
-	case DrawnMember, IndependentMember:
+	x, mode := p.x, p.rule.Mode
+	if mode == DrawnMember || mode == IndependentMember {
 		m := int(p.drawn)
-		if m < 0 || p.rule.Mode == IndependentMember {
+		if m < 0 || mode == IndependentMember {
 			m = rng.IntN(len(x))
 		}
 		p.drawn = -1
@@ -67,39 +66,23 @@ func (p *Population) updateMembers(step, reward float64, rng *rand.Rand) {
 		p.sift(m)
 		p.resum()
 		return
-	case BernoulliMask:
-		for m := range x {
-			if rng.Float64() < p.rule.Mask {
-				x[m] += float64(step * (reward - x[m]))
-			}
-		}
-	case ExponentialWeights:
-		for m := range x {
-			x[m] += float64(min(1, step*rng.ExpFloat64()) * (reward - x[m]))
-		}
-	case PoissonWeights:
-		for m := range x {
-			u := rng.Float64()
-			for n := 0; n < len(poissonCDF) && u >= poissonCDF[n]; n++ {
-				x[m] += float64(step * (reward - x[m]))
+	}
+	for room := [16]float64{}; len(x) > 0; x = x[min(len(x), len(room)):] {
+		weights := room[:min(len(x), len(room))]
+		mode.Draw(weights, p.rule.Mask, -1, rng)
+		for m, w := range weights {
+			if mode == PoissonWeights {
+				for ; w > 0; w-- {
+					x[m] += float64(step * (reward - x[m]))
+				}
+			} else {
+				x[m] += float64(min(1, step*w) * (reward - x[m]))
 			}
 		}
 	}
 	p.resort()
 	p.resum()
 }
-
-// poissonCDF[n] is P(ν ≤ n) for ν ~ Poisson(1), up to where it rounds to one.
-var poissonCDF = func() [19]float64 {
-	var cdf [19]float64
-	sum, term := 0.0, 1.0
-	for n := range cdf {
-		sum += term
-		cdf[n] = sum / math.E
-		term /= float64(n + 1)
-	}
-	return cdf
-}()
 
 // sift moves member m, which has changed, to its place.
 func (p *Population) sift(m int) {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/rlrun/rlrun/internal/resample"
 )
 
 // Population is a belief over the mean reward of one arm held as K point
@@ -35,47 +37,34 @@ type populationRule struct {
 	ids []int32 // ids[m] is the original place of member m
 }
 
-// UpdateMode says which members of a Population learn from a reward.
-type UpdateMode int
+// UpdateMode says which members of a Population learn from a reward. Its String is the
+// name in configs, such as "all".
+type UpdateMode = resample.Mode
 
 const (
 	// AllMembers moves every member by the same step, as in the experiments
 	// of the paper. Its spread is then a schedule, not a posterior.
-	AllMembers UpdateMode = iota
+	AllMembers = resample.All
 	// DrawnMember moves the member last returned by Draw or Sample only
 	// (the paper's equation "bootstrap", with step α for r): each member
 	// sees about one K-th of the data.
-	DrawnMember
+	DrawnMember = resample.Drawn
 	// BernoulliMask moves each member with probability Mask.
-	BernoulliMask
+	BernoulliMask = resample.Bernoulli
 	// ExponentialWeights moves each member by α·ν, ν ~ Exp(1), clipped to
 	// [0,1] (the paper's footnote).
-	ExponentialWeights
+	ExponentialWeights = resample.Exponential
 	// PoissonWeights moves each member ν ~ Poisson(1) times, that is by
 	// 1−(1−α)^ν (Oza & Russell 2001).
-	PoissonWeights
+	PoissonWeights = resample.Poisson
 	// IndependentMember moves one member, drawn anew for every reward, whichever was
 	// drawn to select the arm.
-	IndependentMember
+	IndependentMember = resample.Independent
 )
-
-var updateModes = []string{"all", "drawn", "bernoulli", "exponential", "poisson", "independent"}
-
-// String returns the name of the mode in configs, such as "all".
-func (m UpdateMode) String() string {
-	if m < 0 || int(m) >= len(updateModes) {
-		return fmt.Sprintf("UpdateMode(%d)", int(m))
-	}
-	return updateModes[m]
-}
 
 // ParseUpdateMode reads the name that String gives.
 func ParseUpdateMode(name string) (UpdateMode, error) {
-	m := slices.Index(updateModes, name)
-	if m < 0 {
-		return 0, fmt.Errorf("unknown update mode %q (one of %v)", name, updateModes)
-	}
-	return UpdateMode(m), nil
+	return resample.Parse(name, IndependentMember)
 }
 
 // PopulationOptions says how a Population learns. The zero value is the

@@ -386,20 +386,6 @@ func TestPopulationErrors(t *testing.T) {
 	}
 }
 
-func TestUpdateModeNames(t *testing.T) {
-	for mode := AllMembers; mode <= IndependentMember; mode++ {
-		if got, err := ParseUpdateMode(mode.String()); err != nil || got != mode {
-			t.Errorf("%v reads back as %v, %v", mode, got, err)
-		}
-	}
-	if _, err := ParseUpdateMode("some"); err == nil {
-		t.Error("an unknown mode has been read")
-	}
-	if got := UpdateMode(17).String(); got != "UpdateMode(17)" {
-		t.Errorf("a mode out of range is called %q", got)
-	}
-}
-
 func TestUpdatesAndDrawsDoNotAllocate(t *testing.T) {
 	for mode := AllMembers; mode <= IndependentMember; mode++ {
 		rng := seeded(1)

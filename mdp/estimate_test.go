@@ -184,7 +184,7 @@ func TestBeliefsSampleModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := mdp.NewBootstrap(d, 3, 1, mdp.Mask(rapid.IntRange(0, 2).Draw(t, "mask")), rapid.Uint64().Draw(t, "seed"))
+		b, err := mdp.NewBootstrap(d, 3, 1, rapid.SampledFrom([]mdp.Mask{mdp.Poisson, mdp.DoubleOrNothing, mdp.Exponential}).Draw(t, "mask"), rapid.Uint64().Draw(t, "seed"))
 		if err != nil {
 			t.Fatal(err)
 		}

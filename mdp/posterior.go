@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/rlrun/rlrun/internal/resample"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -303,6 +304,7 @@ type Bootstrap struct {
 	prior   []*Tabular
 	weight  float64
 	mask    Mask
+	weights []float64 // of the last observation
 	rng     *rand.Rand
 	latest  []incrementalModel // of the members, and the mean
 	scratch *scatter
@@ -311,33 +313,23 @@ type Bootstrap struct {
 var _ Belief = (*Bootstrap)(nil)
 
 // Mask is the distribution of the weight that an observation has for a member.
-type Mask int
+type Mask = resample.Mode
 
 // The masks, each with mean one.
 const (
-	Poisson         Mask = iota // weights 0, 1, 2, … from Poisson(1) (Oza & Russell 2001)
-	DoubleOrNothing             // 2 or 0, with probability one half each
-	Exponential                 // weights from Exp(1), the Bayesian bootstrap (Rubin 1981)
+	Poisson         = resample.Arrivals        // weights 0, 1, 2, … from Poisson(1) (Oza & Russell 2001)
+	DoubleOrNothing = resample.DoubleOrNothing // 2 or 0, with probability one half each
+	Exponential     = resample.Exponential     // weights from Exp(1), the Bayesian bootstrap (Rubin 1981)
 )
-
-func (m Mask) draw(rng *rand.Rand) float64 {
-	switch m {
-	case DoubleOrNothing:
-		return float64(2 * rng.IntN(2))
-	case Exponential:
-		return rng.ExpFloat64()
-	}
-	return distuv.Poisson{Lambda: 1, Src: rng}.Rand()
-}
 
 // NewBootstrap returns members bootstrap models. Each begins with a draw of prior
 // that weighs as much as weight > 0 observations of every (s,a). The masks are
 // drawn from a stream of seed.
 func NewBootstrap(prior *Dirichlet, members int, weight float64, mask Mask, seed uint64) (*Bootstrap, error) {
-	if members < 1 || !(weight > 0) || math.IsInf(weight, 0) || mask < Poisson || mask > Exponential {
-		return nil, fmt.Errorf("mdp: no bootstrap has %d members, prior weight %v and mask %d", members, weight, mask)
+	if members < 1 || !(weight > 0) || math.IsInf(weight, 0) || mask != Poisson && mask != DoubleOrNothing && mask != Exponential {
+		return nil, fmt.Errorf("mdp: no bootstrap has %d members, prior weight %v and mask %v", members, weight, mask)
 	}
-	b := &Bootstrap{weight: weight, mask: mask, rng: rand.New(rand.NewPCG(seed, 0))}
+	b := &Bootstrap{weight: weight, mask: mask, weights: make([]float64, members), rng: rand.New(rand.NewPCG(seed, 0))}
 	for range members {
 		c, err := NewCounts(prior.states, prior.actions)
 		if err != nil {
@@ -351,8 +343,9 @@ func NewBootstrap(prior *Dirichlet, members int, weight float64, mask Mask, seed
 
 // Update implements Belief.
 func (b *Bootstrap) Update(s, a int, reward float64, next int) {
-	for _, c := range b.members {
-		c.add(s, a, reward, next, b.mask.draw(b.rng))
+	b.mask.Draw(b.weights, 0, -1, b.rng)
+	for k, c := range b.members {
+		c.add(s, a, reward, next, b.weights[k])
 	}
 	for k := range b.latest {
 		b.latest[k].change(s*b.members[0].actions + a)

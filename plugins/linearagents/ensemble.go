@@ -4,10 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/internal/resample"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
-	"github.com/rlrun/rlrun/plugins/internal/members"
 	"github.com/rlrun/rlrun/plugins/internal/tiles"
 )
 
@@ -35,7 +34,7 @@ const maxWeights = 1 << 27
 
 // check validates the parameters and settles the prior.
 func (p *Ensemble) check(t task, c *tiles.Coder) error {
-	_, err := bandit.ParseUpdateMode(p.Update)
+	_, err := resample.Parse(p.Update, resample.Poisson)
 	switch {
 	case p.Members < 1 || p.Members > 1024:
 		return lanes.Invalid("members is %d, must be between 1 and 1024", p.Members)
@@ -81,7 +80,7 @@ type ensemble struct {
 	*Ensemble
 	weights
 	traces     traces
-	chance     members.Weights // of the bootstrap
+	chance     resample.Sizes // of the bootstrap
 	here, next place
 	q, after   []float64 // Q_k(s,a) at a*K+k, here and next
 	best       []float64 // scratch: max_a Q_k of next
@@ -94,7 +93,7 @@ type ensemble struct {
 // init prepares an ensemble at the address that it keeps.
 func (x *ensemble) init(p *Ensemble, c *tiles.Coder, actions int) {
 	x.Ensemble, x.weights = p, newWeights(c, actions, p.Members)
-	x.chance = members.NewWeights(p.Update, p.Mask, p.Step)
+	x.chance = resample.NewSizes(p.Update, p.Mask, p.Step)
 	x.traces = newTraces(&x.weights, p.Gamma*p.Lambda, true, p.Traces == "cut")
 	x.here, x.next = newPlace(c), newPlace(c)
 	x.q, x.after = make([]float64, actions*p.Members), make([]float64, actions*p.Members)

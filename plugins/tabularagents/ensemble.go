@@ -4,12 +4,11 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/rlrun/rlrun/bandit"
 	"github.com/rlrun/rlrun/framework/seed"
+	"github.com/rlrun/rlrun/internal/resample"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
-	"github.com/rlrun/rlrun/plugins/internal/members"
 )
 
 // Ensemble are the parameters of K tables of action values that learn from the
@@ -56,7 +55,7 @@ func (p *Ensemble) check(t finite.Task) error {
 		}
 		p.PriorWeight = &weight
 	}
-	mode, err := bandit.ParseUpdateMode(p.Update)
+	mode, err := resample.Parse(p.Update, resample.Poisson)
 	switch {
 	case err != nil:
 		return lanes.Invalid("update is %q: %v", p.Update, err)
@@ -65,8 +64,8 @@ func (p *Ensemble) check(t finite.Task) error {
 	case t.States*t.Actions > finite.MaxPairs/p.Members:
 		return lanes.Unsupported("%s has %d states and %d actions, too many for tables of %d members", t.Spec.ID, t.States, t.Actions, p.Members)
 	}
-	if mode == bandit.BernoulliMask && p.Mask == 1 {
-		p.Update = bandit.AllMembers.String()
+	if mode == resample.Bernoulli && p.Mask == 1 {
+		p.Update = resample.All.String()
 	}
 	low, high := 0.0, 1.0
 	if p.Gamma < 1 {
@@ -101,7 +100,7 @@ type ensemble struct {
 	pcg     rand.PCG
 	rng     *rand.Rand // over pcg
 	size    []float64  // of the present step, by member
-	weights members.Weights
+	weights resample.Sizes
 	replay  *replay // nil without replays
 }
 
@@ -116,7 +115,7 @@ func (x *ensemble) init(p *Ensemble, t finite.Task) {
 	if p.Replays > 0 || p.Schedule == "harmonic" {
 		step = 0
 	}
-	x.weights = members.NewWeights(p.Update, p.Mask, step)
+	x.weights = resample.NewSizes(p.Update, p.Mask, step)
 	if p.Replays == 0 && p.Schedule == "harmonic" {
 		x.n = make([]float64, len(x.q))
 	}
