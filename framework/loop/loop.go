@@ -53,7 +53,7 @@ type Outcome struct {
 // Error is an error of environment or agent.
 type Error struct {
 	Steps []int // that each lane had made
-	Err   error
+	Err   error // of the environment or the agent
 }
 
 func (e *Error) Error() string { return e.Err.Error() }

@@ -24,7 +24,7 @@ var ErrForeign = errors.New("not a lock of rlrun")
 
 // HeldError says that another process holds a lock.
 type HeldError struct {
-	Path   string
+	Path   string // of the lock
 	Holder string // such as "process 12 on ada"; empty if it has not said yet
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Caller steps one lane of an agent on Finite.
 type Caller struct {
-	Agent   vector.Agent
+	Agent   vector.Agent // of one lane
 	Actions space.Column // of the last step
 	in      *vector.Feedback
 }

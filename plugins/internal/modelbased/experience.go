@@ -10,7 +10,7 @@ import (
 
 // Experience is what an agent has seen of a task in a run.
 type Experience struct {
-	Task      finite.Task
+	Task      finite.Task // its states, actions and range of rewards
 	Counts    *mdp.Counts // of steps and rewards, by pair
 	Terminals TerminalSet // states in which episodes ended
 	State     int         // in which the last action was taken

@@ -21,7 +21,7 @@ type Optimism interface {
 // value iteration. A step changes the values of one state only: unless these changes add
 // up to more than the residual there is no sweep. Ties are broken at random.
 type Greedy struct {
-	Model    Optimism
+	Model    Optimism  // what backups use
 	Residual float64   // largest error of Value that is left, > 0
 	Q        []float64 // of pair s*A+a
 	Value    []float64 // of each state

@@ -36,7 +36,7 @@ func sweep(m Backups, x *Experience, q, value []float64, left int) {
 // Induction is a Planner for the steps left, by backward induction (Puterman 1994,
 // §4.5). Ties are broken at random.
 type Induction struct {
-	Model   Backups
+	Model   Backups   // what a pair is worth by the values of the next states
 	Horizon int       // number of steps to plan for, at least 1
 	Q       []float64 // of pair i with h steps to go: Q[h*S*A+i]
 
@@ -83,7 +83,7 @@ const maxSweeps = 10_000
 // span of the last change is at most the tolerance. If every pair may lead to the best state,
 // it converges whatever the periods (ibid., Theorem 7). A plan breaks ties at random.
 type Extended struct {
-	Model     Backups
+	Model     Backups        // what a pair is worth by the values of the next states
 	Tolerance func() float64 // of a plan, in units of reward, > 0
 	Policy    []int          // action of each state in the last plan
 	Gain      float64        // optimistic reward per step of the last plan

@@ -27,8 +27,8 @@ type Ensemble interface {
 // planner solves the models of the ensemble.
 type OptionDesign struct {
 	Ensemble Ensemble // the models
-	Planner  *Solver
-	Trigger  Trigger // when to plan
+	Planner  *Solver  // solves them
+	Trigger  Trigger  // when to plan
 	// Greedy says when the greedy option, while it is followed, is solved again.
 	Greedy *Growth
 	// Options has Discount, Residual, Kappa and RevealProbability of the host's problems.

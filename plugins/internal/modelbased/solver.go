@@ -28,7 +28,7 @@ type Criterion struct {
 // Solver is a Planner that solves models exactly. The arguments on which solvers fail
 // must be excluded. Where one stops early, the best policy so far is followed.
 type Solver struct {
-	Models Models
+	Models Models // the models to solve
 	Criterion
 	Method mdp.Method // algorithm; default mdp.Automatic
 	// Residual is the largest error of discounted values per step in models of
