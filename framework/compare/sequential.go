@@ -90,9 +90,9 @@ func (s *Sequential) Check() error {
 	return s.design().Check()
 }
 
-// Decide looks at what is recorded. recorded tells which runs have a record, ok or
+// Decide looks at what is recorded. recorded has the runs with a record, ok or
 // failed; values are those of the summary.
-func (s *Sequential) Decide(summary *result.Summary, recorded func(result.Key) bool) []Progress {
+func (s *Sequential) Decide(summary *result.Summary, recorded map[result.Key]bool) []Progress {
 	lower := summary.Meta.Define(s.Metric).Better == metric.Lower
 	design := s.design()
 	var out []Progress
@@ -107,7 +107,7 @@ func (s *Sequential) Decide(summary *result.Summary, recorded func(result.Key) b
 				}
 			}
 			run := 0
-			for run < s.Runs && recorded(result.Key{Environment: env, Agent: agent, Run: run}) {
+			for run < s.Runs && recorded[result.Key{Environment: env, Agent: agent, Run: run}] {
 				run++
 			}
 			if complete[i] = run / s.Block; run == s.Runs {

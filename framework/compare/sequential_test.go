@@ -12,7 +12,7 @@ import (
 )
 
 // partly keeps the first runs of an input: those below count[environment][agent].
-func partly(in *Input, count map[result.Key]int) (*result.Summary, func(result.Key) bool) {
+func partly(in *Input, count map[result.Key]int) (*result.Summary, map[result.Key]bool) {
 	s := &result.Summary{Meta: in.Summary.Meta}
 	for _, r := range in.Summary.Rows {
 		limit := count[result.Key{Environment: r.Environment, Agent: r.Agent}]
@@ -23,7 +23,13 @@ func partly(in *Input, count map[result.Key]int) (*result.Summary, func(result.K
 		r.Runs, r.Values = r.Runs[:n], r.Values[:n]
 		s.Rows = append(s.Rows, r)
 	}
-	return s, func(k result.Key) bool { return k.Run < count[result.Key{Environment: k.Environment, Agent: k.Agent}] }
+	made := map[result.Key]bool{}
+	for key, n := range count {
+		for key.Run = range n {
+			made[key] = true
+		}
+	}
+	return s, made
 }
 
 // play runs an experiment as the test asks for runs, and returns the outcome and how

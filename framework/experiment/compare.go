@@ -151,10 +151,10 @@ func (p *Plan) runUntil(ctx context.Context, o Options, s *compare.Sequential) e
 		block.Done = Done{}
 		left := 0
 		for _, c := range p.Cells() {
-			cell := result.Key{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name}
-			for run := range p.Config.Runs {
-				key := result.Key{Environment: cell.Environment, Agent: cell.Agent, Run: run}
-				if block.Done[key] = recorded[key] || run >= needed[cell]; !block.Done[key] {
+			key := p.key(c)
+			most := needed[key]
+			for key.Run = range p.Config.Runs {
+				if block.Done[key] = recorded[key] || key.Run >= most; !block.Done[key] {
 					left++
 				}
 			}
@@ -202,11 +202,8 @@ func (p *Plan) decide(dir string, s *compare.Sequential) ([]compare.Progress, ma
 	if err != nil {
 		return nil, nil, err
 	}
-	recorded := map[result.Key]bool{}
-	for i := range runs.Entries {
-		recorded[runs.Entries[i].Key] = true
-	}
-	return s.Decide(summary, func(k result.Key) bool { return recorded[k] }), recorded, nil
+	recorded := recordedIn(runs)
+	return s.Decide(summary, recorded), recorded, nil
 }
 
 // Streams returns, by label, what identifies the random numbers and the task of
@@ -282,13 +279,13 @@ func (r *Results) Compare() (*compare.Result, error) {
 	return r.compared, err
 }
 
-// recordedIn tells which runs have a record.
-func recordedIn(runs *result.Runs) func(result.Key) bool {
+// recordedIn returns the runs that have a record.
+func recordedIn(runs *result.Runs) map[result.Key]bool {
 	recorded := map[result.Key]bool{}
 	for i := range runs.Entries {
 		recorded[runs.Entries[i].Key] = true
 	}
-	return func(k result.Key) bool { return recorded[k] }
+	return recorded
 }
 
 // markNotNeeded counts missing runs as not needed where the test that stops the

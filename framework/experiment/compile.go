@@ -56,8 +56,7 @@ func Compile(cfg Config) (*Plan, error) {
 		cfg.Seed = new(uint64(1))
 	}
 	if cfg.Discount == nil {
-		discount := 0.99
-		cfg.Discount = &discount
+		cfg.Discount = new(0.99)
 	}
 	if d := *cfg.Discount; !(d >= 0 && d <= 1) {
 		return nil, fieldErrorf("discount", "must be in [0,1], not %v", d)
@@ -70,8 +69,7 @@ func Compile(cfg Config) (*Plan, error) {
 		cfg.Record.Metrics = metric.Select(func(d *metric.Definition) bool { return d.Default })
 	}
 	if cfg.Record.Decisions == nil {
-		most := 200
-		cfg.Record.Decisions = &most
+		cfg.Record.Decisions = new(200)
 	}
 	for i, m := range cfg.Report.Metrics {
 		if err := knownMetric(m); err != nil {

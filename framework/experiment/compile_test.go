@@ -17,13 +17,6 @@ func raw(list ...string) (out []json.RawMessage) {
 	return out
 }
 
-func labels(list []Component) (names []string) {
-	for _, c := range list {
-		names = append(names, c.Name)
-	}
-	return names
-}
-
 func TestSweepExpands(t *testing.T) {
 	p := plan(t, func(c *Config) {
 		c.Agents = []Component{

@@ -172,15 +172,8 @@ func (l *Limits) Over(base Limits) Limits {
 // retries is how often a batch of a cell is tried again: as its more patient
 // component says.
 func (p *Plan) retries(c Cell) int {
-	most := 0
-	for _, comp := range []Component{p.Environments[c.Environment], p.Agents[c.Agent]} {
-		n := 1
-		if given := comp.Limits.Over(p.Config.Limits).Retries; given != nil {
-			n = *given
-		}
-		most = max(most, n)
-	}
-	return most
+	environment, agent := p.limits(c, 1, func(l Limits) *int { return l.Retries })
+	return max(environment, agent)
 }
 
 // defaultGiveUp is Limits.GiveUp where a config has none.
@@ -189,18 +182,22 @@ const defaultGiveUp = 5
 // giveUpAfter is how many runs of a cell may fail alike in a row; 0 for any number. Of
 // environment and agent the more patient counts.
 func (p *Plan) giveUpAfter(c Cell) int {
-	most := 0
-	for _, comp := range []Component{p.Environments[c.Environment], p.Agents[c.Agent]} {
-		n := defaultGiveUp
-		if given := comp.Limits.Over(p.Config.Limits).GiveUp; given != nil {
-			n = *given
-		}
-		if n == 0 {
-			return 0
-		}
-		most = max(most, n)
+	environment, agent := p.limits(c, defaultGiveUp, func(l Limits) *int { return l.GiveUp })
+	if environment == 0 || agent == 0 {
+		return 0
 	}
-	return most
+	return max(environment, agent)
+}
+
+// limits returns a limit of both components of a cell, usual where the config has none.
+func (p *Plan) limits(c Cell, usual int, limit func(Limits) *int) (environment, agent int) {
+	of := func(comp Component) int {
+		if given := limit(comp.Limits.Over(p.Config.Limits)); given != nil {
+			return *given
+		}
+		return usual
+	}
+	return of(p.Environments[c.Environment]), of(p.Agents[c.Agent])
 }
 
 // Report says how results are drawn.

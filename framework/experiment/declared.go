@@ -2,10 +2,8 @@ package experiment
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -15,7 +13,6 @@ import (
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
-	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // Declared are the metrics that plugins declare, of their own.
@@ -48,33 +45,18 @@ func (d *Declared) add(side string, m *vector.Measures) error {
 const metricsFile = "metrics.json"
 
 // writeDeclared keeps them for reports. There is no file if there are none.
-func writeDeclared(dir string, d Declared) error {
-	if len(d.Environment)+len(d.Agent) == 0 {
+func (x *Experiment) writeDeclared() error {
+	if len(x.Declared.Environment)+len(x.Declared.Agent) == 0 {
 		return nil
 	}
-	text, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		return err
-	}
-	return result.WriteFile(filepath.Join(dir, metricsFile), func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
+	return x.Plan.writeJSON(filepath.Join(x.Dir, metricsFile), x.Declared)
 }
 
 // readDeclared adds them to what statistics know of an experiment.
 func readDeclared(dir string, meta *result.Meta) error {
-	path := filepath.Join(dir, metricsFile)
-	data, err := inputfile.Read(path, result.MaxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	var d Declared
-	if err := json.Unmarshal(data, &d); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if err := readJSON(filepath.Join(dir, metricsFile), &d); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	meta.Definitions = d.definitions()
 	return nil

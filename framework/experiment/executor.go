@@ -92,7 +92,7 @@ func (l Local) prepare(ctx context.Context, x *Experiment, session Session) (don
 	if done, err = x.Plan.Prepare(ctx, x.Dir, l.Existing == Resume, session); err != nil {
 		return nil, err
 	}
-	return done, errors.Join(writeTasks(x.Dir, x.Tasks), writeDeclared(x.Dir, x.Declared))
+	return done, errors.Join(x.writeTasks(), x.writeDeclared())
 }
 
 // remote says whether a component runs in a process of its own.

@@ -254,13 +254,12 @@ func (c Component) commandLine() string {
 // records whose host, environment or agent was another program than now. The error
 // wraps ErrOtherPrograms and names both.
 func (p *Plan) samePrograms(dir string, before *Provenance, now *Session, kept []result.Entry) error {
-	type labels struct{ environment, agent string }
-	cells := map[labels]Cell{}
+	cells := map[result.Key]Cell{}
 	for _, c := range p.Cells() {
-		cells[labels{p.Environments[c.Environment].Name, p.Agents[c.Agent].Name}] = c
+		cells[p.key(c)] = c
 	}
 	for _, e := range kept {
-		c, ok := cells[labels{e.Environment, e.Agent}]
+		c, ok := cells[result.Key{Environment: e.Environment, Agent: e.Agent}]
 		if e.Status != result.OK || !ok {
 			continue
 		}
@@ -395,18 +394,20 @@ func readProvenance(dir string) (*Provenance, error) {
 }
 
 func readProvenanceFile(path string) (*Provenance, error) {
-	data, err := inputfile.Read(path, result.MaxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &Provenance{}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	var p Provenance
-	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, fmt.Errorf("%s: %w; move it away to go on without it", path, err)
+	if err := readJSON(path, &p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; move it away to go on without it", err)
 	}
 	return &p, nil
+}
+
+// add adds a session. The first one began the experiment.
+func (p *Provenance) add(s Session) {
+	if p.Started.IsZero() {
+		p.Session = s
+	} else {
+		p.Resumed = append(p.Resumed, s)
+	}
 }
 
 // Version returns the program's module version, with the commit it was built

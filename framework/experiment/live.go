@@ -14,7 +14,6 @@ import (
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
-	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 const (
@@ -38,7 +37,7 @@ func ReadLive(dir string, now time.Time) []result.Live {
 			continue
 		}
 		var l result.Live
-		if data, err := inputfile.Read(name, result.MaxFile); err == nil && json.Unmarshal(data, &l) == nil {
+		if readJSON(name, &l) == nil {
 			out = append(out, l)
 		}
 	}

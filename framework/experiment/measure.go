@@ -32,13 +32,12 @@ func (x *Experiment) MeasureRuns(ctx context.Context) (all, longest time.Duratio
 func (x *Experiment) measureCell(ctx context.Context, c Cell) (lanes int, took time.Duration, err error) {
 	const enough = 150 * time.Millisecond
 	lanes = lanesInProcess
-	if x.remote(x.Plan.Environments[c.Environment]) || x.remote(x.Plan.Agents[c.Agent]) {
+	o := Options{Remote: x.remote, Lanes: x.preferredLanes}
+	if o.remote(x.Plan, c) {
 		lanes = 64
 	}
-	for _, component := range []Component{x.Plan.Environments[c.Environment], x.Plan.Agents[c.Agent]} {
-		if n := x.preferredLanes(component); n > 0 {
-			lanes = min(lanes, n)
-		}
+	if n := o.preferred(x.Plan, c); n > 0 {
+		lanes = min(lanes, n)
 	}
 	lanes = min(lanes, x.Plan.Config.Runs)
 	runs := make([]int, lanes)

@@ -81,25 +81,14 @@ func (p *Plan) Prepare(ctx context.Context, dir string, resume bool, session Ses
 			return nil, err
 		}
 	}
-	if prov.Started.IsZero() {
-		prov.Session = session
-	} else {
-		prov.Resumed = append(prov.Resumed, session)
-	}
+	prov.add(session)
 	if err := disk.MkdirAll(p.fileSystem(), dir); err != nil {
 		return nil, err
 	}
 	if err := p.writeConfig(dir); err != nil {
 		return nil, err
 	}
-	text, err := json.MarshalIndent(prov, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	if err := p.writeFile(filepath.Join(dir, provenanceFile), append(text, '\n')); err != nil {
-		return nil, err
-	}
-	return done, nil
+	return done, p.writeJSON(filepath.Join(dir, provenanceFile), prov)
 }
 
 func (p *Plan) writeConfig(dir string) error {
@@ -112,6 +101,28 @@ func (p *Plan) writeConfig(dir string) error {
 
 func (p *Plan) writeFile(path string, data []byte) error {
 	return disk.WriteFile(p.fileSystem(), path, func(w io.Writer) error { _, err := w.Write(data); return err })
+}
+
+// writeJSON writes a value as JSON that people can read.
+func (p *Plan) writeJSON(path string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return p.writeFile(path, append(text, '\n'))
+}
+
+// readJSON reads a file that writeJSON wrote. The error wraps fs.ErrNotExist if there is
+// none.
+func readJSON(path string, v any) error {
+	data, err := inputfile.Read(path, result.MaxFile)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // otherExperiment is an ErrOtherExperiment: the config in path differs.
@@ -440,13 +451,12 @@ func (p *Plan) Meta() result.Meta {
 		Name: p.Config.Name, Description: p.Config.Description, Steps: p.Config.Steps, Grid: p.Grid,
 		Discount: *p.Config.Discount, Runs: p.Config.Runs, Seed: *p.Config.Seed, Recorded: p.Config.Record.Metrics,
 		Skipped: p.Skipped(), Notes: p.notes, Experiments: p.identities(),
+		Environments: labels(p.Environments), Agents: labels(p.Agents),
 	}
 	for _, c := range p.Environments {
-		m.Environments = append(m.Environments, c.Name)
 		m.EnvironmentPlugins = append(m.EnvironmentPlugins, c.commandLine())
 	}
 	for _, c := range p.Agents {
-		m.Agents = append(m.Agents, c.Name)
 		m.AgentPlugins = append(m.AgentPlugins, c.commandLine())
 	}
 	return m

@@ -155,11 +155,7 @@ func (p *Plan) isOurs(name string, kind fs.FileMode) bool {
 
 // draws tells whether a plot of the experiment has a name, as report.WritePlots gives it.
 func (p *Plan) draws(name string) bool {
-	labels := []string{"all"}
-	for _, e := range p.Environments {
-		labels = append(labels, e.Name)
-	}
-	return slices.ContainsFunc(result.Slugs(labels), func(slug string) bool {
+	return slices.ContainsFunc(result.Slugs(append([]string{"all"}, labels(p.Environments)...)), func(slug string) bool {
 		of, ok := strings.CutPrefix(name, slug+"-")
 		declared := strings.HasPrefix(of, "agent-") || strings.HasPrefix(of, "environment-")
 		return ok && (declared || slices.ContainsFunc(metric.Builtin(), func(d metric.Definition) bool { return string(d.Name) == of }))

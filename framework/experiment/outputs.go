@@ -92,7 +92,7 @@ func (x *Experiment) Write(outputs ...Output) (*Results, error) {
 // meta is what the plan and the output directory say of the experiment.
 func (x *Experiment) meta() (result.Meta, error) {
 	meta := x.Plan.Meta()
-	return meta, errors.Join(ReadTasks(x.Dir, &meta), readDeclared(x.Dir, &meta))
+	return meta, errors.Join(readTasks(x.Dir, &meta), readDeclared(x.Dir, &meta))
 }
 
 func (x *Experiment) results(s *result.Summary, runs *result.Runs) *Results {
@@ -199,8 +199,7 @@ func (plotsOutput) Write(r *Results) ([]string, error) {
 	draw := r.Plan.Config.Report
 	options := report.Options{Smooth: draw.Smooth}
 	if draw.Axis != "" {
-		log := draw.Axis == "log"
-		options.LogX = &log
+		options.LogX = new(draw.Axis == "log")
 	}
 	return report.WritePlots(r.Dir, r.Summary, draw.Metrics, options)
 }

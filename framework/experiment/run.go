@@ -178,6 +178,14 @@ func (p *Plan) jobs(done Done, shard Shard) []job {
 	return jobs
 }
 
+// labels are the names of components.
+func labels(list []Component) (names []string) {
+	for _, c := range list {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 // key names run 0 of a cell.
 func (p *Plan) key(c Cell) result.Key {
 	return result.Key{Environment: p.Environments[c.Environment].Name, Agent: p.Agents[c.Agent].Name}

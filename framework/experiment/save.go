@@ -446,19 +446,16 @@ func OpenSaved(ctx context.Context, open Opener, from, environment string, run i
 	if err != nil {
 		return nil, nil, err
 	}
-	var labels []string
-	for _, c := range plan.Agents {
-		labels = append(labels, c.Name)
+	names := labels(plan.Agents)
+	if name == "" && len(names) == 1 {
+		name = names[0]
 	}
-	if name == "" && len(labels) == 1 {
-		name = labels[0]
-	}
-	i := slices.Index(labels, name)
+	i := slices.Index(names, name)
 	switch {
 	case name == "":
-		return nil, nil, fmt.Errorf("%s has several agents: write DIR:AGENT with one of %s", dir, quoted(labels))
+		return nil, nil, fmt.Errorf("%s has several agents: write DIR:AGENT with one of %s", dir, quoted(names))
 	case i < 0:
-		return nil, nil, fmt.Errorf("%s has no agent %q; its experiment has %s", dir, name, quoted(labels))
+		return nil, nil, fmt.Errorf("%s has no agent %q; its experiment has %s", dir, name, quoted(names))
 	}
 	c := plan.Agents[i]
 	c.WarmStart = &WarmStart{From: dir + ":" + name}

@@ -46,10 +46,7 @@ func (s Shard) runs(number, first, last int) (list []int) {
 
 // recorded lists the records in dir of the shard's runs.
 func (p *Plan) recorded(ctx context.Context, dir string, s Shard) (*result.Runs, error) {
-	numbers := map[result.Key]int{}
-	for i, c := range p.Cells() {
-		numbers[p.key(c)] = i * p.Config.Runs
-	}
+	numbers := p.firstNumbers()
 	return result.OpenShard(ctx, dir, result.ShardRuns{Shard: s.Index, Shards: s.Of, Of: func(environment, agent string, first, last int) []int {
 		number, ok := numbers[result.Key{Environment: environment, Agent: agent}]
 		if !ok {
@@ -57,6 +54,15 @@ func (p *Plan) recorded(ctx context.Context, dir string, s Shard) (*result.Runs,
 		}
 		return s.runs(number, first, min(last, p.Config.Runs-1))
 	}})
+}
+
+// firstNumbers returns, by environment and agent, the number of run 0 (see Shard.runs).
+func (p *Plan) firstNumbers() map[result.Key]int {
+	numbers := map[result.Key]int{}
+	for i, c := range p.Cells() {
+		numbers[p.key(c)] = i * p.Config.Runs
+	}
+	return numbers
 }
 
 // Ranges writes increasing numbers as 0-3,7, as Slurm reads them.

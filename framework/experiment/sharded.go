@@ -15,7 +15,6 @@ import (
 
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/result"
-	"github.com/rlrun/rlrun/internal/inputfile"
 	"github.com/rlrun/rlrun/internal/lockfile"
 )
 
@@ -74,7 +73,7 @@ func (s Sharded) Execute(ctx context.Context, x *Experiment) error {
 		}
 	}
 	if err == nil {
-		err = errors.Join(writeTasks(x.Dir, x.Tasks), writeDeclared(x.Dir, x.Declared))
+		err = errors.Join(x.writeTasks(), x.writeDeclared())
 	}
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -275,23 +274,16 @@ func (p *Plan) sameSession(dir string, first *Provenance, now *Session) error {
 
 // addProvenance adds a session to the file of a shard.
 func (p *Plan) addProvenance(path string, session Session, of int) error {
-	prov := Provenance{Session: session, Shards: of}
-	if data, err := inputfile.Read(path, result.MaxFile); err == nil {
-		var before Provenance
-		if err := json.Unmarshal(data, &before); err != nil {
-			return fmt.Errorf("%s: %w; move it away to go on without it", path, err)
-		}
-		before.Resumed = append(before.Resumed, session)
-		prov = before
-	}
-	text, err := json.MarshalIndent(&prov, "", "  ")
+	prov, err := readProvenanceFile(path)
 	if err != nil {
 		return err
 	}
+	prov.add(session)
+	prov.Shards = of
 	if err := disk.MkdirAll(p.fileSystem(), filepath.Dir(path)); err != nil {
 		return err
 	}
-	return p.writeFile(path, append(text, '\n'))
+	return p.writeJSON(path, prov)
 }
 
 // lateFile is how long a file that another machine has made may be invisible or empty

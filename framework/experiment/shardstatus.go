@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/rlrun/rlrun/framework/result"
-	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // The states of a shard, as it reported them last.
@@ -129,11 +127,7 @@ func (r *shardRun) write(state string) error {
 	if r.s.Status != nil {
 		*r.s.Status = *s
 	}
-	text, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return err
-	}
-	return r.x.Plan.writeFile(filepath.Join(r.x.Dir, shardsDir, r.s.Shard.file(".json")), append(text, '\n'))
+	return r.x.Plan.writeJSON(filepath.Join(r.x.Dir, shardsDir, r.s.Shard.file(".json")), s)
 }
 
 // end writes the last status and returns err, the reason why runs are left.
@@ -157,9 +151,8 @@ func ReadShards(dir string) (list []ShardStatus, err error) {
 		return nil, err
 	}
 	for _, name := range names {
-		data, err := inputfile.Read(filepath.Join(dir, shardsDir, name), result.MaxFile)
 		var s ShardStatus
-		if err == nil && json.Unmarshal(data, &s) == nil && s.Of > 0 {
+		if err := readJSON(filepath.Join(dir, shardsDir, name), &s); err == nil && s.Of > 0 {
 			// A run that is not finished changes the live file alone.
 			if live, err := os.Stat(filepath.Join(dir, liveDir, name)); err == nil && live.ModTime().After(s.Updated) {
 				s.Updated = live.ModTime().UTC()
@@ -201,11 +194,7 @@ func (p *Plan) Division(dir string) (int, error) {
 // CountShards counts the runs of the experiment's shards by the records in dir; with
 // until: decided, the runs of the present stage.
 func (p *Plan) CountShards(dir string, of int, entries []result.Entry) ([]ShardRuns, error) {
-	type cell struct{ environment, agent string }
-	first := map[cell]int{} // number of its run 0
-	for i, c := range p.Cells() {
-		first[cell{p.Environments[c.Environment].Name, p.Agents[c.Agent].Name}] = i * p.Config.Runs
-	}
+	first := p.firstNumbers()
 	list := make([]ShardRuns, of)
 	for i := range list {
 		list[i].Shard = Shard{i, of}
@@ -219,7 +208,7 @@ func (p *Plan) CountShards(dir string, of int, entries []result.Entry) ([]ShardR
 		return nil, err
 	}
 	for _, e := range entries {
-		n, ok := first[cell{e.Environment, e.Agent}]
+		n, ok := first[result.Key{Environment: e.Environment, Agent: e.Agent}]
 		if !ok || of == 0 || e.Run >= stage(e.Key) {
 			continue
 		}

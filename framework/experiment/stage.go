@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,7 +9,6 @@ import (
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/internal/disk"
 	"github.com/rlrun/rlrun/framework/result"
-	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // An experiment with until: decided that is divided into shards goes on in stages.
@@ -73,25 +71,17 @@ func (p *Plan) Stage(dir string) (progress []compare.Progress, needed map[result
 	if err == nil && missing > 0 && before.Recorded == now.Recorded {
 		return progress, needed, fmt.Errorf("%w, and it lacks %d runs", ErrNoProgress, missing)
 	}
-	text, err := json.MarshalIndent(&now, "", "  ")
-	if err != nil {
-		return nil, nil, err
-	}
 	if err := disk.MkdirAll(p.fileSystem(), filepath.Dir(path)); err != nil {
 		return nil, nil, err
 	}
-	return progress, needed, p.writeFile(path, append(text, '\n'))
+	return progress, needed, p.writeJSON(path, &now)
 }
 
 func readStage(path string) (s stage, err error) {
-	data, err := inputfile.Read(path, result.MaxFile)
-	if err != nil {
-		return s, err
+	if err = readJSON(path, &s); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; remove it and call rlrun decide", err)
 	}
-	if err := json.Unmarshal(data, &s); err != nil {
-		return s, fmt.Errorf("%s: %w; remove it and call rlrun decide", path, err)
-	}
-	return s, nil
+	return s, err
 }
 
 // stageRuns returns a function that gives the number of runs of a cell that the

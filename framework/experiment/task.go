@@ -2,10 +2,8 @@ package experiment
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"path/filepath"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/vector"
-	"github.com/rlrun/rlrun/internal/inputfile"
 	"github.com/rlrun/rlrun/mdp"
 )
 
@@ -157,33 +154,22 @@ func structure(st *mdp.Structure) string {
 const tasksFile = "environments.json"
 
 // writeTasks keeps what is known of the environments for reports.
-func writeTasks(dir string, tasks map[string]result.Task) error {
-	if len(tasks) == 0 {
+func (x *Experiment) writeTasks() error {
+	if len(x.Tasks) == 0 {
 		return nil
 	}
-	text, err := json.MarshalIndent(tasks, "", "  ")
-	if err != nil {
-		return err
-	}
-	return result.WriteFile(filepath.Join(dir, tasksFile), func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
+	return x.Plan.writeJSON(filepath.Join(x.Dir, tasksFile), x.Tasks)
 }
 
-// ReadTasks adds it to what statistics know of an experiment, and with it the
+// readTasks adds it to what statistics know of an experiment, and with it the
 // optimal reward per step of continuing tasks.
-func ReadTasks(dir string, meta *result.Meta) error {
-	path := filepath.Join(dir, tasksFile)
-	data, err := inputfile.Read(path, result.MaxFile)
+func readTasks(dir string, meta *result.Meta) error {
+	err := readJSON(filepath.Join(dir, tasksFile), &meta.Tasks)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
-	}
-	if err := json.Unmarshal(data, &meta.Tasks); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
 	}
 	meta.Optimum = map[string]float64{}
 	for name, t := range meta.Tasks {

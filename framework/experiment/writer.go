@@ -132,10 +132,4 @@ func (p *Plan) fileSystem() disk.FS {
 }
 
 // slugs names components in names of files.
-func slugs(list []Component) []string {
-	var labels []string
-	for _, c := range list {
-		labels = append(labels, c.Name)
-	}
-	return result.Slugs(labels)
-}
+func slugs(list []Component) []string { return result.Slugs(labels(list)) }

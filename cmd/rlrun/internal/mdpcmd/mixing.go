@@ -184,7 +184,7 @@ func (p *process) forgetting(ctx context.Context, o mdp.MixingOptions) (*forgett
 	return q, ctx.Err()
 }
 
-// ends of the means: the mean is not defined, or infinite.
+// mean writes a mean, "-" if it is not defined.
 func mean(x float64) string {
 	if math.IsNaN(x) {
 		return "-"
