@@ -96,6 +96,12 @@ type event struct {
 	terminated, truncated bool
 }
 
+// tell writes the event into a lane.
+func (e *event) tell(in *vector.Feedback, spec *framework.Spec, lane int) error {
+	in.Signals[lane], in.Seeds[lane], in.Rewards[lane], in.Terminated[lane], in.Truncated[lane] = e.signal, e.seed, e.reward, e.terminated, e.truncated
+	return in.Observations.Set(spec.Observation, lane, e.observation)
+}
+
 // script draws the feedback of one run: observations from their space, rewards
 // within the spec's bounds, and ends of episodes unless the spec says Continuing.
 func (c *agentCheck) script(number uint64) []event {
@@ -146,28 +152,12 @@ func (c *agentCheck) run() error {
 	if err != nil {
 		return err
 	}
-	var alone [][]string
-	for i, s := range scripts {
-		first, err := c.play([][]event{s}, 0, false)
-		if err != nil {
-			return err
-		}
-		again, err := c.play([][]event{s}, 0, false)
-		if err != nil {
-			return err
-		}
-		c.try(SameSeedSameActions, differ(first[0], again[0], "the same seed and feedback again"))
-		dirty, err := c.play([][]event{s}, 1, false)
-		if err != nil {
-			return err
-		}
-		if c.sound(SameSeedSameActions) {
-			c.try(FillsColumns, differ(first[0], dirty[0], "with other values in the caller's columns"))
-		}
-		if c.sound(SameSeedSameActions, FillsColumns) {
-			c.try(LanesIndependent, differ(first[0], together[i], fmt.Sprintf("lane %d of %d, against the same lane alone", i, lanes)))
-		}
-		alone = append(alone, first[0])
+	alone, err := c.alone(comparison{SameSeedSameActions, "the same seed and feedback again", "with other values in the caller's columns", "lane"}, together,
+		func(lane int, dirty bool) ([][]string, error) {
+			return c.play(scripts[lane:lane+1], salted(dirty), false)
+		})
+	if err != nil {
+		return err
 	}
 	if !c.sound(SameSeedSameActions, FillsColumns) {
 		return nil
@@ -185,6 +175,14 @@ func (c *agentCheck) run() error {
 		return err
 	}
 	return c.checkpoint(scripts[0], scripts[1])
+}
+
+// salted is the salt of what the caller's columns hold beforehand.
+func salted(dirty bool) uint64 {
+	if dirty {
+		return 1
+	}
+	return 0
 }
 
 // newEpisodes changes what calls that start an episode say beside the observation.
@@ -228,12 +226,10 @@ func (c *agentCheck) play(scripts [][]event, salt uint64, idle bool) ([][]string
 				soilColumn(&in.Observations, i, rng)
 				continue
 			}
-			e := s[at[i]]
-			at[i]++
-			in.Signals[i], in.Seeds[i], in.Rewards[i], in.Terminated[i], in.Truncated[i] = e.signal, e.seed, e.reward, e.terminated, e.truncated
-			if err := in.Observations.Set(c.spec.Observation, i, e.observation); err != nil {
+			if err := s[at[i]].tell(in, &c.spec, i); err != nil {
 				return nil, err
 			}
+			at[i]++
 		}
 		if done {
 			break
@@ -242,11 +238,8 @@ func (c *agentCheck) play(scripts [][]event, salt uint64, idle bool) ([][]string
 		if err := agent.Step(c.ctx, in, &actions); err != nil {
 			return nil, fmt.Errorf("call %d with signals %v: %w", call, in.Signals, err)
 		}
-		var changed error
-		if now := fmt.Sprint(in); now != given {
-			changed = fmt.Errorf("call %d changed its input from %s to %s", call, given, now)
-		}
-		c.try(InputUnchanged, changed)
+		now := fmt.Sprint(in)
+		c.holds(InputUnchanged, now == given, "call %d changed its input from %s to %s", call, given, now)
 		if actions.Lanes() != n {
 			return nil, fmt.Errorf("call %d: a column of %d actions for %d lanes", call, actions.Lanes(), n)
 		}
@@ -260,11 +253,7 @@ func (c *agentCheck) judge(in *vector.Feedback, actions *space.Column, before []
 	for i, now := range columnEntries(actions, len(in.Signals)) {
 		switch {
 		case in.Signals[i] == vector.Idle:
-			var touched error
-			if now != before[i] {
-				touched = fmt.Errorf("lane %d was idle and its action went from %s to %s", i, before[i], now)
-			}
-			c.try(IdleUntouched, touched)
+			c.holds(IdleUntouched, now == before[i], "lane %d was idle and its action went from %s to %s", i, before[i], now)
 		case (in.Signals[i] == vector.Continue || in.Signals[i] == vector.Evaluate) && (in.Terminated[i] || in.Truncated[i]):
 			logs[i] = append(logs[i], "none: the episode ended")
 		default:
@@ -329,11 +318,7 @@ func (c *agentCheck) single(newAgent func(seed uint64) (framework.Agent, error),
 	}
 	after := func(what string) {
 		for k, v := range shown {
-			var changed error
-			if !same(v, originals[k]) {
-				changed = fmt.Errorf("%s changed what it was given from %v to %v", what, originals[k], v)
-			}
-			c.try(InputUnchanged, changed)
+			c.holds(InputUnchanged, same(v, originals[k]), "%s changed what it was given from %v to %v", what, originals[k], v)
 			if overwrite {
 				scribble(v)
 			}

@@ -172,21 +172,13 @@ func (c *environmentCheck) play(env framework.Environment, seed uint64, steps in
 		if err != nil {
 			return nil, false, fmt.Errorf("step %d of the episode of seed %d: %w", k+1, seed, err)
 		}
-		var changed error
-		if !same(given, action) {
-			changed = fmt.Errorf("step %d changed its action from %v to %v", k+1, action, given)
-		}
-		c.try(InputUnchanged, changed)
+		c.holds(InputUnchanged, same(given, action), "step %d changed its action from %v to %v", k+1, action, given)
 		keep(ts)
 		ended = ts.Terminated || ts.Truncated
 	}
 	c.try(SpecConstant, sameSpec(&c.spec, env.Spec()))
 	for k := range returned {
-		var changed error
-		if !same(returned[k], copies[k]) {
-			changed = fmt.Errorf("the observation of call %d was %v when it was returned and %v later", k, copies[k], returned[k])
-		}
-		c.try(ReturnsOwnSlices, changed)
+		c.holds(ReturnsOwnSlices, same(returned[k], copies[k]), "the observation of call %d was %v when it was returned and %v later", k, copies[k], returned[k])
 	}
 	return log, ended, nil
 }

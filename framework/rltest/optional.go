@@ -198,8 +198,7 @@ func (c *agentCheck) feed(agent vector.Agent, n, lane int, events []event) (log 
 		if err := c.bounds.late(c.size); err != nil {
 			return nil, err
 		}
-		in.Signals[lane], in.Seeds[lane], in.Rewards[lane], in.Terminated[lane], in.Truncated[lane] = e.signal, e.seed, e.reward, e.terminated, e.truncated
-		if err := in.Observations.Set(c.spec.Observation, lane, e.observation); err != nil {
+		if err := e.tell(in, &c.spec, lane); err != nil {
 			return nil, err
 		}
 		if err := agent.Step(c.ctx, in, &actions); err != nil {

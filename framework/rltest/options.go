@@ -49,28 +49,12 @@ func (c *agentCheck) options() (has bool, err error) {
 	if err != nil {
 		return has, err
 	}
-	alone := make([][]string, len(scripts))
-	for i, s := range scripts {
-		first, err := c.decide(kinds, [][]event{s}, 0, false)
-		if err != nil {
-			return has, err
-		}
-		again, err := c.decide(kinds, [][]event{s}, 0, false)
-		if err != nil {
-			return has, err
-		}
-		c.try(SameSeedSameProblems, differ(first[0], again[0], "the same seed, feedback and choices again"))
-		dirty, err := c.decide(kinds, [][]event{s}, 1, false)
-		if err != nil {
-			return has, err
-		}
-		if c.sound(SameSeedSameProblems) {
-			c.try(FillsColumns, differ(first[0], dirty[0], "with other values in the caller's columns and problems"))
-		}
-		if c.sound(SameSeedSameProblems, FillsColumns) {
-			c.try(LanesIndependent, differ(first[0], together[i], fmt.Sprintf("decisions of lane %d of %d, against the same lane alone", i, len(scripts))))
-		}
-		alone[i] = first[0]
+	alone, err := c.alone(comparison{SameSeedSameProblems, "the same seed, feedback and choices again", "with other values in the caller's columns and problems", "decisions of lane"}, together,
+		func(lane int, dirty bool) ([][]string, error) {
+			return c.decide(kinds, scripts[lane:lane+1], salted(dirty), false)
+		})
+	if err != nil {
+		return has, err
 	}
 	if !c.sound(SameSeedSameProblems, FillsColumns) {
 		return has, nil
@@ -188,14 +172,13 @@ func (d *deciding) over() bool {
 // tell gives lane i its next event.
 func (d *deciding) tell(i int) error {
 	e := d.scripts[i][d.at[i]]
-	d.in.Signals[i], d.in.Seeds[i], d.in.Rewards[i], d.in.Terminated[i], d.in.Truncated[i] = e.signal, e.seed, e.reward, e.terminated, e.truncated
 	if e.signal == vector.NewRun {
 		d.age[i] = 0
 	}
 	d.epochs[i] = e.signal != vector.Continue || d.age[i]%3 == 0 && !e.terminated && !e.truncated
 	d.at[i]++
 	d.age[i]++
-	return d.in.Observations.Set(d.spec.Observation, i, e.observation)
+	return e.tell(d.in, &d.spec, i)
 }
 
 func (d *deciding) call() error {
@@ -250,11 +233,7 @@ func (d *deciding) call() error {
 		if d.epochs[i] && policies[i] != nil && d.choices[i] == d.problems[i].Greedy {
 			s := d.in.Observations.Int64[i] - d.spec.Observation.(space.Discrete).Start
 			want, got := int64(policies[i][s]), d.actions.Int64[i]-d.spec.Action.(space.Discrete).Start
-			var wrong error
-			if got != want {
-				wrong = fmt.Errorf("lane %d in observation %d follows the greedy option with action %d, and its greedy policy has %d", i, s, got, want)
-			}
-			d.try(GreedyIsPolicy, wrong)
+			d.holds(GreedyIsPolicy, got == want, "lane %d in observation %d follows the greedy option with action %d, and its greedy policy has %d", i, s, got, want)
 		}
 	}
 	return nil
@@ -267,11 +246,7 @@ func (d *deciding) policy(i int, policy *[]int) error {
 	observations, ok := d.spec.Observation.(space.Discrete)
 	actions, ok2 := d.spec.Action.(space.Discrete)
 	if !ok || !ok2 {
-		var wrong error
-		if !errors.Is(err, framework.ErrUnsupported) {
-			wrong = fmt.Errorf("the greedy policy where observations are not discrete: %v, want an error wrapping ErrUnsupported", err)
-		}
-		d.try(GreedyIsPolicy, wrong)
+		d.holds(GreedyIsPolicy, errors.Is(err, framework.ErrUnsupported), "the greedy policy where observations are not discrete: %v, want an error wrapping ErrUnsupported", err)
 		return nil
 	}
 	if err != nil {

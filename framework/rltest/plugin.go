@@ -111,9 +111,8 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 		return &Violation{Rule: Works, Err: err}
 	}
 	defer env.Close()
-	has := env.Abilities().Models != nil
-	if says := slices.Contains(d.Capabilities, "model"); says != has {
-		return &Violation{Rule: Capable, Err: fmt.Errorf(`"model" is listed: %v; the environment has models: %v`, says, has)}
+	if err := listed(d, "model", "the environment has models", env.Abilities().Models != nil); err != nil {
+		return err
 	}
 	spec := env.Spec()
 	in, out := vector.NewActions(spec, 1), vector.NewTimeSteps(spec, 1)
@@ -148,18 +147,22 @@ func capableAgent(c *agentCheck, d *vector.Description) error {
 	if err := agent.Close(); err != nil {
 		return nil
 	}
-	if says := slices.Contains(d.Capabilities, "options"); says != has {
-		return &Violation{Rule: Capable, Err: fmt.Errorf(`"options" is listed: %v; the agent has options: %v`, says, has)}
+	if err := listed(d, "options", "the agent has options", has); err != nil {
+		return err
 	}
-	if says := slices.Contains(d.Capabilities, "greedy"); says != greedy {
-		return &Violation{Rule: Capable, Err: fmt.Errorf(`"greedy" is listed: %v; the agent can act greedily: %v`, says, greedy)}
+	if err := listed(d, "greedy", "the agent can act greedily", greedy); err != nil {
+		return err
 	}
-	has, err = storable(c)
-	if err != nil {
+	if has, err = storable(c); err != nil {
 		return nil // CheckVectorAgent says so
 	}
-	if says := slices.Contains(d.Capabilities, "checkpoint"); says != has {
-		return &Violation{Rule: Capable, Err: fmt.Errorf(`"checkpoint" is listed: %v; the agent can be saved: %v`, says, has)}
+	return listed(d, "checkpoint", "the agent can be saved", has)
+}
+
+// listed is a Violation unless a description lists an ability where it is there only.
+func listed(d *vector.Description, name, what string, there bool) error {
+	if says := slices.Contains(d.Capabilities, name); says != there {
+		return &Violation{Rule: Capable, Err: fmt.Errorf("%q is listed: %v; %s: %v", name, says, what, there)}
 	}
 	return nil
 }

@@ -40,11 +40,7 @@ func (c *vectorCheck) attempt(env vector.Environment, in *vector.Actions, out *v
 		return
 	}
 	var named *vector.LaneError
-	var wrong error
-	if !errors.As(err, &named) || named.Lane != lane {
-		wrong = fmt.Errorf("lane %d is to blame, the error is %w", lane, err)
-	}
-	c.try(NamesLane, wrong)
+	c.holds(NamesLane, errors.As(err, &named) && named.Lane == lane, "lane %d is to blame, the error is %w", lane, err)
 }
 
 func (c *vectorCheck) needsResetFirst() error {

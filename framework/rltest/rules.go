@@ -177,10 +177,55 @@ func (r *report) try(rule Rule, err error) {
 	}
 }
 
+// holds notes that a rule has been tried, and breaks it for the reason unless it holds.
+func (r *report) holds(rule Rule, ok bool, reason string, args ...any) {
+	var err error
+	if !ok {
+		err = fmt.Errorf(reason, args...)
+	}
+	r.try(rule, err)
+}
+
 func (r *report) fail(rule Rule, err error) {
 	if !slices.ContainsFunc(r.violations, func(v *Violation) bool { return v.Rule == rule }) {
 		r.violations = append(r.violations, &Violation{Rule: rule, Err: err})
 	}
+}
+
+// comparison says how lanes are compared with the same lanes alone.
+type comparison struct {
+	same               Rule   // equal calls get equal answers
+	again, dirty, lane string // what is compared, in words
+}
+
+// alone plays every lane alone: once, again, and with other values in the caller's
+// columns. It compares the logs with each other and with those of the lanes together, and
+// returns the first of each lane.
+func (r *report) alone(c comparison, together [][]string, play func(lane int, dirty bool) ([][]string, error)) ([][]string, error) {
+	alone := make([][]string, len(together))
+	for i := range together {
+		first, err := play(i, false)
+		if err != nil {
+			return nil, err
+		}
+		again, err := play(i, false)
+		if err != nil {
+			return nil, err
+		}
+		r.try(c.same, differ(first[0], again[0], c.again))
+		dirty, err := play(i, true)
+		if err != nil {
+			return nil, err
+		}
+		if r.sound(c.same) {
+			r.try(FillsColumns, differ(first[0], dirty[0], c.dirty))
+		}
+		if r.sound(c.same, FillsColumns) {
+			r.try(LanesIndependent, differ(first[0], together[i], fmt.Sprintf("%s %d of %d, against the same lane alone", c.lane, i, len(together))))
+		}
+		alone[i] = first[0]
+	}
+	return alone, nil
 }
 
 // merge takes over what another check found.

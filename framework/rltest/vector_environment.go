@@ -114,26 +114,10 @@ func (c *vectorCheck) lanes() error {
 	if err != nil {
 		return err
 	}
-	for i := range lanes {
-		alone, err := c.drive(1, i, false, false)
-		if err != nil {
-			return err
-		}
-		again, err := c.drive(1, i, false, false)
-		if err != nil {
-			return err
-		}
-		c.try(SameSeedSameEpisode, differ(alone[0], again[0], "the same seeds and actions again"))
-		dirty, err := c.drive(1, i, true, false)
-		if err != nil {
-			return err
-		}
-		if c.sound(SameSeedSameEpisode) {
-			c.try(FillsColumns, differ(alone[0], dirty[0], "with other values in the caller's columns"))
-		}
-		if c.sound(SameSeedSameEpisode, FillsColumns) {
-			c.try(LanesIndependent, differ(alone[0], together[i], fmt.Sprintf("lane %d of %d, against the same lane alone", i, lanes)))
-		}
+	_, err = c.alone(comparison{SameSeedSameEpisode, "the same seeds and actions again", "with other values in the caller's columns", "lane"}, together,
+		func(lane int, dirty bool) ([][]string, error) { return c.drive(1, lane, dirty, false) })
+	if err != nil {
+		return err
 	}
 	if c.sound(SameSeedSameEpisode) {
 		return c.restarts()
@@ -263,22 +247,15 @@ func (c *vectorCheck) calls(env vector.Environment, drivers []*driver, dirty, id
 		if err := env.Step(c.ctx, in, &out); err != nil {
 			return nil, fmt.Errorf("call %d with signals %v: %w", len(kept), in.Signals, err)
 		}
-		var changed error
-		if now := fmt.Sprint(in); now != given {
-			changed = fmt.Errorf("call %d changed its input from %s to %s", len(kept), given, now)
-		}
-		c.try(InputUnchanged, changed)
+		now := fmt.Sprint(in)
+		c.holds(InputUnchanged, now == given, "call %d changed its input from %s to %s", len(kept), given, now)
 		if err := lengths(&out, n, c.spec); err != nil {
 			return nil, err
 		}
 		after := lanesOf(&out, n)
 		for i, d := range drivers {
 			if in.Signals[i] == vector.Idle {
-				var touched error
-				if after[i] != before[i] {
-					touched = fmt.Errorf("lane %d was idle and its entries went from %s to %s", i, before[i], after[i])
-				}
-				c.try(IdleUntouched, touched)
+				c.holds(IdleUntouched, after[i] == before[i], "lane %d was idle and its entries went from %s to %s", i, before[i], after[i])
 				continue
 			}
 			logs[i] = append(logs[i], after[i])
@@ -290,11 +267,8 @@ func (c *vectorCheck) calls(env vector.Environment, drivers []*driver, dirty, id
 		kept, keptBytes = append(kept, out), append(keptBytes, fmt.Append(nil, after))
 	}
 	for k := range kept {
-		var changed error
-		if now := fmt.Sprint(lanesOf(&kept[k], n)); now != string(keptBytes[k]) {
-			changed = fmt.Errorf("the columns filled by call %d were %s when it returned and %s later", k, keptBytes[k], now)
-		}
-		c.try(ReturnsOwnSlices, changed)
+		now := fmt.Sprint(lanesOf(&kept[k], n))
+		c.holds(ReturnsOwnSlices, now == string(keptBytes[k]), "the columns filled by call %d were %s when it returned and %s later", k, keptBytes[k], now)
 	}
 	return logs, nil
 }
@@ -302,32 +276,16 @@ func (c *vectorCheck) calls(env vector.Environment, drivers []*driver, dirty, id
 // judge checks what a lane answered.
 func (c *vectorCheck) judge(signal vector.Signal, out *vector.TimeSteps, i int) {
 	r, ended := out.Rewards[i], out.Terminated[i] || out.Truncated[i]
-	var err error
-	if math.IsNaN(r) || math.IsInf(r, 0) {
-		err = fmt.Errorf("lane %d: reward %v", i, r)
-	}
-	c.try(FiniteReward, err)
+	c.holds(FiniteReward, !math.IsNaN(r) && !math.IsInf(r, 0), "lane %d: reward %v", i, r)
 	if low, high := vector.RewardLimits(&c.spec); signal == vector.Continue {
-		err = nil
-		if r < low || r > high {
-			err = fmt.Errorf("lane %d: reward %v, the spec's bounds are [%v, %v]", i, r, c.spec.RewardLow, c.spec.RewardHigh)
-		}
-		c.try(RewardInBounds, err)
+		c.holds(RewardInBounds, !(r < low || r > high), "lane %d: reward %v, the spec's bounds are [%v, %v]", i, r, c.spec.RewardLow, c.spec.RewardHigh)
 	}
 	c.try(ObservationInSpace, c.spec.Observation.Check(&out.Observations, i))
 	if c.spec.Continuing {
-		err = nil
-		if ended {
-			err = fmt.Errorf("lane %d: terminated %v, truncated %v", i, out.Terminated[i], out.Truncated[i])
-		}
-		c.try(EndsNever, err)
+		c.holds(EndsNever, !ended, "lane %d: terminated %v, truncated %v", i, out.Terminated[i], out.Truncated[i])
 	}
 	if signal != vector.Continue {
-		err = nil
-		if r != 0 || ended {
-			err = fmt.Errorf("lane %d: reward %v, terminated %v, truncated %v", i, r, out.Terminated[i], out.Truncated[i])
-		}
-		c.try(NewEpisodeIsClean, err)
+		c.holds(NewEpisodeIsClean, r == 0 && !ended, "lane %d: reward %v, terminated %v, truncated %v", i, r, out.Terminated[i], out.Truncated[i])
 	}
 }
 
