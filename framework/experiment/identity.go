@@ -387,16 +387,16 @@ func shorten(digest string) string {
 	return digest
 }
 
-// readProvenance reads provenance.json of an output directory; an empty one if
+// ReadProvenance reads provenance.json of an output directory; an empty one if
 // there is none.
-func readProvenance(dir string) (*Provenance, error) {
+func ReadProvenance(dir string) (*Provenance, error) {
 	return readProvenanceFile(filepath.Join(dir, provenanceFile))
 }
 
 func readProvenanceFile(path string) (*Provenance, error) {
 	var p Provenance
-	if err := readJSON(path, &p); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; move it away to go on without it", err)
+	if err := readJSON(path, &p, "; move it away to go on without it"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	return &p, nil
 }

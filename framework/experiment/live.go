@@ -37,7 +37,7 @@ func ReadLive(dir string, now time.Time) []result.Live {
 			continue
 		}
 		var l result.Live
-		if readJSON(name, &l) == nil {
+		if readJSON(name, &l, "") == nil {
 			out = append(out, l)
 		}
 	}

@@ -50,7 +50,7 @@ func (p *Plan) Prepare(ctx context.Context, dir string, resume bool, session Ses
 	done := Done{}
 	prov := &Provenance{}
 	if resume {
-		if prov, err = readProvenance(dir); err != nil {
+		if prov, err = ReadProvenance(dir); err != nil {
 			return nil, err
 		}
 		runs, err := result.OpenRunsContext(ctx, dir)
@@ -113,14 +113,14 @@ func (p *Plan) writeJSON(path string, v any) error {
 }
 
 // readJSON reads a file that writeJSON wrote. The error wraps fs.ErrNotExist if there is
-// none.
-func readJSON(path string, v any) error {
+// none. advice says what to do about a file that is no such JSON.
+func readJSON(path string, v any, advice string) error {
 	data, err := inputfile.Read(path, result.MaxFile)
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w%s", path, err, advice)
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func OpenPlan(dir string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	prov, err := readProvenance(dir)
+	prov, err := ReadProvenance(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -230,7 +230,7 @@ func (x *Experiment) CheckShards(of int, mixed bool) error {
 // agrees refuses to do shards of the experiment in dir if it holds another one, another
 // number of shards, or records of other programs.
 func (p *Plan) agrees(dir string, of int, session *Session, recorded []result.Entry) error {
-	first, err := readProvenance(dir)
+	first, err := ReadProvenance(dir)
 	if err != nil {
 		return err
 	}

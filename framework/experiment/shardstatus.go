@@ -152,7 +152,7 @@ func ReadShards(dir string) (list []ShardStatus, err error) {
 	}
 	for _, name := range names {
 		var s ShardStatus
-		if err := readJSON(filepath.Join(dir, shardsDir, name), &s); err == nil && s.Of > 0 {
+		if err := readJSON(filepath.Join(dir, shardsDir, name), &s, ""); err == nil && s.Of > 0 {
 			// A run that is not finished changes the live file alone.
 			if live, err := os.Stat(filepath.Join(dir, liveDir, name)); err == nil && live.ModTime().After(s.Updated) {
 				s.Updated = live.ModTime().UTC()
@@ -176,7 +176,7 @@ func (s ShardRuns) Missing() int { return s.Runs - s.OK - s.Failed }
 // when the experiment began, or by shards that continue an experiment that began as a
 // whole. It is 0 if there were no shards, or several numbers of them.
 func (p *Plan) Division(dir string) (int, error) {
-	prov, err := readProvenance(dir)
+	prov, err := ReadProvenance(dir)
 	if err != nil || prov.Shards > 0 {
 		return prov.Shards, err
 	}

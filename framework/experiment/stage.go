@@ -78,9 +78,7 @@ func (p *Plan) Stage(dir string) (progress []compare.Progress, needed map[result
 }
 
 func readStage(path string) (s stage, err error) {
-	if err = readJSON(path, &s); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w; remove it and call rlrun decide", err)
-	}
+	err = readJSON(path, &s, "; remove it and call rlrun decide")
 	return s, err
 }
 

@@ -361,9 +361,8 @@ func (s *sample) metrics(meta *Meta) []Metric {
 
 func (a *aggregator) row(env, agent string, m Metric, s *sample) Row {
 	o := s.outcomes[m]
-	row := Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed,
+	return Row{Environment: env, Agent: agent, Metric: m, Failed: s.failed,
 		Estimate: estimateOf(o.values, &a.t), Runs: o.runs, Values: o.values}
-	return row
 }
 
 // addIQM fills in the interquartile means of rows, on all processors. Rows of as many

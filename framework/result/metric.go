@@ -1,8 +1,8 @@
 package result
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/rlrun/rlrun/framework/metric"
 )
@@ -65,10 +65,5 @@ func sortMetrics(ms, order []Metric) {
 		}
 		return len(order)
 	}
-	slices.SortFunc(ms, func(a, b Metric) int {
-		if d := rank(a) - rank(b); d != 0 {
-			return d
-		}
-		return strings.Compare(string(a), string(b))
-	})
+	slices.SortFunc(ms, func(a, b Metric) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a, b)) })
 }

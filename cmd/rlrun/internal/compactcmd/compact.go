@@ -59,9 +59,7 @@ being made. An interruption loses nothing.
 			_, err = fmt.Fprintf(w, "%d %s of records, before %d\n", after, cli.Plural(after, "file", "files"), before)
 			return err
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

@@ -3,11 +3,9 @@ package comparecmd
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -25,7 +23,6 @@ import (
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
-	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 const help = `Compare agents and say which is better, with a corrected test for every pair.
@@ -85,16 +82,9 @@ func New(*host.App) *cobra.Command {
 		Example: `  rlrun compare results/quickstart
   rlrun compare results/leaderboard --pairs all --metric regret --html compare.html
   rlrun compare results/a:psrl results/b:ucrl2`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, dirs []string) error {
-			if len(dirs) == 0 {
-				return cli.Usagef("%s needs an output directory (see %[1]s --help)", cmd.CommandPath())
-			}
-			return run(cmd, dirs, o)
-		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
+		Args:              cli.AtLeastOne("an output directory"),
+		RunE:              func(cmd *cobra.Command, dirs []string) error { return run(cmd, dirs, o) },
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -319,24 +309,9 @@ func read(dir string) (*compare.Input, *experiment.Compare, error) {
 // readDigests returns the digests of the plugins that have files of their own, by
 // what the config calls them, and which rlrun made the runs.
 func readDigests(dir string) (digests map[string]string, program string, err error) {
-	path := filepath.Join(dir, "provenance.json")
-	data, err := inputfile.Read(path, result.MaxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", nil
-	}
-	var provenance struct {
-		RLRun, Program string
-		Plugins        []struct {
-			Plugin string
-			SHA256 string
-			Files  map[string]string
-		}
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &provenance)
-	}
+	provenance, err := experiment.ReadProvenance(dir)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", path, cli.Cause(err))
+		return nil, "", err
 	}
 	out := map[string]string{}
 	for _, p := range provenance.Plugins {
@@ -348,7 +323,7 @@ func readDigests(dir string) (digests map[string]string, program string, err err
 		out[p.Plugin] = strings.TrimSpace(p.SHA256 + " " + strings.Join(files, " "))
 	}
 	if provenance.Program != "" {
-		program = fmt.Sprintf("rlrun %s (program %s)", provenance.RLRun, provenance.Program)
+		program = fmt.Sprintf("rlrun %s (program %s)", provenance.Rlrun, provenance.Program)
 	}
 	return out, program, nil
 }

@@ -3,24 +3,20 @@ package exportcmd
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/export"
 	"github.com/rlrun/rlrun/framework/result"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
-	"github.com/rlrun/rlrun/internal/inputfile"
 )
 
 // New returns the command rlrun export.
@@ -64,9 +60,7 @@ replace the files of an earlier export.
 			}
 			return run(cmd, args[0], formats, cmp.Or(out, filepath.Join(args[0], "export")), asJSON)
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -91,9 +85,11 @@ func run(cmd *cobra.Command, dir string, formats []string, out string, asJSON bo
 		return err
 	}
 	source := &export.Source{Summary: summary, Records: func() iter.Seq2[result.Record, error] { return result.ReadRecords(dir) }}
-	if source.Started, err = started(dir); err != nil {
+	provenance, err := experiment.ReadProvenance(dir)
+	if err != nil {
 		return err
 	}
+	source.Started = provenance.Started
 	answer := []exported{}
 	for _, f := range formats {
 		directory := filepath.Join(out, f)
@@ -113,21 +109,4 @@ func run(cmd *cobra.Command, dir string, formats []string, out string, asJSON bo
 		}
 	}
 	return nil
-}
-
-// started is when the experiment began; zero if that is not known.
-func started(dir string) (time.Time, error) {
-	path := filepath.Join(dir, "provenance.json")
-	data, err := inputfile.Read(path, result.MaxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return time.Time{}, nil
-	}
-	var provenance struct{ Started time.Time }
-	if err == nil {
-		err = json.Unmarshal(data, &provenance)
-	}
-	if err != nil {
-		return time.Time{}, fmt.Errorf("%s: %w", path, cli.Cause(err))
-	}
-	return provenance.Started, nil
 }

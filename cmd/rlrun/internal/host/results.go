@@ -10,16 +10,27 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
 
-// ReadResults reads the output directory of an experiment, finished or not: its plan
-// and the statistics of its records.
-func ReadResults(dir string) (*experiment.Plan, *result.Summary, error) {
+// NoExperiment is the error of a directory that is no output directory.
+func NoExperiment(dir string) error {
+	return cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
+}
+
+// ReadExperiment reads the experiment of an output directory, finished or not.
+func ReadExperiment(dir string) (*experiment.Experiment, error) {
 	if err := cli.CheckOutputDirectory(dir); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	x, err := experiment.Read(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
+		return nil, NoExperiment(dir)
 	}
+	return x, err
+}
+
+// ReadResults reads the output directory of an experiment, finished or not: its plan
+// and the statistics of its records.
+func ReadResults(dir string) (*experiment.Plan, *result.Summary, error) {
+	x, err := ReadExperiment(dir)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,7 +3,6 @@ package runcmd
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -42,25 +41,18 @@ recorded since the last rlrun decide: then every shard fails.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return decide(cmd, args[0], asJSON)
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 func decide(cmd *cobra.Command, dir string, asJSON bool) error {
-	if err := cli.CheckOutputDirectory(dir); err != nil {
-		return err
-	}
-	plan, err := experiment.OpenPlan(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
-	}
+	x, err := host.ReadExperiment(dir)
 	if err != nil {
 		return err
 	}
+	plan := x.Plan
 	if plan.Sequential() == nil {
 		return cli.Usagef("%s has no compare: {until: decided}: all its runs are made, and rlrun report compares its agents", dir)
 	}

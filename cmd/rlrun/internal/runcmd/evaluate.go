@@ -1,8 +1,6 @@
 package runcmd
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"slices"
 
@@ -61,9 +59,7 @@ func NewEvaluate(app *host.App) *cobra.Command {
 			}
 			return run(app, cmd, "-", o)
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -83,13 +79,11 @@ func (o *evaluateOptions) config(cmd *cobra.Command, from string) ([]byte, error
 	if err != nil {
 		return nil, cli.Usagef("%v", err)
 	}
-	plan, err := experiment.OpenPlan(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
-	}
+	x, err := host.ReadExperiment(dir)
 	if err != nil {
 		return nil, err
 	}
+	plan := x.Plan
 	if _, err := os.Stat(dir + "/agents"); err != nil {
 		return nil, cli.Usagef("%s has no saved agents; run its experiment with save: true", dir)
 	}
@@ -111,7 +105,7 @@ func (o *evaluateOptions) config(cmd *cobra.Command, from string) ([]byte, error
 		c.Agents = append(c.Agents, agent)
 	}
 	if len(c.Agents) == 0 {
-		return nil, cli.Usagef("%s has no agent %q; its experiment has %q", dir, name, names(plan.Agents))
+		return nil, cli.Usagef("%s has no agent %q; its experiment has %q", dir, name, plan.Meta().Agents)
 	}
 	if len(o.environments) > 0 {
 		c.Environments = nil
@@ -160,11 +154,4 @@ func (o *evaluateOptions) length(cmd *cobra.Command, e *experiment.Evaluation) e
 		e.Limit = 0
 	}
 	return cmd.Flags().Set("steps", "0")
-}
-
-func names(components []experiment.Component) (list []string) {
-	for _, c := range components {
-		list = append(list, c.Name)
-	}
-	return list
 }

@@ -36,7 +36,7 @@ config says, and print the table. This also works for an interrupted experiment.
 				return cli.Usagef("%s was submitted, and no shard has begun yet; if the machines wrote to directories of their own, copy these here: rsync -a MACHINE:%s/ %s/", args[0], dir, dir)
 			}
 			if errors.Is(err, fs.ErrNotExist) {
-				return cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", args[0])
+				return host.NoExperiment(args[0])
 			}
 			if err != nil {
 				return err
@@ -55,9 +55,7 @@ config says, and print the table. This also works for an interrupted experiment.
 			a := answer{x: x, json: asJSON}
 			return a.show(cmd, r)
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

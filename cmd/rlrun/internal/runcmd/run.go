@@ -74,11 +74,9 @@ func New(app *host.App) *cobra.Command {
   rlrun run exp.yaml --runs 10 --steps 1e4 --out /tmp/try
   rlrun run exp.yaml --set agents.1.params.gamma=0.9 --set record.grid=all
   rlrun run exp.yaml --resume`,
-		Args: cli.Arguments(1, "a config file"),
-		RunE: func(cmd *cobra.Command, args []string) error { return run(app, cmd, args[0], o) },
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
-		},
+		Args:              cli.Arguments(1, "a config file"),
+		RunE:              func(cmd *cobra.Command, args []string) error { return run(app, cmd, args[0], o) },
+		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false

@@ -55,16 +55,9 @@ func New(*host.App) *cobra.Command {
 		Long:  help,
 		Example: `  rlrun serve results/quickstart
   rlrun serve results --addr 127.0.0.1:9000`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, dirs []string) error {
-			if len(dirs) == 0 {
-				return cli.Usagef("%s needs an output directory (see %[1]s --help)", cmd.CommandPath())
-			}
-			return serve(cmd, dirs, addr, token, asJSON)
-		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
+		Args:              cli.AtLeastOne("an output directory"),
+		RunE:              func(cmd *cobra.Command, dirs []string) error { return serve(cmd, dirs, addr, token, asJSON) },
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false

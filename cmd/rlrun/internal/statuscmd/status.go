@@ -87,9 +87,7 @@ shard of an experiment that was submitted.
 				}
 			}
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "print the progress every 2 seconds until no run is missing")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -156,7 +154,7 @@ func read(dir string, records *result.Follower) (*status, error) {
 		if _, statErr := os.Stat(filepath.Join(dir, "submit")); statErr == nil {
 			return nil, cli.Usagef("%s was submitted, and %w", dir, errNotBegun)
 		}
-		return nil, cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
+		return nil, host.NoExperiment(dir)
 	}
 	if err != nil {
 		return nil, err
@@ -180,16 +178,15 @@ const mostFailures = 10
 
 // count counts runs by environment and agent.
 func (s *status) count(plan *experiment.Plan, runs *result.Runs) error {
-	type labels struct{ environment, agent string }
-	at := map[labels]int{}
+	at := map[result.Key]int{}
 	for _, c := range plan.Cells() {
 		e, a := plan.Environments[c.Environment].Name, plan.Agents[c.Agent].Name
-		at[labels{e, a}] = len(s.Cells)
+		at[result.Key{Environment: e, Agent: a}] = len(s.Cells)
 		s.Cells = append(s.Cells, cell{Environment: e, Agent: a, Runs: plan.Config.Runs})
 	}
 	failed := &result.Runs{}
 	for _, e := range runs.Entries {
-		i, ok := at[labels{e.Environment, e.Agent}]
+		i, ok := at[result.Key{Environment: e.Environment, Agent: e.Agent}]
 		switch {
 		case !ok || e.Run >= plan.Config.Runs:
 		case e.Status == result.OK:

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -188,16 +186,5 @@ func (kubernetes) submit(ctx context.Context, s *submission, _, stderr io.Writer
 
 // kubectl returns what a call of kubectl prints.
 func kubectl(ctx context.Context, stderr io.Writer, args ...string) (string, error) {
-	var out, said bytes.Buffer
-	cmd := exec.CommandContext(ctx, "kubectl", args...)
-	cmd.Stdout, cmd.Stderr = &out, &said
-	err := cmd.Run()
-	if errors.Is(err, exec.ErrNotFound) {
-		return "", cli.Usagef("there is no kubectl on this machine: apply the manifest from one that has it")
-	}
-	if err != nil {
-		return "", fmt.Errorf("kubectl %s: %s (%w)", args[0], strings.Join(strings.Fields(said.String()), " "), err)
-	}
-	_, _ = stderr.Write(said.Bytes()) // warnings
-	return strings.TrimSpace(out.String()), nil
+	return call(ctx, stderr, "kubectl "+args[0], "apply the manifest from one that has it", "kubectl", args...)
 }

@@ -1,9 +1,7 @@
 package submitcmd
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -139,17 +137,7 @@ func (slurm) queue(ctx context.Context, s *submission) (shards []int, jobs []str
 
 // sbatch submits a script and returns the job's number.
 func sbatch(ctx context.Context, stderr io.Writer, args ...string) (string, error) {
-	var out, said bytes.Buffer
-	cmd := exec.CommandContext(ctx, "sbatch", append([]string{"--parsable"}, args...)...)
-	cmd.Stdout, cmd.Stderr = &out, &said
-	err := cmd.Run()
-	if errors.Is(err, exec.ErrNotFound) {
-		return "", cli.Usagef("there is no sbatch on this machine: call rlrun submit on a login node of the cluster")
-	}
-	if err != nil {
-		return "", fmt.Errorf("sbatch: %s (%w)", strings.Join(strings.Fields(said.String()), " "), err)
-	}
-	_, _ = stderr.Write(said.Bytes())                             // warnings
-	id, _, _ := strings.Cut(strings.TrimSpace(out.String()), ";") // ID;CLUSTER
-	return id, nil
+	said, err := call(ctx, stderr, "sbatch", "call rlrun submit on a login node of the cluster", "sbatch", append([]string{"--parsable"}, args...)...)
+	id, _, _ := strings.Cut(said, ";") // ID;CLUSTER
+	return id, err
 }

@@ -2,6 +2,7 @@
 package submitcmd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -512,14 +514,27 @@ func (s *submission) record() []byte {
 // keep writes the record in place of an earlier one.
 func (s *submission) keep() error {
 	path := s.path(submissionName)
-	err := os.WriteFile(path+".new", s.record(), 0o644)
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
+	if err := result.WriteFile(path, func(w io.Writer) error { _, err := w.Write(s.record()); return err }); err != nil {
 		return fmt.Errorf("writing %s: %w", path, cli.Cause(err))
 	}
 	return nil
+}
+
+// call runs a scheduler's program and returns what it prints. name is the program in
+// messages, absent what to do where there is none.
+func call(ctx context.Context, stderr io.Writer, name, absent, program string, args ...string) (string, error) {
+	var out, said bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", cli.Usagef("there is no %s on this machine: %s", program, absent)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %s (%w)", name, strings.Join(strings.Fields(said.String()), " "), err)
+	}
+	_, _ = stderr.Write(said.Bytes()) // warnings
+	return strings.TrimSpace(out.String()), nil
 }
 
 func quote(words ...string) string { return cli.ShellQuote(words) }
