@@ -32,28 +32,9 @@ func defaultEnsemble() Ensemble {
 // maxWeights bounds the size of a lane.
 const maxWeights = 1 << 27
 
-// check validates the parameters and settles the prior.
+// check validates what the parameters' tags cannot say, and settles the prior.
 func (p *Ensemble) check(t task, c *tiles.Coder) error {
-	_, err := resample.Parse(p.Update, resample.Poisson)
 	switch {
-	case p.Members < 1 || p.Members > 1024:
-		return lanes.Invalid("members is %d, must be between 1 and 1024", p.Members)
-	case !(p.Gamma >= 0 && p.Gamma <= 1):
-		return lanes.Invalid("gamma is %v, must be in [0,1]", p.Gamma)
-	case p.Mean != nil && *p.Mean-*p.Mean != 0:
-		return lanes.Invalid("mean is %v, must be finite", *p.Mean)
-	case p.SD != nil && (!(*p.SD >= 0) || math.IsInf(*p.SD, 1)):
-		return lanes.Invalid("sd is %v, must be finite and not negative", *p.SD)
-	case err != nil:
-		return lanes.Invalid("update is %q, must be all, drawn, bernoulli, exponential or poisson", p.Update)
-	case !(p.Mask > 0 && p.Mask <= 1):
-		return lanes.Invalid("mask is %v, must be in (0,1]", p.Mask)
-	case !(p.Lambda >= 0 && p.Lambda <= 1):
-		return lanes.Invalid("lambda is %v, must be in [0,1]", p.Lambda)
-	case p.Traces != "uncut" && p.Traces != "cut":
-		return lanes.Invalid("traces is %q, must be uncut or cut", p.Traces)
-	case !(p.Step > 0 && p.Step <= 1):
-		return lanes.Invalid("step is %v, must be in (0,1]", p.Step)
 	case p.Gamma == 1 && t.spec.Continuing:
 		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
 	case c.Features()*t.actions > maxWeights/p.Members:

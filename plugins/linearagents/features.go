@@ -23,9 +23,6 @@ func defaultFeatures() Features { return Features{Tilings: 8, Tiles: 8, Memory: 
 
 // coder makes the coder of a task's observations.
 func (f *Features) coder(t task) (*tiles.Coder, error) {
-	if f.Tilings < 1 || f.Tiles < 1 || f.Memory < 1 {
-		return nil, lanes.Invalid("features: tilings is %d, tiles %d, memory %d; all must be at least 1", f.Tilings, f.Tiles, f.Memory)
-	}
 	if f.Memory&(f.Memory-1) != 0 {
 		return nil, lanes.Invalid("features: memory is %d, must be a power of two", f.Memory)
 	}

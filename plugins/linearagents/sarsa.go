@@ -32,8 +32,8 @@ func SARSA() vector.Plugin {
 			if err != nil {
 				return nil, err
 			}
-			if err := p.check(t); err != nil {
-				return nil, err
+			if p.Gamma == 1 && t.spec.Continuing {
+				return nil, lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
 			}
 			return func() learner {
 				x := &sarsa{
@@ -45,24 +45,6 @@ func SARSA() vector.Plugin {
 				return x
 			}, nil
 		}))
-}
-
-func (p *sarsaParams) check(t task) error {
-	switch {
-	case !(p.Gamma >= 0 && p.Gamma <= 1):
-		return lanes.Invalid("gamma is %v, must be in [0,1]", p.Gamma)
-	case p.Gamma == 1 && t.spec.Continuing:
-		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
-	case !(p.Step > 0 && p.Step <= 2):
-		return lanes.Invalid("step is %v, must be in (0,2]", p.Step)
-	case !(p.Lambda >= 0 && p.Lambda <= 1):
-		return lanes.Invalid("lambda is %v, must be in [0,1]", p.Lambda)
-	case p.Traces != "replacing" && p.Traces != "accumulating":
-		return lanes.Invalid("traces is %q, must be replacing or accumulating", p.Traces)
-	case !(p.Epsilon >= 0 && p.Epsilon <= 1):
-		return lanes.Invalid("epsilon is %v, must be in [0,1]", p.Epsilon)
-	}
-	return nil
 }
 
 type sarsa struct {

@@ -44,7 +44,7 @@ func BayesianQ() vector.Plugin {
 		})
 }
 
-// check validates the parameters and settles the prior.
+// check validates what the parameters' tags cannot say, and settles the prior.
 func (p *bayesQParams) check(t finite.Task) error {
 	low, high := t.Spec.RewardLow/(1-p.Gamma), t.Spec.RewardHigh/(1-p.Gamma)
 	mean, sd := 0.0, 1.0
@@ -57,22 +57,7 @@ func (p *bayesQParams) check(t finite.Task) error {
 	if p.SD == nil {
 		p.SD = &sd
 	}
-	switch {
-	case !(p.Gamma >= 0 && p.Gamma <= 1):
-		return lanes.Invalid("gamma is %v, must be in [0,1]", p.Gamma)
-	case p.Select != "vpi" && p.Select != "sampling" && p.Select != "greedy":
-		return lanes.Invalid("select is %q, must be vpi, sampling or greedy", p.Select)
-	case p.Update != "mixture" && p.Update != "moment":
-		return lanes.Invalid("update is %q, must be mixture or moment", p.Update)
-	case math.IsInf(*p.Mean, 0) || math.IsNaN(*p.Mean):
-		return lanes.Invalid("mean is %v, must be finite", *p.Mean)
-	case !(*p.SD > 0) || math.IsInf(*p.SD, 0):
-		return lanes.Invalid("sd is %v, must be positive", *p.SD)
-	case !(p.Lambda > 0) || math.IsInf(p.Lambda, 0):
-		return lanes.Invalid("lambda is %v, must be positive", p.Lambda)
-	case !(p.Alpha > 1) || math.IsInf(p.Alpha, 0):
-		return lanes.Invalid("alpha is %v, must be more than 1", p.Alpha)
-	case p.Gamma == 1 && t.Spec.Continuing:
+	if p.Gamma == 1 && t.Spec.Continuing {
 		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.Spec.ID)
 	}
 	return nil

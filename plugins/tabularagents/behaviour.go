@@ -6,7 +6,6 @@ import (
 
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
-	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // Behaviour is how an agent selects actions from estimates of their values. Equal
@@ -24,28 +23,6 @@ type Behaviour struct {
 
 func defaultBehaviour() Behaviour {
 	return Behaviour{Policy: "epsilon-greedy", Epsilon: 0.1, Decay: "none", DecaySteps: 10_000, Mu: 2, MaxRepeat: 10_000, Temperature: 1}
-}
-
-func (b *Behaviour) check() error {
-	switch {
-	case b.Policy != "epsilon-greedy" && b.Policy != "epsilon-z-greedy" && b.Policy != "softmax":
-		return lanes.Invalid("policy is %q, must be epsilon-greedy, epsilon-z-greedy or softmax", b.Policy)
-	case b.Decay != "none" && b.Decay != "linear" && b.Decay != "harmonic":
-		return lanes.Invalid("decay is %q, must be none, linear or harmonic", b.Decay)
-	case !(b.Epsilon >= 0 && b.Epsilon <= 1):
-		return lanes.Invalid("epsilon is %v, must be in [0,1]", b.Epsilon)
-	case !(b.FinalEpsilon >= 0 && b.FinalEpsilon <= 1):
-		return lanes.Invalid("final_epsilon is %v, must be in [0,1]", b.FinalEpsilon)
-	case !(b.DecaySteps > 0):
-		return lanes.Invalid("decay_steps is %v, must be positive", b.DecaySteps)
-	case !(b.Mu > 1):
-		return lanes.Invalid("mu is %v, must be more than 1", b.Mu)
-	case b.MaxRepeat < 1:
-		return lanes.Invalid("max_repeat is 0, must be at least 1")
-	case !(b.Temperature > 0):
-		return lanes.Invalid("temperature is %v, must be positive", b.Temperature)
-	}
-	return nil
 }
 
 // epsilonAt returns the probability of a random action after t steps.

@@ -9,7 +9,6 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
-	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // dynaParams are the parameters of Dyna-Q and Dyna-Q+.
@@ -33,17 +32,6 @@ func DynaQ() vector.Plugin {
 		func(p dynaParams, t finite.Task) (func() finite.Learner, error) {
 			if err := p.Values.check(t); err != nil {
 				return nil, err
-			}
-			if err := p.Behaviour.check(); err != nil {
-				return nil, err
-			}
-			switch {
-			case p.Planning < 0:
-				return nil, lanes.Invalid("planning is %d, must not be negative", p.Planning)
-			case p.Model != "empirical" && p.Model != "last":
-				return nil, lanes.Invalid("model is %q, must be empirical or last", p.Model)
-			case !(p.Kappa >= 0) || math.IsInf(p.Kappa, 0):
-				return nil, lanes.Invalid("kappa is %v, must not be negative", p.Kappa)
 			}
 			return func() finite.Learner {
 				x := &dyna{qLearner: qLearner{table: newTable(&p.Values, t)}, p: &p, t: t}

@@ -23,9 +23,6 @@ func QLearning() vector.Plugin {
 			if err := p.Values.check(t); err != nil {
 				return nil, err
 			}
-			if err := p.Behaviour.check(); err != nil {
-				return nil, err
-			}
 			return func() finite.Learner {
 				x := &qLearner{table: newTable(&p.Values, t)}
 				x.selector.init(&p.Behaviour, t.Actions)

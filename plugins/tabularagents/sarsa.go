@@ -4,7 +4,6 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
-	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // sarsaParams are the parameters of SARSA(λ).
@@ -33,15 +32,6 @@ func SARSA() vector.Plugin {
 		func(p sarsaParams, t finite.Task) (func() finite.Learner, error) {
 			if err := p.Values.check(t); err != nil {
 				return nil, err
-			}
-			if err := p.Behaviour.check(); err != nil {
-				return nil, err
-			}
-			if !(p.Lambda >= 0 && p.Lambda <= 1) {
-				return nil, lanes.Invalid("lambda is %v, must be in [0,1]", p.Lambda)
-			}
-			if p.Traces != "replacing" && p.Traces != "accumulating" {
-				return nil, lanes.Invalid("traces is %q, must be replacing or accumulating", p.Traces)
 			}
 			return func() finite.Learner {
 				x := &sarsa{table: newTable(&p.Values, t), fade: p.Gamma * p.Lambda, replacing: p.Traces == "replacing"}

@@ -22,17 +22,9 @@ func defaultValues() Values {
 	return Values{Gamma: 0.99, Step: 0.1, Schedule: "constant", Power: 1}
 }
 
-// check validates the parameters and settles the initial value.
+// check validates what the parameters' tags cannot say, and settles the initial value.
 func (v *Values) check(t finite.Task) error {
 	switch {
-	case !(v.Gamma >= 0 && v.Gamma <= 1):
-		return lanes.Invalid("gamma is %v, must be in [0,1]", v.Gamma)
-	case !(v.Step > 0 && v.Step <= 1):
-		return lanes.Invalid("step is %v, must be in (0,1]", v.Step)
-	case v.Schedule != "constant" && v.Schedule != "harmonic":
-		return lanes.Invalid("schedule is %q, must be constant or harmonic", v.Schedule)
-	case !(v.Power > 0 && v.Power <= 1):
-		return lanes.Invalid("power is %v, must be in (0,1]", v.Power)
 	case v.Optimistic && v.Gamma == 1:
 		return lanes.Invalid("optimistic needs a gamma below 1")
 	case v.Gamma == 1 && t.Spec.Continuing:

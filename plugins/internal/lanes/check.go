@@ -10,20 +10,23 @@ import (
 )
 
 // Check validates parameters, a struct, against the ranges and choices in the
-// jsonschema tags of its fields, those of embedded structs among them. Nil pointers are
+// jsonschema tags of its fields, those of structs inside it among them. Nil pointers are
 // valid. It returns the first error, which names the parameter.
-func Check(p any) error { return check(reflect.Indirect(reflect.ValueOf(p))) }
+func Check(p any) error { return check("", reflect.Indirect(reflect.ValueOf(p))) }
 
-func check(v reflect.Value) error {
-	for i := range v.NumField() {
-		f, x := v.Type().Field(i), reflect.Indirect(v.Field(i))
+// check validates a struct whose parameters begin with a prefix.
+func check(prefix string, v reflect.Value) error {
+	for f, x := range v.Fields() {
+		x = reflect.Indirect(x)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		var err error
 		switch {
 		case f.Anonymous && x.Kind() == reflect.Struct:
-			err = check(x)
+			err = check(prefix, x)
+		case x.Kind() == reflect.Struct:
+			err = check(prefix+name+".", x)
 		case x.IsValid():
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			err = checkValue(name, x, f.Tag.Get("jsonschema"))
+			err = checkValue(prefix+name, x, f.Tag.Get("jsonschema"))
 		}
 		if err != nil {
 			return err

@@ -97,7 +97,8 @@ func readParams(schema json.RawMessage) ([]param, error) {
 		return nil, err
 	}
 	var out []param
-	return out, root.walk(&root, "", 0, &out)
+	err := root.walk(&root, "", 0, &out)
+	return out, err
 }
 
 func (p *param) walk(root *param, path string, depth int, out *[]param) error {
