@@ -240,6 +240,39 @@ func TestSavedAgentsCrossProcesses(t *testing.T) {
 	execute(t, c, subprocess, experiment.Refuse)
 }
 
+// A saved agent that begins another run is told the steps from its first one to the end of that run, also if it was saved
+// before the end of its own. In an experiment without steps it is told what it was saved under.
+func TestSavedAgentsAreToldTheSteps(t *testing.T) {
+	told := 0
+	open := func(ctx context.Context, c experiment.Component) (vector.Plugin, func() error, error) {
+		p, end, err := inProcess(ctx, c)
+		if agent, ok := p.(*vector.AgentPlugin); ok {
+			p = &vector.AgentPlugin{Description: agent.Description, Open: func(params json.RawMessage, spec framework.Spec, lanes int) (vector.Agent, error) {
+				told = spec.Steps
+				return agent.Open(params, spec, lanes)
+			}}
+		}
+		return p, end, err
+	}
+	c := experiment.Config{Runs: 1, Save: &experiment.Save{Every: 20},
+		Environments: []experiment.Component{component("lake", "frozenlake", ``)}, Agents: []experiment.Component{component("a", "threshold-model", ``)}}
+	for k, x := range []struct{ steps, from, want int }{{100, 0, 100}, {30, 60, 90}, {50, 30, 140}, {0, 50, 140}} {
+		c.Steps, c.Output = x.steps, filepath.Join(t.TempDir(), fmt.Sprint(k))
+		if x.from > 0 {
+			c.Agents[0].WarmStart.Step = x.from
+		}
+		if x.steps == 0 {
+			c.Save, c.Evaluate = nil, &experiment.Evaluation{Episodes: 1, Limit: 10}
+			c.Record.Metrics = []result.Metric{result.EvaluationReturn}
+		}
+		execute(t, c, open, experiment.Refuse)
+		if told != x.want {
+			t.Errorf("%d steps from an agent of step %d: told of %d, want %d", x.steps, x.from, told, x.want)
+		}
+		c.Agents[0].WarmStart = &experiment.WarmStart{From: c.Output}
+	}
+}
+
 // mute hides that the agent random can be saved.
 type mute struct{ vector.Agent }
 

@@ -36,6 +36,7 @@ type SavedAgent struct {
 	Agent       string          `json:"agent"`                 // label in the experiment
 	Run         int             `json:"run"`                   // index, from 0
 	Step        int             `json:"step"`                  // that the agent has learned from, of the run
+	Before      int             `json:"before,omitempty"`      // steps that it had learned from before the run
 	Plugin      string          `json:"plugin"`                // as the config names it
 	ID          string          `json:"id"`                    // of the plugin
 	Program     string          `json:"program"`               // the agent's, as in records
@@ -280,7 +281,7 @@ func (p *Plan) writeAgent(dir string, session *Session, c Cell, identity, id str
 		return err
 	}
 	data, err := encodeAgent(&SavedAgent{
-		Environment: p.Environments[c.Environment].Name, Agent: comp.Name, Run: run, Step: s.Step,
+		Environment: p.Environments[c.Environment].Name, Agent: comp.Name, Run: run, Step: s.Step, Before: p.stepsBefore(comp),
 		Plugin: comp.Plugin, ID: id, Program: p.programs(session, c).Agent, Experiment: identity,
 		Params: comp.Params, Exploration: comp.Exploration, Discount: p.agentDiscount(comp), Spec: saved,
 	}, s)

@@ -196,7 +196,8 @@ func (h *Horizon) compile(discount float64, steps int) (bandit.Horizon, error) {
 }
 
 // OpenAgent opens lanes of an agent of the plan for environments of a spec. It tells the
-// agent the number of steps of a run, or of the run that it was saved in. If its
+// agent the number of steps of its run, and of those before it that a saved agent has
+// learned from. If its
 // component has an exploration, the host decides when it explores; an error that wraps
 // ErrExploration is about that.
 func (p *Plan) OpenAgent(ctx context.Context, plugin vector.Plugin, c Component, spec framework.Spec, lanes int) (vector.Agent, error) {

@@ -290,15 +290,25 @@ func (p *Plan) anyOrigin(c Component) *agentFile {
 	return nil
 }
 
-// agentSteps is the number of steps of a run that an agent is told, and agentDiscount
-// the discount: the experiment's, or what it was saved under.
-func (p *Plan) agentSteps(c Component) int {
+// stepsBefore is the number of steps that an agent has learned from before its run begins.
+func (p *Plan) stepsBefore(c Component) int {
 	if f := p.anyOrigin(c); f != nil {
-		return f.Spec.Steps
+		return f.Before + f.Step
 	}
-	return p.Config.Steps
+	return 0
 }
 
+// agentSteps is the number of steps that an agent is told: those of its run, and those
+// before. In an experiment without steps it is what the agent was saved under.
+func (p *Plan) agentSteps(c Component) int {
+	if f := p.anyOrigin(c); f != nil && p.Config.Steps == 0 {
+		return f.Spec.Steps
+	}
+	return p.stepsBefore(c) + p.Config.Steps
+}
+
+// agentDiscount is the discount that an agent is told: the experiment's, or what it was
+// saved under.
 func (p *Plan) agentDiscount(c Component) float64 {
 	if f := p.anyOrigin(c); f != nil {
 		return f.Discount
@@ -458,7 +468,7 @@ func OpenSaved(ctx context.Context, open Opener, from, environment string, run i
 		return nil, nil, fmt.Errorf("%s has no agent %q; its experiment has %s", dir, name, quoted(names))
 	}
 	c := plan.Agents[i]
-	c.WarmStart = &WarmStart{From: dir + ":" + name}
+	c.WarmStart, plan.Config.Steps = &WarmStart{From: dir + ":" + name}, 0
 	o, err := plan.origin(c, environment)
 	if err != nil {
 		return nil, nil, err

@@ -121,6 +121,7 @@ type explorer struct {
 	problems  []options.Problem
 	choices   []int
 	greedy    []int // scratch
+	evaluates bool  // the agent is Greedy: it acts in evaluations by itself
 	scratch   scratch
 }
 
@@ -173,6 +174,7 @@ func New(ctx context.Context, agent vector.OptionAgent, spec framework.Spec, lan
 	if err := agent.SetOptionKinds(ctx, c.Kinds); err != nil {
 		return nil, err
 	}
+	a.evaluates = agent.Abilities().Greedy
 	if single := agent.Abilities().Lane; single != nil {
 		return newLaneExplorer(a, single, spec), nil
 	}
@@ -270,9 +272,10 @@ func (a *explorer) Abilities() vector.AgentAbilities {
 	return able
 }
 
-// Step implements vector.Agent. A lane in evaluation follows the greedy option in
-// episodes that EvaluateEpisode began, else the option in force; the host learns and
-// decides nothing.
+// Step implements vector.Agent. In episodes that EvaluateEpisode began, a lane selects the
+// action that its agent estimates to be best, or follows the greedy option if the agent
+// is not Greedy. A lane in another evaluation follows the option in force. The host learns
+// and decides nothing.
 func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
 	deciding, stale := false, false
 	for i, s := range in.Signals {
@@ -294,7 +297,7 @@ func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space
 			a.begin(l, in, i)
 			epoch = true
 		case vector.EvaluateEpisode:
-			epoch = true
+			epoch = !a.evaluates
 		}
 		a.epochs[i] = epoch
 		deciding = deciding || epoch
@@ -330,10 +333,10 @@ func (a *explorer) Step(ctx context.Context, in *vector.Feedback, actions *space
 	return nil
 }
 
-// asked is what the agent is told. An episode of an evaluation is one of its episodes,
-// in which the host chooses the greedy option.
+// asked is what the agent is told. An episode of an evaluation is one of its episodes, in
+// which the host chooses the greedy option, if the agent is not Greedy.
 func (a *explorer) asked(in *vector.Feedback) *vector.Feedback {
-	if !slices.Contains(in.Signals, vector.EvaluateEpisode) {
+	if a.evaluates || !slices.Contains(in.Signals, vector.EvaluateEpisode) {
 		return in
 	}
 	told := *in
@@ -423,7 +426,7 @@ func (a *explorer) decide(ctx context.Context, in *vector.Feedback) error {
 			continue
 		}
 		l, p := &a.lanes[i], &a.problems[i]
-		if in.Signals[i] == vector.EvaluateEpisode {
+		if in.Signals[i] == vector.EvaluateEpisode { // of an agent that is not Greedy
 			a.choices[i] = p.Greedy
 			continue
 		}

@@ -89,14 +89,14 @@ type agent struct {
 	actions   int
 	low, high float64
 	horizon   float64 // if steps is 0
-	steps     int     // of a run
+	steps     int     `snapshot:"-"` // to the end of the run, those before it of a saved agent among them
 	episodic  bool    // the environment says that episodes end
 
 	belief        *voi.Belief
 	planner       *voi.Planner
 	number        []int32 // by observation: the planner's number of the state plus 1, 0 if never visited
 	observed      []int   // by the planner's number: the observation
-	taken         int     // steps of this run
+	taken         int     // steps so far
 	state, action int     // of the last step
 	end           int     // the planner's number of the end of an episode, or −1
 

@@ -6,10 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/framework/explore"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/options"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+	"github.com/rlrun/rlrun/plugins/internal/lanes"
 	"github.com/rlrun/rlrun/plugins/plugintest"
 	"github.com/rlrun/rlrun/plugins/tabular"
 )
@@ -193,6 +197,86 @@ func TestEvaluationAfterTheLastStep(t *testing.T) {
 	for s := range 3 {
 		if a := x.GreedyAction(s); a != 1 {
 			t.Errorf("action %d in state %d", a, s)
+		}
+	}
+}
+
+// An evaluation near the end of a run has a whole run before it, also if the host decides
+// when the agent explores.
+func TestHostedEvaluationNearTheEnd(t *testing.T) {
+	const steps = 300
+	spec := agenttest.Finite
+	spec.Steps, spec.Continuing, spec.RewardLow, spec.RewardHigh = steps, true, 0, 1
+	inner, err := Plugin().OpenAgent(t.Context(), nil, spec, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := explore.New(t.Context(), inner.Abilities().Options, spec, 1, explore.Config{Decider: options.DeciderConfig{Rule: options.RuleGain, Horizon: bandit.Discounted(0.9)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+	step := func(s vector.Signal, o int, r float64) {
+		in.Signals[0], in.Observations.Int64[0], in.Rewards[0] = s, int64(5+o), r
+		if err := a.Step(t.Context(), in, &out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := 0
+	step(vector.NewRun, s, 0)
+	for range steps - 1 { // one is left
+		r := 0.0
+		if out.Int64[0] == 2 {
+			if s = (s + 1) % 3; s == 0 {
+				r = 1
+			}
+		}
+		step(vector.Continue, s, r)
+	}
+	signal := vector.EvaluateEpisode
+	for s := range 3 {
+		if step(signal, s, 0); out.Int64[0] != 2 {
+			t.Errorf("action %d of 1 and 2 in state %d", out.Int64[0], s)
+		}
+		signal = vector.Evaluate
+	}
+}
+
+// A saved agent that begins another run plans for the steps of that one.
+func TestSavedAgentPlansForTheStepsLeft(t *testing.T) {
+	spec := agenttest.Finite
+	spec.Steps, spec.Continuing = 100, true
+	open := func() vector.Agent {
+		a, err := Plugin().OpenAgent(t.Context(), nil, spec, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a := open()
+	in, out := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+	in.Signals[0], in.Observations.Int64[0] = vector.NewRun, 5
+	for range 61 {
+		if err := a.Step(t.Context(), in, &out); err != nil {
+			t.Fatal(err)
+		}
+		in.Signals[0] = vector.Continue
+	}
+	state, err := vector.Save(t.Context(), a, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Steps = 60 + 1000
+	b := open()
+	if err := vector.Load(t.Context(), b, 0, state); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		agent vector.Agent
+		want  float64
+	}{{a, 40}, {b, 1000}} {
+		if got := lanes.Learners[int](x.agent)[0].(*agent).left(); got != x.want {
+			t.Errorf("%v steps left, want %v", got, x.want)
 		}
 	}
 }

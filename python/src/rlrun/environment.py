@@ -26,7 +26,8 @@ class Spec:
     says that no episode ever ends.
     ``id`` is filled in from the environment's class. ``steps`` is the number of steps
     of a run, over all its episodes, in the spec that an agent gets; 0 if it is not
-    known. Environments leave it 0.
+    known. If the run begins with a saved agent, the steps from which that has learned
+    before count, too. Environments leave it 0.
     """
 
     observation: Space
