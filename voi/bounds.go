@@ -10,6 +10,7 @@ import (
 type bounds struct {
 	low, scale            float64
 	learnsLow, learnsHigh bool
+	absolute              bool      // a constant that is added to all rewards matters
 	outside               bool      // a mean reward is far outside the bounds learned
 	means                 []float64 // scratch
 }
@@ -88,7 +89,10 @@ func (b *Belief) centre(reward float64) {
 		return
 	}
 	if b.payments == 0 {
-		b.low = reward - 0.5
+		if size := math.Abs(reward); b.absolute && size > 0 {
+			b.scale = size
+		}
+		b.low = reward - 0.5*b.scale
 		return
 	}
 	first := b.paid[0].reward

@@ -121,8 +121,8 @@ func (x *prospects) update(m *meanModel, horizon float64) {
 		x.vmean += v / float64(states)
 	}
 	slices.SortFunc(x.order, func(a, b int32) int { return cmp.Compare(m.v[b], m.v[a]) })
-	x.top = max(horizon, x.vmax)
-	x.behind = valueBehind(better(b, x.vmax, x.vmean, x.top, horizon), b.toFind())
+	x.top = max(horizon*(1+m.zero), x.vmax)
+	x.behind = valueBehind(better(b, x.vmax, x.vmean, x.top, m.zero*horizon, horizon), b.toFind())
 
 	x.pool = x.pool[:0]
 	for i := range b.pairs {
@@ -260,10 +260,10 @@ func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64
 // better returns Δ, the believed advantage of a state that is better than all visited
 // ones. With the share of pairs that stay it keeps the agent. Otherwise it pays once in a
 // tour of all states. vmax and vmean are the largest and the mean value of states, and
-// top is the largest possible value.
-func better(b *Belief, vmax, vmean, top, horizon float64) float64 {
+// top is the largest possible value. zero is what is added to rewards for the rest of the run.
+func better(b *Belief, vmax, vmean, top, zero, horizon float64) float64 {
 	stay := b.stayShare()
-	return stay*((vmax+top)/2-vmean) + (1-stay)*(1-vmax/top)/2*horizon/float64(b.States()+1)
+	return stay*((vmax+top)/2-vmean) + (1-stay)*(1-(vmax-zero)/(top-zero))/2*horizon/float64(b.States()+1)
 }
 
 // valueBehind is the value of finding a state that is not better than all others, because

@@ -201,6 +201,10 @@ func (p *Planner) measureAnew() {
 			x[k] *= factor
 		}
 	}
+	if p.model.closed() { // 0 stays 0
+		shift = 0
+		p.model.final *= factor
+	}
 	for s, v := range p.model.v { // where the next solution begins
 		p.model.v[s] = factor*v + shift*p.planned
 	}

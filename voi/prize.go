@@ -120,7 +120,7 @@ func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64
 	for act := range actions {
 		i := s*actions + act
 		w := best
-		c := pairCase{value: m.v[s], policy: act == taken, leads: act == leader, bestOther: a.repeatValues[leader]}
+		c := pairCase{value: m.v[s] - m.zero, policy: act == taken, leads: act == leader, bestOther: a.repeatValues[leader]}
 		if c.leads {
 			c.bestOther = bestOther
 		}

@@ -9,6 +9,10 @@ import (
 type meanModel struct {
 	b     *Belief
 	gamma float64
+	zero  float64 // what is added to rewards in units of the bounds
+
+	perEpisode  bool    // the return of episodes counts
+	final, step float64 // then the value of the end, and the factor of its last step
 
 	planned []float64 // by pair: share of the base in the row that is planned with
 	trial   []float64 // by pair: v less what the pair is worth with its mean row
@@ -49,6 +53,7 @@ func grow[T any](x []T, n int) []T {
 func (m *meanModel) update(gamma float64) {
 	b, states := m.b, m.b.size()
 	m.gamma = gamma
+	m.setZero()
 	m.fresh, m.freshR, m.reward = grow(m.fresh, len(b.pairs)), grow(m.freshR, len(b.pairs)), grow(m.reward, len(b.pairs))
 	m.planned, m.trial, m.found = grow(m.planned, len(b.pairs)), grow(m.trial, len(b.pairs)), grow(m.found, len(b.pairs))
 	m.q, m.gap = grow(m.q, len(b.pairs)), grow(m.gap, len(b.pairs))
@@ -61,12 +66,12 @@ func (m *meanModel) update(gamma float64) {
 			continue
 		}
 		if p.n == 0 {
-			m.fresh[i], m.freshR[i], m.reward[i], m.planned[i] = 1, 1, mean, 1
+			m.fresh[i], m.freshR[i], m.reward[i], m.planned[i] = 1, 1, mean+m.zero, 1
 			continue
 		}
 		m.fresh[i], m.freshR[i] = b.successors.predict(&p.toNext, p.n, 1), b.rewards.predict(&p.toReward, p.n, b.unpaid(p))
 		m.planned[i] = 0
-		m.reward[i] = p.mean + m.freshR[i]*(b.surprise(p)-p.mean)
+		m.reward[i] = p.mean + m.freshR[i]*(b.surprise(p)-p.mean) + m.zero
 	}
 	m.near, m.back = b.nearShare(), b.backShare()
 	m.alike, m.valued = m.resemblance(m.valued), states
@@ -215,7 +220,7 @@ func (m *meanModel) solve() {
 				m.policy[s], changed = int32(best), true
 			}
 		}
-		if !changed {
+		if !changed && !m.setFinal() {
 			break
 		}
 	}
@@ -285,6 +290,9 @@ func (m *meanModel) evaluate() {
 	for s := range n {
 		m.rhs[s] = m.reward[s*m.b.actions+int(m.policy[s])]
 	}
+	if m.closed() {
+		m.rhs[m.b.end] = m.final
+	}
 	m.compile()
 	if n <= exact || !m.iterate() {
 		m.eliminate()
@@ -310,6 +318,9 @@ func (m *meanModel) compile() {
 		i := s*m.b.actions + int(m.policy[s])
 		p := &m.b.pairs[i]
 		x.first[s], x.global[s], x.all[s] = int32(len(x.next)), 0, 0
+		if m.b.ends(s) && m.perEpisode { // its value is given
+			continue
+		}
 		gamma := m.discount(s)
 		if w := gamma * m.planned[i]; w > 0 {
 			x.spread = true
@@ -419,9 +430,11 @@ func (m *meanModel) iterate() bool {
 		m.r[s] = m.rhs[s] - m.r[s]
 		shift += m.r[s] / float64(n)
 	}
-	for s := range n {
-		m.v[s] += shift / (1 - m.gamma)
-		m.r[s] -= shift
+	if !m.closed() {
+		for s := range n {
+			m.v[s] += shift / (1 - m.gamma)
+			m.r[s] -= shift
+		}
 	}
 	copy(m.r0, m.r)
 	rho, alpha, omega := 1.0, 1.0, 1.0

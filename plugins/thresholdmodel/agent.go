@@ -15,6 +15,7 @@ import (
 // params are the parameters of the agent.
 type params struct {
 	Rule       string   `json:"rule" jsonschema:"enum=sup,enum=mean" jsonschema_description:"Gain of trying a pair. sup: the largest δ·P(D ≥ δ), the threshold of the paper. mean: E D⁺, the value of information. D is the improvement of the rest of the run by the outcomes of the tries. The default follows the paper."`
+	Criterion  string   `json:"criterion" jsonschema:"enum=run,enum=episode" jsonschema_description:"What the agent maximises in tasks with episodes. run: the reward of the rest of the run. If each step costs something, it is better not to end an episode than to begin another one. episode: the mean return of the episodes of the rest of the run, where the time that they take does not count. The default, a choice of ours, is the reward by which regret is computed."`
 	Gamma      *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount: knowledge pays for 1/(1-gamma) steps. The default, a choice of ours, is the number of steps left in the run, or 100 if the host does not give it."`
 	Bounds     string   `json:"bounds" jsonschema:"enum=declared,enum=learned" jsonschema_description:"Bounds of rewards. declared: those that the environment declares; one that it does not declare is learned from the rewards. learned: the environment's bounds do not count. The default, a choice of ours, is better if some reward comes near the bounds."`
 	RewardLow  *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: the bound that the environment declares, or a learned one."`
@@ -30,12 +31,12 @@ const defaultGamma = 0.99
 // discounted sum of gaps on the way there and back. The prior is learned from the pairs
 // tried; no parameter is tuned. It assumes that observations are Markov states. After a
 // terminal state the next episode follows. The distribution of first states is learned
-// from all episodes together. A truncated step teaches like any other. Bounds
+// from all episodes together. A truncated step teaches like any other, so an episode that is cut short has not ended. Bounds
 // of rewards that are not known are learned. Rewards outside known bounds are taken as they are.
 func Plugin() vector.Plugin {
 	p := finite.OptionPlugin("rlrun/threshold-model@1",
 		"Explores by the threshold of Dimitrakakis (2006), for each pair of state and action: it makes a detour to a pair if the expected gain of trying it over the rest of the run exceeds the cost. Ours; nothing to tune.",
-		params{Rule: "sup", Bounds: "declared"},
+		params{Rule: "sup", Criterion: "run", Bounds: "declared"},
 		func(p params, t finite.Task) (func() finite.Learner, error) {
 			rule := voi.Sup
 			switch p.Rule {
@@ -46,6 +47,13 @@ func Plugin() vector.Plugin {
 				return nil, lanes.Invalid("rule is %q, must be sup or mean", p.Rule)
 			}
 			x := agent{rule: rule, actions: t.Actions, low: t.Spec.RewardLow, high: t.Spec.RewardHigh, episodic: !t.Spec.Continuing}
+			switch p.Criterion {
+			case "run":
+			case "episode":
+				x.perEpisode = x.episodic
+			default:
+				return nil, lanes.Invalid("criterion is %q, must be run or episode", p.Criterion)
+			}
 			switch p.Bounds {
 			case "declared":
 			case "learned":
@@ -85,12 +93,13 @@ func Plugin() vector.Plugin {
 
 // agent is one lane.
 type agent struct {
-	rule      voi.Rule
-	actions   int
-	low, high float64
-	horizon   float64 // if steps is 0
-	steps     int     `snapshot:"-"` // to the end of the run, those before it of a saved agent among them
-	episodic  bool    // the environment says that episodes end
+	rule       voi.Rule
+	actions    int
+	low, high  float64
+	horizon    float64 // if steps is 0
+	steps      int     `snapshot:"-"` // to the end of the run, those before it of a saved agent among them
+	episodic   bool    // the environment says that episodes end
+	perEpisode bool    // the return of episodes counts
 
 	belief        *voi.Belief
 	planner       *voi.Planner
@@ -107,6 +116,9 @@ type agent struct {
 func (x *agent) Start(uint64) {
 	x.belief = voi.NewBelief(x.actions, x.low, x.high)
 	x.planner = voi.NewPlanner(x.belief, x.rule)
+	if x.perEpisode {
+		x.planner.PerEpisode()
+	}
 	clear(x.number)
 	x.observed = x.observed[:0]
 	x.taken, x.end = 0, -1

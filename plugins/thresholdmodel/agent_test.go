@@ -21,7 +21,7 @@ import (
 func plugins() agenttest.Plugins { return append(tabular.Plugins(), Plugin()) }
 
 func TestConform(t *testing.T) {
-	for _, params := range []string{``, `{"rule":"mean","gamma":0.9}`} {
+	for _, params := range []string{``, `{"rule":"mean","gamma":0.9}`, `{"criterion":"episode"}`} {
 		plugintest.Conform(t, Plugin(), json.RawMessage(params))
 	}
 }
@@ -29,6 +29,7 @@ func TestConform(t *testing.T) {
 func TestWrongParameters(t *testing.T) {
 	agenttest.Refuse(t, []vector.Plugin{Plugin()}, agenttest.Finite, []agenttest.Wrong{
 		{Agent: "threshold-model", Params: `{"rule":"x"}`, Want: "rule"},
+		{Agent: "threshold-model", Params: `{"criterion":"step"}`, Want: "criterion"},
 		{Agent: "threshold-model", Params: `{"gamma":1}`, Want: "gamma"},
 		{Agent: "threshold-model", Params: `{"bounds":"x"}`, Want: "bounds"},
 		{Agent: "threshold-model", Params: `{"reward_high":-2}`, Want: "reward_low"},
@@ -78,6 +79,27 @@ func TestFindsTheFarEnd(t *testing.T) {
 		if sum < 0.40 || sum > 0.45 {
 			t.Errorf("%s: %.4f per step", params, sum)
 		}
+	}
+}
+
+// A step of the cliff walk costs 1 and a fall 100. The best return of an episode is −13. Per episode the agent comes near to it. In the reward
+// of the run a bump into a wall costs no more than another step, so the agent has no reason to end episodes.
+func TestCriteria(t *testing.T) {
+	play := func(params string) (perEpisode float64, episodes int) {
+		reward := 0.0
+		for _, o := range plugins().Play(t, "cliffwalking", ``, "threshold-model", params, 0, 3, 3000, []int{3000}, result.Reward) {
+			reward += o.Curves[result.Reward][0] * 3000
+			episodes += o.Episodes
+		}
+		return reward / float64(max(1, episodes)), episodes
+	}
+	for _, rule := range []string{"sup", "mean"} {
+		if perEpisode, episodes := play(`{"gamma":0.999,"criterion":"episode","rule":"` + rule + `"}`); perEpisode < -30 || episodes < 300 {
+			t.Errorf("per episode, rule %s: return %v, %d episodes", rule, perEpisode, episodes)
+		}
+	}
+	if perEpisode, episodes := play(`{"gamma":0.999,"criterion":"run"}`); perEpisode > -40 {
+		t.Errorf("per run: return %v, %d episodes", perEpisode, episodes)
 	}
 }
 
