@@ -41,6 +41,9 @@ func Plugin() vector.Plugin {
 			if err := p.Validate(standard); err != nil {
 				return nil, err
 			}
+			if err := params.Check(&p); err != nil {
+				return nil, err
+			}
 			if low, high := p.Bounds(); low < 0 || high > 1 {
 				return nil, fmt.Errorf("means range over [%v, %v], but a Bernoulli arm's mean must be in [0,1]: %w", low, high, framework.ErrInvalidParams)
 			}

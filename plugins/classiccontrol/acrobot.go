@@ -1,7 +1,6 @@
 package classiccontrol
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -26,15 +25,7 @@ func Acrobot() vector.Plugin {
 	return plugin("rlrun/acrobot@1",
 		"Acrobot (Sutton 1996) with the dynamics of Gymnasium's Acrobot-v1: swing the tip of two links above the bar.", 15,
 		acrobotParams{Limit: Limit{500}, Dynamics: "book"},
-		func(p acrobotParams) (dynamics, error) {
-			if p.Dynamics != "book" && p.Dynamics != "nips" {
-				return nil, fmt.Errorf("dynamics is %q, must be book or nips", p.Dynamics)
-			}
-			if !(p.TorqueNoise >= 0) || math.IsInf(p.TorqueNoise, 1) {
-				return nil, fmt.Errorf("torque_noise is %v, must be a number of at least 0", p.TorqueNoise)
-			}
-			return acrobot{p.Dynamics == "nips", p.TorqueNoise}, nil
-		})
+		func(p acrobotParams) dynamics { return acrobot{p.Dynamics == "nips", p.TorqueNoise} })
 }
 
 // Both links have mass 1 kg, length 1 m, their centre of mass in the middle and a

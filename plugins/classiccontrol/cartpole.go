@@ -23,7 +23,7 @@ func CartPole() vector.Plugin {
 	return plugin("rlrun/cartpole@1",
 		"Cart and pole (Barto, Sutton & Anderson 1983) with the dynamics of Gymnasium's CartPole-v1: keep the pole upright.", 50,
 		cartPoleParams{Limit: Limit{500}},
-		func(p cartPoleParams) (dynamics, error) { return cartPole{p.SuttonBartoReward}, nil })
+		func(p cartPoleParams) dynamics { return cartPole{p.SuttonBartoReward} })
 }
 
 const (

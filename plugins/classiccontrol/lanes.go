@@ -55,8 +55,8 @@ type Limit struct {
 func (l Limit) maxSteps() int { return l.MaxSteps }
 
 // plugin makes a plugin of a task whose parameters are a P. fps is the pace of its frames,
-// defaults holds default values of parameters; build checks them.
-func plugin[P interface{ maxSteps() int }](id, doc string, fps float64, defaults P, build func(P) (dynamics, error)) vector.Plugin {
+// defaults holds default values of parameters.
+func plugin[P interface{ maxSteps() int }](id, doc string, fps float64, defaults P, build func(P) dynamics) vector.Plugin {
 	return &vector.EnvironmentPlugin{
 		Description: vector.Description{
 			ID: id, Kind: vector.KindEnvironment, Doc: doc, Params: params.Schema(&defaults),
@@ -67,14 +67,10 @@ func plugin[P interface{ maxSteps() int }](id, doc string, fps float64, defaults
 			if err := params.Decode(raw, &p); err != nil {
 				return nil, err
 			}
-			if p.maxSteps() < 0 {
-				return nil, fmt.Errorf("max_steps is %d, must not be negative: %w", p.maxSteps(), framework.ErrInvalidParams)
+			if err := params.Check(&p); err != nil {
+				return nil, err
 			}
-			d, err := build(p)
-			if err != nil {
-				return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
-			}
-			return newLanes(id, d, p.maxSteps(), n), nil
+			return newLanes(id, build(p), p.maxSteps(), n), nil
 		},
 	}
 }

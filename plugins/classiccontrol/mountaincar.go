@@ -1,7 +1,6 @@
 package classiccontrol
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -24,12 +23,7 @@ func MountainCar() vector.Plugin {
 	return plugin("rlrun/mountaincar@1",
 		"Mountain car (Moore 1990) with the dynamics of Gymnasium's MountainCar-v0: swing up a hill that is too steep to drive up.", 30,
 		mountainCarParams{Limit: Limit{200}},
-		func(p mountainCarParams) (dynamics, error) {
-			if !(math.Abs(p.GoalVelocity) <= carMaxSpeed) {
-				return nil, fmt.Errorf("goal_velocity is %v, must be in [%v,%v]", p.GoalVelocity, -carMaxSpeed, carMaxSpeed)
-			}
-			return mountainCar{p.GoalVelocity}, nil
-		})
+		func(p mountainCarParams) dynamics { return mountainCar{p.GoalVelocity} })
 }
 
 const (

@@ -1,7 +1,6 @@
 package classiccontrol
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -31,12 +30,7 @@ func PuddleWorld() vector.Plugin {
 	return plugin("rlrun/puddleworld@1",
 		"Puddle world (Sutton 1996): to the corner of a square, around two puddles.", 10,
 		puddleWorldParams{Limit: Limit{1000}, Noise: 0.01},
-		func(p puddleWorldParams) (dynamics, error) {
-			if !(p.Noise >= 0 && p.Noise <= 1) {
-				return nil, fmt.Errorf("noise is %v, must be in [0,1]", p.Noise)
-			}
-			return puddleWorld{p.Noise}, nil
-		})
+		func(p puddleWorldParams) dynamics { return puddleWorld{p.Noise} })
 }
 
 const (

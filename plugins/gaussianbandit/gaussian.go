@@ -4,10 +4,7 @@ package gaussianbandit
 
 import (
 	"encoding/json"
-	"fmt"
-	"math"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
@@ -50,8 +47,8 @@ func Plugin() vector.Plugin {
 			if err := p.Validate(standard); err != nil {
 				return nil, err
 			}
-			if !(p.Noise >= 0) || math.IsInf(p.Noise, 0) {
-				return nil, fmt.Errorf("noise is %v, must be finite and not negative: %w", p.Noise, framework.ErrInvalidParams)
+			if err := params.Check(p); err != nil {
+				return nil, err
 			}
 			return arms.NewLanes(ID, p.Params, lanes, mdp.Noise{SD: p.Noise}), nil
 		},

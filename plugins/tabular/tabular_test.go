@@ -208,7 +208,7 @@ func TestLaneRules(t *testing.T) {
 
 func TestParametersAreChecked(t *testing.T) {
 	for _, tt := range []struct{ name, raw, want string }{
-		{"riverswim", `{"states":1}`, "at least 2 states"},
+		{"riverswim", `{"states":1}`, "states is 1, must be in [2,1e+06]"},
 		{"riverswim", `{"stats":6}`, `"stats"`},
 		{"riverswim", `{"limit":-1}`, "limit is -1"},
 		{"maze", `{"goal":"x"}`, `goal is "x"`},
@@ -216,7 +216,7 @@ func TestParametersAreChecked(t *testing.T) {
 		{"garnet", `{"branching":11}`, "branching 11"},
 		{"garnet", `{"states":100000,"actions":1000,"branching":2}`, "too large"},
 		{"gridworld", `{"rows":10000,"cols":10000}`, "at most 10000000 cells"},
-		{"deepsea", `{"size":1}`, "2 to"},
+		{"deepsea", `{"size":1}`, "size is 1, must be in [2,1000]"},
 		{"gridworld", `{"slip":"a lot"}`, "slip"},
 	} {
 		for _, p := range Plugins() {

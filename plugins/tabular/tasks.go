@@ -71,11 +71,7 @@ type maze struct {
 
 func (p maze) task() (*catalog.Task, error) {
 	goals := map[string]catalog.MazeGoal{"restart": catalog.MazeRestart, "teleport": catalog.MazeTeleport, "absorbing": catalog.MazeAbsorbing}
-	goal, ok := goals[p.Goal]
-	if !ok {
-		return nil, fmt.Errorf("goal is %q, must be restart, teleport or absorbing", p.Goal)
-	}
-	return catalog.Maze(goal)
+	return catalog.Maze(goals[p.Goal])
 }
 
 type deepSea struct {
@@ -123,7 +119,7 @@ type garnet struct {
 }
 
 func (p garnet) task() (*catalog.Task, error) {
-	if p.Actions > 0 && p.Branching > 0 && p.States > largest/p.Actions/p.Branching {
+	if p.States > largest/p.Actions/p.Branching {
 		return nil, fmt.Errorf("%d states × %d actions × branching %d is too large, at most %d transitions", p.States, p.Actions, p.Branching, largest)
 	}
 	return catalog.Garnet(p.States, p.Actions, p.Branching, p.Seed)
@@ -141,7 +137,7 @@ type gridWorld struct {
 }
 
 func (p gridWorld) task() (*catalog.Task, error) {
-	if len(p.Map) == 0 && p.Rows > 0 && p.Cols > largest/4/3/p.Rows { // four actions that lead to up to three cells
+	if len(p.Map) == 0 && p.Cols > largest/4/3/p.Rows { // four actions that lead to up to three cells
 		return nil, fmt.Errorf("a grid of %d × %d cells is too large, at most %d cells", p.Rows, p.Cols, largest/4/3)
 	}
 	return catalog.GridWorld(catalog.Grid{
@@ -163,15 +159,14 @@ func plugin[P interface{ of(*catalog.Task) int }](id, doc string, defaults P, bu
 			if err := params.Decode(raw, &p); err != nil {
 				return nil, err
 			}
+			if err := params.Check(&p); err != nil {
+				return nil, err
+			}
 			t, err := build(p)
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 			}
-			limit := p.of(t)
-			if limit < 0 {
-				return nil, fmt.Errorf("limit is %d, must not be negative: %w", limit, framework.ErrInvalidParams)
-			}
-			return New(id, t, limit, n), nil
+			return New(id, t, p.of(t), n), nil
 		},
 	}
 }

@@ -42,8 +42,9 @@ func Default() Params {
 	return Params{Arms: 16, Prior: Prior{Kind: "uniform", High: 1, A: 1, B: 1, SD: 1}}
 }
 
-// Validate checks the parameters; errors wrap framework.ErrInvalidParams. Arms is 0
-// if it was not given: then it becomes the number of means, or standard.
+// Validate checks what the tags of the parameters leave open; see params.Check. Errors
+// wrap framework.ErrInvalidParams. Arms is 0 if it was not given: then it becomes the
+// number of means, or standard.
 func (p *Params) Validate(standard int) error {
 	if p.Arms == 0 && p.Means == nil {
 		p.Arms = standard
@@ -62,25 +63,14 @@ func (p *Params) check() error {
 			return fmt.Errorf("means[%d] is %v, must be finite", i, m)
 		}
 	}
-	if p.Means == nil && p.Arms < 1 {
-		return fmt.Errorf("arms is %d, must be at least 1", p.Arms)
-	}
 	if p.Means != nil && len(p.Means) == 0 {
 		return errors.New("means is empty: give one mean an arm")
 	}
 	if p.Means != nil && p.Arms != len(p.Means) {
 		return fmt.Errorf("means has %d entries for %d arms: give one mean an arm, or leave arms out", len(p.Means), p.Arms)
 	}
-	q := p.Prior
-	switch {
-	case q.Kind == "uniform" && !(q.Low <= q.High):
+	if q := p.Prior; q.Kind == "uniform" && q.Low > q.High {
 		return fmt.Errorf("prior.low is %v, above prior.high %v", q.Low, q.High)
-	case q.Kind == "beta" && !(q.A > 0 && q.B > 0):
-		return fmt.Errorf("prior.a = %v and prior.b = %v must both be positive", q.A, q.B)
-	case q.Kind == "normal" && !(q.SD >= 0):
-		return fmt.Errorf("prior.sd is %v, must not be negative", q.SD)
-	case q.Kind != "uniform" && q.Kind != "beta" && q.Kind != "normal":
-		return fmt.Errorf("prior.kind is %q, must be uniform, beta or normal", q.Kind)
 	}
 	return nil
 }

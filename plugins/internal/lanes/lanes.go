@@ -70,7 +70,7 @@ func Plugin[P, O any](id, doc string, defaults P, build func(p P, spec framework
 			if err := params.Decode(raw, &p); err != nil {
 				return nil, err
 			}
-			if err := Check(&p); err != nil {
+			if err := params.Check(&p); err != nil {
 				return nil, fmt.Errorf("%s: %w", id, err)
 			}
 			actions, ok := spec.Action.(space.Discrete)

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/options"
-	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
 // fixed is an agent of three members: the mean prefers action 0, member k action k.
@@ -143,7 +143,7 @@ func TestCheck(t *testing.T) {
 			t.Fatal(err)
 		}
 		bad(&p)
-		if err := errors.Join(lanes.Check(&p), p.Check(3)); !errors.Is(err, framework.ErrInvalidParams) {
+		if err := errors.Join(params.Check(&p), p.Check(3)); !errors.Is(err, framework.ErrInvalidParams) {
 			t.Errorf("%+v is accepted", p)
 		}
 	}

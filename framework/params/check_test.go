@@ -1,4 +1,4 @@
-package lanes
+package params
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package lanes
+package params
 
 import (
 	"fmt"
@@ -7,11 +7,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rlrun/rlrun/framework"
 )
 
 // Check validates parameters, a struct, against the ranges and choices in the
 // jsonschema tags of its fields, those of structs inside it among them. Nil pointers are
-// valid. It returns the first error, which names the parameter.
+// valid. It returns the first error, which names the parameter and wraps
+// framework.ErrInvalidParams.
 func Check(p any) error { return check("", reflect.Indirect(reflect.ValueOf(p))) }
 
 // check validates a struct whose parameters begin with a prefix.
@@ -59,7 +62,7 @@ func checkValue(name string, v reflect.Value, tag string) error {
 	case v.Kind() == reflect.String && choices != nil:
 		if !slices.Contains(choices, v.String()) {
 			last := len(choices) - 1
-			return Invalid("%s is %q, must be %s or %s", name, v.String(), strings.Join(choices[:last], ", "), choices[last])
+			return fmt.Errorf("%s is %q, must be %s or %s: %w", name, v.String(), strings.Join(choices[:last], ", "), choices[last], framework.ErrInvalidParams)
 		}
 	case v.CanInt():
 		return r.check(name, v.Interface(), float64(v.Int()))
@@ -67,7 +70,7 @@ func checkValue(name string, v reflect.Value, tag string) error {
 		return r.check(name, v.Interface(), float64(v.Uint()))
 	case v.CanFloat():
 		if math.IsInf(v.Float(), 0) {
-			return Invalid("%s is %v, must be finite", name, v.Float())
+			return fmt.Errorf("%s is %v, must be finite: %w", name, v.Float(), framework.ErrInvalidParams)
 		}
 		return r.check(name, v.Interface(), v.Float())
 	}
@@ -86,7 +89,7 @@ func (r interval) check(name string, value any, x float64) error {
 	if above && below {
 		return nil
 	}
-	return Invalid("%s is %v, must be %s", name, value, r)
+	return fmt.Errorf("%s is %v, must be %s: %w", name, value, r, framework.ErrInvalidParams)
 }
 
 // String describes the interval.
