@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/rlrun/rlrun/framework"
@@ -125,7 +124,7 @@ func decode[P any](defaults *P, raw json.RawMessage) (P, error) {
 
 // answers starts a lane to see which abilities of env have an answer.
 func answers(env vector.Environment) (abilities []string) {
-	spec, calls := env.Spec(), env.Abilities().Calls
+	spec := env.Spec()
 	if spec.Validate() != nil {
 		return nil
 	}
@@ -133,12 +132,12 @@ func answers(env vector.Environment) (abilities []string) {
 	in.Signals[0] = vector.NewRun
 	ctx := context.Background()
 	begun := vector.Guard(func() error { return env.Step(ctx, in, &out) })
-	for _, name := range slices.Sorted(maps.Keys(calls)) {
-		err := vector.Guard(func() error { _, err := calls[name](ctx, 0, nil); return err })
+	for name, err := range vector.AskAll(ctx, env, 0) {
 		if !errors.Is(errors.Join(begun, err), framework.ErrUnsupported) {
 			abilities = append(abilities, name)
 		}
 	}
+	slices.Sort(abilities)
 	return abilities
 }
 
@@ -187,30 +186,14 @@ func usual() []Spec {
 	}
 }
 
-// abilities starts a lane to see what an agent can do, and closes it.
-func abilities(agent vector.Agent, spec Spec) (list []string) {
-	if agent.Abilities().Options != nil {
-		list = append(list, "options")
-	}
-	if agent.Abilities().Greedy {
-		list = append(list, "greedy")
-	}
-	in, actions := vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
+// abilities starts a lane to see what an agent can do, and closes it. What goes wrong here
+// shows where it matters.
+func abilities(agent vector.Agent, spec Spec) []string {
+	ctx, in, actions := context.Background(), vector.NewFeedback(spec, 1), space.NewColumn(spec.Action, 1)
 	in.Signals[0] = vector.NewRun
-	_ = vector.Guard(func() error { // what goes wrong here shows where it matters
-		defer agent.Close()
-		if err := agent.Step(context.Background(), in, &actions); err != nil {
-			return err
-		}
-		state, err := vector.Save(context.Background(), agent, 0)
-		if errors.Is(err, framework.ErrUnsupported) {
-			return nil
-		}
-		if err = vector.Load(context.Background(), agent, 0, state); !errors.Is(err, framework.ErrUnsupported) {
-			list = append(list, "checkpoint")
-		}
-		return nil
-	})
+	_ = vector.Guard(func() error { return agent.Step(ctx, in, &actions) })
+	list := vector.AgentCapabilities(ctx, agent)
+	_ = vector.Guard(agent.Close)
 	return list
 }
 

@@ -6,7 +6,6 @@ import (
 	"image"
 	"math/rand/v2"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/space"
@@ -73,13 +72,9 @@ type frames struct {
 // look renders the lane as text and, a few times, as a frame. The error wraps
 // framework.ErrUnsupported if the environment does neither.
 func (c *vectorCheck) look(env vector.Environment, seen *frames) error {
-	text, noText := vector.Render.Ask(c.ctx, env, 0)
+	_, noText := vector.Render.Ask(c.ctx, env, 0)
 	if !errors.Is(noText, framework.ErrUnsupported) {
-		err := noText
-		if err == nil && (text == "" || !utf8.ValidString(text)) {
-			err = fmt.Errorf("the picture is %q, want text", text)
-		}
-		c.try(RenderChangesNothing, err)
+		c.try(RenderChangesNothing, noText)
 		noText = nil
 	}
 	if seen.number == maxFrames {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -120,43 +121,44 @@ func capable(ctx context.Context, p vector.Plugin, d *vector.Description, params
 	if err := env.Step(ctx, in, &out); err != nil {
 		return nil // CheckVectorEnvironment says so
 	}
-	calls := env.Abilities().Calls
-	for _, name := range vector.AbilityNames() {
-		call, says, answers := calls[name], slices.Contains(d.Capabilities, name), false
-		if call != nil {
-			_, err := call(ctx, 0, nil)
-			answers = !errors.Is(err, framework.ErrUnsupported)
+	asked := vector.AskAll(ctx, env, 0)
+	for _, name := range d.Capabilities {
+		if _, has := asked[name]; !has && name != "model" {
+			return &Violation{Rule: Capable, Err: fmt.Errorf("%q is listed, and the environment does not have it", name)}
 		}
-		// A listed ability may have no answer on this machine, if a library is
-		// missing.
-		if says && call == nil || answers && !says {
-			return &Violation{Rule: Capable, Err: fmt.Errorf("%q is listed: %v; the environment has an answer: %v", name, says, answers)}
+	}
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		err := asked[name]
+		if errors.Is(err, framework.ErrUnsupported) {
+			continue // where a library is missing, say
+		}
+		if !slices.Contains(d.Capabilities, name) {
+			return &Violation{Rule: Capable, Err: fmt.Errorf("%q is not listed, and the environment has it", name)}
+		}
+		if err != nil {
+			return &Violation{Rule: Capable, Err: err}
 		}
 	}
 	return nil
 }
 
-// capableAgent says whether the description of an agent is right about options,
-// greedy actions and checkpoints.
+// capableAgent says whether the description of an agent is right about its abilities.
 func capableAgent(c *agentCheck, d *vector.Description) error {
 	agent, err := c.open(1)
 	if err != nil {
 		return nil // CheckVectorAgent says so
 	}
-	has, greedy := agent.Abilities().Options != nil, agent.Abilities().Greedy
-	if err := agent.Close(); err != nil {
-		return nil
-	}
-	if err := listed(d, "options", "the agent has options", has); err != nil {
-		return err
-	}
-	if err := listed(d, "greedy", "the agent can act greedily", greedy); err != nil {
-		return err
-	}
-	if has, err = storable(c); err != nil {
+	_, err = c.feed(agent, 1, 0, c.script(1)[:1])
+	has := vector.AgentCapabilities(c.ctx, agent)
+	if errors.Join(err, agent.Close()) != nil {
 		return nil // CheckVectorAgent says so
 	}
-	return listed(d, "checkpoint", "the agent can be saved", has)
+	for _, name := range slices.Concat(d.Capabilities, has) {
+		if err := listed(d, name, "the agent has it", slices.Contains(has, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // listed is a Violation unless a description lists an ability where it is there only.

@@ -1,6 +1,7 @@
 package rltest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -22,6 +23,9 @@ var brokenPlugins = map[string][]Rule{
 	"claims models":         {Capable},
 	"hides its models":      {Capable},
 	"claims pictures":       {Capable},
+	"claims the unknown":    {Capable},
+	"hides its picture":     {Capable},
+	"names vectors":         {Capable},
 	"claims checkpoints":    {Capable},
 	"claims options":        {Capable},
 	"hides its options":     {Capable},
@@ -46,7 +50,12 @@ func brokenPlugin(bug string) vector.Plugin {
 		d.Capabilities = nil
 	case "claims pictures":
 		d.Capabilities = []string{"model", "render"}
+	case "claims the unknown":
+		d.Capabilities = []string{"model", "teleport"}
+	case "names vectors":
+		d.Capabilities = []string{"action_names", "model"}
 	case "an agent", "a mad agent", "an agent for no space", "claims checkpoints", "claims options", "hides its options", "an option agent":
+		d.Capabilities = nil
 		if bug == "claims options" || bug == "an option agent" {
 			d.Capabilities = []string{"options"}
 		}
@@ -73,6 +82,14 @@ func brokenPlugin(bug string) vector.Plugin {
 			return nil, fmt.Errorf("no")
 		case "claims models":
 			return vector.WithAbilities(newBatch("", lanes), vector.EnvironmentAbilities{}), nil
+		case "hides its picture", "names vectors":
+			batch := newBatch("", lanes)
+			able := batch.Abilities()
+			able.Calls = vector.Render.By(func(context.Context, int) (string, error) { return "here", nil })
+			if bug == "names vectors" {
+				able.Calls = vector.ActionNames.By(func(context.Context, int) ([]string, error) { return []string{"go"}, nil })
+			}
+			return vector.WithAbilities(batch, able), nil
 		}
 		return newBatch("", lanes), nil
 	}}

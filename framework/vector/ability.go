@@ -3,12 +3,15 @@ package vector
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/space"
 )
 
 // Call asks a lane something. Question and answer have a form of their own for each
@@ -34,15 +37,15 @@ func (c Calls) call(ctx context.Context, of, name string, lane int, question []b
 // Ability here, and the interface of package framework that copies have, in copyAbilities.
 var (
 	// Render is framework.Renderer.Render.
-	Render = &Ability[string, string]{"render", toText, fromText}
+	Render = &Ability[string, string]{"render", toText, fromText, isText}
 	// RenderFrame is framework.FrameRenderer.RenderFrame. The picture that Ask returns is
 	// opaque (what is transparent becomes white), begins at (0, 0) and is the caller's.
-	RenderFrame = &Ability[image.Image, *image.RGBA]{"frames", toFrame, fromFrame}
+	RenderFrame = &Ability[image.Image, *image.RGBA]{"frames", toFrame, fromFrame, nil}
 	// ActionNames is framework.ActionNamer.ActionNames.
-	ActionNames = &Ability[[]string, []string]{"action_names", toJSON[[]string], fromJSON[[]string]}
+	ActionNames = &Ability[[]string, []string]{"action_names", toJSON[[]string], fromJSON[[]string], nameActions}
 )
 
-// copyAbilities say how a single copy has an ability.
+// copyAbilities are the abilities of single copies of environments.
 var copyAbilities = []copyAbility{
 	ofCopy(Render, framework.Renderer.Render),
 	ofCopy(RenderFrame, framework.FrameRenderer.RenderFrame),
@@ -55,17 +58,24 @@ type Ability[G, A any] struct {
 	name string // among Calls, and among the capabilities of a plugin
 	to   func(G) ([]byte, error)
 	from func([]byte) (A, error)
+	// check reports an answer that environments with a spec must not give; nil: none.
+	check func(spec framework.Spec, answer A) error
 }
 
 // Ask asks a lane of env. The error wraps framework.ErrUnsupported if env cannot answer,
 // and framework.ErrInvalidAnswer if the answer is none.
 func (a *Ability[G, A]) Ask(ctx context.Context, env Environment, lane int) (answer A, err error) {
-	data, err := env.Abilities().Calls.call(ctx, env.Spec().ID, a.name, lane, nil)
+	spec := env.Spec()
+	data, err := env.Abilities().Calls.call(ctx, spec.ID, a.name, lane, nil)
 	if err != nil {
 		return answer, err
 	}
-	if answer, err = a.from(data); err != nil {
-		err = fmt.Errorf("%s: %w: %w", env.Spec().ID, framework.ErrInvalidAnswer, err)
+	answer, err = a.from(data)
+	if err == nil && a.check != nil {
+		err = a.check(spec, answer)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %s: %w: %w", spec.ID, a.name, framework.ErrInvalidAnswer, err)
 	}
 	return answer, err
 }
@@ -102,6 +112,7 @@ type copyAbility struct {
 	name string
 	has  func(env framework.Environment) bool
 	by   func(of func(lane int) framework.Environment) Calls
+	ask  func(ctx context.Context, env Environment, lane int) error
 }
 
 // ofCopy makes an ability of copies that are a C.
@@ -118,15 +129,11 @@ func ofCopy[C, G, A any](a *Ability[G, A], method func(C, context.Context) (G, e
 				return method(c, ctx)
 			})
 		},
+		ask: func(ctx context.Context, env Environment, lane int) error {
+			_, err := a.Ask(ctx, env, lane)
+			return err
+		},
 	}
-}
-
-// AbilityNames returns the names of all abilities of environments that ask a lane.
-func AbilityNames() (names []string) {
-	for _, a := range copyAbilities {
-		names = append(names, a.name)
-	}
-	return names
 }
 
 // CopyAbilities returns the names of the abilities that a single copy has.
@@ -137,6 +144,21 @@ func CopyAbilities(env framework.Environment) (names []string) {
 		}
 	}
 	return names
+}
+
+// AskAll asks a lane of env, which has been started, for each of its abilities, and returns
+// the errors by name; they are those of Ability.Ask.
+func AskAll(ctx context.Context, env Environment, lane int) map[string]error {
+	errs := map[string]error{}
+	for name, call := range env.Abilities().Calls {
+		errs[name] = Guard(func() error { _, err := call(ctx, lane, nil); return err })
+	}
+	for _, a := range copyAbilities {
+		if err, ok := errs[a.name]; ok && err == nil {
+			errs[a.name] = a.ask(ctx, env, lane)
+		}
+	}
+	return errs
 }
 
 // calls are those of all copies.
@@ -204,6 +226,31 @@ func Storable(agent Agent) bool {
 	return calls[saveCall] != nil && calls[loadCall] != nil
 }
 
+// AgentCapabilities returns the abilities of an agent whose lane 0 has begun a run, as a
+// Description lists them.
+func AgentCapabilities(ctx context.Context, agent Agent) (names []string) {
+	able := agent.Abilities()
+	if able.Options != nil {
+		names = append(names, "options")
+	}
+	if able.Greedy {
+		names = append(names, "greedy")
+	}
+	unsupported := func(f func() error) bool { return errors.Is(Guard(f), framework.ErrUnsupported) }
+	for _, name := range slices.Sorted(maps.Keys(able.Calls)) {
+		if name != saveCall && name != loadCall && !unsupported(func() error { _, err := able.Calls[name](ctx, 0, nil); return err }) {
+			names = append(names, name)
+		}
+	}
+	var state []byte
+	save := func() (err error) { state, err = Save(ctx, agent, 0); return err }
+	load := func() error { return Load(ctx, agent, 0, state) }
+	if !unsupported(save) && !unsupported(load) {
+		names = append(names, "checkpoint")
+	}
+	return names
+}
+
 // Save stores a lane of agent. The error wraps framework.ErrUnsupported if agent cannot.
 func Save(ctx context.Context, agent Agent, lane int) ([]byte, error) {
 	return agent.Abilities().Calls.call(ctx, "the agent", saveCall, lane, nil)
@@ -217,6 +264,22 @@ func Load(ctx context.Context, agent Agent, lane int, state []byte) error {
 
 func toText(text string) ([]byte, error)   { return []byte(text), nil }
 func fromText(text []byte) (string, error) { return string(text), nil }
+
+// isText reports a picture that is not text.
+func isText(_ framework.Spec, text string) error {
+	if text == "" || !utf8.ValidString(text) {
+		return fmt.Errorf("the picture is %q, want text", text)
+	}
+	return nil
+}
+
+// nameActions reports names that are not one for every action.
+func nameActions(spec framework.Spec, names []string) error {
+	if actions, ok := spec.Action.(space.Discrete); !ok || int64(len(names)) != actions.N {
+		return fmt.Errorf("%d names of actions for %v", len(names), spec.Action)
+	}
+	return nil
+}
 
 func toJSON[A any](answer A) ([]byte, error) { return json.Marshal(answer) }
 

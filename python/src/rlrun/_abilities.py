@@ -1,19 +1,20 @@
-"""The abilities of environments that ask one lane, and how their answers cross to the host.
+"""The abilities that ask one lane, and how their answers cross to the host.
 
-A new one is a line of ENVIRONMENT, and a method of `rlrun.Environment` and
-`rlrun.VectorEnvironment`; servers, copies and clients know none by name.
+A new one of environments is a line of ENVIRONMENT, and a method of `rlrun.Environment`
+and `rlrun.VectorEnvironment`; one of agents is a line of AGENT, and a method of
+`rlrun.Agent` and `rlrun.VectorAgent`. Servers, copies and clients know none by name.
 """
 
 from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlrun.errors import InvalidAnswer
+from rlrun.errors import InvalidAnswer, blame
 from rlrun.spaces import Array
 
 MAX_FRAME_SIDE = 4096
@@ -51,16 +52,25 @@ class Ability(NamedTuple):
     """What a lane that has been started can be asked for."""
 
     name: str
-    """The capability, which the protocol calls it by."""
+    """What the protocol calls it by."""
     method: str
-    """A method of an environment; of a batch of them it takes the lane."""
+    """A method of an environment or agent; of a batch of them it takes the lane first."""
     to_bytes: Callable[[Any], bytes]
     """Write the answer, or raise InvalidAnswer."""
     from_bytes: Callable[[bytes], Any]
     """Read it, or raise ValueError."""
+    part_of: str = ""
+    """The capability, where it is not the name."""
+    takes_question: bool = False
+    """Whether the method takes the question, which is bytes."""
+
+    @property
+    def capability(self) -> str:
+        """Return the capability of plugins that have it."""
+        return self.part_of or self.name
 
 
-ENVIRONMENT = (
+ENVIRONMENT: tuple[Ability, ...] = (
     Ability("render", "render", lambda text: str(text).encode(), bytes.decode),
     Ability("frames", "render_frame", _frame_to_bytes, _frame_from_bytes),
     Ability(
@@ -68,13 +78,35 @@ ENVIRONMENT = (
     ),
 )
 
-BY_NAME = {ability.name: ability for ability in ENVIRONMENT}
+AGENT: tuple[Ability, ...] = (
+    Ability("save", "save", bytes, bytes, part_of="checkpoint"),
+    Ability("load", "load", lambda _: b"", bytes, part_of="checkpoint", takes_question=True),
+)
 
-CHECKPOINT = ("save", "load")
-"""The abilities of agents whose capabilities have "checkpoint"."""
+BY_NAME = {ability.name: ability for ability in ENVIRONMENT + AGENT}
 
 
 def of(capabilities: Any) -> list[str]:
     """Return the abilities behind the capabilities of a plugin."""
-    named = [name for name in capabilities if name in BY_NAME]
-    return named + list(CHECKPOINT) * ("checkpoint" in capabilities)
+    return [ability.name for ability in BY_NAME.values() if ability.capability in capabilities]
+
+
+def ask(lanes: Any, ability: str, lane: int, question: bytes) -> bytes:
+    """Ask a lane of a batch."""
+    able = BY_NAME[ability]
+    try:
+        return able.to_bytes(getattr(lanes, able.method)(lane, *[question] * able.takes_question))
+    except InvalidAnswer as e:
+        blame(e, lane)
+        raise
+
+
+def of_copies(batch: type, abilities: Iterable[Ability]) -> None:
+    """Give a batch the abilities of its copies that it has no method for: it asks what its _copy(lane) returns."""
+
+    def passing_on(method: str) -> Callable[..., Any]:
+        return lambda self, lane, *question: getattr(self._copy(lane), method)(*question)
+
+    for ability in abilities:
+        if ability.method not in vars(batch):
+            setattr(batch, ability.method, passing_on(ability.method))

@@ -121,14 +121,9 @@ class EnvironmentLanes:
             of.append(at)
         return distinct, of
 
-    def ask(self, ability: str, lane: int, _question: bytes) -> bytes:
+    def ask(self, ability: str, lane: int, question: bytes) -> bytes:
         """Ask a lane that has been started for an ability."""
-        able = _abilities.BY_NAME[ability]
-        try:
-            return able.to_bytes(getattr(self.env, able.method)(lane))
-        except InvalidAnswer as e:
-            blame(e, lane)
-            raise
+        return _abilities.ask(self.env, ability, lane, question)
 
     def close(self) -> None:
         """Free what the environment holds."""
@@ -229,16 +224,11 @@ class Copies(OneByOne, VectorEnvironment):
         """Close every copy, and raise the first exception."""
         _each(copy.close for copy in self._copies)
 
-
-def _of_copy(method: str) -> Callable[..., Any]:
-    def ask(self: Copies, lane: int) -> Any:
-        return getattr(self._copies[lane], method)()
-
-    return ask
+    def _copy(self, lane: int) -> Environment:
+        return self._copies[lane]
 
 
-for _ability in _abilities.ENVIRONMENT:
-    setattr(Copies, _ability.method, _of_copy(_ability.method))
+_abilities.of_copies(Copies, _abilities.ENVIRONMENT)
 
 
 def _each(calls: Iterable[Callable[[], None]]) -> None:
@@ -333,11 +323,9 @@ class AgentLanes:
         return _measured(self.agent.metrics, self.agent.measure(lane), lane)
 
     def ask(self, ability: str, lane: int, question: bytes) -> bytes:
-        """Save or load a lane."""
-        if ability == "load":
-            self.load(lane, question)
-            return b""
-        return self.save(lane)
+        """Ask a lane for an ability: save and load are the lane's, others its agent's."""
+        own = ability in ("save", "load")
+        return _abilities.ask(self if own else self.agent, ability, lane, question)
 
     def save(self, lane: int) -> bytes:
         """Return a lane's last observation and action, then what its agent saves."""
@@ -534,10 +522,6 @@ class AgentCopies(OneByOne, VectorAgent):
             note[0] = lane + 1
             return self._copy(lane).measure()
 
-    def save(self, lane: int) -> bytes:
-        """Save a lane's copy."""
-        return self._copy(lane).save()
-
     def load(self, lane: int, state: bytes) -> None:
         """Let a fresh copy go on as the one that was saved."""
         copy = self._fresh(0)
@@ -563,6 +547,9 @@ class AgentCopies(OneByOne, VectorAgent):
         copy = self._copies[lane]
         assert copy is not None
         return copy
+
+
+_abilities.of_copies(AgentCopies, _abilities.AGENT)
 
 
 class OptionCopies(AgentCopies, VectorOptionAgent):

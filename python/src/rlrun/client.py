@@ -290,7 +290,7 @@ class EnvironmentClient:
             raise self._process._failure(str(e)) from None
 
     def ask(self, ability: str, lane: int) -> Any:
-        """Ask a lane that has been started for an ability, "render" or "frames"."""
+        """Ask a lane that has been started for an ability, such as "render"."""
         request = pb.AskRequest(instance=self._instance, lane=lane, ability=ability)
         answer = self._process.call(self._process.stub.Ask, request).answer
         try:

@@ -90,15 +90,19 @@ class ClassPlugin:
 
 def _capabilities(cls: type) -> list[str]:
     """List the optional methods that a class overrides, as the protocol calls them."""
-    options = ["options"] if issubclass(cls, (OptionAgent, VectorOptionAgent)) else []
-    if issubclass(cls, Agent):
-        greedy = ["greedy"] * overrides(cls, Agent, "select_greedy_action")
-        return ["checkpoint"] * cls.checkpoints + greedy + options
-    base = next(b for b in (Environment, VectorEnvironment, VectorAgent) if issubclass(cls, b))
-    names = {"model": "model"} | {able.method: able.name for able in _abilities.ENVIRONMENT}
-    if base is VectorAgent:
-        names = {"save": "checkpoint", "select_greedy_actions": "greedy"}
-    return [name for method, name in names.items() if overrides(cls, base, method)] + options
+    base = next(b for b in (Environment, VectorEnvironment, Agent, VectorAgent) if issubclass(cls, b))
+    if issubclass(cls, (Environment, VectorEnvironment)):
+        methods, abilities = {"model": ["model"]}, _abilities.ENVIRONMENT
+    else:
+        greedy = "select_greedy_action" if base is Agent else "select_greedy_actions"
+        methods, abilities = {"greedy": [greedy]}, _abilities.AGENT
+    for ability in abilities:
+        methods.setdefault(ability.capability, []).append(ability.method)
+    if issubclass(cls, Agent):  # which all have save and load
+        del methods["checkpoint"]
+    names = [name for name, needs in methods.items() if all(overrides(cls, base, method) for method in needs)]
+    names += ["checkpoint"] * (issubclass(cls, Agent) and cls.checkpoints)
+    return names + ["options"] * issubclass(cls, (OptionAgent, VectorOptionAgent))
 
 
 def serve(cls: Kind) -> None:
