@@ -265,9 +265,9 @@ const fixed Estimator = -1
 // Abilities implements vector.Agent.
 func (a *explorer) Abilities() vector.AgentAbilities {
 	inner := a.agent.Abilities()
-	able := vector.AgentAbilities{Measures: inner.Measures, Greedy: true}
+	able := vector.AgentAbilities{Measures: inner.Measures, Greedy: true, Calls: inner.Calls}
 	if vector.Storable(a.agent) {
-		able.Calls = vector.Checkpoint(a.save, a.load)
+		able.Calls = vector.JoinCalls(inner.Calls, vector.Checkpoint(a.save, a.load))
 	}
 	return able
 }

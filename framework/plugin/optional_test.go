@@ -121,6 +121,13 @@ func TestSaveAndLoad(t *testing.T) {
 	if err := vector.Load(t.Context(), agent, 1, nil); !errors.As(err, &lane) || lane.Lane != 1 {
 		t.Errorf("got %v", err)
 	}
+	shards, err := vector.Shard(p, p).OpenAgent(t.Context(), nil, spec, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := vector.Load(t.Context(), shards, 1, nil); !errors.As(err, &lane) || lane.Lane != 1 {
+		t.Errorf("shards: got %v", err)
+	}
 	if _, err := vector.Save(t.Context(), agent, -1); err == nil {
 		t.Error("saved lane -1")
 	}

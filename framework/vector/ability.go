@@ -147,16 +147,21 @@ func CopyAbilities(env framework.Environment) (names []string) {
 }
 
 // AskAll asks a lane of env, which has been started, for each of its abilities, and returns
-// the errors by name; they are those of Ability.Ask.
+// the errors by name. They are those of Ability.Ask. Of an ability that this program does
+// not know, it is only an error that wraps framework.ErrUnsupported.
 func AskAll(ctx context.Context, env Environment, lane int) map[string]error {
 	errs := map[string]error{}
 	for name, call := range env.Abilities().Calls {
-		errs[name] = Guard(func() error { _, err := call(ctx, lane, nil); return err })
-	}
-	for _, a := range copyAbilities {
-		if err, ok := errs[a.name]; ok && err == nil {
-			errs[a.name] = a.ask(ctx, env, lane)
+		ask := func(ctx context.Context, _ Environment, lane int) error {
+			if _, err := call(ctx, lane, nil); errors.Is(err, framework.ErrUnsupported) {
+				return err
+			}
+			return nil
 		}
+		if k := slices.IndexFunc(copyAbilities, func(a copyAbility) bool { return a.name == name }); k >= 0 {
+			ask = copyAbilities[k].ask
+		}
+		errs[name] = Guard(func() error { return ask(ctx, env, lane) })
 	}
 	return errs
 }
@@ -197,7 +202,11 @@ func (s *shards) calls(of func(part int) Calls) Calls {
 			if err != nil {
 				return nil, err
 			}
-			return parts[k][name](ctx, local, question)
+			answer, err := parts[k][name](ctx, local, question)
+			if e := new(LaneError); errors.As(err, &e) {
+				e.Lane += s.from[k]
+			}
+			return answer, err
 		}
 	}
 	return all

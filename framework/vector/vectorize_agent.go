@@ -177,7 +177,7 @@ func (v *vectorAgent) begun(lane int) (*agentLane, error) {
 		return nil, fmt.Errorf("no lane %d of %d", lane, len(v.lanes))
 	}
 	if v.lanes[lane].agent == nil {
-		return nil, fmt.Errorf("lane %d has not begun a run: %w", lane, framework.ErrNeedsReset)
+		return nil, &LaneError{Lane: lane, Err: fmt.Errorf("no run has begun: %w", framework.ErrNeedsReset)}
 	}
 	return &v.lanes[lane], nil
 }

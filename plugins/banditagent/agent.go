@@ -180,7 +180,7 @@ func (a *agent) save(_ context.Context, i int) ([]byte, error) {
 		return nil, err
 	}
 	if a.lanes[i].policy == nil {
-		return nil, fmt.Errorf("lane %d has not begun a run: %w", i, framework.ErrNeedsReset)
+		return nil, &vector.LaneError{Lane: i, Err: fmt.Errorf("no run has begun: %w", framework.ErrNeedsReset)}
 	}
 	fresh := a.start(0)
 	return a.of.Save(&a.lanes[i], &fresh)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/snapshot"
 )
 
@@ -27,7 +28,7 @@ func (l *lanes[O]) save(i int, of snapshot.Of, fresh func() (*lane[O], error)) (
 		return nil, err
 	}
 	if !l.lanes[i].started {
-		return nil, fmt.Errorf("lane %d has not begun a run: %w", i, framework.ErrNeedsReset)
+		return nil, &vector.LaneError{Lane: i, Err: fmt.Errorf("no run has begun: %w", framework.ErrNeedsReset)}
 	}
 	x, err := fresh()
 	if err != nil {
