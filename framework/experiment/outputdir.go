@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/rlrun/rlrun/framework/internal/tempfile"
-	"github.com/rlrun/rlrun/framework/metric"
+	"github.com/rlrun/rlrun/framework/report"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -148,18 +148,9 @@ func (p *Plan) isOurs(name string, kind fs.FileMode) bool {
 		_, ok := result.OriginOf(base)
 		return ok
 	case parent == "plots/":
-		return p.draws(strings.TrimSuffix(base, path.Ext(base)))
+		return report.IsPlot(strings.TrimSuffix(base, path.Ext(base)), labels(p.Environments))
 	}
 	return true
-}
-
-// draws tells whether a plot of the experiment has a name, as report.WritePlots gives it.
-func (p *Plan) draws(name string) bool {
-	return slices.ContainsFunc(result.Slugs(append([]string{"all"}, labels(p.Environments)...)), func(slug string) bool {
-		of, ok := strings.CutPrefix(name, slug+"-")
-		declared := strings.HasPrefix(of, "agent-") || strings.HasPrefix(of, "environment-")
-		return ok && (declared || slices.ContainsFunc(metric.Builtin(), func(d metric.Definition) bool { return string(d.Name) == of }))
-	})
 }
 
 func matches(pattern, name string) bool {

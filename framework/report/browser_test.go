@@ -101,6 +101,34 @@ func TestPageInABrowser(t *testing.T) {
 	}
 }
 
+// Every chart of report.js draws its section, in their order, and no section is without
+// content. Sections that there is nothing for are not shown.
+func TestPageSections(t *testing.T) {
+	ctx := reporttest.Browser(t)
+	s, p := swept(t)
+	full := *s
+	env, agent := s.Meta.Environments[1], s.Meta.Agents[0]
+	full.Choices = []result.Choices{{Environment: env, Agent: agent, Kept: 1200, Explored: 300, Hold: 12.34, Share: 0.01}}
+	full.Failures = []result.Failure{{Key: result.Key{Environment: env, Agent: agent, Run: 3}, Steps: 2, Error: "no"}}
+	some := *s
+	some.Failures = nil
+	const filled = `[...document.querySelectorAll("main > section")].filter((s) => !s.hidden).map((s) =>
+  (s.id || s.querySelector("h2").id) + (s.querySelector("figure, tbody tr, dl, pre") ? "" : " is empty"))`
+	for _, tt := range []struct {
+		s    *result.Summary
+		p    Page
+		want string
+	}{
+		{&full, p, "scores curves sweeps comparisons decisions results failures meanings-title reproduce-title"},
+		{&some, Page{}, "scores curves results meanings-title reproduce-title"},
+	} {
+		open(t, ctx, tt.s, tt.p, 1400, "light")
+		if got := strings.Join(evaluate[[]string](t, ctx, filled), " "); got != tt.want {
+			t.Errorf("sections are %s, want %s", got, tt.want)
+		}
+	}
+}
+
 // Paper is white, and has every chart, also those that were never in view. The optimum
 // is named.
 func TestPageOnPaper(t *testing.T) {

@@ -6,9 +6,39 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/rlrun/rlrun/framework/metric"
 	"github.com/rlrun/rlrun/framework/result"
 )
+
+// chart is a kind of plot files. Its error is errNothing where there is nothing to draw.
+type chart struct {
+	// suffix ends the names of its files, after the metric: "" or such as "-final".
+	suffix string
+	// together says that one picture shows all environments, of which there are several. The
+	// argument environment is empty then.
+	together bool
+	draw     func(s *result.Summary, environment string, m result.Metric, opts Options) (drawing, error)
+}
+
+// charts are all of them.
+var charts = []chart{
+	{"", false, drawFigure},
+	{"", true, drawPanels},
+}
+
+func drawFigure(s *result.Summary, environment string, m result.Metric, opts Options) (drawing, error) {
+	return NewFigure(s, environment, m, opts)
+}
+
+func drawPanels(s *result.Summary, _ string, m result.Metric, opts Options) (drawing, error) {
+	p, err := NewPanels(s, m, opts)
+	if err == nil && len(p.Figures) < 2 {
+		err = errNothing
+	}
+	return p, err
+}
 
 // WritePlots draws each metric of each environment into dir/plots as
 // <environment>-<metric>.svg and .png, and of several environments all in one picture
@@ -21,33 +51,42 @@ func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Option
 	}
 	var files []string
 	opts = Options{Smooth: opts.Smooth, LogX: opts.LogX}
-	add := func(name string, d drawing) error {
-		for _, kind := range []struct {
-			ext   string
-			write func(io.Writer) error
-		}{{".svg", d.WriteSVG}, {".png", d.WritePNG}} {
-			if err := result.WriteFile(filepath.Join(directory, name+kind.ext), kind.write); err != nil {
-				return err
+	// add draws the charts of one environment or, if it is empty, of all.
+	add := func(slug, environment string, m result.Metric) (drawn bool, err error) {
+		for _, c := range charts {
+			if c.together != (environment == "") {
+				continue
 			}
-			files = append(files, filepath.Join("plots", name+kind.ext))
-		}
-		return nil
-	}
-	slugs := result.Slugs(append([]string{"all"}, s.Meta.Environments...)) // no environment takes "all"
-	var metrics []result.Metric
-	for i, env := range s.Meta.Environments {
-		for _, m := range chosen(s.MetricsOf(env, true), want) {
-			f, err := NewFigure(s, env, m, opts)
+			d, err := c.draw(s, environment, m, opts)
 			if errors.Is(err, errNothing) {
 				continue
 			}
-			if err == nil {
-				err = add(slugs[i+1]+"-"+result.Slug(string(m)), f)
+			if err != nil {
+				return drawn, err
 			}
+			drawn = true
+			for _, kind := range []struct {
+				ext   string
+				write func(io.Writer) error
+			}{{".svg", d.WriteSVG}, {".png", d.WritePNG}} {
+				name := slug + "-" + result.Slug(string(m)) + c.suffix + kind.ext
+				if err := result.WriteFile(filepath.Join(directory, name), kind.write); err != nil {
+					return drawn, err
+				}
+				files = append(files, filepath.Join("plots", name))
+			}
+		}
+		return drawn, nil
+	}
+	slugs := plotSlugs(s.Meta.Environments)
+	var metrics []result.Metric
+	for i, env := range s.Meta.Environments {
+		for _, m := range chosen(s.MetricsOf(env, true), want) {
+			drawn, err := add(slugs[i+1], env, m)
 			if err != nil {
 				return files, err
 			}
-			if !slices.Contains(metrics, m) {
+			if drawn && !slices.Contains(metrics, m) {
 				metrics = append(metrics, m)
 			}
 		}
@@ -56,15 +95,29 @@ func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Option
 		return files, nil
 	}
 	for _, m := range metrics {
-		p, err := NewPanels(s, m, opts)
-		if err == nil && len(p.Figures) > 1 {
-			err = add(slugs[0]+"-"+result.Slug(string(m)), p)
-		}
-		if err != nil {
+		if _, err := add(slugs[0], "", m); err != nil {
 			return files, err
 		}
 	}
 	return files, nil
+}
+
+// plotSlugs returns what names of plots begin with: of all environments, then of each.
+func plotSlugs(environments []string) []string {
+	return result.Slugs(append([]string{"all"}, environments...)) // no environment takes "all"
+}
+
+// IsPlot tells whether WritePlots may give a plot of an experiment this name, without its
+// extension.
+func IsPlot(name string, environments []string) bool {
+	return slices.ContainsFunc(charts, func(c chart) bool {
+		return slices.ContainsFunc(plotSlugs(environments), func(slug string) bool {
+			of, begins := strings.CutPrefix(name, slug+"-")
+			of, ends := strings.CutSuffix(of, c.suffix)
+			declared := strings.HasPrefix(of, "agent-") || strings.HasPrefix(of, "environment-")
+			return begins && ends && (declared || slices.ContainsFunc(metric.Builtin(), func(d metric.Definition) bool { return string(d.Name) == of }))
+		})
+	})
 }
 
 // drawing is a picture in two formats.

@@ -38,6 +38,14 @@ func TestWritePlots(t *testing.T) {
 		}
 		contents = append(contents, all.String())
 	}
+	for name, want := range map[string]bool{
+		"all-regret": true, "gaussian-bandit-optimal_action": true, "bernoulli-bandit-16-arms-agent-loss": true,
+		"gaussian-bandit": false, "gaussian-bandit-mine": false, "all-regret-mine": false, "another-regret": false,
+	} {
+		if got := IsPlot(name, s.Meta.Environments); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
 	if contents[0] != contents[1] {
 		t.Error("two drawings differ")
 	}

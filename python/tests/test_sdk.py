@@ -451,6 +451,21 @@ def test_models() -> None:
     assert list(ClassPlugin(Known).description.capabilities) == ["model"]
 
 
+def test_checkpoints_need_both_methods() -> None:
+    class Saves(rlrun.VectorAgent):
+        id = "test/saves@1"
+        open = begin = select_actions = update = lambda *_: None  # type: ignore[assignment]
+
+        def save(self, lane: int) -> bytes:
+            return b""
+
+    class Both(Saves):
+        def load(self, lane: int, state: bytes) -> None: ...
+
+    assert list(ClassPlugin(Saves).description.capabilities) == []
+    assert list(ClassPlugin(Both).description.capabilities) == ["checkpoint"]
+
+
 class Batch(rlrun.VectorEnvironment):
     """Answers as it is told."""
 

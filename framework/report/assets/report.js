@@ -320,6 +320,21 @@
   const saveRows = (name, rows) => save(name, new Blob([rows.map((r) => r.map(cell).join(",")).join("\r\n") + "\r\n"], { type: "text/csv" }));
   const saveCSV = (f) => saveRows(fileName(f, ".csv"), f.csv());
 
+  // section returns the empty grid of a section with figures. Without one of that id in the
+  // page it makes it before the results, with a legend, a grid and a place for tables.
+  function section(id, title, text, shows = true) {
+    let host = $(id);
+    if (!host) {
+      host = make("section", { id }, make("h2", { id: `${id}-title`, textContent: title }), make("p", { textContent: text }),
+        make("ul", { className: "legend" }), make("div", { className: "grid" }), make("div", { className: "tables" }));
+      host.setAttribute("aria-labelledby", `${id}-title`);
+      host.querySelector(".legend").setAttribute("aria-label", "Agents in colour");
+      $("results").before(host);
+    }
+    host.hidden = !shows;
+    return clear(host.querySelector(".grid"));
+  }
+
   // ---- drawings: intervals, a row an item
   const rowHeight = 19;
   // items: {label, value, low, high, color, agent, word, lines()}
@@ -913,15 +928,14 @@
   }
 
   function drawDecisions() {
-    const host = clear(document.querySelector("#decisions .grid"));
+    const host = section("decisions", "Decisions of the host", "For agents whose exploration the host decides. decisions.csv and results.db have the recorded decisions.", D.choices.length > 0);
     const own = D.metrics.map((d, i) => i).filter((i) => ["exploration_share", "mixing_time"].includes(D.metrics[i].id));
-    $("decisions").hidden = !D.choices.length;
     if (!D.choices.length) return;
     drawLegend("decisions", shown.filter((a) => D.choices.some((c) => c.a === a)));
     D.environments.forEach((name, e) => own.forEach((m) => curveFigure(host, e, m, 230, `${name}: ${D.metrics[m].title.toLowerCase()}`)));
     host.classList.toggle("one", host.children.length === 1);
     const share = (x) => `${(100 * x).toFixed(1)} %`;
-    table($("decision-table"), {
+    table(document.querySelector("#decisions .tables"), {
       name: "decisions", rows: D.choices.filter((c) => inSet.has(c.a)),
       caption: "Recorded decisions of the host: how many chose an option other than the greedy one, and which; T, the number of steps for which an option was held; how often the estimate of T was above the cap; and ρ, the share of the horizon that T steps take.",
       columns: [
@@ -989,6 +1003,16 @@
   }
 
   // ---- all of it
+  const charts = [
+    drawProgress,
+    drawScores,
+    drawCurves,
+    drawSweeps,
+    drawComparisons,
+    drawDecisions,
+    drawResults,
+    drawFailures,
+  ];
   function load(data) {
     const before = D && state.metric != null ? metric()?.id : null;
     D = data;
@@ -1020,14 +1044,7 @@
     arrange();
     hideTip();
     state.focus = -1;
-    drawProgress();
-    drawScores();
-    drawCurves();
-    drawSweeps();
-    drawComparisons();
-    drawDecisions();
-    drawResults();
-    drawFailures();
+    for (const chart of charts) chart();
   }
   const change = (id, on) => $(id).addEventListener("change", on);
   change("metric", () => { state.metric = Number($("metric").value); draw(); });
