@@ -95,7 +95,7 @@ func TestPrizesByDefinition(t *testing.T) {
 						continue
 					}
 					if x.n == 0 {
-						a.untried(&c)
+						a.untried(&c, true)
 					} else {
 						a.tried(&c, x, i, k)
 					}
@@ -172,7 +172,7 @@ func TestFirstTry(t *testing.T) {
 	p.x.newOutcomes(&o, m, y, routes.f, routes.c)
 	c.outcomes = o.at(nil, m.found[i])
 	c.base = means(c.outcomes)
-	a.untried(&c)
+	a.untried(&c, true)
 	p.Learn(y, 0, 0, 0)
 	z := p.b.successors.predict(&p.b.pairs[i].toNext, 1, 1)
 	for k, o := range c.outcomes {
@@ -183,6 +183,50 @@ func TestFirstTry(t *testing.T) {
 		if want := (1-z)*o.f + z*c.base.f; math.Abs(x.f-want) > 1e-9 {
 			t.Errorf("outcome %d: f %v, want %v", k, x.f, want)
 		}
+	}
+}
+
+// The scenarios of a first try that are left out change nothing: the others have the same gain and the same tally, to the bit.
+func TestImprovementsAreNotLeftOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	left, all := 0, 0
+	for _, rule := range []Rule{Sup, Mean} {
+		for k := range 8 {
+			horizon := math.Exp2(12 * rng.Float64())
+			steps := 10 + 30*k
+			p := walk(t, rule, steps)
+			y := p.AddState()
+			p.Plan(0, horizon)
+			a, m := &p.a, &p.model
+			for s := range p.b.States() {
+				var routes routes
+				a.finder.find(&routes, m, s, math.Sqrt(horizon), false)
+				var o outcomes
+				p.x.newOutcomes(&o, m, s, routes.f, routes.c)
+				c := pairCase{value: m.v[s], leads: rng.IntN(4) == 0, bestOther: horizon * (rng.Float64() - 0.3)}
+				c.outcomes = o.at(nil, m.found[3*y])
+				c.base = means(c.outcomes)
+				c.base.r = p.x.meanFirst
+				var got [2][3]float64
+				for k := range got {
+					a.untried(&c, k == 1)
+					a.improved(&c)
+					a.tally(&c, &got[k][0], &got[k][1])
+					if k == 0 {
+						left += len(a.population)
+					} else {
+						all += len(a.population)
+					}
+					got[k][2] = rule.gain(a.population)
+				}
+				if got[0] != got[1] {
+					t.Fatalf("rule %d, %d steps, state %d: %v, with all scenarios %v", rule, steps, s, got[0], got[1])
+				}
+			}
+		}
+	}
+	if left == all || left == 0 {
+		t.Errorf("%d of %d scenarios are left", left, all)
 	}
 }
 

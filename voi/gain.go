@@ -108,6 +108,7 @@ type prospects struct {
 
 	first, again []rewardOutcome // of a pair's first try, and new ones of a later try of the pair of newRewards
 	meanFirst    float64
+	bestFirst    float64 // the largest reward of first
 }
 
 // update computes what is believed of outcomes that have not been seen.
@@ -132,6 +133,10 @@ func (x *prospects) update(m *meanModel, horizon float64) {
 	}
 	x.first = x.process(x.first[:0])
 	x.meanFirst = b.meanReward()
+	x.bestFirst = 0
+	for _, r := range x.first {
+		x.bestFirst = max(x.bestFirst, r.r)
+	}
 }
 
 // newRewards computes what a reward may be that is new to a pair, and returns its mean.

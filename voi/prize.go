@@ -198,7 +198,7 @@ func (a *gainEvaluator) shown(i int, w *routes) (x row) {
 func (a *gainEvaluator) prize(c *pairCase, i int, w *routes, worth float64, sum, weight *float64) float64 {
 	p := &a.m.b.pairs[i]
 	if p.n == 0 {
-		a.untried(c)
+		a.untried(c, false)
 		a.improved(c)
 		a.tally(c, sum, weight)
 		return a.rule.gain(a.population) - a.m.trial[i]
@@ -287,8 +287,9 @@ func (a *gainEvaluator) deviate(c *pairCase, p *pair, w *routes, worth float64) 
 	}
 }
 
-// untried makes the scenarios of one try of a pair that was never tried.
-func (a *gainEvaluator) untried(c *pairCase) {
+// untried makes the scenarios of one try of a pair that was never tried. Without all it leaves out those of successors that
+// are no improvement even with the largest reward.
+func (a *gainEvaluator) untried(c *pairCase, all bool) {
 	a.scenarios = a.scenarios[:0]
 	var flat likelihood
 	for g := range flat {
@@ -297,12 +298,21 @@ func (a *gainEvaluator) untried(c *pairCase) {
 	z, zr := a.m.b.successors.predict(&flat, 1, 1), a.m.b.rewards.predict(&flat, 1, a.m.b.unlike())
 	for _, o := range c.outcomes {
 		x := row{v: o.v + z*(c.base.v-o.v), f: o.f + z*(c.base.f-o.f), c: o.c + z*(c.base.c-o.c)}
+		if !all && !c.leads { // D grows with the reward
+			x.r = a.x.bestFirst + zr*(c.base.r-a.x.bestFirst)
+			if d := c.improvement(a.m.gamma, x, o.record); d < -rounding || d == 0 {
+				continue
+			}
+		}
 		for _, r := range a.x.first {
 			x.r = r.r + zr*(c.base.r-r.r)
 			a.scenarios = append(a.scenarios, scenario{o.p * r.p, x, o.record})
 		}
 	}
 }
+
+// rounding is more than the error by which a difference of values may seem positive.
+const rounding = 1e-6
 
 // tried makes the scenarios of k more tries of a pair: the
 // outcomes seen, in other proportions; a new successor; or a new reward. The mean of

@@ -179,7 +179,7 @@ func TestScenariosAreAMartingale(t *testing.T) {
 		want := -m.trial[i]
 		for _, k := range []float64{1, 5, 80} {
 			if p.b.pairs[i].n == 0 {
-				a.untried(&c)
+				a.untried(&c, true)
 			} else {
 				a.deviate(&c, &p.b.pairs[i], &best, 3)
 				a.tried(&c, &p.b.pairs[i], i, k)

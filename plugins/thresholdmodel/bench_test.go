@@ -65,6 +65,17 @@ func BenchmarkGrid(b *testing.B) {
 	}
 }
 
+// BenchmarkManyActions is a run of 5,000 steps with 200 actions in each of 30 states. A pair leads to one of three states.
+func BenchmarkManyActions(b *testing.B) {
+	const states, actions = 30, 200
+	benchmark(b, states, 5_000, func(s, a int, u float64) (float64, int) {
+		i := uint64(s*actions + a)
+		rng := rand.New(rand.NewPCG(i, 1))
+		r, first := rng.Float64(), rng.IntN(states)
+		return 0.2 + 0.6*r*r, (first + int(u*3)*7) % states
+	}, actions)
+}
+
 func benchmark(b *testing.B, states, steps int, move func(s, a int, u float64) (float64, int), actions int64) {
 	spec := framework.Spec{ID: "test/bench@1", Observation: space.Discrete{N: int64(states)}, Action: space.Discrete{N: actions}, RewardHigh: 1, Continuing: true, Steps: steps}
 	x := agenttest.Lane[*agent](b, Plugin(), ``, spec)
