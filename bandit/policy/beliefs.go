@@ -157,15 +157,11 @@ func (s BeliefSpec) betas(task Task) (beliefMaker, *bandit.Beta, error) {
 
 // from returns the distribution of initial members, and which fields it uses.
 func (s BeliefSpec) from(task Task) (prior bandit.Belief, fields string, err error) {
-	i, err := choice("prior", s.Prior, "uniform", "beta", "normal")
-	if err != nil {
-		return nil, "", err
-	}
-	switch i {
-	case 1:
+	switch s.Prior {
+	case "beta":
 		prior, err = bandit.NewBeta(or(s.A, 1), or(s.B, 1))
 		return prior, "prior a b", err
-	case 2:
+	case "normal":
 		prior, err = bandit.NewGaussian(s.mean(task), or(s.SD, 1), 1)
 		return prior, "prior mean sd", err
 	}
@@ -177,8 +173,8 @@ func (s BeliefSpec) from(task Task) (prior bandit.Belief, fields string, err err
 		high = task.High
 	}
 	low, high = or(s.Low, low), or(s.High, high)
-	if !(low <= high) || math.IsInf(low, 0) || math.IsInf(high, 0) {
-		return nil, "", fmt.Errorf("low is %v and high is %v, must be finite and in order", low, high)
+	if low > high {
+		return nil, "", fmt.Errorf("low is %v, above high, %v", low, high)
 	}
 	// Not by its constructor: the ends may coincide, for a common first value.
 	return bandit.Uniform{Lo: low, Hi: high}, "prior low high", nil
@@ -193,9 +189,7 @@ func (s BeliefSpec) populations(task Task) (beliefMaker, *bandit.Beta, error) {
 	members := 1
 	if s.Kind == "population" {
 		fields += " members update mask"
-		if members, err = atLeast("members", s.Members, 16, 1); err != nil {
-			return nil, nil, err
-		}
+		members = or(s.Members, 16)
 	}
 	if err := refuse(s, s.Kind, fields); err != nil {
 		return nil, nil, err
@@ -203,37 +197,20 @@ func (s BeliefSpec) populations(task Task) (beliefMaker, *bandit.Beta, error) {
 	var opts bandit.PopulationOptions
 	if s.Update != "" {
 		if opts.Mode, err = bandit.ParseUpdateMode(s.Update); err != nil {
-			return nil, nil, fmt.Errorf("update is %q, must be all, drawn, bernoulli, exponential, poisson or independent", s.Update)
+			return nil, nil, err
 		}
 	}
-	if opts.Step, err = within("step", s.Step, 0.01, 1, false); err == nil && opts.Step == 0 {
-		err = fmt.Errorf("step is 0, must be larger than 0 and at most 1")
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if opts.Mask, err = within("mask", s.Mask, 0.5, 1, false); err == nil && opts.Mask == 0 {
-		err = fmt.Errorf("mask is 0, must be larger than 0 and at most 1")
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	harmonic, err := choice("schedule", s.Schedule, "constant", "harmonic")
-	if err != nil {
-		return nil, nil, err
-	}
-	weight, err := within("prior_weight", s.Weight, 1, math.Inf(1), false)
+	opts.Step, opts.Mask = or(s.Step, 0.01), or(s.Mask, 0.5)
+	harmonic := s.Schedule == "harmonic"
 	switch {
-	case err != nil:
-		return nil, nil, err
-	case harmonic == 1 && s.Step != nil:
+	case harmonic && s.Step != nil:
 		return nil, nil, fmt.Errorf("step does not apply to schedule harmonic")
-	case harmonic == 0 && s.Weight != nil:
+	case !harmonic && s.Weight != nil:
 		return nil, nil, fmt.Errorf("prior_weight applies to schedule harmonic only")
 	case s.Mask != nil && opts.Mode != bandit.BernoulliMask:
 		return nil, nil, fmt.Errorf("mask applies to update bernoulli only")
-	case harmonic == 1:
-		opts.Schedule = bandit.HarmonicStep(weight)
+	case harmonic:
+		opts.Schedule = bandit.HarmonicStep(or(s.Weight, 1))
 	}
 	if task.Arms > math.MaxInt32/members {
 		return nil, nil, fmt.Errorf("members is %d, too many for %d arms", members, task.Arms)
@@ -256,26 +233,12 @@ func (s BeliefSpec) particles(task Task) (beliefMaker, *bandit.Beta, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	members, err := atLeast("members", s.Members, 256, 1)
-	if err != nil {
-		return nil, nil, err
-	}
+	members := or(s.Members, 256)
 	unit := task.Low >= 0 && task.High <= 1
-	normal, err := choice("likelihood", s.Likelihood, "bernoulli", "normal")
-	if err != nil {
-		return nil, nil, err
-	}
-	if s.Likelihood == "" && !unit {
-		normal = 1
-	}
 	likelihood := bandit.Likelihood(bandit.BernoulliLikelihood)
-	if normal == 1 {
+	if s.Likelihood == "normal" || s.Likelihood == "" && !unit {
 		fields += " noise"
-		noise, err := within("noise", s.Noise, 1, math.Inf(1), true)
-		if err != nil {
-			return nil, nil, err
-		}
-		likelihood = bandit.GaussianLikelihood(noise)
+		likelihood = bandit.GaussianLikelihood(or(s.Noise, 1))
 	} else {
 		if !unit {
 			return nil, nil, fmt.Errorf("likelihood bernoulli needs rewards in [0,1], not in [%v, %v]", task.Low, task.High)

@@ -136,16 +136,9 @@ func buildBudgeted(d *builder) (maker, error) {
 	if d.Budget == nil {
 		return nil, errors.New("budget must be given: the number of pulls before committing to an arm, at least 1")
 	}
-	budget, err := atLeast("budget", d.Budget, 1, 1)
-	if err != nil {
-		return nil, err
-	}
-	i, err := choice("allocation", d.Allocation, "round-robin", "biased-robin", "lookahead", "vpi")
-	if err != nil {
-		return nil, err
-	}
-	success := 0.0
-	switch a := allocation(i); {
+	a := map[string]allocation{"biased-robin": biasedRobin, "lookahead": lookahead, "vpi": byVPI}[d.Allocation] // else roundRobin
+	budget, success := *d.Budget, 0.0
+	switch {
 	case a == lookahead && d.belief != "beta":
 		return nil, fmt.Errorf("allocation lookahead needs a belief of kind beta, not %s", d.belief)
 	case a == biasedRobin && !d.task.bounded():
@@ -154,7 +147,7 @@ func buildBudgeted(d *builder) (maker, error) {
 		success = d.task.Low/2 + d.task.High/2
 	}
 	return func(b beliefs, _ []bandit.Beta) Policy {
-		return &budgeted{ranked: newRanked(b), budget: budget, allocation: allocation(i), success: success}
+		return &budgeted{ranked: newRanked(b), budget: budget, allocation: a, success: success}
 	}, nil
 }
 

@@ -210,11 +210,7 @@ func buildE3(d *builder) (maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	accuracy, err := within("accuracy", d.Accuracy, 0.1, math.Inf(1), true)
-	if err != nil {
-		return nil, err
-	}
-	known := math.Ceil(math.Pow(c.horizon.Total()*float64(d.task.Arms)/accuracy, 4))
+	known := math.Ceil(math.Pow(c.horizon.Total()*float64(d.task.Arms)/or(d.Accuracy, 0.1), 4))
 	return func(beliefs, []bandit.Beta) Policy { return newE3(d.task.Arms, known, 0) }, nil
 }
 
@@ -225,22 +221,14 @@ func buildElimination(d *builder) (maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	failure, err := within("failure", d.Failure, 0.05, 1, true)
-	if err != nil {
-		return nil, err
-	}
-	accuracy, err := within("accuracy", d.Accuracy, 0.1, math.Inf(1), true)
-	if err != nil {
-		return nil, err
-	}
+	failure := or(d.Failure, 0.05)
 	if d.Kind == "median-elimination" {
+		accuracy := or(d.Accuracy, 0.1)
 		return func(beliefs, []bandit.Beta) Policy {
 			return newMedianElimination(d.task.Arms, d.task.Low, width, failure, accuracy)
 		}, nil
 	}
-	if d.Accuracy == nil {
-		accuracy = 0
-	}
+	accuracy := or(d.Accuracy, 0)
 	return func(beliefs, []bandit.Beta) Policy {
 		return newSuccessiveElimination(d.task.Arms, d.task.Low, width, failure, accuracy)
 	}, nil

@@ -91,25 +91,15 @@ var uniformKind = kind{"uniform", "", nil, func(d *builder) (maker, error) {
 var epsilonGreedyKind = kind{"epsilon-greedy", "epsilon decay", pointFirst, buildEpsilonGreedy}
 
 func buildEpsilonGreedy(d *builder) (maker, error) {
-	epsilon, err := within("epsilon", d.Epsilon, 0.01, 1, false)
-	if err != nil {
-		return nil, err
-	}
-	decay, err := within("decay", d.Decay, 0, math.Inf(1), false)
-	return func(b beliefs, _ []bandit.Beta) Policy {
-		return &epsilonGreedy{newRanked(b), schedule{value: epsilon, decay: decay}}
-	}, err
+	epsilon := schedule{value: or(d.Epsilon, 0.01), decay: or(d.Decay, 0)}
+	return func(b beliefs, _ []bandit.Beta) Policy { return &epsilonGreedy{newRanked(b), epsilon} }, nil
 }
 
 var softmaxKind = kind{"softmax", "temperature decay", pointFirst, buildSoftmax}
 
 func buildSoftmax(d *builder) (maker, error) {
-	temperature, err := within("temperature", d.Temperature, 0.1, math.Inf(1), true)
-	if err != nil {
-		return nil, err
-	}
-	decay, err := within("decay", d.Decay, 0, math.Inf(1), false)
+	temperature := schedule{value: or(d.Temperature, 0.1), decay: or(d.Decay, 0)}
 	return func(b beliefs, _ []bandit.Beta) Policy {
-		return &softmax{newRanked(b), schedule{value: temperature, decay: decay}, make([]float64, b.len())}
-	}, err
+		return &softmax{newRanked(b), temperature, make([]float64, b.len())}
+	}, nil
 }

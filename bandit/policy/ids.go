@@ -196,6 +196,6 @@ func buildIDS(d *builder) (maker, error) {
 	if d.Samples != nil && (d.belief == "population" || d.belief == "point") {
 		return nil, fmt.Errorf("samples does not apply to a belief of kind %s, whose members are used", d.belief)
 	}
-	samples, err := atLeast("samples", d.Samples, 256, 2)
-	return func(b beliefs, _ []bandit.Beta) Policy { return newIDS(b, samples) }, err
+	samples := or(d.Samples, 256)
+	return func(b beliefs, _ []bandit.Beta) Policy { return newIDS(b, samples) }, nil
 }

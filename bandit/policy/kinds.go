@@ -90,20 +90,21 @@ func kindOf(name string) (kind, error) {
 
 // common reads draw.
 func (d *builder) common() (bool, error) {
-	i, err := choice("draw", d.Draw, "per-arm", "common")
-	if err == nil && i == 1 {
-		err = d.onPopulations("draw", d.Draw)
+	if d.Draw != "common" {
+		return false, nil
 	}
-	return i == 1, err
+	return true, d.onPopulations("draw", d.Draw)
 }
 
 // comparison reads compare.
 func (d *builder) comparison() (comparison, error) {
-	i, err := choice("compare", d.Compare, "mean", "pairs", "all-pairs")
-	if err == nil && i > 0 {
-		err = d.onPopulations("compare", d.Compare)
+	switch d.Compare {
+	case "pairs":
+		return withPairs, d.onPopulations("compare", d.Compare)
+	case "all-pairs":
+		return withAllPairs, d.onPopulations("compare", d.Compare)
 	}
-	return comparison(i), err
+	return withMean, nil
 }
 
 // threshold reads what the exploration threshold needs.

@@ -31,6 +31,6 @@ func buildMOSS(d *builder) (maker, error) {
 	if err != nil || d.Horizon == nil {
 		return func(beliefs, []bandit.Beta) Policy { return newMOSS(d.task.Arms, width, 0) }, err
 	}
-	horizon, err := atLeast("horizon", d.Horizon, 1, 1)
-	return func(beliefs, []bandit.Beta) Policy { return newMOSS(d.task.Arms, width, float64(horizon)) }, err
+	horizon := float64(*d.Horizon)
+	return func(beliefs, []bandit.Beta) Policy { return newMOSS(d.task.Arms, width, horizon) }, nil
 }

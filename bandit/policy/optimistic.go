@@ -135,21 +135,18 @@ func buildOptimistic(d *builder) (maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	order, err := choice("order", d.Order, "advantage", "gamma")
-	if err != nil {
-		return nil, err
-	}
 	compare, err := d.comparison()
 	if err != nil {
 		return nil, err
 	}
-	if order == 1 && (kind != bandit.U || compare != withMean) {
+	byGamma := d.Order == "gamma"
+	if byGamma && (kind != bandit.U || compare != withMean) {
 		return nil, errors.New("order gamma needs bound U and compare mean")
 	}
 	return func(b beliefs, _ []bandit.Beta) Policy {
 		if compare != withMean {
 			return newOptimisticPairs(b, c, kind, low, compare)
 		}
-		return newOptimistic(b, c, kind, low, order == 1)
+		return newOptimistic(b, c, kind, low, byGamma)
 	}, nil
 }

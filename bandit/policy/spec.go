@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/rlrun/rlrun/bandit"
+	"github.com/rlrun/rlrun/internal/tags"
 )
 
 // Spec says which policy to make. Fields left out have the defaults in their
@@ -19,7 +20,7 @@ type Spec struct {
 
 	Gamma      *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Discount of the horizon. Default 0.99, the largest of the paper, or 1 if horizon is given. 1 needs a horizon."`
 	Horizon    *int     `json:"horizon,omitempty" jsonschema:"minimum=1,maximum=1000000000000" jsonschema_description:"Number of pulls that count. Default: infinitely many, as in the paper's experiments, which discount."`
-	Hold       *int     `json:"hold,omitempty" jsonschema:"minimum=1,default=1" jsonschema_description:"T, the number of pulls of one exploration; default of the paper."`
+	Hold       *int     `json:"hold,omitempty" jsonschema:"minimum=1,maximum=1000000000000,default=1" jsonschema_description:"T, the number of pulls of one exploration; default of the paper."`
 	LowerBound *float64 `json:"lower_bound,omitempty" jsonschema_description:"b, a lower bound on mean rewards. Default: the smallest reward of the task, as in the paper, where it is 0."`
 
 	Bound   string `json:"bound,omitempty" jsonschema:"enum=U,enum=U+,enum=V" jsonschema_description:"The bound that optimistic and index use. Default U for optimistic, the paper's, and V for index, a choice of ours."`
@@ -36,7 +37,7 @@ type Spec struct {
 	Confidence *float64 `json:"confidence,omitempty" jsonschema:"minimum=0" jsonschema_description:"c of the upper confidence bounds: sqrt(c ln t/n) of ucb1 (default 2; Auer, Cesa-Bianchi & Fischer 2002), ln t + c ln ln t of kl-ucb (default 0, as Garivier & Cappé 2011 recommend), quantile 1 - 1/(t (ln horizon)^c) of bayes-ucb (default 0, as Kaufmann, Cappé & Garivier 2012 recommend; other values need a horizon)."`
 	Accuracy   *float64 `json:"accuracy,omitempty" jsonschema:"exclusiveMinimum=0,default=0.1" jsonschema_description:"epsilon of e3, whose arms are known after (H*arms/epsilon)^4 pulls each, where H is the sum of the horizon's weights. For the eliminations: the accepted distance from the best arm, as a share of the range of rewards. The default is a choice of ours; successive-elimination uses it only if it is given."`
 	Failure    *float64 `json:"failure,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.05" jsonschema_description:"delta, the accepted probability of failure of the eliminations; a choice of ours."`
-	Budget     *int     `json:"budget,omitempty" jsonschema:"minimum=1" jsonschema_description:"Pulls after which budgeted commits to an arm. Required by it; there is no default."`
+	Budget     *int     `json:"budget,omitempty" jsonschema:"minimum=1,maximum=1000000000000" jsonschema_description:"Pulls after which budgeted commits to an arm. Required by it; there is no default."`
 	Allocation string   `json:"allocation,omitempty" jsonschema:"enum=round-robin,enum=biased-robin,enum=lookahead,enum=vpi,default=round-robin" jsonschema_description:"How budgeted spends its pulls. round-robin: in turn. biased-robin: it stays with an arm while it succeeds. lookahead: on the arm for which all remaining pulls would be worth most. vpi: on the arm with the largest value of perfect information (Madani, Lizotte & Greiner 2004; vpi is ours). Default: round-robin, a choice of ours."`
 	Samples    *int     `json:"samples,omitempty" jsonschema:"minimum=2,maximum=1000000,default=256" jsonschema_description:"Number of values by which ids represents a belief that is not a population; a choice of ours."`
 }
@@ -105,7 +106,10 @@ func NewMaker(s Spec, b BeliefSpec, task Task) (*Maker, error) {
 	case !slices.Contains(k.beliefs, b.Kind):
 		return nil, fmt.Errorf("belief: policy %s works with %s, not with %s", s.Kind, strings.Join(k.beliefs, ", "), b.Kind)
 	default:
-		if m.beliefs, d.prior, err = b.maker(task); err != nil {
+		if err = tags.CheckGiven(&b); err == nil {
+			m.beliefs, d.prior, err = b.maker(task)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("belief: %w", err)
 		}
 	}
@@ -154,6 +158,9 @@ func (s *Spec) check(task Task) (kind, error) {
 	if err == nil {
 		err = refuse(*s, s.Kind, k.fields)
 	}
+	if err == nil {
+		err = tags.CheckGiven(s)
+	}
 	if err != nil {
 		return kind{}, fmt.Errorf("policy: %w", err)
 	}
@@ -194,77 +201,24 @@ func or[T any](p *T, value T) T {
 	return *p
 }
 
-// choice returns the place of a name among the allowed, the first being the
-// default.
-func choice(field, name string, allowed ...string) (int, error) {
-	if name == "" {
-		return 0, nil
-	}
-	if i := slices.Index(allowed, name); i >= 0 {
-		return i, nil
-	}
-	return 0, fmt.Errorf("%s is %q, must be %s", field, name, strings.Join(allowed, " or "))
-}
-
-// within returns what p points to, or a default, if it is in [0,high]. If the
-// bounds themselves are not allowed, open says so.
-func within(field string, p *float64, value, high float64, open bool) (float64, error) {
-	x := or(p, value)
-	if x >= 0 && x <= high && !(open && (x == 0 || x == high)) && !math.IsInf(x, 0) {
-		return x, nil
-	}
-	switch {
-	case math.IsInf(high, 1) && open:
-		return 0, fmt.Errorf("%s is %v, must be finite and larger than 0", field, x)
-	case math.IsInf(high, 1):
-		return 0, fmt.Errorf("%s is %v, must be finite and at least 0", field, x)
-	case open:
-		return 0, fmt.Errorf("%s is %v, must be larger than 0 and less than %v", field, x, high)
-	}
-	return 0, fmt.Errorf("%s is %v, must be between 0 and %v", field, x, high)
-}
-
-// atLeast returns what p points to, or a default, if it is large enough.
-func atLeast(field string, p *int, value, least int) (int, error) {
-	x := or(p, value)
-	if x < least || float64(x) > maxRewards {
-		return 0, fmt.Errorf("%s is %d, must be between %d and %d", field, x, least, int64(maxRewards))
-	}
-	return x, nil
-}
-
 // clock reads gamma, horizon and hold.
 func (d *builder) clock() (c clock, err error) {
-	hold, err := atLeast("hold", d.Hold, 1, 1)
-	if err != nil {
-		return c, err
-	}
+	hold := or(d.Hold, 1)
 	if d.Horizon == nil {
 		gamma := or(d.Gamma, 0.99)
-		if !(gamma >= 0 && gamma < 1) {
-			return c, fmt.Errorf("gamma is %v, must be in [0,1) as the horizon is infinite; for an undiscounted problem give horizon, the number of pulls", gamma)
+		if gamma == 1 {
+			return c, errors.New("gamma is 1, must be in [0,1) as the horizon is infinite; for an undiscounted problem give horizon, the number of pulls")
 		}
 		return newClock(bandit.Discounted(gamma), hold), nil
 	}
-	gamma, err := within("gamma", d.Gamma, 1, 1, false)
-	if err != nil {
-		return c, err
-	}
-	pulls, err := atLeast("horizon", d.Horizon, 1, 1)
-	if err != nil {
-		return c, err
-	}
-	return newClock(bandit.DiscountedFinite(gamma, pulls-1), hold), nil
+	return newClock(bandit.DiscountedFinite(or(d.Gamma, 1), *d.Horizon-1), hold), nil
 }
 
 // lower reads the lower bound b.
 func (d *builder) lower() (float64, error) {
 	b := or(d.LowerBound, d.task.Low)
-	if math.IsNaN(b) || math.IsInf(b, 0) {
-		if d.LowerBound == nil {
-			return 0, errors.New("lower_bound must be given, as the rewards of this task have none")
-		}
-		return 0, fmt.Errorf("lower_bound is %v, must be finite", b)
+	if math.IsInf(b, 0) {
+		return 0, errors.New("lower_bound must be given, as the rewards of this task have none")
 	}
 	return b, nil
 }
@@ -283,7 +237,7 @@ func (d *builder) bounded(standard bandit.IndexKind) (kind bandit.IndexKind, c c
 	kind = standard
 	if d.Bound != "" {
 		if kind, err = bandit.ParseIndexKind(d.Bound); err != nil {
-			return kind, c, 0, fmt.Errorf("bound is %q, must be U, U+ or V", d.Bound)
+			return kind, c, 0, err
 		}
 	}
 	if c, err = d.clock(); err != nil {

@@ -67,16 +67,16 @@ func buildStochastic(d *builder) (maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := choice("choice", d.Choice, "argmax", "program")
-	if err == nil && program == 1 {
+	program := d.Choice == "program"
+	if program {
 		err = d.onPopulations("choice", d.Choice)
 	}
 	return func(b beliefs, _ []bandit.Beta) Policy {
 		switch {
 		case b.populations == nil:
 			return &stochastic{newRanked(b), c, low}
-		case compare != withMean || program == 1:
-			return newStochasticPairs(b, c, low, common, compare, program == 1)
+		case compare != withMean || program:
+			return newStochasticPairs(b, c, low, common, compare, program)
 		}
 		return newStochasticPopulation(b, c, low, common)
 	}, err

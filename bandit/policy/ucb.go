@@ -267,8 +267,8 @@ func buildUCB1(d *builder) (maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := within("confidence", d.Confidence, 2, math.Inf(1), false)
-	return func(beliefs, []bandit.Beta) Policy { return newUCB1(d.task.Arms, width, c) }, err
+	c := or(d.Confidence, 2)
+	return func(beliefs, []bandit.Beta) Policy { return newUCB1(d.task.Arms, width, c) }, nil
 }
 
 var klUCBKind = kind{"kl-ucb", "confidence", nil, buildKLUCB}
@@ -278,27 +278,22 @@ func buildKLUCB(d *builder) (maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := within("confidence", d.Confidence, 0, math.Inf(1), false)
-	return func(beliefs, []bandit.Beta) Policy { return newKLUCB(d.task.Arms, d.task.Low, width, c) }, err
+	c := or(d.Confidence, 0)
+	return func(beliefs, []bandit.Beta) Policy { return newKLUCB(d.task.Arms, d.task.Low, width, c) }, nil
 }
 
 var bayesUCBKind = kind{"bayes-ucb", "confidence horizon", betaFirst, buildBayesUCB}
 
 func buildBayesUCB(d *builder) (maker, error) {
-	c, err := within("confidence", d.Confidence, 0, math.Inf(1), false)
-	if err != nil {
-		return nil, err
-	}
 	logs := 1.0
-	if c > 0 {
+	if c := or(d.Confidence, 0); c > 0 {
 		if d.Horizon == nil {
 			return nil, errors.New("horizon must be given if confidence is not 0")
 		}
-		n, err := atLeast("horizon", d.Horizon, 2, 2)
-		if err != nil {
-			return nil, err
+		if *d.Horizon == 1 {
+			return nil, errors.New("horizon is 1, must be at least 2 if confidence is not 0")
 		}
-		logs = math.Pow(math.Log(float64(n)), c)
+		logs = math.Pow(math.Log(float64(*d.Horizon)), c)
 	} else if d.Horizon != nil {
 		return nil, errors.New("horizon matters only if confidence is not 0: leave it out")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/internal/tags"
 )
 
 // Schema returns the JSON schema of the struct that defaults points to.
@@ -75,6 +76,17 @@ func Decode(data json.RawMessage, v any) error {
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return fmt.Errorf("params: more than one value: %w", framework.ErrInvalidParams)
+	}
+	return nil
+}
+
+// Check checks parameters, a struct, against the ranges and choices in the jsonschema
+// tags of its fields, those of structs inside it among them. Nil pointers are valid. It
+// returns the first error, which names the parameter and wraps
+// framework.ErrInvalidParams.
+func Check(v any) error {
+	if err := tags.Check(v); err != nil {
+		return fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 	}
 	return nil
 }

@@ -208,7 +208,7 @@ func TestLaneRules(t *testing.T) {
 
 func TestParametersAreChecked(t *testing.T) {
 	for _, tt := range []struct{ name, raw, want string }{
-		{"riverswim", `{"states":1}`, "states is 1, must be in [2,1e+06]"},
+		{"riverswim", `{"states":1}`, "states is 1, must be in [2,1000000]"},
 		{"riverswim", `{"stats":6}`, `"stats"`},
 		{"riverswim", `{"limit":-1}`, "limit is -1"},
 		{"maze", `{"goal":"x"}`, `goal is "x"`},

@@ -1,12 +1,8 @@
-package params
+package tags
 
 import (
-	"errors"
 	"math"
-	"strings"
 	"testing"
-
-	"github.com/rlrun/rlrun/framework"
 )
 
 type inner struct {
@@ -46,8 +42,18 @@ func TestCheckFindsWhatIsOutOfRange(t *testing.T) {
 			if err != nil {
 				t.Errorf("%+v: %v", p, err)
 			}
-		} else if !errors.Is(err, framework.ErrInvalidParams) || !strings.HasPrefix(err.Error(), tt.want) {
+		} else if err == nil || err.Error() != tt.want {
 			t.Errorf("%+v: %v, want %s", p, err, tt.want)
 		}
+	}
+}
+
+// Zero is not given; a pointer to zero is.
+func TestCheckGivenLeavesOutWhatIsZero(t *testing.T) {
+	if err := CheckGiven(&checked{}); err != nil {
+		t.Error(err)
+	}
+	if err := CheckGiven(&checked{Beta: new(0.0)}); err == nil || err.Error() != "beta is 0, must be more than 0" {
+		t.Error(err)
 	}
 }

@@ -1,4 +1,6 @@
-package params
+// Package tags checks parameters against the ranges and choices that the jsonschema
+// tags of their structs declare.
+package tags
 
 import (
 	"fmt"
@@ -7,27 +9,30 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/rlrun/rlrun/framework"
 )
 
-// Check validates parameters, a struct, against the ranges and choices in the
-// jsonschema tags of its fields, those of structs inside it among them. Nil pointers are
-// valid. It returns the first error, which names the parameter and wraps
-// framework.ErrInvalidParams.
-func Check(p any) error { return check("", reflect.Indirect(reflect.ValueOf(p))) }
+// Check checks a struct, and those inside it. Nil pointers are valid. It returns the
+// first error, which names the parameter.
+func Check(p any) error { return check("", reflect.ValueOf(p), false) }
 
-// check validates a struct whose parameters begin with a prefix.
-func check(prefix string, v reflect.Value) error {
-	for f, x := range v.Fields() {
+// CheckGiven is Check for structs whose fields are zero if they are not given.
+func CheckGiven(p any) error { return check("", reflect.ValueOf(p), true) }
+
+// check checks a struct whose parameters begin with a prefix. optional says that zero is
+// not given.
+func check(prefix string, v reflect.Value, optional bool) error {
+	for f, x := range reflect.Indirect(v).Fields() {
+		if optional && x.IsZero() {
+			continue
+		}
 		x = reflect.Indirect(x)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		var err error
 		switch {
 		case f.Anonymous && x.Kind() == reflect.Struct:
-			err = check(prefix, x)
+			err = check(prefix, x, optional)
 		case x.Kind() == reflect.Struct:
-			err = check(prefix+name+".", x)
+			err = check(prefix+name+".", x, optional)
 		case x.IsValid():
 			err = checkValue(prefix+name, x, f.Tag.Get("jsonschema"))
 		}
@@ -38,7 +43,7 @@ func check(prefix string, v reflect.Value) error {
 	return nil
 }
 
-// checkValue validates one parameter.
+// checkValue checks one parameter.
 func checkValue(name string, v reflect.Value, tag string) error {
 	r := interval{low: math.Inf(-1), high: math.Inf(1)}
 	var choices []string
@@ -62,7 +67,7 @@ func checkValue(name string, v reflect.Value, tag string) error {
 	case v.Kind() == reflect.String && choices != nil:
 		if !slices.Contains(choices, v.String()) {
 			last := len(choices) - 1
-			return fmt.Errorf("%s is %q, must be %s or %s: %w", name, v.String(), strings.Join(choices[:last], ", "), choices[last], framework.ErrInvalidParams)
+			return fmt.Errorf("%s is %q, must be %s or %s", name, v.String(), strings.Join(choices[:last], ", "), choices[last])
 		}
 	case v.CanInt():
 		return r.check(name, v.Interface(), float64(v.Int()))
@@ -70,7 +75,7 @@ func checkValue(name string, v reflect.Value, tag string) error {
 		return r.check(name, v.Interface(), float64(v.Uint()))
 	case v.CanFloat():
 		if math.IsInf(v.Float(), 0) {
-			return fmt.Errorf("%s is %v, must be finite: %w", name, v.Float(), framework.ErrInvalidParams)
+			return fmt.Errorf("%s is %v, must be finite", name, v.Float())
 		}
 		return r.check(name, v.Interface(), v.Float())
 	}
@@ -89,17 +94,17 @@ func (r interval) check(name string, value any, x float64) error {
 	if above && below {
 		return nil
 	}
-	return fmt.Errorf("%s is %v, must be %s: %w", name, value, r, framework.ErrInvalidParams)
+	return fmt.Errorf("%s is %v, must be %s", name, value, r)
 }
 
 // String describes the interval.
 func (r interval) String() string {
-	unbounded := math.IsInf(r.high, 1)
+	unbounded, low, high := math.IsInf(r.high, 1), plain(r.low), plain(r.high)
 	switch {
 	case unbounded && r.openLow:
-		return fmt.Sprintf("more than %v", r.low)
+		return "more than " + low
 	case unbounded:
-		return fmt.Sprintf("at least %v", r.low)
+		return "at least " + low
 	}
 	left, right := "[", "]"
 	if r.openLow {
@@ -108,5 +113,8 @@ func (r interval) String() string {
 	if r.openHigh {
 		right = ")"
 	}
-	return fmt.Sprintf("in %s%v,%v%s", left, r.low, r.high, right)
+	return "in " + left + low + "," + high + right
 }
+
+// plain writes a number without an exponent.
+func plain(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
