@@ -39,8 +39,7 @@ type recorder struct {
 	first    int64 // smallest action
 	discount float64
 	meters   []meter
-	due      []int         // lanes at a grid point, to be measured
-	window   metric.Window // of the lane whose grid point is recorded
+	due      []int // lanes at a grid point, to be measured
 }
 
 // running is what every step of a lane changes: one cache line.
@@ -66,17 +65,13 @@ type choices struct {
 
 // laneRecord is what changes at grid points and the ends of episodes.
 type laneRecord struct {
-	point      int // index of the next grid point
-	windowAt   int // step number of the last grid point
-	cumulative float64
-	returns    float64 // sum of the returns of the window's episodes
-	ended      int     // episodes that ended in the window
-	episodes   int
-	explored   int // exploratory actions up to the last grid point
-	modeled    bool
-	gain       float64 // optimal reward per step, of a model with several states; else NaN
-	curves     []curve
-	evaluated  []evaluated // in the order of their steps
+	point     int           // index of the next grid point
+	window    metric.Window // since the last grid point; most of it is set at the next one
+	episodes  int
+	explored  int // exploratory actions up to the last grid point
+	modeled   bool
+	curves    []curve
+	evaluated []evaluated // in the order of their steps
 }
 
 type curve struct {
@@ -93,7 +88,9 @@ func newRecorder(b *Batch) *recorder {
 		r.first = d.Start
 	}
 	for i := range r.lanes {
-		r.hot[i].sums.weight, r.lanes[i].gain = 1, math.NaN()
+		r.hot[i].sums.weight = 1
+		nan := math.NaN()
+		r.lanes[i].window = metric.Window{Gaps: nan, Optimal: nan, Gain: nan, Explored: nan, Hold: nan}
 		for _, m := range b.Metrics {
 			at := metric.Define(m).At
 			if at == nil {
@@ -207,9 +204,9 @@ func one(b bool) int {
 
 func (r *recorder) endEpisode(i int) {
 	l := &r.lanes[i]
-	l.returns += r.hot[i].sums.episode
+	l.window.Returns += r.hot[i].sums.episode
 	r.hot[i].sums.episode = 0
-	l.ended++
+	l.window.Episodes++
 	l.episodes++
 }
 
@@ -240,7 +237,7 @@ func (r *recorder) learnModels(ctx context.Context, env vector.Environment) erro
 					gains[m] = optimalGain(m)
 				}
 			}
-			r.lanes[i].gain = gains[m]
+			r.lanes[i].window.Gain = gains[m]
 			continue
 		}
 		if r.gaps == nil {
@@ -294,14 +291,9 @@ func (r *recorder) flush(i int) {
 		h.nextAt = r.nextAt(i)
 		return
 	}
-	l.cumulative += h.sums.window
-	w := &r.window
-	*w = metric.Window{
-		Step: h.steps, Width: float64(h.steps - l.windowAt),
-		Reward: h.sums.window, Total: l.cumulative, Discounted: h.sums.discounted,
-		Episodes: l.ended, Returns: l.returns,
-		Gaps: math.NaN(), Optimal: math.NaN(), Gain: l.gain, Explored: math.NaN(), Hold: math.NaN(),
-	}
+	w := &l.window
+	w.Step, w.Width = h.steps, float64(h.steps-w.Step)
+	w.Reward, w.Total, w.Discounted = h.sums.window, w.Total+h.sums.window, h.sums.discounted
 	if l.modeled {
 		w.Gaps, w.Optimal = h.choices.regret, float64(h.choices.optimal)
 	}
@@ -317,8 +309,7 @@ func (r *recorder) flush(i int) {
 	if len(r.meters) > 0 {
 		r.due = append(r.due, i)
 	}
-	h.sums.window, h.choices.optimal, l.returns, l.ended = 0, 0, 0, 0
-	l.windowAt = h.steps
+	h.sums.window, h.choices.optimal, w.Returns, w.Episodes = 0, 0, 0, 0
 	l.point++
 	h.nextAt = r.nextAt(i)
 }
