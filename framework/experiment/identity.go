@@ -2,7 +2,9 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
+	"debug/elf"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -39,8 +41,10 @@ type Provenance struct {
 // machine. The zero value identifies no program.
 type Session struct {
 	Rlrun string `json:"rlrun"` // version, with the commit where known
-	// Executable is the SHA-256 of rlrun's executable if the version does not
-	// identify it: a development build or one of modified source.
+	// BuildID is Go's build ID of rlrun if the version does not identify it: a
+	// development build or one of modified source.
+	BuildID string `json:"build_id,omitempty"`
+	// Executable is the SHA-256 of rlrun's executable if there is no such ID either.
 	Executable   string    `json:"executable_sha256,omitempty"`
 	Build        []string  `json:"build,omitempty"` // build settings that change code, such as -tags=x
 	Go           string    `json:"go"`              // version of Go that built rlrun
@@ -106,11 +110,13 @@ var thisProgram = sync.OnceValues(func() (Session, error) {
 		if err != nil {
 			return s, fmt.Errorf("cannot identify this program: %w", err)
 		}
-		if s.Executable, err = inputfile.SHA256(path); err != nil {
-			return s, fmt.Errorf("cannot identify this program: %w", err)
+		if s.BuildID = buildID(path); s.BuildID == "" {
+			if s.Executable, err = inputfile.SHA256(path); err != nil {
+				return s, fmt.Errorf("cannot identify this program: %w", err)
+			}
 		}
 	}
-	s.Program = shortDigest(s.Rlrun, s.Executable, s.Build, s.Go, s.Architecture)
+	s.Program = shortDigest(s.Rlrun, cmp.Or(s.BuildID, s.Executable), s.Build, s.Go, s.Architecture)
 	return s, nil
 })
 
@@ -128,6 +134,31 @@ func released(info *debug.BuildInfo) bool {
 		}
 	}
 	return !slices.ContainsFunc(info.Deps, func(m *debug.Module) bool { return m.Replace != nil })
+}
+
+// buildID returns the ID that the go command gave an executable. It is made of digests of the
+// packages that the executable was linked from, and of the settings. It is empty if the
+// executable is no ELF file, or its linker was told another ID. To read it takes 0.1 ms,
+// and to digest the executable 40 ms, which is a fifth of a short rlrun run.
+func buildID(path string) string {
+	f, err := elf.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	section := f.Section(".note.go.buildid")
+	if section == nil {
+		return ""
+	}
+	note, err := section.Data()
+	if err != nil || len(note) < 16 {
+		return ""
+	}
+	id := strings.TrimRight(string(note[16:]), "\x00") // the rest of the note is its sizes, type and name
+	if strings.Count(id, "/") != 3 {                   // as in IDs of the go command
+		return ""
+	}
+	return id
 }
 
 // architecture is the instruction set that a program was compiled for, such as
@@ -315,6 +346,9 @@ func (p *Plan) Blame(err error) error {
 // describe names rlrun in a sentence.
 func (s *Session) describe() string {
 	text := fmt.Sprintf("rlrun %s (%s, %s", s.Rlrun, s.Go, s.Architecture)
+	if s.BuildID != "" {
+		text += ", build ID " + s.BuildID[:min(10, len(s.BuildID))]
+	}
 	if s.Executable != "" {
 		text += ", sha256:" + s.Executable[:min(10, len(s.Executable))]
 	}

@@ -249,6 +249,44 @@ func TestReleased(t *testing.T) {
 	}
 }
 
+// The build ID of an executable tells builds of different sources apart, and is empty where
+// the linker wrote none.
+func TestBuildID(t *testing.T) {
+	if testing.Short() || runtime.GOOS != "linux" {
+		t.Skip("it builds programs that are ELF files")
+	}
+	build := func(constant string, flags ...string) string {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n\nfunc main() { println("+constant+") }\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := append(append([]string{"build", "-trimpath", "-o", "program"}, flags...), "main.go")
+		cmd := exec.Command("go", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return buildID(filepath.Join(dir, "program"))
+	}
+	one := build("1")
+	if again := build("1"); one == "" || again != one {
+		t.Errorf("builds of one source are %q and %q", one, again)
+	}
+	for what, other := range map[string]string{"another source": build("2"), "another linking": build("1", "-ldflags=-s")} {
+		if other == "" || other == one {
+			t.Errorf("%s: %q, and %q before", what, other, one)
+		}
+	}
+	for _, id := range []string{"", "redacted"} {
+		if got := build("1", "-ldflags=-buildid="+id); got != "" {
+			t.Errorf("the linker was told %q: build ID %q", id, got)
+		}
+	}
+	if got := buildID("identity.go"); got != "" {
+		t.Errorf("a file that is no executable has build ID %q", got)
+	}
+}
+
 // One executable computes other last bits on a processor without fused
 // multiply-add, and is another program there.
 func TestProcessorCounts(t *testing.T) {

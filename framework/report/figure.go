@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"image/png"
 	"io"
 	"math"
 	"slices"
@@ -90,8 +91,8 @@ func drawPNG[L laidOut](w io.Writer, layout func() (L, error)) error {
 	}
 	c := vgimg.NewWith(vgimg.UseWH(l.size()), vgimg.UseDPI(72*pngScale))
 	l.draw(draw.New(c))
-	_, err = vgimg.PngCanvas{Canvas: c}.WriteTo(w)
-	return err
+	// The best speed takes two thirds of the default's time; files are 4 to 10 % larger.
+	return (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(w, c.Image())
 }
 
 // extent is the size of a picture.

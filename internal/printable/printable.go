@@ -35,7 +35,7 @@ func Text(s string) string {
 // Hidden tells control characters and Unicode's format characters, such as those that
 // reverse the direction of text. Line breaks and tabs are none.
 func Hidden(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || r > unicode.MaxASCII && unicode.Is(unicode.Cf, r))
 }
 
 // escapes are those of JSON; of two backslashes the second begins none.

@@ -307,9 +307,12 @@ func write(cmd *cobra.Command, x *experiment.Experiment, quiet bool) (r *experim
 		announced = announce(w, after, fmt.Sprintf("making tables, plots and the report of %d runs", runs))
 	}
 	// A million runs are kept in half a gigabyte; garbage is not to be as much again. A
-	// few are kept in so little that the pace would collect it many times.
-	if runs*len(x.Plan.Grid) > 1_000_000 {
+	// few are kept in so little that the usual pace would collect it many times.
+	switch values := runs * len(x.Plan.Grid); {
+	case values > 1_000_000:
 		defer debug.SetGCPercent(debug.SetGCPercent(40))
+	case values < 100_000:
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	err = cli.Abandon(cmd.Context(), func() (err error) {
 		r, err = x.Write(x.Plan.Outputs...)
