@@ -16,9 +16,9 @@ import (
 
 // App is what all commands know of the command line, and the plugins that ship.
 type App struct {
-	Args    []string        // of the command line, without the program's name
-	Bundled []vector.Plugin // the plugins that ship
-	Stderr  io.Writer       // for the log and what plugins write to theirs
+	Args    []string               // of the command line, without the program's name
+	Bundled func() []vector.Plugin // makes the plugins that ship: milliseconds, which many commands do without
+	Stderr  io.Writer              // for the log and what plugins write to theirs
 
 	Log     string        // level of the log
 	Timeout time.Duration // of plugins' processes; 0: the default
@@ -34,7 +34,7 @@ func (app *App) Catalogue() (*Catalogue, error) {
 	if app.Timeout < 0 {
 		return nil, cli.Usagef("--timeout must be positive, not %v", app.Timeout)
 	}
-	c, err := NewCatalogue(app.Bundled, hclog.New(&hclog.LoggerOptions{Name: "rlrun", Level: level, Output: app.Stderr}))
+	c, err := NewCatalogue(app.Bundled(), hclog.New(&hclog.LoggerOptions{Name: "rlrun", Level: level, Output: app.Stderr}))
 	if err == nil && app.Timeout > 0 {
 		c.limits.Start, c.limits.Open, c.limits.Call = app.Timeout.String(), app.Timeout.String(), app.Timeout.String()
 	}

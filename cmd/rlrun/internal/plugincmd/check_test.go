@@ -44,7 +44,7 @@ func TestCheckTellsEveryBrokenRule(t *testing.T) {
 		Description: vector.Description{ID: "test/poor@1", Kind: vector.KindEnvironment, Doc: "Pays NaN.", Params: json.RawMessage("{}")},
 		Open:        func(json.RawMessage, int) (vector.Environment, error) { return poor{}, nil },
 	}
-	a := &host.App{Bundled: []vector.Plugin{p}, Log: "off"}
+	a := &host.App{Bundled: func() []vector.Plugin { return []vector.Plugin{p} }, Log: "off"}
 	v, err := check(a, t.Context(), experiment.Component{Plugin: "poor"}, checkOptions{lanes: 16}, func(string) {})
 	if err != nil || v.OK {
 		t.Fatalf("%+v, %v", v, err)
@@ -167,7 +167,7 @@ func TestCheckLaws(t *testing.T) {
 				return constant{actions.Start + actions.N - 1}, nil
 			},
 		}
-		v, err := check(&host.App{Bundled: []vector.Plugin{p}, Log: "off"}, t.Context(), experiment.Component{Plugin: "constant"}, checkOptions{lanes: 3, noSpeed: true, laws: tt.laws}, func(string) {})
+		v, err := check(&host.App{Bundled: func() []vector.Plugin { return []vector.Plugin{p} }, Log: "off"}, t.Context(), experiment.Component{Plugin: "constant"}, checkOptions{lanes: 3, noSpeed: true, laws: tt.laws}, func(string) {})
 		if err != nil {
 			t.Fatal(err)
 		}
