@@ -11,6 +11,7 @@ import sys
 import sysconfig
 import types
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
@@ -409,8 +410,19 @@ def test_scripts_of_pip_are_no_modules(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(sys.modules["__main__"], "__file__", str(script))
     assert "module __main__" in _sources.imported()
     paths = sysconfig.get_path
+    monkeypatch.setattr(_sources, "_directory", _sources._directory.__wrapped__)  # without its cache
     monkeypatch.setattr(sysconfig, "get_path", lambda key: str(tmp_path) if key == "scripts" else paths(key))
     assert "module __main__" not in _sources.imported()
+
+
+def test_packages_are_those_that_python_knows() -> None:
+    """The distributions of every imported package, and their versions."""
+    known = metadata.packages_distributions()
+    imported = {name.partition(".")[0] for name, module in sys.modules.items() if getattr(module, "__file__", None)}
+    imported -= {"rlrun", *_sources._AT_START}  # rlrun is not in site-packages here
+    expected = {f"package {d}": metadata.version(d) for package in imported for d in known.get(package, ())}
+    assert {"package numpy", "package protobuf", "package grpcio"} <= set(expected)
+    assert {key: value for key, value in _sources.imported().items() if key.startswith("package ")} == expected
 
 
 def test_other_projects_of_the_environment_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

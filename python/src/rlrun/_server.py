@@ -11,7 +11,7 @@ import grpc
 import numpy as np
 from numpy.typing import NDArray
 
-from rlrun import _abilities, _sources, errors, spaces
+from rlrun import _abilities, errors, spaces
 from rlrun import _rollout as _rollouts
 from rlrun._lanes import (
     CONTINUE,
@@ -185,6 +185,8 @@ class Servicer(plugin_pb2_grpc.PluginServicer):
         """Describe the plugin."""
         if not request.sources:
             return self._plugin.description
+        from rlrun import _sources  # noqa: PLC0415  the host asks one process of a plugin, not all
+
         reply = pb.DescribeReply()
         reply.CopyFrom(self._plugin.description)
         reply.sources.update(_sources.imported())

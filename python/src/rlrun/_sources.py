@@ -6,6 +6,7 @@ The host binds results to it, so that runs of two versions of a program are not 
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import importlib.util
 import pkgutil
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 
 def imported() -> dict[str, str]:
@@ -44,14 +45,29 @@ def imported() -> dict[str, str]:
     _add_named(project)
     for name, (path, _) in project.items():
         _add_module(found, name, path)
-    distributions = metadata.packages_distributions() if packages else {}
-    for package, modules in packages.items():
-        for distribution in distributions.get(package, ()):
-            found[f"package {distribution}"] = metadata.version(distribution)
-        if package not in distributions:  # files that no installer knows
-            for name, path in modules.items():
-                _add_module(found, name, path)
+    unknown = set(packages)
+    for distribution in metadata.distributions() if packages else ():
+        provided = _provided(distribution, packages)
+        if provided:
+            found.setdefault(f"package {distribution.metadata['Name']}", distribution.version)
+        unknown -= provided
+    for package in unknown:  # files that no installer knows
+        for name, path in packages[package].items():
+            _add_module(found, name, path)
     return found
+
+
+def _provided(distribution: metadata.Distribution, packages: Collection[str]) -> set[str]:
+    """Return those of the packages that a distribution has installed.
+
+    The text of the list of its files is searched. Python's metadata.packages_distributions makes a path of every file
+    of every distribution, which takes longer than the start of a plugin.
+    """
+    declared = (distribution.read_text("top_level.txt") or "").split()
+    if declared:
+        return set(packages).intersection(declared)
+    files = "\n" + (distribution.read_text("RECORD") or "")
+    return {package for package in packages if f"\n{package}/" in files or f"\n{package}." in files}
 
 
 _AT_START = ("__editable__", "_distutils_hack", "_virtualenv")
@@ -80,7 +96,13 @@ def _is_standard(path: Path) -> bool:
 
 
 def _is_in(path: Path, *keys: str) -> bool:
-    return any(path.is_relative_to(Path(sysconfig.get_path(key)).resolve()) for key in keys)
+    return any(path.is_relative_to(_directory(key)) for key in keys)
+
+
+@functools.cache
+def _directory(key: str) -> Path:
+    """Return one of Python's directories. To find it takes longer than all else that is asked of a module."""
+    return Path(sysconfig.get_path(key)).resolve()
 
 
 def _named(path: Path, package: str) -> Iterator[str]:

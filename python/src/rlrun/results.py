@@ -10,15 +10,12 @@ It needs pandas (`pip install 'rlrun[pandas]'`):
 from __future__ import annotations
 
 import json
-import sqlite3
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from rlrun.client import program
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,6 +80,8 @@ class Results:
         return frame.dropna(subset=["value"], ignore_index=True)
 
     def _query(self, query: str) -> pd.DataFrame:
+        import sqlite3  # noqa: PLC0415  plugins do without it
+
         database = sqlite3.connect(f"{(self.directory / 'results.db').resolve().as_uri()}?mode=ro", uri=True)
         try:
             return _pandas().read_sql_query(query, database)
@@ -180,6 +179,8 @@ def compare(
     """
     options: dict[str, object] = {"metric": metric, "alpha": alpha, "correction": correction}
     options["pairs"] = ",".join(pairs) if isinstance(pairs, tuple) else pairs
+    from rlrun.client import program  # noqa: PLC0415  plugins do without it
+
     command = [program(), "compare", "--json"]
     command += [f"--{name}={value}" for name, value in options.items() if value is not None]
     command += [f"--scores={name}={low},{high}" for name, (low, high) in (scores or {}).items()]
