@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/rlrun/rlrun/framework/experiment"
@@ -103,7 +104,7 @@ func (b *board) show(s *study) error {
 	b.print(s, order)
 	b.printEpisodes(s, order)
 	b.compare(s, order)
-	figure := &report.Figure{Title: fmt.Sprintf("Share of tasks with a score above x, %s steps", thousands(s.Meta.Steps)), XLabel: "score, percent", YLabel: "share of tasks"}
+	figure := &report.Figure{Title: fmt.Sprintf("Share of tasks with a score above x, %s steps", humanize.Comma(int64(s.Meta.Steps))), XLabel: "score, percent", YLabel: "share of tasks"}
 	taus, xs := make([]float64, 101), make([]float64, 101)
 	for x := range taus {
 		taus[x], xs[x] = float64(x)/100, float64(x)
@@ -356,7 +357,7 @@ func percent(t stat.TTest) string {
 // print prints the scores per step.
 func (b *board) print(s *study, order []int) {
 	n := len(b.steps[0][0])
-	fmt.Fprintf(s.w, "Reward per step over the whole run of %s steps, learning included, in percent of the way from uniformly random (0) to optimal (100). The table has the mean over %d kinds with half of its 95 %% interval, and the mean of each kind, %d tasks each, runs a task: %d.\n\n", thousands(s.Meta.Steps), len(b.kinds), n, s.Meta.Runs)
+	fmt.Fprintf(s.w, "Reward per step over the whole run of %s steps, learning included, in percent of the way from uniformly random (0) to optimal (100). The table has the mean over %d kinds with half of its 95 %% interval, and the mean of each kind, %d tasks each, runs a task: %d.\n\n", humanize.Comma(int64(s.Meta.Steps)), len(b.kinds), n, s.Meta.Runs)
 	head := []string{"agent", "mean"}
 	for _, k := range b.kinds {
 		head = append(head, string(k))
@@ -394,14 +395,6 @@ func (b *board) printEpisodes(s *study, order []int) {
 		rows = append(rows, row)
 	}
 	s.table(head, rows)
-}
-
-// thousands writes a number with commas.
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
 // shown is how many agents the table of all pairs shows.

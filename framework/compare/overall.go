@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -293,15 +294,7 @@ func (c *comparer) ranks(o *Overall) *Ranks {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case f.MeanRanks[a] < f.MeanRanks[b]:
-			return -1
-		case f.MeanRanks[a] > f.MeanRanks[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(f.MeanRanks[a], f.MeanRanks[b]) })
 	for _, i := range order {
 		r.Agents, r.Mean = append(r.Agents, c.Agents[agents[i]].Label), append(r.Mean, f.MeanRanks[i])
 	}

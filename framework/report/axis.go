@@ -85,7 +85,8 @@ func formatTick(x float64, digits int) string {
 	}
 	s := strconv.FormatFloat(a, 'f', digits, 64)
 	whole, fraction, _ := strings.Cut(s, ".")
-	whole = formatWhole(whole)
+	n, _ := strconv.Atoi(whole)
+	whole = group(n)
 	if fraction != "" {
 		whole += "." + fraction
 	}
@@ -93,14 +94,6 @@ func formatTick(x float64, digits int) string {
 		return "−" + whole
 	}
 	return whole
-}
-
-// formatWhole sets the thousands of a whole number apart.
-func formatWhole(s string) string {
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 func superscript(n int) string {

@@ -8,8 +8,9 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/rlrun/rlrun/framework/compare"
 	"github.com/rlrun/rlrun/framework/result"
@@ -173,7 +174,7 @@ func notices(s *result.Summary, page Page) []string {
 }
 
 // group writes a whole number with its thousands apart.
-func group(n int) string { return formatWhole(strconv.Itoa(n)) }
+func group(n int) string { return humanize.Comma(int64(n)) }
 
 // bounded keeps an interval of a mean within what the metric can be at a step.
 func bounded(meta *result.Meta, environment string, m result.Metric, step int, low, high float64) (float64, float64) {

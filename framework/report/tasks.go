@@ -31,7 +31,7 @@ func newTasks(m result.Meta) (rows []task) {
 		if x := t.Mixing; x != nil {
 			row.Eta, row.Epsilon, row.Max, row.Mean = number(&x.Eta), number(&x.Epsilon), "∞", number(x.Mean)
 			if x.Max != nil {
-				row.Max = formatWhole(strconv.Itoa(*x.Max))
+				row.Max = group(*x.Max)
 			}
 		}
 		rows = append(rows, row)
