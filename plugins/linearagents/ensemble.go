@@ -34,10 +34,7 @@ const maxWeights = 1 << 27
 
 // check validates what the parameters' tags cannot say, and settles the prior.
 func (p *Ensemble) check(t task, c *tiles.Coder) error {
-	switch {
-	case p.Gamma == 1 && t.spec.Continuing:
-		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
-	case c.Features()*t.actions > maxWeights/p.Members:
+	if c.Features()*t.actions > maxWeights/p.Members {
 		return lanes.Unsupported("%d features of %s for %d actions and %d members are too many; give a smaller features.memory", c.Features(), t.spec.ID, t.actions, p.Members)
 	}
 	mean, sd := 0.0, 1.0
@@ -53,7 +50,7 @@ func (p *Ensemble) check(t task, c *tiles.Coder) error {
 	if p.SD == nil {
 		p.SD = &sd
 	}
-	return nil
+	return lanes.CheckDiscount(p.Gamma, t.spec)
 }
 
 // ensemble is one lane's functions, and their values where the agent is.

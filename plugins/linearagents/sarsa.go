@@ -32,9 +32,6 @@ func SARSA() vector.Plugin {
 			if err != nil {
 				return nil, err
 			}
-			if p.Gamma == 1 && t.spec.Continuing {
-				return nil, lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.spec.ID)
-			}
 			return func() learner {
 				x := &sarsa{
 					sarsaParams: &p, weights: newWeights(c, t.actions, 1), here: newPlace(c), next: newPlace(c),
@@ -43,7 +40,7 @@ func SARSA() vector.Plugin {
 				x.traces = newTraces(&x.weights, p.Gamma*p.Lambda, p.Traces == "replacing", false)
 				x.selector.init()
 				return x
-			}, nil
+			}, lanes.CheckDiscount(p.Gamma, t.spec)
 		}))
 }
 

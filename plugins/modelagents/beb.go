@@ -30,30 +30,24 @@ func BEB() vector.Plugin {
 		func(p bebParams, t finite.Task) (func() modelbased.Design, error) {
 			low, high, err := p.Bounds.of(t)
 			return func() modelbased.Design {
-				return greedy(&beb{p: &p, low: low, bonus: p.Beta * (high - low), top: t.LargestReturn(high, p.Gamma)}, p.Gamma, high-low)
+				return modelbased.Stepwise(&beb{p: &p, low: low, bonus: p.Beta * (high - low), top: t.LargestReturn(high, p.Gamma)}, p.Gamma, high-low)
 			}, err
 		})
 }
 
 // beb is the posterior mean model with bonuses.
 type beb struct {
+	modelbased.Data
 	p               *bebParams
-	low, bonus, top float64                // the smallest reward, β in its units, and the largest return
-	x               *modelbased.Experience `snapshot:"-"`
+	low, bonus, top float64 // the smallest reward, β in its units, and the largest return
 }
-
-// Start implements modelbased.Construction.
-func (m *beb) Start(x *modelbased.Experience) { m.x = x }
 
 // Backup implements modelbased.Optimism.
 func (m *beb) Backup(q []float64, s int, value []float64, _ float64) {
 	prior := m.p.Alpha * (m.low + m.p.Gamma*value[s])
 	for a := range q {
-		n := m.x.Counts.N(s, a)
-		sum := prior + n*m.x.Counts.Rewards(s, a).Mean + m.p.Gamma*m.x.Sum(0, s, a, value)
+		n := m.Counts.N(s, a)
+		sum := prior + n*m.Counts.Rewards(s, a).Mean + m.p.Gamma*m.Sum(0, s, a, value)
 		q[a] = min(m.top, sum/(m.p.Alpha+n)+m.bonus/(1+m.p.Alpha+n))
 	}
 }
-
-// EndValue implements modelbased.Optimism.
-func (m *beb) EndValue([]float64) float64 { return 0 }

@@ -32,7 +32,7 @@ type bootstrapModelParams struct {
 
 	Behaviour string  `json:"behaviour,omitempty" jsonschema:"enum=thompson,enum=mean" jsonschema_description:"The policy if the config has no exploration. thompson: the best policy of a member, which is drawn for every episode and whenever models are solved. This is posterior sampling, the default, as in Strens (2000). mean: the best policy of the mean model."`
 	Reveal    float64 `json:"reveal" jsonschema:"exclusiveMinimum=0,maximum=1" jsonschema_description:"With exploration in the config: the probability that holding an uninformed option (uniform, count-bonus, repeats) reveals the true member. The default 1 overestimates these options; a choice of ours."`
-	Kappa     float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"With exploration in the config: the bonus of the option recency-bonus is kappa times the square root of the steps since a pair was last tried; a choice of ours."`
+	Kappa     float64 `json:"kappa" jsonschema:"minimum=0,maximum=1e100" jsonschema_description:"With exploration in the config: the bonus of the option recency-bonus is kappa times the square root of the steps since a pair was last tried; a choice of ours."`
 }
 
 // BootstrapModel returns learning with K models of the task as a plugin: an online
@@ -54,12 +54,11 @@ func BootstrapModel() vector.Plugin {
 
 // design puts the agent together for a lane.
 func (p *bootstrapModelParams) design(t finite.Task) modelbased.OptionDesign {
-	pairs := t.States * t.Actions
 	m := &ensemble{
 		prior: mdp.DirichletPrior{States: t.States, Actions: t.Actions, Alpha: *p.Alpha, SeenOnly: p.SeenOnly,
 			Rewards: normalReward{*p.Mu0, p.Tau0, p.Tau}},
 		members: p.Members, weight: p.Weight, mask: masks[p.Update], mean: p.Behaviour == "mean", restart: p.Criterion == "average",
-		first: make([]float64, t.States), memory: make([]*mdp.Tabular, p.Members+1),
+		memory: make([]*mdp.Tabular, p.Members+1),
 	}
 	if p.Belief == "posterior" {
 		m.draws = make([]*mdp.Tabular, p.Members)
@@ -67,8 +66,8 @@ func (p *bootstrapModelParams) design(t finite.Task) modelbased.OptionDesign {
 	return modelbased.OptionDesign{
 		Ensemble: m,
 		Planner:  &modelbased.Solver{Models: m, Criterion: modelbased.Criterion{Average: p.Criterion == "average", Gamma: p.Gamma}, Residual: p.Residual},
-		Trigger:  modelbased.Trigger{Episode: p.Behaviour == "thompson", Growth: modelbased.NewGrowth(pairs, p.Growth)},
-		Greedy:   modelbased.NewGrowth(pairs, p.Growth),
+		Trigger:  modelbased.Trigger{Episode: p.Behaviour == "thompson", Growth: max(p.Growth, 1e-300)}, // 0 is after every step
+		Growth:   max(p.Growth, 1e-300),
 		Options:  options.ReduceConfig{Discount: p.discount(), Residual: p.Residual, Kappa: p.Kappa, RevealProbability: p.Reveal},
 	}
 }
@@ -94,22 +93,18 @@ func (p *bootstrapModelParams) check(t finite.Task) error {
 	if p.SeenOnly && p.Belief == "bootstrap" {
 		return lanes.Invalid("seen_only is for belief posterior")
 	}
-	if p.Kappa > finite.MaxKappa {
-		return lanes.Invalid("kappa is %v, must be in [0,%v]", p.Kappa, finite.MaxKappa)
-	}
 	if p.Mu0 == nil {
 		p.Mu0 = &mu0
 		if math.IsInf(mu0, 0) {
 			return lanes.Unsupported("%s rewards need a bound on rewards; %s states none", p.Rewards, t.Spec.ID)
 		}
 	}
-	if t.States > maxAverage && p.Criterion == "average" {
-		return lanes.Unsupported("the average criterion is for up to %d states; %s has %d", maxAverage, t.Spec.ID, t.States)
+	if p.Criterion == "average" {
+		if err := checkAverage(t); err != nil {
+			return err
+		}
 	}
-	if t.States > maxSuccessors/t.States/t.Actions/p.Members {
-		return lanes.Unsupported("%s has %d states and %d actions, too many for %d models in which all leads anywhere", t.Spec.ID, t.States, t.Actions, p.Members)
-	}
-	return nil
+	return checkSuccessors(t, p.Members)
 }
 
 // discount returns what options.ReduceConfig takes for the criterion. A discount

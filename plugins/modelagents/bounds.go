@@ -7,6 +7,20 @@ import (
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
 )
 
+// Prior are the parameters of agents whose belief is that of Osband's TabulaRL: independent
+// Dirichlet rows, and normal rewards of known precision.
+type Prior struct {
+	Alpha float64 `json:"alpha" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior Dirichlet parameter of each successor; default of Osband's TabulaRL. A value of 1 over the number of states is better in tasks with many states and few successors."`
+	Mu0   float64 `json:"mu0" jsonschema_description:"Prior mean of a mean reward; default of TabulaRL. A high value makes unknown pairs attractive."`
+	Tau0  float64 `json:"tau0" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior precision of a mean reward; default of TabulaRL."`
+	Tau   float64 `json:"tau" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Precision of rewards around their mean, assumed known; default of TabulaRL. Larger rewards need a smaller value. If rewards have little noise, psrl and boss learn faster with a larger value, and much faster in tasks that pay once per episode."`
+	// IgnoreLast is for the comparison with TabulaRL.
+	IgnoreLast bool `json:"ignore_last" jsonschema_description:"From the last step of a truncated episode, learn only the reward and not the successor, as TabulaRL does. By default the agent learns from it as from any other step, a choice of ours."`
+}
+
+// rewards is the prior of mean rewards.
+func (p *Prior) rewards() normalReward { return normalReward{p.Mu0, p.Tau0, p.Tau} }
+
 // Bounds are the parameters of agents that have to know the range of rewards.
 type Bounds struct {
 	RewardLow  *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: the bound that the environment declares."`
@@ -29,4 +43,34 @@ func (b Bounds) of(t finite.Task) (low, high float64, err error) {
 		return 0, 0, lanes.Invalid("reward_low is %v, must not be above reward_high, %v", low, high)
 	}
 	return low, high, nil
+}
+
+// checkHorizon bounds the size of a plan that depends on the steps left.
+func checkHorizon(horizon int, t finite.Task) error {
+	if horizon > finite.MaxPairs/t.States/t.Actions {
+		return lanes.Unsupported("a plan of %d steps for the %d states and %d actions of %s is too large", horizon, t.States, t.Actions, t.Spec.ID)
+	}
+	return nil
+}
+
+// maxAverage is up to how many states policy iteration takes.
+const maxAverage = 2000
+
+// checkAverage bounds the size of tasks whose reward per step is maximised exactly.
+func checkAverage(t finite.Task) error {
+	if t.States > maxAverage {
+		return lanes.Unsupported("the average criterion is for up to %d states; %s has %d", maxAverage, t.Spec.ID, t.States)
+	}
+	return nil
+}
+
+// maxSuccessors bounds S²AK, for agents with K models that let every pair lead anywhere.
+const maxSuccessors = 1 << 24
+
+// checkSuccessors bounds the memory of so many models.
+func checkSuccessors(t finite.Task, models int) error {
+	if t.States > maxSuccessors/t.States/t.Actions/models {
+		return lanes.Unsupported("%s has %d states and %d actions, too many for %d models in which all leads anywhere", t.Spec.ID, t.States, t.Actions, models)
+	}
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
@@ -13,13 +12,12 @@ import (
 // rows of probabilities within a width of what was seen. Its backups are those of the
 // best model for the values at hand.
 type confidence struct {
+	modelbased.Data
 	p         *ucrl2Params
 	low, span float64 // rewards are in [low, low+span]
-	plans     float64 // made in this run
 	pairs     []confidencePair
 	best      int // the state of the largest value
 	row       []successor
-	x         *modelbased.Experience `snapshot:"-"`
 }
 
 // confidencePair is the largest mean reward of a pair, and the width of its transitions.
@@ -28,35 +26,27 @@ type confidencePair struct{ reward, width float64 }
 // successor is one of a pair's: its value and estimated probability.
 type successor struct{ value, prob float64 }
 
-func newConfidence(p *ucrl2Params, t finite.Task, low, high float64) *confidence {
-	return &confidence{p: p, low: low, span: high - low, pairs: make([]confidencePair, t.States*t.Actions)}
-}
-
-// Start implements modelbased.Construction.
-func (m *confidence) Start(x *modelbased.Experience) { m.x, m.plans = x, 0 }
-
 // tolerance is where extended value iteration may stop (Jaksch et al. 2010, Figure 1).
-func (m *confidence) tolerance() float64 { return m.span / math.Sqrt(m.x.Counts.Total()+1) }
+func (m *confidence) tolerance() float64 { return m.span / math.Sqrt(m.Counts.Total()+1) }
 
 // Refresh implements modelbased.Backups.
 func (m *confidence) Refresh() {
-	m.plans++
-	states, actions := float64(m.x.Task.States), float64(m.x.Task.Actions)
+	states, actions := float64(m.Task.States), float64(m.Task.Actions)
 	var r, p float64 // squared widths at n = 1
 	if m.p.Widths == "jaksch" {
-		t := m.x.Counts.Total() + 1
+		t := m.Counts.Total() + 1
 		r = 7. / 2 * math.Log(2*states*actions*t/m.p.Delta)
 		p = 14 * states * math.Log(2*actions*t/m.p.Delta)
 	} else {
-		r = 4 * math.Log(2*states*actions*(m.plans+1)/m.p.Delta)
+		r = 4 * math.Log(2*states*actions*(float64(m.Plans)+1)/m.p.Delta)
 		p = states * r
 	}
 	for i := range m.pairs {
-		s, a := i/m.x.Task.Actions, i%m.x.Task.Actions
-		n := m.x.Counts.N(s, a)
+		s, a := i/m.Task.Actions, i%m.Task.Actions
+		n := m.Counts.N(s, a)
 		mean := m.low
 		if n > 0 {
-			mean = m.x.Counts.Rewards(s, a).Mean
+			mean = m.Counts.Rewards(s, a).Mean
 		}
 		n = max(1, n)
 		m.pairs[i] = confidencePair{mean + m.p.Scaling*m.span*math.Sqrt(r/n), m.p.Scaling * math.Sqrt(p/n)}
@@ -84,9 +74,9 @@ func (m *confidence) Backup(q []float64, s int, value []float64) {
 // half of the width goes to the best state, from the worst (Strehl & Littman 2008;
 // Jaksch et al. 2010, Figure 2).
 func (m *confidence) expect(s, a int, value []float64) float64 {
-	n := m.x.Counts.N(s, a)
-	next, count := m.x.Counts.Row(s, a)
-	add, top, sum := m.pairs[s*m.x.Task.Actions+a].width/2, value[m.best], 0.0
+	n := m.Counts.N(s, a)
+	next, count := m.Counts.Row(s, a)
+	add, top, sum := m.pairs[s*m.Task.Actions+a].width/2, value[m.best], 0.0
 	m.row = m.row[:0]
 	for k, u := range next {
 		if int(u) != m.best {

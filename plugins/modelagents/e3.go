@@ -39,69 +39,59 @@ func E3() vector.Plugin {
 				return nil, err
 			}
 			low, _, err := p.Bounds.of(t)
-			return func() modelbased.Design { return newE3(&p, t, low) }, err
+			return func() modelbased.Design {
+				states := make([]bool, t.States)
+				m := &e3Model{visits: float64(p.M), exploit: modelbased.Known{States: states, Outside: low, Forever: low}}
+				m.escape = modelbased.Known{States: states, Pays: m.leaves}
+				if low > 0 && !t.Spec.Continuing {
+					m.exploit.Forever = 0 // at worst the episode ends
+				}
+				plan := &e3Planner{
+					threshold: p.Escape, horizon: p.Horizon,
+					escape:  modelbased.Solver{Models: &m.escape, Criterion: modelbased.Criterion{Horizon: p.Horizon}},
+					exploit: modelbased.Solver{Models: &m.exploit, Criterion: modelbased.Criterion{Gamma: p.Gamma}, Method: mdp.ModifiedPolicyIteration},
+				}
+				if p.Gamma == 1 {
+					plan.exploit.Horizon = p.Horizon
+				}
+				return modelbased.Design{
+					Construction: m,
+					Planner:      plan,
+					Trigger:      modelbased.Trigger{Horizon: p.Horizon, Repeat: true, Hold: true, Growth: 1, Known: states, Terminals: true},
+					Criterion:    plan.exploit.Criterion,
+					Wander:       m.wander,
+				}
+			}, err
 		})
-}
-
-func newE3(p *e3Params, t finite.Task, low float64) modelbased.Design {
-	states := make([]bool, t.States)
-	m := &e3Model{m: float64(p.M), exploit: modelbased.Known{States: states, Outside: low, Forever: low}}
-	m.escape = modelbased.Known{States: states, Pays: m.leaves}
-	if low > 0 && !t.Spec.Continuing {
-		m.exploit.Forever = 0 // at worst the episode ends
-	}
-	plan := &e3Planner{
-		threshold: p.Escape, horizon: p.Horizon,
-		escape:  modelbased.Solver{Models: &m.escape, Criterion: modelbased.Criterion{Horizon: p.Horizon}},
-		exploit: modelbased.Solver{Models: &m.exploit, Criterion: modelbased.Criterion{Gamma: p.Gamma}, Method: mdp.ModifiedPolicyIteration},
-	}
-	if p.Gamma == 1 {
-		plan.exploit.Horizon = p.Horizon
-	}
-	tried := make([]float64, t.Actions)
-	return modelbased.Design{
-		Construction: m,
-		Planner:      plan,
-		Criterion:    plan.exploit.Criterion,
-		Trigger:      modelbased.Trigger{Horizon: p.Horizon, Repeat: true, Hold: true, Growth: modelbased.NewGrowth(t.States*t.Actions, 1), Known: states, Terminals: true},
-		Wander: func(s int) (int, bool) {
-			if states[s] {
-				return 0, false
-			}
-			for a := range tried {
-				tried[a] = -m.x.Counts.N(s, a)
-			}
-			return argmax.Any(tried, m.x.Rand), true
-		},
-	}
 }
 
 // e3Model is two models of the known states. One pays the probability of entering an
 // unknown state: as one entry is all there can be, its values are the chances to escape.
 // The other pays what the task pays.
 type e3Model struct {
-	modelbased.Unobserved
-	m               float64 // visits to each of its actions by which a state is known
+	modelbased.Data
+	visits          float64 // to each of its actions by which a state is known
 	escape, exploit modelbased.Known
-	x               *modelbased.Experience `snapshot:"-"`
+	tried           []float64 // scratch
 }
 
 // Start implements modelbased.Construction.
 func (m *e3Model) Start(x *modelbased.Experience) {
-	m.x = x
+	m.Data.Start(x)
 	m.escape.Start(x)
 	m.exploit.Start(x)
 	clear(m.exploit.States)
+	m.tried = make([]float64, x.Task.Actions)
 }
 
 // Observe implements modelbased.Observer. It reports whether a state became known.
 func (m *e3Model) Observe(float64, int) bool {
-	s := m.x.State
+	s := m.State
 	if m.exploit.States[s] {
 		return false
 	}
-	for a := range m.x.Task.Actions {
-		if m.x.Counts.N(s, a) < m.m {
+	for a := range m.tried {
+		if m.Counts.N(s, a) < m.visits {
 			return false
 		}
 	}
@@ -109,16 +99,27 @@ func (m *e3Model) Observe(float64, int) bool {
 	return true
 }
 
+// wander returns the action taken least often in s, if s is not known.
+func (m *e3Model) wander(s int) (int, bool) {
+	if m.exploit.States[s] {
+		return 0, false
+	}
+	for a := range m.tried {
+		m.tried[a] = -m.Counts.N(s, a)
+	}
+	return argmax.Any(m.tried, m.Rand), true
+}
+
 // leaves returns the probability that a known pair leads to an unknown state.
 func (m *e3Model) leaves(s, a int) float64 {
-	next, count := m.x.Counts.Row(s, a)
+	next, count := m.Counts.Row(s, a)
 	n := 0.0
 	for k, u := range next {
-		if !m.exploit.States[u] && !m.x.Terminals.Is[u] {
+		if !m.exploit.States[u] && !m.Terminals.Is[u] {
 			n += count[k]
 		}
 	}
-	return n / m.x.Counts.N(s, a)
+	return n / m.Counts.N(s, a)
 }
 
 // e3Planner holds, for the steps of a horizon, the policy that escapes or the one that
@@ -149,9 +150,6 @@ func (p *e3Planner) Action(s, left int) int {
 	}
 	if p.exploring {
 		return p.escape.Action(s, left)
-	}
-	if p.exploit.Horizon == 0 {
-		left = 0
 	}
 	return p.exploit.Action(s, left)
 }

@@ -10,7 +10,7 @@ import (
 
 // ensemble is several models of a task: an online bootstrap, or draws of a posterior.
 type ensemble struct {
-	modelbased.Unobserved
+	modelbased.Data
 	prior   mdp.DirichletPrior
 	members int
 	weight  float64 // of a member's prior, in steps of every pair
@@ -19,40 +19,35 @@ type ensemble struct {
 	mean    bool           // the mean model is followed, not a member
 	restart bool           // the next episode follows without a gap
 
-	x         *modelbased.Experience `snapshot:"-"`
-	posterior *mdp.Dirichlet         // or nil
-	bootstrap *mdp.Bootstrap         // or nil
-	first     []float64              // how often episodes began in each state
-	memory    []*mdp.Tabular         // for models with terminal states: of the members and the mean
+	belief    belief
+	posterior *mdp.Dirichlet // the belief, or nil
+	bootstrap *mdp.Bootstrap // the belief, or nil
+	memory    []*mdp.Tabular // for models with terminal states: of the members and the mean
+}
+
+// belief is what the two kinds have in common.
+type belief interface {
+	Update(s, a int, r float64, next int)
+	LatestMean() *mdp.Tabular
 }
 
 // Start implements modelbased.Construction.
 func (m *ensemble) Start(x *modelbased.Experience) {
+	m.Data.Start(x)
 	prior, err := mdp.NewDirichlet(m.prior)
-	if err == nil {
-		m.posterior = prior
-		if m.draws == nil {
-			m.posterior = nil
-			m.bootstrap, err = mdp.NewBootstrap(prior, m.members, m.weight, m.mask, x.Seed^uint64(seed.Bootstrap))
-		}
+	m.posterior, m.belief = prior, prior
+	if err == nil && m.draws == nil {
+		m.bootstrap, err = mdp.NewBootstrap(prior, m.members, m.weight, m.mask, x.Seed^uint64(seed.Bootstrap))
+		m.posterior, m.belief = nil, m.bootstrap
 	}
 	if err != nil {
 		panic(fmt.Sprintf("modelagents: parameters that were not checked: %v", err))
 	}
-	m.x = x
-	clear(m.first)
 }
-
-// BeginEpisode implements modelbased.Observer.
-func (m *ensemble) BeginEpisode(s int) { m.first[s]++ }
 
 // Observe implements modelbased.Observer.
 func (m *ensemble) Observe(r float64, next int) bool {
-	if m.bootstrap != nil {
-		m.bootstrap.Update(m.x.State, m.x.Action, r, next)
-	} else {
-		m.posterior.Update(m.x.State, m.x.Action, r, next)
-	}
+	m.belief.Update(m.State, m.Action, r, next)
 	return false
 }
 
@@ -63,7 +58,7 @@ func (m *ensemble) Models() []mdp.Model {
 	case m.mean:
 		t, err = m.Mean()
 	case m.bootstrap != nil:
-		t, err = m.Member(m.x.Rand.IntN(m.members))
+		t, err = m.Member(m.Rand.IntN(m.members))
 	default:
 		t, err = m.Member(0)
 	}
@@ -81,55 +76,20 @@ func (m *ensemble) Member(k int) (*mdp.Tabular, error) {
 	if m.bootstrap != nil {
 		return m.complete(k, m.bootstrap.Latest(k))
 	}
-	m.draws[k] = m.posterior.SampleInto(m.draws[k], m.x.Rand)
+	m.draws[k] = m.posterior.SampleInto(m.draws[k], m.Rand)
 	return m.complete(k, m.draws[k])
 }
 
 // Mean implements modelbased.Ensemble.
 func (m *ensemble) Mean() (*mdp.Tabular, error) {
-	if m.bootstrap != nil {
-		return m.complete(m.members, m.bootstrap.LatestMean())
-	}
-	return m.complete(m.members, m.posterior.LatestMean())
+	return m.complete(m.members, m.belief.LatestMean())
 }
 
 // complete returns a model with the terminal states that have been found, in memory
 // number k.
 func (m *ensemble) complete(k int, t *mdp.Tabular) (*mdp.Tabular, error) {
-	terminal := m.x.Terminals.Is
-	if m.x.Terminals.Len() == 0 {
-		return t, nil
+	if m.restart {
+		return m.Restarting(t)
 	}
-	if !m.restart {
-		m.memory[k] = t.Terminating(m.memory[k], terminal)
-		return m.memory[k], nil
-	}
-	d := mdp.Definition{States: t.NumStates(), Actions: t.NumActions()}
-	starts := 0.0
-	for s, end := range terminal {
-		if end {
-			d.Terminal = append(d.Terminal, s)
-		} else {
-			starts += m.first[s]
-		}
-	}
-	for s, n := range m.first {
-		if n > 0 && !terminal[s] {
-			d.Initial = append(d.Initial, mdp.Weight{S: s, P: n / starts})
-		}
-	}
-	t, err := mdp.Generate(d, func(s, a int, row *mdp.Row) {
-		if terminal[s] {
-			return
-		}
-		next, prob := t.Transition(s, a)
-		for i, u := range next {
-			row.Add(int(u), prob[i])
-		}
-		row.Reward(t.Reward(s, a))
-	})
-	if err != nil {
-		return nil, err
-	}
-	return t.Restarting()
+	return m.Terminals.Mark(&m.memory[k], t), nil
 }

@@ -31,41 +31,23 @@ func MBIEEB() vector.Plugin {
 			low, high, err := p.Bounds.of(t)
 			return func() modelbased.Design {
 				m := &mbie{gamma: p.Gamma, top: t.LargestReturn(high, p.Gamma), bonus: p.Beta * (high - low)}
-				return greedy(m, p.Gamma, high-low)
+				return modelbased.Stepwise(m, p.Gamma, high-low)
 			}, err
 		})
 }
 
-// greedy plans step by step with an optimistic model, discounted by gamma, of rewards in a
-// range of this width.
-func greedy(m modelbased.Optimism, gamma, width float64) modelbased.Design {
-	return modelbased.Design{
-		Construction: m,
-		Planner:      &modelbased.Greedy{Model: m, Residual: 1e-3 * width},
-		Trigger:      modelbased.Trigger{Changes: true},
-		Criterion:    modelbased.Criterion{Gamma: gamma},
-	}
-}
-
+// mbie is the empirical model with bonuses.
 type mbie struct {
-	gamma float64
-	top   float64                // the largest return
-	bonus float64                // of a pair tried once
-	x     *modelbased.Experience `snapshot:"-"`
+	modelbased.Data
+	gamma, top, bonus float64 // the discount, the largest return, and the bonus of a pair tried once
 }
-
-// Start implements modelbased.Construction.
-func (m *mbie) Start(x *modelbased.Experience) { m.x = x }
 
 // Backup implements modelbased.Optimism.
 func (m *mbie) Backup(q []float64, s int, value []float64, _ float64) {
 	for a := range q {
 		q[a] = m.top
-		if n := m.x.Counts.N(s, a); n > 0 {
-			q[a] = min(m.top, m.x.Counts.Rewards(s, a).Mean+m.bonus/math.Sqrt(n)+m.gamma*m.x.Sum(0, s, a, value)/n)
+		if n := m.Counts.N(s, a); n > 0 {
+			q[a] = min(m.top, m.Counts.Rewards(s, a).Mean+m.bonus/math.Sqrt(n)+m.gamma*m.Sum(0, s, a, value)/n)
 		}
 	}
 }
-
-// EndValue implements modelbased.Optimism.
-func (m *mbie) EndValue([]float64) float64 { return 0 }

@@ -46,107 +46,29 @@ func OptimisticModel() vector.Plugin {
 		"The best policy of the empirical model, with optimism about untried pairs, unvisited states (after Szita & Lőrincz 2008) and random outcomes (the bonus of MBIE-EB). Ours, experimental: its constants were tuned on the tasks of the old leaderboard.",
 		optimisticParams{Gamma: 0.99, Criterion: "run"},
 		func(p optimisticParams, t finite.Task) (func() modelbased.Design, error) {
-			follows := p.Criterion == "run" && !t.Spec.Continuing
+			m := optimism{gamma: p.Gamma, ends: !t.Spec.Continuing, follows: p.Criterion == "run" && !t.Spec.Continuing}
 			// The affordable cost of trying again: the steps that count, shared by
 			// the pairs.
 			share := 1 / (1 - p.Gamma) / float64(t.States*t.Actions)
-			unseen, retry, beta := min(max(1, 20*share), 50), 0.5*max(1, share), 0.03
-			if follows {
-				beta = max(beta, 0.16*math.Sqrt(share))
+			m.unseen, m.retry, m.beta = min(max(1, 20*share), 50), 0.5*max(1, share), 0.03
+			if m.follows {
+				m.beta = max(m.beta, 0.16*math.Sqrt(share))
 			}
-			for _, w := range []struct{ value, given *float64 }{{&unseen, p.Unseen}, {&retry, p.Retry}, {&beta, p.Beta}} {
+			for _, w := range []struct{ value, given *float64 }{{&m.unseen, p.Unseen}, {&m.retry, p.Retry}, {&m.beta, p.Beta}} {
 				if w.given != nil {
 					*w.value = *w.given
 				}
 			}
-			low, high, err := p.Bounds.of(t)
-			if err != nil {
-				return nil, err
-			}
+			var err error
+			m.low, m.high, err = p.Bounds.of(t)
+			m.top = t.LargestReturn(m.high, p.Gamma)
 			return func() modelbased.Design {
-				m := &optimisticModel{gamma: p.Gamma, bonus: beta * (high - low), noisy: make([]bool, t.States*t.Actions)}
-				if follows {
-					m.starts = make([]float64, t.States)
-				}
-				m.unknown = discoveryModel{unseen: unseen, retry: retry, low: low, high: high, top: t.LargestReturn(high, p.Gamma),
-					ends: !t.Spec.Continuing, states: t.States, by: make([]discoveryCounts, t.Actions)}
-				return greedy(m, p.Gamma, high-low)
-			}, nil
+				return modelbased.Stepwise(&optimisticModel{optimism: m}, m.gamma, m.high-m.low)
+			}, err
 		})
 }
 
-type optimisticModel struct {
-	x        *modelbased.Experience `snapshot:"-"`
-	gamma    float64
-	bonus    float64 // of a pair tried once, where all is random
-	unknown  discoveryModel
-	noisy    []bool    // pairs with more than one outcome
-	starts   []float64 // how often episodes began in each state; nil if the next one does not count
-	episodes float64   // begun in this run
-}
-
-// Start implements modelbased.Construction.
-func (m *optimisticModel) Start(x *modelbased.Experience) {
-	m.x = x
-	m.unknown.start()
-	clear(m.noisy)
-	clear(m.starts)
-	m.episodes = 0
-}
-
-// BeginEpisode implements modelbased.Observer.
-func (m *optimisticModel) BeginEpisode(s int) {
-	if m.starts != nil {
-		m.starts[s]++
-		m.episodes++
-	}
-}
-
-// Observe implements modelbased.Observer. It reports whether all states have now been
-// visited, which changes the values of every pair.
-func (m *optimisticModel) Observe(r float64, next int) bool {
-	s, a, pair := m.x.State, m.x.Action, m.x.Pair()
-	all := m.unknown.visit(s)
-	was := m.noisy[pair]
-	m.noisy[pair] = was || m.x.Noisy(s, a)
-	m.unknown.step(a, m.x.Counts.N(s, a)-1, was, m.noisy[pair], r, next)
-	return m.unknown.visit(next) || all
-}
-
-// EndEpisode implements modelbased.Observer. It reports whether E has grown.
-func (m *optimisticModel) EndEpisode() bool { return m.unknown.end() }
-
-// Backup implements modelbased.Optimism.
-func (m *optimisticModel) Backup(q []float64, s int, value []float64, end float64) {
-	best := min(m.unknown.top, m.unknown.best+m.gamma*end)
-	for a := range q {
-		q[a] = best
-		if n := m.x.Counts.N(s, a); n > 0 {
-			mean := m.x.Counts.Rewards(s, a).Mean + m.gamma*m.x.Sum(0, s, a, value)/n
-			q[a] = min(m.unknown.top, m.unknown.value(a, best, n, mean, m.bonus/math.Sqrt(n)))
-		}
-	}
-}
-
-// EndValue implements modelbased.Optimism: the mean value of the states in which episodes
-// began, if that is above 0; the largest return before the first one.
-func (m *optimisticModel) EndValue(value []float64) float64 {
-	switch {
-	case m.starts == nil:
-		return 0
-	case m.episodes == 0:
-		return max(0, m.unknown.top)
-	}
-	sum := 0.0
-	for s, n := range m.starts {
-		if n > 0 {
-			sum += n * value[s]
-		}
-	}
-	return max(0, sum/m.episodes)
-}
-
-// Two priors of the discovery model; both are choices of ours.
+// Two priors of the discovery rate; both are choices of ours.
 const (
 	// priorRate: the prior mean of the discovery rate is 1/priorRate. It is the
 	// probability that the second try of a pair leads to a state never visited.
@@ -156,101 +78,142 @@ const (
 	priorShape = 3
 )
 
-// discoveryModel is the belief about what has not been seen: states never visited, and
-// whether pairs are random.
-type discoveryModel struct {
-	unseen    float64 // κ of docs/theory.md §3.7
-	retry     float64 // ρ
-	low, high float64 // bounds of rewards
-	top       float64 // the largest return there can be
-	ends      bool    // the task has episodes that end
-	states    int
+// optimism has what is decided before a run.
+type optimism struct {
+	gamma, unseen, retry, beta float64 // γ, κ, ρ and β of docs/theory.md §3.7
+	low, high                  float64 // bounds of rewards
+	top                        float64 // the largest return there can be
+	ends                       bool    // the task has episodes that end
+	follows                    bool    // and the next one counts
+}
 
-	best            float64           // E, but for what follows the end of an episode
-	episode         float64           // reward of the present episode
-	visited         []bool            // states
-	left            int               // states not visited
-	all             discoveryCounts   // of all actions
-	by              []discoveryCounts // of each
-	repeated, noisy float64           // pairs tried twice or more; those of them with more than one outcome
-	steps, earned   float64           // in the run
+// discovered has what a run has shown, besides counts.
+type discovered struct {
+	best          float64           // E, but for what follows the end of an episode
+	episode       float64           // reward of the present episode
+	earned        float64           // reward of the run
+	visited       []bool            // states
+	left          int               // states not visited
+	all           discoveryCounts   // of all actions
+	by            []discoveryCounts // of each
+	noisy         []bool            // pairs with more than one outcome
+	random, tried float64           // how many those are, and how many pairs were tried twice or more
 }
 
 // discoveryCounts are of steps that were not the first of their pair: how many led to a
 // state never visited, and the sum of 1/n, n being the earlier tries.
 type discoveryCounts struct{ found, exposed float64 }
 
-func (u *discoveryModel) start() {
-	*u = discoveryModel{unseen: u.unseen, retry: u.retry, low: u.low, high: u.high, top: u.top, ends: u.ends, states: u.states,
-		best: u.top, visited: make([]bool, u.states), left: u.states, by: make([]discoveryCounts, len(u.by))}
-	if u.ends {
-		u.best = min(u.top, u.high)
+// optimisticModel is the empirical model with a belief about what has not been seen.
+type optimisticModel struct {
+	modelbased.Data
+	optimism
+	discovered
+}
+
+// Start implements modelbased.Construction.
+func (m *optimisticModel) Start(x *modelbased.Experience) {
+	m.Data.Start(x)
+	t := x.Task
+	m.discovered = discovered{best: m.top, visited: make([]bool, t.States), left: t.States,
+		by: make([]discoveryCounts, t.Actions), noisy: make([]bool, t.States*t.Actions)}
+	if m.ends {
+		m.best = min(m.top, m.high)
 	}
 }
 
-// value returns Q of a pair of an action with n tries, given E, its q̂ and β R/√n.
-func (u *discoveryModel) value(action int, best, n, q, bonus float64) float64 {
-	w := 0.0
-	if u.left > 0 {
-		w = u.unseen * (1 + u.all.found) / (priorRate + u.all.exposed) * u.share(action) / float64(1+u.states-u.left)
-	}
-	mean := 0.0
-	if u.steps > 0 {
-		mean = u.earned / u.steps
-	}
-	random := (1 + u.noisy) / (1 + u.repeated)
-	return (n*q+w*best)/(n+w) + random*(bonus+u.retry*max(0, min(mean-u.low, u.high-mean))/n)
-}
-
-// share returns by what factor, at most 1, an action finds fewer states than others: θ̂
-// of docs/theory.md §3.7.
-func (u *discoveryModel) share(action int) float64 {
-	if u.all.found == 0 {
-		return 1
-	}
-	own := &u.by[action]
-	return min(1, (priorShape+own.found)/(priorShape+u.all.found*own.exposed/u.all.exposed))
-}
-
-// visit records that a state was visited. It reports whether that was the last
-// one.
-func (u *discoveryModel) visit(s int) bool {
-	if u.visited[s] {
-		return false
-	}
-	u.visited[s] = true
-	u.left--
-	return u.left == 0
-}
-
-// step records a step of a pair. Its action was tried before times. The flags say
-// whether the pair had only one outcome, before and after the step.
-func (u *discoveryModel) step(action int, before float64, wasNoisy, isNoisy bool, r float64, next int) {
-	u.steps++
-	u.earned += r
-	u.episode += r
+// Observe implements modelbased.Observer. It reports whether all states have now been
+// visited, which changes the values of every pair.
+func (m *optimisticModel) Observe(r float64, next int) bool {
+	s, a, pair, left := m.State, m.Action, m.Pair(), m.left
+	m.visit(s)
+	before := m.Counts.N(s, a) - 1
 	if before > 0 {
-		for _, f := range []*discoveryCounts{&u.all, &u.by[action]} {
-			f.exposed += 1 / before
-			if !u.visited[next] {
-				f.found++
+		for _, c := range []*discoveryCounts{&m.all, &m.by[a]} {
+			c.exposed += 1 / before
+			if !m.visited[next] {
+				c.found++
 			}
 		}
 	}
 	if before == 1 {
-		u.repeated++
+		m.tried++
 	}
-	if isNoisy && !wasNoisy {
-		u.noisy++
+	if !m.noisy[pair] && m.Noisy(s, a) {
+		m.noisy[pair] = true
+		m.random++
+	}
+	m.earned += r
+	m.episode += r
+	m.visit(next)
+	return left > 0 && m.left == 0
+}
+
+// visit records that a state was visited.
+func (m *optimisticModel) visit(s int) {
+	if !m.visited[s] {
+		m.visited[s] = true
+		m.left--
 	}
 }
 
-// end records that an episode ended. It reports whether E has grown.
-func (u *discoveryModel) end() bool {
-	best := u.best
-	if u.ends {
-		u.best = max(u.best, min(u.top, u.episode))
+// EndEpisode implements modelbased.Ender. It reports whether E has grown.
+func (m *optimisticModel) EndEpisode() bool {
+	best := m.best
+	if m.ends {
+		m.best = max(m.best, min(m.top, m.episode))
 	}
-	u.episode = 0
-	return u.best > best
+	m.episode = 0
+	return m.best > best
+}
+
+// Backup implements modelbased.Optimism.
+func (m *optimisticModel) Backup(q []float64, s int, value []float64, end float64) {
+	best := min(m.top, m.discovered.best+m.gamma*end)
+	mean := 0.0
+	if total := m.Counts.Total(); total > 0 {
+		mean = m.earned / total
+	}
+	retry := m.retry * max(0, min(mean-m.low, m.high-mean))
+	random := (1 + m.random) / (1 + m.tried)
+	for a := range q {
+		q[a] = best
+		if n := m.Counts.N(s, a); n > 0 {
+			w := m.unvisited(a)
+			mean := m.Counts.Rewards(s, a).Mean + m.gamma*m.Sum(0, s, a, value)/n
+			bonus := m.beta * (m.high - m.low) / math.Sqrt(n)
+			q[a] = min(m.top, (n*mean+w*best)/(n+w)+random*(bonus+retry/n))
+		}
+	}
+}
+
+// unvisited returns w of an action: θ̂ is by what factor, at most 1, it finds fewer states
+// than others.
+func (m *optimisticModel) unvisited(action int) float64 {
+	if m.left == 0 {
+		return 0
+	}
+	share, own := 1.0, m.by[action]
+	if m.all.found > 0 {
+		share = min(1, (priorShape+own.found)/(priorShape+m.all.found*own.exposed/m.all.exposed))
+	}
+	return m.unseen * (1 + m.all.found) / (priorRate + m.all.exposed) * share / float64(1+m.Task.States-m.left)
+}
+
+// EndValue implements modelbased.Optimism: the mean value of the states in which episodes
+// began, if that is above 0; the largest return before the first one.
+func (m *optimisticModel) EndValue(value []float64) float64 {
+	switch {
+	case !m.follows:
+		return 0
+	case m.Episodes == 0:
+		return max(0, m.top)
+	}
+	sum := 0.0
+	for s, n := range m.Starts {
+		if n > 0 {
+			sum += n * value[s]
+		}
+	}
+	return max(0, sum/m.Episodes)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/internal/agenttest"
+	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
@@ -129,41 +130,65 @@ func TestOptimisticModelSolvesItsEquation(t *testing.T) {
 	}
 }
 
+// newOptimistic returns a model of a task with rewards in [0,1] that continues, and what
+// makes a step of it.
+func newOptimistic(t *testing.T, m optimism, states, actions int) (x *optimisticModel, step func(s, a int, r float64, next int)) {
+	counts, err := mdp.NewCounts(states, actions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.high, m.top = 1, 10
+	x = &optimisticModel{optimism: m}
+	x.Start(&modelbased.Experience{Task: finite.Task{States: states, Actions: actions}, Counts: counts})
+	return x, func(s, a int, r float64, next int) {
+		counts.Update(s, a, r, next)
+		x.State, x.Action = s, a
+		x.Observe(r, next)
+	}
+}
+
 // If nothing is random, trying again shows it, and bonuses vanish.
 func TestOptimisticModelLearnsThatNothingIsRandom(t *testing.T) {
-	u := discoveryModel{retry: 1, low: 0, high: 1, states: 3, top: 10, by: make([]discoveryCounts, 1)}
-	u.start()
-	first := u.value(0, u.best, 1, 0.5, 0.1)
-	for range 50 {
-		u.step(0, 1, false, false, 0.5, 0)
+	m, step := newOptimistic(t, optimism{retry: 1, beta: 0.1}, 51, 1)
+	value := func() float64 {
+		var q [1]float64
+		m.Backup(q[:], 50, make([]float64, 51), 0)
+		return q[0]
 	}
-	quiet := u.value(0, u.best, 1, 0.5, 0.1)
-	for range 50 {
-		u.step(0, 5, false, true, 0.5, 0)
+	step(50, 0, 0.5, 0)
+	first := value()
+	for s := range 50 {
+		step(s, 0, 0.5, 0)
+		step(s, 0, 0.5, 0)
 	}
-	loud := u.value(0, u.best, 1, 0.5, 0.1)
-	if math.Abs(first-0.6) > 1e-12 || math.Abs(quiet-(0.5+0.6/51)) > 1e-12 || math.Abs(loud-1.1) > 1e-12 {
-		t.Errorf("%v, %v, %v, want 0.6, %v, 1.1", first, quiet, loud, 0.5+0.6/51)
+	quiet := value()
+	for s := range 50 {
+		step(s, 0, 0, 0)
+		step(s, 0, 1, 0)
+	}
+	loud := value()
+	if math.Abs(first-1.1) > 1e-12 || math.Abs(quiet-(0.5+0.6/51)) > 1e-12 || math.Abs(loud-1.1) > 1e-12 {
+		t.Errorf("%v, %v, %v, want 1.1, %v, 1.1", first, quiet, loud, 0.5+0.6/51)
 	}
 }
 
 // An action that finds fewer states than its share is believed less, one that finds more
 // is not believed more.
 func TestOptimisticModelLearnsWhichActionsFind(t *testing.T) {
-	u := discoveryModel{unseen: 1, top: 10, low: 0, high: 1, states: 9, by: make([]discoveryCounts, 3)}
-	u.start()
+	m, step := newOptimistic(t, optimism{unseen: 1}, 9, 3)
 	for s := range 3 {
-		u.visit(s)
-		for range 20 {
-			u.step(0, 1, false, false, 0, s)
+		for range 5 {
+			step(s, 0, 0, s)
 		}
-		u.step(1, 1, false, false, 0, s+1)
+		step(s, 1, 0, s)
+		step(s, 1, 0, s+1)
 	}
-	// Three finds in 63 tries, all of action 1.
-	rate := 4.0 / (priorRate + 63) / 4
-	for action, share := range []float64{priorShape / (priorShape + 60.0/21), 1, 1} {
-		w := rate * share
-		if got, want := u.value(action, 10, 1, 0, 0), 10*w/(1+w); math.Abs(got-want) > 1e-12 {
+	// Later tries weigh 3(1 + 1/2 + 1/3 + 1/4) for action 0 and 3 for action 1, which found
+	// three states. Four are visited.
+	const none, all = 6.25, 9.25
+	rate := 4.0 / (priorRate + all) / 5
+	for action, share := range []float64{priorShape / (priorShape + 3*none/all), 1, 1} {
+		if got, want := m.unvisited(action), rate*share; math.Abs(got-want) > 1e-12 {
 			t.Errorf("action %d: %v, want %v", action, got, want)
 		}
 	}
@@ -191,9 +216,9 @@ func TestOptimisticModelLooksWhereItIsCheap(t *testing.T) {
 			name      string
 			got, want float64
 		}{
-			{"unseen", m.unknown.unseen, tt.unseen},
-			{"retry", m.unknown.retry, tt.retry},
-			{"beta", m.bonus / (m.unknown.high - m.unknown.low), tt.beta},
+			{"unseen", m.unseen, tt.unseen},
+			{"retry", m.retry, tt.retry},
+			{"beta", m.beta, tt.beta},
 		} {
 			if math.Abs(v.got-v.want) > 1e-9 {
 				t.Errorf("%s, continuing %v: %s %v, want %v", tt.params, tt.task.Continuing, v.name, v.got, v.want)

@@ -5,38 +5,37 @@ import (
 	"math/rand/v2"
 
 	"github.com/rlrun/rlrun/mdp"
-	"github.com/rlrun/rlrun/plugins/internal/finite"
-	"github.com/rlrun/rlrun/plugins/internal/lanes"
 	"github.com/rlrun/rlrun/plugins/internal/modelbased"
 )
 
 // posterior is a belief over models, from which samples are drawn: independent
 // Dirichlet rows and mean rewards.
 type posterior struct {
-	alpha   float64 // of each successor
-	rewards normalReward
+	modelbased.Data
+	prior   *Prior
 	merge   bool // several samples make one model
 	belief  *mdp.Dirichlet
-	samples []*mdp.Tabular         `snapshot:"-"` // the last ones, whose memory is used again
-	x       *modelbased.Experience `snapshot:"-"`
+	samples []*mdp.Tabular `snapshot:"-"` // the last ones, whose memory is used again
+	marked  []*mdp.Tabular `snapshot:"-"` // the same, with terminal states
 }
 
 // Start implements modelbased.Construction.
 func (m *posterior) Start(x *modelbased.Experience) {
-	d, err := mdp.NewDirichlet(mdp.DirichletPrior{States: x.Task.States, Actions: x.Task.Actions, Alpha: m.alpha, Rewards: m.rewards})
+	d, err := mdp.NewDirichlet(mdp.DirichletPrior{States: x.Task.States, Actions: x.Task.Actions, Alpha: m.prior.Alpha, Rewards: m.prior.rewards()})
 	if err != nil {
 		panic("modelagents: a prior that was not checked")
 	}
-	m.belief, m.x = d, x
+	m.belief = d
 	x.Counts = d.Counts
+	m.Data.Start(x)
 }
 
 // Models implements modelbased.Models: it draws samples.
 func (m *posterior) Models() []mdp.Model {
 	models := make([]mdp.Model, len(m.samples))
 	for k := range m.samples {
-		m.samples[k] = m.belief.SampleInto(m.samples[k], m.x.Rand)
-		models[k] = m.x.Terminals.Model(m.samples[k])
+		m.samples[k] = m.belief.SampleInto(m.samples[k], m.Rand)
+		models[k] = m.Terminals.Mark(&m.marked[k], m.samples[k])
 	}
 	if m.merge && len(models) > 1 {
 		return []mdp.Model{merged(models)}
@@ -64,16 +63,6 @@ func (m merged) Transition(s, a int) ([]int32, []float64) {
 func (m merged) Reward(s, a int) float64 {
 	n := m[0].NumActions()
 	return m[a/n].Reward(s, a%n)
-}
-
-// maxSuccessors bounds S²A, for agents whose models let every pair lead anywhere.
-const maxSuccessors = 1 << 24
-
-func checkSuccessors(t finite.Task) error {
-	if t.States > maxSuccessors/t.States/t.Actions {
-		return lanes.Unsupported("%s has %d states and %d actions, too many for models in which all leads anywhere", t.Spec.ID, t.States, t.Actions)
-	}
-	return nil
 }
 
 // normalReward is the prior N(mu0, 1/tau0) of the mean of normal rewards with

@@ -17,16 +17,8 @@ type psrlParams struct {
 	Visits    int     `json:"visits" jsonschema:"minimum=1" jsonschema_description:"B of resample visits; the default is a choice of ours."`
 	Samples   int     `json:"samples" jsonschema:"minimum=1" jsonschema_description:"K, the number of models drawn together. If there are several, merge says how they are used. Default: 1, as in Strens (2000); for boss 5, a choice of ours."`
 	Merge     string  `json:"merge,omitempty" jsonschema:"enum=best,enum=actions" jsonschema_description:"How several models are merged. best: the one with the largest optimal value in the present state (with criterion average: the largest gain). actions: one model in which every action of every model may be chosen in every state (BOSS; Asmuth et al. 2009). Default: best, a choice of ours; for boss actions, as in its paper."`
-	Alpha     float64 `json:"alpha" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior Dirichlet parameter of each successor; default of Osband's TabulaRL. A value of 1 over the number of states is better in tasks with many states and few successors."`
-	Mu0       float64 `json:"mu0" jsonschema_description:"Prior mean of a mean reward; default of TabulaRL. A high value makes unknown pairs attractive."`
-	Tau0      float64 `json:"tau0" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Prior precision of a mean reward; default of TabulaRL."`
-	Tau       float64 `json:"tau" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Precision of rewards around their mean, assumed known; default of TabulaRL. Larger rewards need a smaller value. If rewards have little noise, a larger value learns faster, and much faster in tasks that pay once per episode."`
-	// IgnoreLast is for the comparison with TabulaRL.
-	IgnoreLast bool `json:"ignore_last" jsonschema_description:"From the last step of a truncated episode, learn only the reward and not the successor, as TabulaRL does. By default the agent learns from it as from any other step, a choice of ours."`
+	Prior
 }
-
-// maxAverage is up to how many states policy iteration takes.
-const maxAverage = 2000
 
 // PSRL returns posterior sampling (Strens 2000; Osband, Russo & Van Roy 2013) as a
 // plugin: draw a model of the task from the posterior, follow its optimal policy for an
@@ -53,7 +45,7 @@ func BOSS() vector.Plugin {
 }
 
 func defaultPSRL() psrlParams {
-	return psrlParams{Criterion: "discounted", Gamma: 0.99, Resample: "doubling", Visits: 100, Samples: 1, Merge: "best", Alpha: 1, Tau0: 1, Tau: 1}
+	return psrlParams{Criterion: "discounted", Gamma: 0.99, Resample: "doubling", Visits: 100, Samples: 1, Merge: "best", Prior: Prior{Alpha: 1, Tau0: 1, Tau: 1}}
 }
 
 func psrlPlugin(id, doc string, defaults psrlParams) vector.Plugin {
@@ -67,36 +59,25 @@ func psrlPlugin(id, doc string, defaults psrlParams) vector.Plugin {
 			case p.Resample == "visits":
 				trigger.Visits = float64(p.Visits)
 			default:
-				trigger.Growth = modelbased.NewGrowth(t.States*t.Actions, 1)
+				trigger.Growth = 1
 			}
-			m := &posterior{alpha: p.Alpha, rewards: normalReward{p.Mu0, p.Tau0, p.Tau}, merge: p.Merge == "actions", samples: make([]*mdp.Tabular, p.Samples)}
-			method := mdp.Automatic
-			if p.Criterion == "average" {
-				method = mdp.PolicyIteration
-			}
+			m := &posterior{prior: &p.Prior, merge: p.Merge == "actions", samples: make([]*mdp.Tabular, p.Samples), marked: make([]*mdp.Tabular, p.Samples)}
 			c := modelbased.Criterion{Horizon: p.Horizon, Average: p.Criterion == "average", Gamma: p.Gamma}
-			return modelbased.Design{
-				Construction: m,
-				Planner:      &modelbased.Solver{Models: m, Criterion: c, Method: method},
-				Trigger:      trigger,
-				Criterion:    c,
-				IgnoreLast:   p.IgnoreLast,
+			plan := &modelbased.Solver{Models: m, Criterion: c}
+			if c.Average {
+				plan.Method = mdp.PolicyIteration
 			}
+			return modelbased.Design{Construction: m, Planner: plan, Trigger: trigger, Criterion: c, IgnoreLast: p.IgnoreLast}
 		}, p.check(t)
 	})
 }
 
 func (p *psrlParams) check(t finite.Task) error {
-	if err := checkSuccessors(finite.Task{States: t.States, Actions: t.Actions * min(p.Samples, maxSuccessors), Spec: t.Spec}); err != nil {
+	if err := checkSuccessors(t, p.Samples); err != nil || p.Horizon > 0 || p.Criterion != "average" {
 		return err
 	}
-	if p.Horizon == 0 && p.Criterion == "average" {
-		if !t.Spec.Continuing {
-			return lanes.Unsupported("the average criterion is for tasks that continue; the episodes of %s end", t.Spec.ID)
-		}
-		if t.States > maxAverage {
-			return lanes.Unsupported("the average criterion is for up to %d states; %s has %d", maxAverage, t.Spec.ID, t.States)
-		}
+	if !t.Spec.Continuing {
+		return lanes.Unsupported("the average criterion is for tasks that continue; the episodes of %s end", t.Spec.ID)
 	}
-	return nil
+	return checkAverage(t)
 }

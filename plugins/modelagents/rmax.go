@@ -46,7 +46,7 @@ func RMAX() vector.Plugin {
 					MaxVisits:    m.Visits,
 				}
 				if p.Refine {
-					d.MaxVisits, d.Trigger.Growth = 0, modelbased.NewGrowth(t.States*t.Actions, 1)
+					d.MaxVisits, d.Trigger.Growth = 0, 1
 				}
 				return d
 			}, err

@@ -76,7 +76,7 @@ func TestTheLastStep(t *testing.T) {
 		if got := x.Counts.N(x.State, x.Action); got != tt.want {
 			t.Errorf("%s, terminated %v: %v transitions learned", tt.params, tt.terminated, got)
 		}
-		if m := x.Construction.(*bonusModel).pairs[x.Action].seen; m.N != 1 || m.Mean != 7 {
+		if m := x.Counts.Rewards(x.State, x.Action); m.N != 1 || m.Mean != 7 {
 			t.Errorf("%s, terminated %v: rewards %+v", tt.params, tt.terminated, m)
 		}
 		if x.Terminals.Is[1] != tt.terminated {

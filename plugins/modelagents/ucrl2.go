@@ -33,19 +33,14 @@ func UCRL2() vector.Plugin {
 			}
 			low, high, err := p.Bounds.of(t)
 			return func() modelbased.Design {
-				m := newConfidence(&p, t, low, high)
+				m := &confidence{p: &p, low: low, span: high - low, pairs: make([]confidencePair, t.States*t.Actions)}
 				if p.Horizon > 0 {
-					return modelbased.Design{
-						Construction: m,
-						Planner:      &modelbased.Induction{Model: m, Horizon: p.Horizon},
-						Trigger:      modelbased.Trigger{Episode: true, Horizon: p.Horizon},
-						Criterion:    modelbased.Criterion{Horizon: p.Horizon},
-					}
+					return modelbased.Episodic(m, p.Horizon)
 				}
 				return modelbased.Design{
 					Construction: m,
 					Planner:      &modelbased.Extended{Model: m, Tolerance: m.tolerance},
-					Trigger:      modelbased.Trigger{Growth: modelbased.NewGrowth(t.States*t.Actions, 1), Ahead: true},
+					Trigger:      modelbased.Trigger{Growth: 1, Ahead: true},
 					Criterion:    modelbased.Criterion{Average: true},
 					Restart:      true,
 				}

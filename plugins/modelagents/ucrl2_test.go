@@ -59,7 +59,7 @@ func TestExpectIsTheLinearProgram(t *testing.T) {
 			}
 		}
 		x := &modelbased.Experience{Task: finite.Task{States: n, Actions: 1}, Counts: counts}
-		m := &confidence{x: x, best: best, pairs: []confidencePair{{width: width}}}
+		m := &confidence{Data: modelbased.Data{Experience: x}, best: best, pairs: []confidencePair{{width: width}}}
 
 		// Maximise Σ q v: q − d⁺ + d⁻ = p, Σ d⁺ + Σ d⁻ + slack = width, Σ q = 1.
 		// All in nonnegative variables q, d⁺, d⁻, slack; the last row is implied by

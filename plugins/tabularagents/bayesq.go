@@ -57,10 +57,7 @@ func (p *bayesQParams) check(t finite.Task) error {
 	if p.SD == nil {
 		p.SD = &sd
 	}
-	if p.Gamma == 1 && t.Spec.Continuing {
-		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.Spec.ID)
-	}
-	return nil
+	return lanes.CheckDiscount(p.Gamma, t.Spec)
 }
 
 // prior is the belief about every pair: Var μ = β/(λ(α−1)) is sd².

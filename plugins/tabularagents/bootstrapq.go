@@ -12,7 +12,7 @@ import (
 type bootstrapQParams struct {
 	Ensemble
 	members.Params
-	Kappa float64 `json:"kappa" jsonschema:"minimum=0" jsonschema_description:"With exploration in the config: the option recency-bonus adds a bonus to the value of each action, kappa times the square root of the steps since it was last taken (Sutton & Barto 2018, exercise 8.4); a choice of ours."`
+	Kappa float64 `json:"kappa" jsonschema:"minimum=0,maximum=1e100" jsonschema_description:"With exploration in the config: the option recency-bonus adds a bonus to the value of each action, kappa times the square root of the steps since it was last taken (Sutton & Barto 2018, exercise 8.4); a choice of ours."`
 }
 
 // BootstrapQ returns Q-learning with K tables that bootstrap their data online
@@ -30,9 +30,6 @@ func BootstrapQ() vector.Plugin {
 		"Q-learning with K tables that bootstrap their data online (Dimitrakakis 2006), each from its own prior; follows one for an episode (Osband et al. 2016), or lets the host decide which options to explore with.",
 		bootstrapQParams{defaultEnsemble(), members.Defaults("auto"), 0.001},
 		func(p bootstrapQParams, t finite.Task) (func() finite.Learner, error) {
-			if !(p.Kappa >= 0 && p.Kappa <= finite.MaxKappa) {
-				return nil, lanes.Invalid("kappa is %v, must be in [0,%v]", p.Kappa, finite.MaxKappa)
-			}
 			if p.Redraw == "auto" && p.Replays > 0 && p.Criterion == "run" {
 				p.Redraw = "geometric" // ends are steps like others
 			}

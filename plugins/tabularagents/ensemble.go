@@ -55,17 +55,11 @@ func (p *Ensemble) check(t finite.Task) error {
 		}
 		p.PriorWeight = &weight
 	}
-	mode, err := resample.Parse(p.Update, resample.Poisson)
-	switch {
-	case err != nil:
-		return lanes.Invalid("update is %q: %v", p.Update, err)
-	case p.Gamma == 1 && t.Spec.Continuing:
-		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.Spec.ID)
-	case t.States*t.Actions > finite.MaxPairs/p.Members:
+	if t.States*t.Actions > finite.MaxPairs/p.Members {
 		return lanes.Unsupported("%s has %d states and %d actions, too many for tables of %d members", t.Spec.ID, t.States, t.Actions, p.Members)
 	}
-	if mode == resample.Bernoulli && p.Mask == 1 {
-		p.Update = resample.All.String()
+	if p.Update == "bernoulli" && p.Mask == 1 {
+		p.Update = "all"
 	}
 	low, high := 0.0, 1.0
 	if p.Gamma < 1 {
@@ -85,7 +79,7 @@ func (p *Ensemble) check(t finite.Task) error {
 	if !(*p.Low <= *p.High) {
 		return lanes.Invalid("low is %v and high is %v, must be finite and in order", *p.Low, *p.High)
 	}
-	return nil
+	return lanes.CheckDiscount(p.Gamma, t.Spec)
 }
 
 // ensemble is one lane's tables. Members lie side by side, so that a step works on

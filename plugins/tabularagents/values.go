@@ -27,15 +27,13 @@ func (v *Values) check(t finite.Task) error {
 	switch {
 	case v.Optimistic && v.Gamma == 1:
 		return lanes.Invalid("optimistic needs a gamma below 1")
-	case v.Gamma == 1 && t.Spec.Continuing:
-		return lanes.Unsupported("a gamma of 1 is for episodic tasks; %s continues", t.Spec.ID)
 	case v.Optimistic && math.IsInf(t.Spec.RewardHigh, 0):
 		return lanes.Unsupported("optimistic needs a bound on rewards; %s states none", t.Spec.ID)
 	}
 	if v.Optimistic {
 		v.Initial = t.LargestReturn(t.Spec.RewardHigh, v.Gamma)
 	}
-	return nil
+	return lanes.CheckDiscount(v.Gamma, t.Spec)
 }
 
 // table is one lane's action values.

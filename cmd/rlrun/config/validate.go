@@ -252,7 +252,7 @@ func count(n int, one, many string) string {
 }
 
 func number(r *big.Rat) string {
-	if r.IsInt() {
+	if r.IsInt() && r.Num().BitLen() <= 100 { // a number with more digits is hard to read
 		return r.Num().String()
 	}
 	f, _ := r.Float64()

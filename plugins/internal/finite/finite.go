@@ -34,9 +34,6 @@ func (t Task) LargestReturn(high, gamma float64) float64 {
 // MaxPairs bounds the size of a table.
 const MaxPairs = 1 << 24
 
-// MaxKappa keeps bonuses for what was not tried for long finite.
-const MaxKappa = 1e100
-
 // Plugin is lanes.Plugin, given what makes a lane for a task.
 func Plugin[P any](id, doc string, defaults P, build func(P, Task) (func() Learner, error)) vector.Plugin {
 	return lanes.Plugin(id, doc, defaults, kind(build))

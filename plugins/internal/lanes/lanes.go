@@ -109,6 +109,14 @@ func Unsupported(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, framework.ErrUnsupported)...)
 }
 
+// CheckDiscount refuses a discount of 1 in tasks that continue.
+func CheckDiscount(gamma float64, spec framework.Spec) error {
+	if gamma == 1 && spec.Continuing {
+		return Unsupported("a gamma of 1 is for episodic tasks; %s continues", spec.ID)
+	}
+	return nil
+}
+
 // lanes is a batch of learners: a vector.Agent.
 type lanes[O any] struct {
 	kind        Kind[O]

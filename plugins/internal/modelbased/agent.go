@@ -25,11 +25,13 @@ type Construction interface {
 
 // Observer is a Construction that needs more than counts.
 type Observer interface {
-	// BeginEpisode is called when an episode begins in s.
-	BeginEpisode(s int)
 	// Observe is called after every step, which has been counted. It reports whether a
 	// plan is due.
 	Observe(r float64, next int) bool
+}
+
+// Ender is a Construction that needs to know when episodes end.
+type Ender interface {
 	// EndEpisode is called after the last step of an episode. It reports whether a plan
 	// is due.
 	EndEpisode() bool
@@ -83,11 +85,11 @@ func Plugin[P any](id, doc string, defaults P, build func(p P, t finite.Task) (f
 type Agent struct {
 	Experience
 	Design
-	Plans int // made in this run
 
 	plainLearn  bool        // no learning besides counts, visits and growth
 	plainAct    bool        // an action between plans is the planner's
 	observer    Observer    // the construction, or nil
+	ender       Ender       // likewise
 	incremental *Greedy     // the planner, if its plan is brought up to date step by step, or nil
 	restarting  bool        // an episode terminated: where it leads is yet to be seen
 	reward      float64     // of that step
@@ -99,6 +101,7 @@ func New(t finite.Task, d Design) *Agent {
 	x := &Agent{Design: d}
 	x.Experience.init(t)
 	x.observer, _ = d.Construction.(Observer)
+	x.ender, _ = d.Construction.(Ender)
 	if d.Trigger.Changes {
 		x.incremental = d.Planner.(*Greedy)
 	}
@@ -112,8 +115,8 @@ func (x *Agent) Start(seed uint64) {
 	x.Experience.start(seed)
 	x.Construction.Start(&x.Experience)
 	x.Planner.Start(&x.Experience)
-	x.Trigger.start()
-	x.Plans, x.restarting, x.evaluation = 0, false, nil
+	x.Trigger.start(x.Task.States * x.Task.Actions)
+	x.restarting, x.evaluation = false, nil
 	if x.incremental != nil { // whose start is a plan
 		x.Trigger.planned()
 	}
@@ -127,9 +130,7 @@ func (x *Agent) Begin(s int) int {
 		x.Learn(x.reward, s)
 	}
 	x.Trigger.begin()
-	if x.observer != nil {
-		x.observer.BeginEpisode(s)
-	}
+	x.begin(s)
 	if x.incremental != nil {
 		x.incremental.Begin()
 	}
@@ -159,7 +160,7 @@ func (x *Agent) End(r float64, next int, terminated bool) {
 			x.Outdate()
 		}
 	}
-	if x.observer != nil && x.observer.EndEpisode() {
+	if x.ender != nil && x.ender.EndEpisode() {
 		x.Outdate()
 	}
 }
@@ -172,7 +173,7 @@ func (x *Agent) Learn(r float64, next int) {
 	x.Counts.Update(x.State, x.Action, r, next)
 	if x.plainLearn {
 		if x.Trigger.Ahead {
-			x.Trigger.Growth.since[x.Pair()]++
+			x.Trigger.since[x.Pair()]++
 			return
 		}
 		x.Trigger.visited(x.State, x.Pair(), x.Counts.N(x.State, x.Action))
@@ -221,7 +222,7 @@ func (x *Agent) Act(s int) int {
 			x.plan(s)
 		}
 		x.Action = x.Planner.Action(s, 0)
-		if t.Ahead && t.Growth.Outdated(x.Pair(), x.Counts.N(s, x.Action)) {
+		if t.Ahead && t.outdated(x.Pair(), x.Counts.N(s, x.Action)) {
 			x.plan(s)
 			x.Action = x.Planner.Action(s, 0)
 		}
@@ -266,12 +267,3 @@ func (x *Agent) plan(s int) {
 	x.Trigger.planned()
 	x.Planner.Plan(s)
 }
-
-// Unobserved is embedded by an Observer that needs no word of episodes.
-type Unobserved struct{}
-
-// BeginEpisode implements Observer.
-func (Unobserved) BeginEpisode(int) {}
-
-// EndEpisode implements Observer.
-func (Unobserved) EndEpisode() bool { return false }

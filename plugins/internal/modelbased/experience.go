@@ -13,6 +13,9 @@ type Experience struct {
 	Task      finite.Task // its states, actions and range of rewards
 	Counts    *mdp.Counts // of steps and rewards, by pair
 	Terminals TerminalSet // states in which episodes ended
+	Starts    []float64   // how often episodes began in each state
+	Episodes  float64     // begun
+	Plans     int         // made, the present one among them
 	State     int         // in which the last action was taken
 	Action    int         // the last one
 	Seed      uint64      // of the run
@@ -22,7 +25,7 @@ type Experience struct {
 
 // init prepares for a task, at the address that it keeps.
 func (x *Experience) init(t finite.Task) {
-	x.Task, x.Terminals = t, NewTerminalSet(t.States)
+	x.Task, x.Terminals, x.Starts = t, NewTerminalSet(t.States), make([]float64, t.States)
 	x.Rand = rand.New(&x.pcg)
 }
 
@@ -36,7 +39,27 @@ func (x *Experience) start(s uint64) {
 	}
 	x.Counts = counts
 	x.Terminals.Clear()
+	clear(x.Starts)
+	x.Episodes, x.Plans = 0, 0
 }
+
+// begin counts an episode that begins in s.
+func (x *Experience) begin(s int) {
+	x.Starts[s]++
+	x.Episodes++
+}
+
+// Data is embedded by constructions. It has what the agent has seen, and is an Optimism
+// for which an end is worth nothing.
+type Data struct {
+	*Experience `snapshot:"-"`
+}
+
+// Start implements Construction.
+func (d *Data) Start(x *Experience) { d.Experience = x }
+
+// EndValue implements Optimism.
+func (d *Data) EndValue([]float64) float64 { return 0 }
 
 // Pair returns the index of the last state and action.
 func (x *Experience) Pair() int { return x.State*x.Task.Actions + x.Action }
@@ -55,71 +78,4 @@ func (x *Experience) Sum(v float64, s, a int, value []float64) float64 {
 		v += count[k] * value[u]
 	}
 	return v
-}
-
-// TerminalSet holds the states in which an episode terminated and in which no action
-// was taken since.
-type TerminalSet struct {
-	Is  []bool // by state
-	len int
-}
-
-// NewTerminalSet returns an empty set.
-func NewTerminalSet(states int) TerminalSet { return TerminalSet{Is: make([]bool, states)} }
-
-// Clear empties the set.
-func (t *TerminalSet) Clear() {
-	clear(t.Is)
-	t.len = 0
-}
-
-// Len returns the number of terminal states.
-func (t *TerminalSet) Len() int { return t.len }
-
-// Add adds a state and reports whether it was missing.
-func (t *TerminalSet) Add(s int) bool {
-	if t.Is[s] {
-		return false
-	}
-	t.Is[s] = true
-	t.len++
-	return true
-}
-
-// Remove removes a state and reports whether it was there.
-func (t *TerminalSet) Remove(s int) bool {
-	if !t.Is[s] {
-		return false
-	}
-	t.Is[s] = false
-	t.len--
-	return true
-}
-
-// Model returns m with the terminal states never left and paying nothing, m itself if
-// there are none. It is valid as long as m and until the set changes.
-func (t *TerminalSet) Model(m *mdp.Tabular) mdp.Model {
-	if t.len == 0 {
-		return m
-	}
-	return terminating{m, t.Is}
-}
-
-type terminating struct {
-	*mdp.Tabular
-	terminal []bool
-}
-
-func (m terminating) Transition(s, a int) ([]int32, []float64) {
-	if m.terminal[s] {
-		return []int32{int32(s)}, []float64{1}
-	}
-	return m.Tabular.Transition(s, a)
-}
-
-func (m terminating) Reward(s, a int) float64 {
-	if m.terminal[s] {
-		return 0
-	}
-	return m.Tabular.Reward(s, a)
 }

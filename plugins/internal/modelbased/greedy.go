@@ -32,6 +32,18 @@ type Greedy struct {
 	stale float64     // sum of the changes since the last sweep
 }
 
+// Stepwise is the design of an agent that is greedy for an optimistic model, discounted by
+// gamma, and plans whenever a step has changed values by a thousandth of the width of the
+// range of rewards.
+func Stepwise(m Optimism, gamma, width float64) Design {
+	return Design{
+		Construction: m,
+		Planner:      &Greedy{Model: m, Residual: 1e-3 * width},
+		Trigger:      Trigger{Changes: true},
+		Criterion:    Criterion{Gamma: gamma},
+	}
+}
+
 // Start implements Planner.
 func (p *Greedy) Start(x *Experience) {
 	if p.x == nil {

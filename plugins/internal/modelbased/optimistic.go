@@ -44,6 +44,17 @@ type Induction struct {
 	value []float64
 }
 
+// Episodic is the design of an agent that plans for a number of steps, at the start of
+// every episode and after so many steps.
+func Episodic(m Backups, horizon int) Design {
+	return Design{
+		Construction: m,
+		Planner:      &Induction{Model: m, Horizon: horizon},
+		Trigger:      Trigger{Episode: true, Horizon: horizon},
+		Criterion:    Criterion{Horizon: horizon},
+	}
+}
+
 // Start implements Planner.
 func (p *Induction) Start(x *Experience) {
 	if p.x == nil {

@@ -29,8 +29,9 @@ type OptionDesign struct {
 	Ensemble Ensemble // the models
 	Planner  *Solver  // solves them
 	Trigger  Trigger  // when to plan
-	// Greedy says when the greedy option, while it is followed, is solved again.
-	Greedy *Growth
+	// Growth says when the greedy option, while it is followed, is solved again, as that of
+	// Trigger does.
+	Growth float64
 	// Options has Discount, Residual, Kappa and RevealProbability of the host's problems.
 	Options options.ReduceConfig
 }
@@ -81,7 +82,7 @@ const (
 // newOptionAgent returns an agent for a task.
 func newOptionAgent(t finite.Task, d OptionDesign) *OptionAgent {
 	x := &OptionAgent{Agent: *New(t, Design{Construction: d.Ensemble, Planner: d.Planner, Trigger: d.Trigger}),
-		ensemble: d.Ensemble, solver: d.Planner, greedy: Trigger{Growth: d.Greedy}, config: d.Options}
+		ensemble: d.Ensemble, solver: d.Planner, greedy: Trigger{Growth: d.Growth}, config: d.Options}
 	x.Experience.init(t) // whose random numbers are at an address of their own
 	x.executor = candidateExecutor{rng: x.Rand, scratch: make([]float64, t.Actions)}
 	return x
@@ -90,7 +91,7 @@ func newOptionAgent(t finite.Task, d OptionDesign) *OptionAgent {
 // Start implements finite.Learner.
 func (x *OptionAgent) Start(seed uint64) {
 	x.Agent.Start(seed)
-	x.greedy.start()
+	x.greedy.start(x.Task.States * x.Task.Actions)
 	visits, err := options.NewVisits(x.Task.States, x.Task.Actions)
 	if err != nil {
 		panic("modelbased: a task without states or actions") // which spaces exclude
@@ -150,7 +151,7 @@ func (x *OptionAgent) learn(r float64, next int) {
 func (x *OptionAgent) arrive(s int) {
 	x.Terminals.Remove(s)
 	if !x.within {
-		x.ensemble.BeginEpisode(s)
+		x.begin(s)
 	}
 	x.within = true
 }

@@ -116,6 +116,7 @@ func (p *Solver) Solve(m mdp.Model, s int, best float64) float64 {
 
 // Action implements Planner.
 func (p *Solver) Action(s, left int) int {
+	left = min(left, len(p.Policy)-1) // a policy for ever
 	if p.Lookahead == nil {
 		a := p.Policy[left][s]
 		if n := len(p.q); a >= n {

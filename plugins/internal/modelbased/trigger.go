@@ -7,7 +7,7 @@ type Trigger struct {
 	Horizon   int     // after so many steps; also the steps that a plan is for
 	Repeat    bool    // of Horizon: follow the same plan again, in place of a new one
 	Hold      bool    // of Horizon: other reasons wait until the steps are over
-	Growth    *Growth // when the visits to a pair have grown since the last plan
+	Growth    float64 // when a pair has been visited first, or more often by this share than at the last plan: 1 is doubling
 	Ahead     bool    // of Growth, without a horizon: before a visit to such a pair (UCRL2), not after
 	Known     []bool  // of Growth: the states whose pairs count; nil is all
 	Visits    float64 // when a pair has been visited so often; Growth counts from there on
@@ -16,15 +16,17 @@ type Trigger struct {
 	Terminals bool    // when a state has turned out to be terminal, or not to be
 	Changes   bool    // when values have changed; the planner is Greedy
 
-	due  bool
-	left int // steps of the horizon to go
+	due   bool
+	left  int       // steps of the horizon to go
+	since []float64 // of Growth: visits to each pair since the last plan
 }
 
-func (t *Trigger) start() {
+func (t *Trigger) start(pairs int) {
 	t.due, t.left = true, 0
-	if t.Growth != nil {
-		t.Growth.Reset()
+	if t.Growth > 0 && t.since == nil {
+		t.since = make([]float64, pairs)
 	}
+	clear(t.since)
 }
 
 func (t *Trigger) begin() {
@@ -37,12 +39,18 @@ func (t *Trigger) visited(s, pair int, visits float64) {
 	if visits == t.Visits {
 		t.due = true
 	}
-	if g := t.Growth; g != nil {
-		g.since[pair]++
-		if !t.Ahead && visits >= t.Visits && (t.Known == nil || t.Known[s]) && g.Outdated(pair, visits) {
+	if t.Growth > 0 {
+		t.since[pair]++
+		if !t.Ahead && visits >= t.Visits && (t.Known == nil || t.Known[s]) && t.outdated(pair, visits) {
 			t.due = true
 		}
 	}
+}
+
+// outdated reports whether visits to a pair, so many in all, outdate the plan.
+func (t *Trigger) outdated(pair int, visits float64) bool {
+	n := t.since[pair]
+	return n >= 1 && n >= t.Growth*(visits-n)
 }
 
 // now reports whether to plan before the next action.
@@ -58,29 +66,5 @@ func (t *Trigger) now() bool {
 
 func (t *Trigger) planned() {
 	t.due, t.left = false, 0
-	if t.Growth != nil {
-		t.Growth.Reset()
-	}
-}
-
-// Growth counts the visits to pairs of state and action since the last plan. A plan is
-// outdated when one has been visited first, or a Share more often than by then: 1 is
-// doubling.
-type Growth struct {
-	Share float64 // > 0
-	since []float64
-}
-
-// NewGrowth returns a count of no visits.
-func NewGrowth(pairs int, share float64) *Growth {
-	return &Growth{Share: share, since: make([]float64, pairs)}
-}
-
-// Reset begins to count anew.
-func (g *Growth) Reset() { clear(g.since) }
-
-// Outdated reports whether visits to a pair, so many in all, outdate the plan.
-func (g *Growth) Outdated(pair int, visits float64) bool {
-	n := g.since[pair]
-	return n >= 1 && n >= g.Share*(visits-n)
+	clear(t.since)
 }
