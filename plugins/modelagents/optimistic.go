@@ -174,25 +174,25 @@ func (m *optimisticModel) Backup(q []float64, s int, value []float64, end float6
 	if total := m.Counts.Total(); total > 0 {
 		mean = m.earned / total
 	}
+	bonus := m.beta * (m.high - m.low)
 	retry := m.retry * max(0, min(mean-m.low, m.high-mean))
 	random := (1 + m.random) / (1 + m.tried)
 	for a := range q {
 		q[a] = best
 		if n := m.Counts.N(s, a); n > 0 {
-			w := m.unvisited(a)
+			w := 0.0
+			if m.left > 0 {
+				w = m.unvisited(a)
+			}
 			mean := m.Counts.Rewards(s, a).Mean + m.gamma*m.Sum(0, s, a, value)/n
-			bonus := m.beta * (m.high - m.low) / math.Sqrt(n)
-			q[a] = min(m.top, (n*mean+w*best)/(n+w)+random*(bonus+retry/n))
+			q[a] = min(m.top, (n*mean+w*best)/(n+w)+random*(bonus/math.Sqrt(n)+retry/n))
 		}
 	}
 }
 
-// unvisited returns w of an action: θ̂ is by what factor, at most 1, it finds fewer states
-// than others.
+// unvisited returns w of an action, where states are left: θ̂ is by what factor, at most
+// 1, it finds fewer of them than others.
 func (m *optimisticModel) unvisited(action int) float64 {
-	if m.left == 0 {
-		return 0
-	}
 	share, own := 1.0, m.by[action]
 	if m.all.found > 0 {
 		share = min(1, (priorShape+own.found)/(priorShape+m.all.found*own.exposed/m.all.exposed))
