@@ -19,7 +19,8 @@
 //   - Lambert's W on both real branches: LambertW0, LambertWm1 and, for
 //     arguments −exp(−1−x), LambertW0NegExp and LambertWm1NegExp.
 //
-// The package is mathematics: it imports the standard library and gonum only.
+// The package is mathematics: it imports the standard library, gonum and the weights of the
+// bootstrap only.
 // Its functions panic, with a constant message, when a caller breaks a
 // documented precondition; constructors that take data return errors instead.
 package bandit

@@ -1,10 +1,6 @@
 package bandit
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
+import "math"
 
 // shape is what a search over a belief needs to know about it.
 type shape interface {
@@ -54,9 +50,6 @@ type logConcave interface {
 	logConcave() bool
 }
 
-// The search stands in place of a grid, which has no bound on its error: a bound of the
-// objective on every cell proves which cells cannot hold the maximum.
-
 // objective is (y+extra)·ω(P(q ≥ base+y)) over y > 0 with ω increasing. Either
 // ω(p) = p/(1−p), the odds, as in φ. Or ω(p) = p/(share+(1−share)p), as in the
 // indices; share 1 gives ω(p) = p. Only then may extra differ from zero. A negative
@@ -84,156 +77,11 @@ func (o objective) omega(above, below float64) float64 {
 	return above / (o.share + (1-o.share)*above)
 }
 
-// elasticity is dlnω/dlnp.
-func (o objective) elasticity(above, below float64) float64 {
-	if o.odds {
-		return 1 / below
-	}
-	return o.share / (o.share + (1-o.share)*above)
-}
-
-// steepest bounds ω(p)/p over p ≤ above.
-func (o objective) steepest(below float64) float64 {
-	if o.odds {
-		return 1 / below
-	}
-	return 1 / o.share
-}
-
 // point is the objective at y.
 type point struct{ y, value, above float64 }
 
 // none is the supremum of an objective that is zero everywhere.
 var none = point{y: math.NaN()}
-
-// cell is an interval between two points. As P(q ≥ x) falls and ω rises, the
-// objective is at most right.y·ω(at the left end) on it.
-type cell struct {
-	left, right point
-	bound       float64
-}
-
-// searchRatio is a ratio of the bound of a cell to the best value found. Below it the
-// branch and bound leaves the cell to the local search for a smooth maximum. opaqueRatio
-// is the same for beliefs that may jump.
-const (
-	searchRatio = 1e-3
-	opaqueRatio = 1e-6
-	searchLimit = 50000 // evaluations, in case P(q ≥ x) is mere rounding noise
-)
-
-// maximise returns a point where the objective is largest, to about 1e-15 of
-// its value (and y to 1e-7 of itself, or better for a belief with a density).
-// Atoms are tried one by one. Otherwise a branch and bound, valid for any belief, rules out all but the
-// neighbourhood of the maxima that come near the best, which are then refined locally. A point at y = 0 stands for
-// a limit. For other beliefs that jump there, the result is right to 1e-6 only. Where P(q ≥ x) = 1 makes the odds
-// infinite, value is +Inf.
-//
-// The search ends early, at any point, once it finds a value above enough. It
-// returns none if the bounds show that there is no such value. Pass 0 to find
-// the maximum itself.
-func (o objective) maximise(d shape, enough float64) point {
-	if a, ok := d.(atomic); ok {
-		return o.overAtoms(a)
-	}
-	lo, hi := d.support()
-	if hi <= o.base {
-		return none
-	}
-	if o.share == 0 && !o.odds {
-		return point{hi - o.base, hi - o.base, 0}
-	}
-	// Up to the support p = 1 and the objective rises.
-	first := max(0, lo-o.base)
-	if first > 0 && o.odds {
-		return point{first, math.Inf(1), 1}
-	}
-	if l, ok := d.(logConcave); ok && !o.odds && l.logConcave() {
-		return o.climb(l, first, hi)
-	}
-
-	start, below := o.at(d, first)
-	if s, ok := d.(smooth); ok && o.odds && lo == o.base {
-		// y·p/(1−p) tends to one over the density at the lower end.
-		start.value = 1 / s.density(lo)
-		if math.IsInf(start.value, 1) {
-			return start
-		}
-	}
-	startOmega := o.omega(start.above, below)
-	// Room on the stack: beta and normal-gamma beliefs take about 200 points and
-	// 100 cells at once. More would be allocated.
-	var pointRoom [256]point
-	var cellRoom [2][128]cell
-	points := append(pointRoom[:0], start)
-	best := start
-	note := func(p point) {
-		points = append(points, p)
-		if p.value > best.value {
-			best = p
-		}
-	}
-	left, leftOmega := start, startOmega
-	cells, next := cellRoom[0][:0], cellRoom[1][:0]
-	push := func(right point, rightOmega float64) {
-		cells = append(cells, cell{left, right, (right.y + o.extra) * leftOmega})
-		left, leftOmega = right, rightOmega
-	}
-	if math.IsInf(hi, 1) {
-		// Double y until the rest cannot matter, by Markov's inequality:
-		// y·P(q−base ≥ y) ≤ E[(q−base)1{q−base ≥ Y}] for y ≥ Y.
-		step := d.Gain(o.base + first)
-		if !(step > 0) {
-			return none
-		}
-		for y := first + step; !math.IsInf(y, 1); y = first + step {
-			p, below := o.at(d, y)
-			note(p)
-			push(p, o.omega(p.above, below))
-			rest := (d.Gain(o.base+y) + (y+o.extra)*p.above) * o.steepest(below)
-			if rest <= max(best.value, enough) {
-				break
-			}
-			step *= 2
-		}
-	} else {
-		push(point{y: hi - o.base}, 0)
-	}
-
-	ratio := searchRatio
-	if _, ok := d.(opaque); ok {
-		ratio = opaqueRatio
-	}
-	for len(cells) > 0 && len(points) < searchLimit && !(enough > 0 && best.value > enough) {
-		next = next[:0]
-		for _, c := range cells {
-			if !(c.bound > max(best.value*(1+ratio), enough)) {
-				continue
-			}
-			mid := c.split(best.value)
-			if !(mid > c.left.y && mid < c.right.y) {
-				continue
-			}
-			p, below := o.at(d, mid)
-			note(p)
-			omega := 0.0
-			if p.above > 0 {
-				omega = o.omega(p.above, below)
-			}
-			next = append(next,
-				cell{c.left, p, c.bound * ((p.y + o.extra) / (c.right.y + o.extra))},
-				cell{p, c.right, (c.right.y + o.extra) * omega})
-		}
-		cells, next = next, cells
-	}
-	if best.value == 0 || (enough > 0 && best.value > enough) {
-		return best.orNone()
-	}
-	if top := o.polish(d, points, best, hi); top.value > start.value*(1+1e-12) {
-		return top
-	}
-	return start
-}
 
 func (p point) orNone() point {
 	if p.value == 0 {
@@ -242,19 +90,22 @@ func (p point) orNone() point {
 	return p
 }
 
-// split halves the cell, or cuts a cell at zero such that the part at zero is
-// ruled out.
-func (c cell) split(best float64) float64 {
-	l, r := c.left.y, c.right.y
-	switch {
-	case l == 0:
-		return r * min(0.25, max(best/c.bound, 1e-10))
-	case r > 2*l:
-		return math.Sqrt(l) * math.Sqrt(r)
+// maximise returns a point where the objective is largest, to about 1e-15 of
+// its value (and y to 1e-7 of itself, or better for a belief with a density). A point at
+// y = 0 stands for a limit. For opaque beliefs that jump there, the result is right to 1e-6
+// only. Where P(q ≥ x) = 1 makes the odds infinite, value is +Inf.
+//
+// The search ends early, at any point, once it finds a value above enough. It
+// returns none if the bounds show that there is no such value. Pass 0 to find
+// the maximum itself.
+func (o objective) maximise(d shape, enough float64) point {
+	if a, ok := d.(atomic); ok {
+		return o.overAtoms(a)
 	}
-	return l + (r-l)/2
+	return o.search(d, enough)
 }
 
+// overAtoms tries every value.
 func (o objective) overAtoms(d atomic) point {
 	best := none
 	for m := range d.atoms() {
@@ -268,145 +119,4 @@ func (o objective) overAtoms(d atomic) point {
 		}
 	}
 	return best
-}
-
-// polish refines every local maximum of the points that may be the global one.
-func (o objective) polish(d shape, points []point, best point, hi float64) point {
-	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.y, b.y) })
-	top := best
-	for k, p := range points {
-		if p.value*(1+2*searchRatio) < best.value ||
-			k > 0 && points[k-1].value > p.value ||
-			k+1 < len(points) && points[k+1].value > p.value {
-			continue
-		}
-		left, right := p.y, p.y
-		if k > 0 {
-			left = points[k-1].y
-		}
-		if k+1 < len(points) {
-			right = points[k+1].y
-		} else if !math.IsInf(hi, 1) {
-			right = hi - o.base
-		}
-		// The root of the derivative places y better than values can.
-		if r := o.refine(d, left, right); r.value > top.value*(1-1e-14) {
-			top = r
-		}
-	}
-	return top
-}
-
-// refine returns the maximum between two points that enclose just one: as the
-// root of the derivative where there is a density, else by golden section.
-func (o objective) refine(d shape, left, right float64) point {
-	at := func(y float64) point {
-		p, _ := o.at(d, y)
-		return p
-	}
-	if s, ok := d.(smooth); ok {
-		return at(root(o.slope(s), left, right))
-	}
-	const golden = 0.6180339887498949
-	a, b := at(right-golden*(right-left)), at(left+golden*(right-left))
-	for range 60 {
-		if a.value < b.value {
-			left, a = a.y, b
-			b = at(left + golden*(right-left))
-		} else {
-			right, b = b.y, a
-			a = at(right - golden*(right-left))
-		}
-	}
-	if a.value > b.value {
-		return a
-	}
-	return b
-}
-
-// slope has the sign of the derivative of ln(y+extra) + ln ω.
-func (o objective) slope(d smooth) func(y float64) float64 {
-	return func(y float64) float64 {
-		x := o.base + y
-		above, below := d.tails(x)
-		if above == 0 {
-			return -1
-		}
-		return 1 - (y+o.extra)*d.density(x)/above*o.elasticity(above, below)
-	}
-}
-
-// climb finds the maximum when ln P(q ≥ x) is concave and ω belongs to a share. Then ln ω
-// = −ln(share/p + 1−share) is concave as well, so that ln(y+extra) + ln ω has a single
-// maximum.
-func (o objective) climb(d smooth, first, hi float64) point {
-	slope := o.slope(d)
-	first = max(first, -o.extra)
-	left, right := first, hi-o.base
-	if math.IsInf(hi, 1) {
-		step := d.Gain(o.base + first)
-		for right = first + step; slope(right) > 0; right = first + step {
-			left = right
-			step *= 2
-		}
-	}
-	y := first // where the objective falls from the start
-	if left > first || slope(first) > 0 {
-		y = root(slope, left, right)
-	}
-	p, _ := o.at(d, y)
-	return p.orNone()
-}
-
-// root returns where f, positive at lo and negative at hi, changes sign, to
-// about the spacing of floating point numbers. It uses the method of
-// Chandrupatla (1997): inverse quadratic interpolation guarded by bisection.
-func root(f func(float64) float64, lo, hi float64) float64 {
-	// a and b enclose the root, b being the newer; c is the point before.
-	a, b := hi, lo
-	fa, fb := f(a), f(b)
-	if !(fa < 0 && fb > 0) {
-		// No change of sign: the end nearer to zero.
-		if math.Abs(fa) < math.Abs(fb) {
-			return a
-		}
-		return b
-	}
-	t := 0.5
-	for range 2000 {
-		x := a + t*(b-a)
-		if x == a || x == b {
-			x = a + (b-a)/2
-		}
-		if x == a || x == b {
-			break
-		}
-		fx := f(x)
-		if fx == 0 {
-			return x
-		}
-		c, fc := a, fa
-		if (fx > 0) == (fa > 0) {
-			a, fa = x, fx
-		} else {
-			c, fc = b, fb
-			b, fb = a, fa
-			a, fa = x, fx
-		}
-		best := a
-		if math.Abs(fb) < math.Abs(fa) {
-			best = b
-		}
-		least := 0x1p-53 * math.Abs(best) / math.Abs(b-a)
-		if least >= 0.5 {
-			return best
-		}
-		t = 0.5
-		xi, phi := (a-b)/(c-b), (fa-fb)/(fc-fb)
-		if phi*phi < xi && (1-phi)*(1-phi) < 1-xi {
-			t = fa/(fb-fa)*fc/(fb-fc) + (c-a)/(b-a)*fa/(fc-fa)*fb/(fc-fb)
-		}
-		t = min(max(t, least), 1-least)
-	}
-	return a
 }

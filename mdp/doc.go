@@ -28,9 +28,9 @@
 //
 // # What is excluded
 //
-// The package is mathematics. It imports the standard library and gonum only,
-// knows no agents, files, configuration or logging, and reads neither clock nor
-// global random source. Functions panic with a constant message when a
+// The package is mathematics. It imports the standard library, gonum and the
+// weights of the bootstrap only, knows no agents, files, configuration or logging, and
+// reads neither clock nor global random source. Functions panic with a constant message when a
 // caller breaks a documented precondition; data is checked once, in
 // constructors, which return errors.
 package mdp

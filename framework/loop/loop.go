@@ -97,111 +97,130 @@ func (p *pace) looked(call int, now time.Time) {
 // 1. The first call begins the runs, and every other makes a step or begins an episode. It is an *Error, and wraps a *vector.LaneError if one lane caused it. A
 // cancelled context ends the batch with its cause and no outcome.
 func Run(ctx context.Context, b Batch) ([]Outcome, error) {
-	n := len(b.Runs)
-	spec := b.Environment.Spec()
-	actions := vector.NewActions(spec, n)
-	feedback := vector.NewFeedback(spec, n)
-	rec := newRecorder(&b)
-	single := newSingle(&b)
-	episode := make([]uint64, n)
-	for i, run := range b.Runs {
-		actions.Signals[i] = vector.NewRun
-		actions.Seeds[i] = b.Seeds.Seed(run, seed.Environment, 0)
-		feedback.Seeds[i] = b.Seeds.Seed(run, seed.Agent, 0)
-	}
+	x := newBatchRun(&b)
+	lanes := newLaneRunner(x)
 	if err := b.start(ctx); err != nil {
 		return nil, err
 	}
-	taken := snapshots{batch: &b, record: rec}
 	if b.Steps == 0 {
-		return taken.evaluateStarts(ctx)
+		return x.taken.evaluateStarts(ctx)
 	}
-	live, interactions := n, 0
+	interactions := 0
 	looks := pace{every: 1, last: time.Now()}
-	for call := 0; live > 0; {
+	for call := 0; x.live > 0; {
 		if call >= looks.next {
 			looks.looked(call, time.Now())
 			if err := context.Cause(ctx); err != nil {
 				return nil, err
 			}
 			if b.Progress != nil && interactions > 0 {
-				b.Progress(interactions, rec.unfinished)
+				b.Progress(interactions, x.unfinished)
 				interactions = 0
 			}
 		}
 		calls, stepped, special := 1, 0, true
 		var err error
-		if single != nil && allContinuing(actions.Signals, feedback.Signals) {
-			calls, stepped, err = single.step(ctx, rec, actions, feedback, call, looks.next-call)
+		if lanes != nil && allContinuing(x.actions.Signals, x.feedback.Signals) {
+			calls, stepped, err = lanes.step(ctx, call, looks.next-call)
 		} else {
-			stepped, special, err = b.together(ctx, rec, actions, feedback, call)
+			stepped, special, err = x.stepBatch(ctx, call)
+		}
+		if call += calls; err == nil && special {
+			err = x.turn(ctx, call)
 		}
 		if err != nil {
-			return nil, rec.failed(err)
+			return nil, x.failed(err)
 		}
-		call += calls
 		interactions += stepped
-		if !special {
-			continue
-		}
-		for i, s := range actions.Signals {
-			switch s {
-			case vector.Continue:
-				if feedback.Terminated[i] || feedback.Truncated[i] {
-					rec.endEpisode(i)
-					episode[i]++
-					actions.Signals[i] = vector.NewEpisode
-					actions.Seeds[i] = b.Seeds.Seed(b.Runs[i], seed.Environment, episode[i])
-				}
-				if steps := rec.hot[i].steps; steps == rec.hot[i].nextAt {
-					rec.flush(i)
-					if err := taken.take(ctx, i, steps, feedback); err != nil {
-						return nil, rec.failed(fmt.Errorf("call %d: %w", call, err))
-					}
-				}
-				if rec.hot[i].steps == b.Steps {
-					actions.Signals[i], feedback.Signals[i] = vector.Idle, vector.Idle
-					live--
-				}
-			case vector.NewEpisode, vector.NewRun:
-				actions.Signals[i] = vector.Continue
-			}
-		}
-		if err := rec.measure(ctx); err != nil {
-			return nil, rec.failed(fmt.Errorf("call %d: %w", call, err))
-		}
 	}
 	if b.Progress != nil {
-		b.Progress(interactions, rec.unfinished)
+		b.Progress(interactions, x.unfinished)
 	}
-	if err := taken.evaluate(ctx); err != nil {
+	if err := x.taken.evaluate(ctx); err != nil {
 		return nil, err
 	}
-	return rec.outcomes(), nil
+	return x.outcomes(), nil
 }
 
-// together makes a step of every lane that is not idle. See recorder.step for what it
+// batchRun is a batch under way.
+type batchRun struct {
+	*recorder
+	taken    snapshots
+	actions  *vector.Actions  // of the next call of the environment
+	feedback *vector.Feedback // of the next call of the agent
+	episode  []uint64         // of each lane: the number of its episode
+	live     int              // lanes whose run goes on
+}
+
+func newBatchRun(b *Batch) *batchRun {
+	n, spec := len(b.Runs), b.Environment.Spec()
+	x := &batchRun{recorder: newRecorder(b), actions: vector.NewActions(spec, n), feedback: vector.NewFeedback(spec, n),
+		episode: make([]uint64, n), live: n}
+	x.taken = snapshots{batch: b, record: x.recorder}
+	for i, run := range b.Runs {
+		x.actions.Signals[i] = vector.NewRun
+		x.actions.Seeds[i] = b.Seeds.Seed(run, seed.Environment, 0)
+		x.feedback.Seeds[i] = b.Seeds.Seed(run, seed.Agent, 0)
+	}
+	return x
+}
+
+// stepBatch makes a step of every lane that is not idle. See recorder.step for what it
 // returns.
-func (b *Batch) together(ctx context.Context, rec *recorder, actions *vector.Actions, feedback *vector.Feedback, call int) (stepped int, special bool, err error) {
+func (x *batchRun) stepBatch(ctx context.Context, call int) (stepped int, special bool, err error) {
+	b := x.batch
 	if call > 0 {
-		if err := b.Agent.Step(ctx, feedback, &actions.Actions); err != nil {
+		if err := b.Agent.Step(ctx, x.feedback, &x.actions.Actions); err != nil {
 			return 0, false, fmt.Errorf("agent, call %d: %w", call+1, err)
 		}
 	}
-	if err := b.Environment.Step(ctx, actions, &feedback.TimeSteps); err != nil {
+	if err := b.Environment.Step(ctx, x.actions, &x.feedback.TimeSteps); err != nil {
 		return 0, false, fmt.Errorf("environment, call %d: %w", call+1, err)
 	}
 	if call == 0 {
-		if err := rec.learnModels(ctx, b.Environment); err != nil {
+		if err := x.learnModels(ctx, b.Environment); err != nil {
 			return 0, false, err
 		}
 	}
-	copy(feedback.Signals, actions.Signals)
+	copy(x.feedback.Signals, x.actions.Signals)
 	if call == 0 && b.Start != nil { // the agents are there
-		for i := range feedback.Signals {
-			feedback.Signals[i] = vector.NewEpisode
+		for i := range x.feedback.Signals {
+			x.feedback.Signals[i] = vector.NewEpisode
 		}
 	}
-	stepped, special = rec.step(actions, feedback)
+	stepped, special = x.step(x.actions, x.feedback)
 	return stepped, special, nil
+}
+
+// turn gives every lane its next signal, after so many calls, and records episodes, grid
+// points and runs that have ended.
+func (x *batchRun) turn(ctx context.Context, calls int) error {
+	b := x.batch
+	for i, s := range x.actions.Signals {
+		switch s {
+		case vector.Continue:
+			if x.feedback.Terminated[i] || x.feedback.Truncated[i] {
+				x.endEpisode(i)
+				x.episode[i]++
+				x.actions.Signals[i] = vector.NewEpisode
+				x.actions.Seeds[i] = b.Seeds.Seed(b.Runs[i], seed.Environment, x.episode[i])
+			}
+			if steps := x.hot[i].steps; steps == x.hot[i].nextAt {
+				x.flush(i)
+				if err := x.taken.take(ctx, i, steps, x.feedback); err != nil {
+					return fmt.Errorf("call %d: %w", calls, err)
+				}
+			}
+			if x.hot[i].steps == b.Steps {
+				x.actions.Signals[i], x.feedback.Signals[i] = vector.Idle, vector.Idle
+				x.live--
+			}
+		case vector.NewEpisode, vector.NewRun:
+			x.actions.Signals[i] = vector.Continue
+		}
+	}
+	if err := x.measure(ctx); err != nil {
+		return fmt.Errorf("call %d: %w", calls, err)
+	}
+	return nil
 }

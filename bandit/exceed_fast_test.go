@@ -27,10 +27,10 @@ func TestProbExceedsIsComplementary(t *testing.T) {
 	})
 }
 
-// plainExceeds bounds P(q_i ≥ q_j+δ) from both sides, by the definition of Exceed alone.
+// boundExceeds bounds P(q_i ≥ q_j+δ) from both sides, by the definition of Exceed alone.
 // The values of j are cut at its quantiles into parts of probability 1/n or, around an
 // atom, more. While q_j is in [y, y'), P(q_i ≥ q_j+δ) lies between those of y' and of y.
-func plainExceeds(i, j Belief, delta float64, n int) (low, high float64) {
+func boundExceeds(i, j Belief, delta float64, n int) (low, high float64) {
 	y, above, upper := math.Inf(-1), 1.0, 1.0 // P(q_j ≥ y), P(q_i ≥ y+δ)
 	for m := range n {
 		lo, next := -1e9, 1e9
@@ -51,8 +51,8 @@ func plainExceeds(i, j Belief, delta float64, n int) (low, high float64) {
 	return low, high + above*upper
 }
 
-// ProbExceeds lies between the bounds of the plain version, which are close.
-func TestProbExceedsIsPlain(t *testing.T) {
+// ProbExceeds lies between bounds by definition, which are close.
+func TestProbExceedsIsWithinBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		i, j := drawBelief(t, "i"), drawBelief(t, "j")
 		delta := rapid.Float64Range(-1, 1).Draw(t, "delta")
@@ -60,7 +60,7 @@ func TestProbExceedsIsPlain(t *testing.T) {
 			delta += 0.00123 // no ties among atoms with two digits
 		}
 		const n = 200
-		low, high := plainExceeds(i, j, delta, n)
+		low, high := boundExceeds(i, j, delta, n)
 		if p := ProbExceeds(i, j, delta); !(p >= low-1e-9 && p <= high+1e-9) {
 			t.Fatalf("P = %v, plainly from %v to %v", p, low, high)
 		}
@@ -71,7 +71,8 @@ func TestProbExceedsIsPlain(t *testing.T) {
 	})
 }
 
-// Beliefs about which nothing is known give the same probabilities.
+// Beliefs about which nothing is known give the same probabilities: with both in disguise
+// by the plain version.
 func TestProbExceedsInDisguise(t *testing.T) {
 	for _, c := range []struct {
 		i, j Belief
