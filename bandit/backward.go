@@ -98,9 +98,9 @@ func (p *Plan) Best(counts []int) int {
 
 // PolicyValue returns the exact expected weighted sum of rewards of a
 // deterministic policy on Bernoulli arms with the given priors. (NewPlan does
-// so for the optimal policy.) The function choose gets the counts (as in
-// Plan.Best, to be read only) and the present means of all arms, and returns an
-// arm.
+// so for the optimal policy.) The function choose gets the counts, as in
+// Plan.Best, and the present means of all arms. It reads them only, and returns
+// an arm.
 func PolicyValue(priors []Beta, h Horizon, pulls int, choose func(counts []int, means []float64) int) (float64, error) {
 	l, err := newLattice(priors, h, pulls)
 	if err != nil {

@@ -148,7 +148,7 @@ func answers(env vector.Environment) (abilities []string) {
 // batch to find that out.
 //
 // An agent may also be a vector.AgentBatcher, an Optioner, a GreedyAgent, a Saver and
-// Loader, or an io.Closer; Further abilities of a batch are in its vector.AgentAbilities.
+// Loader, or an io.Closer. Further abilities of a batch are in its vector.AgentAbilities.
 // One is made with the defaults for a few kinds of environments to see what it can do.
 func NewAgent[P any, A Agent](id, doc string, defaults P, newAgent func(p P, spec Spec, seed uint64) (A, error)) vector.Plugin {
 	open := func(p P, spec Spec, lanes int) (vector.Agent, error) {

@@ -59,8 +59,8 @@ func Take(path string) (*Lock, error) { return take(path, false) }
 // names none of them.
 func Share(path string) (*Lock, error) { return take(path, true) }
 
-// patience is how long a lock is waited for: when a process is killed while it starts
-// another, that one holds the lock for the moment until it is another program.
+// patience is how long to wait for a lock. A process may be killed while it starts
+// another. The new process then holds the lock for a moment, until its own program runs.
 const patience = 300 * time.Millisecond
 
 func take(path string, shared bool) (*Lock, error) {

@@ -113,8 +113,8 @@ func TestExclusive(t *testing.T) {
 	wg.Wait()
 }
 
-// A lock that is held for a moment only is waited for: a process that is killed while it starts
-// another leaves it to that one until it is another program.
+// Take waits for a lock that is held for a moment only. A process that is killed while it
+// starts another leaves the lock to the new one, until the program of that one runs.
 func TestTakeWaitsAMoment(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	l, err := lockfile.Share(path)
