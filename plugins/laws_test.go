@@ -21,9 +21,10 @@ func TestAgentsFollowTheLaws(t *testing.T) {
 	params := map[string]json.RawMessage{"rlrun/bandit@1": json.RawMessage(`{"policy":{"kind":"optimistic-stochastic"}}`)}
 	slow := map[string]bool{ // seconds each
 		"rlrun/bayesian-q@1": true, "rlrun/psrl@1": true, "rlrun/boss@1": true, "rlrun/bootstrap-model@1": true,
-		"rlrun/mbie-eb@1": true, "rlrun/beb@1": true, "rlrun/optimistic-model@1": true, "rlrun/threshold-model@1": true,
+		"rlrun/mbie@1": true, "rlrun/mbie-eb@1": true, "rlrun/beb@1": true, "rlrun/optimistic-model@1": true, "rlrun/threshold-model@1": true,
 		"rlrun/bootstrap-q@1": true,
 	}
+	linear := map[string]bool{"rlrun/sarsa-linear@1": true, "rlrun/bootstrap-linear@1": true}
 	for _, p := range All() {
 		d, err := p.Describe(t.Context())
 		if err != nil {
@@ -36,10 +37,12 @@ func TestAgentsFollowTheLaws(t *testing.T) {
 			if testing.Short() && slow[d.ID] {
 				t.Skip("-short: this agent takes seconds")
 			}
-			switch err := rltest.CheckLaws(t.Context(), p, params[d.ID]); {
-			case errors.Is(err, framework.ErrUnsupported):
-				t.Skip(err)
-			case err != nil:
+			err := rltest.CheckLaws(t.Context(), p, params[d.ID])
+			if linear[d.ID] { // the laws are for agents of finite tasks
+				if !errors.Is(err, framework.ErrUnsupported) {
+					t.Errorf("got %v", err)
+				}
+			} else if err != nil {
 				t.Error(err)
 			}
 		})

@@ -16,8 +16,8 @@ import (
 type chart struct {
 	// suffix ends the names of its files, after the metric: "" or such as "-final".
 	suffix string
-	// together says that one picture shows all environments, of which there are several. The
-	// argument environment is empty then.
+	// together says that one picture shows all environments, if there are several. The
+	// argument environment is then empty.
 	together bool
 	draw     func(s *result.Summary, environment string, m result.Metric, opts Options) (drawing, error)
 }

@@ -17,7 +17,7 @@ import (
 func TestBoundsOnRewards(t *testing.T) {
 	unbounded := agenttest.Finite
 	unbounded.RewardLow, unbounded.RewardHigh = math.Inf(-1), math.Inf(1)
-	for _, agent := range []string{"ucrl2", "mbie-eb", "beb", "optimistic-model", "r-max", "e3"} {
+	for _, agent := range []string{"ucrl2", "mbie", "mbie-eb", "beb", "optimistic-model", "r-max", "e3"} {
 		_, err := find(t, agent).OpenAgent(t.Context(), nil, unbounded, 1)
 		if !errors.Is(err, framework.ErrUnsupported) || errors.Is(err, framework.ErrInvalidParams) || !strings.Contains(err.Error(), "reward_low and reward_high") {
 			t.Errorf("%s: %v", agent, err)

@@ -21,6 +21,11 @@ var breaks = map[string]map[string]string{
 		"unreachable-states": "its confidence sets grow with the number of declared states",
 		"duplicated-actions": lanes.Copies,
 	},
+	"rlrun/mbie@1": {
+		"unreachable-states": "its widths grow with the number of declared states",
+		"duplicated-actions": lanes.Copies,
+		"continuing-form":    lanes.Ends,
+	},
 	"rlrun/beb@1":     {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
 	"rlrun/mbie-eb@1": {"duplicated-actions": lanes.Copies, "continuing-form": lanes.Ends},
 	"rlrun/optimistic-model@1": {

@@ -55,6 +55,7 @@ var variants = map[string][]string{
 		`{"criterion":"average","update":"exponential","members":3,"growth":2}`,
 		`{"update":"double-or-nothing","rewards":"pessimistic","gamma":0.5,"growth":0,"alpha":1,"members":2}`,
 	},
+	"mbie":          {``, `{"gamma":0.5,"scaling":1}`},
 	"gaussian-psrl": {``, `{"horizon":3}`},
 	"ucbvi":         {``, `{"horizon":3,"scaling":0.1,"epsilon":0.2,"ignore_last":true}`},
 	"psrl": {
