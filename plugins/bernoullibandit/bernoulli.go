@@ -33,15 +33,7 @@ func Plugin() vector.Plugin {
 		},
 		Open: func(raw json.RawMessage, lanes int) (vector.Environment, error) {
 			p := Params{Params: arms.Default()}
-			standard := p.Arms
-			p.Arms = 0
-			if err := params.Decode(raw, &p); err != nil {
-				return nil, err
-			}
-			if err := p.Validate(standard); err != nil {
-				return nil, err
-			}
-			if err := params.Check(&p); err != nil {
+			if err := arms.Decode(raw, &p, &p.Params); err != nil {
 				return nil, err
 			}
 			if low, high := p.Bounds(); low < 0 || high > 1 {

@@ -39,15 +39,7 @@ func Plugin() vector.Plugin {
 		},
 		Open: func(raw json.RawMessage, lanes int) (vector.Environment, error) {
 			p := defaults()
-			standard := p.Arms
-			p.Arms = 0
-			if err := params.Decode(raw, p); err != nil {
-				return nil, err
-			}
-			if err := p.Validate(standard); err != nil {
-				return nil, err
-			}
-			if err := params.Check(p); err != nil {
+			if err := arms.Decode(raw, p, &p.Params); err != nil {
 				return nil, err
 			}
 			return arms.NewLanes(ID, p.Params, lanes, mdp.Noise{SD: p.Noise}), nil

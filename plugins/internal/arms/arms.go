@@ -4,14 +4,17 @@ package arms
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/params"
 	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
@@ -42,10 +45,15 @@ func Default() Params {
 	return Params{Arms: 16, Prior: Prior{Kind: "uniform", High: 1, A: 1, B: 1, SD: 1}}
 }
 
-// Validate checks what the tags of the parameters leave open; see params.Check. Errors
-// wrap framework.ErrInvalidParams. Arms is 0 if it was not given: then it becomes the
-// number of means, or standard.
-func (p *Params) Validate(standard int) error {
+// Decode reads and checks the parameters of an environment, all, which holds defaults; p
+// are those of its arms. If the number of arms is not given, it is that of the means.
+// Errors wrap framework.ErrInvalidParams.
+func Decode(raw json.RawMessage, all any, p *Params) error {
+	standard := p.Arms
+	p.Arms = 0
+	if err := params.Decode(raw, all); err != nil {
+		return err
+	}
 	if p.Arms == 0 && p.Means == nil {
 		p.Arms = standard
 	} else if p.Arms == 0 {
@@ -54,9 +62,10 @@ func (p *Params) Validate(standard int) error {
 	if err := p.check(); err != nil {
 		return fmt.Errorf("%w: %w", err, framework.ErrInvalidParams)
 	}
-	return nil
+	return params.Check(all)
 }
 
+// check checks what the tags leave open.
 func (p *Params) check() error {
 	for i, m := range p.Means {
 		if math.IsNaN(m) || math.IsInf(m, 0) {
@@ -79,11 +88,7 @@ func (p *Params) check() error {
 func (p *Params) Bounds() (low, high float64) {
 	switch {
 	case p.Means != nil:
-		low, high = p.Means[0], p.Means[0]
-		for _, m := range p.Means {
-			low, high = min(low, m), max(high, m)
-		}
-		return low, high
+		return slices.Min(p.Means), slices.Max(p.Means)
 	case p.Prior.Kind == "uniform":
 		return p.Prior.Low, p.Prior.High
 	case p.Prior.Kind == "beta":
