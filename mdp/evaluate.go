@@ -116,41 +116,36 @@ func (c *Chain) EvaluateAverage() (gain, bias []float64, err error) {
 	}
 	// First comes the gain, which is the mean of the gains of the classes; then
 	// the bias.
-	for pass := range 2 {
-		red.reset(len(transient))
-		for i, s := range transient {
-			next, prob := c.Row(s)
-			for k, t := range next {
-				switch j := place[t]; {
-				case j >= 0:
-					red.q[i*red.n+j] = prob[k]
-				case pass == 0:
-					red.leave[i] += prob[k]
-					red.f[0][i] += prob[k] * gain[t]
-				default:
-					red.leave[i] += prob[k]
-					red.f[0][i] += prob[k] * bias[t]
-				}
-			}
-			if pass == 1 {
-				red.f[0][i] += c.reward[s] - gain[s]
-			}
-		}
-		red.solve()
-		for i, s := range transient {
-			if pass == 0 {
-				gain[s] = red.f[0][i]
-			} else {
-				bias[s] = red.f[0][i]
-			}
-		}
-	}
+	c.solveTransient(&red, transient, place, gain, func(int) float64 { return 0 })
+	c.solveTransient(&red, transient, place, bias, func(s int) float64 { return c.reward[s] - gain[s] })
 	for s, h := range bias {
 		if math.IsNaN(h) || math.IsInf(h, 0) {
 			return nil, nil, fmt.Errorf("mdp: the bias of state %d is larger than a float64 holds", s)
 		}
 	}
 	return gain, bias, nil
+}
+
+// solveTransient carries x from the closed classes to the transient states, where it solves x(s) =
+// pays(s) + Σ p(t|s) x(t). place is the index of a transient state, -1 for the others.
+func (c *Chain) solveTransient(red *reduction, transient, place []int, x []float64, pays func(s int) float64) {
+	red.reset(len(transient))
+	for i, s := range transient {
+		next, prob := c.Row(s)
+		for k, t := range next {
+			if j := place[t]; j >= 0 {
+				red.q[i*red.n+j] = prob[k]
+			} else {
+				red.leave[i] += prob[k]
+				red.f[0][i] += prob[k] * x[t]
+			}
+		}
+		red.f[0][i] += pays(s)
+	}
+	red.solve()
+	for i, s := range transient {
+		x[s] = red.f[0][i]
+	}
 }
 
 // cycle solves a closed class by its excursions from one of its states. It

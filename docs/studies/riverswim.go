@@ -1,8 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,16 +16,15 @@ import (
 
 const river = "RiverSwim"
 
+// The rules of exploring that riverSwim compares, each with every prior and discount.
+var (
+	riverRules  = []string{"pairwise U", "pairwise U+", "pairwise V", "index U", "index V", "Algorithm 1", "Algorithm 2", "uniform option"}
+	riverPriors = []string{"pessimistic", "optimistic"}
+	riverGammas = []string{"0.9", "0.99", "0.999"}
+)
+
 // riverSwim compares rules of exploring with options by regret.
 func riverSwim(s *study) error {
-	var gammas, priors = []string{"0.9", "0.99", "0.999"}, []string{"pessimistic", "optimistic"}
-	rules := []string{"pairwise U", "pairwise U+", "pairwise V", "index U", "index V", "Algorithm 1", "Algorithm 2", "uniform option"}
-	head := []string{"rule"}
-	for _, prior := range priors {
-		for _, g := range gammas {
-			head = append(head, prior+", γ = "+g)
-		}
-	}
 	for _, t := range []struct {
 		title    string
 		metric   result.Metric
@@ -35,22 +35,60 @@ func riverSwim(s *study) error {
 		{"Share of the steps under an exploratory option, in percent", result.ExplorationShare, 1, 100},
 	} {
 		fmt.Fprintf(s.w, "%s after %d steps, %d runs, ± half of the 95 %% interval:\n\n", t.title, s.Meta.Steps, s.Meta.Runs)
-		var rows [][]string
-		for _, rule := range rules {
-			row := []string{rule}
-			for _, prior := range priors {
-				for _, g := range gammas {
-					e, err := s.last(river, fmt.Sprintf("%s, γ=%s, %s", rule, g, prior), t.metric)
-					if err != nil {
-						return err
-					}
-					row = append(row, interval(scaled(e, t.unit), t.decimals))
-				}
-			}
-			rows = append(rows, row)
+		if err := s.byRule(func(agent string) (string, error) {
+			e, err := s.last(river, agent, t.metric)
+			return interval(scaled(e, t.unit), t.decimals), err
+		}); err != nil {
+			return err
 		}
-		s.table(head, rows)
 	}
+	if err := s.riverOthers(); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.w, "Runs of %d that earn less than 0.02 a step in the end:\n\n", s.Meta.Runs)
+	if err := s.byRule(func(agent string) (string, error) {
+		rewards, err := s.final(river, agent, result.Reward)
+		n := 0
+		for _, x := range rewards {
+			if x < 0.02 {
+				n++
+			}
+		}
+		return strconv.Itoa(n), err
+	}); err != nil {
+		return err
+	}
+	return errors.Join(s.riverDifferences(), s.riverFigures())
+}
+
+// byRule prints a table with a cell for each rule, prior and discount.
+func (s *study) byRule(cell func(agent string) (string, error)) error {
+	head := []string{"rule"}
+	for _, prior := range riverPriors {
+		for _, g := range riverGammas {
+			head = append(head, prior+", γ = "+g)
+		}
+	}
+	var rows [][]string
+	for _, rule := range riverRules {
+		row := []string{rule}
+		for _, prior := range riverPriors {
+			for _, g := range riverGammas {
+				c, err := cell(fmt.Sprintf("%s, γ=%s, %s", rule, g, prior))
+				if err != nil {
+					return err
+				}
+				row = append(row, c)
+			}
+		}
+		rows = append(rows, row)
+	}
+	s.table(head, rows)
+	return nil
+}
+
+// riverOthers prints the regret of the agents without such a rule, the least first.
+func (s *study) riverOthers() error {
 	fmt.Fprintf(s.w, "Others, regret after %d steps:\n\n", s.Meta.Steps)
 	type agent struct {
 		name string
@@ -58,57 +96,39 @@ func riverSwim(s *study) error {
 	}
 	var others []agent
 	for _, a := range s.Meta.Agents {
-		if !strings.Contains(a, "γ=") {
-			e, err := s.last(river, a, result.Regret)
-			if err != nil {
-				return err
-			}
-			others = append(others, agent{a, e})
+		if strings.Contains(a, "γ=") {
+			continue
 		}
+		e, err := s.last(river, a, result.Regret)
+		if err != nil {
+			return err
+		}
+		others = append(others, agent{a, e})
 	}
-	slices.SortFunc(others, func(x, y agent) int { return int(math.Copysign(1, x.Mean-y.Mean)) })
+	slices.SortStableFunc(others, func(x, y agent) int { return cmp.Compare(x.Mean, y.Mean) })
 	var rows [][]string
 	for _, a := range others {
 		rows = append(rows, []string{a.name, interval(a.Estimate, 0)})
 	}
 	s.table([]string{"agent", "regret"}, rows)
+	return nil
+}
 
-	fmt.Fprintf(s.w, "Runs of %d that earn less than 0.02 a step in the end:\n\n", s.Meta.Runs)
-	rows = nil
-	for _, rule := range rules {
-		row := []string{rule}
-		for _, prior := range priors {
-			for _, g := range gammas {
-				rewards, err := s.final(river, fmt.Sprintf("%s, γ=%s, %s", rule, g, prior), result.Reward)
-				if err != nil {
-					return err
-				}
-				n := 0
-				for _, x := range rewards {
-					if x < 0.02 {
-						n++
-					}
-				}
-				row = append(row, strconv.Itoa(n))
-			}
-		}
-		rows = append(rows, row)
-	}
-	s.table(head, rows)
-
+// riverDifferences prints differences of regret, run by run.
+func (s *study) riverDifferences() error {
 	fmt.Fprintf(s.w, "Differences of regret, run by run:\n\n")
-	rows = nil
 	pairs := [][2]string{
 		{"Algorithm 2, γ=0.99, optimistic", "sampling, optimistic"},
 		{"Algorithm 2, γ=0.99, optimistic", "greedy, optimistic"},
 		{"Algorithm 2, γ=0.99, optimistic", "MBIE-EB"},
 		{"Algorithm 2, γ=0.99, pessimistic", "sampling, pessimistic"},
 	}
-	for _, prior := range priors {
-		for _, rule := range rules {
+	for _, prior := range riverPriors {
+		for _, rule := range riverRules {
 			pairs = append(pairs, [2]string{rule + ", γ=0.999, " + prior, rule + ", γ=0.9, " + prior})
 		}
 	}
+	var rows [][]string
 	for _, p := range pairs {
 		e, err := s.difference(river, p[0], p[1])
 		if err != nil {
@@ -117,7 +137,11 @@ func riverSwim(s *study) error {
 		rows = append(rows, []string{p[0], p[1], interval(e, 0)})
 	}
 	s.table([]string{"agent", "minus", "regret"}, rows)
+	return nil
+}
 
+// riverFigures draws regret, exploration and the estimated mixing time.
+func (s *study) riverFigures() error {
 	regret, err := report.NewFigure(s.Summary, river, result.Regret, report.Options{
 		Title: fmt.Sprintf("RiverSwim: regret to the optimum, %d runs, 95 %% bands", s.Meta.Runs),
 		Agents: []string{"Algorithm 2, γ=0.99, optimistic", "Algorithm 2, γ=0.99, pessimistic", "pairwise U, γ=0.99, pessimistic",
@@ -132,21 +156,31 @@ func riverSwim(s *study) error {
 		from, _ := slices.BinarySearch(l.X, 50)
 		l.X, l.Y, l.Low, l.High = l.X[from:], l.Y[from:], l.Low[from:], l.High[from:]
 	}
-	share, err := report.NewFigure(s.Summary, river, result.ExplorationShare, report.Options{
-		Title: "RiverSwim: how much the rules explore, pessimistic prior",
-		Agents: []string{"Algorithm 2, γ=0.9, pessimistic", "Algorithm 2, γ=0.99, pessimistic", "Algorithm 2, γ=0.999, pessimistic",
-			"pairwise U, γ=0.9, pessimistic", "pairwise U, γ=0.99, pessimistic", "pairwise U, γ=0.999, pessimistic"},
-		Labels: []string{"Algorithm 2, γ = 0.9", "Algorithm 2, γ = 0.99", "Algorithm 2, γ = 0.999",
-			"pairwise U, γ = 0.9", "pairwise U, γ = 0.99", "pairwise U, γ = 0.999"},
-	})
+	o := report.Options{Title: "RiverSwim: how much the rules explore, pessimistic prior"}
+	for _, rule := range []string{"Algorithm 2", "pairwise U"} {
+		for _, g := range riverGammas {
+			o.Agents = append(o.Agents, fmt.Sprintf("%s, γ=%s, pessimistic", rule, g))
+			o.Labels = append(o.Labels, fmt.Sprintf("%s, γ = %s", rule, g))
+		}
+	}
+	share, err := report.NewFigure(s.Summary, river, result.ExplorationShare, o)
 	if err != nil {
 		return err
 	}
-	window := &report.Figure{Title: "RiverSwim: the estimated exploration mixing time, median and quartiles", XLabel: "steps", YLabel: "steps for which an option is held", LogX: true, LogY: true}
+	window, err := s.riverMixing()
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.figure("", regret), s.figure("share", share), s.figure("window", window))
+}
+
+// riverMixing draws for how long options are held.
+func (s *study) riverMixing() (*report.Figure, error) {
+	f := &report.Figure{Title: "RiverSwim: the estimated exploration mixing time, median and quartiles", XLabel: "steps", YLabel: "steps for which an option is held", LogX: true, LogY: true}
 	for _, agent := range []string{"Algorithm 2, γ=0.99, optimistic", "Algorithm 2, γ=0.99, pessimistic", "pairwise U, γ=0.99, pessimistic"} {
 		runs, err := s.curves(river, agent, result.MixingTime)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		line := report.Line{Label: agent}
 		at := make([]float64, len(runs))
@@ -160,12 +194,7 @@ func riverSwim(s *study) error {
 			line.Low = append(line.Low, stat.Quantile(0.25, stat.Empirical, at, nil))
 			line.High = append(line.High, stat.Quantile(0.75, stat.Empirical, at, nil))
 		}
-		window.Lines = append(window.Lines, line)
+		f.Lines = append(f.Lines, line)
 	}
-	for part, f := range map[string]*report.Figure{"": regret, "share": share, "window": window} {
-		if err := s.figure(part, f); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f, nil
 }
