@@ -48,7 +48,7 @@ func (x *Experiment) measureCell(ctx context.Context, c Cell) (lanes int, took t
 	for steps := min(1000, full); ; steps = min(8*steps, full) {
 		short := *x.Plan
 		short.Config.Steps, short.Grid = steps, []int{steps}
-		w := &worker{plan: &short, open: x.pool.open, cell: c, notify: func(int) {}}
+		w := &worker{execution: &execution{plan: &short, Options: Options{Open: x.pool.open}}, cell: c}
 		if _, err := w.instances(ctx, lanes); err != nil {
 			w.close()
 			return 0, 0, err

@@ -1,15 +1,12 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"runtime"
 	"slices"
 	"sync"
 
-	"github.com/rlrun/rlrun/framework"
-	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 )
 
@@ -94,28 +91,20 @@ func (p *Plan) runAll(ctx context.Context, o Options) error {
 	defer cancel(nil)
 	queue := &batches{workers: workers, fixed: p.Config.Lanes, jobs: jobs, sizes: map[Cell]*batchSizer{}}
 	queue.size = func(c Cell) *batchSizer { return newBatchSizer(o.remote(p, c), o.preferred(p, c), p.Config.Steps) }
-	var mu sync.Mutex
-	event := func(e Event) {
-		if o.Event != nil {
-			mu.Lock()
-			defer mu.Unlock()
-			o.Event(e)
-		}
-	}
-	w := &writer{plan: p, dir: o.Dir, shard: o.Shard, session: &o.Session, event: event, fail: cancel, recorded: o.Recorded}
-	identities := p.identities()
+	x := &execution{Options: o, plan: p, identities: p.identities(), stop: cancel}
+	x.writer = &writer{plan: p, dir: o.Dir, shard: o.Shard, session: &x.Session, event: x.event, fail: cancel, recorded: o.Recorded}
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			worker := p.worker(&o, w, identities, event, cancel)
+			worker := &worker{execution: x}
 			defer worker.close()
-			if err := worker.work(ctx, queue, w); err != nil {
+			if err := worker.work(ctx, queue); err != nil {
 				cancel(err)
 			}
 		})
 	}
 	wg.Wait()
-	err := w.flush()
+	err := x.writer.flush()
 	cause := context.Cause(ctx)
 	if cause == nil || err != nil && cause != err {
 		return errors.Join(cause, err) // an interrupted experiment may also lose records
@@ -141,25 +130,22 @@ func (o *Options) preferred(p *Plan, c Cell) (lanes int) {
 	return lanes
 }
 
-// worker returns a worker that writes its records with w. An error of keeping an agent,
-// or of a file that changed, goes to fail.
-func (p *Plan) worker(o *Options, w *writer, identities map[result.Key]string, event func(Event), fail func(error)) *worker {
-	worker := &worker{plan: p, open: o.Open, failures: o.failures, answers: o.answers, live: o.live}
-	failed := func(err error) error {
-		if err != nil {
-			fail(err)
-		}
-		return err
+// execution is a plan under way: what its workers share.
+type execution struct {
+	Options
+	plan       *Plan
+	writer     *writer                 // of records; nil if none are kept
+	identities map[result.Key]string   // of the agents that are kept
+	stop       context.CancelCauseFunc // ends all workers
+	mu         sync.Mutex              // held while Event is called
+}
+
+func (x *execution) event(e Event) {
+	if x.Event != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.Event(e)
 	}
-	worker.keep = func(c Cell, id string, spec framework.Spec, run int, s *loop.Snapshot) error {
-		return failed(p.writeAgent(cmp.Or(o.Agents, o.Dir), &o.Session, c, identities[p.key(c)], id, spec, run, s))
-	}
-	worker.unchanged = func(c Component) error { return failed(o.Session.unchanged(c)) }
-	worker.notify = func(n int) { event(Event{Cell: worker.cell, Interactions: n}) }
-	worker.notice = func(text string) { event(Event{Cell: worker.cell, Notice: text}) }
-	worker.ended = func(recs ...result.Record) { w.add(worker.cell, recs...) }
-	worker.remote = func() bool { return o.remote(p, worker.cell) }
-	return worker
 }
 
 // jobs lists the runs of a shard that are left to do, cell by cell.

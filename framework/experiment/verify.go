@@ -53,7 +53,7 @@ func (x *Experiment) Verify(ctx context.Context, runs int) ([]Difference, error)
 }
 
 func (x *Experiment) verifyCell(ctx context.Context, c Cell, runs int) (*Difference, error) {
-	w := &worker{plan: x.Plan, open: x.plugins.Open}
+	w := &worker{execution: &execution{plan: x.Plan, Options: Options{Open: x.plugins.Open}}}
 	w.at(c)
 	defer w.close()
 	witness := witnesses{hash: maphash.MakeSeed(), runs: make([][]answer, runs)}

@@ -1,13 +1,13 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/rlrun/rlrun/framework"
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/seed"
@@ -22,32 +22,23 @@ type Opener func(ctx context.Context, c Component) (p vector.Plugin, close func(
 // and lanes of them when they are needed, keeps them from batch to batch, and opens
 // them anew after a failure.
 type worker struct {
-	plan  *Plan
-	open  Opener
+	*execution
 	cell  Cell
 	env   *opened
 	agent *opened
 	lanes *instances
-	// failures of all workers
-	failures *failures
-	notify   func(interactions int)
-	live     *liveView
-	ended    func(...result.Record) // called with every run that ended, at once
-	// remote says that a plugin of the cell is a process. Then replays are compared with
-	// the failed runs, which before holds. notice is called with a run that took another
-	// course, once per cell (strayed).
-	remote  func() bool
+	// Replays are compared with the failed runs, which before holds, if a plugin of the
+	// cell is a process. strayed says that a run has taken another course.
 	before  map[int]mark
 	strayed bool
-	notice  func(string)
-	// answers of environments in all workers
-	answers *answers
-	// keep, if not nil, keeps the agent of a run of the cell.
-	keep func(c Cell, id string, spec framework.Spec, run int, s *loop.Snapshot) error
-	// unchanged, if not nil, is called with a component after its lanes were opened. It
-	// fails if a file that its parameters name has changed.
-	unchanged func(Component) error
 }
+
+func (w *worker) notify(interactions int) { w.event(Event{Cell: w.cell, Interactions: interactions}) }
+
+func (w *worker) notice(text string) { w.event(Event{Cell: w.cell, Notice: text}) }
+
+// ended records runs that have ended.
+func (w *worker) ended(recs ...result.Record) { w.writer.add(w.cell, recs...) }
 
 // instances are lanes of an environment and an agent. What they learn of a task
 // as such, like an agent's tables of indices, serves all runs.
@@ -97,7 +88,7 @@ func (w *worker) plugins(ctx context.Context) (env, agent vector.Plugin, err err
 		if *o.slot != nil {
 			continue
 		}
-		p, closePlugin, err := w.open(ctx, o.c)
+		p, closePlugin, err := w.Open(ctx, o.c)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -145,10 +136,8 @@ func (w *worker) openLanes(ctx context.Context, envPlugin, agentPlugin vector.Pl
 		return nil, nil, errors.Join(fmt.Errorf("agent %q in environment %q: %w", a.Name, e.Name, err), env.Close())
 	}
 	for _, c := range []Component{e, a} {
-		if w.unchanged == nil {
-			break
-		}
-		if err := w.unchanged(c); err != nil {
+		if err := w.Session.unchanged(c); err != nil {
+			w.stop(err)
 			return nil, nil, errors.Join(err, agent.Close(), env.Close())
 		}
 	}
@@ -165,13 +154,19 @@ func (w *worker) saving(ctx context.Context, b *loop.Batch) error {
 		}
 		b.Start = from.of
 	}
-	if save := w.plan.Config.Save; save != nil && w.keep != nil && b.Steps > 0 {
+	if save := w.plan.Config.Save; save != nil && w.writer != nil && b.Steps > 0 {
 		d, err := w.agent.plugin.Describe(ctx)
 		if err != nil {
 			return err
 		}
 		b.KeepEvery = save.Every
-		b.Keep = func(run int, s *loop.Snapshot) error { return w.keep(w.cell, d.ID, spec, run, s) }
+		b.Keep = func(run int, s *loop.Snapshot) error {
+			err := w.plan.writeAgent(cmp.Or(w.Agents, w.Dir), &w.Session, w.cell, w.identities[w.plan.key(w.cell)], d.ID, spec, run, s)
+			if err != nil {
+				w.stop(err)
+			}
+			return err
+		}
 	}
 	return nil
 }
@@ -184,7 +179,7 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 	}
 	made, env := 0, lanes.env
 	var followed *trail
-	if w.remote != nil && w.remote() {
+	if w.remote(w.plan, w.cell) {
 		followed = w.trail(lanes.env, runs)
 		env = followed
 	}
@@ -220,14 +215,14 @@ func (w *worker) attempt(ctx context.Context, runs []int) ([]loop.Outcome, error
 }
 
 // work does batches of a queue until there are none left.
-func (w *worker) work(ctx context.Context, queue *batches, records *writer) error {
+func (w *worker) work(ctx context.Context, queue *batches) error {
 	for first := true; ctx.Err() == nil; first = false {
 		j, ok := queue.next()
 		if !ok {
 			break
 		}
 		if !first && j.cell != w.cell {
-			if err := records.flush(); err != nil { // of a cell that ends
+			if err := w.writer.flush(); err != nil { // of a cell that ends
 				return err
 			}
 		}
