@@ -220,16 +220,23 @@ func newFamilyTask(name string, p families.Params, steps int) (familyTask, error
 	if !task.Model.HasTerminal() {
 		return t, nil
 	}
-	total, err := mdp.SolveTotal(task.Model, mdp.Options{})
+	episode, err := episodeScale(task.Model)
+	t.episode = &episode
+	return t, err
+}
+
+// episodeScale returns the scale of the return of an episode of a task.
+func episodeScale(m *mdp.Tabular) (scale, error) {
+	total, err := mdp.SolveTotal(m, mdp.Options{})
 	if err != nil {
-		return t, err
+		return scale{}, err
 	}
-	t.episode = &scale{zero: uniformReturn(task.Model)}
-	starts, prob := task.Model.Initial()
+	x := scale{zero: uniformReturn(m)}
+	starts, prob := m.Initial()
 	for i, s := range starts {
-		t.episode.one += prob[i] * total.Value[s]
+		x.one += prob[i] * total.Value[s]
 	}
-	return t, nil
+	return x, nil
 }
 
 // uniformReward returns the expected mean reward of a number of steps with uniformly
@@ -356,16 +363,20 @@ func percent(t stat.TTest) string {
 
 // print prints the scores per step.
 func (b *board) print(s *study, order []int) {
-	n := len(b.steps[0][0])
-	fmt.Fprintf(s.w, "Reward per step over the whole run of %s steps, learning included, in percent of the way from uniformly random (0) to optimal (100). The table has the mean over %d kinds with half of its 95 %% interval, and the mean of each kind, %d tasks each, runs a task: %d.\n\n", humanize.Comma(int64(s.Meta.Steps)), len(b.kinds), n, s.Meta.Runs)
+	b.printScores(s, order, "Reward per step over the whole run", b.steps)
+}
+
+// printScores prints scores by a measure.
+func (b *board) printScores(s *study, order []int, measure string, scores []stat.Scores) {
+	fmt.Fprintf(s.w, "%s of %s steps, learning included, in percent of the way from uniformly random (0) to optimal (100). The table has the mean over %d kinds with half of its 95 %% interval, and the mean of each kind, %d tasks each, runs a task: %d.\n\n", measure, humanize.Comma(int64(s.Meta.Steps)), len(b.kinds), len(scores[0][0]), s.Meta.Runs)
 	head := []string{"agent", "mean"}
 	for _, k := range b.kinds {
 		head = append(head, string(k))
 	}
 	var rows [][]string
 	for _, a := range order {
-		row := []string{b.agents[a], percent(stratified(b.steps[a]))}
-		for _, xs := range b.steps[a] {
+		row := []string{b.agents[a], percent(stratified(scores[a]))}
+		for _, xs := range scores[a] {
 			row = append(row, strings.ReplaceAll(fmt.Sprintf("%.0f", 100*stat.Mean(xs)), "-", "−"))
 		}
 		rows = append(rows, row)

@@ -43,6 +43,10 @@ var studies = map[string]func(*study) error{
 	"families-development":    familiesSettings,
 	"families-bootstrap":      familiesAgainstFirst,
 	"families-bounds":         familiesAgainstFirst,
+	"episodes":                episodesBoard,
+	"episodes-dev":            episodesBoard,
+	"episodes-dev-short":      episodesBoard,
+	"episodes-short":          episodesBoard,
 	"handmade":                handmadeBoard,
 	"handmade-short":          handmadeBoard,
 	"handmade-held-out":       handmadeBoard,
@@ -92,6 +96,12 @@ func execute(name string) (*study, error) {
 	if tasks := handmadeHalves[base]; tasks != nil {
 		var err error
 		if path, err = writeHandmade(base, tasks); err != nil {
+			return nil, err
+		}
+	}
+	if _, ok := episodesOf[base]; ok {
+		var err error
+		if path, err = writeEpisodes(base); err != nil {
 			return nil, err
 		}
 	}

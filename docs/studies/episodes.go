@@ -1,0 +1,189 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rlrun/rlrun/docs/studies/episodic"
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/stat"
+	"github.com/rlrun/rlrun/mdp"
+	"github.com/rlrun/rlrun/plugins/families"
+)
+
+// episodesOf are the studies of tasks with episodes: by the name of the experiment, the split and the first of the seeds.
+var episodesOf = map[string]struct {
+	split string
+	first uint64
+}{
+	"episodes":     {families.Test, 17},
+	"episodes-dev": {families.Development, 300},
+}
+
+const episodesSeeds = 6 // tasks of each kind
+
+// episodesFamilies are the kinds of the plugin family that have episodes.
+var episodesFamilies = []families.Name{"cost", "pits", "sea"}
+
+// episodesAgents are who meets them. The first two are compared with the others.
+var episodesAgents = []map[string]any{
+	{"name": "threshold model, sup, episode", "plugin": "threshold-model", "params": map[string]any{"criterion": "episode"}},
+	{"name": "threshold model, mean, episode", "plugin": "threshold-model", "params": map[string]any{"criterion": "episode", "rule": "mean"}},
+	{"name": "threshold model, sup, run", "plugin": "threshold-model", "params": map[string]any{"criterion": "run"}},
+	{"name": "threshold model, mean, run", "plugin": "threshold-model", "params": map[string]any{"criterion": "run", "rule": "mean"}},
+	{"name": "optimistic model", "plugin": "optimistic-model"},
+	{"name": "optimistic model, episode", "plugin": "optimistic-model", "params": map[string]any{"criterion": "episode"}},
+	{"name": "MBIE-EB", "plugin": "mbie-eb"},
+	{"name": "PSRL, tuned", "plugin": "psrl", "params": map[string]any{"alpha": 0.03, "tau": 1000}},
+	{"name": "bootstrap-q", "plugin": "bootstrap-q"},
+	{"name": "bootstrap-q, episode", "plugin": "bootstrap-q", "params": map[string]any{"criterion": "episode"}},
+	{"name": "ε-greedy Q-learning", "plugin": "q-learning"},
+}
+
+// episodicTask is a task of the study: its environment, and its model.
+type episodicTask struct {
+	name, kind string
+	component  map[string]any
+	model      *mdp.Tabular
+}
+
+// episodicTasks returns the tasks of a study, kind by kind.
+func episodicTasks(name string) (tasks []episodicTask, err error) {
+	x := episodesOf[name]
+	for _, kind := range episodesFamilies {
+		for k := range uint64(episodesSeeds) {
+			t, err := families.Task(families.Params{Kind: kind, Split: x.split, Seed: x.first + k})
+			if err != nil {
+				return nil, err
+			}
+			tasks = append(tasks, episodicTask{fmt.Sprintf("%s %d", kind, x.first+k), string(kind), map[string]any{"plugin": "family",
+				"params": map[string]any{"kind": kind, "split": x.split, "seed": x.first + k}}, t.Model})
+		}
+	}
+	for _, kind := range episodic.Kinds {
+		for k := range uint64(episodesSeeds) {
+			m, err := episodic.Model(kind, x.split, k)
+			if err != nil {
+				return nil, err
+			}
+			file := filepath.ToSlash(filepath.Join("results", name+"-models", fmt.Sprintf("%s-%d.json", kind, k)))
+			tasks = append(tasks, episodicTask{fmt.Sprintf("%s %d", kind, k), kind, map[string]any{"plugin": "model",
+				"params": map[string]any{"file": file}}, m})
+		}
+	}
+	return tasks, nil
+}
+
+// writeEpisodes writes the models and the config of a study of tasks with episodes, and returns the path of the config.
+func writeEpisodes(name string) (string, error) {
+	tasks, err := episodicTasks(name)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join("results", name+"-models")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	var environments []map[string]any
+	for _, t := range tasks {
+		t.component["name"] = t.name
+		environments = append(environments, t.component)
+		if t.component["plugin"] != "model" {
+			continue
+		}
+		raw, err := json.Marshal(t.model)
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.FromSlash(t.component["params"].(map[string]any)["file"].(string)), raw, 0o644); err != nil {
+			return "", err
+		}
+	}
+	raw, err := json.MarshalIndent(map[string]any{ // JSON is YAML
+		"name": name, "description": "Agents on tasks with episodes.",
+		"seed": 1, "runs": 2, "steps": 10_000,
+		"environments": environments, "agents": episodesAgents,
+		"record": map[string]any{"points": 20, "metrics": []string{"reward"}},
+		"output": filepath.ToSlash(filepath.Join("results", name)),
+	}, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "experiment.yaml")
+	return path, os.WriteFile(path, raw, 0o644)
+}
+
+// episodesBoard prints how agents score on tasks with episodes, per step and per episode.
+func episodesBoard(s *study) error {
+	tasks, err := episodicTasks(strings.Replace(s.name, "-short", "", 1))
+	if err != nil {
+		return err
+	}
+	b := &board{agents: s.Meta.Agents}
+	b.steps, b.episodes = make([]stat.Scores, len(b.agents)), make([]stat.Scores, len(b.agents))
+	for _, t := range tasks {
+		if n := len(b.kinds); n == 0 || string(b.kinds[n-1]) != t.kind {
+			b.kinds, b.episodic = append(b.kinds, families.Name(t.kind)), append(b.episodic, true)
+			for a := range b.agents {
+				b.steps[a], b.episodes[a] = append(b.steps[a], nil), append(b.episodes[a], nil)
+			}
+		}
+		k := len(b.kinds) - 1
+		step, err := stepScale(t.model, s.Meta.Steps)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+		episode, err := episodeScale(t.model)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+		for a, agent := range b.agents {
+			if _, err := s.curves(t.name, agent, result.Reward); err != nil { // reads the records
+				return err
+			}
+			var byStep, byEpisode []float64
+			for _, r := range s.records[[2]string{t.name, agent}] {
+				total := s.total(r)
+				byStep = append(byStep, max(worstEpisodes, step.score(total/float64(r.Steps))))
+				byEpisode = append(byEpisode, max(worstEpisodes, episode.score(total/float64(max(1, r.Episodes)))))
+			}
+			b.steps[a][k] = append(b.steps[a][k], stat.Mean(byStep))
+			b.episodes[a][k] = append(b.episodes[a][k], stat.Mean(byEpisode))
+		}
+	}
+	for _, x := range []struct {
+		measure string
+		scores  []stat.Scores
+	}{{"Return per episode, the reward of the run divided by the number of episodes that ended, in runs", b.episodes}, {"Reward per step over the whole run", b.steps}} {
+		b.printScores(s, b.order(x.scores), x.measure, x.scores)
+		b.compareFirst(s, x.scores, 2)
+	}
+	return nil
+}
+
+// compareFirst prints the differences of the first n agents from all others.
+func (b *board) compareFirst(s *study, scores []stat.Scores, n int) {
+	fmt.Fprintf(s.w, "Differences in points, paired by task, ± half of the 95 %% interval over tasks like these, and p after Holm's correction for all of this table.\n\n")
+	var rows [][]string
+	var ps []float64
+	for other := n; other < len(b.agents); other++ {
+		row := []string{b.agents[other]}
+		for first := range n {
+			t := stratified(minus(scores[first], scores[other]))
+			row = append(row, percent(t), "")
+			ps = append(ps, t.P)
+		}
+		rows = append(rows, row)
+	}
+	for k, p := range stat.Holm(ps) {
+		rows[k/n][2+2*(k%n)] = fmt.Sprintf("%.2g", p)
+	}
+	head := []string{"less"}
+	for _, a := range b.agents[:n] {
+		head = append(head, a, "p, Holm")
+	}
+	s.table(head, rows)
+}
