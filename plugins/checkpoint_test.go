@@ -258,7 +258,7 @@ func TestHostedAgentsGoOnFromAState(t *testing.T) {
 		configs       []explore.Config
 	}{
 		{"threshold-model", ``, []explore.Config{pairs}},
-		{"threshold-model", `{"criterion":"episode"}`, []explore.Config{pairs}},
+		{"threshold-model", `{"criterion":"run"}`, []explore.Config{pairs}},
 		{"bootstrap-q", ``, []explore.Config{counts, series, drawn}},
 		{"bootstrap-model", `{"members":3}`, []explore.Config{counts}},
 		{"bootstrap-linear", `{"members":4}`, []explore.Config{series, drawn}},

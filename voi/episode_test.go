@@ -11,7 +11,7 @@ import (
 func learned(t *testing.T, low, high float64, actions, states int, horizon float64, rows [][4]float64) *Planner {
 	t.Helper()
 	p := NewPlanner(NewBelief(actions, low, high), Sup)
-	p.PerEpisode()
+	p.SetCriterion(PerEpisode)
 	p.AddEnd()
 	for range states - 1 {
 		p.AddState()
@@ -44,7 +44,7 @@ func TestLongWayPerEpisode(t *testing.T) {
 	if got, want := p.Value(1), (1-gamma)*1; math.Abs(got-want) > 0.01*want {
 		t.Errorf("the beginning is worth %v per step, want %v", got, want)
 	}
-	p.model.perEpisode = false
+	p.SetCriterion(PerStep)
 	p.due = true
 	if a := p.Best(1, horizon); a != 0 {
 		t.Errorf("per step: action %d", a)
@@ -63,7 +63,7 @@ func TestNeverEndingIsWorse(t *testing.T) {
 					t.Errorf("rest %v, horizon %v, state %d: per episode action %d", rest, horizon, s, a)
 				}
 			}
-			p.model.perEpisode = false
+			p.SetCriterion(PerStep)
 			p.due = true
 			if a := p.Best(1, horizon); a != 0 {
 				t.Errorf("rest %v, horizon %v: per step action %d", rest, horizon, a)
@@ -87,7 +87,7 @@ func episodes(rng *rand.Rand, states, actions int, gamma float64) *meanModel {
 			}
 		}
 	}
-	m := &meanModel{b: b, perEpisode: true}
+	m := &meanModel{b: b, criterion: PerEpisode}
 	m.certain(gamma)
 	return m
 }
@@ -225,7 +225,7 @@ func TestUnitPerEpisode(t *testing.T) {
 			low, high = unit*(shift-1), unit*shift
 		}
 		p := NewPlanner(NewBelief(3, low, high), Sup)
-		p.PerEpisode()
+		p.SetCriterion(PerEpisode)
 		end, states := p.AddEnd(), 4
 		for range states {
 			p.AddState()
@@ -279,12 +279,45 @@ func TestUnitPerEpisode(t *testing.T) {
 	}
 }
 
+// If episodes pay, PerRun has the values of PerStep, up to the zero of rewards. If they cost, it has those of PerEpisode.
+func TestPerRun(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 13))
+	pay, cost := 0, 0
+	for range 200 {
+		const gamma = 0.99
+		m := episodes(rng, 4+4*rng.IntN(9), 2, gamma)
+		m.b.low = -0.2 - 0.6*rng.Float64()
+		solve := func(c Criterion) *meanModel {
+			x := &meanModel{b: m.b, criterion: c}
+			x.certain(gamma)
+			return x
+		}
+		step, episode, run := solve(PerStep), solve(PerEpisode), solve(PerRun)
+		begin := &m.b.pairs[int(m.b.end)*m.b.actions]
+		want, shift := episode, 0.0
+		if start := step.shown(begin, step.v) + m.b.low/(1-gamma); start >= beginning {
+			want, shift = step, m.b.low/(1-gamma)
+			pay++
+		} else {
+			cost++
+		}
+		for s, v := range run.v {
+			if math.Abs(v-want.v[s]-shift) > 0.05 {
+				t.Errorf("state %d of %d: value %v, want %v, %v", s, len(run.v), v, want.v[s]+shift, run.continues)
+			}
+		}
+	}
+	if pay < 20 || cost < 20 {
+		t.Errorf("episodes pay in %d models and cost in %d", pay, cost)
+	}
+}
+
 // Without an end the return of episodes is the reward of the run.
 func TestPerEpisodeWithoutEpisodes(t *testing.T) {
 	play := func(episodes bool) (sum int) {
 		p := NewPlanner(NewBelief(2, 3, 5), Mean)
 		if episodes {
-			p.PerEpisode()
+			p.SetCriterion(PerEpisode)
 		}
 		for range 3 {
 			p.AddState()

@@ -201,7 +201,7 @@ func (p *Planner) measureAnew() {
 			x[k] *= factor
 		}
 	}
-	if p.model.closed() { // 0 stays 0
+	if p.model.zeroed() { // 0 stays 0
 		shift = 0
 		p.model.final *= factor
 	}

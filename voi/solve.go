@@ -11,8 +11,9 @@ type meanModel struct {
 	gamma float64
 	zero  float64 // what is added to rewards in units of the bounds
 
-	perEpisode  bool    // the return of episodes counts
-	final, step float64 // then the value of the end, and the factor of its last step
+	criterion   Criterion
+	continues   bool    // PerRun is PerStep now
+	final, step float64 // otherwise the value of the end, and the factor of its last step
 
 	planned []float64 // by pair: share of the base in the row that is planned with
 	trial   []float64 // by pair: v less what the pair is worth with its mean row
@@ -318,7 +319,7 @@ func (m *meanModel) compile() {
 		i := s*m.b.actions + int(m.policy[s])
 		p := &m.b.pairs[i]
 		x.first[s], x.global[s], x.all[s] = int32(len(x.next)), 0, 0
-		if m.b.ends(s) && m.perEpisode { // its value is given
+		if m.b.ends(s) && m.closed() { // its value is given
 			continue
 		}
 		gamma := m.discount(s)
@@ -430,7 +431,7 @@ func (m *meanModel) iterate() bool {
 		m.r[s] = m.rhs[s] - m.r[s]
 		shift += m.r[s] / float64(n)
 	}
-	if !m.closed() {
+	if !m.zeroed() {
 		for s := range n {
 			m.v[s] += shift / (1 - m.gamma)
 			m.r[s] -= shift

@@ -15,7 +15,7 @@ import (
 // params are the parameters of the agent.
 type params struct {
 	Rule       string   `json:"rule" jsonschema:"enum=sup,enum=mean" jsonschema_description:"Gain of trying a pair. sup: the largest δ·P(D ≥ δ), the threshold of the paper. mean: E D⁺, the value of information. D is the improvement of the rest of the run by the outcomes of the tries. The default follows the paper."`
-	Criterion  string   `json:"criterion" jsonschema:"enum=run,enum=episode" jsonschema_description:"What the agent maximises in tasks with episodes. run: the reward of the rest of the run. If each step costs something, it is better not to end an episode than to begin another one. episode: the mean return of the episodes of the rest of the run, where the time that they take does not count. The default, a choice of ours, is the reward by which regret is computed."`
+	Criterion  string   `json:"criterion" jsonschema:"enum=step,enum=episode,enum=run" jsonschema_description:"What the agent maximises in tasks with episodes. step: the reward per step of the rest of the run. Where episodes cost more than to wait, it ends none. episode: the mean return of the episodes in the rest of the run; their time does not count. run: step if episodes pay, and episode if they cost. The default, a choice of ours, is what regret is computed by."`
 	Gamma      *float64 `json:"gamma,omitempty" jsonschema:"minimum=0,exclusiveMaximum=1" jsonschema_description:"Discount: knowledge pays for 1/(1-gamma) steps. The default, a choice of ours, is the number of steps left in the run, or 100 if the host does not give it."`
 	Bounds     string   `json:"bounds" jsonschema:"enum=declared,enum=learned" jsonschema_description:"Bounds of rewards. declared: those that the environment declares; one that it does not declare is learned from the rewards. learned: the environment's bounds do not count. The default, a choice of ours, is better if some reward comes near the bounds."`
 	RewardLow  *float64 `json:"reward_low,omitempty" jsonschema_description:"Smallest reward. Default: the bound that the environment declares, or a learned one."`
@@ -36,7 +36,7 @@ const defaultGamma = 0.99
 func Plugin() vector.Plugin {
 	p := finite.OptionPlugin("rlrun/threshold-model@1",
 		"Explores by the threshold of Dimitrakakis (2006), for each pair of state and action: it makes a detour to a pair if the expected gain of trying it over the rest of the run exceeds the cost. Ours; nothing to tune.",
-		params{Rule: "sup", Criterion: "run", Bounds: "declared"},
+		params{Rule: "sup", Criterion: "step", Bounds: "declared"},
 		func(p params, t finite.Task) (func() finite.Learner, error) {
 			rule := voi.Sup
 			switch p.Rule {
@@ -48,11 +48,13 @@ func Plugin() vector.Plugin {
 			}
 			x := agent{rule: rule, actions: t.Actions, low: t.Spec.RewardLow, high: t.Spec.RewardHigh, episodic: !t.Spec.Continuing}
 			switch p.Criterion {
-			case "run":
+			case "step":
 			case "episode":
-				x.perEpisode = x.episodic
+				x.criterion = voi.PerEpisode
+			case "run":
+				x.criterion = voi.PerRun
 			default:
-				return nil, lanes.Invalid("criterion is %q, must be run or episode", p.Criterion)
+				return nil, lanes.Invalid("criterion is %q, must be step, episode or run", p.Criterion)
 			}
 			switch p.Bounds {
 			case "declared":
@@ -93,13 +95,13 @@ func Plugin() vector.Plugin {
 
 // agent is one lane.
 type agent struct {
-	rule       voi.Rule
-	actions    int
-	low, high  float64
-	horizon    float64 // if steps is 0
-	steps      int     `snapshot:"-"` // to the end of the run, those before it of a saved agent among them
-	episodic   bool    // the environment says that episodes end
-	perEpisode bool    // the return of episodes counts
+	rule      voi.Rule
+	criterion voi.Criterion
+	actions   int
+	low, high float64
+	horizon   float64 // if steps is 0
+	steps     int     `snapshot:"-"` // to the end of the run, those before it of a saved agent among them
+	episodic  bool    // the environment says that episodes end
 
 	belief        *voi.Belief
 	planner       *voi.Planner
@@ -116,9 +118,7 @@ type agent struct {
 func (x *agent) Start(uint64) {
 	x.belief = voi.NewBelief(x.actions, x.low, x.high)
 	x.planner = voi.NewPlanner(x.belief, x.rule)
-	if x.perEpisode {
-		x.planner.PerEpisode()
-	}
+	x.planner.SetCriterion(x.criterion)
 	clear(x.number)
 	x.observed = x.observed[:0]
 	x.taken, x.end = 0, -1

@@ -21,7 +21,7 @@ import (
 func plugins() agenttest.Plugins { return append(tabular.Plugins(), Plugin()) }
 
 func TestConform(t *testing.T) {
-	for _, params := range []string{``, `{"rule":"mean","gamma":0.9}`, `{"criterion":"episode"}`} {
+	for _, params := range []string{``, `{"rule":"mean","gamma":0.9}`, `{"criterion":"episode"}`, `{"criterion":"run"}`} {
 		plugintest.Conform(t, Plugin(), json.RawMessage(params))
 	}
 }
@@ -29,7 +29,7 @@ func TestConform(t *testing.T) {
 func TestWrongParameters(t *testing.T) {
 	agenttest.Refuse(t, []vector.Plugin{Plugin()}, agenttest.Finite, []agenttest.Wrong{
 		{Agent: "threshold-model", Params: `{"rule":"x"}`, Want: "rule"},
-		{Agent: "threshold-model", Params: `{"criterion":"step"}`, Want: "criterion"},
+		{Agent: "threshold-model", Params: `{"criterion":"average"}`, Want: "criterion"},
 		{Agent: "threshold-model", Params: `{"gamma":1}`, Want: "gamma"},
 		{Agent: "threshold-model", Params: `{"bounds":"x"}`, Want: "bounds"},
 		{Agent: "threshold-model", Params: `{"reward_high":-2}`, Want: "reward_low"},
@@ -82,8 +82,8 @@ func TestFindsTheFarEnd(t *testing.T) {
 	}
 }
 
-// A step of the cliff walk costs 1 and a fall 100. The best return of an episode is −13. Per episode the agent comes near to it. In the reward
-// of the run a bump into a wall costs no more than another step, so the agent has no reason to end episodes.
+// A step of the cliff walk costs 1 and a fall 100. The best return of an episode is −13. Per episode the agent comes near to it. In reward
+// per step a bump into a wall costs no more than another step, so the agent has no reason to end episodes.
 func TestCriteria(t *testing.T) {
 	play := func(params string) (perEpisode float64, episodes int) {
 		reward := 0.0
@@ -94,12 +94,14 @@ func TestCriteria(t *testing.T) {
 		return reward / float64(max(1, episodes)), episodes
 	}
 	for _, rule := range []string{"sup", "mean"} {
-		if perEpisode, episodes := play(`{"gamma":0.999,"criterion":"episode","rule":"` + rule + `"}`); perEpisode < -30 || episodes < 300 {
-			t.Errorf("per episode, rule %s: return %v, %d episodes", rule, perEpisode, episodes)
+		for _, criterion := range []string{"episode", "run"} {
+			if perEpisode, episodes := play(`{"gamma":0.999,"criterion":"` + criterion + `","rule":"` + rule + `"}`); perEpisode < -30 || episodes < 300 {
+				t.Errorf("criterion %s, rule %s: return %v, %d episodes", criterion, rule, perEpisode, episodes)
+			}
 		}
 	}
-	if perEpisode, episodes := play(`{"gamma":0.999,"criterion":"run"}`); perEpisode > -40 {
-		t.Errorf("per run: return %v, %d episodes", perEpisode, episodes)
+	if perEpisode, episodes := play(`{"gamma":0.999}`); perEpisode > -40 {
+		t.Errorf("per step: return %v, %d episodes", perEpisode, episodes)
 	}
 }
 
