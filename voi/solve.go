@@ -409,8 +409,12 @@ func (m *meanModel) eliminate() {
 	}
 }
 
+// restarts is how often iterate begins anew at most.
+const restarts = 20
+
 // iterate solves for the values by the stabilised method of biconjugate gradients (van
-// der Vorst 1992) from those of before. It reports failure if that does not converge.
+// der Vorst 1992) from those of before. The method may break down, or make no more progress.
+// Then it begins anew from what it has. iterate reports failure if that does not converge.
 func (m *meanModel) iterate() bool {
 	n := len(m.v)
 	for _, x := range []*[]float64{&m.diag, &m.r, &m.r0, &m.p, &m.y, &m.z, &m.s, &m.t} {
@@ -424,6 +428,18 @@ func (m *meanModel) iterate() bool {
 			}
 		}
 	}
+	for range restarts {
+		if m.converge() {
+			return true
+		}
+	}
+	return false
+}
+
+// converge iterates until the values are solved for. It reports failure after a breakdown,
+// or if the residual has not become smaller for n/4 + 64 iterations.
+func (m *meanModel) converge() bool {
+	n := len(m.v)
 	const tol = 1e-8
 	m.apply(m.r, m.v)
 	shift := 0.0 // a constant change of all values takes out the mean residual
@@ -442,13 +458,17 @@ func (m *meanModel) iterate() bool {
 	clear(m.p)
 	clear(m.t)
 	v := m.t // A·p
-	for range 4 * n {
+	least := math.Inf(1)
+	for patience := n/4 + 64; patience > 0; patience-- {
 		worst := 0.0
 		for _, x := range m.r {
 			worst = max(worst, math.Abs(x))
 		}
 		if worst <= tol {
 			return true
+		}
+		if worst < least {
+			least, patience = worst, n/4+64
 		}
 		next := dot(m.r0, m.r)
 		beta := next / rho * alpha / omega
@@ -462,6 +482,9 @@ func (m *meanModel) iterate() bool {
 		}
 		m.apply(v, m.y)
 		alpha = rho / dot(m.r0, v)
+		if alpha-alpha != 0 {
+			return false
+		}
 		for s := range n {
 			m.v[s] += alpha * m.y[s]
 			m.r[s] -= alpha * v[s]
@@ -469,7 +492,7 @@ func (m *meanModel) iterate() bool {
 		}
 		m.apply(m.z, m.y)
 		omega = dot(m.z, m.r) / dot(m.z, m.z)
-		if omega-omega != 0 || alpha-alpha != 0 {
+		if omega-omega != 0 {
 			worst = 0
 			for _, x := range m.r {
 				worst = max(worst, math.Abs(x))

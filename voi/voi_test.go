@@ -248,6 +248,54 @@ func TestSolversAgree(t *testing.T) {
 	}
 }
 
+// The iterative solver begins anew where it makes no more progress, as in grids with a reward far away.
+func TestSolverBeginsAnew(t *testing.T) {
+	const side = 20
+	rng := rand.New(rand.NewPCG(5, 8))
+	b := NewBelief(4, 0, 1)
+	for range side * side {
+		b.AddState()
+	}
+	s := 0
+	step := func(a int) {
+		row, column := s/side, s%side
+		switch (a + max(0, rng.IntN(10)-7)) % 4 {
+		case 0:
+			row = max(0, row-1)
+		case 1:
+			column = min(side-1, column+1)
+		case 2:
+			row = min(side-1, row+1)
+		default:
+			column = max(0, column-1)
+		}
+		b.learn(s, a, float64(s/(side*side-1)), row*side+column)
+		s = row*side + column
+	}
+	for range 3000 {
+		step(rng.IntN(4))
+	}
+	m := meanModel{b: b}
+	for k := range 40 {
+		for range 50 {
+			step(rng.IntN(4))
+		}
+		m.update(1 - 1/float64(500+100*k))
+		m.solve()
+		for s := range m.v { // from values of another policy
+			m.v[s] += rng.Float64()
+			m.policy[s] = int32(rng.IntN(4))
+		}
+		for s := range m.rhs {
+			m.rhs[s] = m.reward[4*s+int(m.policy[s])]
+		}
+		m.compile()
+		if !m.iterate() {
+			t.Errorf("after %d rounds it does not converge", k)
+		}
+	}
+}
+
 // Rewards that are scaled and shifted with their bounds change no action, and states
 // that are declared and never visited cannot, as they are not in the belief.
 func TestAffineRewards(t *testing.T) {
