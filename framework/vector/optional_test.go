@@ -2,6 +2,8 @@ package vector
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,8 +52,10 @@ func TestOptionalAbilitiesOfEnvironments(t *testing.T) {
 	if text, err := Render.Ask(t.Context(), env, 1); err != nil || text != "|x  |\n" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if _, err := Render.Ask(t.Context(), env, 2); err == nil {
-		t.Error("rendered lane 2 of 2")
+	for _, lane := range []int{-1, 2} {
+		if _, err := Render.Ask(t.Context(), env, lane); err == nil || err.Error() != fmt.Sprintf("no lane %d of 2", lane) {
+			t.Errorf("lane %d of 2: %v", lane, err)
+		}
 	}
 	fails = failure
 	broken, err := Vectorize(func() (framework.Environment, error) { return &gifted{model: model, fails: fails}, nil }, 2)
@@ -168,9 +172,27 @@ func TestSaveAndLoadLanes(t *testing.T) {
 		t.Errorf("state %q, learnt %+v", made[1].state, l)
 	}
 	for _, lane := range []int{-1, 2} {
-		if err := Load(t.Context(), agent, lane, state); err == nil {
-			t.Errorf("loaded lane %d of 2", lane)
+		if err := Load(t.Context(), agent, lane, state); err == nil || err.Error() != fmt.Sprintf("no lane %d of 2", lane) {
+			t.Errorf("lane %d of 2: %v", lane, err)
 		}
+	}
+	// A state whose sum is right and whose parts are cut off.
+	id, task, err := agent.(*vectorAgent).of()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := binary.AppendUvarint(nil, uint64(len(id)))
+	whole = binary.AppendUvarint(append(whole, id...), uint64(len(task)))
+	whole = append(whole, task...)
+	for _, rest := range [][]byte{{}, {0x80}, {5, 'a'}, {1, 'a'}, {1, 'a', 0}} {
+		rest = append(slices.Clone(whole), rest...)
+		sum := sha256.Sum256(rest)
+		if err := Load(t.Context(), agent, 1, append(sum[:], rest...)); !errors.Is(err, errDamaged) {
+			t.Errorf("%q: %v", rest[len(whole):], err)
+		}
+	}
+	if made[1].state != "learned" {
+		t.Errorf("a refused state became %q", made[1].state)
 	}
 	if err := Load(t.Context(), agent, 0, []byte("nonsense")); err == nil {
 		t.Error("loaded nonsense")

@@ -1,0 +1,31 @@
+package vector
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework"
+)
+
+func TestCheckMetrics(t *testing.T) {
+	fine := []framework.Metric{
+		{Name: "loss", Better: framework.Lower, Total: framework.Last}, {Name: "n_2", Total: framework.Sum}, {Name: "x", Better: framework.Higher},
+	}
+	if err := CheckMetrics(fine); err != nil {
+		t.Error(err)
+	}
+	for want, m := range map[string]framework.Metric{
+		`metric "":`:            {},
+		`metric "Loss":`:        {Name: "Loss"},
+		`metric "2n":`:          {Name: "2n"},
+		`metric "a b":`:         {Name: "a b"},
+		`is declared twice`:     {Name: "loss"},
+		`better is "more"`:      {Name: "a", Better: "more"},
+		`total is "median",`:    {Name: "a", Total: "median"},
+		`must be "last", "sum"`: {Name: "a", Total: "mean"},
+	} {
+		if err := CheckMetrics(append(fine, m)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: got %v, want %s", m, err, want)
+		}
+	}
+}
