@@ -69,6 +69,18 @@ def test_frames(directory: Path) -> None:
     pd.testing.assert_series_equal(means.sort_index(), summary.dropna().sort_index(), check_names=False)
 
 
+def test_results_older_than_their_records(directory: Path, tmp_path: Path) -> None:
+    import shutil  # noqa: PLC0415
+    import sqlite3  # noqa: PLC0415
+
+    copy = tmp_path / "copy"
+    shutil.copytree(directory, copy)
+    with sqlite3.connect(copy / "results.db") as database:
+        database.execute("DELETE FROM curves WHERE step = 60")
+    with pytest.raises(ValueError, match=r"11 values of .* for 10 recorded steps: run rlrun report"):
+        _ = rlrun.read_results(copy).curves
+
+
 def test_doubled_records_count_once(directory: Path, tmp_path: Path) -> None:
     import shutil  # noqa: PLC0415
 

@@ -245,6 +245,38 @@ def test_params_that_do_not_fit(text: str, wrong: str) -> None:
         params.build(Sample, text.encode())
 
 
+def test_params_of_mappings() -> None:
+    class Mapped(Sample):
+        id = "test/mapped@1"
+
+        def __init__(self, weights: dict[str, float], rest: dict) -> None:  # type: ignore[type-arg]
+            self.weights, self.rest = weights, rest
+
+    p = json.loads(ClassPlugin(Mapped).description.params)["properties"]
+    assert p == {"weights": {"type": "object", "additionalProperties": {"type": "number"}}, "rest": {"type": "object"}}
+    got = params.build(Mapped, b'{"weights": {"a": 1}, "rest": {"b": [2]}}')
+    assert (got.weights, got.rest) == ({"a": 1.0}, {"b": [2]})
+    with pytest.raises(rlrun.InvalidParams, match=r"weights.*'x'"):
+        params.build(Mapped, b'{"weights": {"a": "x"}, "rest": {}}')
+
+    class Keyed(Sample):
+        def __init__(self, weights: dict[int, float]) -> None: ...
+
+    with pytest.raises(TypeError, match="has the type"):
+        ClassPlugin(Keyed)
+
+
+@pytest.mark.parametrize("reward", [np.float32(1.5), np.array([2]), np.int64(3)])
+def test_rewards_are_numbers(reward: object) -> None:
+    assert spaces.as_number(reward, "the reward") == float(np.asarray(reward).item())
+
+
+@pytest.mark.parametrize("reward", [None, "1", np.array("1"), [1, 2], np.array(1j)])
+def test_rewards_that_are_none(reward: object) -> None:
+    with pytest.raises(rlrun.InvalidAnswer, match=r"the reward is .*, must be a number"):
+        spaces.as_number(reward, "the reward")
+
+
 def test_classes_that_cannot_be_served() -> None:
     class NoId(Sample):
         id = "Sample"
