@@ -63,6 +63,11 @@ func TestNeverEndingIsWorse(t *testing.T) {
 					t.Errorf("rest %v, horizon %v, state %d: per episode action %d", rest, horizon, s, a)
 				}
 			}
+			p.due = true
+			p.Plan(1, horizon) // no reward is above 0, so no state is better than the end
+			if got, want := p.x.top, p.model.final; math.Abs(got-want) > 1e-9*want {
+				t.Errorf("rest %v, horizon %v: a state may be worth %v, the end %v", rest, horizon, got, want)
+			}
 			p.SetCriterion(PerStep)
 			p.due = true
 			if a := p.Best(1, horizon); a != 0 {
