@@ -25,6 +25,18 @@ func TestRead(t *testing.T) {
 	if _, err := Read(path, MiB-1); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a file that is too large: %v", err)
 	}
+	for size, want := range map[int64]string{2*MiB + 1: "2 MiB", GiB + 1: "1 GiB"} {
+		large := filepath.Join(t.TempDir(), "large") // a hole, which takes no space
+		if err := os.WriteFile(large, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(large, size); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(large, size-1); !errors.Is(err, ErrTooLarge) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%d bytes: %v, want %s", size, err, want)
+		}
+	}
 	if f, err := Open(path, MiB-1); !errors.Is(err, ErrTooLarge) { // before it is read
 		t.Errorf("a file that is too large is opened: %v", err)
 		f.Close()
