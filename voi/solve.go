@@ -450,7 +450,9 @@ func (m *meanModel) converge() bool {
 	if !m.zeroed() {
 		for s := range n {
 			m.v[s] += shift / (1 - m.gamma)
-			m.r[s] -= shift
+			if !m.b.ends(s) { // the end is not discounted, so a constant changes nothing there
+				m.r[s] -= shift
+			}
 		}
 	}
 	copy(m.r0, m.r)

@@ -248,6 +248,43 @@ func TestSolversAgree(t *testing.T) {
 	}
 }
 
+// It does so with the end of an episode, which is not discounted.
+func TestSolversAgreeOnEpisodes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 9))
+	for range 20 {
+		const states, actions = 50, 2
+		b := NewBelief(actions, 0, 1)
+		end := b.AddEnd()
+		for range states {
+			b.AddState()
+		}
+		for range 10 {
+			b.begin(1 + rng.IntN(states))
+		}
+		for s := 1; s <= states; s++ {
+			for a := range actions {
+				for range 3 {
+					next := 1 + rng.IntN(states)
+					if rng.IntN(5) == 0 {
+						next = end
+					}
+					b.learn(s, a, rng.Float64(), next)
+				}
+			}
+		}
+		m := meanModel{b: b}
+		m.update(0.999)
+		m.solve()
+		got := append([]float64(nil), m.v...)
+		m.eliminate()
+		for s, v := range m.v {
+			if math.Abs(v-got[s]) > 1e-4 {
+				t.Fatalf("state %d: %v, by elimination %v", s, got[s], v)
+			}
+		}
+	}
+}
+
 // The iterative solver begins anew where it makes no more progress, as in grids with a reward far away.
 func TestSolverBeginsAnew(t *testing.T) {
 	const side = 20
