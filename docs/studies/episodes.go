@@ -1,16 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/rlrun/rlrun/docs/studies/episodic"
 	"github.com/rlrun/rlrun/framework/result"
 	"github.com/rlrun/rlrun/framework/stat"
-	"github.com/rlrun/rlrun/mdp"
 	"github.com/rlrun/rlrun/plugins/families"
 )
 
@@ -45,15 +41,8 @@ var episodesAgents = []map[string]any{
 	{"name": "ε-greedy Q-learning", "plugin": "q-learning"},
 }
 
-// episodicTask is a task of the study: its environment, and its model.
-type episodicTask struct {
-	name, kind string
-	component  map[string]any
-	model      *mdp.Tabular
-}
-
 // episodicTasks returns the tasks of a study, kind by kind.
-func episodicTasks(name string) (tasks []episodicTask, err error) {
+func episodicTasks(name string) (tasks []task, err error) {
 	x := episodesOf[name]
 	for _, kind := range episodesFamilies {
 		for k := range uint64(episodesSeeds) {
@@ -61,7 +50,7 @@ func episodicTasks(name string) (tasks []episodicTask, err error) {
 			if err != nil {
 				return nil, err
 			}
-			tasks = append(tasks, episodicTask{fmt.Sprintf("%s %d", kind, x.first+k), string(kind), map[string]any{"plugin": "family",
+			tasks = append(tasks, task{fmt.Sprintf("%s %d", kind, x.first+k), string(kind), map[string]any{"plugin": "family",
 				"params": map[string]any{"kind": kind, "split": x.split, "seed": x.first + k}}, t.Model})
 		}
 	}
@@ -71,9 +60,7 @@ func episodicTasks(name string) (tasks []episodicTask, err error) {
 			if err != nil {
 				return nil, err
 			}
-			file := filepath.ToSlash(filepath.Join("results", name+"-models", fmt.Sprintf("%s-%d.json", kind, k)))
-			tasks = append(tasks, episodicTask{fmt.Sprintf("%s %d", kind, k), kind, map[string]any{"plugin": "model",
-				"params": map[string]any{"file": file}}, m})
+			tasks = append(tasks, modelTask(name, fmt.Sprintf("%s %d", kind, k), kind, m))
 		}
 	}
 	return tasks, nil
@@ -85,37 +72,7 @@ func writeEpisodes(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join("results", name+"-models")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	var environments []map[string]any
-	for _, t := range tasks {
-		t.component["name"] = t.name
-		environments = append(environments, t.component)
-		if t.component["plugin"] != "model" {
-			continue
-		}
-		raw, err := json.Marshal(t.model)
-		if err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(filepath.FromSlash(t.component["params"].(map[string]any)["file"].(string)), raw, 0o644); err != nil {
-			return "", err
-		}
-	}
-	raw, err := json.MarshalIndent(map[string]any{ // JSON is YAML
-		"name": name, "description": "Agents on tasks with episodes.",
-		"seed": 1, "runs": 1, "steps": 10_000,
-		"environments": environments, "agents": episodesAgents,
-		"record": map[string]any{"points": 20, "metrics": []string{"reward"}},
-		"output": filepath.ToSlash(filepath.Join("results", name)),
-	}, "", "  ")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "experiment.yaml")
-	return path, os.WriteFile(path, raw, 0o644)
+	return writeExperiment(name, "Agents on tasks with episodes.", 1, tasks, episodesAgents)
 }
 
 // episodesBoard prints how agents score on tasks with episodes, per step and per episode.

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/rlrun/rlrun/docs/studies/handmade"
@@ -28,62 +25,45 @@ var handmadeAgents = []map[string]any{
 	{"name": "PSRL", "plugin": "psrl"},
 }
 
-// writeHandmade writes the models and the config of an experiment with tasks written by hand, and
-// returns the path of the config.
-func writeHandmade(name string, tasks []handmade.Task) (string, error) {
-	dir := filepath.Join("results", name+"-models")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	var environments []map[string]any
-	for _, t := range tasks {
+// handmadeTasks returns the tasks of a study of tasks written by hand.
+func handmadeTasks(name string) (tasks []task, err error) {
+	for _, t := range handmadeHalves[name] {
 		m, err := t.Model()
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", t.Name, err)
+			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
-		raw, err := json.Marshal(m)
-		if err != nil {
-			return "", err
-		}
-		file := filepath.Join(dir, strings.ReplaceAll(t.Name, " ", "-")+".json")
-		if err := os.WriteFile(file, raw, 0o644); err != nil {
-			return "", err
-		}
-		environments = append(environments, map[string]any{"name": t.Name, "plugin": "model", "params": map[string]any{"file": filepath.ToSlash(file)}})
+		tasks = append(tasks, modelTask(name, t.Name, t.Name, m))
 	}
-	raw, err := json.MarshalIndent(map[string]any{ // JSON is YAML
-		"name": name, "description": "Agents on tasks that were written by hand.",
-		"seed": 1, "runs": 4, "steps": 10_000,
-		"environments": environments, "agents": handmadeAgents,
-		"record": map[string]any{"points": 20, "metrics": []string{"reward"}},
-		"output": filepath.ToSlash(filepath.Join("results", name)),
-	}, "", "  ")
+	return tasks, nil
+}
+
+// writeHandmade writes the models and the config of a study of tasks written by hand, and returns the path of the config.
+func writeHandmade(name string) (string, error) {
+	tasks, err := handmadeTasks(name)
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "experiment.yaml")
-	return path, os.WriteFile(path, raw, 0o644)
+	return writeExperiment(name, "Agents on tasks that were written by hand.", 4, tasks, handmadeAgents)
 }
 
 // handmadeBoard prints how agents score on tasks written by hand, and how the first two compare with the others.
 func handmadeBoard(s *study) error {
-	tasks := handmadeHalves[strings.Replace(s.name, "-short", "", 1)]
+	tasks, err := handmadeTasks(strings.Replace(s.name, "-short", "", 1))
+	if err != nil {
+		return err
+	}
 	scores := make([]stat.Scores, len(s.Meta.Agents)) // by agent, task and run
 	for _, t := range tasks {
-		m, err := t.Model()
+		scale, err := stepScale(t.model, s.Meta.Steps)
 		if err != nil {
-			return err
-		}
-		scale, err := stepScale(m, s.Meta.Steps)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.Name, err)
+			return fmt.Errorf("%s: %w", t.name, err)
 		}
 		for a, agent := range s.Meta.Agents {
-			if _, err := s.curves(t.Name, agent, result.Reward); err != nil { // reads the records
+			if _, err := s.curves(t.name, agent, result.Reward); err != nil { // reads the records
 				return err
 			}
 			runs := make([]float64, s.Meta.Runs)
-			for _, r := range s.records[[2]string{t.Name, agent}] {
+			for _, r := range s.records[[2]string{t.name, agent}] {
 				runs[r.Run] = scale.score(s.total(r) / float64(r.Steps))
 			}
 			scores[a] = append(scores[a], runs)
@@ -92,7 +72,7 @@ func handmadeBoard(s *study) error {
 	fmt.Fprintf(s.w, "Reward per step over the whole run of %d steps, learning included, in percent of the way from uniformly random (0) to optimal (100). Means over %d runs with half of their 95 %% interval (t).\n\n", s.Meta.Steps, s.Meta.Runs)
 	var rows [][]string
 	for k, t := range tasks {
-		row := []string{t.Name}
+		row := []string{t.name}
 		for a := range s.Meta.Agents {
 			row = append(row, percent(stratified(scores[a][k:k+1])))
 		}

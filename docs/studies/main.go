@@ -93,17 +93,14 @@ func run(name string) error {
 func execute(name string) (*study, error) {
 	base := strings.Replace(name, "-short", "", 1) // the same tasks and agents
 	path := "configs/" + base + ".yaml"
-	if tasks := handmadeHalves[base]; tasks != nil {
-		var err error
-		if path, err = writeHandmade(base, tasks); err != nil {
-			return nil, err
-		}
+	var err error
+	if handmadeHalves[base] != nil {
+		path, err = writeHandmade(base)
+	} else if _, ok := episodesOf[base]; ok {
+		path, err = writeEpisodes(base)
 	}
-	if _, ok := episodesOf[base]; ok {
-		var err error
-		if path, err = writeEpisodes(base); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	args := []string{"run", "./cmd/rlrun", "run", path, "--resume"}
 	if base != name {

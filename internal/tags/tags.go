@@ -101,6 +101,10 @@ func (r interval) check(name string, value any, x float64) error {
 func (r interval) String() string {
 	unbounded, low, high := math.IsInf(r.high, 1), plain(r.low), plain(r.high)
 	switch {
+	case unbounded && math.IsInf(r.low, -1):
+		return "a number"
+	case math.IsInf(r.low, -1):
+		return "at most " + high
 	case unbounded && r.openLow:
 		return "more than " + low
 	case unbounded:

@@ -15,6 +15,7 @@ type checked struct {
 	Beta    *float64 `json:"beta,omitempty" jsonschema:"exclusiveMinimum=0"`
 	Rule    string   `json:"rule,omitempty" jsonschema:"enum=a,enum=b,enum=c"`
 	Free    float64  `json:"free"`
+	Low     float64  `json:"low" jsonschema:"maximum=1"`
 }
 
 // The ends of every range, and what the error says.
@@ -33,6 +34,8 @@ func TestCheckFindsWhatIsOutOfRange(t *testing.T) {
 		{func(p *checked) { p.Beta = &zero }, "beta is 0, must be more than 0"},
 		{func(p *checked) { p.Rule = "" }, `rule is "", must be a, b or c`},
 		{func(p *checked) { p.Rule = "c" }, ""},
+		{func(p *checked) { p.Free = math.NaN() }, "free is NaN, must be a number"},
+		{func(p *checked) { p.Low = 2 }, "low is 2, must be at most 1"},
 		{func(p *checked) { p.Free = math.Inf(1) }, "free is +Inf, must be finite"},
 	} {
 		p := checked{inner: inner{0.5}, Members: 1, Rule: "a"}
