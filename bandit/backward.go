@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/rlrun/rlrun/internal/induction"
 )
 
 // Plan is the Bayes-optimal way to play Bernoulli arms with independent Beta
@@ -211,8 +213,7 @@ func (l *lattice) rank(counts []int, t int) int {
 func (l *lattice) sweep(choose func(pull, rank int, counts []int, q []float64) int) []float64 {
 	arms := len(l.priors)
 	counts := make([]int, l.parts)
-	next := make([]float64, l.below[l.parts-1][l.pulls])
-	value := make([]float64, len(next))
+	last := make([]float64, l.below[l.parts-1][l.pulls])
 	q := make([]float64, arms)
 	child := make([]int, l.parts)
 	if tail := l.horizon.Tail(l.pulls); tail > 0 {
@@ -221,21 +222,24 @@ func (l *lattice) sweep(choose func(pull, rank int, counts []int, q []float64) i
 			for arm := range arms {
 				best = max(best, l.mean(arm, counts))
 			}
-			next[rank] = tail * best
+			last[rank] = tail * best
 		})
 	}
-	for t := l.pulls - 1; t >= 0; t-- {
-		weight := l.horizon.Weight(t)
-		l.each(t, counts, func(rank int) {
-			l.children(counts, t, child)
-			for arm := range q {
-				m := l.mean(arm, counts)
-				q[arm] = m*(weight+next[child[2*arm]]) + (1-m)*next[child[2*arm+1]]
-			}
-			value[rank] = q[choose(t, rank, counts, q)]
-		})
-		next, value = value, next
+	t, weight, value, next := 0, 0.0, []float64(nil), []float64(nil) // of the sum that is visited
+	visit := func(rank int) {
+		l.children(counts, t, child)
+		for arm := range q {
+			m := l.mean(arm, counts)
+			q[arm] = m*(weight+next[child[2*arm]]) + (1-m)*next[child[2*arm+1]]
+		}
+		value[rank] = q[choose(t, rank, counts, q)]
 	}
+	induction.Backward([][]float64{last, make([]float64, len(last))}, l.pulls, func(left int, dst, after []float64) bool {
+		t, value, next = l.pulls-left, dst, after
+		weight = l.horizon.Weight(t)
+		l.each(t, counts, visit)
+		return false
+	})
 	return q
 }
 

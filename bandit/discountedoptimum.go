@@ -45,11 +45,14 @@ func DiscountedOptimum(priors []Beta, gamma, tol float64) (lo, hi float64, err e
 	for ; cut >= tol/100 && depth < math.MaxInt32; depth++ {
 		cut *= gamma
 	}
-	r := retirement{gamma: gamma, worth: make([]float64, depth+1), slope: make([]float64, depth+1)}
+	g := GittinsSolver{gamma: gamma}
 	product := func(wage float64) float64 {
 		f := 1.0
 		for prior, n := range arms {
-			f *= math.Pow(r.discount(prior, wage), float64(n))
+			// The value of retirement is λ + (1−γ)·max(0, C); its slope is φ.
+			if c, slope := g.advantage(prior, wage, depth, 0, false); c > 0 {
+				f *= math.Pow(1+(1-gamma)*slope, float64(n))
+			}
 		}
 		return f
 	}
@@ -72,45 +75,13 @@ func DiscountedOptimum(priors []Beta, gamma, tol float64) (lo, hi float64, err e
 		under += (x.right - x.left) * x.below
 		over += (x.right - x.left) * x.above
 	}
-	g := 1 / (1 - gamma)
-	return g * (1 - over - cut), g * (1 - under + cut), nil
+	total := 1 / (1 - gamma)
+	return total * (1 - over - cut), total * (1 - under + cut), nil
 }
 
 // maxIntervals ends the halving where rounding keeps the gap above the tolerance. The
 // bounds hold then, but are further apart.
 const maxIntervals = 1 << 20
-
-// retirement solves the problem of one arm with a wage for retiring.
-type retirement struct {
-	gamma        float64
-	worth, slope []float64 // of the states of one depth, by successes
-}
-
-// discount returns φ(wage) = E γ^τ for an arm with the given prior.
-func (r *retirement) discount(prior Beta, wage float64) float64 {
-	depth := len(r.worth) - 1
-	for s := range r.worth {
-		mean := (prior.A + float64(s)) / (prior.A + prior.B + float64(depth))
-		r.worth[s], r.slope[s] = mean, 0
-		if wage >= mean {
-			r.worth[s], r.slope[s] = wage, 1
-		}
-	}
-	for d := depth - 1; d >= 0; d-- {
-		scale := 1 / (prior.A + prior.B + float64(d))
-		for s := range d + 1 {
-			p := (prior.A + float64(s)) * scale
-			// worth is (1−γ) times the value: p now, the rest later.
-			w := (1-r.gamma)*p + r.gamma*(r.worth[s]+p*(r.worth[s+1]-r.worth[s]))
-			if wage >= w {
-				r.worth[s], r.slope[s] = wage, 1
-			} else {
-				r.worth[s], r.slope[s] = w, r.gamma*(r.slope[s]+p*(r.slope[s+1]-r.slope[s]))
-			}
-		}
-	}
-	return r.slope[0]
-}
 
 // interval is a piece of [0,1] with the integrand at its ends.
 type interval struct{ left, right, below, above float64 }

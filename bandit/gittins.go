@@ -1,6 +1,10 @@
 package bandit
 
-import "math"
+import (
+	"math"
+
+	"github.com/rlrun/rlrun/internal/induction"
+)
 
 // Gittins returns the Gittins index of a Bernoulli arm with a Beta(a, b)
 // belief, a, b > 0, at discount 0 ≤ gamma < 1. This is the value of a known arm
@@ -103,7 +107,8 @@ func (g *GittinsSolver) depth(tol float64) int {
 }
 
 // advantage returns a lower or upper bound of C at λ for the arm, and its slope
-// in λ, by recursion from the given depth.
+// in λ, by recursion from the given depth. With a tolerance of 0 nothing but the depth
+// cuts it off.
 func (g *GittinsSolver) advantage(arm Beta, lambda float64, depth int, tol float64, upper bool) (c, slope float64) {
 	if len(g.value) < depth+2 {
 		g.value = make([]float64, depth+2)
@@ -145,7 +150,8 @@ func (g *GittinsSolver) advantage(arm Beta, lambda float64, depth int, tol float
 			value[s] = (math.Sqrt(q*(1-q)/(size+1)+(q-lambda)*(q-lambda)) + q - lambda) / 2 * forever
 		}
 	}
-	for n := depth - 1; n >= 0; n-- {
+	induction.Backward([][]float64{value}, depth, func(left int, value, _ []float64) bool {
+		n := depth - left
 		nextFirst, nextLast, nextRest := first, last, rest
 		first, last, rest = band(n)
 		if n == 0 {
@@ -157,17 +163,23 @@ func (g *GittinsSolver) advantage(arm Beta, lambda float64, depth int, tol float
 		for s := max(nextLast+1, first); s <= last+1; s++ {
 			leaf(n+1, s, nextRest)
 		}
+		if first > last {
+			return false
+		}
 		scale := 1 / (n0 + float64(n))
-		for s := first; s <= last; s++ {
-			q := (arm.A + float64(s)) * scale
-			v := q - lambda + g.gamma*(q*value[s+1]+(1-q)*value[s])
-			w := -1 + g.gamma*(q*slopes[s+1]+(1-q)*slopes[s])
+		value, slopes := value[first:last+2], slopes[first:last+2] // of the band
+		slopes = slopes[:len(value)]
+		for i := 0; i < len(value)-1; i++ {
+			q := (arm.A + float64(first+i)) * scale
+			v := q - lambda + g.gamma*(q*value[i+1]+(1-q)*value[i])
+			w := -1 + g.gamma*(q*slopes[i+1]+(1-q)*slopes[i])
 			if v < 0 && n > 0 {
 				v, w = 0, 0
 			}
-			value[s], slopes[s] = v, w
+			value[i], slopes[i] = v, w
 		}
-	}
+		return false
+	})
 	return value[0], slopes[0]
 }
 

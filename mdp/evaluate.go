@@ -53,16 +53,11 @@ func (c *Chain) EvaluateDiscounted(gamma float64) ([]float64, error) {
 // EvaluateFinite returns the expected sum of the next horizon rewards from each
 // state, like SolveHorizon.
 func (c *Chain) EvaluateFinite(horizon int) []float64 {
-	v, w := make([]float64, c.NumStates()), make([]float64, c.NumStates())
-	for left := horizon - 1; left >= 0; left-- {
-		for s := range w {
-			w[s] = c.reward[s] + c.expect(s, v)
+	return overHorizon(horizon, c.NumStates(), func(dst, v []float64) {
+		for s := range dst {
+			dst[s] = c.reward[s] + c.expect(s, v)
 		}
-		if v, w = w, v; extend(v, w, left) {
-			break
-		}
-	}
-	return v
+	})
 }
 
 // EvaluateAverage returns the gain (long-run reward per step) and the bias of

@@ -3,6 +3,8 @@ package mdp
 import (
 	"fmt"
 	"math"
+
+	"github.com/rlrun/rlrun/internal/induction"
 )
 
 // FiniteSolution is an optimal policy for a finite number of steps.
@@ -41,9 +43,10 @@ func (f *FiniteSolver) Solve(m Model, horizon int) (*FiniteSolution, error) {
 			sol.Value[h], sol.Policy[h] = make([]float64, t.states), make(Deterministic, t.states)
 		}
 	}
-	for h := 1; h <= horizon; h++ {
-		t.induct(sol.Value[h], sol.Policy[h], sol.Value[h-1])
-	}
+	induction.Backward(sol.Value, horizon, func(h int, dst, next []float64) bool {
+		t.induct(dst, sol.Policy[h], next)
+		return false
+	})
 	return sol, nil
 }
 
@@ -56,14 +59,18 @@ func SolveHorizon(m Model, horizon int) ([]float64, Deterministic, error) {
 		return nil, nil, fmt.Errorf("mdp: horizon %d is negative", horizon)
 	}
 	t := tabular(m)
-	v, w, p := make([]float64, t.states), make([]float64, t.states), make(Deterministic, t.states)
-	for left := horizon - 1; left >= 0; left-- {
-		t.induct(w, p, v)
-		if v, w = w, v; extend(v, w, left) {
-			break
-		}
-	}
-	return v, p, nil
+	p := make(Deterministic, t.states)
+	return overHorizon(horizon, t.states, func(dst, v []float64) { t.induct(dst, p, v) }), p, nil
+}
+
+// overHorizon returns the values of states over a horizon. backup makes a step: it writes
+// the values after it into dst.
+func overHorizon(horizon, states int, backup func(dst, v []float64)) []float64 {
+	layers := [][]float64{make([]float64, states), make([]float64, states)}
+	return induction.Backward(layers, horizon, func(h int, dst, v []float64) bool {
+		backup(dst, v)
+		return extend(dst, v, horizon-h)
+	})
 }
 
 // manyLeft is the number of steps from which on extend makes an error.

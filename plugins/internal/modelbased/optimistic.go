@@ -3,6 +3,7 @@ package modelbased
 import (
 	"math"
 
+	"github.com/rlrun/rlrun/internal/induction"
 	"github.com/rlrun/rlrun/plugins/internal/argmax"
 )
 
@@ -69,13 +70,14 @@ func (p *Induction) Plan(int) {
 	clear(p.value)
 	n := p.x.Task.Actions
 	pairs := len(p.value) * n
-	for h := 1; h <= p.Horizon; h++ {
+	induction.Backward([][]float64{p.value}, p.Horizon, func(h int, value, _ []float64) bool {
 		q := p.Q[h*pairs : (h+1)*pairs]
-		sweep(p.Model, p.x, q, p.value, h)
-		for s := range p.value {
-			p.value[s] = argmax.Max(q[s*n : (s+1)*n])
+		sweep(p.Model, p.x, q, value, h)
+		for s := range value {
+			value[s] = argmax.Max(q[s*n : (s+1)*n])
 		}
-	}
+		return false
+	})
 }
 
 // Action implements Planner.
