@@ -7,6 +7,7 @@ package compare
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -45,6 +46,11 @@ func Compare(inputs []*Input, o Options) (*Result, error) {
 		return nil, fmt.Errorf("alpha must be in (0,1), not %v", o.Alpha)
 	case o.Correction != Holm && o.Correction != BenjaminiHochberg:
 		return nil, fmt.Errorf("the correction must be holm or bh, not %q", o.Correction)
+	}
+	for _, env := range slices.Sorted(maps.Keys(o.Scores)) {
+		if err := o.Scores[env].Check(c.Definition); err != nil {
+			return nil, fmt.Errorf("scores of %s: %w", env, err)
+		}
 	}
 	pairs, err := c.pairs()
 	if err != nil {
@@ -137,7 +143,7 @@ func (c *comparer) read(inputs []*Input) error {
 		for _, env := range a.input.Summary.Meta.Environments {
 			s := &sample{missing: a.input.Summary.Meta.Runs}
 			if row := a.input.Summary.Row(env, a.Agent, c.Options.Metric); row != nil {
-				s.runs, s.values = row.Runs, row.Values
+				s.runs, s.values = row.Runs, slices.Clone(row.Values)
 				s.missing -= len(row.Values)
 			}
 			c.values[cell{env, i}] = s
@@ -145,11 +151,19 @@ func (c *comparer) read(inputs []*Input) error {
 	}
 	for _, env := range c.Environments {
 		var without []string
+		var with []*sample
+		steps := 0
 		for i, a := range c.Agents {
-			if s := c.values[cell{env, i}]; s != nil && len(s.values) == 0 {
+			s := c.values[cell{env, i}]
+			if s == nil {
+				continue
+			}
+			with, steps = append(with, s), max(steps, a.input.Summary.Meta.Steps)
+			if len(s.values) == 0 {
 				without = append(without, a.Label)
 			}
 		}
+		merge(with, rounding(steps))
 		if len(without) > 0 {
 			c.skip("%s: no run of %s has a value of %s", env, shortList(without), c.Options.Metric)
 		}

@@ -108,7 +108,7 @@ func (c *comparer) overall(pairs [][2]int) {
 		o.Improvements[k] = c.improvement(pairs[k], iqm)
 	})
 	o.Improvements = slices.DeleteFunc(o.Improvements, func(i Improvement) bool { return i.Environments == 0 })
-	o.Ranks = c.ranks(o)
+	o.Ranks = c.ranks()
 	c.Overall = o
 }
 
@@ -263,7 +263,7 @@ func modelRange(t *result.Task, d *metric.Definition, steps float64) (r Range, o
 }
 
 // ranks ranks agents by their means in the environments in which all have values.
-func (c *comparer) ranks(o *Overall) *Ranks {
+func (c *comparer) ranks() *Ranks {
 	var agents []int
 	for i := range c.Agents {
 		if c.present(i) {
@@ -276,7 +276,7 @@ func (c *comparer) ranks(o *Overall) *Ranks {
 	for _, env := range c.Environments {
 		row := make([]float64, 0, k)
 		for _, i := range agents {
-			if s := c.scores(i, []string{env}, o.Scores); s != nil {
+			if s := c.scores(i, []string{env}, nil); s != nil {
 				row = append(row, stat.Mean(s[0]))
 			}
 		}

@@ -20,6 +20,8 @@ type view struct {
 	Environments        []viewEnvironment
 	Profile, CD         template.HTML
 	Ranks               string
+	RankHeader          []string
+	RankRows            [][]string
 	Aggregates          [][]string
 	Improvements        [][]string
 	Scales              [][]string
@@ -80,6 +82,9 @@ func WriteHTML(w io.Writer, r *Result) error {
 				iqm = Interval(*i.IQM)
 			}
 			v.Improvements = append(v.Improvements, []string{i.A, i.B, Interval(i.Probability), iqm})
+		}
+		if o.Ranks != nil {
+			v.RankHeader, v.RankRows = o.Ranks.table()
 		}
 		for _, env := range r.Environments {
 			if s, ok := o.Scores[env]; ok {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/rlrun/rlrun/framework/metric"
@@ -75,12 +76,27 @@ const (
 	BenjaminiHochberg Correction = "bh"
 )
 
-// Range is the scale of an environment: Low becomes 0 and High 1.
+// Range is the scale of an environment: Low becomes 0 and High 1. Where lower values are
+// better, High is the smaller one.
 type Range struct {
 	// Low is the value with score 0.
 	Low float64 `json:"low"`
 	// High is the value with score 1.
 	High float64 `json:"high"`
+}
+
+// Check refuses a scale on which the better of two values has the lower score.
+func (r Range) Check(d *metric.Definition) error {
+	lower := d.Better == metric.Lower
+	switch {
+	case r.Low == r.High:
+		return errors.New("low and high must differ")
+	case lower && r.Low < r.High:
+		return fmt.Errorf("lower values of %s are better, so high, the value with score 1, must be below low, the value with score 0: swap %g and %g", d.Name, r.Low, r.High)
+	case !lower && r.Low > r.High:
+		return fmt.Errorf("higher values of %s are better, so high, the value with score 1, must be above low, the value with score 0: swap %g and %g", d.Name, r.Low, r.High)
+	}
+	return nil
 }
 
 // Options choose what is compared and how.

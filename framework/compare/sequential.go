@@ -94,7 +94,7 @@ func (s *Sequential) Check() error {
 // failed; values are those of the summary.
 func (s *Sequential) Decide(summary *result.Summary, recorded map[result.Key]bool) []Progress {
 	lower := summary.Meta.Define(s.Metric).Better == metric.Lower
-	design := s.design()
+	design, slack := s.design(), rounding(summary.Meta.Steps)
 	var out []Progress
 	for _, env := range s.Environments {
 		values := make([]map[int]float64, len(s.Agents))
@@ -123,7 +123,10 @@ func (s *Sequential) Decide(summary *result.Summary, recorded map[result.Key]boo
 				for run := k * s.Block; run < min((k+1)*s.Block, s.Runs); run++ {
 					x, hasX := values[a][run]
 					y, hasY := values[b][run]
-					if hasX && hasY {
+					switch {
+					case hasX && hasY && equal(x, y, slack):
+						block = append(block, 0)
+					case hasX && hasY:
 						block = append(block, x-y)
 					}
 				}

@@ -135,28 +135,34 @@ func overallText(b *strings.Builder, r *Result, o *Overall) {
 		fmt.Fprintf(b, "Probability that a run of A is better than a run of B\n%s\n\n", render(header, rows, 2))
 	}
 	if k := o.Ranks; k != nil {
-		var rows [][]string
-		shown := len(k.Agents)
-		if shown > mostRows {
-			shown = bestShown
-		}
-		for i, agent := range k.Agents[:shown] {
-			row := []string{agent, strconv.FormatFloat(k.Mean[i], 'f', 2, 64)}
-			if !math.IsNaN(k.CriticalDifference) {
-				row = append(row, k.groups(i))
-			}
-			rows = append(rows, row)
-		}
-		header := []string{"agent", "mean rank"}
-		if !math.IsNaN(k.CriticalDifference) {
-			header = append(header, "group")
-		}
+		header, rows := k.table()
 		best := ""
-		if shown < len(k.Agents) {
+		if shown := len(rows); shown < len(k.Agents) {
 			best = fmt.Sprintf(", the best %d of %d agents", shown, len(k.Agents))
 		}
 		fmt.Fprintf(b, "Ranks over %d environments%s\n%s\n  %s\n\n", len(k.Environments), best, render(header, rows, 1), RankSentence(r))
 	}
+}
+
+// table holds the mean rank of each agent, or of the best if they are many, and its groups
+// if there are any.
+func (k *Ranks) table() (header []string, rows [][]string) {
+	grouped := !math.IsNaN(k.CriticalDifference)
+	if header = []string{"agent", "mean rank"}; grouped {
+		header = append(header, "group")
+	}
+	shown := len(k.Agents)
+	if shown > mostRows {
+		shown = bestShown
+	}
+	for i, agent := range k.Agents[:shown] {
+		row := []string{agent, strconv.FormatFloat(k.Mean[i], 'f', 2, 64)}
+		if grouped {
+			row = append(row, k.groups(i))
+		}
+		rows = append(rows, row)
+	}
+	return header, rows
 }
 
 // groups names the cliques of position i by letters.

@@ -3,7 +3,6 @@ package experiment
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -82,8 +81,10 @@ func (p *Plan) compare() error {
 		if !slices.ContainsFunc(p.Environments, func(e Component) bool { return e.Name == name }) {
 			return At(fmt.Errorf("no environment is called %q", name), "compare", "scores")
 		}
-		if r.Low == r.High {
-			return At(errors.New("low and high must differ"), "compare", "scores", name)
+		if !c.Metric.OfPlugin() {
+			if err := r.Check(metric.Define(c.Metric)); err != nil {
+				return At(err, "compare", "scores", name)
+			}
 		}
 	}
 	if c.Until == "" {

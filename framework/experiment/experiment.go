@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -177,8 +178,14 @@ func (x *Experiment) checkMetrics() error {
 	if c := x.Plan.Config.Compare; c != nil {
 		declared(c.Metric, "compare", "metric")
 		if len(found.list) == 0 {
-			if err := compare.CheckMetric(metric.Define(c.Metric, definitions...)); err != nil {
+			d := metric.Define(c.Metric, definitions...)
+			if err := compare.CheckMetric(d); err != nil {
 				found.list = append(found.list, At(err, "compare", "metric"))
+			}
+			for _, name := range slices.Sorted(maps.Keys(c.Scores)) {
+				if err := c.Scores[name].Check(d); err != nil {
+					found.list = append(found.list, At(err, "compare", "scores", name))
+				}
 			}
 		}
 	}

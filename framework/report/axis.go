@@ -15,7 +15,7 @@ func linearTicks(lo, hi float64) []plot.Tick {
 		return nil
 	}
 	step := niceStep((hi - lo) / 8)
-	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+	digits := -int(math.Floor(math.Log10(step) + 1e-9))
 	var ticks []plot.Tick
 	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+1e-9*step; k++ {
 		ticks = append(ticks, plot.Tick{Value: k * step, Label: formatTick(k*step, digits)})
@@ -54,7 +54,7 @@ func logTicks(lo, hi float64) []plot.Tick {
 		p := math.Pow(10, float64(k))
 		label := ""
 		if (k-first)%every == 0 {
-			label = formatTick(p, max(0, -k))
+			label = formatTick(p, -k)
 		}
 		add(p, label)
 		for m := 2.0; m <= 9 && every == 1; m++ {
@@ -71,32 +71,34 @@ func logTicks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// formatTick groups thousands, and writes what would be long as a multiple of a
-// power of ten.
+// formatTick groups thousands, and writes what would be long with an exponent. Digits
+// are those after the point that ticks need to differ; below 0, zeros before it. The font
+// of pictures has no superscripts for an exponent.
 func formatTick(x float64, digits int) string {
 	a := math.Abs(x)
-	if a != 0 && (a >= 1e7 || digits > 5) {
-		exp := int(math.Floor(math.Log10(a) + 1e-9))
-		m := strconv.FormatFloat(x/math.Pow(10, float64(exp)), 'g', 3, 64)
-		if m == "1" {
-			return "10" + superscript(exp)
+	switch {
+	case a < math.Pow(10, -float64(digits))/2: // 0, or what rounding made of it
+		a, x = 0, 0
+		if digits > 5 {
+			return "0"
 		}
-		return m + "·10" + superscript(exp)
+	case a >= 1e7 || digits > 5 && a < 1e-3:
+		exp := int(math.Floor(math.Log10(a) + 1e-9))
+		m := strconv.FormatFloat(x/math.Pow(10, float64(exp)), 'f', min(15, max(0, exp+digits)), 64)
+		if strings.Contains(m, ".") {
+			m = strings.TrimRight(strings.TrimRight(m, "0"), ".")
+		}
+		return strings.ReplaceAll(m+"e"+strconv.Itoa(exp), "-", "−")
 	}
-	s := strconv.FormatFloat(a, 'f', digits, 64)
+	s := strconv.FormatFloat(a, 'f', max(0, digits), 64)
 	whole, fraction, _ := strings.Cut(s, ".")
 	n, _ := strconv.Atoi(whole)
 	whole = group(n)
 	if fraction != "" {
 		whole += "." + fraction
 	}
-	if x < 0 && strings.Trim(s, "0.") != "" {
+	if x < 0 {
 		return "−" + whole
 	}
 	return whole
-}
-
-func superscript(n int) string {
-	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
-		"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(n))
 }

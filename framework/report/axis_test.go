@@ -30,10 +30,13 @@ func TestTicks(t *testing.T) {
 		{linearTicks, -0.03, 0.031, "−0.03 −0.02 −0.01 0.00 0.01 0.02 0.03"},
 		{linearTicks, 0, 10000, "0 2,000 4,000 6,000 8,000 10,000"},
 		{linearTicks, -1500, 1500, "−1,500 −1,000 −500 0 500 1,000 1,500"},
-		{linearTicks, 0, 4e9, "0 5·10⁸ 10⁹ 1.5·10⁹ 2·10⁹ 2.5·10⁹ 3·10⁹ 3.5·10⁹ 4·10⁹"},
+		{linearTicks, 0, 4e9, "0 5e8 1e9 1.5e9 2e9 2.5e9 3e9 3.5e9 4e9"},
+		{linearTicks, -2e-9, 4e-9, "−2e−9 −1e−9 0 1e−9 2e−9 3e−9 4e−9"},
+		{linearTicks, 12345678, 12345681, "1.2345678e7 1.23456785e7 1.2345679e7 1.23456795e7 1.234568e7 1.23456805e7 1.2345681e7"},
+		{linearTicks, 0.1, 0.100000003, "0.1000000000 0.1000000005 0.1000000010 0.1000000015 0.1000000020 0.1000000025 0.1000000030"},
 		{linearTicks, 1, 1, ""},
 		{logTicks, 1, 1e6, "1 10 100 1,000 10,000 100,000 1,000,000"},
-		{logTicks, 1, 1e12, "1 100 10,000 1,000,000 10⁸ 10¹⁰ 10¹²"},
+		{logTicks, 1, 1e12, "1 100 10,000 1,000,000 1e8 1e10 1e12"},
 		{logTicks, 1, 2000, "1 10 100 1,000 2,000"},
 		{logTicks, 1, 1100, "1 10 100 1,000"}, // too near
 		{logTicks, 1, 200000, "1 10 100 1,000 10,000 100,000"},
@@ -51,8 +54,8 @@ func TestTicks(t *testing.T) {
 // read.
 func TestTicksAreReadable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		lo := rapid.Float64Range(-1e6, 1e6).Draw(t, "lo")
-		hi := lo + math.Pow(10, rapid.Float64Range(-3, 6).Draw(t, "decades"))
+		lo := rapid.Float64Range(-1e9, 1e9).Draw(t, "lo") * rapid.SampledFrom([]float64{1, 1e-3, 1e-9}).Draw(t, "scale")
+		hi := lo + max(1e-9*math.Abs(lo), math.Pow(10, rapid.Float64Range(-10, 9).Draw(t, "decades")))
 		seen := map[string]bool{}
 		last := math.Inf(-1)
 		ticks := linearTicks(lo, hi)
@@ -60,6 +63,11 @@ func TestTicksAreReadable(t *testing.T) {
 			slack := 1e-6 * (hi - lo)
 			if tick.Value < lo-slack || tick.Value > hi+slack || tick.Value <= last || seen[tick.Label] {
 				t.Fatalf("%g to %g: %v", lo, hi, ticks)
+			}
+			for _, c := range tick.Label {
+				if !strings.ContainsRune("0123456789,.e−", c) { // the font has these
+					t.Fatalf("%g to %g: %q", lo, hi, tick.Label)
+				}
 			}
 			last, seen[tick.Label] = tick.Value, true
 		}

@@ -133,7 +133,12 @@
     const digits = Math.max(0, -Math.floor(Math.log10(gap) + 1e-9));
     const [unit, by] = big >= 1e9 ? ["G", 1e9] : big >= 1e6 ? ["M", 1e6] : big >= 2e4 ? ["k", 1e3] : ["", 1];
     const fraction = Math.max(0, -Math.floor(Math.log10(gap / by) + 1e-9));
-    const format = (v) => digits > 6 ? minus(v.toExponential(1)) : v === 0 ? "0"
+    // Long labels have an exponent, with the digits in which ticks differ.
+    const power = (v) => {
+      const after = Math.floor(Math.log10(Math.abs(v)) + 1e-9) - Math.floor(Math.log10(gap) + 1e-9);
+      return minus(v.toExponential(Math.max(0, Math.min(15, after))).replace("e+", "e"));
+    };
+    const format = (v) => Math.abs(v) < gap / 2 ? "0" : big >= 1e12 || digits > 6 && big < 1e-3 ? power(v)
       : minus(decimal(v / by, "fixed" + fraction, { maximumFractionDigits: fraction, minimumFractionDigits: fraction })) + unit;
     return { ticks, tickFormat: format };
   }

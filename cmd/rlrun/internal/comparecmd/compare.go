@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,7 +92,7 @@ func New(*host.App) *cobra.Command {
 	fs.Float64Var(&o.Alpha, "alpha", 0, "significance level `A` of all tests together (default 0.05)")
 	fs.StringVar(&o.correction, "correction", string(compare.Holm), "`METHOD` that corrects p values for their number: holm, or bh for the false discovery rate")
 	fs.BoolVar(&o.Unpaired, "unpaired", false, "treat runs as independent, with Welch's test, even if they are paired")
-	fs.StringArrayVar(&o.scores, "scores", nil, "values of the metric that count as scores 0 and 1 in an environment, `ENV=LOW,HIGH`; may be repeated")
+	fs.StringArrayVar(&o.scores, "scores", nil, "values of the metric that count as scores 0 (the worse one) and 1 in an environment, `ENV=LOW,HIGH`; may be repeated")
 	fs.BoolVar(&o.json, "json", false, "print JSON")
 	fs.BoolVar(&o.latex, "latex", false, "print a table for LaTeX's booktabs")
 	fs.StringVar(&o.html, "html", "", "also write a page with diagrams to `FILE`")
@@ -109,9 +108,9 @@ func run(cmd *cobra.Command, args []string, o options) error {
 		return err
 	}
 	var inputs []*compare.Input
-	o.Scores = map[string]compare.Range{}
+	var declared []*experiment.Compare // of the configs that have it
 	for _, c := range chosen {
-		in, declared, err := read(c.dir)
+		in, config, err := read(c.dir)
 		if err != nil {
 			return err
 		}
@@ -122,18 +121,14 @@ func run(cmd *cobra.Command, args []string, o options) error {
 		}
 		in.Agents = c.agents
 		inputs = append(inputs, in)
-		if declared == nil {
+		if config == nil {
 			continue
 		}
 		// What the configs declare, the first one's, wins over the defaults.
-		o.metric, o.Pairs = cmp.Or(o.metric, string(declared.Metric)), cmp.Or(o.Pairs, declared.Pairs)
+		declared = append(declared, config)
+		o.metric, o.Pairs = cmp.Or(o.metric, string(config.Metric)), cmp.Or(o.Pairs, config.Pairs)
 		if o.Alpha == 0 && !cmd.Flags().Changed("alpha") {
-			o.Alpha = declared.Alpha
-		}
-		for env, r := range declared.Scores {
-			if _, ok := o.Scores[env]; !ok {
-				o.Scores[env] = r
-			}
+			o.Alpha = config.Alpha
 		}
 	}
 	o.Metric = cmp.Or(result.Metric(o.metric), usual(inputs[0].Summary))
@@ -142,11 +137,17 @@ func run(cmd *cobra.Command, args []string, o options) error {
 		o.Alpha = compare.DefaultAlpha
 	}
 	o.Correction = compare.Correction(o.correction)
-	given, err := scores(o.scores, inputs)
+	o.Scores, err = scores(o.scores, inputs)
 	if err != nil {
 		return err
 	}
-	maps.Copy(o.Scores, given)
+	for _, config := range declared {
+		for env, r := range config.Scores {
+			if _, ok := o.Scores[env]; !ok && config.Metric == o.Metric { // another metric has another scale
+				o.Scores[env] = r
+			}
+		}
+	}
 	o.Progress = progress(cmd.ErrOrStderr())
 	r, err := compare.Compare(inputs, o.Options)
 	if errors.Is(err, compare.ErrDependent) {

@@ -1,0 +1,78 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rlrun/rlrun/framework/result"
+	"github.com/rlrun/rlrun/framework/stat"
+)
+
+// Two agents earn the same rewards in every run, in another order, so that sums differ
+// in the last bit. Nobody is better, by any test.
+func TestRoundingDecidesNothing(t *testing.T) {
+	up, down := 0.0, 0.0
+	for i, rewards := 0, []float64{0.1, 0.2, 0.3}; i < 3; i++ {
+		up, down = up+rewards[i], down+rewards[2-i]
+	}
+	if up == down {
+		t.Fatal("the two sums are equal, so that this tests nothing")
+	}
+	var env [][]float64
+	for _, x := range []float64{up, down, 2 * up} {
+		env = append(env, slices.Repeat([]float64{x}, 100))
+	}
+	in := experiment("d", 1, []string{"up", "down", "twice"}, env, env)
+	for name, o := range map[string]Options{"paired": usual, "unpaired": with(func(o *Options) { o.Unpaired = true })} {
+		r := must(t, []*Input{in}, o)
+		same, twice := r.Comparisons[0], r.Comparisons[1]
+		if same.Verdict != NotDecided || same.Difference != (stat.Interval{}) || same.WinRate != 0.5 || same.P < 1 {
+			t.Errorf("%s: %+v", name, same)
+		}
+		if twice.Verdict != "twice is better" || twice.WinRate != 1 {
+			t.Errorf("%s: %+v", name, twice)
+		}
+		if p := r.Overall.Improvements[0].Probability.Value; p != 0.5 {
+			t.Errorf("%s: probability of improvement %g", name, p)
+		}
+		if m := r.Overall.Ranks.Mean; !slices.Equal(m, []float64{1, 2.5, 2.5}) {
+			t.Errorf("%s: ranks %v", name, m)
+		}
+	}
+	if got := in.Summary.Row("env 0", "up", result.Reward).Values[0]; got != up {
+		t.Errorf("the value of the record %v became %v", up, got)
+	}
+	progress, _ := play(t, in, sequential(in, 20))
+	for _, p := range progress {
+		if want := map[string]string{"down": "", "twice": "twice"}[p.A]; p.Better != want {
+			t.Errorf("until decided: %+v, want %q", p, want)
+		}
+	}
+}
+
+// On a scale of the wrong direction the worst agent would have the best score.
+func TestScaleOfTheWrongDirection(t *testing.T) {
+	regret := experiment("d", 1, []string{"a", "b", "c", "d"}, published, published)
+	for i := range regret.Summary.Rows {
+		regret.Summary.Rows[i].Metric = result.Regret
+	}
+	reward := experiment("d", 1, []string{"a", "b", "c", "d"}, published, published)
+	for name, c := range map[string]struct {
+		in   *Input
+		m    result.Metric
+		r    Range
+		want string
+	}{
+		"regret, rising":  {regret, result.Regret, Range{Low: 0, High: 1}, "lower values of regret are better"},
+		"regret, falling": {regret, result.Regret, Range{Low: 1, High: 0}, ""},
+		"reward, falling": {reward, result.Reward, Range{Low: 1, High: 0}, "higher values of reward are better"},
+		"reward, rising":  {reward, result.Reward, Range{Low: 0, High: 1}, ""},
+		"empty":           {reward, result.Reward, Range{Low: 1, High: 1}, "must differ"},
+	} {
+		_, err := Compare([]*Input{c.in}, with(func(o *Options) { o.Metric, o.Scores = c.m, map[string]Range{"env 1": c.r} }))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), "scores of env 1: "+c.want) && !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
