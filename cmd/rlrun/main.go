@@ -36,7 +36,7 @@ func main() {
 	os.Exit(status)
 }
 
-// interruptible returns a context that the first interrupt, SIGTERM or SIGUSR1 cancels.
+// interruptible returns a context that the first interrupt or one of stopSignals cancels.
 // A second interrupt ends the process at once; further signals do nothing, because
 // schedulers send them to every process of a job and again through its script.
 func interruptible(parent context.Context, stderr io.Writer) (context.Context, func()) {

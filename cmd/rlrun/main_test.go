@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -139,6 +140,16 @@ func TestInterruptible(t *testing.T) {
 		}
 	}
 	time.Sleep(100 * time.Millisecond)
+	stop()
+	// Each of them is also a first signal, among them what a terminal sends when it closes.
+	for _, first := range stopSignals {
+		ctx, stop := interruptible(t.Context(), io.Discard)
+		if err := self.Signal(first); err != nil {
+			t.Fatal(err)
+		}
+		<-ctx.Done()
+		stop()
+	}
 }
 
 // Every command shows an example, and names the values of its flags in capitals or as

@@ -27,6 +27,8 @@ var (
 	ErrForeign = errors.New("not written by rlrun")
 	// ErrNoDirectory: the path of the output directory is a file.
 	ErrNoDirectory = errors.New("is a file, and results need a directory")
+	// ErrNoTarget: the path of the output directory is a link to nothing.
+	ErrNoTarget = errors.New("leads to a directory that does not exist")
 )
 
 // Existing says what to do about an output directory that holds something.
@@ -50,6 +52,8 @@ func CheckOutput(dir string, existing Existing) error {
 func checkOutput(dir string, existing Existing) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return fmt.Errorf("%s %w", dir, ErrNoDirectory)
+	} else if to, e := os.Readlink(dir); e == nil && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s %w: it is a link to %s", dir, ErrNoTarget, to)
 	} else if err == nil {
 		unlock, err := Lock(dir)
 		if errors.Is(err, ErrInUse) {
@@ -89,7 +93,8 @@ var ours = []string{
 	liveDir + "/*.json", shardsDir + "/*.json", shardsDir + "/*.lock", shardsDir + "/" + stageFile, provenanceDir + "/*.json",
 	"runs/*.jsonl", "plots/*.svg", "plots/*.png", agentsDir + "/*" + agentExt,
 	"export/parquet/*.parquet", "export/csv/*.csv", "export/latex/summary.tex", "export/tensorboard/*/*/run-*/events.out.tfevents.*.rlrun",
-	"submit/config.yaml", "submit/submission.json", "submit/job.yaml", "submit/report.yaml", "submit/*.sh", "submit/*.log",
+	"submit/config.yaml", "submit/submission.json", "submit/job.yaml", "submit/report.yaml",
+	"submit/shards.sh", "submit/report.sh", "submit/parallel.sh", "submit/shard-[0-9]*.log", "submit/report.log", "submit/parallel.log",
 }
 
 // checkOurs makes sure that rlrun wrote all of an output directory's entries.

@@ -36,7 +36,7 @@ func writeTensorBoard(directory string, s *Source) (files []string, err error) {
 		// Thousands of small files: they are not synced one by one.
 		var events bytes.Buffer
 		writeEvents(&events, &rec, meta.Grid, wall)
-		if err := os.WriteFile(filepath.Join(directory, name), events.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), events.Bytes(), 0o666); err != nil {
 			return files, err
 		}
 		files = append(files, name)

@@ -240,6 +240,8 @@ func (f *faults) strike() error {
 		select {} // for the instant until the signal arrives
 	case "error":
 		return fmt.Errorf("no luck: %w", framework.ErrInvalidAction)
+	case "long error": // longer than an answer may be, and no UTF-8
+		return fmt.Errorf("no \xff: %s%w", strings.Repeat("blah ", 1<<20), framework.ErrInvalidAction)
 	case "stdout":
 		fmt.Println("printed to standard output")
 		syscall.Write(1, []byte(strings.Repeat("y", 1<<20)))

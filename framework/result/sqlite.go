@@ -71,9 +71,6 @@ func WriteSQLite(path string, s *Summary, records iter.Seq2[Record, error]) (err
 		}
 		tempfile.Done(tmp)
 	}()
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
 	if err := f.Close(); err != nil {
 		return err
 	}

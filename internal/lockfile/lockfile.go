@@ -162,7 +162,7 @@ func open(path string) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, foreign(path, info.Mode())
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o666)
 	if errors.Is(err, fs.ErrPermission) { // another user's lock can be seen, if not written
 		if readable, e := os.OpenFile(path, os.O_RDONLY|noFollow, 0); e == nil {
 			return readable, nil

@@ -387,6 +387,13 @@ def test_errors_round_trip(kind: type[rlrun.Error]) -> None:
         assert (type(back), str(back), back.lane) == (kind, "two lines", lane)
 
 
+def test_any_message_crosses() -> None:
+    """A message may be too long, or hold what UTF-8 cannot."""
+    sent = errors.to_proto(ValueError("no \udcff " + "blah " * 2**20)).SerializeToString()
+    assert len(sent) < 2**15
+    assert errors.from_proto(errors.pb.Error.FromString(sent)).args[0].startswith("ValueError: no ? blah blah")
+
+
 def test_causes_are_told() -> None:
     def message(error: BaseException, cause: BaseException | None) -> str:
         error.__cause__ = cause

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
@@ -107,6 +108,9 @@ func (d *document) apply(fs *pflag.FlagSet) error {
 func (d *document) setting(s setting, given, origin string) (*yaml.Node, error) {
 	if s.kind == "N" {
 		return d.value(given, origin)
+	}
+	if !utf8.ValidString(given) {
+		return nil, fmt.Errorf("%q is not text in UTF-8", given)
 	}
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: given}
 	d.claim(n, origin)

@@ -68,6 +68,7 @@ func TestSettingProblems(t *testing.T) {
 		{[]string{"--runs=-3"}, "--runs: must be at least 1, not -3"},
 		{[]string{"--runs="}, "--runs: has no value"},
 		{[]string{"--out="}, "--out: has no value"},
+		{[]string{"--out=a\xff"}, `--out: "a\xff" is not text in UTF-8`},
 		{[]string{"--lanes=1.5"}, "--lanes: must be a whole number, not the number 1.5"},
 		{[]string{"--transport=proces"}, `--transport: must be inprocess or process, not the text "proces"; did you mean process?`},
 		{[]string{"--seed=99999999999999999999"}, "--seed: must be at most 18446744073709551615, not 99999999999999999999"},

@@ -40,7 +40,6 @@ type FS interface {
 type File interface {
 	io.Writer
 	Name() string
-	Chmod(mode fs.FileMode) error
 	Sync() error
 	Close() error
 }
@@ -56,7 +55,7 @@ func (OS) CreateTemp(path string) (File, error) { return tempfile.Create(path) }
 
 // CreateExclusive implements FS.
 func (OS) CreateExclusive(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
@@ -168,11 +167,9 @@ func claim(fsys FS, temp, path string) error {
 			}
 		}
 		return err
-	case !unsupported(err):
-		return err
 	}
-	// Without hard links an empty file reserves the name; readers take it for a file
-	// without records.
+	// Without hard links, which file systems tell by many errors, an empty file reserves
+	// the name; readers take it for a file without records. Any other fault comes again.
 	if err := fsys.CreateExclusive(path); err != nil {
 		return err
 	}
@@ -205,9 +202,6 @@ func withTemp(fsys FS, path string, write func(io.Writer) error, publish func(te
 		return err
 	}
 	f := l.file
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
 	if err := f.Sync(); err != nil {
 		return err
 	}

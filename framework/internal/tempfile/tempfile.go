@@ -42,7 +42,8 @@ var open = struct {
 	ending bool
 }{locks: map[string]*os.File{}}
 
-// Create makes a file beside the one at path, for its later content. It never opens
+// Create makes a file beside the one at path, for its later content, with the rights that
+// the umask leaves: some file systems cannot change them afterwards. It never opens
 // a file that is there, nor follows a link. Call Done once it is renamed or removed.
 func Create(path string) (*os.File, error) {
 	open.Lock()
@@ -106,7 +107,7 @@ func create(path string) (*os.File, error) {
 			base = strings.ToValidUTF8(base[:longest], "")
 		}
 		name := "." + base + ".rlrun-" + machine() + hex.EncodeToString(random)
-		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), name+"-"+checksum(name)+".tmp"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), name+"-"+checksum(name)+".tmp"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}

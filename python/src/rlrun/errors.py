@@ -135,5 +135,11 @@ def print_traceback(error: BaseException) -> None:
 _PACKAGE = Path(__file__).parent
 
 
+LONGEST_MESSAGE = 1 << 14
+"""How many characters of an error cross, far fewer than an answer may have."""
+
+
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    """Return a text in one line, as the protocol can carry it: no lone surrogates, and not too long."""
+    cut = f"… (cut; {len(text)} characters in all)" if len(text) > LONGEST_MESSAGE else ""
+    return " ".join(text[:LONGEST_MESSAGE].encode("utf-8", "replace").decode().split()) + cut

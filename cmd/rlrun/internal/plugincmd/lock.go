@@ -132,7 +132,7 @@ func pin(ctx context.Context, c *host.Catalogue, file string, args []string, std
 		pinned++
 	}
 	if pinned == 0 {
-		return nil, cli.Usagef("there is nothing to pin: every plugin here ships with rlrun; name one that is a program of its own")
+		return nil, cli.Usagef("there is nothing to lock: every plugin here ships with rlrun; name one that is a program of its own")
 	}
 	return pins, nil
 }

@@ -21,6 +21,7 @@ var advice = []struct {
 	{experiment.ErrOtherPrograms, "; use the same programs, choose another directory with --out, or add --mixed, and all results will say mixed"},
 	{experiment.ErrForeign, "; --overwrite replaces only what rlrun wrote; choose another directory with --out"},
 	{experiment.ErrNoDirectory, "; choose another with --out"},
+	{experiment.ErrNoTarget, "; make that directory, or choose another with --out"},
 }
 
 // advise says what to do about an error of preparing an output directory. Other

@@ -41,8 +41,9 @@ programs (a rebuilt plugin or rlrun, or another architecture) unless --mixed is 
 processes may work on shards in one output directory, on any machines, at any time
 and more than once. Start a shard again until it is done; then rlrun report DIR makes
 the outputs. Exit status: 0 all runs of the shard are recorded; 1 some failed; 75
-stopped, runs are left. SIGTERM and SIGUSR1 stop a shard as Ctrl-C does. rlrun submit
-writes the scripts for a scheduler.
+stopped, runs are left. SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU stop a run or a
+shard as Ctrl-C does (SIGHUP not under nohup). rlrun submit writes the scripts for a
+scheduler.
 
 Results depend on the config and its seed alone, not on workers, lanes,
 transport or interruptions.`

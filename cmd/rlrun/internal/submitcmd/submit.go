@@ -329,8 +329,14 @@ func (s *submission) again(cmd *cobra.Command, dir string) error {
 	former := struct { // key of earlier versions
 		WorkDir *string `json:"folder"`
 	}{&old.WorkDir}
-	if err := errors.Join(json.Unmarshal(data, &old), json.Unmarshal(data, &former)); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if err = json.Unmarshal(data, &old); err == nil {
+		err = json.Unmarshal(data, &former)
+	}
+	if err == nil && (old.Tasks < 1 || targets[old.To] == nil) {
+		err = fmt.Errorf("it has %d tasks for %q", old.Tasks, old.To)
+	}
+	if err != nil {
+		return cli.Usagef("%s is not as rlrun submit writes it (%w). If rlrun submit was killed, remove %s and submit again", path, err, filepath.Dir(path))
 	}
 	*s = old
 	s.resubmit = true
@@ -363,6 +369,9 @@ func (s *submission) again(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	text, err := inputfile.Read(s.path(configName), result.MaxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Usagef("%s is missing: rlrun submit was killed before it submitted anything. Remove %s and submit again", s.path(configName), s.path(""))
+	}
 	if err != nil {
 		return err
 	}
@@ -441,7 +450,7 @@ func (s *submission) do(cmd *cobra.Command, t target, asJSON bool) error {
 		return cli.Usagef("cannot write to %s: %w; choose another output directory with --out", s.Dir, cli.Cause(err))
 	}
 	if !s.resubmit {
-		f, err := os.OpenFile(s.path(submissionName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		f, err := os.OpenFile(s.path(submissionName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			return cli.Usagef("%s was submitted already; submit what it lacks with rlrun submit --missing %s, or choose another output directory with --out", s.Dir, quote(s.Dir))
 		}
@@ -497,8 +506,8 @@ func (s *submission) write(t target) (names []string, err error) {
 	}
 	for _, f := range files {
 		names = append(names, f.name)
-		if err := os.WriteFile(s.path(f.name), []byte(f.text), 0o755); err != nil {
-			return nil, fmt.Errorf("writing %s: %w", s.path(f.name), cli.Cause(err))
+		if err := result.WriteFile(s.path(f.name), func(w io.Writer) error { _, err := io.WriteString(w, f.text); return err }); err != nil {
+			return nil, err
 		}
 	}
 	return names, nil
@@ -513,11 +522,7 @@ func (s *submission) record() []byte {
 
 // keep writes the record in place of an earlier one.
 func (s *submission) keep() error {
-	path := s.path(submissionName)
-	if err := result.WriteFile(path, func(w io.Writer) error { _, err := w.Write(s.record()); return err }); err != nil {
-		return fmt.Errorf("writing %s: %w", path, cli.Cause(err))
-	}
-	return nil
+	return result.WriteFile(s.path(submissionName), func(w io.Writer) error { _, err := w.Write(s.record()); return err })
 }
 
 // call runs a scheduler's program and returns what it prints. name is the program in

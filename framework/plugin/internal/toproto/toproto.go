@@ -5,6 +5,7 @@ package toproto
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
@@ -23,8 +24,21 @@ func Error(err error) *pb.Error {
 		n := uint32(lane.Lane)
 		e.Lane, err = &n, lane.Err
 	}
-	e.Message = err.Error()
+	e.Message = message(err)
 	return e
+}
+
+// longestMessage bounds the message of an error in bytes, far below the limit of an answer.
+const longestMessage = 1 << 14
+
+// message returns the text of an error as the protocol can carry it: UTF-8, and not longer
+// than longestMessage.
+func message(err error) string {
+	text, cut := err.Error(), ""
+	if n := len(text); n > longestMessage {
+		text, cut = text[:longestMessage], fmt.Sprintf("… (cut; %d bytes in all)", n)
+	}
+	return strings.ToValidUTF8(text, "\uFFFD") + cut
 }
 
 // Code returns the code of the sentinel that err wraps.
