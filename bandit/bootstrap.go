@@ -25,12 +25,14 @@ func (p *Population) Update(reward float64, rng *rand.Rand) {
 	p.pulls++
 	rule := p.rule
 	step := rule.Step
-	if rule.Schedule != nil {
-		step = min(max(rule.Schedule(int(p.pulls)), 0), 1)
-	}
-	if rule.Mode != AllMembers {
-		p.updateMembers(step, reward, rng)
-		return
+	if rule.varies {
+		if rule.Schedule != nil {
+			step = min(max(rule.Schedule(int(p.pulls)), 0), 1)
+		}
+		if rule.Mode != AllMembers {
+			p.updateMembers(step, reward, rng)
+			return
+		}
 	}
 	p.scale *= 1 - step
 	p.shift += float64(step * (reward - p.shift))
@@ -122,7 +124,7 @@ func (p *Population) resort() {
 }
 
 // resum takes the mean of the members afresh, so that it never drifts: its
-// error is below K·2⁻⁵³ times the largest member.
+// error is below K·2⁻⁵³ times the largest member. It follows every change of members.
 func (p *Population) resum() {
 	var s [4]float64
 	x := p.x
@@ -136,4 +138,5 @@ func (p *Population) resum() {
 		s[m] += v
 	}
 	p.mean = ((s[0] + s[1]) + (s[2] + s[3])) / float64(len(p.x))
+	p.rule.above.kind = -1
 }

@@ -159,8 +159,12 @@ func (p *Population) atom(m int) (x, above, below float64) {
 // IndexTable holds the weights of Index for populations of one size at one
 // share, so that the index of each of many arms takes a few nanoseconds and no
 // division. Arms of the same size may share it.
+//
+// While all members of a population learn alike, their differences shrink by a common
+// factor. So does the amount by which λ⁺ and λ^V exceed the mean. It is found once.
 type IndexTable struct {
 	kind    IndexKind
+	share   float64
 	weights []float64
 }
 
@@ -179,6 +183,7 @@ func (t *IndexTable) Reset(rho float64) {
 	if !(rho >= 0 && rho <= 1) {
 		panic("bandit: share outside [0,1]")
 	}
+	t.share = rho
 	k := float64(len(t.weights))
 	for m := range t.weights {
 		n := float64(m + 1)
@@ -198,30 +203,36 @@ func (t *IndexTable) Index(p *Population, lowerBound float64) float64 {
 	if len(p.x) != len(t.weights) {
 		panic("bandit: an index table fits populations of its own size only")
 	}
+	if t.kind == U {
+		best := 0.0
+		w := t.weights[:len(p.x)]
+		for m := range p.x {
+			if v := float64(w[m] * (p.at(m) - lowerBound)); v > best { // max is slower: it minds NaN and −0
+				best = v
+			}
+		}
+		return lowerBound + best
+	}
+	above := &p.rule.above
+	if above.kind != t.kind || above.share != t.share {
+		above.kind, above.share, above.value = t.kind, t.share, t.above(p)
+	}
+	return float64(p.scale*(p.mean+above.value)) + p.shift
+}
+
+// above returns by how much λ⁺ or λ^V exceeds the mean, both before scale and shift.
+func (t *IndexTable) above(p *Population) float64 {
 	w := t.weights[:len(p.x)]
-	best := 0.0
-	if t.kind == V {
-		sum := 0.0
-		for m, x := range p.x {
-			sum += x - p.mean
-			if v := float64(w[m] * sum); v > best { // max is slower: it minds NaN and −0
-				best = v
-			}
+	best, sum := 0.0, 0.0
+	for m, x := range p.x {
+		gap := x - p.mean
+		if t.kind == V {
+			sum += gap
+			gap = sum
 		}
-		return float64(p.scale*(p.mean+best)) + p.shift
-	}
-	if t.kind == UPlus {
-		for m, x := range p.x {
-			if v := float64(w[m] * (x - p.mean)); v > best {
-				best = v
-			}
-		}
-		return float64(p.scale*(p.mean+best)) + p.shift
-	}
-	for m := range p.x {
-		if v := float64(w[m] * (p.at(m) - lowerBound)); v > best {
+		if v := float64(w[m] * gap); v > best {
 			best = v
 		}
 	}
-	return lowerBound + best
+	return best
 }

@@ -2,6 +2,7 @@ package bandit
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/rlrun/rlrun/internal/vectors"
@@ -149,19 +150,29 @@ func TestIndexOfAnArmBelowTheBound(t *testing.T) {
 	}
 }
 
+// A table finds the index after any updates, at any share, whatever it and another table
+// found before.
 func TestIndexTableMatchesIndex(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawBelief(t, "arm", "population").(*Population)
-		for range rapid.IntRange(0, 4).Draw(t, "updates") {
-			p.Update(rapid.Float64Range(-1, 1).Draw(t, "reward"), nil)
+		p, err := NewPopulation(rapid.SliceOfN(rapid.Float64Range(-1, 1), 1, 6).Draw(t, "members"), PopulationOptions{
+			Mode: rapid.SampledFrom([]UpdateMode{AllMembers, IndependentMember, ExponentialWeights}).Draw(t, "mode"),
+			Step: rapid.SampledFrom([]float64{0.01, 1}).Draw(t, "step"), // with 1 members coincide, and are written out again
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		rho := rapid.SampledFrom([]float64{0, 1e-3, 0.2, 1}).Draw(t, "rho")
-		b := rapid.Float64Range(-2, 0.5).Draw(t, "b")
-		for kind := U; kind <= V; kind++ {
-			table := NewIndexTable(kind, 0.77, p.Len())
-			table.Reset(rho)
-			if got, want := table.Index(p, b), Index(kind, p, rho, b); math.Abs(got-want) > 1e-13*(1+math.Abs(want)) {
-				t.Fatalf("%v: table %v, index %v", kind, got, want)
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		tables := []*IndexTable{NewIndexTable(U, 0.77, p.Len()), NewIndexTable(UPlus, 0.77, p.Len()), NewIndexTable(V, 0.77, p.Len())}
+		for range rapid.IntRange(1, 8).Draw(t, "calls") {
+			if rapid.Bool().Draw(t, "update") {
+				p.Update(rapid.Float64Range(-1, 1).Draw(t, "reward"), rng)
+			}
+			kind := rapid.IntRange(int(U), int(V)).Draw(t, "kind")
+			rho, b := rapid.SampledFrom([]float64{0, 1e-3, 0.2, 1}).Draw(t, "rho"), rapid.Float64Range(-2, 0.5).Draw(t, "b")
+			tables[kind].Reset(rho)
+			got, want := tables[kind].Index(p, b), Index(IndexKind(kind), p, rho, b)
+			if math.Abs(got-want) > 1e-13*(1+math.Abs(want)) {
+				t.Fatalf("%v: table %v, index %v", IndexKind(kind), got, want)
 			}
 		}
 	})

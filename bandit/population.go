@@ -34,7 +34,14 @@ type Population struct {
 // populationRule is the part of a Population that its hot paths seldom read.
 type populationRule struct {
 	PopulationOptions
-	ids []int32 // ids[m] is the original place of member m
+	varies bool    // steps differ between members or pulls
+	ids    []int32 // ids[m] is the original place of member m
+	// above is the last result of IndexTable.above, and the table's kind and share.
+	above struct {
+		kind  IndexKind // −1 after a change of members
+		share float64
+		value float64
+	}
 }
 
 // UpdateMode says which members of a Population learn from a reward. Its String is the
@@ -107,6 +114,9 @@ func (o PopulationOptions) complete() (PopulationOptions, error) {
 	return o, nil
 }
 
+// vary reports whether steps differ between members or pulls.
+func (o PopulationOptions) vary() bool { return o.Mode != AllMembers || o.Schedule != nil }
+
 // NewPopulation returns a population with the given members, copied: at least
 // one, all finite.
 func NewPopulation(members []float64, opts PopulationOptions) (*Population, error) {
@@ -118,7 +128,7 @@ func NewPopulation(members []float64, opts PopulationOptions) (*Population, erro
 		return nil, errors.New("a population needs at least one member")
 	}
 	p := new(Population)
-	if err := p.init(slices.Clone(members), make([]int32, len(members)), &populationRule{PopulationOptions: opts}); err != nil {
+	if err := p.init(slices.Clone(members), make([]int32, len(members)), &populationRule{PopulationOptions: opts, varies: opts.vary()}); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -149,7 +159,7 @@ func NewPopulations(n, k int, prior Belief, opts PopulationOptions, rng *rand.Ra
 		for m := range members {
 			members[m] = prior.Sample(rng)
 		}
-		rules[i].PopulationOptions = opts
+		rules[i].PopulationOptions, rules[i].varies = opts, opts.vary()
 		if err := arms[i].init(members, ids[i*k:(i+1)*k:(i+1)*k], &rules[i]); err != nil {
 			return nil, err
 		}

@@ -156,7 +156,10 @@ func (s *stochasticPairs) SelectArm(rng *rand.Rand) int {
 			continue
 		}
 		p := &s.populations[i]
-		m := s.members.next(p, rng)
+		if s.members.left == 0 {
+			s.members.refill(p, rng)
+		}
+		m := s.members.take()
 		delta := p.Member(m) - q
 		if delta <= 0 && cost >= 0 {
 			continue // the advantage cannot be positive

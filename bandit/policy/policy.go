@@ -71,15 +71,9 @@ func (b *beliefs) Greedy() int {
 	return selected
 }
 
-// update teaches the arm's belief and returns its new mean.
-func (b *beliefs) update(arm int, reward float64, rng *rand.Rand) (mean float64) {
-	if b.populations != nil {
-		p := &b.populations[arm]
-		p.Update(reward, rng)
-		return p.Mean()
-	}
+// update teaches the arm's belief. It is inlined.
+func (b *beliefs) update(arm int, reward float64, rng *rand.Rand) {
 	b.learners[arm].Update(reward, rng)
-	return b.learners[arm].Mean()
 }
 
 // ranked are beliefs with their means kept in order.
@@ -94,7 +88,14 @@ func newRanked(b beliefs) ranked { return ranked{b, newRanking(b.len(), b.mean)}
 func (r *ranked) Greedy() int { return r.means.first() }
 
 func (r *ranked) Update(arm int, reward float64, rng *rand.Rand) {
-	r.means.set(arm, r.update(arm, reward, rng))
+	if r.populations == nil {
+		r.update(arm, reward, rng)
+		r.means.set(arm, r.learners[arm].Mean())
+		return
+	}
+	p := &r.populations[arm]
+	p.Update(reward, rng)
+	r.means.set(arm, p.Mean())
 }
 
 // bestOther returns the largest mean among the arms other than arm, and whether

@@ -18,8 +18,9 @@ type entry struct {
 	arm int32
 }
 
+// before reports whether e comes before f. It compares first what mostly answers no.
 func (e entry) before(f entry) bool {
-	return e.key > f.key || e.key == f.key && e.arm < f.arm
+	return !(e.key < f.key) && (e.key > f.key || e.arm < f.arm)
 }
 
 func newRanking(n int, key func(arm int) float64) ranking {
@@ -67,19 +68,23 @@ func (r *ranking) first() int { return int(r.entries[0].arm) }
 
 // set changes the key of an arm.
 func (r *ranking) set(arm int, key float64) {
-	e := entry{key, int32(arm)}
-	entries := r.entries
-	i := int(r.places[arm])
+	entries, places := r.entries, r.places
+	e, start := entry{key, int32(arm)}, int(places[arm])
+	i := start
 	for ; i > 0 && e.before(entries[i-1]); i-- {
 		entries[i] = entries[i-1]
-		r.places[entries[i].arm] = int32(i)
+		places[entries[i].arm] = int32(i)
 	}
 	for ; i+1 < len(entries) && entries[i+1].before(e); i++ {
 		entries[i] = entries[i+1]
-		r.places[entries[i].arm] = int32(i)
+		places[entries[i].arm] = int32(i)
+	}
+	if i == start {
+		entries[i].key = key
+		return
 	}
 	entries[i] = e
-	r.places[arm] = int32(i)
+	places[arm] = int32(i)
 }
 
 // tuner follows the mean of its observations. A policy may use it to tune its

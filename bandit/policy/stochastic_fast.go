@@ -71,7 +71,10 @@ func (s *stochasticPopulation) SelectArm(rng *rand.Rand) int {
 			continue
 		}
 		p := &s.populations[e.arm]
-		m := s.members.next(p, rng)
+		if s.members.left == 0 {
+			s.members.refill(p, rng)
+		}
+		m := s.members.take()
 		delta := p.Member(m) - top.key
 		if delta <= 0 && cost >= 0 {
 			continue // the advantage cannot be positive

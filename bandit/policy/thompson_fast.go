@@ -15,22 +15,23 @@ import (
 
 // members draws members of populations of one size uniformly, several of one
 // random word where their number is a power of two. With common set it draws
-// one original member for all arms of a step.
+// one original member for all arms of a step. Before every take, its user calls
+// refill if none is left; so the usual draw is inlined.
 type members struct {
 	k      int
-	mask   uint64 // k−1
-	width  uint   // bits of a member; 0 if k is 1 or no power of two
+	width  uint // bits of a member; 0 if k is 1 or no power of two
 	common bool
 	drawn  int // the common member
 
-	word uint64 // what is left of the random word
-	left uint   // its bits
+	word uint64 // the members that are left, the next in the lowest bits
+	mask uint64 // of a member
+	left uint
 }
 
 func newMembers(k int, common bool) members {
-	m := members{k: k, mask: uint64(k - 1), common: common}
-	if k&(k-1) == 0 && !common {
-		m.width = uint(bits.TrailingZeros(uint(k)))
+	m := members{k: k, mask: math.MaxUint64, common: common}
+	if k > 1 && k&(k-1) == 0 && !common {
+		m.mask, m.width = uint64(k-1), uint(bits.TrailingZeros(uint(k)))
 	}
 	return m
 }
@@ -42,20 +43,23 @@ func (m *members) begin(rng *rand.Rand) {
 	}
 }
 
-// next draws a member of population p and returns its place in p's order.
-func (m *members) next(p *bandit.Population, rng *rand.Rand) int {
-	if m.width == 0 {
-		if m.common {
-			return place(p, m.drawn)
-		}
-		return rng.IntN(m.k)
+// refill draws members of population p, at least one.
+func (m *members) refill(p *bandit.Population, rng *rand.Rand) {
+	switch {
+	case m.width > 0:
+		m.word, m.left = rng.Uint64(), 64/m.width
+	case m.common:
+		m.word, m.left = uint64(place(p, m.drawn)), 1
+	default:
+		m.word, m.left = uint64(rng.IntN(m.k)), 1
 	}
-	if m.left < m.width {
-		m.word, m.left = rng.Uint64(), 64
-	}
+}
+
+// take returns the next member, as its place in the order of its population.
+func (m *members) take() int {
 	member := m.word & m.mask
-	m.word >>= m.width
-	m.left -= m.width
+	m.word >>= m.width & 63
+	m.left--
 	return int(member)
 }
 
@@ -94,7 +98,10 @@ func (t *thompsonPopulation) SelectArm(rng *rand.Rand) int {
 			break
 		}
 		p := &t.populations[e.arm]
-		m := t.members.next(p, rng)
+		if t.members.left == 0 {
+			t.members.refill(p, rng)
+		}
+		m := t.members.take()
 		if x := p.Member(m); x > best || x == best && e.arm < selected {
 			best, selected, member = x, e.arm, m
 		}

@@ -89,8 +89,11 @@ func (v *vpi) gain(arm int32, x float64) float64 {
 func (v *vpi) SelectArm(*rand.Rand) int {
 	top := v.means.entries[0]
 	best, selected := top.key, top.arm
-	if second, ok := v.bestOther(int(top.arm)); ok {
-		best += v.regret(int(top.arm), second)
+	if len(v.means.entries) > 1 {
+		second := v.means.entries[1].key
+		if v.populations == nil || v.populations[top.arm].Min() < second { // else the regret is 0
+			best += v.regret(int(top.arm), second)
+		}
 	}
 	margin := 1e-12 * (math.Abs(top.key) + math.Abs(v.bounds.entries[0].key))
 	if v.populations == nil {
