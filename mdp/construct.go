@@ -306,7 +306,7 @@ func GenerateInto(m *Tabular, d Definition, fill func(s, a int, row *Row)) (*Tab
 	}
 	rows := d.States * d.Actions
 	m.start = append(slices.Grow(m.start, rows+1), 0)
-	m.reward = slices.Grow(m.reward, rows)
+	m.reward, m.next, m.prob = slices.Grow(m.reward, rows), slices.Grow(m.next, rows), slices.Grow(m.prob, rows)
 	var row Row
 	for s := range d.States {
 		for a := range d.Actions {

@@ -38,8 +38,10 @@ type recorder struct {
 	arms     int
 	first    int64 // smallest action
 	discount float64
-	meters   []meter
-	due      []int // lanes at a grid point, to be measured
+	// needsModels says that some metric is computed from the environment's models.
+	needsModels bool
+	meters      []meter
+	due         []int // lanes at a grid point, to be measured
 }
 
 // running is what every step of a lane changes: one cache line.
@@ -87,16 +89,24 @@ func newRecorder(b *Batch) *recorder {
 	if d, ok := b.Environment.Spec().Action.(space.Discrete); ok {
 		r.first = d.Start
 	}
+	curves := make([]curve, len(b.Metrics))
+	for k, m := range b.Metrics {
+		d := metric.Define(m)
+		if curves[k] = (curve{metric: m, at: d.At}); d.At == nil {
+			curves[k].at = never
+		}
+		r.needsModels = r.needsModels || d.Model
+	}
+	points := len(b.Grid)
 	for i := range r.lanes {
+		l := &r.lanes[i]
 		r.hot[i].sums.weight = 1
 		nan := math.NaN()
-		r.lanes[i].window = metric.Window{Gaps: nan, Optimal: nan, Gain: nan, Explored: nan, Hold: nan}
-		for _, m := range b.Metrics {
-			at := metric.Define(m).At
-			if at == nil {
-				at = never
-			}
-			r.lanes[i].curves = append(r.lanes[i].curves, curve{m, at, make([]float64, 0, len(b.Grid))})
+		l.window = metric.Window{Gaps: nan, Optimal: nan, Gain: nan, Explored: nan, Hold: nan}
+		l.curves = slices.Clone(curves)
+		room := make([]float64, len(curves)*points)
+		for k := range l.curves {
+			l.curves[k].points = room[k*points : k*points : (k+1)*points]
 		}
 		r.hot[i].nextAt = r.nextAt(i)
 	}
@@ -149,21 +159,22 @@ func (r *recorder) step(in *vector.Actions, out *vector.Feedback) (stepped int, 
 }
 
 // stretch adds steps of one lane. Only the last of them may be at a grid point or end
-// an episode. The sums stay in registers meanwhile.
+// an episode. The sums stay in registers meanwhile. One loop adds to all of them, since
+// then the processor adds to one while it waits for another.
 func (r *recorder) stretch(lane int, actions []int64, rewards []float64) {
 	l, discount, first := &r.hot[lane], r.discount, r.first
-	s := l.sums
-	for _, x := range rewards {
-		s = s.plus(x, discount)
-	}
-	l.sums = s
-	if gaps := r.laneGaps(lane); gaps != nil {
-		c := l.choices
-		for _, a := range actions {
-			c = c.plus(gaps[a-first])
+	s, c, gaps := l.sums, l.choices, r.laneGaps(lane)
+	actions = actions[:len(rewards)]
+	if gaps == nil {
+		for _, x := range rewards {
+			s = s.plus(x, discount)
 		}
-		l.choices = c
+	} else {
+		for k, x := range rewards {
+			s, c = s.plus(x, discount), c.plus(gaps[actions[k]-first])
+		}
 	}
+	l.sums, l.choices = s, c
 	l.steps += len(rewards)
 }
 
@@ -213,9 +224,8 @@ func (r *recorder) endEpisode(i int) {
 // learnModels asks the environment for its models, if it knows them and a
 // metric needs them.
 func (r *recorder) learnModels(ctx context.Context, env vector.Environment) error {
-	needs := slices.ContainsFunc(r.batch.Metrics, func(m result.Metric) bool { return metric.Define(m).Model })
 	read := env.Abilities().Models
-	if !needs || read == nil {
+	if !r.needsModels || read == nil {
 		return nil
 	}
 	models, err := read(ctx)

@@ -178,7 +178,8 @@ func (l *Lanes) Step(_ context.Context, in *vector.Actions, out *vector.TimeStep
 			if uint64(actions[i]) >= uint64(len(x.means)) {
 				return l.refuse(i, actions[i])
 			}
-			rewards[i] = l.pay(&x.rng, x.means[actions[i]])
+			l.draw(rewards[i:i+1], &x.rng)
+			rewards[i] = pay(l.noise.Bernoulli, rewards[i], x.means[actions[i]])
 		case vector.NewEpisode, vector.NewRun:
 			x := &l.lanes[i]
 			x.rng.Seed(in.Seeds[i], uint64(seed.Environment))
@@ -198,30 +199,48 @@ func (l *Lanes) Abilities() vector.EnvironmentAbilities {
 	return vector.EnvironmentAbilities{Models: l.models, PlayLane: l.play}
 }
 
+// play implements the ability PlayLane. It draws the random numbers of all steps first: if
+// it fails, the lane is of no use until its next run.
 func (l *Lanes) play(i int, agent vector.LaneAgent, last vector.LaneStep, actions []int64, rewards []float64) (int, vector.LaneStep, error) {
-	means, rng := l.lanes[i].means, &l.lanes[i].rng
-	for k := range actions {
-		action, err := agent.StepLane(i, 0, last.Reward)
+	means, bernoulli, reward := l.lanes[i].means, l.noise.Bernoulli, last.Reward
+	l.draw(rewards, &l.lanes[i].rng)
+	for k, chance := range rewards {
+		action, err := agent.StepLane(i, 0, reward)
 		if err != nil {
-			return k, last, &vector.AgentError{Err: err}
+			return k, vector.LaneStep{Reward: reward}, &vector.AgentError{Err: err}
 		}
 		if uint64(action) >= uint64(len(means)) {
-			return k, last, l.refuse(i, action)
+			return k, vector.LaneStep{Reward: reward}, l.refuse(i, action)
 		}
-		last.Reward = l.pay(rng, means[action])
-		actions[k], rewards[k] = action, last.Reward
+		reward = pay(bernoulli, chance, means[action])
+		actions[k], rewards[k] = action, reward
 	}
-	return len(actions), last, nil
+	return len(actions), vector.LaneStep{Reward: reward}, nil
 }
 
-// pay draws the reward of an arm. One random number a step, whatever the arm: agents
-// that pull the same arm at the same step of the same run get the same reward.
-func (l *Lanes) pay(rng *rand.PCG, mean float64) float64 {
-	if !l.noise.Bernoulli {
-		return mean + l.noise.SD*rand.New(rng).NormFloat64()
+// draw draws the random numbers of steps: uniform on [0,1) for Bernoulli rewards, else the
+// noise. There is one a step, whatever the arm: agents that pull the same arm at the same
+// step of the same run get the same reward.
+func (l *Lanes) draw(chances []float64, rng *rand.PCG) {
+	if l.noise.Bernoulli {
+		for k := range chances {
+			chances[k] = float64(rng.Uint64()>>11) * 0x1p-53
+		}
+		return
+	}
+	normal := rand.New(rng)
+	for k := range chances {
+		chances[k] = l.noise.SD * normal.NormFloat64()
+	}
+}
+
+// pay returns the reward of an arm by the random number of the step.
+func pay(bernoulli bool, chance, mean float64) float64 {
+	if !bernoulli {
+		return mean + chance
 	}
 	paid := 0 // set without a branch, which nothing could predict
-	if float64(rng.Uint64()>>11)*0x1p-53 < mean {
+	if chance < mean {
 		paid = 1
 	}
 	return float64(paid)
@@ -239,17 +258,10 @@ func (l *Lanes) refuse(i int, action int64) error {
 func (l *Lanes) models(context.Context) ([]*mdp.Tabular, error) {
 	models := make([]*mdp.Tabular, len(l.lanes))
 	for i := range models {
-		d := mdp.Definition{States: 1, Actions: l.n}
-		for a, m := range l.means[i*l.n : (i+1)*l.n] {
-			d.Transitions = append(d.Transitions, mdp.Transition{S: 0, A: a, Next: 0, P: 1})
-			d.Rewards = append(d.Rewards, mdp.Reward{S: 0, A: a, R: m})
-			if l.noise.Bernoulli {
-				d.Bernoulli = append(d.Bernoulli, mdp.Pair{S: 0, A: a})
-			} else {
-				d.GaussianNoise = append(d.GaussianNoise, mdp.Reward{S: 0, A: a, R: l.noise.SD})
-			}
-		}
-		m, err := mdp.NewModel(d)
+		m, err := mdp.Generate(mdp.Definition{States: 1, Actions: l.n}, func(_, arm int, row *mdp.Row) {
+			row.AddRewarded(0, 1, l.means[i*l.n+arm])
+			row.Noise = l.noise
+		})
 		if err != nil {
 			return nil, err
 		}
