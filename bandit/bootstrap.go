@@ -69,17 +69,24 @@ func (p *Population) updateMembers(step, reward float64, rng *rand.Rand) {
 		p.resum()
 		return
 	}
-	for room := [16]float64{}; len(x) > 0; x = x[min(len(x), len(room)):] {
-		weights := room[:min(len(x), len(room))]
+	var room [16]float64
+	for left := x; len(left) > 0; {
+		weights := room[:min(len(left), len(room))]
+		x, left = left[:len(weights)], left[len(weights):]
 		mode.Draw(weights, p.rule.Mask, -1, rng)
 		for m, w := range weights {
+			q := x[m]
 			if mode == PoissonWeights {
 				for ; w > 0; w-- {
-					x[m] += float64(step * (reward - x[m]))
+					q += float64(step * (reward - q))
 				}
 			} else {
-				x[m] += float64(min(1, step*w) * (reward - x[m]))
+				if w *= step; w > 1 { // faster than min, which minds NaN and −0
+					w = 1
+				}
+				q += float64(w * (reward - q))
 			}
+			x[m] = q
 		}
 	}
 	p.resort()
@@ -114,8 +121,11 @@ func (p *Population) resort() {
 		return
 	}
 	for m := 1; m < len(x); m++ {
-		v, id := x[m], ids[m]
-		k := m
+		v := x[m]
+		if !(x[m-1] < v) {
+			continue
+		}
+		id, k := ids[m], m
 		for ; k > 0 && x[k-1] < v; k-- {
 			x[k], ids[k] = x[k-1], ids[k-1]
 		}

@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // ranking keeps arms in descending order of a key, those with equal keys in the
 // order of their numbers. As the keys of a bandit's arms move little at a time,
@@ -28,26 +25,27 @@ func newRanking(n int, key func(arm int) float64) ranking {
 	for i := range r.entries {
 		r.entries[i].arm = int32(i)
 	}
-	r.rebuild(key)
+	r.build(key, 256) // as many moves as 32 arms in random order take
 	return r
 }
 
-// rebuild computes all keys afresh.
-func (r *ranking) rebuild(key func(arm int) float64) {
+// rebuild computes all keys afresh. Few of them are out of order then.
+func (r *ranking) rebuild(key func(arm int) float64) { r.build(key, 8*len(r.entries)) }
+
+func (r *ranking) build(key func(arm int) float64, budget int) {
 	for i := range r.entries {
 		e := &r.entries[i]
 		e.key = key(int(e.arm))
 	}
-	r.sort()
+	r.sort(budget)
 	for i, e := range r.entries {
 		r.places[e.arm] = int32(i)
 	}
 }
 
 // sort puts the entries in order: by insertion, which is quick if they nearly
-// are, unless that turns out to take long.
-func (r *ranking) sort() {
-	budget := 8 * len(r.entries)
+// are, unless that turns out to take more moves than the budget.
+func (r *ranking) sort(budget int) {
 	for i, e := range r.entries {
 		for ; i > 0 && e.before(r.entries[i-1]); i-- {
 			r.entries[i] = r.entries[i-1]
@@ -56,7 +54,10 @@ func (r *ranking) sort() {
 		r.entries[i] = e
 		if budget < 0 {
 			slices.SortFunc(r.entries, func(a, b entry) int {
-				return cmp.Or(cmp.Compare(b.key, a.key), cmp.Compare(a.arm, b.arm))
+				if a.before(b) {
+					return -1
+				}
+				return 1 // no two arms are the same
 			})
 			return
 		}
