@@ -248,7 +248,7 @@ func (comparisonsOutput) Write(r *Results) ([]string, error) {
 	}
 	found, err := r.Compare()
 	if err != nil { // as of an experiment that was interrupted early
-		r.Summary.Notices = append(r.Summary.Notices, fmt.Sprintf("Agents were not compared: %v.", err))
+		r.Summary.Notices = append(r.Summary.Notices, fmt.Sprintf("Agents were not compared: %v", err))
 		return nil, nil
 	}
 	const name = "comparisons.csv"

@@ -55,7 +55,7 @@ func (x *Experiment) writeDeclared() error {
 // readDeclared adds them to what statistics know of an experiment.
 func readDeclared(dir string, meta *result.Meta) error {
 	var d Declared
-	if err := readJSON(filepath.Join(dir, metricsFile), &d, ""); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := readJSON(filepath.Join(dir, metricsFile), &d, againBy); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	meta.Definitions = d.definitions()

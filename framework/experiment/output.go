@@ -112,6 +112,9 @@ func (p *Plan) writeJSON(path string, v any) error {
 	return p.writeFile(path, append(text, '\n'))
 }
 
+// againBy is readJSON's advice for files that every run of an experiment writes anew.
+const againBy = "; remove it, and --resume writes it again"
+
 // readJSON reads a file that writeJSON wrote. The error wraps fs.ErrNotExist if there is
 // none. advice says what to do about a file that is no such JSON.
 func readJSON(path string, v any, advice string) error {
@@ -409,11 +412,11 @@ func ReadConfig(path string) (Config, error) {
 		keepNumbers(&node, &doc, false)
 	}
 	text, err2 := json.Marshal(doc)
-	if err = cmp.Or(err, err2); err != nil {
-		return c, fmt.Errorf("%s: %w", path, err)
+	if err = cmp.Or(err, err2); err == nil {
+		err = json.Unmarshal(text, &c)
 	}
-	if err := json.Unmarshal(text, &c); err != nil {
-		return c, fmt.Errorf("%s: %w", path, err)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w; restore it, it is the config as it was run", path, err)
 	}
 	return c, nil
 }

@@ -164,7 +164,7 @@ func (x *Experiment) writeTasks() error {
 // readTasks adds it to what statistics know of an experiment, and with it the
 // optimal reward per step of continuing tasks.
 func readTasks(dir string, meta *result.Meta) error {
-	err := readJSON(filepath.Join(dir, tasksFile), &meta.Tasks, "")
+	err := readJSON(filepath.Join(dir, tasksFile), &meta.Tasks, againBy)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
