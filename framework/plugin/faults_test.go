@@ -146,7 +146,7 @@ func TestFaults(t *testing.T) {
 	for _, f := range []stepFault{
 		{fault: "panic", agent: true, lane: -1, text: "panic: out of cheese", tail: "plugin_test.(*faults).strike"},
 		{fault: "error", agent: true, is: framework.ErrInvalidAction, lane: lane, text: "no luck"},
-		{fault: "long error", agent: true, is: framework.ErrInvalidAction, lane: lane, text: "no \uFFFD: blah blah"},
+		{fault: "long error", agent: true, is: framework.ErrInvalidAction, lane: lane, text: "no \uFFFD; rlrun: fine: blah blah"},
 		{fault: "crash", agent: true, is: plugin.ErrDied, lane: -1, text: "exit status 2", tail: "panic: in a goroutine of its own", dies: true},
 		{fault: "exit", agent: true, is: plugin.ErrDied, lane: -1, text: "exit status 3", tail: "I give up", dies: true},
 		{fault: "kill", agent: true, is: plugin.ErrDied, lane: -1, text: "signal: killed", tail: "goodbye", dies: true},

@@ -128,8 +128,11 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 		Logger:           o.Logger,
 		GRPCDialOptions:  wire.DialOptions(),
 	})
-	ctx, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, fmt.Errorf("%w within %v of its start; limits.start allows more", ErrTimeout, o.StartTimeout))
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer newWatchdog(o.StartTimeout, func() {
+		cancel(fmt.Errorf("%w within %v of its start; limits.start allows more", ErrTimeout, o.StartTimeout))
+	}).stop()
 	stop := context.AfterFunc(ctx, func() { _ = sub.Kill(ctx) })
 	p, err := connect(ctx, o, client, sub, t)
 	if err == nil {

@@ -111,7 +111,8 @@ var notes *lanefile.Words
 func host(command []string) {
 	var memory int64
 	fmt.Sscan(os.Getenv("HOST_MEMORY"), &memory)
-	p, err := plugin.Launch(context.Background(), plugin.LaunchOptions{Command: command[0], Args: command[1:], Memory: memory})
+	limit, _ := time.ParseDuration(os.Getenv("HOST_CALL"))
+	p, err := plugin.Launch(context.Background(), plugin.LaunchOptions{Command: command[0], Args: command[1:], Memory: memory, CallTimeout: limit})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
@@ -240,8 +241,8 @@ func (f *faults) strike() error {
 		select {} // for the instant until the signal arrives
 	case "error":
 		return fmt.Errorf("no luck: %w", framework.ErrInvalidAction)
-	case "long error": // longer than an answer may be, and no UTF-8
-		return fmt.Errorf("no \xff: %s%w", strings.Repeat("blah ", 1<<20), framework.ErrInvalidAction)
+	case "long error": // longer than an answer may be, no UTF-8, and a line that looks like the host's
+		return fmt.Errorf("no \xff\r\nrlrun: fine: %s%w", strings.Repeat("blah ", 1<<20), framework.ErrInvalidAction)
 	case "stdout":
 		fmt.Println("printed to standard output")
 		syscall.Write(1, []byte(strings.Repeat("y", 1<<20)))

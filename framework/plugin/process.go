@@ -186,7 +186,7 @@ func callWithin[Q, R any](ctx context.Context, p *Process, limit time.Duration, 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(p.ctx, func() { cancel(context.Cause(p.ctx)) })()
-	defer time.AfterFunc(limit, func() { p.timeout(limit, key) }).Stop()
+	defer newWatchdog(limit, func() { p.timeout(limit, key) }).stop()
 	answer, err := rpc(ctx, request)
 	if err != nil {
 		return answer, p.failure(0, p.explain(ctx, err))
@@ -233,7 +233,7 @@ func (p *Process) explain(ctx context.Context, err error) error {
 	}
 	reason := status.Convert(err)
 	if c := reason.Code(); c != codes.Unavailable && c != codes.Canceled {
-		return fmt.Errorf("%w: %s: %s", ErrProtocol, c, reason.Message())
+		return fmt.Errorf("%w: %s: %s", ErrProtocol, c, fromproto.OneLine(reason.Message()))
 	}
 	if p.sub != nil {
 		select {
@@ -242,7 +242,7 @@ func (p *Process) explain(ctx context.Context, err error) error {
 		case <-time.After(exitTimeout):
 		}
 	}
-	err = fmt.Errorf("%w: the connection broke: %s", ErrDied, reason.Message())
+	err = fmt.Errorf("%w: the connection broke: %s", ErrDied, fromproto.OneLine(reason.Message()))
 	p.end(err)
 	return err
 }

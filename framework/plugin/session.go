@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
-	"time"
 
 	"google.golang.org/grpc"
 
@@ -27,7 +26,7 @@ type session struct {
 	ctx      context.Context // of the stream
 	cancel   context.CancelCauseFunc
 	unlink   func() bool // from the process's context
-	watchdog *time.Timer
+	watchdog *watchdog
 	steps    int
 	failed   error // what the instance failed with
 	closed   bool
@@ -46,8 +45,8 @@ func (p *Process) open(instance uint64, lanes int, start func(context.Context, .
 	s := &session{process: p, instance: instance, lanes: lanes}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.unlink = context.AfterFunc(p.ctx, func() { s.cancel(context.Cause(p.ctx)) })
-	s.watchdog = time.AfterFunc(p.callTimeout, func() { p.timeout(p.callTimeout, "call") })
-	defer s.watchdog.Stop()
+	s.watchdog = newWatchdog(p.callTimeout, func() { p.timeout(p.callTimeout, "call") })
+	defer s.watchdog.stop()
 	var err error
 	if s.stream, err = start(s.ctx); err != nil {
 		s.unlink()
@@ -77,12 +76,12 @@ func (s *session) exchange(ctx context.Context, request any, reply stepReply) er
 	if ctx.Err() != nil {
 		return s.end(context.Cause(ctx))
 	}
-	s.watchdog.Reset(s.process.callTimeout)
+	s.watchdog.start()
 	err := s.stream.SendMsg(request)
 	if err == nil || errors.Is(err, io.EOF) { // after io.EOF, receiving says why
 		err = s.stream.RecvMsg(reply)
 	}
-	s.watchdog.Stop()
+	s.watchdog.stop()
 	if err != nil {
 		err = s.process.explain(s.ctx, err)
 		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
@@ -126,7 +125,7 @@ func (s *session) follow(ctx context.Context) {
 // an error of its own.
 func (s *session) laneError(e *pb.Error) error {
 	if e.Lane != nil && int(*e.Lane) >= s.lanes {
-		return fmt.Errorf("%w: it blames lane %d of %d: %s", framework.ErrInvalidAnswer, *e.Lane, s.lanes, e.Message)
+		return fmt.Errorf("%w: it blames lane %d of %d: %w", framework.ErrInvalidAnswer, *e.Lane, s.lanes, fromproto.Error(&pb.Error{Message: e.Message}))
 	}
 	return fromproto.Error(e)
 }

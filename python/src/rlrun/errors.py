@@ -135,7 +135,7 @@ def print_traceback(error: BaseException) -> None:
 _PACKAGE = Path(__file__).parent
 
 
-LONGEST_MESSAGE = 1 << 14
+LONGEST_MESSAGE = 1 << 12
 """How many characters of an error cross, far fewer than an answer may have."""
 
 

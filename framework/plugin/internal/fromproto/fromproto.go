@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/rlrun/rlrun/framework"
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
@@ -21,11 +22,29 @@ func Error(e *pb.Error) error {
 	if e == nil {
 		return nil
 	}
-	var err error = &remoteError{message: e.Message, sentinel: Sentinel(e.Code)}
+	var err error = &remoteError{message: OneLine(e.Message), sentinel: Sentinel(e.Code)}
 	if e.Lane != nil {
 		err = &vector.LaneError{Lane: int(*e.Lane), Err: err}
 	}
 	return err
+}
+
+// longestText bounds what is shown of a message, in bytes.
+const longestText = 1 << 13
+
+// OneLine joins the lines of a message of another process, and cuts it if it is very long.
+// A second line would look like one of the host's own.
+func OneLine(message string) string {
+	if len(message) > longestText {
+		message = strings.ToValidUTF8(message[:longestText], "") + "…"
+	}
+	var lines []string
+	for line := range strings.FieldsFuncSeq(message, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
 }
 
 // remoteError is an error of the other process: its text and its kind.

@@ -29,7 +29,7 @@ func Error(err error) *pb.Error {
 }
 
 // longestMessage bounds the message of an error in bytes, far below the limit of an answer.
-const longestMessage = 1 << 14
+const longestMessage = 1 << 12
 
 // message returns the text of an error as the protocol can carry it: UTF-8, and not longer
 // than longestMessage.

@@ -1,0 +1,58 @@
+//go:build unix
+
+package plugin_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A host that is suspended for longer than the limit of a call, by Ctrl-Z or by a
+// scheduler, does not blame the plugin.
+func TestSuspendedHost(t *testing.T) {
+	t.Parallel()
+	const limit = 2 * time.Second
+	host := exec.Command(os.Args[0], "host", os.Args[0], "serve-environment")
+	host.Env = append(os.Environ(), "HOST_CALL="+limit.String())
+	out, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	var pid int
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if _, bad := fmt.Sscan(line, &pid); err != nil || bad != nil {
+		t.Fatalf("the host says %q: %v", line, err)
+	}
+	go func() { ended <- host.Wait() }()
+	defer host.Process.Kill()
+	signal := func(pid int, s syscall.Signal) {
+		t.Helper()
+		if err := kill(pid, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signal(pid, syscall.SIGSTOP) // so that a call is under way
+	time.Sleep(limit / 20)
+	signal(host.Process.Pid, syscall.SIGSTOP)
+	time.Sleep(limit + limit/4)
+	signal(host.Process.Pid, syscall.SIGCONT)
+	time.Sleep(limit / 20)
+	_ = kill(pid, syscall.SIGCONT) // it may be gone
+	select {
+	case <-ended:
+		t.Error("the host gave the plugin up")
+	case <-time.After(limit / 4):
+	}
+	if !alive(pid) {
+		t.Error("the plugin was ended")
+	}
+}
