@@ -11,37 +11,38 @@ const (
 	PerStep Criterion = iota
 	// PerEpisode is the mean return of the episodes in the rest of the run.
 	PerEpisode
-	// PerRun is PerStep where episodes pay, and PerEpisode where they cost: the beginning of an episode is worth
-	// at least what it is worth under PerEpisode.
+	// PerRun is PerStep if episodes pay, and PerEpisode if they cost. So the value of the beginning of an episode is
+	// at least its value under PerEpisode.
 	PerRun
 )
 
-// SetCriterion sets the criterion, PerStep by default. It is to be called before the first state is added, and matters once
-// AddEnd is called. All criteria but PerStep give rewards a zero: a constant that is added to all of them matters.
+// SetCriterion sets the criterion. The default is PerStep. Call it before the first state is added; it has an effect after
+// AddEnd. Adding a constant to all rewards changes the plan, except with PerStep.
 func (p *Planner) SetCriterion(c Criterion) { p.model.criterion, p.b.absolute = c, c != PerStep }
 
-// beginning, β, is what the beginning of an episode is worth if the return of episodes counts, in ranges of rewards. It is
-// positive, so that it is worse never to end an episode and to be paid nothing.
+// beginning, β, is the value of the beginning of an episode if the return of episodes counts, in units of the range of
+// rewards. It is positive: to be paid nothing and never to end an episode is worse.
 const beginning = 1
 
-// zeroed reports whether rewards have a zero.
+// zeroed reports whether adding a constant to all rewards changes the plan.
 func (m *meanModel) zeroed() bool { return m.criterion != PerStep && m.b.end >= 0 }
 
-// closed reports whether the value of the end is that of final. Otherwise it is that of the next beginning.
+// closed reports whether the end of an episode has the value final. Otherwise it has the value of the next beginning.
 func (m *meanModel) closed() bool { return m.zeroed() && !m.continues }
 
-// setZero sets what is added to rewards in units of the bounds: what a reward of 0 lacks. The reward per step needs no zero.
+// setZero sets the number that is added to rewards in units of the bounds, so that a reward of 0 becomes 0. PerStep adds
+// nothing.
 func (m *meanModel) setZero() {
 	if m.zero = 0; m.zeroed() {
 		m.zero = m.b.low / m.b.scale
 	}
 }
 
-// setFinal moves the value of the end, κ, towards that for which the beginning of an episode has its value, and reports
-// whether it moved. Under the optimal policy the value of the beginning grows with that of the end at a rate of at
-// most 1. So steps by the difference approach the solution from one side. If the rate is small they are too short.
-// So they are doubled from one to the next until the side changes. With PerRun the end becomes the next beginning once
-// that is worth more.
+// setFinal moves the value of the end, κ, towards its solution, and reports whether it moved. With the solution, the
+// beginning of an episode has the value β. Under the optimal policy the value of the beginning grows with κ at a rate of
+// at most 1. So steps by the difference approach the solution from one side. If the rate is small, they are too short:
+// each step is twice as long as the one before, until the side changes. With PerRun the end becomes the next beginning
+// as soon as that has the larger value.
 func (m *meanModel) setFinal() bool {
 	if !m.zeroed() {
 		return false

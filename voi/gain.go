@@ -263,17 +263,18 @@ func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64
 }
 
 // better returns Δ, the believed advantage of a state that is better than all visited
-// ones. With the share of pairs that stay it keeps the agent. Otherwise it pays once in a
-// tour of all states. vmax and vmean are the largest and the mean value of states, and
-// top is the largest possible value. zero is what is added to rewards for the rest of the run.
+// ones. With a probability, the share of pairs that stay in their state, the agent can stay
+// there. Otherwise the state pays once in a tour of all states. vmax and vmean are the
+// largest and the mean value of states, and top is the largest possible value. zero is
+// setZero's number times the horizon.
 func better(b *Belief, vmax, vmean, top, zero, horizon float64) float64 {
 	stay := b.stayShare()
 	return stay*((vmax+top)/2-vmean) + (1-stay)*(1-(vmax-zero)/(top-zero))/2*horizon/float64(b.States()+1)
 }
 
-// valueBehind is the value of finding a state that is not better than all others, because
-// better ones may lie behind it (docs/theory.md §3.8). better is the advantage of the
-// best of them, and spent is the cost of finding a state times the number of states.
+// valueBehind is the value of finding a state that is not better than all others: it may
+// lead to better ones (docs/theory.md §3.8). better is the advantage of the best of these.
+// spent is the cost of finding a state times the number of states.
 func valueBehind(better, spent float64) float64 {
 	if spent >= better {
 		return 0

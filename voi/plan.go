@@ -49,8 +49,8 @@ func (p *Planner) AddState() int {
 	return p.b.AddState()
 }
 
-// AddEnd adds the end of an episode and returns its number, to be called once at most. Learn may lead there; then Begin says where the
-// next episode begins.
+// AddEnd adds the end of an episode as a state and returns its number. Call it once at most. After a step that Learn
+// records to lead there, Begin says where the next episode begins.
 func (p *Planner) AddEnd() int {
 	p.due = true
 	return p.b.AddEnd()
@@ -107,8 +107,8 @@ func (p *Planner) Action(s int, horizon float64) (action int, explores bool) {
 	return int(p.model.policy[s]), false
 }
 
-// Plan plans anew for state s if the last plan is out of date. horizon is as for Action,
-// which does that by itself.
+// Plan plans anew for state s if the last plan is out of date. Action does so by itself;
+// horizon is as there.
 func (p *Planner) Plan(s int, horizon float64) {
 	p.resize()
 	if p.due || p.pending > 0 || horizon < 0.9*p.planned || horizon > p.planned {
@@ -125,9 +125,9 @@ func (p *Planner) Greedy(s int) int {
 	return int(p.model.policy[s])
 }
 
-// Best returns the action of state s that is greedy for the posterior mean over a horizon
-// as for Action. It is for a planner that learns no more: it solves the model once, and
-// looks at nothing to try.
+// Best returns the action of state s that is greedy for the posterior mean; horizon is as
+// for Action. It is for evaluations, in which nothing is learned: it solves the model once
+// and does not explore.
 func (p *Planner) Best(s int, horizon float64) int {
 	if p.due || p.planned != horizon {
 		p.planned, p.due = horizon, false
@@ -188,7 +188,7 @@ func (p *Planner) plan(s int, horizon float64) {
 	}
 }
 
-// measureAnew learns the bounds of rewards, and expresses in their units what was planned.
+// measureAnew learns the bounds of rewards, and converts the plan to their units.
 func (p *Planner) measureAnew() {
 	factor, shift, changed := p.b.learnBounds()
 	if !changed {
@@ -221,8 +221,8 @@ func (p *Planner) check(s int) {
 	p.worth[s] = p.a.evaluate(s, p.worth[s], p.prize[s*actions:(s+1)*actions])
 }
 
-// drift makes all prizes stale once values have moved, up to a constant, by a
-// twentieth of their span since that was done last.
+// drift makes all prizes stale when values, apart from a constant, have moved by a
+// twentieth of their span since the last time.
 func (p *Planner) drift() {
 	if p.pending == p.b.size() {
 		copy(p.old, p.model.v)

@@ -68,8 +68,8 @@ func (c *pairCase) improvement(gamma float64, x row, record float64) float64 {
 	return d
 }
 
-// repeatValue returns W of a row whose advantage for one step is given: of taking the pair again whenever its
-// state is reached, by routes worth their cost.
+// repeatValue returns W of a row, the value of taking the pair whenever its state is reached by a route that is worth
+// its cost. advantage is that of taking it once.
 func repeatValue(gamma, advantage float64, x row) float64 {
 	w := (advantage - gamma*x.c) / (1 - gamma*x.f)
 	if advantage > 0 {
@@ -78,10 +78,9 @@ func repeatValue(gamma, advantage float64, x row) float64 {
 	return w
 }
 
-// evaluate writes the prizes of the pairs of state s. A prize is the largest,
-// over k, of the gain of k tries divided by k, minus the gap. worth is the
-// value of arriving at s at its last evaluation, 0 if there was none. evaluate
-// returns the present value.
+// evaluate writes the prizes of the pairs of state s. The prize of a pair is the largest
+// gain per try of k tries, over all k, minus the gap. worth is the value of arriving at
+// s from its last evaluation, 0 if there was none. evaluate returns the present value.
 func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64 {
 	m := a.m
 	actions, gamma := m.b.actions, m.gamma
