@@ -191,6 +191,14 @@ func TestLaTeX(t *testing.T) {
 	if !strings.Contains(string(text), `a\_1 & 2 & 0.`) || !strings.Contains(string(text), `$\pm$`) || !strings.Contains(string(text), "\nb & 0 &") {
 		t.Errorf("%s", text)
 	}
+	// What begins a row after \\ must not be its argument: [up] would be a distance, and LaTeX hangs.
+	for cell, want := range map[string]string{
+		"[up]": "{}[up]", "*": "{}*", "a [b] *": "a [b] *", `<b> "γ≥0.9|σ"`: "$<$b$>$ ''$\\gamma$$\\ge$0.9$|$$\\sigma$''", "-1": "$-$1",
+	} {
+		if got := result.LaTeX(cell); got != want {
+			t.Errorf("%s became %s, want %s", cell, got, want)
+		}
+	}
 	if got := result.LaTeX("a\n\\input{x}\x1b"); got != `a \textbackslash{}input\{x\} ` {
 		t.Errorf("a label becomes %q", got)
 	}

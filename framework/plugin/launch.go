@@ -209,7 +209,9 @@ func diagnose(ctx context.Context, s *subprocess.Subprocess, err error) error {
 	return err
 }
 
-// inherited picks from the host's environment what programs need to run.
+// inherited picks from the host's environment what programs need to run. Unless it says
+// otherwise, texts have the same hash in every process of Python: the order of a set would
+// otherwise differ between them, and with it results.
 func inherited(environ []string) []string {
 	names := []string{
 		"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "SHELL",
@@ -217,7 +219,7 @@ func inherited(environ []string) []string {
 		"GOMAXPROCS", "GORACE", "GOTRACEBACK", "GOCOVERDIR", "SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "USERPROFILE",
 	}
 	prefixes := []string{"LC_", "XDG_", "PYTHON", "CONDA_", "JULIA_", "CUDA_", "NVIDIA_", "JAX_", "XLA_", "MUJOCO_", "PYOPENGL_", "SDL_"}
-	var kept []string
+	kept := []string{"PYTHONHASHSEED=0"}
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
 		if slices.Contains(names, name) || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {

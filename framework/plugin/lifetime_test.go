@@ -354,6 +354,25 @@ func TestEnvironmentVariables(t *testing.T) {
 	}
 }
 
+// A set of texts has the same order in every process of Python, unless the user says
+// otherwise.
+func TestHashesOfPython(t *testing.T) {
+	for _, tt := range []struct{ given, want string }{{"", "PYTHONHASHSEED=0"}, {"7", "PYTHONHASHSEED=7"}} {
+		t.Setenv("PYTHONHASHSEED", tt.given)
+		if tt.given == "" {
+			os.Unsetenv("PYTHONHASHSEED")
+		}
+		p := launch(t, plugin.LaunchOptions{}, "serve-environment")
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.Pid()))
+		if err != nil {
+			t.Skip(err)
+		}
+		if got := strings.Split(string(data), "\x00"); !slices.Contains(got, tt.want) {
+			t.Errorf("no %s in %s", tt.want, got)
+		}
+	}
+}
+
 // When memory runs out, plugins end before their host does.
 func TestPluginsEndBeforeTheHost(t *testing.T) {
 	score := func(pid int) (n int) {

@@ -85,6 +85,8 @@ type agentCheck struct {
 	size   size
 	open   func(lanes int) (vector.Agent, error)
 	spec   framework.Spec
+
+	measured bool // metrics are read after every call
 }
 
 // event is what one call tells a lane.
@@ -174,6 +176,9 @@ func (c *agentCheck) run() error {
 	if err := c.evaluation(scripts[0]); err != nil {
 		return err
 	}
+	if err := c.measures(scripts[0], alone[0]); err != nil {
+		return err
+	}
 	return c.checkpoint(scripts[0], scripts[1])
 }
 
@@ -244,6 +249,9 @@ func (c *agentCheck) play(scripts [][]event, salt uint64, idle bool) ([][]string
 			return nil, fmt.Errorf("call %d: a column of %d actions for %d lanes", call, actions.Lanes(), n)
 		}
 		c.judge(in, &actions, before, logs)
+		if c.measured {
+			c.try(MeasureChangesNothing, readAll(c.ctx, agent.Abilities().Measures, n))
+		}
 	}
 	return logs, agent.Close()
 }

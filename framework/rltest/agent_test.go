@@ -59,6 +59,19 @@ func (l *learner) Update(_ context.Context, t framework.Transition) error {
 	return nil
 }
 
+// Metrics returns one in a learner whose bug concerns it.
+func (l *learner) Metrics() []framework.Metric { return pace(l.bug) }
+
+func (l *learner) Measure(_ context.Context, dst []float64) error {
+	switch l.bug {
+	case "learns when it is measured":
+		dst[0] = float64(l.rng.Uint64())
+	case "fails to measure":
+		return errors.New("no ruler")
+	}
+	return nil
+}
+
 // Save stores the random stream, which is all there is.
 func (l *learner) Save(context.Context) ([]byte, error) {
 	switch l.bug {
@@ -96,19 +109,22 @@ func digest(v space.Value) uint64 {
 }
 
 var brokenAgents = map[string][]Rule{
-	"":                       nil,
-	"panics":                 {Works},
-	"cannot learn":           {Works},
-	"uses the global stream": {SameSeedSameActions},
-	"leaves its space":       {ActionInSpace},
-	"writes to observations": {InputUnchanged},
-	"writes to transitions":  {InputUnchanged},
-	"keeps observations":     {RoundTrips, KeepsNoViews}, // the slices it keeps are not saved
-	"cannot be saved":        nil,
-	"saves nothing":          {RoundTrips},
-	"fails to save":          {RoundTrips},
-	"fails to load":          {RoundTrips},
-	"loads into itself":      {RoundTrips},
+	"":                           nil,
+	"panics":                     {Works},
+	"cannot learn":               {Works},
+	"uses the global stream":     {SameSeedSameActions},
+	"leaves its space":           {ActionInSpace},
+	"writes to observations":     {InputUnchanged},
+	"writes to transitions":      {InputUnchanged},
+	"keeps observations":         {RoundTrips, KeepsNoViews}, // the slices it keeps are not saved
+	"cannot be saved":            nil,
+	"is measured":                nil,
+	"fails to measure":           {MeasureChangesNothing},
+	"learns when it is measured": {MeasureChangesNothing},
+	"saves nothing":              {RoundTrips},
+	"fails to save":              {RoundTrips},
+	"fails to load":              {RoundTrips},
+	"loads into itself":          {RoundTrips},
 }
 
 // With slices in observations and actions, every bug shows.

@@ -128,6 +128,27 @@ func (e *corridor) Render(context.Context) (string, error) {
 	return strings.Repeat(".", e.cell) + "x\n", nil
 }
 
+// Metrics returns one in a corridor whose bug concerns it.
+func (e *corridor) Metrics() []framework.Metric { return pace(e.bug) }
+
+// pace is the metric of environments and agents whose bug names one.
+func pace(bug string) []framework.Metric {
+	if strings.Contains(bug, "measure") {
+		return []framework.Metric{{Name: "pace"}}
+	}
+	return nil
+}
+
+func (e *corridor) Measure(_ context.Context, dst []float64) error {
+	switch dst[0] = math.NaN(); e.bug {
+	case "moves when it is measured":
+		dst[0] = e.rng.Float64()
+	case "fails to measure":
+		return errors.New("no ruler")
+	}
+	return nil
+}
+
 // found lists the rules that a report says were tried and broken.
 func found(err error) []Rule {
 	rules := Broken(err)
@@ -148,6 +169,9 @@ var brokenEnvironments = map[string][]Rule{
 	"fails to render":              {RenderChangesNothing},
 	"moves when it is looked at":   {RenderChangesNothing},
 	"cannot be rendered":           nil,
+	"moves when it is measured":    {MeasureChangesNothing},
+	"fails to measure":             {MeasureChangesNothing},
+	"is measured":                  nil,
 	"":                             nil,
 	"never ends and says so":       nil,
 	"panics":                       {Works},

@@ -1,6 +1,7 @@
 package rltest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"image"
@@ -15,15 +16,43 @@ import (
 // pictures compares a run that is looked at after every step, as text and as a frame,
 // with the same run unseen. Environments that cannot be rendered pass.
 func (c *vectorCheck) pictures() error {
-	play := func(look bool) (log []string, err error) {
-		var seen frames
+	var seen frames
+	return c.unmoved(RenderChangesNothing, "rendered after every step", func(env vector.Environment) error { return c.look(env, &seen) })
+}
+
+// measures compares a run whose metrics are read after every step with the same run
+// without. Environments without metrics of their own pass.
+func (c *vectorCheck) measures() error {
+	return c.unmoved(MeasureChangesNothing, "measured after every step", func(env vector.Environment) error {
+		m := env.Abilities().Measures
+		if m == nil {
+			return framework.ErrUnsupported
+		}
+		c.try(MeasureChangesNothing, readAll(c.ctx, m, 1))
+		return nil
+	})
+}
+
+// readAll reads the metrics of the first lanes.
+func readAll(ctx context.Context, m *vector.Measures, lanes int) error {
+	all := make([]int, lanes)
+	for i := range all {
+		all[i] = i
+	}
+	return m.Read(ctx, all, make([]float64, lanes*len(m.Metrics)))
+}
+
+// unmoved compares a run that is watched before every step with the same run alone. It
+// passes if watch returns framework.ErrUnsupported.
+func (c *vectorCheck) unmoved(rule Rule, what string, watch func(vector.Environment) error) error {
+	play := func(watched bool) (log []string, err error) {
 		err = c.started(1, -1, func(env vector.Environment, in *vector.Actions, out *vector.TimeSteps) error {
 			for k := range c.size.calls {
 				if err := c.bounds.late(c.size); err != nil {
 					return err
 				}
-				if look {
-					if err := c.look(env, &seen); err != nil {
+				if watched {
+					if err := watch(env); err != nil {
 						return err
 					}
 				}
@@ -55,7 +84,7 @@ func (c *vectorCheck) pictures() error {
 	}
 	unseen, err := play(false)
 	if err == nil {
-		c.try(RenderChangesNothing, differ(unseen, seen, "rendered after every step"))
+		c.try(rule, differ(unseen, seen, what))
 	}
 	return err
 }
@@ -114,6 +143,27 @@ func (c *agentCheck) evaluation(script []event) error {
 	}
 	c.try(LearningOff, differ(logs[0], logs[1], "other rewards in calls with the signal Evaluate"))
 	return nil
+}
+
+// measures compares a run whose metrics are read after every call with the same run
+// without. Agents without metrics of their own pass.
+func (c *agentCheck) measures(script []event, want []string) error {
+	agent, err := c.open(1)
+	if err != nil {
+		return err
+	}
+	if has := agent.Abilities().Measures != nil; !has {
+		return agent.Close()
+	} else if err := agent.Close(); err != nil {
+		return err
+	}
+	c.measured = true
+	got, err := c.play([][]event{script}, 0, false)
+	c.measured = false
+	if err == nil {
+		c.try(MeasureChangesNothing, differ(want, got[0], "measured after every call"))
+	}
+	return err
 }
 
 // checkpoint saves a lane in the middle of a run and lets other lanes go on from

@@ -218,10 +218,18 @@ def test_strangers_are_refused(tmp_path) -> None:
 def test_what_goes_wrong_is_said(program) -> None:
     interrupts = signal.getsignal(signal.SIGINT)
     gym = rlrun.gym
-    with pytest.raises(ValueError, match=r"no plugin 'riverswimm'; there are .*riverswim"):
+    with pytest.raises(ValueError, match=r"no plugin 'riverswimm'; did you mean riverswim or"):
         gym.make("riverswimm")
-    with pytest.raises(rlrun.InvalidParams, match="colour"):
+    with pytest.raises(ValueError, match=r"no plugin 'xyzzy'; there are .*riverswim"):
+        gym.make("xyzzy")
+    with pytest.raises(rlrun.InvalidParams, match=r"unknown parameter 'colour'; there are .*states"):
         gym.make("riverswim", colour=1)
+    env = gym.make("riverswim", states=4)
+    env.reset(seed=1)
+    env.close()
+    for use in (env.reset, lambda: env.step(0)):
+        with pytest.raises(PluginError, match="plugin riverswim: the environment is closed"):
+            use()
     with pytest.raises(rlrun.Unsupported, match="an agent"):
         gym.make("bandit")
     with pytest.raises(PluginError, match=r"ended before it answered \(exit status 3\)(?s:.*)no luck"):

@@ -409,6 +409,11 @@ def test_modules_that_register(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -
     assert "import" in plugin.description.doc
     with pytest.raises(rlrun.InvalidParams, match="gymnasium:MODULE:MakerA/X-v1"):
         plugin.environment(b"{}")
+    made = "from gymnasium import register\n" + made.format("register_all", "MakerC/X-v1")
+    (tmp_path / "maker_c.py").write_text(made)
+    with pytest.raises(rlrun.InvalidParams, match="write gymnasium:maker_c:register_all:MakerC/X-v1"):
+        GymnasiumPlugin("maker_c:MakerC/X-v1").environment(b"{}")
+    assert GymnasiumPlugin("maker_c:register_all:MakerC/X-v1").description.id == "gymnasium/makerc.x@1"
     with pytest.raises(rlrun.InvalidParams, match="json was imported and has not registered it"):
         plugin.environment(b'{"import": "json"}')
     assert plugin.environment(b'{"import": "maker_a"}').spec.observation == rlrun.Discrete(2**31)
@@ -516,6 +521,32 @@ def guest() -> Iterator[Any]:
 def test_habits_that_are_refused_with_a_cure(guest: Any, habit: str, message: str) -> None:
     with pytest.raises(rlrun.errors.Error, match=message):
         step(guest(habit))
+
+
+class Bare(gymnasium.Env[Any, Any]):
+    """An environment whose author forgot the spaces, or took those of another package."""
+
+    def __init__(self, spaces: bool = False) -> None:
+        if spaces:
+            self.observation_space = self.action_space = range(3)  # type: ignore[assignment]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        return 0, {}
+
+
+def test_spaces_that_are_none() -> None:
+    gymnasium.register("tests/Bare-v0", entry_point=Bare)
+    try:
+        plugin = GymnasiumPlugin("tests/Bare-v0")
+        assert "the environment has no observation_space before a reset" in plugin.description.doc
+        for params, message in (
+            (b"{}", "the environment has no observation_space before a reset"),
+            (b'{"spaces": true}', "the observation_space is a builtins.range, which is no space of Gymnasium"),
+        ):
+            with pytest.raises(rlrun.Unsupported, match=message):
+                plugin.environment(params).open(1)
+    finally:
+        del gymnasium.registry["tests/Bare-v0"]
 
 
 def step(env: Any, seeds: Sequence[int] = (1,), steps: int = 1) -> list[Any]:

@@ -536,9 +536,9 @@ class Batch(rlrun.VectorEnvironment):
 @pytest.mark.parametrize(
     ("field_", "value", "wrong"),
     [
-        ("observations", np.zeros(2), r"observations of shape \(2,\), want \(2, 2\)"),
+        ("observations", np.zeros(2), r"observations of shape \(2,\), must be of shape \(2, 2\)"),
         ("observations", np.zeros((2, 2), complex), "observations of complex128, want float64"),
-        ("rewards", 1.0, r"rewards of shape \(\), want \(2,\)"),
+        ("rewards", 1.0, r"rewards of shape \(\), must be of shape \(2,\)"),
         ("terminated", [False], r"terminated of shape \(1,\)"),
         ("truncated", np.zeros((2, 1)), "truncated of shape"),
     ],
@@ -790,7 +790,7 @@ def test_pairs_follow_the_named_options() -> None:
         assert decisions.chosen(places, np.array([2, 0]), lanes).tolist() == [2, 0]
         with pytest.raises(rlrun.InvalidAction, match="option 1 of a decision between 1"):
             decisions.chosen(places, np.array([0, 1]), lanes)
-    with pytest.raises(rlrun.InvalidAnswer, match=r"pairs of shape \(1, 4\), want \(1, 5\)"):
+    with pytest.raises(rlrun.InvalidAnswer, match=r"pairs of shape \(1, 4\), must be of shape \(1, 5\)"):
         _decisions.read([rlrun.Problem(["greedy"], values[0], pairs=[[1, 2, 3, 4]])], [0])
     with pytest.raises(rlrun.InvalidAnswer, match="pairs of 1 lanes, want 2"):
         _decisions.read(rlrun.Problems(["greedy"], values, pairs=[np.empty((0, 5))]), range(2))
@@ -802,14 +802,14 @@ TWO = np.zeros((2, 2, 2))
 @pytest.mark.parametrize(
     ("answer", "wrong"),
     [
-        (rlrun.Problems(["a", "b"], TWO[:1]), r"values of shape \(1, 2, 2\), want \(2, 2, 2\)"),
-        (rlrun.Problems(["a", "b"], TWO[0, 0]), r"values of shape \(2,\), want \(2, 2, 2\)"),
+        (rlrun.Problems(["a", "b"], TWO[:1]), r"values of shape \(1, 2, 2\), must be of shape \(2, 2, 2\)"),
+        (rlrun.Problems(["a", "b"], TWO[0, 0]), r"values of shape \(2,\), must be of shape \(2, 2, 2\)"),
         (rlrun.Problems(["a", "b"], TWO, greedy=2), "the greedy option, number 2 of 2, is not offered"),
         (rlrun.Problems(["a", "b"], TWO, np.array([[True, True], [False, True]])), "number 0 of 2, is not offered"),
-        (rlrun.Problems(["a", "b"], TWO, optimal=np.zeros(2)), r"optimal of shape \(2,\), want \(2, 2\)"),
-        (rlrun.Problems(["a", "b"], TWO, reveals=[0]), r"reveals of shape \(1,\), want \(2,\)"),
+        (rlrun.Problems(["a", "b"], TWO, optimal=np.zeros(2)), r"optimal of shape \(2,\), must be of shape \(2, 2\)"),
+        (rlrun.Problems(["a", "b"], TWO, reveals=[0]), r"reveals of shape \(1,\), must be of shape \(2,\)"),
         ([rlrun.Problem(["a"], [[0]])], "1 problems for 2 lanes"),
-        ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [0])], r"values of shape \(1,\), want \(1, 1\)"),
+        ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [0])], r"values of shape \(1,\), must be .* \(1, 1\)"),
         ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [["x"]])], "values are no array of numbers"),
         ([rlrun.Problem(["a"], [[0]]), rlrun.Problem(["a"], [[0]], greedy=-1)], "the greedy option is number -1 of 1"),
     ],

@@ -168,4 +168,4 @@ def _numbers(values: Any, name: str) -> NDArray[np.float64]:
 
 def _check(array: Array, shape: tuple[int, ...], name: str) -> None:
     if array.shape != shape:
-        raise InvalidAnswer(f"{name} of shape {array.shape}, want {shape}")
+        raise InvalidAnswer(f"{name} of shape {array.shape}, must be of shape {shape}")

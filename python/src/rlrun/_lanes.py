@@ -140,7 +140,7 @@ def _measured(metrics: Sequence[Metric], values: Mapping[str, float], lane: int)
 def _numbers(values: Any, n: int, dtype: np.dtype[Any], name: str) -> Array:
     column = np.asarray(values)
     if column.shape != (n,):
-        raise InvalidAnswer(f"{name} of shape {column.shape}, want {(n,)}")
+        raise InvalidAnswer(f"{name} of shape {column.shape}, must be of shape {(n,)}")
     return column if column.dtype == dtype else column.astype(dtype)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
 import os
 import queue
@@ -71,7 +72,9 @@ def command(plugin: str | Sequence[str]) -> list[str]:
     listing = subprocess.run([rlrun, "plugin", "list", "--json"], capture_output=True, check=True, text=True)
     known = {entry["name"]: entry for entry in json.loads(listing.stdout)}
     if plugin not in known:
-        raise ValueError(f"no plugin {plugin!r}; there are {', '.join(sorted(known))}")
+        near = difflib.get_close_matches(plugin, known)
+        guess = f"did you mean {' or '.join(near)}" if near else f"there are {', '.join(sorted(known))}"
+        raise ValueError(f"no plugin {plugin!r}; {guess}")
     entry = known[plugin]
     return [rlrun, "plugin", "serve", plugin] if entry.get("bundled") else [entry["command"]]
 
@@ -101,11 +104,15 @@ class Process:
     def _start(self, directory: str, identity: _goplugin.Identity | None) -> list[str]:
         """Start the process and return what its handshake says."""
         key, cookie = _goplugin.COOKIE
-        environ = dict(os.environ) | {
-            key: cookie,
-            _goplugin.VERSIONS: str(_goplugin.VERSION),
-            _goplugin.SOCKET_DIR: directory,
-        }
+        environ = (
+            {"PYTHONHASHSEED": "0"}
+            | dict(os.environ)
+            | {  # the order of a set of texts follows from it
+                key: cookie,
+                _goplugin.VERSIONS: str(_goplugin.VERSION),
+                _goplugin.SOCKET_DIR: directory,
+            }
+        )
         environ.pop(_goplugin.CLIENT_CERT, None)
         if identity:
             environ[_goplugin.CLIENT_CERT] = identity.pem.decode()
@@ -202,6 +209,10 @@ class Process:
         """Make lanes of an environment."""
         if self.description.kind != "environment":
             raise errors.Unsupported(f"{self.description.id} is an {self.description.kind}, not an environment")
+        schema = json.loads(self.description.params or b"{}")
+        for name in params:
+            if name not in (known := schema.get("properties", {})) and schema.get("additionalProperties") is False:
+                raise errors.InvalidParams(f"unknown parameter {name!r}; there are {', '.join(known) or 'none'}")
         request = pb.OpenEnvironmentRequest(params=json.dumps(dict(params)).encode(), lanes=lanes)
         reply = self.call(self.stub.OpenEnvironment, request)
         return EnvironmentClient(self, reply.instance, Spec.from_proto(reply.spec), lanes)
@@ -259,6 +270,7 @@ class EnvironmentClient:
 
     def step(self, signals: NDArray[np.uint8], seeds: NDArray[np.uint64] | None, actions: Array) -> TimeSteps:
         """Step every lane as its signal says."""
+        self._check_open()
         self._step += 1
         request = pb.EnvironmentRequest(
             instance=self._instance if self._step == 1 else 0,
@@ -291,6 +303,7 @@ class EnvironmentClient:
 
     def ask(self, ability: str, lane: int) -> Any:
         """Ask a lane that has been started for an ability, such as "render"."""
+        self._check_open()
         request = pb.AskRequest(instance=self._instance, lane=lane, ability=ability)
         answer = self._process.call(self._process.stub.Ask, request).answer
         try:
@@ -300,9 +313,14 @@ class EnvironmentClient:
 
     def models(self) -> list[dict[str, Any]]:
         """Return every lane's model, as the host reads it."""
+        self._check_open()
         reply = self._process.call(self._process.stub.Models, pb.ModelsRequest(instance=self._instance))
         models = [json.loads(m) for m in reply.models]
         return [models[i] for i in reply.lanes]
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise PluginError(f"plugin {self._process.name}: the environment is closed")
 
     def close(self) -> None:
         """End the instance and its process."""

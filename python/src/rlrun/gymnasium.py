@@ -110,12 +110,12 @@ class GymnasiumPlugin:
                 fps = float(env.metadata.get("render_fps") or 0)
             if names_of(env):
                 capabilities.append("action_names")
+            spec_of(env, self.given.enumerate)
             bits, shares = probe(env, self.given.reset_options)
             if bits < 64:
                 doc += f" Its seeds have {bits} bits, a hash of rlrun's."
             if shares:
                 doc += " It draws from random generators that a process shares: every copy has states of its own."
-            spec_of(env, self.given.enumerate)
         except Unsupported as e:
             doc += f" As it is rlrun has no place for it: {e}"
         except InvalidParams as e:  # it is told when it is opened
@@ -131,7 +131,10 @@ class GymnasiumPlugin:
             cure = (
                 f"If a module registers it, name that as the parameter import, or write gymnasium:MODULE:{self.env_id}"
             )
-            if named := self.modules or chosen.modules:
+            named = self.modules or chosen.modules
+            if named and (function := _registering(named[0])):
+                cure = f"If {function} registers it, call that function: write gymnasium:{function}:{self.env_id}"
+            elif named:
                 cure = (
                     f"{' and '.join(named)} was imported and has not registered it with Gymnasium. If another module "
                     f"does, such as {named[0]}.envs, name that. If the package is for the older gym, register "
@@ -183,6 +186,16 @@ class GymnasiumPlugin:
             text = f"{self.env_id} {what}: {type(e).__name__}: {e}"
             raise InvalidParams(text) from e
         return chosen.wrap(env)
+
+
+def _registering(name: str) -> str:
+    """Return a function of a module that seems to register environments and was not called, as module:function."""
+    module, _, called = name.partition(":")
+    for function, made in inspect.getmembers(sys.modules.get(module), inspect.isfunction):
+        own = made.__module__.partition(".")[0] == module.partition(".")[0]  # not Gymnasium's
+        if own and function.startswith("register") and function not in {called, "register_envs"}:
+            return f"{module}:{function}"
+    return ""
 
 
 def _schema(registered: EnvSpec, given: dict[str, Any]) -> dict[str, Any]:
@@ -403,7 +416,7 @@ def names_of(env: gymnasium.Env[Any, Any]) -> list[str]:
     There are none if wrappers change the actions.
     """
     raw: Any = env.unwrapped
-    if raw.action_space != env.action_space:
+    if getattr(raw, "action_space", None) != (given := getattr(env, "action_space", None)):
         return []
     names: list[str] = []
     actions = getattr(raw, "actions", None)
@@ -411,7 +424,7 @@ def names_of(env: gymnasium.Env[Any, Any]) -> list[str]:
         names = [str(name) for name in meanings()]
     elif isinstance(actions, type) and issubclass(actions, enum.Enum):
         names = [member.name for member in actions]
-    return names if len(names) == getattr(env.action_space, "n", None) else []
+    return names if len(names) == getattr(given, "n", None) else []
 
 
 class Painter:
@@ -462,7 +475,11 @@ class Painter:
 def spec_of(env: gymnasium.Env[Any, Any], numbered: bool | None = None) -> Spec:
     """Describe an environment. Bounds of its rewards are known where its dynamics are."""
     for name in ("observation_space", "action_space"):
-        if not isinstance(getattr(env, name, None), gs.Space):
+        space = getattr(env, name, None)
+        if space is not None and not isinstance(space, gs.Space):
+            what = f"a {type(space).__module__}.{type(space).__qualname__}, which is no space of Gymnasium"
+            raise Unsupported(f"the {name} is {what}. Name a wrapper that sets another, {OWN}")
+        if space is None:
             raise Unsupported(f"the environment has no {name} before a reset. Name a wrapper that sets it, {OWN}")
     try:
         observation, _ = space_of(env.observation_space, numbered)
@@ -485,7 +502,7 @@ def _table(env: gymnasium.Env[Any, Any]) -> Any:
             return None  # it may change observations, rewards or ends
         layer = layer.env
     raw: Any = env.unwrapped
-    finite = isinstance(env.observation_space, gs.Discrete) and isinstance(env.action_space, gs.Discrete)
+    finite = all(isinstance(getattr(env, name, None), gs.Discrete) for name in ("observation_space", "action_space"))
     table = getattr(raw, "P", None)
     if not finite or not isinstance(table, dict) or getattr(raw, "fickle_passenger", False):
         return None

@@ -178,7 +178,7 @@ def as_column(space: Space, values: Any, lanes: int, name: str) -> Array:
     """Return what a batch answered as a column, or say what is wrong with it."""
     column = np.asarray(values)
     if column.shape != (lanes, *space.shape):
-        raise InvalidAnswer(f"{name} of shape {column.shape}, want {(lanes, *space.shape)}")
+        raise InvalidAnswer(f"{name} of shape {column.shape}, must be of shape {(lanes, *space.shape)}")
     if column.dtype != space.dtype:
         if not np.can_cast(column.dtype, space.dtype, "same_kind"):
             raise InvalidAnswer(f"{name} of {column.dtype}, want {space.dtype}")
@@ -199,7 +199,7 @@ def as_entry(space: Space, value: Any, name: str) -> Any:
         raise InvalidAnswer(f"{name} {value!r} is no whole number")
     array = np.asarray(value)
     if array.shape != space.shape:
-        raise InvalidAnswer(f"{name} of shape {array.shape}, want {space.shape}")
+        raise InvalidAnswer(f"{name} of shape {array.shape}, must be of shape {space.shape}")
     # Literals are of Python's types: what they hold decides.
     kinds = "biuf" if space.dtype.kind == "f" else "biu"
     if array.dtype.kind not in kinds:
