@@ -5,9 +5,9 @@
 // examples/bootstrap/, and its blocks act there in order:
 //
 //	sh       is run by sh -eu. In it rlrun and "go run ./cmd/rlrun" are this
-//	         source's, and "rlrun run" is cut to three runs an agent, unless an
-//	         output block follows. So is an unmarked block whose lines all begin
-//	         with go, make or rlrun.
+//	         source's. Unless an output block follows, "rlrun run" is cut to three
+//	         runs an agent, and "rlrun plugin check" measures no speed. An unmarked
+//	         block whose lines all begin with go, make or rlrun is such a block, too.
 //	output   is what the sh block before it prints; "…" stands for anything in a
 //	         line and, alone in it, for any number of lines.
 //	yaml     must be YAML. If its first line is a comment that names a file

@@ -3,11 +3,13 @@ package examples_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -74,7 +76,8 @@ func TestRustConforms(t *testing.T) {
 		}
 		t.Fatalf("%v\n%s", err, out)
 	}
-	o := plugin.LaunchOptions{Name: "gambler", Command: "rust/target/release/rlrun-plugin-gambler"}
+	target := cmp.Or(os.Getenv("CARGO_TARGET_DIR"), "rust/target")
+	o := plugin.LaunchOptions{Name: "gambler", Command: filepath.Join(target, "release/rlrun-plugin-gambler")}
 	p, err := plugin.Launch(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
