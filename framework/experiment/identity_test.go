@@ -400,7 +400,7 @@ func TestRecordsOfAnotherExperiment(t *testing.T) {
 				if tt.same && err != nil {
 					t.Error(err)
 				}
-				if !tt.same && (!errors.Is(err, result.ErrDamaged) || !strings.Contains(err.Error(), "another experiment") || !strings.Contains(err.Error(), to[0]+":1")) {
+				if !tt.same && (!errors.Is(err, result.ErrDamaged) || !strings.Contains(err.Error(), "another experiment") || !strings.Contains(err.Error(), to[0]+":1") || !strings.HasSuffix(err.Error(), "and resume")) {
 					t.Errorf("got %v", err)
 				}
 			}

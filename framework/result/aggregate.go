@@ -136,7 +136,7 @@ func (a *aggregator) accept(rec *Record) (*sample, error) {
 	if err != nil {
 		err = fmt.Errorf("run %d of %s in %s: %w", rec.Run, rec.Agent, rec.Environment, err)
 		if at := rec.at.String(); at != "" {
-			err = fmt.Errorf("%s %w: %w", at, ErrDamaged, err)
+			err = fmt.Errorf("%s %w: %w; remove the line, or the file, and resume", at, ErrDamaged, err)
 		}
 		return nil, err
 	}
