@@ -42,6 +42,12 @@ func TestMain(m *testing.M) {
 			}()
 			plugin.Serve(faultyEnvironment())
 			return
+		case "serve-described": // by an identity and a text
+			p := faultyEnvironment().(*vector.EnvironmentPlugin)
+			p.Description.ID = os.Args[2]
+			p.Description.Doc = strings.Repeat(os.Args[3], 32<<20)
+			plugin.Serve(p)
+			return
 		case "serve-requiring":
 			plugin.Serve(plugin.Requires(os.Args[2], faultyEnvironment()))
 			return

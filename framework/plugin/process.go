@@ -106,8 +106,18 @@ func (p *Process) Describe(context.Context) (vector.Description, error) {
 	return p.description, nil
 }
 
+// maxDescription bounds a description and the list of sources, in bytes.
+const maxDescription = 16 << 20
+
+func (p *Process) callDescribe(ctx context.Context, request *pb.DescribeRequest) (*pb.DescribeReply, error) {
+	rpc := func(ctx context.Context, m *pb.DescribeRequest, o ...grpc.CallOption) (*pb.DescribeReply, error) {
+		return p.wire.Describe(ctx, m, append(o, grpc.MaxCallRecvMsgSize(maxDescription))...)
+	}
+	return call(ctx, p, rpc, request)
+}
+
 func (p *Process) describe(ctx context.Context) (vector.Description, error) {
-	reply, err := call(ctx, p, p.wire.Describe, &pb.DescribeRequest{})
+	reply, err := p.callDescribe(ctx, &pb.DescribeRequest{})
 	if err != nil {
 		return vector.Description{}, err
 	}
@@ -124,7 +134,7 @@ func (p *Process) describe(ctx context.Context) (vector.Description, error) {
 // numpy". A plugin in Python reports what it has imported so far. Empty if the
 // program cannot tell.
 func (p *Process) Sources(ctx context.Context) (map[string]string, error) {
-	reply, err := call(ctx, p, p.wire.Describe, &pb.DescribeRequest{Sources: true})
+	reply, err := p.callDescribe(ctx, &pb.DescribeRequest{Sources: true})
 	if err != nil {
 		return nil, err
 	}

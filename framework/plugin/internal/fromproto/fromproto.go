@@ -14,6 +14,7 @@ import (
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 	"github.com/rlrun/rlrun/framework/space"
 	"github.com/rlrun/rlrun/framework/vector"
+	"github.com/rlrun/rlrun/internal/printable"
 )
 
 // Error returns the error that e stands for, nil for nil: a *vector.LaneError
@@ -82,6 +83,9 @@ func Sentinel(c pb.Code) error {
 	return nil
 }
 
+// maxID bounds the identity of a plugin, in bytes.
+const maxID = 256
+
 // Description reads and checks a description.
 func Description(m *pb.DescribeReply) (vector.Description, error) {
 	d := vector.Description{
@@ -92,6 +96,8 @@ func Description(m *pb.DescribeReply) (vector.Description, error) {
 	switch {
 	case d.ID == "":
 		return d, errors.New("a description without an id")
+	case len(d.ID) > maxID || strings.ContainsFunc(d.ID, func(r rune) bool { return r == '\n' || r == '\t' || printable.Hidden(r) }):
+		return d, fmt.Errorf("an id of %d bytes, %.60q; it may have %d bytes, and no control characters", len(d.ID), d.ID, maxID)
 	case d.Kind != vector.KindEnvironment && d.Kind != vector.KindAgent:
 		return d, fmt.Errorf("a plugin of kind %q; must be %q or %q", d.Kind, vector.KindEnvironment, vector.KindAgent)
 	case len(d.Params) > 0 && !json.Valid(d.Params):
