@@ -322,6 +322,47 @@ func invented(agents []string, environments, points int) *result.Summary {
 	return s
 }
 
+// No label is cut off: that of an optimum at the top of a panel, and the last one of an
+// axis. Labels of tiny numbers differ.
+func TestLabelsAreWhole(t *testing.T) {
+	ctx := reporttest.Browser(t)
+	for _, scale := range []float64{1, 1e-9, 1e15} {
+		s := invented([]string{"a", "b", "c"}, 2, 20)
+		s.Meta.Optimum = map[string]float64{}
+		for _, env := range s.Meta.Environments {
+			s.Meta.Optimum[env] = 5 * scale
+		}
+		for i := range s.Curves {
+			for k := range s.Curves[i].Mean {
+				s.Curves[i].Mean[k], s.Curves[i].Low[k], s.Curves[i].High[k] = scale*s.Curves[i].Mean[k], scale*s.Curves[i].Low[k], scale*s.Curves[i].High[k]
+			}
+		}
+		for i := range s.Rows {
+			r := &s.Rows[i]
+			r.Mean, r.Low, r.High = scale*r.Mean, scale*r.Low, scale*r.High
+		}
+		open(t, ctx, s, Page{}, 1400, "light")
+		if n := evaluate[int](t, ctx, `[...document.querySelectorAll("#curves svg text")].filter((e) => e.textContent === "optimum").length`); n != 2 {
+			t.Errorf("%g: %d optima", scale, n)
+		}
+		cut := evaluate[string](t, ctx, `[...document.querySelectorAll("#curves figure, #scores figure")].flatMap((f) => {
+			const around = f.getBoundingClientRect(), top = f.querySelector("svg").getBoundingClientRect().top + 23;
+			return [...f.querySelectorAll("svg text")].filter((e) => {
+				const r = e.getBoundingClientRect();
+				return r.right > around.right || r.left < around.left || f.closest("#curves") && e.textContent === "optimum" && r.top < top;
+			}).map((e) => e.textContent);
+		}).join(" ")`)
+		if cut != "" {
+			t.Errorf("%g: cut off: %s", scale, cut)
+		}
+		twice := evaluate[string](t, ctx, `[...document.querySelectorAll("#curves [aria-label='y-axis tick label']")].map((e) => [...e.querySelectorAll("text")].map((e) => e.textContent))
+			.filter((l) => new Set(l).size < l.length || l.some((x) => x.length > 7)).join(" ")`)
+		if twice != "" {
+			t.Errorf("%g: axis labels %s", scale, twice)
+		}
+	}
+}
+
 // A logarithmic axis begins where the values do: those of evaluations come late.
 func TestLateCurvesFillTheirAxis(t *testing.T) {
 	ctx := reporttest.Browser(t)

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	stdfont "golang.org/x/image/font"
+	"golang.org/x/image/font/sfnt"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
@@ -90,9 +91,24 @@ func drawPNG[L laidOut](w io.Writer, layout func() (L, error)) error {
 		return err
 	}
 	c := vgimg.NewWith(vgimg.UseWH(l.size()), vgimg.UseDPI(72*pngScale))
-	l.draw(draw.New(c))
+	l.draw(draw.New(pixels{c}))
 	// The best speed takes two thirds of the default's time; files are 4 to 10 % larger.
 	return (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(w, c.Image())
+}
+
+// pixels is a canvas that shows characters which its font lacks, such as Chinese ones, as
+// boxes: they would be left out, and with them names of a legend.
+type pixels struct{ *vgimg.Canvas }
+
+// FillString draws a text.
+func (c pixels) FillString(f font.Face, at vg.Point, text string) {
+	var buf sfnt.Buffer
+	c.Canvas.FillString(f, at, strings.Map(func(r rune) rune {
+		if i, err := f.Face.GlyphIndex(&buf, r); err == nil && i == 0 {
+			return '□'
+		}
+		return r
+	}, text))
 }
 
 // extent is the size of a picture.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -265,5 +266,25 @@ func TestTextsHaveWidths(t *testing.T) {
 	}
 	if !strings.Contains(text, "a &amp; b") {
 		t.Error("the name is not escaped")
+	}
+}
+
+// Every character of a name leaves a mark in a PNG, also those that the font lacks.
+func TestMissingCharactersAreBoxes(t *testing.T) {
+	ink := func(text string) (dark int) {
+		c := vgimg.New(60, 20)
+		pixels{c}.FillString(font.DefaultCache.Lookup(sans(12), 12), vg.Point{X: 5, Y: 5}, text)
+		b := c.Image().Bounds()
+		for y := range b.Dy() {
+			for x := range b.Dx() {
+				if r, _, _, _ := c.Image().At(x, y).RGBA(); r < 0x8000 {
+					dark++
+				}
+			}
+		}
+		return dark
+	}
+	if one, two := ink("日"), ink("日⁹"); ink(" ") != 0 || one == 0 || two <= one || ink("a") == ink("b") {
+		t.Errorf("one missing character has %d dark pixels, two have %d", one, two)
 	}
 }

@@ -359,7 +359,9 @@
     const x = axis(false, bounds ? [Math.max(a, bounds[0]), Math.min(b, bounds[1])] : [a, b], Math.max(2, Math.min(8, (width - marginLeft - marginRight) / 75)));
     const rows = items.map((_, i) => i);
     const svg = Plot.plot({
-      width, height: rowHeight * items.length + marginTop + marginBottom, marginLeft, marginRight, marginTop, marginBottom, style: style(),
+      width, height: rowHeight * items.length + marginTop + marginBottom, marginLeft, marginTop,
+      marginRight: Math.max(marginRight, widest(x) / 2 + 2), // the last label of the axis may stand at its end
+      marginBottom, style: style(),
       x: { ...x, label: null, axis: null }, y: { type: "band", domain: rows, padding: 0, axis: null },
       marks: [
         Plot.gridX(x.ticks, { stroke: css("--rule"), strokeOpacity: 1 }),
@@ -456,6 +458,9 @@
     const x = axis(logx && xs[n - 1] > first, xs[n - 1] > first ? [first, xs[n - 1]] : [first - 1, first + 1], Math.max(2, Math.min(8, (width - marginLeft) / 80)));
     if (names) Object.assign(x, { ticks: sparse(xs, width - marginLeft, 70), tickFormat: (i) => fit(names[i], 90) });
     const marginTop = 24, marginBottom = 36;
+    // Above a line this near to the top there is no room for its name.
+    const scaled = logy ? Math.log : Number;
+    const atTop = (v) => (scaled(domain[1]) - scaled(v)) / (scaled(domain[1]) - scaled(domain[0])) * (height - marginTop - marginBottom) < 16;
     // One path for all grey lines, with gaps between them.
     const gx = new Float64Array(rest.length * (n + 1)), gy = new Float64Array(rest.length * (n + 1)).fill(NaN);
     rest.forEach((a, i) => { for (let k = 0; k < n; k++) { gx[i * (n + 1) + k] = xs[k]; const v = at.mean(a, k); if (usable(v)) gy[i * (n + 1) + k] = v; } });
@@ -473,7 +478,7 @@
         Plot.axisY(y.ticks, { tickFormat: y.tickFormat, label: yLabel, labelAnchor: "top", labelArrow: "none", tickSize: 0, clip: false }),
         rest.length ? Plot.line({ length: gx.length }, { x: gx, y: gy, stroke: css("--faint"), strokeWidth: rest.length > 100 ? 0.7 : 1, strokeOpacity: Math.max(0.18, Math.min(0.8, 30 / rest.length)) }) : null,
         ok(reference) ? Plot.ruleY([reference], { stroke: css("--soft"), strokeDasharray: "3 3" }) : null,
-        ok(reference) && usable(reference) ? Plot.text([reference], { y: (v) => v, frameAnchor: "left", dx: 4, dy: -8, text: () => "optimum", fill: css("--soft"), stroke: css("--ground"), strokeWidth: 3 }) : null,
+        ok(reference) && usable(reference) ? Plot.text([reference], { y: (v) => v, frameAnchor: "left", dx: 4, dy: atTop(reference) ? 9 : -8, text: () => "optimum", fill: css("--soft"), stroke: css("--ground"), strokeWidth: 3 }) : null,
         ...(bands && few ? colored.map((a) => Plot.areaY({ length: n }, { x: xs, y1: lower(a), y2: value(at.high, a), fill: colorOf(a), fillOpacity: colored.length <= 3 ? 0.18 : 0.54 / colored.length })) : []), // many bands would be mud
         ...colored.map((a) => Plot.line({ length: n }, { x: xs, y: value(at.mean, a), stroke: colorOf(a), strokeWidth: 1.8, strokeDasharray: dashOf(a) || null, marker: n === 1 || dots ? "dot" : null })),
         ...live.flatMap((a) => [
@@ -567,7 +572,7 @@
       return th;
     });
     const box = make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: name },
-      make("table", {}, make("caption", { textContent: caption }), make("thead", {}, make("tr", {}, ...heads)), body));
+      make("table", {}, make("caption", {}, make("span", { textContent: caption })), make("thead", {}, make("tr", {}, ...heads)), body));
     more.addEventListener("click", () => { limit += 4 * page; draw(); });
     host.replaceChildren(tools, box, more);
     function fill() {
