@@ -15,9 +15,8 @@ type entry struct {
 	arm int32
 }
 
-// before reports whether e comes before f. It compares first what mostly answers no.
 func (e entry) before(f entry) bool {
-	return !(e.key < f.key) && (e.key > f.key || e.arm < f.arm)
+	return e.key > f.key || e.key == f.key && e.arm < f.arm
 }
 
 func newRanking(n int, key func(arm int) float64) ranking {
@@ -67,16 +66,17 @@ func (r *ranking) sort(budget int) {
 // first returns the arm with the largest key.
 func (r *ranking) first() int { return int(r.entries[0].arm) }
 
-// set changes the key of an arm.
+// set changes the key of an arm. Most arms keep their places, which one comparison with
+// each neighbour tells.
 func (r *ranking) set(arm int, key float64) {
 	entries, places := r.entries, r.places
 	e, start := entry{key, int32(arm)}, int(places[arm])
 	i := start
-	for ; i > 0 && e.before(entries[i-1]); i-- {
+	for ; i > 0 && entries[i-1].key <= key && e.before(entries[i-1]); i-- {
 		entries[i] = entries[i-1]
 		places[entries[i].arm] = int32(i)
 	}
-	for ; i+1 < len(entries) && entries[i+1].before(e); i++ {
+	for ; i+1 < len(entries) && entries[i+1].key >= key && entries[i+1].before(e); i++ {
 		entries[i] = entries[i+1]
 		places[entries[i].arm] = int32(i)
 	}
