@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io"
 	"path"
@@ -94,6 +95,16 @@ func (s *submission) label() string {
 
 // literal writes a word of a container's command, in which Kubernetes would replace $(NAME).
 func literal(word string) string { return strings.ReplaceAll(word, "$", "$$") }
+
+// mostConfig is how large a config may be in bytes. kubectl apply repeats an object as JSON
+// in an annotation, of which Kubernetes takes 262,144 bytes.
+const mostConfig = 260_000
+
+func jsonSize(text string) int {
+	data, err := json.Marshal(text)
+	cli.Must(err)
+	return len(data)
+}
 
 func (k kubernetes) files(s *submission) []file {
 	out := s.inClaim()

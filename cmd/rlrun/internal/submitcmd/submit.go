@@ -256,6 +256,11 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	}
 	text, err := resolved.YAML()
 	s.config = string(text)
+	if s.To == "kubernetes" {
+		if size := jsonSize(s.config); size > mostConfig {
+			return cli.Usagef("the config, with its sweeps written out, would be %d bytes of a ConfigMap, and kubectl apply takes at most %d: divide the agents or environments over several experiments", size, mostConfig)
+		}
+	}
 	return err
 }
 
