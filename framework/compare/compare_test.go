@@ -388,7 +388,7 @@ func TestFiles(t *testing.T) {
 				t.Errorf("html: labels not escaped, or drawings missing: %d", strings.Count(text, "<svg"))
 			}
 		case "latex":
-			if !strings.Contains(text, `<b> \& "50 \%\_\#"`) || strings.Count(text, `\\`) != len(r.Comparisons)+1 {
+			if !strings.Contains(text, `$<$b$>$ \& ''50 \%\_\#''`) || strings.Count(text, `\\`) != len(r.Comparisons)+1 {
 				t.Errorf("latex:\n%s", text)
 			}
 		case "csv":

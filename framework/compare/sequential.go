@@ -23,6 +23,9 @@ type Sequential struct {
 	Seed         uint64        // of random sign flips
 	Environments []string      // labels
 	Agents       []string      // labels, in the order of the config
+	// Skips says whether an agent is not run in an environment, by their labels, as it is
+	// not made for it. Nil: none is.
+	Skips func(environment, agent string) bool
 }
 
 // Progress is one comparison of a sequential test: A minus B in an environment.
@@ -64,6 +67,15 @@ func (s *Sequential) pairs() (out [][2]int) {
 		}
 	}
 	return out
+}
+
+// compared are the pairs that can be compared in an environment.
+func (s *Sequential) compared(environment string) [][2]int {
+	return slices.DeleteFunc(s.pairs(), func(pair [2]int) bool { return s.skips(environment, pair[0]) || s.skips(environment, pair[1]) })
+}
+
+func (s *Sequential) skips(environment string, agent int) bool {
+	return s.Skips != nil && s.Skips(environment, s.Agents[agent])
 }
 
 // design is that of one comparison: the level is shared out among all.
@@ -114,7 +126,7 @@ func (s *Sequential) Decide(summary *result.Summary, recorded map[result.Key]boo
 				complete[i] = design.Looks()
 			}
 		}
-		for _, pair := range s.pairs() {
+		for _, pair := range s.compared(env) {
 			a, b := pair[0], pair[1]
 			p := Progress{Environment: env, A: s.Agents[a], B: s.Agents[b], blocks: min(complete[a], complete[b])}
 			var blocks [][]float64
@@ -149,8 +161,9 @@ func (s *Sequential) Decide(summary *result.Summary, recorded map[result.Key]boo
 
 // Needed returns the number of runs that each agent needs next in an environment, by
 // label. It is 0 if all comparisons of the agent are decided. Otherwise it reaches
-// the end of the next block of its open comparisons.
-func (s *Sequential) Needed(progress []Progress) map[result.Key]int {
+// the end of the next block of its open comparisons. An agent that is compared with no
+// other one there needs all runs until they are recorded.
+func (s *Sequential) Needed(progress []Progress, recorded map[result.Key]bool) map[result.Key]int {
 	out := map[result.Key]int{}
 	for i := range progress {
 		p := &progress[i]
@@ -160,6 +173,22 @@ func (s *Sequential) Needed(progress []Progress) map[result.Key]int {
 		for _, agent := range []string{p.A, p.B} {
 			key := result.Key{Environment: p.Environment, Agent: agent}
 			out[key] = max(out[key], min((p.blocks+1)*s.Block, s.Runs))
+		}
+	}
+	for _, env := range s.Environments {
+		pairs := s.compared(env)
+		for i, agent := range s.Agents {
+			alone := !slices.ContainsFunc(pairs, func(pair [2]int) bool { return pair[0] == i || pair[1] == i })
+			if !alone || s.skips(env, i) {
+				continue
+			}
+			key := result.Key{Environment: env, Agent: agent}
+			for run := range s.Runs {
+				if !recorded[result.Key{Environment: env, Agent: agent, Run: run}] {
+					out[key] = s.Runs
+					break
+				}
+			}
 		}
 	}
 	return out

@@ -38,8 +38,9 @@ func play(t *testing.T, in *Input, s *Sequential) ([]Progress, map[result.Key]in
 	t.Helper()
 	made := map[result.Key]int{}
 	for range 100 {
-		progress := s.Decide(partly(in, made))
-		needed := s.Needed(progress)
+		summary, recorded := partly(in, made)
+		progress := s.Decide(summary, recorded)
+		needed := s.Needed(progress, recorded)
 		if len(needed) == 0 {
 			return progress, made
 		}
@@ -105,7 +106,7 @@ func TestSequentialBlocks(t *testing.T) {
 		{0, 0, 0, 10, 10}, {9, 30, 0, 10, 10}, {10, 10, 1, 20, 20}, {25, 19, 1, 20, 20}, {29, 29, 2, 30, 30},
 	} {
 		p := s.Decide(partly(in, map[result.Key]int{key("a"): tt.a, key("b"): tt.b}))
-		needed := s.Needed(p)
+		needed := s.Needed(p, nil)
 		if len(p[0].Looks) != tt.looks || needed[key("a")] != tt.needA || needed[key("b")] != tt.needB || !p[0].Open() || Looked(p) != (tt.looks > 0) {
 			t.Errorf("%+v: %d looks, needs %v", tt, len(p[0].Looks), needed)
 		}
@@ -160,6 +161,36 @@ func TestSequentialRefuses(t *testing.T) {
 		change(s)
 		if err := s.Check(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// An agent that is not made for an environment has no comparison there, and the others go
+// on without it. One that is alone makes all runs.
+func TestUntilDecidedSkips(t *testing.T) {
+	in := experiment("d", 1, []string{"a", "b", "c"}, noisy(60, 1, 0, 3, 6), noisy(60, 2, 0, 3, 6), noisy(60, 3, 0, 3, 6))
+	s := sequential(in, 10)
+	s.Pairs = "all"
+	s.Skips = func(environment, agent string) bool {
+		return environment == "env 1" && agent == "a" || environment == "env 2" && agent != "c"
+	}
+	progress, made := play(t, in, s)
+	var got []string
+	for _, p := range progress {
+		if p.Better == "" {
+			t.Errorf("%+v", p)
+		}
+		got = append(got, p.Environment+p.A+p.B)
+	}
+	if want := []string{"env 0ba", "env 0ca", "env 0cb", "env 1cb"}; !slices.Equal(got, want) {
+		t.Errorf("compared %v, want %v", got, want)
+	}
+	if n := made[result.Key{Environment: "env 2", Agent: "c"}]; n != 60 {
+		t.Errorf("an agent that is alone made %d runs, want 60", n)
+	}
+	for _, key := range []result.Key{{Environment: "env 1", Agent: "a"}, {Environment: "env 2", Agent: "a"}} {
+		if made[key] != 0 {
+			t.Errorf("%v made %d runs", key, made[key])
 		}
 	}
 }

@@ -101,7 +101,7 @@ func (p *Plan) Sequential() *compare.Sequential {
 	}
 	s := &compare.Sequential{Metric: c.Metric, Pairs: c.Pairs, Alpha: c.Alpha, Block: c.Block, Runs: p.Config.Runs, Seed: *p.Config.Seed}
 	meta := p.Meta()
-	s.Environments, s.Agents = meta.Environments, meta.Agents
+	s.Environments, s.Agents, s.Skips = meta.Environments, meta.Agents, meta.Skips
 	return s
 }
 
@@ -147,7 +147,7 @@ func (p *Plan) runUntil(ctx context.Context, o Options, s *compare.Sequential) e
 		if err != nil {
 			return err
 		}
-		needed := s.Needed(progress)
+		needed := s.Needed(progress, recorded)
 		block := o
 		block.Done = Done{}
 		left := 0
@@ -184,11 +184,15 @@ func (p *Plan) Decide(dir string) ([]compare.Progress, error) {
 // label, where a test stops the experiment that dir holds. It is 0 where all is decided.
 // Nil if all runs are made.
 func (p *Plan) Needed(dir string) (map[result.Key]int, error) {
-	progress, err := p.Decide(dir)
-	if err != nil || progress == nil {
+	s := p.Sequential()
+	if s == nil {
+		return nil, nil
+	}
+	progress, recorded, err := p.decide(dir, s)
+	if err != nil {
 		return nil, err
 	}
-	return p.Sequential().Needed(progress), nil
+	return s.Needed(progress, recorded), nil
 }
 
 // decide returns also which runs have a record.
@@ -296,7 +300,8 @@ func (p *Plan) markNotNeeded(s *result.Summary, runs *result.Runs) {
 	if test == nil {
 		return
 	}
-	needed := test.Needed(test.Decide(s, recordedIn(runs)))
+	recorded := recordedIn(runs)
+	needed := test.Needed(test.Decide(s, recorded), recorded)
 	for i := range s.Counts {
 		c := &s.Counts[i]
 		if needed[result.Key{Environment: c.Environment, Agent: c.Agent}] == 0 {

@@ -48,7 +48,7 @@ func (p *Plan) Stage(dir string) (progress []compare.Progress, needed map[result
 	if err != nil {
 		return nil, nil, err
 	}
-	needed = s.Needed(progress)
+	needed = s.Needed(progress, recorded)
 	now, missing := stage{Needed: []cellRuns{}, Recorded: len(recorded)}, 0
 	for _, c := range p.Cells() {
 		key := p.key(c)

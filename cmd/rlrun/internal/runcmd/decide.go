@@ -73,16 +73,20 @@ func decide(cmd *cobra.Command, dir string, asJSON bool) error {
 	if err != nil {
 		return fmt.Errorf("%w: see rlrun status %s", err, quoted)
 	}
+	if len(needed) == 0 {
+		return nil
+	}
 	open := 0
 	for i := range progress {
 		if progress[i].Open() {
 			open++
 		}
 	}
+	what := fmt.Sprintf("%d of %d comparisons are open", open, len(progress))
 	if open == 0 {
-		return nil
+		what = "no comparison is open, but agents that are compared with no other one lack runs"
 	}
-	return cli.Open(fmt.Errorf("%d of %d comparisons are open: start the shards again, or rlrun submit --missing %s", open, len(progress), quoted))
+	return cli.Open(fmt.Errorf("%s: start the shards again, or rlrun submit --missing %s", what, quoted))
 }
 
 // decision is the answer of --json.
