@@ -37,7 +37,7 @@ agents:
 		{"sweep", "    sweep:\n      exploration.horizon.gamma: [0.9, 1.5]\n", "",
 			`exp.yaml:7: agents[0].sweep."exploration.horizon.gamma"[1]: must be at most 1, not 1.5`},
 		{"sweep of a number in another notation", "    sweep: {exploration.horizon.steps: [1e2, 1e3]}\n", "", ""},
-		{"sweep of an unknown key", "    sweep: {exploration.horizn: [1]}\n", "", `exp.yaml:6: agents[0].sweep."exploration.horizn"[0]: unknown key; did you mean horizon?`},
+		{"sweep of an unknown key", "    sweep: {exploration.horizn: [1, 2]}\n", "", `exp.yaml:6: agents[0].sweep."exploration.horizn": unknown key; did you mean horizon?`},
 		{"sweep beside what is written", "    exploration: {rule: optimistic}\n    sweep: {exploration.commitment.fixed: [1, x]}\n", "",
 			`exp.yaml:7: agents[0].sweep."exploration.commitment.fixed"[1]: must be a whole number, not the text "x"`},
 		{"sweep that does not go with another", "    exploration: {rule: optimistic-stochastic}\n    sweep: {exploration.bound: [U, V]}\n", "",

@@ -198,7 +198,11 @@ func unknown(d *document, known, names []string, at func(...string) []string) (o
 		if now := renamed[name]; slices.Contains(known, now) {
 			hint = fmt.Sprintf("; it is now called %s", now)
 		}
-		out = append(out, d.problem(at(name), "unknown key%s", hint))
+		path := at(name)
+		if len(path) == 5 && path[2] == "sweep" { // one problem, whatever the number of its values
+			path = path[:4]
+		}
+		out = append(out, d.problem(path, "unknown key%s", hint))
 	}
 	return out
 }

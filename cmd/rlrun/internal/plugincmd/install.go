@@ -354,7 +354,7 @@ func (r runner) pipInstall(interpreter, venv, pkg string) ([]string, error) {
 		bin = filepath.Join(venv, "Scripts")
 	}
 	if err := r.run(venv, nil, filepath.Join(bin, "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-input", pkg); err != nil {
-		return nil, err
+		return nil, whereRlrunIs(err)
 	}
 	programs, err := filepath.Glob(filepath.Join(bin, plugin.Prefix+"*"))
 	if err == nil && len(programs) == 0 {
@@ -362,6 +362,17 @@ func (r runner) pipInstall(interpreter, venv, pkg string) ([]string, error) {
 	}
 	return programs, err
 }
+
+// whereRlrunIs adds to an error of pip what helps if it did not find the Python package
+// rlrun, on which plugins depend.
+func whereRlrunIs(err error) error {
+	if lacksRlrun.MatchString(err.Error()) {
+		return fmt.Errorf("%w\nThe package index has no package rlrun. If you have its wheel, set PIP_FIND_LINKS to the directory of the wheel and try again", err)
+	}
+	return err
+}
+
+var lacksRlrun = regexp.MustCompile(`the requirement rlrun[ <>=!~\[]`)
 
 // run runs a command in a directory, with further variables.
 func (r runner) run(dir string, environ []string, words ...string) error {

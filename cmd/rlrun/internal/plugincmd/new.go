@@ -154,7 +154,7 @@ func source(replace string) (version, checkout string, err error) {
 	if ok && published(info.Main.Version) { // of a wheel or an archive
 		return info.Main.Version, "", nil
 	}
-	return "", "", errors.New("this rlrun is not a release, and the checkout that it was built from does not exist any more: name one with --replace DIR")
+	return "", "", errors.New("this rlrun is not a release, and the checkout that it was built from is not here: name a checkout with --replace DIR. A project in Go also needs Go (https://go.dev/dl/); with --lang python a project needs neither")
 }
 
 // published reports whether a version names a commit, as tags and pseudo-versions do.
