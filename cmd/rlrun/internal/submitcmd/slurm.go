@@ -93,7 +93,8 @@ func slurmTime(d time.Duration) string {
 }
 
 func (slurm) submit(ctx context.Context, s *submission, _, stderr io.Writer) (jobs, watch []string, err error) {
-	ctx = context.WithoutCancel(ctx) // an array that was submitted is to be known, with its report
+	ctx, cancel := late(ctx)
+	defer cancel(nil)
 	array, err := sbatch(ctx, stderr, s.path("shards.sh"))
 	if err != nil && strings.Contains(err.Error(), "job array") {
 		return nil, nil, fmt.Errorf("%w; the largest array is MaxArraySize of scontrol show config: take fewer --tasks, and more --cpus", err)
@@ -135,9 +136,29 @@ func (slurm) queue(ctx context.Context, s *submission) (shards []int, jobs []str
 	return shards, jobs, nil
 }
 
+// late returns a context that ends a second after ctx: an array that is being submitted is
+// to be known, with its report, unless Slurm does not answer.
+func late(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	later, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, func() { cancel(context.Cause(ctx)) }) })
+	return later, cancel
+}
+
+// jobNumber is what sbatch --parsable prints: ID, or ID;CLUSTER.
+var jobNumber = regexp.MustCompile(`(?m)^([0-9]+)(;.*)?\s*\z`)
+
 // sbatch submits a script and returns the job's number.
 func sbatch(ctx context.Context, stderr io.Writer, args ...string) (string, error) {
 	said, err := call(ctx, stderr, "sbatch", "call rlrun submit on a login node of the cluster", "sbatch", append([]string{"--parsable"}, args...)...)
-	id, _, _ := strings.Cut(said, ";") // ID;CLUSTER
-	return id, err
+	if err != nil && ctx.Err() != nil {
+		return "", fmt.Errorf("%w while sbatch was at work; see with squeue whether Slurm has the job", context.Cause(ctx))
+	}
+	if err != nil {
+		return "", err
+	}
+	id := jobNumber.FindStringSubmatch(said)
+	if id == nil {
+		return "", fmt.Errorf("sbatch answered %.100q, which is no number of a job; see with squeue whether Slurm has the job", said)
+	}
+	return id[1], nil
 }

@@ -536,6 +536,7 @@ func call(ctx context.Context, stderr io.Writer, name, absent, program string, a
 	var out, said bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.WaitDelay = time.Second / 10 // what it has started may have its output
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrNotFound) {
 		return "", cli.Usagef("there is no %s on this machine: %s", program, absent)
