@@ -93,7 +93,7 @@ func TestSame(t *testing.T) {
 func (c *sameConfig) play(t *testing.T, program string) []sameCell {
 	dir := filepath.Join(t.TempDir(), "out")
 	cmd := exec.Command(program, "run", filepath.Join("configs", c.name+".yaml"), "--quiet", "--out", dir,
-		"--runs", fmt.Sprint(c.runs), "--steps", fmt.Sprint(c.steps))
+		"--runs", fmt.Sprint(c.runs), "--steps", fmt.Sprint(c.steps), "--set", "outputs=[csv]")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
