@@ -218,7 +218,11 @@ func (d *document) yaml(b block) error {
 	if top["environments"] == nil || top["agents"] == nil {
 		return nil
 	}
-	err := d.try([]byte(b.text))
+	given := []string{"--runs", "1", "--steps", "1", "--quiet"}
+	if top["outputs"] == nil { // pictures take longer than the step
+		given = append(given, "--set", "outputs=[csv]")
+	}
+	err := d.try([]byte(b.text), given)
 	if b.directive != "fails" {
 		return err
 	}
@@ -243,13 +247,13 @@ func (d *document) python(b block) error {
 // fileName finds the name of a file that a block begins with.
 var fileName = regexp.MustCompile(`^# ([a-z0-9_-]+\.(?:yaml|py))\n`)
 
-// try runs a config with a single run.
-func (d *document) try(config []byte) error {
+// try runs a config with the given flags.
+func (d *document) try(config []byte, given []string) error {
 	out, err := os.MkdirTemp(d.dir, "try")
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("sh", "-c", "rlrun run - --runs 1 --steps 1 --quiet --out "+filepath.Base(out))
+	cmd := exec.Command("sh", append([]string{"-c", `exec rlrun run - --out "$0" "$@"`, filepath.Base(out)}, given...)...)
 	cmd.Dir, cmd.Env, cmd.Stdin = d.dir, d.env, bytes.NewReader(config)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, text)
