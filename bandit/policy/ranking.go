@@ -69,23 +69,33 @@ func (r *ranking) first() int { return int(r.entries[0].arm) }
 // set changes the key of an arm. Most arms keep their places, which one comparison with
 // each neighbour tells.
 func (r *ranking) set(arm int, key float64) {
-	entries, places := r.entries, r.places
-	e, start := entry{key, int32(arm)}, int(places[arm])
-	i := start
-	for ; i > 0 && entries[i-1].key <= key && e.before(entries[i-1]); i-- {
-		entries[i] = entries[i-1]
-		places[entries[i].arm] = int32(i)
-	}
-	for ; i+1 < len(entries) && entries[i+1].key >= key && entries[i+1].before(e); i++ {
-		entries[i] = entries[i+1]
-		places[entries[i].arm] = int32(i)
-	}
-	if i == start {
+	entries, i := r.entries, int(r.places[arm])
+	if (i == 0 || key < entries[i-1].key) && (i+1 == len(entries) || key > entries[i+1].key) {
 		entries[i].key = key
 		return
 	}
+	r.move(entry{key, int32(arm)}, i)
+}
+
+// move puts e, which stood at place i, where it belongs.
+func (r *ranking) move(e entry, i int) {
+	entries, places := r.entries, r.places
+	for ; i > 0 && e.before(entries[i-1]); i-- {
+		entries[i] = entries[i-1]
+		places[entries[i].arm] = int32(i)
+	}
+	after := entries[i+1:]
+	to := entries[i:][:len(after)]
+	for k, f := range after {
+		if !f.before(e) {
+			break
+		}
+		to[k] = f
+		places[f.arm] = int32(i)
+		i++
+	}
 	entries[i] = e
-	places[arm] = int32(i)
+	places[e.arm] = int32(i)
 }
 
 // tuner follows the mean of its observations. A policy may use it to tune its
