@@ -227,10 +227,15 @@ func (t *thompsonBeta) beats(arm int32, x *abscissa, lnPicked float64, rng *rand
 		return false
 	}
 	e := rng.ExpFloat64() - lnPicked
-	if e < -lnP {
-		return false
-	}
-	lnP = lnf - math.Log(slope)
+	return e >= -lnP && t.passes(arm, x, e, rng)
+}
+
+// passes is the rest of beats, which few arms come to: e, a standard exponential variate,
+// is compared with P itself.
+func (t *thompsonBeta) passes(arm int32, x *abscissa, e float64, rng *rand.Rand) bool {
+	d := t.betas[arm]
+	slope, lnf := x.slope(d), x.lnDensity(d, t.lnBeta[arm])
+	lnP := lnf - math.Log(slope)
 	if lnP > 0 {
 		return t.samples(d, x, rng)
 	}
