@@ -117,8 +117,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// The first interrupt cancels and says so; the context's cause is the interrupt. What
-// schedulers send then does nothing: it would end this test.
+// The first interrupt cancels the context, whose cause names it. The signals of schedulers
+// are ignored after that: they would end this test.
 func TestInterruptible(t *testing.T) {
 	var said bytes.Buffer
 	ctx, stop := interruptible(t.Context(), &said)

@@ -1,6 +1,6 @@
-// Package episodic generates finite tasks with episodes, in most of which the largest reward per step and the largest
-// return per episode have different optimal policies. They are for the study "episodes". As in package families, a
-// task is drawn from its kind, split and seed, and the splits share no task.
+// Package episodic generates finite tasks with episodes for the study "episodes". In most of them, the policy with the
+// largest reward per step differs from the policy with the largest return per episode. As in package families, a task is
+// drawn from its kind, split and seed, and the splits share no task.
 package episodic
 
 import (
@@ -111,7 +111,7 @@ func cliff(rng *rand.Rand) (*mdp.Tabular, error) {
 }
 
 // pig is a game with dice. Each throw adds points, or loses them all and ends the game. The player may stop and keep the points, as a
-// share of the most. There are two dice, of which one is bolder.
+// share of the most. There are two dice; one is bolder.
 func pig(rng *rand.Rand) (*mdp.Tabular, error) {
 	most := between(rng, 16, 30)
 	lose := [2]float64{uniform(rng, 0.05, 0.12), uniform(rng, 0.12, 0.25)}

@@ -45,8 +45,8 @@ func Default() Params {
 	return Params{Arms: 16, Prior: Prior{Kind: "uniform", High: 1, A: 1, B: 1, SD: 1}}
 }
 
-// Decode reads and checks the parameters of an environment, all, which holds defaults; p
-// are those of its arms. If the number of arms is not given, it is that of the means.
+// Decode reads and checks all, the parameters of an environment, which hold the defaults. p
+// are those of its arms, inside all. By default there are as many arms as means are given.
 // Errors wrap framework.ErrInvalidParams.
 func Decode(raw json.RawMessage, all any, p *Params) error {
 	standard := p.Arms

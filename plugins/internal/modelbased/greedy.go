@@ -32,9 +32,9 @@ type Greedy struct {
 	stale float64     // sum of the changes since the last sweep
 }
 
-// Stepwise is the design of an agent that is greedy for an optimistic model, discounted by
-// gamma, and plans whenever a step has changed values by a thousandth of the width of the
-// range of rewards.
+// Stepwise is the design of an agent that is greedy for an optimistic model with discount
+// gamma. It plans after a step that has changed values by more than a thousandth of width,
+// the largest reward less the smallest.
 func Stepwise(m Optimism, gamma, width float64) Design {
 	return Design{
 		Construction: m,
