@@ -61,6 +61,9 @@ func (a *answer) show(cmd *cobra.Command, r *experiment.Results) error {
 			return err
 		}
 	}
+	if a.reused != nil && t.Missing > 0 {
+		return fmt.Errorf("the records of %d %s are gone: something removed them from %s while rlrun was at work; make them again with --resume", t.Missing, cli.Plural(t.Missing, "run", "runs"), r.Dir)
+	}
 	if a.reused != nil && t.Failed > 0 {
 		f, givenUp := r.Summary.Failures[0], ""
 		if t.GivenUp > 0 {
