@@ -20,6 +20,7 @@ type Belief struct {
 	successors, rewards mixture
 	discovered          discoveries
 	nearby, placed      float64   // new successors that are near, and all that could have been
+	stayed, couldStay   float64   // of the near ones, those that are the state itself, and all that could have been it or another state
 	returns, left       float64   // of the others, those that lead back, and all that could have
 	tried               float64   // pairs
 	sumMeans            float64   // of mean rewards of tried pairs
@@ -160,7 +161,7 @@ func (b *Belief) addSuccessor(s, a int, p *pair, next int) {
 		b.parent[next] = int32(s)
 		b.children[s]++
 	} else {
-		b.place(s, next, near)
+		b.place(s, next, near, slices.Contains(p.next, int32(s)))
 	}
 	if !near {
 		if k := slices.Index(b.back[s], int32(next)); k >= 0 {
@@ -201,8 +202,14 @@ func (b *Belief) known(s, a int) (bits int) {
 	return bits
 }
 
-// place counts where a new successor of s that was visited before is.
-func (b *Belief) place(s, next int, near bool) {
+// place counts where a new successor of s that was visited before is. stays tells that the pair is known to lead to s.
+func (b *Belief) place(s, next int, near, stays bool) {
+	if near && !stays && len(b.near[s]) > 1 {
+		b.couldStay++
+		if next == s {
+			b.stayed++
+		}
+	}
 	if b.triedIn(s) { // then neighbours could have explained it
 		b.placed++
 		if near {
@@ -318,6 +325,27 @@ func (b *Belief) unlike() float64 {
 // nearShare is the probability that a new successor of a state, if it was visited, is the state itself or
 // one that it is already known to lead to.
 func (b *Belief) nearShare() float64 { return (0.5 + b.nearby) / (1 + b.placed) }
+
+// selfShare is the probability that a near successor of state s is s itself.
+func (b *Belief) selfShare(s int) float64 {
+	if len(b.near[s]) == 1 {
+		return 1
+	}
+	return (0.5 + b.stayed) / (1 + b.couldStay)
+}
+
+// nearMean is the mean of x over the near successors of state s, which comes first among them.
+func (b *Belief) nearMean(s int, x []float64) float64 {
+	self, sum := b.selfShare(s), 0.0
+	others := b.near[s][1:]
+	if len(others) == 0 {
+		return x[s]
+	}
+	for _, y := range others {
+		sum += x[y]
+	}
+	return self*x[s] + (1-self)*sum/float64(len(others))
+}
 
 // toFind is what finding all states has cost, if finding the others was like finding the next one. A rate of finds by cost
 // is learned: one find at the price so far counts as an observation, and none since the last one.

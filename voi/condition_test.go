@@ -3,6 +3,7 @@ package voi
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -45,7 +46,7 @@ func TestConditionT(t *testing.T) {
 			if s < len(gaps) {
 				worth = gamma*worth - gaps[s]
 			}
-			aim := e.target(s, prizes)
+			aim := e.target(s, prizes, make([]joint, len(m.v)))
 			switch explores := e.first(s) >= 0; {
 			case explores != (worth > 0) || (aim >= 0) != explores:
 				t.Errorf("prize %v, state %d: the detour is worth %v; explores %v, aims at %d", prize, s, worth, explores, aim)
@@ -158,7 +159,9 @@ func TestPreposteriorVariance(t *testing.T) {
 	}
 }
 
-// A first try shows what the belief is after it: the successor has the weight 1 − z, and the base the rest.
+// A first try shows a successor. Over the two scenarios in which the next tries show the same or something new, the mean row is that of
+// the belief after one try: the successor has the weight 1 − z, and the base the rest. If the next tries show the same, nearly all
+// weight is on the successor, the more so the longer the run.
 func TestFirstTry(t *testing.T) {
 	p := walk(t, Sup, 40)
 	y := p.AddState()
@@ -172,16 +175,227 @@ func TestFirstTry(t *testing.T) {
 	p.x.newOutcomes(&o, m, y, routes.f, routes.c)
 	c.outcomes = o.at(nil, m.found[i])
 	c.base = means(c.outcomes)
+	weight := map[float64]float64{} // of the base after the same outcome to the end, by horizon
+	for _, horizon := range []float64{5, 500, 50_000} {
+		p.x.update(m, horizon)
+		a.untried(&c, true)
+		for k, o := range c.outcomes {
+			same, other := a.scenarios[2*k*len(a.x.first)], a.scenarios[2*k*len(a.x.first)+1]
+			if d := c.base.f - o.f; math.Abs(d) > 1e-3 {
+				weight[horizon] = (same.f - o.f) / d
+			}
+			if math.Abs(same.f-o.f) > math.Abs(other.f-o.f)+1e-12 {
+				t.Errorf("horizon %v, outcome %d: the same to the end %+v, something new %+v", horizon, k, same, other)
+			}
+		}
+	}
+	if !(weight[5] > weight[500] && weight[500] > weight[50_000] && weight[50_000] < 1e-3 && weight[50_000] > 0) {
+		t.Errorf("weights of the base after the same outcome to the end: %v", weight)
+	}
+
+	p.x.update(m, 500)
 	a.untried(&c, true)
 	p.Learn(y, 0, 0, 0)
 	z := p.b.successors.predict(&p.b.pairs[i].toNext, 1, 1)
 	for k, o := range c.outcomes {
-		x := a.scenarios[k*len(a.x.first)]
-		if want := (1-z)*o.v + z*c.base.v; math.Abs(x.v-want) > 1e-9*math.Abs(want) {
-			t.Errorf("outcome %d: mean value %v, want %v", k, x.v, want)
+		x, y := a.scenarios[2*k*len(a.x.first)], a.scenarios[2*k*len(a.x.first)+1]
+		mean := func(x0, y0 float64) float64 { return (x.p*x0 + y.p*y0) / (x.p + y.p) }
+		if got, want := mean(x.v, y.v), (1-z)*o.v+z*c.base.v; math.Abs(got-want) > 1e-9*math.Abs(want) {
+			t.Errorf("outcome %d: mean value %v, want %v", k, got, want)
 		}
-		if want := (1-z)*o.f + z*c.base.f; math.Abs(x.f-want) > 1e-9 {
-			t.Errorf("outcome %d: f %v, want %v", k, x.f, want)
+		if got, want := mean(x.f, y.f), (1-z)*o.f+z*c.base.f; math.Abs(got-want) > 1e-9 {
+			t.Errorf("outcome %d: f %v, want %v", k, got, want)
+		}
+	}
+}
+
+// A pair that may stay and pay more is worth trying although others led into a trap. Room 0 has a pair that stays for 0.25 of at most 0.7, and two
+// that led into a trap of 1,200 steps. The fourth pair is left. If it were to be repeated with the mean row of after one try, in which the
+// trap has some weight, it would not be worth its cost, whatever it pays.
+func TestStayingIsWorthTryingBesideTraps(t *testing.T) {
+	const room, trap, stays, left = 0, 1, 0, 3
+	p := NewPlanner(NewBelief(4, 0, 0.7), Mean)
+	p.AddState()
+	p.AddState()
+	for range 3 {
+		p.Learn(room, stays, 0.25, room)
+	}
+	for _, a := range []int{1, 2} {
+		p.Learn(room, a, 0.2, trap)
+		for k := range 1200 {
+			p.Learn(trap, k%4, 0, trap)
+		}
+		p.Learn(trap, 0, 0, room)
+	}
+	p.Plan(room, 5000)
+	if p.prize[left] <= 0 {
+		t.Errorf("the prize of the pair that is left is %v", p.prize[left])
+	}
+}
+
+// The pairs of a state are tried one after the other. Together they are worth at least the best of them, and at most the sum. It is the sum,
+// discounted, if all tries stay in the state, and the best alone if the ways back cost more than the rest.
+func TestPrizesOfAStateTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, horizon := range []float64{50, 1000} {
+		p := walk(t, Mean, 200)
+		p.Plan(0, horizon)
+		a, gamma := &p.a, p.model.gamma
+		for s := range p.b.States() {
+			prizes := []float64{rng.Float64(), rng.Float64(), rng.Float64() - 0.5}
+			best, sum := slices.Max(prizes), prizes[0]+prizes[1]+max(0, prizes[2])
+			if j := a.join(s, prizes); j.advantage < best || j.advantage > sum || j.steps < 1 {
+				t.Errorf("prizes %v: %+v", prizes, j)
+			}
+			w := &a.best[s]
+			f, c := slices.Clone(w.f), slices.Clone(w.c)
+			for y := range w.f {
+				w.f[y], w.c[y] = 1, 0
+			}
+			tried := p.b.pairs[3*s].n > 0 && p.b.pairs[3*s+1].n > 0 && p.b.pairs[3*s+2].n > 0
+			if j, want := a.join(s, []float64{3, 2, 1}), 3+gamma*(2+gamma); tried && (math.Abs(j.advantage-want) > 1e-9 || math.Abs(j.steps-3) > 1e-9) {
+				t.Errorf("all tries stay: %+v, want %v in 3 steps", j, want)
+			}
+			for y := range w.f {
+				w.c[y] = 4
+			}
+			if j := a.join(s, []float64{3, 2, 1}); tried && j != (joint{3, 1}) {
+				t.Errorf("no try is worth the way back: %+v, want 3 in 1 step", j)
+			}
+			copy(w.f, f)
+			copy(w.c, c)
+		}
+	}
+}
+
+// Pairs share the way to their state. At home a pair stays for 0.25. A corridor of four states that pay nothing leads to a state with seven pairs that
+// were never tried. There are horizons for which none of them is worth the way alone, and all together are.
+func TestPairsShareAWay(t *testing.T) {
+	together := 0
+	for horizon := 20.0; horizon < 2000; horizon *= 1.1 {
+		p := NewPlanner(NewBelief(8, 0, 0.3), Sup)
+		const length = 5
+		for range length {
+			p.AddState()
+		}
+		for s := range length {
+			for a := range 8 {
+				switch {
+				case s == 0 && a == 0:
+					for range 5 {
+						p.Learn(0, 0, 0.25, 0)
+					}
+				case a == 1 && s < length-1:
+					p.Learn(s, a, 0, s+1)
+				case s < length-1 || a == 0:
+					for range 5 {
+						p.Learn(s, a, 0, 0)
+					}
+				}
+			}
+		}
+		p.Plan(0, horizon)
+		if p.explore.target(0, p.prize, make([]joint, length)) < 0 && p.explore.target(0, p.prize, p.joined) == length-1 {
+			together++
+		}
+	}
+	if together == 0 {
+		t.Error("there is no such horizon")
+	}
+}
+
+// Tries move a row between the worst and the best successor that its pair has shown, and not in the mean.
+func TestRowsStayAmongWhatWasShown(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	cut := 0
+	for range 1000 {
+		sd, up, down := 2*rng.Float64(), math.Inf(1), math.Inf(1)
+		if rng.IntN(4) > 0 {
+			up, down = 4*rng.Float64(), 4*rng.Float64()
+		}
+		sum, square := 0.0, 0.0
+		for j, u := range moves(nil, sd, up, down) {
+			if u > up || u < -down {
+				t.Fatalf("sd %v: %v is not between %v and %v", sd, u, -down, up)
+			}
+			sum += normal[j].p * u
+			square += normal[j].p * u * u
+		}
+		if math.Abs(sum) > 1e-12 {
+			t.Errorf("sd %v, between %v and %v: mean %v", sd, -down, up, sum)
+		}
+		if square < 0.5*sd*sd {
+			cut++
+		}
+		if math.IsInf(up, 1) && math.Abs(square/sd/sd-1) > 0.15 {
+			t.Errorf("sd %v: variance %v", sd, square)
+		}
+	}
+	if cut < 100 {
+		t.Errorf("%d distributions were cut off", cut)
+	}
+	// Three of four tries stayed, and one led to a state worth less. No number of further tries can show a row that is better than staying.
+	p := NewPlanner(NewBelief(2, 0, 1), Mean)
+	p.AddState()
+	p.AddState()
+	for k, y := range []int{0, 0, 1, 0} {
+		p.Learn(0, 0, 0.2, y)
+		if y == 1 {
+			for range 50 * (k + 1) {
+				p.Learn(1, 0, 0, 1)
+			}
+			p.Learn(1, 0, 0, 0)
+		}
+		p.Learn(0, 1, 0.7, 0)
+	}
+	p.Plan(0, 5000)
+	a, x := &p.a, &p.b.pairs[0]
+	c := pairCase{h: a.shown(0, &a.best[0]), outcomes: a.outcomes.at(nil, p.model.found[0])}
+	c.base = c.h
+	a.deviate(&c, x, &a.best[0], 1)
+	top := max(p.model.v[0], p.model.v[1])
+	for _, k := range []float64{1, 4, 64} {
+		a.tried(&c, x, 0, k)
+		for _, s := range a.scenarios[:len(normal)] {
+			if s.v > top+1e-9*math.Abs(top) {
+				t.Errorf("%v tries: a row worth %v, the best state %v", k, s.v, top)
+			}
+		}
+	}
+}
+
+// How often a new successor that is near is the state itself is learned: always where pairs stay, and seldom on a ring.
+func TestShareOfStaying(t *testing.T) {
+	b := NewBelief(6, 0, 1)
+	for range 10 {
+		b.AddState()
+	}
+	for s := range 10 {
+		b.learn(s, 0, 0, (s+1)%10)
+		for a := 1; a < 6; a++ {
+			b.learn(s, a, 0, s)
+		}
+	}
+	if got := b.selfShare(0); got < 0.95 {
+		t.Errorf("all others stay: %v", got)
+	}
+	b = NewBelief(6, 0, 1)
+	for range 10 {
+		b.AddState()
+	}
+	for s := range 10 {
+		for a := range 6 {
+			b.learn(s, a, 0, (s+1)%10)
+		}
+	}
+	if got := b.selfShare(0); got > 0.05 {
+		t.Errorf("none stays: %v", got)
+	}
+	x := []float64{3, 1, 4, 1, 5, 9, 2, 6, 5, 3}
+	for s := range 10 {
+		self := b.selfShare(s)
+		if got, want := b.nearMean(s, x), self*x[s]+(1-self)*x[(s+1)%10]; math.Abs(got-want) > 1e-12 {
+			t.Errorf("mean of the near successors of %d: %v, want %v", s, got, want)
 		}
 	}
 }

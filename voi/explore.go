@@ -44,16 +44,18 @@ func (e *explorer) push(states []int32) {
 	}
 }
 
+// least is the least prize that is pursued, in units of the range of rewards: below that is rounding.
+const least = 1e-9
+
 // target finds the routes of the largest rate for state s. The rate is the advantage
 // by expected step (Smith 1956). λ is moved until no route from s has a larger one
 // (Dinkelbach 1967). It returns the state whose prize is pursued from s on, or −1 if
 // none is worth its route.
-func (e *explorer) target(s int, prize []float64) int {
+func (e *explorer) target(s int, prize []float64, joined []joint) int {
 	m := e.m
 	states, actions := len(m.v), m.b.actions
 	e.net, e.advantage, e.expects = grow(e.net, states), grow(e.advantage, states), grow(e.expects, states)
 	e.action, e.aim, e.queued = grow(e.action, states), grow(e.aim, states), grow(e.queued, states)
-	const least = 1e-9 // of the range of rewards: below that is rounding
 	for range 8 {
 		lambda, most := e.rate, 0.0
 		e.queue = e.queue[:0]
@@ -64,6 +66,9 @@ func (e *explorer) target(s int, prize []float64) int {
 					e.net[s], e.advantage[s], e.expects[s], e.action[s], e.aim[s] = b-lambda, b, 1, int32(a), int32(s)
 					most = max(most, b)
 				}
+			}
+			if j := joined[s]; j.advantage-lambda*j.steps > e.net[s] && e.action[s] >= 0 {
+				e.net[s], e.advantage[s], e.expects[s] = j.advantage-lambda*j.steps, j.advantage, j.steps
 			}
 		}
 		if most == 0 {

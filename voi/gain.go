@@ -109,6 +109,7 @@ type prospects struct {
 	first, again []rewardOutcome // of a pair's first try, and new ones of a later try of the pair of newRewards
 	meanFirst    float64
 	bestFirst    float64 // the largest reward of first
+	trial        trial
 }
 
 // update computes what is believed of outcomes that have not been seen.
@@ -125,6 +126,7 @@ func (x *prospects) update(m *meanModel, horizon float64) {
 	x.top = max(horizon*(1+m.zero), x.vmax)
 	x.behind = valueBehind(better(b, x.vmax, x.vmean, x.top, m.zero*horizon, horizon), b.toFind())
 
+	x.trial = newTrial(b, horizon)
 	x.pool = x.pool[:0]
 	for i := range b.pairs {
 		if b.pairs[i].n > 0 && !b.ends(i/b.actions) {
@@ -137,6 +139,27 @@ func (x *prospects) update(m *meanModel, horizon float64) {
 	for _, r := range x.first {
 		x.bestFirst = max(x.bestFirst, r.r)
 	}
+}
+
+// trial is what is believed of the tries of a pair that was never tried. After the first, all others show the same to the end of the run with
+// probability same. Then the base has the weight after in the mean row, and afterR in the mean reward. Otherwise it has the weights
+// rest and restR. In the mean these are the weights of after the first try.
+type trial struct{ same, after, afterR, rest, restR float64 }
+
+// newTrial returns the trial in a run with so many steps left.
+func newTrial(b *Belief, horizon float64) (t trial) {
+	var flat likelihood
+	for g := range flat {
+		flat[g] = 1
+	}
+	unlike := b.unlike()
+	var q, qR float64
+	q, t.after = b.successors.ahead(&flat, 1, 1, horizon)
+	qR, t.afterR = b.rewards.ahead(&flat, 1, unlike, horizon)
+	t.same = (1 - q) * (1 - qR)
+	t.rest = (b.successors.predict(&flat, 1, 1) - t.same*t.after) / (1 - t.same)
+	t.restR = (b.rewards.predict(&flat, 1, unlike) - t.same*t.afterR) / (1 - t.same)
+	return t
 }
 
 // newRewards computes what a reward may be that is new to a pair, and returns its mean.
@@ -213,12 +236,9 @@ func (o *outcomes) at(dst []outcome, p float64) []outcome {
 // means are those of the base.
 func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64) {
 	far := m.far(s)
-	dst := group(o.all[:0], m, m.b.near[s], m.near, f, c)
-	var local outcome // the mean of states that are near
-	for _, y := range m.b.near[s] {
-		local.f += f[y] / float64(len(m.b.near[s]))
-		local.c += c[y] / float64(len(m.b.near[s]))
-	}
+	self := m.b.selfShare(s)
+	dst := append(o.all[:0], outcome{p: m.near * self, v: m.v[s], f: f[s], c: c[s]})
+	dst = group(dst, m, m.b.near[s][1:], m.near*(1-self), f, c)
 	dst = group(dst, m, m.b.back[s], 1-m.near-far, f, c)
 	sum, e := 0.0, 0
 	var y outcome
@@ -248,7 +268,7 @@ func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64
 	o.new = len(dst)
 	record := 1 / float64(len(m.v)+1)
 	dst = group(dst, m, x.order, (1-record)*(1-m.alike), f, c)
-	dst = append(dst, outcome{p: (1 - record) * m.alike, v: m.v[s], f: m.gamma * local.f, c: m.gamma * local.c})
+	dst = append(dst, outcome{p: (1 - record) * m.alike, v: m.v[s], f: m.gamma * m.b.nearMean(s, f), c: m.gamma * m.b.nearMean(s, c)})
 	for k := range dst[o.new:] {
 		dst[o.new+k].record = x.behind
 	}

@@ -13,6 +13,7 @@ type Planner struct {
 	a     gainEvaluator
 
 	prize   []float64 // by pair: what trying it may gain, less its gap
+	joined  []joint   // by state: its prizes together
 	worth   []float64 // by state: what arriving there is worth
 	checked []int     // by state: the plan in which its prizes were computed
 	stale   []bool    // by state: its prizes are to be computed anew
@@ -84,7 +85,7 @@ func (p *Planner) Learn(s, a int, reward float64, next int) {
 func (p *Planner) resize() {
 	n, k := p.b.size(), len(p.b.pairs)
 	p.prize, p.tries = grow(p.prize, k), grow(p.tries, k)
-	p.worth, p.checked, p.stale, p.old = grow(p.worth, n), grow(p.checked, n), grow(p.stale, n), grow(p.old, n)
+	p.joined, p.worth, p.checked, p.stale, p.old = grow(p.joined, n), grow(p.worth, n), grow(p.checked, n), grow(p.stale, n), grow(p.old, n)
 }
 
 // spoil marks the prizes of a state as stale.
@@ -180,7 +181,7 @@ func (p *Planner) plan(s int, horizon float64) {
 		}
 	}
 	for range 3 {
-		to := p.explore.target(s, p.prize)
+		to := p.explore.target(s, p.prize, p.joined)
 		if to < 0 || p.checked[to] == p.plans {
 			break
 		}
@@ -201,6 +202,9 @@ func (p *Planner) measureAnew() {
 			x[k] *= factor
 		}
 	}
+	for s := range p.joined {
+		p.joined[s].advantage *= factor
+	}
 	if p.model.zeroed() { // 0 stays 0
 		shift = 0
 		p.model.final *= factor
@@ -218,7 +222,9 @@ func (p *Planner) check(s int) {
 		return
 	}
 	actions := p.b.actions
-	p.worth[s] = p.a.evaluate(s, p.worth[s], p.prize[s*actions:(s+1)*actions])
+	prizes := p.prize[s*actions : (s+1)*actions]
+	p.worth[s] = p.a.evaluate(s, p.worth[s], prizes)
+	p.joined[s] = p.a.join(s, prizes)
 }
 
 // drift makes all prizes stale when values, apart from a constant, have moved by a

@@ -1,6 +1,10 @@
 package voi
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // gainEvaluator computes what trying the pairs of a state may gain.
 type gainEvaluator struct {
@@ -15,7 +19,9 @@ type gainEvaluator struct {
 	scaled       []outcome
 	scenarios    []scenario
 	population   []improvement
+	moves        []float64 // of the row of a pair, in standard deviations
 	repeatValues []float64 // by action: what its mean row is worth
+	byPrize      []int     // actions whose prizes are positive, the smallest first
 	horizon      float64
 }
 
@@ -38,6 +44,7 @@ type pairCase struct {
 	h         row     // of what it has shown
 	base      row     // of what is believed of the rest
 	deviation row     // by how much h moves for a standard deviation of what the tries may show
+	up, down  float64 // so many standard deviations better or worse, h would be that of the best or worst successor shown
 	outcomes  []outcome
 }
 
@@ -144,6 +151,46 @@ func (a *gainEvaluator) evaluate(s int, worth float64, prizes []float64) float64
 		return sum / weight
 	}
 	return worth
+}
+
+// joint is what the prizes of a state are worth together, and the expected number of steps to collect them.
+type joint struct{ advantage, steps float64 }
+
+// join returns what it is worth to try the pairs of state s one after the other, the largest prize first. After each try the
+// agent comes back to s if the rest is worth the way. evaluate has computed the prizes.
+func (a *gainEvaluator) join(s int, prizes []float64) (j joint) {
+	m, w := a.m, &a.best[s]
+	a.byPrize = a.byPrize[:0]
+	for act, prize := range prizes {
+		if prize > least {
+			a.byPrize = append(a.byPrize, act)
+		}
+	}
+	slices.SortFunc(a.byPrize, func(x, y int) int { return cmp.Compare(prizes[x], prizes[y]) })
+	for _, act := range a.byPrize { // from the last try to the first
+		i := s*m.b.actions + act
+		var rest joint
+		back := func(p, f, c float64) {
+			if x := f*j.advantage - c; x > 0 {
+				rest.advantage += p * x
+				rest.steps += p * (j.steps + (1-f)/(1-m.gamma))
+			}
+		}
+		switch p := &m.b.pairs[i]; {
+		case j.advantage == 0:
+		case p.n > 0:
+			for k, y := range p.next {
+				back(p.count[k]/p.n, w.f[y], w.c[y])
+			}
+		default:
+			a.scaled = a.outcomes.at(a.scaled, m.found[i])
+			for _, o := range a.scaled {
+				back(o.p, o.f, o.c)
+			}
+		}
+		j = joint{prizes[act] + m.gamma*rest.advantage, 1 + rest.steps}
+	}
+	return j
 }
 
 // leaders returns the action that is worth most, and what the best other one is worth. Of two that
@@ -262,11 +309,13 @@ func (a *gainEvaluator) deviate(c *pairCase, p *pair, w *routes, worth float64) 
 		mean = gamma * c.h.v
 	}
 	var cv, cf, cc, variance float64
+	worst, best := math.Inf(1), math.Inf(-1)
 	for k, y := range p.next {
 		z := gamma*(a.m.v[y]+worth*w.f[y]-w.c[y]) - mean
 		if c.policy {
 			z = gamma*a.m.v[y] - mean
 		}
+		worst, best = min(worst, z), max(best, z)
 		q := p.count[k] / p.n
 		cv += q * z * (a.m.v[y] - c.h.v)
 		cf += q * z * (w.f[y] - c.h.f)
@@ -280,32 +329,61 @@ func (a *gainEvaluator) deviate(c *pairCase, p *pair, w *routes, worth float64) 
 		return
 	}
 	c.deviation.r = ofReward / sd
+	c.up, c.down = math.Inf(1), math.Inf(1)
 	if variance > 0 {
+		c.up, c.down = best*sd/ofRow, -worst*sd/ofRow
 		k := 1 / (p.n + 1) / sd
 		c.deviation.v, c.deviation.f, c.deviation.c = k*cv, k*cf, k*cc
 	}
 }
 
-// untried makes the scenarios of one try of a pair that was never tried. Without all it leaves out those of successors that
-// are no improvement even with the largest reward.
+// moves appends the bins of a normal distribution with standard deviation sd, cut off at up and −down. The mean stays 0:
+// the side that is cut off less is drawn in.
+func moves(dst []float64, sd, up, down float64) []float64 {
+	above, below := 0.0, 0.0
+	for _, z := range normal {
+		u := min(up, max(-down, sd*z.d))
+		dst = append(dst, u)
+		above += z.p * max(0, u)
+		below += z.p * max(0, -u)
+	}
+	if up < math.Inf(1) || down < math.Inf(1) {
+		least := min(above, below)
+		for j, u := range dst {
+			if u > 0 {
+				dst[j] *= least / above
+			} else if u < 0 {
+				dst[j] *= least / below
+			}
+		}
+	}
+	return dst
+}
+
+// untried makes the scenarios of the tries of a pair that was never tried. The first try shows a successor and a reward.
+// Others follow if these promise, and may show the same to the end of the run: this is one scenario. In the other
+// they show something new. Together they have the mean row of after the first try. Without all, untried leaves out
+// successors that are no improvement even with the largest reward.
 func (a *gainEvaluator) untried(c *pairCase, all bool) {
 	a.scenarios = a.scenarios[:0]
-	var flat likelihood
-	for g := range flat {
-		flat[g] = 1
+	t := &a.x.trial
+	mix := func(o outcome, z float64) row {
+		return row{v: o.v + z*(c.base.v-o.v), f: o.f + z*(c.base.f-o.f), c: o.c + z*(c.base.c-o.c)}
 	}
-	z, zr := a.m.b.successors.predict(&flat, 1, 1), a.m.b.rewards.predict(&flat, 1, a.m.b.unlike())
 	for _, o := range c.outcomes {
-		x := row{v: o.v + z*(c.base.v-o.v), f: o.f + z*(c.base.f-o.f), c: o.c + z*(c.base.c-o.c)}
+		x, y := mix(o, t.after), mix(o, t.rest)
 		if !all && !c.leads { // D grows with the reward
-			x.r = a.x.bestFirst + zr*(c.base.r-a.x.bestFirst)
-			if d := c.improvement(a.m.gamma, x, o.record); d < -rounding || d == 0 {
+			x.r = a.x.bestFirst + t.afterR*(c.base.r-a.x.bestFirst)
+			y.r = a.x.bestFirst + t.restR*(c.base.r-a.x.bestFirst)
+			d := max(c.improvement(a.m.gamma, x, o.record), c.improvement(a.m.gamma, y, o.record))
+			if d < -rounding || d == 0 {
 				continue
 			}
 		}
 		for _, r := range a.x.first {
-			x.r = r.r + zr*(c.base.r-r.r)
-			a.scenarios = append(a.scenarios, scenario{o.p * r.p, x, o.record})
+			x.r, y.r = r.r+t.afterR*(c.base.r-r.r), r.r+t.restR*(c.base.r-r.r)
+			p := o.p * r.p
+			a.scenarios = append(a.scenarios, scenario{p * t.same, x, o.record}, scenario{p * (1 - t.same), y, o.record})
 		}
 	}
 }
@@ -338,9 +416,9 @@ func (a *gainEvaluator) tried(c *pairCase, p *pair, i int, k float64) {
 	mix := func(x, y, w float64) float64 { return x + w*(y-x) }
 	h, b, t := c.h, c.base, c.deviation
 	if old > 0 {
-		shrink := math.Sqrt(k / (n + k))
-		for _, z := range normal {
-			u := shrink * z.d
+		a.moves = moves(a.moves[:0], math.Sqrt(k/(n+k)), c.up, c.down)
+		for j, z := range normal {
+			u := a.moves[j]
 			x := row{
 				r: mix(min(1, max(0, h.r+u*t.r)), b.r, afterR), v: mix(h.v+u*t.v, b.v, after),
 				f: mix(min(1, max(0, h.f+u*t.f)), b.f, after), c: mix(max(0, h.c+u*t.c), b.c, after),

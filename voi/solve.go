@@ -133,11 +133,7 @@ func (m *meanModel) average(x []float64) (y averages) {
 // visited returns the mean of x after a new successor of state s that was visited before, given the
 // averages of x.
 func (m *meanModel) visited(s int, x []float64, at averages) float64 {
-	sum := 0.0
-	for _, y := range m.b.near[s] {
-		sum += x[y]
-	}
-	sum *= m.near / float64(len(m.b.near[s]))
+	sum := m.near * m.b.nearMean(s, x)
 	far := 1 - m.near
 	if back := m.b.back[s]; len(back) > 0 {
 		w := far * m.back / float64(len(back))
@@ -329,8 +325,10 @@ func (m *meanModel) compile() {
 			add(int32(s), w*m.found[i]*m.alike)
 			w *= 1 - m.found[i]
 			x.global[s] = w * m.far(s)
-			for _, y := range m.b.near[s] {
-				add(y, w*m.near/float64(len(m.b.near[s])))
+			self, others := m.b.selfShare(s), m.b.near[s][1:]
+			add(int32(s), w*m.near*self)
+			for _, y := range others {
+				add(y, w*m.near*(1-self)/float64(len(others)))
 			}
 			for _, y := range m.b.back[s] {
 				add(y, w*(1-m.near)*m.back/float64(len(m.b.back[s])))
