@@ -159,9 +159,9 @@ func TestPreposteriorVariance(t *testing.T) {
 	}
 }
 
-// A first try shows a successor. Over the two scenarios in which the next tries show the same or something new, the mean row is that of
-// the belief after one try: the successor has the weight 1 − z, and the base the rest. If the next tries show the same, nearly all
-// weight is on the successor, the more so the longer the run.
+// A first try shows a successor. There are two scenarios: the next tries show the same, or something new. The mean of their rows is the row of
+// the belief after one try. In it the successor has the weight 1 − z, and the base the rest. If the next tries show the same, nearly all
+// weight is on the successor. In a longer run it is more.
 func TestFirstTry(t *testing.T) {
 	p := walk(t, Sup, 40)
 	y := p.AddState()
@@ -210,8 +210,8 @@ func TestFirstTry(t *testing.T) {
 }
 
 // A pair that may stay and pay more is worth trying although others led into a trap. Room 0 has a pair that stays for 0.25 of at most 0.7, and two
-// that led into a trap of 1,200 steps. The fourth pair is left. If it were to be repeated with the mean row of after one try, in which the
-// trap has some weight, it would not be worth its cost, whatever it pays.
+// that led into a trap of 1,200 steps. The fourth pair is left. In the mean row of after one try the trap has some weight.
+// With this row the pair would not be worth repeating, whatever it pays.
 func TestStayingIsWorthTryingBesideTraps(t *testing.T) {
 	const room, trap, stays, left = 0, 1, 0, 3
 	p := NewPlanner(NewBelief(4, 0, 0.7), Mean)
@@ -364,7 +364,7 @@ func TestRowsStayAmongWhatWasShown(t *testing.T) {
 	}
 }
 
-// How often a new successor that is near is the state itself is learned: always where pairs stay, and seldom on a ring.
+// The share of near successors that are the state itself is learned. It is large where pairs stay, and small on a ring.
 func TestShareOfStaying(t *testing.T) {
 	b := NewBelief(6, 0, 1)
 	for range 10 {

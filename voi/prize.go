@@ -44,7 +44,7 @@ type pairCase struct {
 	h         row     // of what it has shown
 	base      row     // of what is believed of the rest
 	deviation row     // by how much h moves for a standard deviation of what the tries may show
-	up, down  float64 // so many standard deviations better or worse, h would be that of the best or worst successor shown
+	up, down  float64 // after so many standard deviations h is the row of the best, or the worst, successor shown
 	outcomes  []outcome
 }
 
@@ -372,20 +372,33 @@ func (a *gainEvaluator) untried(c *pairCase, all bool) {
 	}
 	for _, o := range c.outcomes {
 		x, y := mix(o, t.after), mix(o, t.rest)
+		same, other := true, true
 		if !all && !c.leads { // D grows with the reward
 			x.r = a.x.bestFirst + t.afterR*(c.base.r-a.x.bestFirst)
 			y.r = a.x.bestFirst + t.restR*(c.base.r-a.x.bestFirst)
-			d := max(c.improvement(a.m.gamma, x, o.record), c.improvement(a.m.gamma, y, o.record))
-			if d < -rounding || d == 0 {
-				continue
-			}
+			same, other = c.improves(a.m.gamma, x, o.record), c.improves(a.m.gamma, y, o.record)
+		}
+		if !same && !other {
+			continue
 		}
 		for _, r := range a.x.first {
-			x.r, y.r = r.r+t.afterR*(c.base.r-r.r), r.r+t.restR*(c.base.r-r.r)
 			p := o.p * r.p
-			a.scenarios = append(a.scenarios, scenario{p * t.same, x, o.record}, scenario{p * (1 - t.same), y, o.record})
+			if same {
+				x.r = r.r + t.afterR*(c.base.r-r.r)
+				a.scenarios = append(a.scenarios, scenario{p * t.same, x, o.record})
+			}
+			if other {
+				y.r = r.r + t.restR*(c.base.r-r.r)
+				a.scenarios = append(a.scenarios, scenario{p * (1 - t.same), y, o.record})
+			}
 		}
 	}
+}
+
+// improves reports whether D of a scenario may be positive.
+func (c *pairCase) improves(gamma float64, x row, record float64) bool {
+	d := c.improvement(gamma, x, record)
+	return d > 0 || d < 0 && d >= -rounding
 }
 
 // rounding is more than the error by which a difference of values may seem positive.
