@@ -90,6 +90,8 @@ func Plugin() vector.Plugin {
 		})
 	return lanes.Breaks(lanes.GreedyPlugins(p), map[string]map[string]string{"rlrun/threshold-model@1": {
 		"duplicated-actions": "every copy of an action is tried separately, which costs steps in short runs",
+		"relabelled-actions": "of pairs that are equally worth a try it takes the first",
+		"continuing-form":    "what follows the end of an episode is learned from all episodes together, and in the continuing form for each pair by itself",
 	}})[0]
 }
 
