@@ -4,4 +4,4 @@ package main
 
 const race = false
 
-const slowSteps = "3000"
+const slowSteps = "9000"
