@@ -10,7 +10,7 @@ import (
 )
 
 // Two agents earn the same rewards in every run, in another order, so that sums differ
-// in the last bit. Nobody is better, by any test.
+// in the last bit. No agent is better, by any test.
 func TestRoundingDecidesNothing(t *testing.T) {
 	up, down := 0.0, 0.0
 	for i, rewards := 0, []float64{0.1, 0.2, 0.3}; i < 3; i++ {
