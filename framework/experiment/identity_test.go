@@ -354,7 +354,7 @@ func TestBlame(t *testing.T) {
 }
 
 // A file of records of another seed, with the same labels and programs, is refused by a
-// report and by --resume, whatever its name. Records of old versions say no experiment.
+// report, by --resume, by status and by compact, whatever its name and also if its runs are recorded as well. Records of old versions say no experiment.
 func TestRecordsOfAnotherExperiment(t *testing.T) {
 	s := Session{Started: time.Unix(1, 0), Seed: 1}
 	for name, tt := range map[string]struct {
@@ -388,22 +388,44 @@ func TestRecordsOfAnotherExperiment(t *testing.T) {
 				t.Fatal(to, err)
 			}
 			data, err := os.ReadFile(from[0])
-			if err == nil {
-				err = os.WriteFile(to[0], data, 0o666)
-			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, reportErr := result.Aggregate(p.Meta(), result.ReadRecords(ours))
-			_, resumeErr := p.Prepare(t.Context(), ours, true, s)
-			for _, err := range []error{reportErr, resumeErr} {
-				if tt.same && err != nil {
-					t.Error(err)
+			check := func(file string) {
+				t.Helper()
+				_, reportErr := result.Aggregate(p.Meta(), result.ReadRecords(ours))
+				_, resumeErr := p.Prepare(t.Context(), ours, true, s)
+				runs, openErr := result.OpenRuns(ours)
+				checkErr := openErr
+				if openErr == nil {
+					checkErr = runs.Check(p.Meta())
 				}
-				if !tt.same && (!errors.Is(err, result.ErrDamaged) || !strings.Contains(err.Error(), "another experiment") || !strings.Contains(err.Error(), to[0]+":1") || !strings.HasSuffix(err.Error(), "and resume")) {
-					t.Errorf("got %v", err)
+				_, _, compactErr := result.Compact(t.Context(), p.Meta(), ours)
+				for what, err := range map[string]error{"report": reportErr, "resume": resumeErr, "status": checkErr, "compact": compactErr} {
+					if tt.same && err != nil {
+						t.Error(what, err)
+					}
+					if !tt.same && (!errors.Is(err, result.ErrDamaged) || !strings.Contains(err.Error(), "another experiment") || !strings.Contains(err.Error(), file+":1") || !strings.HasSuffix(err.Error(), "and resume")) {
+						t.Errorf("%s: got %v", what, err)
+					}
 				}
 			}
+			for _, name := range []string{"0.jsonl", "zz.jsonl"} { // beside ours: runs that are recorded twice
+				beside := filepath.Join(ours, "runs", name)
+				if err := os.WriteFile(beside, data, 0o666); err != nil {
+					t.Fatal(err)
+				}
+				if !tt.same { // packing removes equal records
+					check(beside)
+				}
+				if err := os.Remove(beside); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(to[0], data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			check(to[0])
 		})
 	}
 }

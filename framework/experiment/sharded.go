@@ -221,6 +221,9 @@ func (x *Experiment) CheckShards(of int, mixed bool) error {
 	if err == nil {
 		err = x.Plan.agrees(x.Dir, of, &session, runs.Entries)
 	}
+	if err == nil {
+		err = runs.Check(x.Plan.Meta())
+	}
 	if err != nil {
 		return &OutputError{x.Dir, err}
 	}

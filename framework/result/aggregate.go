@@ -134,11 +134,7 @@ func (a *aggregator) reset(c cell) {
 func (a *aggregator) accept(rec *Record) (*sample, error) {
 	s, err := a.check(rec)
 	if err != nil {
-		err = fmt.Errorf("run %d of %s in %s: %w", rec.Run, rec.Agent, rec.Environment, err)
-		if at := rec.at.String(); at != "" {
-			err = fmt.Errorf("%s %w: %w; remove the line, or the file, and resume", at, ErrDamaged, err)
-		}
-		return nil, err
+		return nil, refused(rec.entry(), err)
 	}
 	if rec.Status == OK {
 		s.ok++
@@ -180,25 +176,43 @@ func (a *aggregator) add(s *sample, rec *Record) {
 }
 
 func (a *aggregator) check(rec *Record) (*sample, error) {
-	c := cell{rec.Environment, rec.Agent}
-	s := a.samples[c]
-	if s == nil {
-		return nil, errors.New("the experiment has no such agent or environment")
+	s, err := a.own(rec.entry())
+	if err != nil {
+		return nil, err
 	}
+	c := cell{rec.Environment, rec.Agent}
 	if rec.Run <= a.last[c] {
 		return nil, fmt.Errorf("comes after run %d", a.last[c])
 	}
 	a.last[c] = rec.Run
-	if want := a.meta.Experiments[Key{Environment: rec.Environment, Agent: rec.Agent}]; rec.Experiment != "" && want != "" && rec.Experiment != want {
-		return nil, fmt.Errorf("is of another experiment, with another seed or other parameters (its identity is %.40q, this experiment's %q)", rec.Experiment, want)
-	}
-	if a.meta.Runs > 0 && rec.Run >= a.meta.Runs {
-		return nil, fmt.Errorf("the experiment has %d runs, counted from 0", a.meta.Runs)
-	}
 	if rec.Status != OK {
 		return s, nil
 	}
 	return s, a.checkOK(rec)
+}
+
+// own refuses an entry that is not of the experiment.
+func (a *aggregator) own(e *Entry) (*sample, error) {
+	s := a.samples[cell{e.Environment, e.Agent}]
+	if s == nil {
+		return nil, errors.New("the experiment has no such agent or environment")
+	}
+	if want := a.meta.Experiments[Key{Environment: e.Environment, Agent: e.Agent}]; e.Experiment != "" && want != "" && e.Experiment != want {
+		return nil, fmt.Errorf("is of another experiment, with another seed or other parameters (its identity is %.40q, this experiment's %q)", e.Experiment, want)
+	}
+	if a.meta.Runs > 0 && e.Run >= a.meta.Runs {
+		return nil, fmt.Errorf("the experiment has %d runs, counted from 0", a.meta.Runs)
+	}
+	return s, nil
+}
+
+// refused says which record is refused, and what to do.
+func refused(e *Entry, err error) error {
+	err = fmt.Errorf("run %d of %s in %s: %w", e.Run, e.Agent, e.Environment, err)
+	if at := e.at.String(); at != "" {
+		err = fmt.Errorf("%s %w: %w; remove the line, or the file, and resume", at, ErrDamaged, err)
+	}
+	return err
 }
 
 // checkOK refuses an ok record that the experiment cannot have.

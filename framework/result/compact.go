@@ -18,16 +18,20 @@ const packedRecords = 10_000
 // Compact packs the records in dir/runs into few files: those of an environment, an
 // agent and the same programs together, 10,000 a file. Lines stay as they are. Of
 // records that do not count, such as failed ones of a run that is ok, none is kept.
+// It refuses records that the experiment cannot have, and then changes nothing.
 // Wherever it is interrupted, every record that counts is in a file. The caller makes
 // sure that no other process writes to dir. It returns the number of files before and
 // after, and ends with the context's cause when that is done.
-func Compact(ctx context.Context, dir string) (before, after int, err error) {
+func Compact(ctx context.Context, meta Meta, dir string) (before, after int, err error) {
 	files, err := RecordFiles(dir)
 	if err != nil {
 		return 0, 0, err
 	}
 	before = len(files)
 	r, err := OpenRunsContext(ctx, dir)
+	if err == nil {
+		err = r.Check(meta)
+	}
 	if err != nil {
 		return before, before, err
 	}

@@ -51,7 +51,7 @@ func TestCompact(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if _, files, err = Compact(t.Context(), dir); err != nil || files != 2 {
+		if _, files, err = Compact(t.Context(), Meta{Environments: []string{"e", "f"}, Agents: []string{"a", "b"}}, dir); err != nil || files != 2 {
 			t.Fatal(files, err)
 		}
 		if !slices.Equal(read(), before) {
@@ -102,7 +102,7 @@ func TestCompactIsInterrupted(t *testing.T) {
 			}
 		}
 		before := read(dir)
-		_, after, err := Compact(&endsAt{t.Context(), n}, dir)
+		_, after, err := Compact(&endsAt{t.Context(), n}, Meta{Environments: []string{"e"}, Agents: []string{"a", "b"}}, dir)
 		done := n == 2*files+3 // files are read and removed, entries sorted, two files written
 		if (err == nil) != done || done && after != 2 {
 			t.Errorf("asked %d times: %d files, %v", n, after, err)

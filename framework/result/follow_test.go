@@ -62,7 +62,7 @@ func TestFollowerAgreesWithFreshReading(t *testing.T) {
 	check("earlier runs of a cell that was read")
 	write("d", "e", "b", 0, 12)
 	check("an agent's first runs")
-	if _, _, err := Compact(t.Context(), dir); err != nil {
+	if _, _, err := Compact(t.Context(), Meta{Environments: []string{"e", "f"}, Agents: []string{"a", "b"}}, dir); err != nil {
 		t.Fatal(err)
 	}
 	check("packed")

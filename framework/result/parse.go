@@ -74,6 +74,18 @@ func (p *parser) head() (k Key, s Status) {
 	return k, Status(p.string())
 }
 
+// tail reads the experiment at the end of a line, which stands before the checksum; empty if the line has none.
+func (p *parser) tail(body []byte) (experiment string) {
+	body = bytes.TrimSuffix(body, []byte("}"))
+	const key = `,"experiment":`
+	if at := bytes.LastIndex(body, []byte(key+`"`)); at >= 0 && bytes.HasSuffix(body, []byte(`"`)) {
+		end := parser{rest: body[at+len(key):]}
+		experiment = end.string()
+		p.bad = p.bad || end.bad || len(end.rest) > 0
+	}
+	return experiment
+}
+
 func (p *parser) try(text string) bool {
 	if p.bad || len(p.rest) < len(text) || string(p.rest[:len(text)]) != text {
 		return false

@@ -27,7 +27,7 @@ func TestRecordsAreRegularFiles(t *testing.T) {
 		}
 		_, all := OpenRuns(dir)
 		_, shard := OpenShard(t.Context(), dir, ShardRuns{Of: func(_, _ string, _, _ int) []int { return nil }})
-		_, _, packed := Compact(t.Context(), dir)
+		_, _, packed := Compact(t.Context(), Meta{Environments: []string{"e", "f"}, Agents: []string{"a", "b"}}, dir)
 		_, _, followed := Follow(dir).Read(Meta{Steps: 1, Grid: []int{1}})
 		for _, err := range []error{all, shard, packed, followed} {
 			if !errors.Is(err, ErrDamaged) {

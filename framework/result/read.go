@@ -45,6 +45,8 @@ type Entry struct {
 	Key
 	Status   Status   `json:"status"` // ok, failed or given up
 	Programs Programs `json:"-"`      // from the name of the file
+	// Experiment is that of the record.
+	Experiment string `json:"experiment"`
 
 	at     place
 	offset int64
@@ -84,7 +86,8 @@ type Runs struct {
 // tried again: the ok one counts, of failed ones the first by file name. A run that was
 // given up counts as that if it has no other record. Equal ok
 // records of a run count as one; of unequal ones the error wraps
-// ErrNotDeterministic and names both. A last line without a line feed that is not a
+// ErrNotDeterministic and names both. Records of a run that name different experiments
+// all count: the experiment refuses those that are not its own. A last line without a line feed that is not a
 // whole record was cut off, by a power cut or in a copy. It is left out with a
 // notice; its run counts as not done. Any other line that is not a record, or
 // not the one that was written, is an error that wraps ErrDamaged and names file
@@ -132,7 +135,7 @@ func (r *Runs) settle(ctx context.Context) error {
 		if i%1000 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if n := len(kept); n == 0 || kept[n-1].Key != e.Key {
+		if n := len(kept); n == 0 || kept[n-1].Key != e.Key || kept[n-1].foreign(&e) {
 			kept = append(kept, e)
 		} else if first := kept[n-1]; first.Status == OK && e.Status == OK {
 			if err := sameRun(&first, &e); err != nil {
@@ -141,6 +144,26 @@ func (r *Runs) settle(ctx context.Context) error {
 		}
 	}
 	r.Entries = kept
+	return nil
+}
+
+// foreign tells whether two records name different experiments.
+func (e *Entry) foreign(other *Entry) bool {
+	return e.Experiment != "" && other.Experiment != "" && e.Experiment != other.Experiment
+}
+
+// Check refuses records that the experiment cannot have by their labels, numbers and
+// identities, with the errors of Aggregate. It reads no file.
+func (r *Runs) Check(meta Meta) error {
+	a, err := newAggregator(meta)
+	if err != nil {
+		return err
+	}
+	for i := range r.Entries {
+		if _, err := a.own(&r.Entries[i]); err != nil {
+			return refused(&r.Entries[i], err)
+		}
+	}
 	return nil
 }
 
@@ -276,7 +299,7 @@ func (r *Runs) addFile(name string, labels map[string]string) error {
 			e := Entry{Programs: origin.Programs, at: place{name, line}, offset: offset, length: len(part)}
 			switch lineErr := e.parse(part); {
 			case lineErr == nil:
-				e.Environment, e.Agent = intern(labels, e.Environment), intern(labels, e.Agent)
+				e.intern(labels)
 				r.Entries = append(r.Entries, e)
 			case err != nil:
 				r.Notices = append(r.Notices, fmt.Sprintf("%s is cut off and left out: its run counts as missing", e.at))
@@ -299,16 +322,22 @@ func intern(labels map[string]string, s string) string {
 	return s
 }
 
-// parse reads key and status and checks the checksum. Of a line that has none, but
+// intern makes equal strings of entries one.
+func (e *Entry) intern(labels map[string]string) {
+	e.Environment, e.Agent, e.Experiment = intern(labels, e.Environment), intern(labels, e.Agent), intern(labels, e.Experiment)
+}
+
+// parse reads key, status and experiment and checks the checksum. Of a line that has none, but
 // begins and ends as AppendJSON writes it, it does not look at the rest.
 func (e *Entry) parse(line []byte) error {
 	trimmed := bytes.TrimRight(line, "\r\n")
-	_, known, valid := splitChecksum(trimmed)
+	body, known, valid := splitChecksum(trimmed)
 	if known && !valid {
 		return errChecksum
 	}
 	p := parser{rest: trimmed}
 	e.Key, e.Status = p.head()
+	e.Experiment = p.tail(body)
 	if whole := known || bytes.HasSuffix(line, []byte("}\n")); p.bad || !whole {
 		if err := json.Unmarshal(line, e); err != nil {
 			return err

@@ -66,6 +66,11 @@ type Decision struct {
 // Key returns the environment, agent and number of the run.
 func (r *Record) Key() Key { return Key{r.Environment, r.Agent, r.Run} }
 
+// entry is the record without its curves.
+func (r *Record) entry() *Entry {
+	return &Entry{Key: r.Key(), Status: r.Status, Programs: r.Programs, Experiment: r.Experiment, at: r.at}
+}
+
 // Programs identifies the programs that made a run, each by hexadecimal digits
 // that provenance.json explains. A bundled plugin has the host's identity. The zero
 // value: not known.

@@ -86,7 +86,7 @@ func (r *Runs) bisectFile(name string, programs Programs, labels map[string]stri
 		}
 		for _, e := range found {
 			e.Programs, e.at = programs, place{file: name}
-			e.Environment, e.Agent = intern(labels, e.Environment), intern(labels, e.Agent)
+			e.intern(labels)
 			r.Entries = append(r.Entries, e)
 		}
 		if b.from >= b.size {

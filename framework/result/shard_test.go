@@ -76,7 +76,7 @@ func TestOpenShard(t *testing.T) {
 		}
 	}
 	t.Run("spread", check)
-	if _, _, err := Compact(t.Context(), dir); err != nil {
+	if _, _, err := Compact(t.Context(), Meta{Environments: []string{"e", "f"}, Agents: []string{"a", "bb"}}, dir); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("packed", check)

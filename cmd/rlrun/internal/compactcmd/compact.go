@@ -4,6 +4,7 @@ package compactcmd
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -42,8 +43,13 @@ being made. An interruption loses nothing.
 			if err != nil {
 				return err
 			}
-			before, after, err := result.Compact(cmd.Context(), dir)
-			if plan, e := experiment.OpenPlan(dir); e == nil {
+			before, after := 0, 0
+			plan, err := experiment.OpenPlan(dir)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				err = host.NoExperiment(dir)
+			case err == nil:
+				before, after, err = result.Compact(cmd.Context(), plan.Meta(), dir)
 				err = plan.Blame(err)
 			}
 			if errors.Is(err, cli.ErrInterrupted) {

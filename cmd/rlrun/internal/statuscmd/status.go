@@ -160,6 +160,9 @@ func read(dir string, records *result.Follower) (*status, error) {
 		return nil, err
 	}
 	runs, err := records.Runs()
+	if err == nil {
+		err = runs.Check(plan.Meta())
+	}
 	if err != nil {
 		return nil, plan.Blame(err)
 	}

@@ -409,11 +409,14 @@ func lacking(dir string, tasks int) (list []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := result.ReadKeys(dir)
-	if err != nil {
-		return nil, err
+	runs, err := result.OpenRuns(dir)
+	if err == nil {
+		err = runs.Check(plan.Meta())
 	}
-	shards, err := plan.CountShards(dir, tasks, entries)
+	if err != nil {
+		return nil, plan.Blame(err)
+	}
+	shards, err := plan.CountShards(dir, tasks, runs.Entries)
 	if err != nil {
 		return nil, err
 	}
