@@ -105,9 +105,10 @@ type cell struct {
 
 // sample holds an agent's values in an environment, by run.
 type sample struct {
-	runs    []int
-	values  []float64
-	missing int // runs without a value
+	runs     []int
+	values   []float64
+	missing  int // runs without a value
+	rounding rounding
 }
 
 type comparer struct {
@@ -141,7 +142,8 @@ func (c *comparer) read(inputs []*Input) error {
 	}
 	for i, a := range c.Agents {
 		for _, env := range a.input.Summary.Meta.Environments {
-			s := &sample{missing: a.input.Summary.Meta.Runs}
+			meta := &a.input.Summary.Meta
+			s := &sample{missing: meta.Runs, rounding: roundingOf(meta, env, c.Options.Metric)}
 			if row := a.input.Summary.Row(env, a.Agent, c.Options.Metric); row != nil {
 				s.runs, s.values = row.Runs, slices.Clone(row.Values)
 				s.missing -= len(row.Values)
@@ -152,18 +154,17 @@ func (c *comparer) read(inputs []*Input) error {
 	for _, env := range c.Environments {
 		var without []string
 		var with []*sample
-		steps := 0
 		for i, a := range c.Agents {
 			s := c.values[cell{env, i}]
 			if s == nil {
 				continue
 			}
-			with, steps = append(with, s), max(steps, a.input.Summary.Meta.Steps)
+			with = append(with, s)
 			if len(s.values) == 0 {
 				without = append(without, a.Label)
 			}
 		}
-		merge(with, rounding(steps))
+		merge(with)
 		if len(without) > 0 {
 			c.skip("%s: no run of %s has a value of %s", env, shortList(without), c.Options.Metric)
 		}

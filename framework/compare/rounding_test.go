@@ -51,6 +51,50 @@ func TestRoundingDecidesNothing(t *testing.T) {
 	}
 }
 
+// Rewards of both signs cancel, and regret is a difference: rounding is small beside the
+// rewards that were added up, not beside their sum. The bounds of rewards say how large
+// these may be. A real difference, however small, stays one.
+func TestRoundingOfWhatCancels(t *testing.T) {
+	low, high, optimum := -0.3, 0.3, 100.0
+	bounds := result.Task{States: 2, RewardLow: &low, RewardHigh: &high}
+	for name, c := range map[string]struct {
+		metric result.Metric
+		task   result.Task
+		x, y   float64
+		same   bool
+	}{
+		"cancelled":              {result.Reward, bounds, 0, 1e-17, true},
+		"signs":                  {result.Reward, bounds, -1e-17, 1e-17, true},
+		"small":                  {result.Reward, bounds, 0, 1e-9, false},
+		"cumulative":             {result.CumulativeReward, bounds, 0, 2e-12, true},
+		"cumulative, small":      {result.CumulativeReward, bounds, 0, 1e-9, false},
+		"no bounds":              {result.Reward, result.Task{}, 0, 1e-17, false},
+		"one sign":               {result.Reward, result.Task{RewardLow: new(float64), RewardHigh: &optimum}, 1e-17, 2e-17, false},
+		"regret":                 {result.Regret, result.Task{States: 2, RewardLow: new(float64), RewardHigh: &optimum}, 0, 1e-10, true},
+		"regret of a bandit":     {result.Regret, result.Task{States: 1, RewardLow: new(float64), RewardHigh: &optimum}, 0, 1e-10, false},
+		"regret, small":          {result.Regret, result.Task{States: 2, RewardLow: new(float64), RewardHigh: &optimum}, 0, 1e-6, false},
+		"wide on one side alone": {result.Reward, result.Task{RewardLow: &low, RewardHigh: new(1e12)}, -0.1, -0.1 + 1e-11, false},
+	} {
+		x, y := slices.Repeat([]float64{c.x}, 100), slices.Repeat([]float64{c.y}, 100)
+		in := experiment("d", 1, []string{"x", "y"}, [][]float64{x, y})
+		meta := &in.Summary.Meta
+		meta.Tasks, meta.Optimum = map[string]result.Task{"env 0": c.task}, map[string]float64{"env 0": optimum}
+		for i := range in.Summary.Rows {
+			in.Summary.Rows[i].Metric = c.metric
+		}
+		r := must(t, []*Input{in}, with(func(o *Options) { o.Metric = c.metric }))
+		if got := r.Comparisons[0].Verdict == NotDecided; got != c.same {
+			t.Errorf("%s: %+v", name, r.Comparisons[0])
+		}
+		s := sequential(in, 20)
+		s.Metric = c.metric
+		progress, _ := play(t, in, s)
+		if got := progress[0].Better == ""; got != c.same {
+			t.Errorf("%s, until decided: %+v", name, progress[0])
+		}
+	}
+}
+
 // On a scale of the wrong direction the worst agent would have the best score.
 func TestScaleOfTheWrongDirection(t *testing.T) {
 	regret := experiment("d", 1, []string{"a", "b", "c", "d"}, published, published)

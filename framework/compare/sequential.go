@@ -106,9 +106,10 @@ func (s *Sequential) Check() error {
 // failed; values are those of the summary.
 func (s *Sequential) Decide(summary *result.Summary, recorded map[result.Key]bool) []Progress {
 	lower := summary.Meta.Define(s.Metric).Better == metric.Lower
-	design, slack := s.design(), rounding(summary.Meta.Steps)
+	design := s.design()
 	var out []Progress
 	for _, env := range s.Environments {
+		rounding := roundingOf(&summary.Meta, env, s.Metric)
 		values := make([]map[int]float64, len(s.Agents))
 		complete := make([]int, len(s.Agents)) // blocks
 		for i, agent := range s.Agents {
@@ -136,7 +137,7 @@ func (s *Sequential) Decide(summary *result.Summary, recorded map[result.Key]boo
 					x, hasX := values[a][run]
 					y, hasY := values[b][run]
 					switch {
-					case hasX && hasY && equal(x, y, slack):
+					case hasX && hasY && rounding.equal(x, y):
 						block = append(block, 0)
 					case hasX && hasY:
 						block = append(block, x-y)

@@ -198,6 +198,9 @@ func (p *Plan) Needed(dir string) (map[result.Key]int, error) {
 // decide returns also which runs have a record.
 func (p *Plan) decide(dir string, s *compare.Sequential) ([]compare.Progress, map[result.Key]bool, error) {
 	meta := p.Meta()
+	if err := readTasks(dir, &meta); err != nil { // bounds of rewards say what is rounding
+		return nil, nil, err
+	}
 	meta.Metrics = []result.Metric{s.Metric.RecordedAs()}
 	runs, err := result.OpenRuns(dir) // once, as shards may add records meanwhile
 	if err != nil {

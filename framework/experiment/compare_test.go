@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -82,6 +83,40 @@ func TestCompareRefusals(t *testing.T) {
 	c.Record.Metrics = []result.Metric{result.Reward}
 	if _, err := Compile(c); err != nil {
 		t.Error(err)
+	}
+}
+
+// Runs are made by the same test as the report's, which knows the bounds of rewards: sums
+// that cancel differ by rounding only.
+func TestDecideKnowsTheTasks(t *testing.T) {
+	p, err := Compile(comparing(Compare{Until: "decided"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	low, high := -0.3, 0.3
+	if err := p.writeJSON(filepath.Join(dir, tasksFile), map[string]result.Task{"e": {RewardLow: &low, RewardHigh: &high}}); err != nil {
+		t.Fatal(err)
+	}
+	for agent, x := range map[string]float64{"a": 0, "b": 1e-17, "c": 1e-9} {
+		curve := make([]float64, len(p.Grid))
+		curve[0] = x
+		for run := range p.Config.Runs {
+			rec := result.Record{Environment: "e", Agent: agent, Run: run, Status: result.OK, Steps: 10,
+				Curves: map[result.Metric][]float64{result.Reward: curve, result.DiscountedReturn: curve}}
+			if err := result.WriteRecords(dir, agent, []result.Record{rec}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	progress, err := p.Decide(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range progress {
+		if want := map[string]string{"c": "c"}[c.A]; c.Better != want {
+			t.Errorf("%s, want %q", c.String(), want)
+		}
 	}
 }
 
