@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/rlrun/rlrun/framework"
+	"github.com/rlrun/rlrun/framework/seed"
 	"github.com/rlrun/rlrun/framework/vector"
 	"github.com/rlrun/rlrun/plugins/internal/finite"
 	"github.com/rlrun/rlrun/plugins/internal/lanes"
@@ -84,13 +85,12 @@ func Plugin() vector.Plugin {
 			}
 			return func() finite.Learner {
 				lane := x
-				lane.number = make([]int32, t.States)
+				lane.number, lane.meaning = make([]int32, t.States), make([]int, t.Actions)
 				return &lane
 			}, nil
 		})
 	return lanes.Breaks(lanes.GreedyPlugins(p), map[string]map[string]string{"rlrun/threshold-model@1": {
 		"duplicated-actions": "every copy of an action is tried separately, which costs steps in short runs",
-		"relabelled-actions": "of pairs that are equally worth a try it takes the first",
 		"continuing-form":    "what follows the end of an episode is learned from all episodes together, and in the continuing form for each pair by itself",
 	}})[0]
 }
@@ -109,15 +109,19 @@ type agent struct {
 	planner       *voi.Planner
 	number        []int32 // by observation: the planner's number of the state plus 1, 0 if never visited
 	observed      []int   // by the planner's number: the observation
+	meaning       []int   // by the planner's number: the action
 	taken         int     // steps so far
-	state, action int     // of the last step
+	state, action int     // of the last step, in the planner's numbers
 	end           int     // the planner's number of the end of an episode, or −1
 
 	decision decision
 }
 
-// Start implements finite.Learner. The agent draws nothing: the seed does not count.
-func (x *agent) Start(uint64) {
+// Start implements finite.Learner. The planner takes the first of actions that are equally good. So that the environment's
+// numbers of actions carry no meaning, it knows actions by numbers that are drawn for each run. They are the same in all
+// states, since an action may mean the same everywhere. The agent draws nothing else.
+func (x *agent) Start(s uint64) {
+	copy(x.meaning, seed.Stream(s, seed.Exploration).Perm(x.actions))
 	x.belief = voi.NewBelief(x.actions, x.low, x.high)
 	x.planner = voi.NewPlanner(x.belief, x.rule)
 	x.planner.SetCriterion(x.criterion)
@@ -180,9 +184,9 @@ func (x *agent) Measure(dst []float64) {
 // Act implements finite.Learner.
 func (x *agent) Act(o int) int {
 	if x.number[o] == 0 {
-		return 0
+		return x.meaning[0]
 	}
-	return x.planner.Greedy(int(x.number[o]) - 1)
+	return x.meaning[x.planner.Greedy(int(x.number[o])-1)]
 }
 
 // addEnd adds the end of an episode.
@@ -213,20 +217,20 @@ func (x *agent) choose(s int) int {
 	default:
 		x.action, _ = x.planner.Action(s, x.left())
 	}
-	return x.action
+	return x.meaning[x.action]
 }
 
 // GreedyAction implements lanes.Greedy. An evaluation has a whole run before it, however
 // few steps were left of the run that was learned from.
 func (x *agent) GreedyAction(o int) int {
 	if x.number[o] == 0 {
-		return 0
+		return x.meaning[0]
 	}
 	horizon := x.horizon
 	if x.steps > 0 {
 		horizon = float64(x.steps)
 	}
-	return x.planner.Best(int(x.number[o])-1, horizon)
+	return x.meaning[x.planner.Best(int(x.number[o])-1, horizon)]
 }
 
 // left returns for how many steps what is learned counts.

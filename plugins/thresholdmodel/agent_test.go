@@ -82,26 +82,30 @@ func TestFindsTheFarEnd(t *testing.T) {
 	}
 }
 
-// A step of the cliff walk costs 1 and a fall 100. The best return of an episode is −13. Per episode the agent comes near to it. In reward
-// per step a bump into a wall costs no more than another step, so the agent has no reason to end episodes.
+// A step of the cliff walk costs 1 and a fall 100. The best return of an episode is −13. Per episode the agent comes near to it, once it has
+// found the goal: most runs do. In reward per step a bump into a wall costs no more than another step, so the agent has no reason to end episodes.
 func TestCriteria(t *testing.T) {
-	play := func(params string) (perEpisode float64, episodes int) {
-		reward := 0.0
-		for _, o := range plugins().Play(t, "cliffwalking", ``, "threshold-model", params, 0, 3, 3000, []int{3000}, result.Reward) {
-			reward += o.Curves[result.Reward][0] * 3000
-			episodes += o.Episodes
+	const runs = 20
+	play := func(params string) (perEpisode float64, found int) {
+		reward, episodes := 0.0, 0
+		for _, o := range plugins().Play(t, "cliffwalking", ``, "threshold-model", params, 0, runs, 3000, []int{3000}, result.Reward) {
+			if o.Episodes > 100 {
+				found++
+				reward += o.Curves[result.Reward][0] * 3000
+				episodes += o.Episodes
+			}
 		}
-		return reward / float64(max(1, episodes)), episodes
+		return reward / float64(max(1, episodes)), found
 	}
 	for _, rule := range []string{"sup", "mean"} {
 		for _, criterion := range []string{"episode", "run"} {
-			if perEpisode, episodes := play(`{"gamma":0.999,"criterion":"` + criterion + `","rule":"` + rule + `"}`); perEpisode < -30 || episodes < 300 {
-				t.Errorf("criterion %s, rule %s: return %v, %d episodes", criterion, rule, perEpisode, episodes)
+			if perEpisode, found := play(`{"gamma":0.999,"criterion":"` + criterion + `","rule":"` + rule + `"}`); perEpisode < -30 || found <= runs/2 {
+				t.Errorf("criterion %s, rule %s: return %v, %d runs found the goal", criterion, rule, perEpisode, found)
 			}
 		}
 	}
-	if perEpisode, episodes := play(`{"gamma":0.999}`); perEpisode > -40 {
-		t.Errorf("per step: return %v, %d episodes", perEpisode, episodes)
+	if _, found := play(`{"gamma":0.999}`); found > 0 {
+		t.Errorf("per step: %d runs end episodes", found)
 	}
 }
 

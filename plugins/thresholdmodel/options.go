@@ -61,7 +61,7 @@ func (x *agent) DescribeDecision(p *options.Problem) error {
 	d.pairs = x.planner.Pairs(d.pairs[:0], d.facing, x.left())
 	d.offers = d.offers[:0]
 	for _, y := range d.pairs {
-		d.offers = append(d.offers, options.Pair{State: x.observed[y.State], Action: y.Action, Gain: y.Gain, Cost: y.Cost, Steps: y.Steps})
+		d.offers = append(d.offers, options.Pair{State: x.observed[y.State], Action: x.meaning[y.Action], Gain: y.Gain, Cost: y.Cost, Steps: y.Steps})
 	}
 	d.value[0] = x.planner.Value(d.facing)
 	p.Arms, p.Greedy, p.Values, p.Pairs = greedyArm, 0, d.value[:], d.offers

@@ -45,6 +45,40 @@ func TestHostDecides(t *testing.T) {
 	}
 }
 
+// An option aimed at the state where the agent is takes the action that it names, whatever numbers the planner knows actions by.
+func TestOptionsNameTheirActions(t *testing.T) {
+	x := agenttest.Lane[*agent](t, Plugin(), `{"gamma":0.999}`, agenttest.Finite)
+	here, meanings := 0, map[int]bool{}
+	for seed := range uint64(20) {
+		x.Start(seed)
+		meanings[x.meaning[0]] = true
+		x.SetObservation(0)
+		for k := range 20 {
+			var p options.Problem
+			if err := x.DescribeDecision(&p); err != nil {
+				t.Fatal(err)
+			}
+			option := 0
+			for i, y := range p.Pairs {
+				if y.State == k%3 {
+					option = i + 1
+				}
+			}
+			a := x.Choose(option)
+			if option > 0 {
+				here++
+				if want := p.Pairs[option-1].Action; a != want {
+					t.Fatalf("seed %d, step %d: took action %d, want %d", seed, k, a, want)
+				}
+			}
+			x.Learn(float64(a)/2, (k+1)%3)
+		}
+	}
+	if here < 50 || len(meanings) < 2 {
+		t.Errorf("%d options aimed at the state where the agent was, numbers %v", here, meanings)
+	}
+}
+
 // It offers single pairs and nothing else.
 func TestOffersPairsOnly(t *testing.T) {
 	x := agenttest.Lane[*agent](t, Plugin(), ``, agenttest.Finite)
