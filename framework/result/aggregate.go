@@ -290,14 +290,17 @@ func total(curve []float64) float64 {
 	return sum
 }
 
-// set stores a run's value of a metric; NaN is none.
+// largest is that of a value: sums of larger ones, and differences, may not be finite.
+const largest = 1e300
+
+// set stores a run's value of a metric. NaN is none, and so is one beyond the largest.
 func (s *sample) set(run int, m Metric, x float64) {
 	o := s.outcomes[m]
 	if o == nil {
 		o = &outcomes{}
 		s.outcomes[m] = o
 	}
-	if !math.IsNaN(x) {
+	if math.Abs(x) <= largest {
 		o.runs, o.values = append(o.runs, run), append(o.values, x)
 	}
 }

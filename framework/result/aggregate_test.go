@@ -295,3 +295,22 @@ func TestRunsWithoutAnEpisode(t *testing.T) {
 		}
 	}
 }
+
+// The mean of vast rewards overflows. Infinite values are none: their differences are not
+// numbers, and each test would call one agent better.
+func TestValuesAreFinite(t *testing.T) {
+	meta := Meta{Steps: 4, Grid: []int{2, 4}, Environments: []string{"e"}, Agents: []string{"a"}, Runs: 4, Discount: 1}
+	var recs []Record
+	for run, x := range []float64{1.7e308, -1.7e308, math.Inf(1), 1} {
+		recs = append(recs, Record{Environment: "e", Agent: "a", Run: run, Status: OK, Steps: 4, Curves: map[Metric][]float64{Reward: {x, x}}})
+	}
+	s, err := Aggregate(meta, Sorted(recs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []Metric{Reward, CumulativeReward} {
+		if row := s.Row("e", "a", m); len(row.Values) != 1 || row.Runs[0] != 3 {
+			t.Errorf("%s: runs %v have values %v", m, row.Runs, row.Values)
+		}
+	}
+}
