@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -62,7 +63,11 @@ func (a *answer) show(cmd *cobra.Command, r *experiment.Results) error {
 		}
 	}
 	if a.reused != nil && t.Missing > 0 {
-		return fmt.Errorf("the records of %d %s are gone: something removed them from %s while rlrun was at work; make them again with --resume", t.Missing, cli.Plural(t.Missing, "run", "runs"), r.Dir)
+		gone := fmt.Sprintf("the records of %d %s are gone: ", t.Missing, cli.Plural(t.Missing, "run", "runs"))
+		if _, err := experiment.OpenPlan(r.Dir); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%[1]s%[2]s was moved or removed while rlrun was at work; if it was moved, move what %[2]s/runs holds into its runs, and go on there with --resume", gone, r.Dir)
+		}
+		return fmt.Errorf("%ssomething removed them from %s while rlrun was at work; make them again with --resume", gone, r.Dir)
 	}
 	if a.reused != nil && t.Failed > 0 {
 		f, givenUp := r.Summary.Failures[0], ""
