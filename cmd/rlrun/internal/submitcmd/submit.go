@@ -255,13 +255,16 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 		resolved.Output = s.inClaim()
 	}
 	text, err := resolved.YAML()
+	if err != nil {
+		return err
+	}
 	s.config = string(text)
 	if s.To == "kubernetes" {
 		if size := jsonSize(s.config); size > mostConfig {
 			return cli.Usagef("the config, with its sweeps written out, would be %d bytes of a ConfigMap, and kubectl apply takes at most %d: divide the agents or environments over several experiments", size, mostConfig)
 		}
 	}
-	return err
+	return nil
 }
 
 // Default numbers of tasks: each takes taskTime or longer.
@@ -539,8 +542,12 @@ func call(ctx context.Context, stderr io.Writer, name, absent, program string, a
 	var out, said bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdout, cmd.Stderr = &out, &said
-	cmd.WaitDelay = time.Second / 10 // what it has started may have its output
+	// What the program has started may keep its output open, after it ended or was ended.
+	cmd.WaitDelay = time.Second / 10
 	err := cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) { // it ended well
+		err = nil
+	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return "", cli.Usagef("there is no %s on this machine: %s", program, absent)
 	}
