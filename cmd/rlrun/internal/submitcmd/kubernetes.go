@@ -100,10 +100,16 @@ func literal(word string) string { return strings.ReplaceAll(word, "$", "$$") }
 // in an annotation, of which Kubernetes takes 262,144 bytes.
 const mostConfig = 260_000
 
-func jsonSize(text string) int {
-	data, err := json.Marshal(text)
-	cli.Must(err)
-	return len(data)
+// checkSize refuses a config that kubectl would refuse.
+func (s *submission) checkSize() error {
+	if s.To != "kubernetes" {
+		return nil
+	}
+	text, err := json.Marshal(s.config)
+	if err == nil && len(text) > mostConfig {
+		err = cli.Usagef("the config, with its sweeps written out, would be %d bytes of a ConfigMap, and kubectl apply takes at most %d: divide the agents or environments over several experiments", len(text), mostConfig)
+	}
+	return err
 }
 
 func (k kubernetes) files(s *submission) []file {

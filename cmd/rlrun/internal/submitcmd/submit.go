@@ -231,10 +231,8 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	default:
 		s.Lock = beside
 	}
-	if s.Lock != "" {
-		if s.Lock, err = filepath.Abs(s.Lock); err != nil {
-			return err
-		}
+	if err := s.absoluteLock(); err != nil {
+		return err
 	}
 	for _, name := range []string{"RLRUN_PLUGIN_PATH", "RLRUN_PYTHON"} {
 		if value := os.Getenv(name); value != "" {
@@ -259,12 +257,15 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 		return err
 	}
 	s.config = string(text)
-	if s.To == "kubernetes" {
-		if size := jsonSize(s.config); size > mostConfig {
-			return cli.Usagef("the config, with its sweeps written out, would be %d bytes of a ConfigMap, and kubectl apply takes at most %d: divide the agents or environments over several experiments", size, mostConfig)
-		}
+	return s.checkSize()
+}
+
+// absoluteLock makes the path of the lock file absolute: shards run in another directory.
+func (s *submission) absoluteLock() (err error) {
+	if s.Lock != "" {
+		s.Lock, err = filepath.Abs(s.Lock)
 	}
-	return nil
+	return err
 }
 
 // Default numbers of tasks: each takes taskTime or longer.
@@ -321,59 +322,26 @@ func (s *submission) path(name string) string { return filepath.Join(s.Dir, "sub
 
 // again prepares a submission of the shards of dir that lack runs.
 func (s *submission) again(cmd *cobra.Command, dir string) error {
-	if err := cli.CheckOutputDirectory(dir); err != nil {
-		return err
-	}
-	before := *s
-	path := filepath.Join(dir, "submit", submissionName)
-	data, err := inputfile.Read(path, result.MaxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Usagef("%s holds no submit/%s: name the output directory of an experiment that rlrun submit submitted", dir, submissionName)
-	}
+	old, err := submitted(dir)
 	if err != nil {
 		return err
 	}
-	var old submission
-	former := struct { // key of earlier versions
-		WorkDir *string `json:"folder"`
-	}{&old.WorkDir}
-	if err = json.Unmarshal(data, &old); err == nil {
-		err = json.Unmarshal(data, &former)
-	}
-	if err == nil && (old.Tasks < 1 || targets[old.To] == nil) {
-		err = fmt.Errorf("it has %d tasks for %q", old.Tasks, old.To)
-	}
-	if err != nil {
-		return cli.Usagef("%s is not as rlrun submit writes it (%w). If rlrun submit was killed, remove %s and submit again", path, err, filepath.Dir(path))
-	}
+	given := *s
 	*s = old
 	s.resubmit = true
-	changed := cmd.Flags().Changed
-	flags := map[string]func(){
-		"to": func() { s.To = before.To }, "cpus": func() { s.Cpus = before.Cpus }, "time": func() { s.Time = before.Time },
-		"slurm": func() { s.Slurm = before.Slurm }, "hosts": func() { s.Hosts = before.Hosts }, "image": func() { s.Image = before.Image },
-		"claim": func() { s.Claim = before.Claim }, "scratch": func() { s.Scratch = before.Scratch },
-		"rlrun": func() { s.Rlrun = before.Rlrun }, "lock": func() { s.Lock = before.Lock }, "mixed": func() { s.Mixed = before.Mixed },
-		"missing": func() {}, "print": func() {}, "json": func() {}, "tasks": func() {}, "log": func() {},
+	if err := s.override(cmd, &given); err != nil {
+		return err
 	}
-	refused := ""
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if set, ok := flags[f.Name]; ok {
-			set()
-		} else {
-			refused = f.Name
-		}
-	})
-	if refused != "" {
-		return cli.Usagef("--missing takes the config of the first submission: leave out --%s", refused)
-	}
-	if changed("tasks") && before.Tasks != old.Tasks {
-		return cli.Usagef("%s was submitted as %d tasks: --missing keeps this number", dir, old.Tasks)
+	if cmd.Flags().Changed("tasks") && given.Tasks != s.Tasks {
+		return cli.Usagef("%s was submitted as %d tasks: --missing keeps this number", dir, s.Tasks)
 	}
 	if err := s.checkFlags(cmd); err != nil {
 		return err
 	}
 	if s.Dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	if err := s.absoluteLock(); err != nil {
 		return err
 	}
 	text, err := inputfile.Read(s.path(configName), result.MaxFile)
@@ -384,6 +352,9 @@ func (s *submission) again(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	s.config = string(text)
+	if err := s.checkSize(); err != nil {
+		return err
+	}
 	list, err := lacking(dir, s.Tasks)
 	if err != nil {
 		return err
@@ -399,6 +370,57 @@ func (s *submission) again(cmd *cobra.Command, dir string) error {
 			cli.Plural(len(queued), "shard ", "shards "), experiment.Ranges(queued), cli.Plural(len(s.queued), "job", "jobs"), strings.Join(s.queued, ", "), cli.Plural(len(queued), "it", "them"))
 	}
 	s.shards = experiment.Ranges(list)
+	return nil
+}
+
+// submitted reads the record of the last submission of dir.
+func submitted(dir string) (old submission, err error) {
+	if err := cli.CheckOutputDirectory(dir); err != nil {
+		return old, err
+	}
+	path := filepath.Join(dir, "submit", submissionName)
+	data, err := inputfile.Read(path, result.MaxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return old, cli.Usagef("%s holds no submit/%s: name the output directory of an experiment that rlrun submit submitted", dir, submissionName)
+	}
+	if err != nil {
+		return old, err
+	}
+	former := struct { // key of earlier versions
+		WorkDir *string `json:"folder"`
+	}{&old.WorkDir}
+	if err = json.Unmarshal(data, &old); err == nil {
+		err = json.Unmarshal(data, &former)
+	}
+	if err == nil && (old.Tasks < 1 || targets[old.To] == nil) {
+		err = fmt.Errorf("it has %d tasks for %q", old.Tasks, old.To)
+	}
+	if err != nil {
+		return old, cli.Usagef("%s is not as rlrun submit writes it (%w). If rlrun submit was killed, remove %s and submit again", path, err, filepath.Dir(path))
+	}
+	return old, nil
+}
+
+// override takes what the command's flags give. It refuses flags that --missing does not know.
+func (s *submission) override(cmd *cobra.Command, given *submission) error {
+	flags := map[string]func(){
+		"to": func() { s.To = given.To }, "cpus": func() { s.Cpus = given.Cpus }, "time": func() { s.Time = given.Time },
+		"slurm": func() { s.Slurm = given.Slurm }, "hosts": func() { s.Hosts = given.Hosts }, "image": func() { s.Image = given.Image },
+		"claim": func() { s.Claim = given.Claim }, "scratch": func() { s.Scratch = given.Scratch },
+		"rlrun": func() { s.Rlrun = given.Rlrun }, "lock": func() { s.Lock = given.Lock }, "mixed": func() { s.Mixed = given.Mixed },
+		"missing": func() {}, "print": func() {}, "json": func() {}, "tasks": func() {}, "log": func() {},
+	}
+	refused := ""
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if set, ok := flags[f.Name]; ok {
+			set()
+		} else {
+			refused = f.Name
+		}
+	})
+	if refused != "" {
+		return cli.Usagef("--missing takes the config of the first submission: leave out --%s", refused)
+	}
 	return nil
 }
 
