@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -122,7 +123,7 @@ func Launch(ctx context.Context, options LaunchOptions) (*Process, error) {
 		TLSConfig:        secure,
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		SkipHostEnv:      true,
-		StartTimeout:     2 * o.StartTimeout, // the deadline below comes first
+		StartTimeout:     math.MaxInt64, // the watchdog below has the limit
 		SyncStdout:       t.Stream(),
 		SyncStderr:       t.Stream(),
 		Logger:           o.Logger,

@@ -117,8 +117,9 @@ var notes *lanefile.Words
 func host(command []string) {
 	var memory int64
 	fmt.Sscan(os.Getenv("HOST_MEMORY"), &memory)
-	limit, _ := time.ParseDuration(os.Getenv("HOST_CALL"))
-	p, err := plugin.Launch(context.Background(), plugin.LaunchOptions{Command: command[0], Args: command[1:], Memory: memory, CallTimeout: limit})
+	call, _ := time.ParseDuration(os.Getenv("HOST_CALL"))
+	started, _ := time.ParseDuration(os.Getenv("HOST_START"))
+	p, err := plugin.Launch(context.Background(), plugin.LaunchOptions{Command: command[0], Args: command[1:], Memory: memory, CallTimeout: call, StartTimeout: started})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)

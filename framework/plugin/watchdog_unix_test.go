@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -54,5 +55,46 @@ func TestSuspendedHost(t *testing.T) {
 	}
 	if !alive(pid) {
 		t.Error("the plugin was ended")
+	}
+}
+
+// Nor does one that is suspended while a plugin starts, for longer than any limit of a start.
+func TestHostSuspendedAtTheStart(t *testing.T) {
+	t.Parallel()
+	const limit = 2 * time.Second
+	begun := filepath.Join(t.TempDir(), "begun")
+	host := exec.Command(os.Args[0], "host", "sh", "-c", `>"$1"; sleep 5.2; exec "$0" serve-environment`, os.Args[0], begun)
+	host.Env = append(os.Environ(), "HOST_START="+limit.String())
+	out, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = host.Process.Kill()
+		_ = host.Wait()
+	}()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(begun); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the plugin did not begin to start")
+		}
+	}
+	for _, s := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		if err := kill(host.Process.Pid, s); err != nil {
+			t.Fatal(err)
+		}
+		if s == syscall.SIGSTOP {
+			time.Sleep(5 * time.Second)
+		}
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	var pid int
+	if _, bad := fmt.Sscan(line, &pid); err != nil || bad != nil {
+		t.Errorf("the host says %q: %v", line, err)
 	}
 }
