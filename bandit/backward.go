@@ -225,19 +225,17 @@ func (l *lattice) sweep(choose func(pull, rank int, counts []int, q []float64) i
 			last[rank] = tail * best
 		})
 	}
-	t, weight, value, next := 0, 0.0, []float64(nil), []float64(nil) // of the sum that is visited
-	visit := func(rank int) {
-		l.children(counts, t, child)
-		for arm := range q {
-			m := l.mean(arm, counts)
-			q[arm] = m*(weight+next[child[2*arm]]) + (1-m)*next[child[2*arm+1]]
-		}
-		value[rank] = q[choose(t, rank, counts, q)]
-	}
-	induction.Backward([][]float64{last, make([]float64, len(last))}, l.pulls, func(left int, dst, after []float64) bool {
-		t, value, next = l.pulls-left, dst, after
-		weight = l.horizon.Weight(t)
-		l.each(t, counts, visit)
+	induction.Backward([][]float64{last, make([]float64, len(last))}, l.pulls, func(left int, value, next []float64) bool {
+		t := l.pulls - left
+		weight := l.horizon.Weight(t)
+		l.each(t, counts, func(rank int) {
+			l.children(counts, t, child)
+			for arm := range q {
+				m := l.mean(arm, counts)
+				q[arm] = m*(weight+next[child[2*arm]]) + (1-m)*next[child[2*arm+1]]
+			}
+			value[rank] = q[choose(t, rank, counts, q)]
+		})
 		return false
 	})
 	return q

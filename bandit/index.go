@@ -161,7 +161,8 @@ func (p *Population) atom(m int) (x, above, below float64) {
 // division. Arms of the same size may share it.
 //
 // While all members of a population learn alike, their differences shrink by a common
-// factor. So does the amount by which λ⁺ and λ^V exceed the mean. It is found once.
+// factor. The amount by which λ⁺ and λ^V exceed the mean shrinks by the same factor. So it
+// is computed once and kept in the population, until members change in another way.
 type IndexTable struct {
 	kind    IndexKind
 	share   float64
@@ -198,7 +199,8 @@ func (t *IndexTable) Reset(rho float64) {
 	}
 }
 
-// Index returns Index(kind, p, rho, lowerBound), up to rounding.
+// Index returns Index(kind, p, rho, lowerBound), up to rounding. p must have as many members
+// as the table has weights. As Index keeps a result in p, one goroutine at a time may use p.
 func (t *IndexTable) Index(p *Population, lowerBound float64) float64 {
 	if len(p.x) != len(t.weights) {
 		panic("bandit: an index table fits populations of its own size only")

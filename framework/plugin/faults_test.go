@@ -270,7 +270,7 @@ func TestStartFails(t *testing.T) {
 		{"another version", []string{os.Args[0], "serve-version-2"}, nil, []string{"it speaks version 2 of the plugin protocol, this rlrun version 1"}},
 		{"a newer rlrun", []string{os.Args[0], "serve-requiring", "rlrun >= 99.1"}, plugin.ErrTooOld, []string{"the plugin requires rlrun >= 99.1, this is rlrun " + plugin.Release + ": install a newer rlrun"}},
 		{"nonsense required", []string{os.Args[0], "serve-requiring", "luck"}, plugin.ErrProtocol, []string{`it must read "rlrun >= 0.2.0"`}},
-		{"an identity of two lines", []string{os.Args[0], "serve-described", "me/a@1\nrlrun: fine", ""}, plugin.ErrProtocol, []string{`an id of 18 bytes, "me/a@1\nrlrun: fine"; it may have 256 bytes, and no control characters`}},
+		{"an identity of two lines", []string{os.Args[0], "serve-described", "me/a@1\nrlrun: fine", ""}, plugin.ErrProtocol, []string{`an id of 18 bytes, "me/a@1\nrlrun: fine"; it may have at most 256 bytes, and no control characters`}},
 		{"a long identity", []string{os.Args[0], "serve-described", strings.Repeat("a", 300), ""}, plugin.ErrProtocol, []string{"an id of 300 bytes"}},
 		{"a long description", []string{os.Args[0], "serve-described", "me/a@1", "x"}, plugin.ErrProtocol, []string{"received message larger than max"}},
 		{"another program", []string{"/bin/echo", "hello"}, plugin.ErrDied, []string{"exit status 0", "hello"}},

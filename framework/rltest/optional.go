@@ -13,17 +13,17 @@ import (
 	"github.com/rlrun/rlrun/framework/vector"
 )
 
-// pictures compares a run that is looked at after every step, as text and as a frame,
-// with the same run unseen. Environments that cannot be rendered pass.
+// pictures compares a run that is drawn before every step, as text and as a frame, with the
+// same run without drawing. Environments that cannot be rendered pass.
 func (c *vectorCheck) pictures() error {
 	var seen frames
-	return c.unmoved(RenderChangesNothing, "rendered after every step", func(env vector.Environment) error { return c.look(env, &seen) })
+	return c.unmoved(RenderChangesNothing, "rendered before every step", func(env vector.Environment) error { return c.look(env, &seen) })
 }
 
-// measures compares a run whose metrics are read after every step with the same run
+// measures compares a run whose metrics are read before every step with the same run
 // without. Environments without metrics of their own pass.
 func (c *vectorCheck) measures() error {
-	return c.unmoved(MeasureChangesNothing, "measured after every step", func(env vector.Environment) error {
+	return c.unmoved(MeasureChangesNothing, "measured before every step", func(env vector.Environment) error {
 		m := env.Abilities().Measures
 		if m == nil {
 			return framework.ErrUnsupported
@@ -152,9 +152,8 @@ func (c *agentCheck) measures(script []event, want []string) error {
 	if err != nil {
 		return err
 	}
-	if has := agent.Abilities().Measures != nil; !has {
-		return agent.Close()
-	} else if err := agent.Close(); err != nil {
+	measures := agent.Abilities().Measures
+	if err := agent.Close(); err != nil || measures == nil {
 		return err
 	}
 	c.measured = true

@@ -68,8 +68,8 @@ const (
 	// RenderChangesNothing: an environment that can be rendered is drawn as text, or as
 	// frames of one size, or both, and the drawing does not change what follows.
 	RenderChangesNothing Rule = "render-changes-nothing"
-	// MeasureChangesNothing: an environment or agent with metrics of its own has a value
-	// or none of every one after every step, and reading them does not change what follows.
+	// MeasureChangesNothing: the metrics of an environment or agent can be read after every
+	// step, though some may have no value then. Reading them does not change what follows.
 	MeasureChangesNothing Rule = "measuring-changes-nothing"
 	// RolloutIsSteps: an environment with the ability RollOut
 	// yields what it yields step by step, bit for bit.

@@ -105,9 +105,9 @@ class Process:
         """Start the process and return what its handshake says."""
         key, cookie = _goplugin.COOKIE
         environ = (
-            {"PYTHONHASHSEED": "0"}
+            {"PYTHONHASHSEED": "0"}  # the order of a set of texts follows from it
             | dict(os.environ)
-            | {  # the order of a set of texts follows from it
+            | {
                 key: cookie,
                 _goplugin.VERSIONS: str(_goplugin.VERSION),
                 _goplugin.SOCKET_DIR: directory,

@@ -134,12 +134,10 @@ def print_traceback(error: BaseException) -> None:
 
 _PACKAGE = Path(__file__).parent
 
-
-LONGEST_MESSAGE = 1 << 12
-"""How many characters of an error cross, far fewer than an answer may have."""
+_LONGEST_MESSAGE = 1 << 12  # characters of an error that cross, far fewer than an answer may have
 
 
 def _line(text: str) -> str:
     """Return a text in one line, as the protocol can carry it: no lone surrogates, and not too long."""
-    cut = f"… (cut; {len(text)} characters in all)" if len(text) > LONGEST_MESSAGE else ""
-    return " ".join(text[:LONGEST_MESSAGE].encode("utf-8", "replace").decode().split()) + cut
+    cut = f"… (cut; {len(text)} characters in all)" if len(text) > _LONGEST_MESSAGE else ""
+    return " ".join(text[:_LONGEST_MESSAGE].encode("utf-8", "replace").decode().split()) + cut

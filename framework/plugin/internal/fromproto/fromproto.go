@@ -97,7 +97,7 @@ func Description(m *pb.DescribeReply) (vector.Description, error) {
 	case d.ID == "":
 		return d, errors.New("a description without an id")
 	case len(d.ID) > maxID || strings.ContainsFunc(d.ID, func(r rune) bool { return r == '\n' || r == '\t' || printable.Hidden(r) }):
-		return d, fmt.Errorf("an id of %d bytes, %.60q; it may have %d bytes, and no control characters", len(d.ID), d.ID, maxID)
+		return d, fmt.Errorf("an id of %d bytes, %.60q; it may have at most %d bytes, and no control characters", len(d.ID), d.ID, maxID)
 	case d.Kind != vector.KindEnvironment && d.Kind != vector.KindAgent:
 		return d, fmt.Errorf("a plugin of kind %q; must be %q or %q", d.Kind, vector.KindEnvironment, vector.KindAgent)
 	case len(d.Params) > 0 && !json.Valid(d.Params):
