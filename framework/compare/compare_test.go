@@ -387,6 +387,9 @@ func TestFiles(t *testing.T) {
 			if strings.Contains(text, "<b> &") || strings.Count(text, "<svg") != 7+2 || strings.Contains(text, "NaN") {
 				t.Errorf("html: labels not escaped, or drawings missing: %d", strings.Count(text, "<svg"))
 			}
+			if ranks := fmt.Sprintf("<td>%.2f</td>", r.Overall.Ranks.Mean[0]); !strings.Contains(text, "<th>mean rank</th>") || !strings.Contains(text, ranks) {
+				t.Errorf("html: no table of ranks with %s", ranks)
+			}
 		case "latex":
 			if !strings.Contains(text, `$<$b$>$ \& ''50 \%\_\#''`) || strings.Count(text, `\\`) != len(r.Comparisons)+1 {
 				t.Errorf("latex:\n%s", text)
