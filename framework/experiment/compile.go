@@ -271,7 +271,7 @@ func (c Component) sweep() ([]Component, error) {
 				if inside, ok := strings.CutPrefix(key, SweptExploration); ok {
 					s.Exploration, err = base.Exploration.with(strings.Split(inside, "."), v)
 				} else {
-					s.Params, err = setParam(base.Params, strings.Split(key, "."), v)
+					s.Params, err = SetParam(base.Params, strings.Split(key, "."), v)
 				}
 				if err != nil {
 					return nil, At(err, "sweep", key)
@@ -342,17 +342,17 @@ func (c *Component) label() string {
 	return c.Plugin + " " + c.Exploration.label()
 }
 
-// setParam returns params, an object or empty, with the value at path replaced.
-// Everything else is kept byte for byte.
-func setParam(params json.RawMessage, path []string, v json.RawMessage) (json.RawMessage, error) {
+// SetParam returns params, an object or empty, with the value at path replaced, as a sweep
+// does. Everything else is kept byte for byte.
+func SetParam(params json.RawMessage, path []string, v json.RawMessage) (json.RawMessage, error) {
 	object := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(params)) > 0 {
-		if err := json.Unmarshal(params, &object); err != nil {
-			return nil, fmt.Errorf("%q is not inside an object", path[0])
+		if err := json.Unmarshal(params, &object); err != nil || object == nil { // null
+			return nil, fmt.Errorf("%q is not inside a mapping", path[0])
 		}
 	}
 	if len(path) > 1 {
-		inner, err := setParam(object[path[0]], path[1:], v)
+		inner, err := SetParam(object[path[0]], path[1:], v)
 		if err != nil {
 			return nil, err
 		}

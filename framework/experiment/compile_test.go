@@ -61,9 +61,13 @@ func TestCompileRefuses(t *testing.T) {
 		{"at most 1000000 can be kept: record every 1000000 steps", func(c *Config) { c.Steps, c.Record.Grid = 1e12, "all" }},
 		{"at most 1000000 can be kept: record every 30 steps", func(c *Config) { c.Steps, c.Record.Grid = 3e7, "every" }},
 		{"make fewer runs, or record at fewer points", func(c *Config) { c.Runs, c.Steps, c.Record.Grid = 1e6, 1e6, "all" }},
-		{"\"b\" is not inside an object", func(c *Config) {
+		{"\"b\" is not inside a mapping", func(c *Config) {
 			c.Agents[0].Params = json.RawMessage(`{"a":1}`)
 			c.Agents[0].Sweep = map[string][]json.RawMessage{"a.b": raw("1")}
+		}},
+		{"\"c\" is not inside a mapping", func(c *Config) {
+			c.Agents[0].Params = json.RawMessage(`{"a":{"b":null}}`)
+			c.Agents[0].Sweep = map[string][]json.RawMessage{"a.b.c": raw("1")}
 		}},
 	} {
 		cfg := Config{Runs: 1, Steps: 1, Environments: []Component{{Plugin: "coin"}}, Agents: []Component{{Name: "one", Plugin: "alternate"}, {Name: "two", Plugin: "alternate"}}}

@@ -260,7 +260,7 @@ func (x *Exploration) with(path []string, v json.RawMessage) (*Exploration, erro
 			return nil, err
 		}
 	}
-	data, err := setParam(data, path, v)
+	data, err := SetParam(data, path, v)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -107,39 +106,18 @@ func explorationSchema() []byte {
 
 // params returns the component's parameters with the variant's values in place.
 func (v variant) params(base json.RawMessage) (json.RawMessage, error) {
-	object := map[string]json.RawMessage{}
-	if len(bytes.TrimSpace(base)) > 0 {
-		if err := json.Unmarshal(base, &object); err != nil {
-			return nil, err
-		}
-	}
 	for _, key := range slices.Sorted(maps.Keys(v.sweep)) {
 		if values := v.sweep[key]; len(values) > 0 {
-			if err := put(object, strings.Split(key, "."), values[v.index[key]]); err != nil {
+			var err error
+			if base, err = experiment.SetParam(base, strings.Split(key, "."), values[v.index[key]]); err != nil {
 				return nil, fmt.Errorf("%s: %w", key, err)
 			}
 		}
 	}
-	return json.Marshal(object)
-}
-
-func put(object map[string]json.RawMessage, path []string, value json.RawMessage) error {
-	if len(path) == 1 {
-		object[path[0]] = value
-		return nil
+	if len(base) == 0 {
+		return json.RawMessage("{}"), nil
 	}
-	inner := map[string]json.RawMessage{}
-	if data, ok := object[path[0]]; ok {
-		if err := json.Unmarshal(data, &inner); err != nil || inner == nil {
-			return fmt.Errorf("params.%s is not a mapping", path[0])
-		}
-	}
-	if err := put(inner, path[1:], value); err != nil {
-		return err
-	}
-	data, err := json.Marshal(inner)
-	object[path[0]] = data
-	return err
+	return base, nil
 }
 
 // relocate maps a path inside the variant's parameters to the document: into the

@@ -44,7 +44,7 @@ agents:
 		{"inside the alternative meant", "    params: {gamma: 0, belief: {kind: population, members: 0}}\n", "exp.yaml:6: agents[0].params.belief.members: must be at least 1, not 0"},
 		{"sweep", "    sweep:\n      gamma: [0.1, 0.5, 1.5]\n", "exp.yaml:7: agents[0].sweep.gamma[2]: must be less than 1, not 1.5"},
 		{"sweep of an inner key", "    params: {gamma: 0, belief: {kind: population}}\n    sweep:\n      belief.members:\n        - 1\n        - x\n", "exp.yaml:10: agents[0].sweep.\"belief.members\"[1]: must be a whole number, not the text \"x\""},
-		{"sweep into a number", "    params: {gamma: 0}\n    sweep: {gamma.x: [1]}\n", "exp.yaml:7: agents[0].sweep: gamma.x: params.gamma is not a mapping"},
+		{"sweep into a number", "    params: {gamma: 0}\n    sweep: {gamma.x: [1]}\n", "exp.yaml:7: agents[0].sweep: gamma.x: \"x\" is not inside a mapping"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
