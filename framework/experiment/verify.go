@@ -2,11 +2,9 @@ package experiment
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"slices"
 
 	"github.com/rlrun/rlrun/framework/loop"
 	"github.com/rlrun/rlrun/framework/seed"
@@ -56,7 +54,7 @@ func (x *Experiment) verifyCell(ctx context.Context, c Cell, runs int) (*Differe
 	w := &worker{execution: &execution{plan: x.Plan, Options: Options{Open: x.plugins.Open}}}
 	w.at(c)
 	defer w.close()
-	witness := witnesses{hash: maphash.MakeSeed(), runs: make([][]answer, runs)}
+	witness := witness{hash: maphash.MakeSeed(), runs: make([][]answer, runs)}
 	for run := range runs {
 		if err := w.observe(ctx, &witness, run); err != nil {
 			return nil, err
@@ -79,27 +77,28 @@ func (x *Experiment) verifyCell(ctx context.Context, c Cell, runs int) (*Differe
 	return nil, nil
 }
 
-// observe plays a run in one lane and lets witness see all answers.
-func (w *worker) observe(ctx context.Context, witness *witnesses, run int) error {
-	lanes, err := w.instances(ctx, 1)
+// observe plays a run in one lane and lets w see all answers.
+func (x *worker) observe(ctx context.Context, w *witness, run int) error {
+	lanes, err := x.instances(ctx, 1)
 	if err != nil {
 		return err
 	}
-	witness.run, witness.calls = run, 0
+	w.Environment, w.run, w.calls = lanes.env, run, 0
 	_, err = loop.Run(ctx, loop.Batch{
-		Environment: &witnessEnvironment{lanes.env, witness},
-		Agent:       &witnessAgent{lanes.agent, witness},
+		Environment: w,
+		Agent:       lanes.agent,
 		Runs:        []int{run},
-		Seeds:       seed.NewSource(*w.plan.Config.Seed, lanes.env.Spec().ID),
-		Steps:       w.plan.Config.Steps,
+		Seeds:       seed.NewSource(*x.plan.Config.Seed, lanes.env.Spec().ID),
+		Steps:       x.plan.Config.Steps,
 		Discount:    1,
 	})
 	return err
 }
 
-// witnesses keep what environments and agents answered, and compare it with what they
-// answer later.
-type witnesses struct {
+// witness is one lane of an environment. It keeps what the agent selected and what the
+// environment answered in every call of a run or, the second time, compares them.
+type witness struct {
+	vector.Environment
 	hash    maphash.Seed
 	runs    [][]answer
 	compare bool
@@ -108,7 +107,7 @@ type witnesses struct {
 	buf     []byte
 }
 
-// answer is what an environment answered in a call and the agent in the next.
+// answer is the agent's action in a call, and what the environment answered.
 type answer struct {
 	reward              float64
 	observation, action uint64 // hashes
@@ -124,80 +123,43 @@ type differs struct {
 func (d *differs) Error() string { return d.what }
 
 // sum hashes a column.
-func (w *witnesses) sum(c *space.Column) uint64 {
-	w.buf = w.buf[:0]
-	for _, part := range []any{c.Int64, c.Float64, c.Float32} {
-		w.buf, _ = binary.Append(w.buf, binary.LittleEndian, part) // slices of numbers have an encoding
-	}
-	w.buf = append(w.buf, c.Uint8...)
+func (w *witness) sum(c *space.Column) uint64 {
+	w.buf = c.AppendBytes(w.buf[:0])
 	return maphash.Bytes(w.hash, w.buf)
 }
 
-// environment records an answer of the environment or, the second time, compares it.
-func (w *witnesses) environment(out *vector.TimeSteps) error {
-	now := answer{reward: out.Rewards[0], observation: w.sum(&out.Observations), ended: [2]bool{out.Terminated[0], out.Truncated[0]}}
+// Step implements vector.Environment.
+func (w *witness) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSteps) error {
+	var now, before answer
+	if w.compare {
+		before = w.runs[w.run][w.calls]
+	}
 	w.calls++
-	if !w.compare {
-		w.runs[w.run] = append(w.runs[w.run], now)
-		return nil
+	differ := func(part, format string, args ...any) error {
+		return &differs{part, fmt.Sprintf(format, args...), w.calls}
 	}
-	before := w.runs[w.run][w.calls-1]
-	switch {
-	case now.reward != before.reward:
-		return &differs{"environment", fmt.Sprintf("the reward is %v and was %v", now.reward, before.reward), w.calls}
-	case now.ended != before.ended:
-		return &differs{"environment", fmt.Sprintf("terminated and truncated are %v and were %v", now.ended, before.ended), w.calls}
-	case now.observation != before.observation:
-		return &differs{"environment", "the observation differs", w.calls}
+	if in.Signals[0] == vector.Continue {
+		now.action = w.sum(&in.Actions)
 	}
-	return nil
-}
-
-// agent does the same with the agent's actions.
-func (w *witnesses) agent(actions *space.Column) error {
-	last := &w.runs[w.run][w.calls-1]
-	if last.ended != [2]bool{} {
-		return nil // the action is not used
+	if w.compare && now.action != before.action {
+		return differ("agent", "the action differs")
 	}
-	now := w.sum(actions)
-	if w.compare && now != last.action {
-		return &differs{"agent", "the action differs", w.calls + 1}
-	}
-	last.action = now
-	return nil
-}
-
-// witnessEnvironment and witnessAgent show every answer to a witness. They have no
-// other way to be stepped.
-type witnessEnvironment struct {
-	vector.Environment
-	*witnesses
-}
-
-func (w *witnessEnvironment) Step(ctx context.Context, in *vector.Actions, out *vector.TimeSteps) error {
 	if err := w.Environment.Step(ctx, in, out); err != nil {
 		return err
 	}
-	return w.environment(out)
-}
-
-func (w *witnessEnvironment) Abilities() vector.EnvironmentAbilities {
-	return vector.EnvironmentAbilities{}
-}
-
-type witnessAgent struct {
-	vector.Agent
-	*witnesses
-}
-
-func (w *witnessAgent) Step(ctx context.Context, in *vector.Feedback, actions *space.Column) error {
-	if err := w.Agent.Step(ctx, in, actions); err != nil {
-		return err
-	}
-	if !slices.Contains(in.Signals, vector.Idle) {
-		return w.agent(actions)
+	now.reward, now.observation, now.ended = out.Rewards[0], w.sum(&out.Observations), [2]bool{out.Terminated[0], out.Truncated[0]}
+	switch {
+	case !w.compare:
+		w.runs[w.run] = append(w.runs[w.run], now)
+	case now.reward != before.reward:
+		return differ("environment", "the reward is %v and was %v", now.reward, before.reward)
+	case now.ended != before.ended:
+		return differ("environment", "terminated and truncated are %v and were %v", now.ended, before.ended)
+	case now.observation != before.observation:
+		return differ("environment", "the observation differs")
 	}
 	return nil
 }
 
-func (w *witnessAgent) Abilities() vector.AgentAbilities { return vector.AgentAbilities{} }
+// Abilities implements vector.Environment: there is no other way to be stepped.
+func (*witness) Abilities() vector.EnvironmentAbilities { return vector.EnvironmentAbilities{} }
