@@ -70,7 +70,7 @@ func (c *environmentClient) Step(ctx context.Context, in *vector.Actions, out *v
 	if idle {
 		target = &c.scratch
 	}
-	if err := c.decode(target); err != nil {
+	if err := fromproto.TimeSteps(target, &c.reply); err != nil {
 		return c.session.fail(fmt.Errorf("%w: %w", framework.ErrInvalidAnswer, err))
 	}
 	if err := target.Check(&c.spec, in.Signals); err != nil {
@@ -80,19 +80,6 @@ func (c *environmentClient) Step(ctx context.Context, in *vector.Actions, out *v
 		return c.scatter(in.Signals, out)
 	}
 	return nil
-}
-
-func (c *environmentClient) decode(out *vector.TimeSteps) error {
-	if err := fromproto.Column(&out.Observations, c.reply.Observations); err != nil {
-		return fmt.Errorf("observations: %w", err)
-	}
-	if err := fromproto.Rewards(out.Rewards, c.reply.Rewards); err != nil {
-		return err
-	}
-	if err := fromproto.Flags(out.Terminated, "terminated", c.reply.Terminated); err != nil {
-		return err
-	}
-	return fromproto.Flags(out.Truncated, "truncated", c.reply.Truncated)
 }
 
 // scatter copies the answers of all lanes but the idle ones.

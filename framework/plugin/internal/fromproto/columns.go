@@ -86,6 +86,25 @@ func Seeds(dst []uint64, data []byte, signals []vector.Signal, first vector.Sign
 	return nil
 }
 
+// TimeSteps fills dst from the columns of a message.
+func TimeSteps(dst *vector.TimeSteps, m interface {
+	GetObservations() []byte
+	GetRewards() []byte
+	GetTerminated() []byte
+	GetTruncated() []byte
+}) error {
+	if err := Column(&dst.Observations, m.GetObservations()); err != nil {
+		return fmt.Errorf("observations: %w", err)
+	}
+	if err := Rewards(dst.Rewards, m.GetRewards()); err != nil {
+		return err
+	}
+	if err := Flags(dst.Terminated, "terminated", m.GetTerminated()); err != nil {
+		return err
+	}
+	return Flags(dst.Truncated, "truncated", m.GetTruncated())
+}
+
 // Rewards fills dst, one reward per lane.
 func Rewards(dst []float64, data []byte) error {
 	if err := length("rewards", data, 8*len(dst)); err != nil {

@@ -46,14 +46,5 @@ func Trajectories(out *vector.Trajectories, m *pb.RolloutReply) error {
 	if err := Column(&out.Actions, m.Actions); err != nil {
 		return fmt.Errorf("actions: %w", err)
 	}
-	if err := Column(&out.Observations, m.Observations); err != nil {
-		return fmt.Errorf("observations: %w", err)
-	}
-	if err := Rewards(out.Rewards, m.Rewards); err != nil {
-		return err
-	}
-	if err := Flags(out.Terminated, "terminated", m.Terminated); err != nil {
-		return err
-	}
-	return Flags(out.Truncated, "truncated", m.Truncated)
+	return TimeSteps(&out.TimeSteps, m)
 }

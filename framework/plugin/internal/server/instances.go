@@ -152,16 +152,7 @@ func (a *agentInstance) decode(m *pb.AgentRequest) error {
 	if err := fromproto.Seeds(a.in.Seeds, m.Seeds, a.in.Signals, vector.NewRun); err != nil {
 		return err
 	}
-	if err := fromproto.Column(&a.in.Observations, m.Observations); err != nil {
-		return err
-	}
-	if err := fromproto.Rewards(a.in.Rewards, m.Rewards); err != nil {
-		return err
-	}
-	if err := fromproto.Flags(a.in.Terminated, "terminated", m.Terminated); err != nil {
-		return err
-	}
-	return fromproto.Flags(a.in.Truncated, "truncated", m.Truncated)
+	return fromproto.TimeSteps(&a.in.TimeSteps, m)
 }
 
 func (a *agentInstance) close() error {
