@@ -3,6 +3,8 @@ package host
 import (
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/rlrun/rlrun/framework/experiment"
 	"github.com/rlrun/rlrun/framework/result"
@@ -10,8 +12,16 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 )
 
-// NoExperiment is the error of a directory that is no output directory.
+// ErrNotBegun says that an experiment was submitted and its scheduler has started no shard.
+var ErrNotBegun = errors.New("no shard has begun yet, or the shards do not see this directory")
+
+// NoExperiment is the error of a directory without an experiment. It wraps ErrNotBegun where
+// that is why.
 func NoExperiment(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, "submit")); err == nil {
+		quoted := cli.ShellQuote([]string{dir})
+		return cli.Usagef("%s was submitted, and %w; if the machines wrote to directories of their own, copy these here: rsync -a MACHINE:%s/ %[3]s/", dir, ErrNotBegun, quoted)
+	}
 	return cli.Usagef("%s holds no experiment.yaml: name an output directory of rlrun run", dir)
 }
 

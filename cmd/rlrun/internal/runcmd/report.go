@@ -1,15 +1,9 @@
 package runcmd
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
-
-	"github.com/rlrun/rlrun/framework/experiment"
 
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
@@ -27,17 +21,7 @@ config says, and print the table. This also works for an interrupted experiment.
 		Example: "  rlrun report results/quickstart",
 		Args:    cli.Arguments(1, "an output directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.CheckOutputDirectory(args[0]); err != nil {
-				return err
-			}
-			x, err := experiment.Read(args[0])
-			if _, statErr := os.Stat(filepath.Join(args[0], "submit")); errors.Is(err, fs.ErrNotExist) && statErr == nil {
-				dir := cli.ShellQuote(args)
-				return cli.Usagef("%s was submitted, and no shard has begun yet; if the machines wrote to directories of their own, copy these here: rsync -a MACHINE:%s/ %s/", args[0], dir, dir)
-			}
-			if errors.Is(err, fs.ErrNotExist) {
-				return host.NoExperiment(args[0])
-			}
+			x, err := host.ReadExperiment(args[0])
 			if err != nil {
 				return err
 			}

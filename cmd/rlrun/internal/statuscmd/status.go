@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,9 +17,6 @@ import (
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/cli"
 	"github.com/rlrun/rlrun/cmd/rlrun/internal/host"
 )
-
-// errNotBegun: the scheduler has started no shard.
-var errNotBegun = errors.New("no shard has begun yet, or the shards do not see this directory")
 
 // interval is the time between two looks of --watch.
 const interval = 2 * time.Second
@@ -64,9 +58,9 @@ shard of an experiment that was submitted.
 			for waiting := false; ; {
 				s, err := read(args[0], records)
 				switch {
-				case watch && errors.Is(err, errNotBegun):
+				case watch && errors.Is(err, host.ErrNotBegun):
 					if !waiting {
-						fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %v; waiting for it\n", err)
+						fmt.Fprintf(cmd.ErrOrStderr(), "rlrun: %v; waiting for it\n", host.ErrNotBegun)
 					}
 					waiting = true
 				case err != nil:
@@ -146,19 +140,11 @@ type shard struct {
 }
 
 func read(dir string, records *result.Follower) (*status, error) {
-	if err := cli.CheckOutputDirectory(dir); err != nil {
-		return nil, err
-	}
-	plan, err := experiment.OpenPlan(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, statErr := os.Stat(filepath.Join(dir, "submit")); statErr == nil {
-			return nil, cli.Usagef("%s was submitted, and %w", dir, errNotBegun)
-		}
-		return nil, host.NoExperiment(dir)
-	}
+	x, err := host.ReadExperiment(dir)
 	if err != nil {
 		return nil, err
 	}
+	plan := x.Plan
 	runs, err := records.Runs()
 	if err == nil {
 		err = runs.Check(plan.Meta())
