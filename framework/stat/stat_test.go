@@ -3,6 +3,7 @@ package stat
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -485,5 +486,39 @@ func TestResamplerOfManyRuns(t *testing.T) {
 	}
 	if len(keeps.drawn) == 0 || len(full.drawn) > 0 {
 		t.Errorf("%d and %d draws are kept", len(keeps.drawn), len(full.drawn))
+	}
+}
+
+// Samples of two runs that end in 0 or 1 are {0, 0} and {1, 1} in an eighth of all cases,
+// where both agents succeed half of the time. Without a variance Welch's test said p = 0.
+func TestEqualValuesAreNoCertainty(t *testing.T) {
+	for _, size := range [][2]int{{2, 2}, {3, 3}, {2, 4}, {5, 3}, {8, 8}} {
+		x, y := slices.Repeat([]float64{1}, size[0]), slices.Repeat([]float64{0.25}, size[1])
+		want, exact := Permutation(x, y, 0, 1)
+		if !exact {
+			t.Fatal("not exact")
+		}
+		near(t, fmt.Sprint("Welch ", size), Welch(x, y, 0.95).P, want, 1e-12)
+		near(t, fmt.Sprint("Tukey ", size), TukeyKramer([][]float64{x, y}, 0.95)[0].P, want, 1e-12)
+	}
+	if p := Welch(make([]float64, 2000), slices.Repeat([]float64{1}, 2000), 0.95).P; p != 0 {
+		t.Errorf("of many runs p is %g", p)
+	}
+	// The level holds also for outcomes of 0 and 1.
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{2, 3, 4} {
+		rejected, trials := 0, 4000
+		for range trials {
+			x, y := make([]float64, n), make([]float64, n)
+			for i := range n {
+				x[i], y[i] = float64(rng.IntN(2)), float64(rng.IntN(2))
+			}
+			if Welch(x, y, 0.95).P <= 0.05 {
+				rejected++
+			}
+		}
+		if share := float64(rejected) / float64(trials); share > 0.06 {
+			t.Errorf("%d runs each: %.3f of equal agents differ", n, share)
+		}
 	}
 }

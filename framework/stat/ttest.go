@@ -24,14 +24,30 @@ func PairedT(d []float64, level float64) TTest {
 }
 
 // Welch tests whether two independent samples with variances of their own have the
-// same mean (Welch 1947), with the interval of the difference of means, x − y.
+// same mean (Welch 1947), with the interval of the difference of means, x − y. If all
+// values of x are equal, and all of y, there is no variance to go by. Then P is that of
+// the permutation test: few zeros and ones are often separated by chance.
 func Welch(x, y []float64, level float64) TTest {
 	mx, sx := moments(x)
 	my, sy := moments(y)
 	n, m := float64(len(x)), float64(len(y))
 	vx, vy := sx/(n-1)/n, sy/(m-1)/m
 	df := (vx + vy) * (vx + vy) / (vx*vx/(n-1) + vy*vy/(m-1))
-	return newTTest(mx-my, math.Sqrt(vx+vy), df, level)
+	t := newTTest(mx-my, math.Sqrt(vx+vy), df, level)
+	if t.P == 0 && vx+vy == 0 {
+		t.P = separated(len(x), len(y))
+	}
+	return t
+}
+
+// separated is the p value of Permutation for two samples, each of equal values, that
+// differ: no other allocation is as far apart, but the mirrored one of samples of one size.
+func separated(n, m int) float64 {
+	count := 1.0
+	if n == m {
+		count = 2
+	}
+	return count / binomial(n+m, n)
 }
 
 func newTTest(difference, stderr, df, level float64) TTest {

@@ -127,7 +127,8 @@ type Pairwise struct {
 // TukeyKramer compares all pairs of independent groups with equal variances, with p
 // values and intervals that hold for all pairs together (Tukey 1949; Kramer 1956).
 // Pairs come in the order (0,1), (0,2), …, (1,2), …. P and the ends of intervals are
-// NaN if no group has two values.
+// NaN if no group has two values. If the values of every group are equal, P is that of the
+// permutation test, times the number of pairs.
 func TukeyKramer(groups [][]float64, level float64) []Pairwise {
 	k := len(groups)
 	mean := make([]float64, k)
@@ -149,7 +150,10 @@ func TukeyKramer(groups [][]float64, level float64) []Pairwise {
 			stderr := math.Sqrt(variance / 2 * (1/float64(len(groups[i])) + 1/float64(len(groups[j]))))
 			d := mean[i] - mean[j]
 			p := 1.0
-			if d != 0 {
+			switch {
+			case d != 0 && squares == 0 && df > 0:
+				p = min(1, separated(len(groups[i]), len(groups[j]))*float64(k*(k-1)/2))
+			case d != 0:
 				p = 1 - StudentizedRangeCDF(math.Abs(d)/stderr, k, df)
 			}
 			out = append(out, Pairwise{i, j, max(0, p), Interval{d, d - critical*stderr, d + critical*stderr}})
