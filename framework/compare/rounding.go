@@ -40,8 +40,8 @@ func magnitude(x, low, high float64) float64 {
 	if low >= 0 || high <= 0 {
 		return math.Abs(x)
 	}
-	x = min(max(x, low), high)
-	return ((x-low)*high - (high-x)*low) / (high - low) // all terms are at a bound
+	share := (min(max(x, low), high) - low) / (high - low) // of terms at the high bound, the others at the low one
+	return max(math.Abs(x), share*high-(1-share)*low)
 }
 
 // equal tells whether two values differ by rounding only.

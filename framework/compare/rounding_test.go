@@ -70,6 +70,7 @@ func TestRoundingOfWhatCancels(t *testing.T) {
 		"cumulative, small":      {result.CumulativeReward, bounds, 0, 1e-9, false},
 		"no bounds":              {result.Reward, result.Task{}, 0, 1e-17, false},
 		"one sign":               {result.Reward, result.Task{RewardLow: new(float64), RewardHigh: &optimum}, 1e-17, 2e-17, false},
+		"vast":                   {result.Reward, result.Task{RewardLow: new(-1e300), RewardHigh: new(1e300)}, 1e299, 2e299, false},
 		"regret":                 {result.Regret, result.Task{States: 2, RewardLow: new(float64), RewardHigh: &optimum}, 0, 1e-10, true},
 		"regret of a bandit":     {result.Regret, result.Task{States: 1, RewardLow: new(float64), RewardHigh: &optimum}, 0, 1e-10, false},
 		"regret, small":          {result.Regret, result.Task{States: 2, RewardLow: new(float64), RewardHigh: &optimum}, 0, 1e-6, false},
