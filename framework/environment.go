@@ -18,10 +18,10 @@ type Spec struct {
 	ID string
 	// Observation and Action are the spaces of observations and actions.
 	Observation, Action space.Space
-	// RewardLow and RewardHigh bound every reward, not only the expected ones; infinite
-	// where no bound is known. If both are 0, none is declared. The host fails a run with
-	// a reward outside them (docs/isolation.md), as agents rely on them. A finite RewardLow can serve as the b of the exploration threshold
-	// (docs/theory.md §0).
+	// RewardLow and RewardHigh bound every reward, not only the expected ones; infinite where no
+	// bound is known. If both are 0, none is declared. The host fails a run with a reward outside
+	// them (docs/isolation.md), as agents rely on them. A finite RewardLow can serve as the b of
+	// the exploration threshold (docs/theory.md §0).
 	RewardLow, RewardHigh float64
 	// Continuing says that no episode ever ends: the environment never answers
 	// with Terminated or Truncated.

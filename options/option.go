@@ -9,8 +9,9 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// Option is a temporally extended action ⟨I, π, β⟩ (Sutton, Precup & Singh 1999). Policy and termination depend on the present state and, in a semi-Markov
-// option, on the number of steps since its initiation.
+// Option is a temporally extended action ⟨I, π, β⟩ (Sutton, Precup & Singh 1999). Policy and
+// termination depend on the present state and, in a semi-Markov option, on the number of steps
+// since its initiation.
 type Option interface {
 	// Initiates reports whether the option may be started in s: s ∈ I.
 	Initiates(s int) bool

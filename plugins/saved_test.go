@@ -240,8 +240,9 @@ func TestSavedAgentsCrossProcesses(t *testing.T) {
 	execute(t, c, subprocess, experiment.Refuse)
 }
 
-// A saved agent that begins another run is told its total number of steps: those made before it was saved, and those of the
-// new run. In an experiment without steps it is told the number that it was saved with.
+// A saved agent that begins another run is told its total number of steps: those made before it was
+// saved, and those of the new run. In an experiment without steps it is told the number that it was
+// saved with.
 func TestSavedAgentsAreToldTheSteps(t *testing.T) {
 	told := 0
 	open := func(ctx context.Context, c experiment.Component) (vector.Plugin, func() error, error) {

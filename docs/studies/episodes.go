@@ -10,8 +10,9 @@ import (
 	"github.com/rlrun/rlrun/plugins/families"
 )
 
-// episodesOf are the studies of tasks with episodes: by the name of the experiment, the split and the first of the seeds, of families and of
-// the other kinds. A former version of threshold-model met the test seeds 17 to 21 and 0 to 4.
+// episodesOf are the studies of tasks with episodes: by the name of the experiment, the split and
+// the first of the seeds, of families and of the other kinds. A former version of threshold-model
+// met the test seeds 17 to 21 and 0 to 4.
 var episodesOf = map[string]struct {
 	split           string
 	first, episodic uint64

@@ -37,7 +37,8 @@ func handmadeTasks(name string) (tasks []task, err error) {
 	return tasks, nil
 }
 
-// writeHandmade writes the models and the config of a study of tasks written by hand, and returns the path of the config.
+// writeHandmade writes the models and the config of a study of tasks written by hand, and returns
+// the path of the config.
 func writeHandmade(name string) (string, error) {
 	tasks, err := handmadeTasks(name)
 	if err != nil {

@@ -25,7 +25,8 @@ func modelTask(study, name, kind string, m *mdp.Tabular) task {
 	return task{name, kind, map[string]any{"plugin": "model", "params": map[string]any{"file": file}}, m}
 }
 
-// writeExperiment writes the models and the config of a study whose config is generated, and returns the path of the config.
+// writeExperiment writes the models and the config of a study whose config is generated, and
+// returns the path of the config.
 func writeExperiment(study, description string, runs int, tasks []task, agents []map[string]any) (string, error) {
 	if err := os.MkdirAll(modelsDir(study), 0o755); err != nil {
 		return "", err

@@ -353,8 +353,9 @@ func TestBlame(t *testing.T) {
 	}
 }
 
-// A file of records of another seed, with the same labels and programs, is refused by a
-// report, by --resume, by status and by compact, whatever its name and also if its runs are recorded as well. Records of old versions say no experiment.
+// A file of records of another seed, with the same labels and programs, is refused by a report, by
+// --resume, by status and by compact, whatever its name and also if its runs are recorded as well.
+// Records of old versions say no experiment.
 func TestRecordsOfAnotherExperiment(t *testing.T) {
 	s := Session{Started: time.Unix(1, 0), Seed: 1}
 	for name, tt := range map[string]struct {

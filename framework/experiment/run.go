@@ -47,7 +47,8 @@ type Event struct {
 	// Interactions made since the last event of the cell; negative when a batch
 	// failed and will be replayed.
 	Interactions int
-	// Runs counts runs that ended, and Failed those of them that failed or were given up, since the last event of the cell.
+	// Runs counts runs that ended, and Failed those of them that failed or were given up, since the
+	// last event of the cell.
 	Runs, Failed int
 	// Reused counts runs that were recorded before the first event.
 	Reused int

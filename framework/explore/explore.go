@@ -5,11 +5,12 @@
 // decides by a rule of package options. Then it commits the lane to the chosen
 // option until the next epoch (docs/theory.md §3.4).
 //
-// An epoch is the start of an episode, and the end of the commitment for which the
-// last choice was held. The commitment is estimated again when the data have doubled, since an early estimate may be far too
-// long. If that happens within a commitment, the greedy option is decided on again at once. Another option is held for at
-// least as long as the new estimate says. The behaviour of a lane depends on its run alone: on the agent, its
-// observations and rewards, and the seed of the run.
+// An epoch is the start of an episode, and the end of the commitment for which the last choice was
+// held. The commitment is estimated again when the data have doubled, since an early estimate may
+// be far too long. If that happens within a commitment, the greedy option is decided on again at
+// once. Another option is held for at least as long as the new estimate says. The behaviour of a
+// lane depends on its run alone: on the agent, its observations and rewards, and the seed of the
+// run.
 package explore
 
 import (

@@ -91,11 +91,11 @@ func (p *pace) looked(call int, now time.Time) {
 	p.next, p.last = call+p.every, now
 }
 
-// Run steps the batch until every lane has made its interactions, and returns an
-// outcome a lane. If environment and agent can both step lanes by themselves, Run uses
-// that. An error of environment or agent is returned with the number of the call, from
-// 1. The first call begins the runs, and every other makes a step or begins an episode. It is an *Error, and wraps a *vector.LaneError if one lane caused it. A
-// cancelled context ends the batch with its cause and no outcome.
+// Run steps the batch until every lane has made its interactions, and returns an outcome a lane. If
+// environment and agent can both step lanes by themselves, Run uses that. An error of environment
+// or agent is returned with the number of the call, from 1. The first call begins the runs, and
+// every other makes a step or begins an episode. It is an *Error, and wraps a *vector.LaneError if
+// one lane caused it. A cancelled context ends the batch with its cause and no outcome.
 func Run(ctx context.Context, b Batch) ([]Outcome, error) {
 	x := newBatchRun(&b)
 	lanes := newLaneRunner(x)

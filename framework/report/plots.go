@@ -40,10 +40,10 @@ func drawPanels(s *result.Summary, _ string, m result.Metric, opts Options) (dra
 	return p, err
 }
 
-// WritePlots draws each metric of each environment into dir/plots as
-// <environment>-<metric>.svg and .png, and of several environments all in one picture
-// as all-<metric>. It returns the paths of the files in dir. want selects the metrics; nil means all. A metric without values of
-// any agent is left out. Of opts only Smooth and LogX count.
+// WritePlots draws each metric of each environment into dir/plots as <environment>-<metric>.svg and
+// .png, and of several environments all in one picture as all-<metric>. It returns the paths of the
+// files in dir. want selects the metrics; nil means all. A metric without values of any agent is
+// left out. Of opts only Smooth and LogX count.
 func WritePlots(dir string, s *result.Summary, want []result.Metric, opts Options) ([]string, error) {
 	directory := filepath.Join(dir, "plots")
 	if err := os.MkdirAll(directory, 0o777); err != nil {

@@ -51,9 +51,9 @@ func (s *ShardRuns) addFile(r *Runs, name string, labels map[string]string) erro
 // linear is the length of a part of a file that is read line by line, in bytes.
 const linear = 1 << 13
 
-// bisectFile adds the entries of a shard's runs in a file that holds one environment and agent, sorted by run, as
-// rlrun writes it. It returns false, and adds nothing, if the file is to be read whole: it is small, or not such a file,
-// or most of it is wanted.
+// bisectFile adds the entries of a shard's runs in a file that holds one environment and agent,
+// sorted by run, as rlrun writes it. It returns false, and adds nothing, if the file is to be read
+// whole: it is small, or not such a file, or most of it is wanted.
 func (r *Runs) bisectFile(name string, programs Programs, labels map[string]string, s *ShardRuns) (bool, error) {
 	f, err := os.Open(name)
 	if err != nil {

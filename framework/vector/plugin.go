@@ -25,7 +25,8 @@ type Description struct {
 	// Params is the JSON schema of the parameters, with defaults and documentation.
 	Params json.RawMessage `json:"params"`
 	// Capabilities lists optional abilities: of environments "model" (EnvironmentAbilities.Models)
-	// and the names of Calls, of agents "checkpoint" (Save and Load), "greedy" (AgentAbilities.Greedy) and "options" (AgentAbilities.Options).
+	// and the names of Calls, of agents "checkpoint" (Save and Load), "greedy"
+	// (AgentAbilities.Greedy) and "options" (AgentAbilities.Options).
 	Capabilities []string `json:"capabilities,omitempty"`
 	// Breaks names the laws of agents (framework/rltest) that the agent breaks by
 	// design, each with the reason.

@@ -17,9 +17,9 @@ type Sizes struct {
 	repeats [20]float64 // what ν steps become: 1−(1−size)^ν, or ν
 }
 
-// NewSizes returns the step sizes of a mode, given the name that Parse has read. mask is
-// the probability of a weight of 1 with bernoulli. size in (0,1] is the step size of a weight of 1; 0 means that the sizes are
-// the weights.
+// NewSizes returns the step sizes of a mode, given the name that Parse has read. mask is the
+// probability of a weight of 1 with bernoulli. size in (0,1] is the step size of a weight of 1; 0
+// means that the sizes are the weights.
 func NewSizes(name string, mask, size float64) Sizes {
 	mode, err := Parse(name, Poisson)
 	if err != nil {

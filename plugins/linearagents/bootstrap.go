@@ -22,10 +22,11 @@ type bootstrapParams struct {
 //
 //	(α/n) w_k (r + γ max_b Q_k(s',b) − Q_k(s,a)),
 //
-// each member with the maximum of its own. Off-policy with function approximation,
-// it has no guarantee to converge (§11.3), and in the tasks at hand does. It is a
-// vector.OptionAgent with options of every kind but those with a bonus, which
-// need counts of states; a host's problems are those of options.Tables. With one member, update all, sd 0 and behaviour mean it is linear Q-learning.
+// each member with the maximum of its own. Off-policy with function approximation, it has no
+// guarantee to converge (§11.3), and in the tasks at hand does. It is a vector.OptionAgent with
+// options of every kind but those with a bonus, which need counts of states; a host's problems are
+// those of options.Tables. With one member, update all, sd 0 and behaviour mean it is linear
+// Q-learning.
 func Bootstrap() vector.Plugin {
 	return lanes.OptionPlugin("rlrun/bootstrap-linear@1",
 		"Q-learning with K linear functions of tile-coded observations that bootstrap their data online, each from its own prior; follows one for an episode (Osband et al. 2016), or lets the host decide which options to explore with.",

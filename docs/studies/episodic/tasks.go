@@ -1,6 +1,7 @@
-// Package episodic generates finite tasks with episodes for the study "episodes". In most of them, the policy with the
-// largest reward per step differs from the policy with the largest return per episode. As in package families, a task is
-// drawn from its kind, split and seed, and the splits share no task.
+// Package episodic generates finite tasks with episodes for the study "episodes". In most of them,
+// the policy with the largest reward per step differs from the policy with the largest return per
+// episode. As in package families, a task is drawn from its kind, split and seed, and the splits
+// share no task.
 package episodic
 
 import (
@@ -110,8 +111,8 @@ func cliff(rng *rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// pig is a game with dice. Each throw adds points, or loses them all and ends the game. The player may stop and keep the points, as a
-// share of the most. There are two dice; one is bolder.
+// pig is a game with dice. Each throw adds points, or loses them all and ends the game. The player
+// may stop and keep the points, as a share of the most. There are two dice; one is bolder.
 func pig(rng *rand.Rand) (*mdp.Tabular, error) {
 	most := between(rng, 16, 30)
 	lose := [2]float64{uniform(rng, 0.05, 0.12), uniform(rng, 0.12, 0.25)}
@@ -128,8 +129,8 @@ func pig(rng *rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// nim is a game of two heaps against somebody who plays at random. A move takes up to three from a heap. Who takes the last wins. A
-// game that is won pays 1, and one that is lost −1.
+// nim is a game of two heaps against somebody who plays at random. A move takes up to three from a
+// heap. Who takes the last wins. A game that is won pays 1, and one that is lost −1.
 func nim(rng *rand.Rand) (*mdp.Tabular, error) {
 	first, second := between(rng, 5, 8), between(rng, 4, 7)
 	take := func(s, a int) int { // a/3 is the heap, a%3+1 the number, as far as there are so many
@@ -158,8 +159,9 @@ func nim(rng *rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// machine is a machine that wears out in 4 to 8 degrees. Its speed is 0.4, 0.7 or 1, which is what a step pays. With speed and wear it
-// breaks more often, and an episode is the life of a machine. An action mends it by a degree and pays nothing.
+// machine is a machine that wears out in 4 to 8 degrees. Its speed is 0.4, 0.7 or 1, which is what
+// a step pays. With speed and wear it breaks more often, and an episode is the life of a machine.
+// An action mends it by a degree and pays nothing.
 func machine(rng *rand.Rand) (*mdp.Tabular, error) {
 	degrees := between(rng, 4, 8)
 	wear, breaks := uniform(rng, 0.05, 0.15), uniform(rng, 0.005, 0.02)
@@ -178,8 +180,8 @@ func machine(rng *rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// offers is the sale of a house. Each step costs a little and brings one of 12 to 20 offers, from 0 to 1, good ones rarely. One may
-// wait, advertise for better offers at a higher cost, or accept.
+// offers is the sale of a house. Each step costs a little and brings one of 12 to 20 offers, from 0
+// to 1, good ones rarely. One may wait, advertise for better offers at a higher cost, or accept.
 func offers(rng *rand.Rand) (*mdp.Tabular, error) {
 	n := between(rng, 12, 20)
 	wait, advertise := uniform(rng, 0.002, 0.02), uniform(rng, 0.01, 0.04)

@@ -8,8 +8,9 @@ import (
 	"github.com/rlrun/rlrun/mdp"
 )
 
-// Every task has a largest return of an episode and, if episodes follow each other, a largest reward per step. In all kinds but nim, and in
-// most tasks, an optimal policy of the one is not optimal for the other. Splits and seeds have different tasks.
+// Every task has a largest return of an episode and, if episodes follow each other, a largest
+// reward per step. In all kinds but nim, and in most tasks, an optimal policy of the one is not
+// optimal for the other. Splits and seeds have different tasks.
 func TestTasks(t *testing.T) {
 	seen := map[string]string{}
 	for _, kind := range Kinds {

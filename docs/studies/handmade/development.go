@@ -277,8 +277,9 @@ func twoEnds(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// swamp is a path of eight places with four directions each. One goes on, and one rests for 0.3 at most. Two lead into a
-// swamp with probability 0.2. In the swamp every step leads out with probability 0.01. The last place pays 0.9.
+// swamp is a path of eight places with four directions each. One goes on, and one rests for 0.3 at
+// most. Two lead into a swamp with probability 0.2. In the swamp every step leads out with
+// probability 0.01. The last place pays 0.9.
 func swamp(rng *rand.Rand) (*mdp.Tabular, error) {
 	const places, actions = 8, 4
 	role := make([][]int, places)

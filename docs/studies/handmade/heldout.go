@@ -201,7 +201,8 @@ func scree(rng *rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// twoGoods is a store of two goods, up to five items each, with nine orders. Demands are Poisson. What is there too long rots.
+// twoGoods is a store of two goods, up to five items each, with nine orders. Demands are Poisson.
+// What is there too long rots.
 func twoGoods(*rand.Rand) (*mdp.Tabular, error) {
 	const room = 5
 	return mdp.Generate(define((room+1)*(room+1), 9, 0), func(s, a int, row *mdp.Row) {
@@ -274,8 +275,8 @@ func orchard(*rand.Rand) (*mdp.Tabular, error) {
 	})
 }
 
-// roomsOfArms is a hall and eight rooms with seven arms each. Action a of the hall leads to room a, or by mistake to the next one; a
-// room is left by its last action.
+// roomsOfArms is a hall and eight rooms with seven arms each. Action a of the hall leads to room a,
+// or by mistake to the next one; a room is left by its last action.
 func roomsOfArms(rng *rand.Rand) (*mdp.Tabular, error) {
 	const rooms, actions = 8, 8
 	var pay [rooms][actions]float64

@@ -14,7 +14,8 @@ import (
 	pb "github.com/rlrun/rlrun/framework/plugin/internal/proto"
 )
 
-// A plugin of an earlier SDK knows SetOptionKinds by the name Offer. Calls that it does not know by any name stay unimplemented.
+// A plugin of an earlier SDK knows SetOptionKinds by the name Offer. Calls that it does not know by
+// any name stay unimplemented.
 func TestFormerNames(t *testing.T) {
 	var kinds []string
 	listener, server := bufconn.Listen(1<<16), grpc.NewServer(ServerOptions()...)
