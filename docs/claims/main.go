@@ -77,17 +77,23 @@ func load(dir string) (*study, error) {
 	return s, nil
 }
 
-// difference estimates E[a − b] over runs, paired: all agents meet the same draws.
-func (s *study) difference(environment, a, b string, of func(outcome) float64) (result.Estimate, error) {
-	x, y := s.runs[[2]string{environment, a}], s.runs[[2]string{environment, b}]
+// difference is a mean over runs: of what agent a earns more than b in an environment.
+type difference struct {
+	environment, a, b string
+	of                func(outcome) float64
+}
+
+// estimate pairs the runs: all agents meet the same draws.
+func (s *study) estimate(d difference) (result.Estimate, error) {
+	x, y := s.runs[[2]string{d.environment, d.a}], s.runs[[2]string{d.environment, d.b}]
 	if len(x) == 0 || len(x) != len(y) {
-		return result.Estimate{}, fmt.Errorf("%s: %d runs of %q and %d of %q", environment, len(x), a, len(y), b)
+		return result.Estimate{}, fmt.Errorf("%s: %d runs of %q and %d of %q", d.environment, len(x), d.a, len(y), d.b)
 	}
-	d := make([]float64, len(x))
-	for i := range d {
-		d[i] = of(x[i]) - of(y[i])
+	differences := make([]float64, len(x))
+	for i := range x {
+		differences[i] = d.of(x[i]) - d.of(y[i])
 	}
-	return result.EstimateMean(d), nil
+	return result.EstimateMean(differences), nil
 }
 
 func short(o outcome) float64 { return o.short }
@@ -109,8 +115,53 @@ func cell(e result.Estimate) string {
 var (
 	environments = []string{"16 arms", "128 arms", "256 arms"}
 	steps        = []string{"0.01", "0.1"}
-	updates      = []string{"all", "drawn"}
 )
+
+// variant is a row of a table, with the names of agents that differ by it.
+type variant struct {
+	label, step, sampling, vpi string
+	opt                        func(gamma string) string
+}
+
+// variants returns the rows of claim 1, and those of the other claims. In paper-literal one
+// member number is drawn a step for all arms, and rows differ by which members learn.
+func (s *study) variants() (first, others []variant) {
+	if s.literal {
+		for _, step := range steps {
+			for _, update := range []string{"drawn", "independent", "bernoulli", "exponential"} {
+				v := " α=" + step + " " + update
+				others = append(others, variant{"α=" + step + ", " + update, step, "sampling" + v, "VPI" + v,
+					func(gamma string) string { return "opt γ=" + gamma + v }})
+			}
+		}
+		return others, others
+	}
+	updates := []string{"all", "drawn"}
+	for _, draw := range []string{"per-arm", "common"} {
+		for _, step := range steps {
+			for _, update := range updates {
+				first = append(first, variant{label: "α=" + step + ", " + update + ", " + draw, step: step,
+					sampling: "sampling α=" + step + " " + update + " " + draw})
+			}
+		}
+	}
+	for _, step := range steps {
+		for _, update := range updates {
+			for _, compare := range []string{"mean", "pairs", "all-pairs", "program"} {
+				if compare == "program" && update != "all" {
+					continue
+				}
+				v := " α=" + step + " " + update
+				opt := func(gamma string) string { return "opt γ=" + gamma + v + " " + compare }
+				if compare == "program" {
+					opt = func(gamma string) string { return "program γ=" + gamma + " α=" + step }
+				}
+				others = append(others, variant{"α=" + step + ", " + update + ", " + compare, step, "sampling" + v + " per-arm", "VPI" + v, opt})
+			}
+		}
+	}
+	return first, others
+}
 
 func run(dir string, w io.Writer) error {
 	s, err := load(dir)
@@ -119,140 +170,42 @@ func run(dir string, w io.Writer) error {
 	}
 	t := table{w: w, study: s}
 	fmt.Fprintf(w, "Differences of mean reward per step, paired by run, with 95 %% intervals; long run: steps from %d on; short run: the first %d or so. ▲ above zero, ▼ below, · neither.\n", s.lastFrom, early)
-	if s.literal {
-		t.literal()
-		return t.err
+	first, others := s.variants()
+	everywhere := func(a, b string, of func(outcome) float64) (list []difference) {
+		for _, env := range environments {
+			list = append(list, difference{env, a, b, of})
+		}
+		return list
 	}
 
 	t.head("Claim 1: sampling minus ε-greedy, long run", environments...)
-	for _, draw := range []string{"per-arm", "common"} {
-		for _, v := range variants() {
-			t.row(fmt.Sprintf("α=%s, %s, %s", v.step, v.update, draw), func(env string) (string, string, string, func(outcome) float64) {
-				return env, fmt.Sprintf("sampling α=%s %s %s", v.step, v.update, draw), "ε-greedy α=" + v.step, long
-			}, environments)
-		}
+	for _, v := range first {
+		t.row(v.label, everywhere(v.sampling, "ε-greedy α="+v.step, long))
 	}
-	compares := []string{"mean", "pairs", "all-pairs", "program"}
 	for _, part := range []struct {
 		title string
 		of    func(outcome) float64
 	}{{"short run", short}, {"long run", long}} {
 		t.head("Claim 2: opt γ=0.99 minus opt γ=0.5, "+part.title, environments...)
-		for _, v := range variants() {
-			for _, compare := range compares {
-				if compare == "program" && v.update != "all" {
-					continue
-				}
-				t.row(fmt.Sprintf("α=%s, %s, %s", v.step, v.update, compare), func(env string) (string, string, string, func(outcome) float64) {
-					return env, opt("0.99", v, compare), opt("0.5", v, compare), part.of
-				}, environments)
-			}
+		for _, v := range others {
+			t.row(v.label, everywhere(v.opt("0.99"), v.opt("0.5"), part.of))
 		}
 	}
 	columns := []string{"opt − sampling, whole run", "opt − sampling, long run", "VPI − opt, long run", "E3 overflowed − opt, long run", "E3 − opt, long run"}
+	if s.literal {
+		columns = columns[:4]
+	}
 	for _, gamma := range []string{"0.5", "0.9", "0.99"} {
 		t.head("Claim 3: 256 arms, opt γ="+gamma, columns...)
-		for _, v := range variants() {
-			for _, compare := range compares {
-				if compare == "program" && v.update != "all" {
-					continue
-				}
-				o := opt(gamma, v, compare)
-				pairs := map[string]func() (string, string, string, func(outcome) float64){
-					columns[0]: func() (string, string, string, func(outcome) float64) {
-						return "256 arms", o, sampling(v), all
-					},
-					columns[1]: func() (string, string, string, func(outcome) float64) {
-						return "256 arms", o, sampling(v), long
-					},
-					columns[2]: func() (string, string, string, func(outcome) float64) {
-						return "256 arms", fmt.Sprintf("VPI α=%s %s", v.step, v.update), o, long
-					},
-					columns[3]: func() (string, string, string, func(outcome) float64) {
-						return "256 arms", "E3 overflowed", o, long
-					},
-					columns[4]: func() (string, string, string, func(outcome) float64) { return "256 arms", "E3", o, long },
-				}
-				t.row(fmt.Sprintf("α=%s, %s, %s", v.step, v.update, compare), func(c string) (string, string, string, func(outcome) float64) {
-					return pairs[c]()
-				}, columns)
-			}
+		for _, v := range others {
+			const arms = "256 arms"
+			opt := v.opt(gamma)
+			t.row(v.label, []difference{{arms, opt, v.sampling, all}, {arms, opt, v.sampling, long}, {arms, v.vpi, opt, long},
+				{arms, "E3 overflowed", opt, long}, {arms, "E3", opt, long}}[:len(columns)])
 		}
 	}
 	return t.err
 }
-
-// literal prints the claims where one member number is drawn a step for all arms, by
-// which members learn.
-func (t *table) literal() {
-	readings := []string{"drawn", "independent", "bernoulli", "exponential"}
-	rows := func(f func(step, update string)) {
-		for _, step := range steps {
-			for _, update := range readings {
-				f(step, update)
-			}
-		}
-	}
-	sampling := func(step, update string) string { return fmt.Sprintf("sampling α=%s %s", step, update) }
-	opt := func(gamma, step, update string) string { return fmt.Sprintf("opt γ=%s α=%s %s", gamma, step, update) }
-	label := func(step, update string) string { return fmt.Sprintf("α=%s, %s", step, update) }
-	t.head("Claim 1: sampling minus ε-greedy, long run", environments...)
-	rows(func(step, update string) {
-		t.row(label(step, update), func(env string) (string, string, string, func(outcome) float64) {
-			return env, sampling(step, update), "ε-greedy α=" + step, long
-		}, environments)
-	})
-	for _, part := range []struct {
-		title string
-		of    func(outcome) float64
-	}{{"short run", short}, {"long run", long}} {
-		t.head("Claim 2: opt γ=0.99 minus opt γ=0.5, "+part.title, environments...)
-		rows(func(step, update string) {
-			t.row(label(step, update), func(env string) (string, string, string, func(outcome) float64) {
-				return env, opt("0.99", step, update), opt("0.5", step, update), part.of
-			}, environments)
-		})
-	}
-	columns := []string{"opt − sampling, whole run", "opt − sampling, long run", "VPI − opt, long run", "E3 overflowed − opt, long run"}
-	for _, gamma := range []string{"0.5", "0.9", "0.99"} {
-		t.head("Claim 3: 256 arms, opt γ="+gamma, columns...)
-		rows(func(step, update string) {
-			o := opt(gamma, step, update)
-			t.row(label(step, update), func(column string) (string, string, string, func(outcome) float64) {
-				switch column {
-				case columns[0]:
-					return "256 arms", o, sampling(step, update), all
-				case columns[1]:
-					return "256 arms", o, sampling(step, update), long
-				case columns[2]:
-					return "256 arms", fmt.Sprintf("VPI α=%s %s", step, update), o, long
-				default:
-					return "256 arms", "E3 overflowed", o, long
-				}
-			}, columns)
-		})
-	}
-}
-
-type variant struct{ step, update string }
-
-func variants() (list []variant) {
-	for _, step := range steps {
-		for _, update := range updates {
-			list = append(list, variant{step, update})
-		}
-	}
-	return list
-}
-
-func opt(gamma string, v variant, compare string) string {
-	if compare == "program" {
-		return fmt.Sprintf("program γ=%s α=%s", gamma, v.step)
-	}
-	return fmt.Sprintf("opt γ=%s α=%s %s %s", gamma, v.step, v.update, compare)
-}
-
-func sampling(v variant) string { return fmt.Sprintf("sampling α=%s %s per-arm", v.step, v.update) }
 
 // table writes a Markdown table of differences; the first error sticks.
 type table struct {
@@ -265,10 +218,10 @@ func (t *table) head(title string, columns ...string) {
 	fmt.Fprintf(t.w, "\n### %s\n\n| variant | %s |\n|---|%s\n", title, strings.Join(columns, " | "), strings.Join(slices.Repeat([]string{"---|"}, len(columns)), ""))
 }
 
-func (t *table) row(label string, pair func(column string) (environment, a, b string, of func(outcome) float64), columns []string) {
+func (t *table) row(label string, differences []difference) {
 	cells := []string{label}
-	for _, c := range columns {
-		e, err := t.study.difference(pair(c))
+	for _, d := range differences {
+		e, err := t.study.estimate(d)
 		if err != nil && t.err == nil {
 			t.err = err
 		}
