@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -93,30 +94,14 @@ func runRows(_ *Source, r *result.Record) []runRow {
 }
 
 func curveRows(s *Source, r *result.Record) (rows []curveRow) {
-	for m, values := range sortedCurves(r) {
-		for i, x := range values {
+	for _, m := range slices.Sorted(maps.Keys(r.Curves)) {
+		for i, x := range r.Curves[m] {
 			if i < len(s.Summary.Meta.Grid) && !math.IsNaN(x) {
 				rows = append(rows, curveRow{r.Environment, r.Agent, int64(r.Run), string(m), int64(s.Summary.Meta.Grid[i]), x})
 			}
 		}
 	}
 	return rows
-}
-
-// sortedCurves yields the curves of a run by the names of their metrics.
-func sortedCurves(r *result.Record) iter.Seq2[result.Metric, []float64] {
-	var metrics []result.Metric
-	for m := range r.Curves {
-		metrics = append(metrics, m)
-	}
-	slices.Sort(metrics)
-	return func(yield func(result.Metric, []float64) bool) {
-		for _, m := range metrics {
-			if !yield(m, r.Curves[m]) {
-				return
-			}
-		}
-	}
 }
 
 func decisionRows(_ *Source, r *result.Record) (rows []decisionRow) {

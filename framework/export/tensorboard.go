@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/rlrun/rlrun/framework/result"
 )
@@ -56,9 +58,11 @@ func writeEvents(w *bytes.Buffer, rec *result.Record, grid []int, wall float64) 
 	// Event: 1 wall_time, 2 step, 3 file_version, 5 summary.
 	event := binary.LittleEndian.AppendUint64([]byte{1<<3 | 1}, math.Float64bits(wall))
 	writeRecord(w, appendBytes(event[:len(event):len(event)], 3, []byte("brain.Event:2")))
+	metrics := slices.Sorted(maps.Keys(rec.Curves))
 	for i, step := range grid {
 		var summary []byte
-		for m, curve := range sortedCurves(rec) {
+		for _, m := range metrics {
+			curve := rec.Curves[m]
 			if i >= len(curve) || math.IsNaN(curve[i]) || math.IsInf(curve[i], 0) {
 				continue
 			}
