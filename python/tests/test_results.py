@@ -91,6 +91,33 @@ def test_doubled_records_count_once(directory: Path, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(rlrun.read_results(copy).curves, rlrun.read_results(directory).curves)
 
 
+def test_later_records_are_left_out(directory: Path, tmp_path: Path) -> None:
+    import shutil  # noqa: PLC0415
+
+    copy = tmp_path / "copy"
+    shutil.copytree(directory, copy)
+    path = next((copy / "runs").glob("*.jsonl"))
+    line = path.read_text().splitlines()[0]
+    record = json.loads(line)
+    # Another run, whose experiment nobody has checked, and one that was cut off.
+    later = json.dumps({**record, "run": 8, "experiment": "another"}) + "\n" + line[: len(line) // 2]
+    (copy / "runs" / "later.jsonl").write_text(later)
+    pd.testing.assert_frame_equal(rlrun.read_results(copy).curves, rlrun.read_results(directory).curves)
+
+    # Another record of a run that has one, a damaged one, and one that is gone.
+    other = copy / "runs" / "other.jsonl"
+    other.write_text(json.dumps({**record, "experiment": "another"}) + "\n")
+    with pytest.raises(ValueError, match=r"other\.jsonl:1: run \d+ of .* has another record: rlrun report .* says"):
+        _ = rlrun.read_results(copy).curves
+    other.write_text("{damaged\n")
+    with pytest.raises(ValueError, match=r"other\.jsonl:1 is damaged .*: rlrun report .* says what to do"):
+        _ = rlrun.read_results(copy).curves
+    other.unlink()
+    path.unlink()
+    with pytest.raises(ValueError, match=r"\d+ runs of results\.db have no record: rlrun report .* says what to do"):
+        _ = rlrun.read_results(copy).curves
+
+
 def test_missing_results(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"no experiment\.yaml"):
         rlrun.read_results(tmp_path)

@@ -59,7 +59,10 @@ class Results:
 
     @cached_property
     def curves(self) -> pd.DataFrame:
-        """A row per run, metric and recorded step: environment, agent, run, metric, step, value."""
+        """A row per run, metric and recorded step: environment, agent, run, metric, step, value.
+
+        It has the ok runs of ``runs``. Raises ValueError if their records are damaged or gone, or differ.
+        """
         pd = _pandas()
         steps = self._query("SELECT DISTINCT step FROM curves ORDER BY step")["step"].to_numpy()
         parts = []
@@ -89,15 +92,33 @@ class Results:
             database.close()
 
     def _records(self) -> Iterator[dict[str, Any]]:
-        """Yield the ok records, each run once, in the order of environment, agent and run."""
+        """Yield the ok records that results.db was made of, each run once, in the order of environment, agent and run.
+
+        Records that came later are left out: no rlrun report has checked them.
+        """
+        says = f"rlrun report {self.directory} says what to do"
+        ok = self.runs[self.runs["status"] == "ok"]
+        wanted = set(zip(ok["environment"], ok["agent"], ok["run"], strict=True))
         found: dict[tuple[str, str, int], dict[str, Any]] = {}
         for path in sorted((self.directory / "runs").glob("[!.]*.jsonl")):
             with path.open(encoding="utf-8") as lines:
-                for line in lines:
-                    if line.strip():
-                        record = json.loads(line)
-                        if record["status"] == "ok":
-                            found.setdefault((record["environment"], record["agent"], record["run"]), record)
+                for number, line in enumerate(lines, 1):
+                    try:
+                        record = json.loads(line) if line.strip() else {}
+                    except ValueError as e:
+                        if not line.endswith("\n"):
+                            continue  # it was cut off, and its run is not done
+                        raise ValueError(f"{path}:{number} is damaged ({e}): {says}") from e
+                    if record.get("status") != "ok":
+                        continue
+                    record.pop("crc32c", None)
+                    key = (record["environment"], record["agent"], record["run"])
+                    if key in wanted and found.setdefault(key, record) != record:
+                        raise ValueError(
+                            f"{path}:{number}: run {key[2]} of {key[1]} in {key[0]} has another record: {says}"
+                        )
+        if len(found) < len(wanted):
+            raise ValueError(f"{len(wanted) - len(found)} runs of results.db have no record: {says}")
         for key in sorted(found):
             yield found[key]
 
