@@ -341,3 +341,49 @@ func TestPerEpisodeWithoutEpisodes(t *testing.T) {
 		t.Error("other actions")
 	}
 }
+
+// The end of an episode is the next beginning, and no state besides it: what is believed of states never visited is as if the last
+// step had led to the next beginning. Three states in a row are passed again and again, and every step pays.
+func TestTheEndIsNoState(t *testing.T) {
+	const horizon = 300.0
+	play := func(episodes bool) (p *Planner, first int) {
+		p = NewPlanner(NewBelief(2, 0, 1), Sup)
+		end := -1
+		if episodes {
+			end, first = p.AddEnd(), 1
+		}
+		for range 3 {
+			p.AddState()
+		}
+		p.Begin(first)
+		for range 20 {
+			p.Learn(first, 0, 0.8, first+1)
+			p.Learn(first+1, 0, 0.8, first+2)
+			if episodes {
+				p.Learn(first+2, 0, 1, end)
+				p.Begin(first)
+			} else {
+				p.Learn(first+2, 0, 1, first)
+			}
+			p.Plan(first, horizon)
+		}
+		return p, first
+	}
+	p, first := play(false)
+	q, second := play(true)
+	for _, x := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"mean value", q.x.vmean, p.x.vmean},
+		{"resemblance", q.model.alike, p.model.alike},
+		{"states are left", q.b.discovered.left, p.b.discovered.left},
+		{"behind", q.x.behind, p.x.behind},
+		{"prize of the second state", q.prize[2*(second+1)+1], p.prize[2*(first+1)+1]},
+		{"prize of the last state", q.prize[2*(second+2)+1], p.prize[2*(first+2)+1]},
+	} {
+		if math.Abs(x.got-x.want) > 1e-6*math.Abs(x.want) {
+			t.Errorf("%s: with episodes %v, want %v", x.what, x.got, x.want)
+		}
+	}
+}

@@ -99,12 +99,13 @@ var binEdges = [bins]float64{0.02, 0.08, 0.2, 0.4, 0.7, 2}
 // prospects is what is believed of outcomes that have not been seen. It is the same
 // for all pairs.
 type prospects struct {
-	order  []int32 // states by value, the best first
-	vmean  float64 // of a new state
-	vmax   float64
-	top    float64
-	behind float64 // what finding a state is worth that is not better than all
-	pool   []payment
+	order   []int32 // states by value, the best first
+	visited []int32 // those of them that count among the states visited
+	vmean   float64 // of a new state
+	vmax    float64
+	top     float64
+	behind  float64 // what finding a state is worth that is not better than all
+	pool    []payment
 
 	first, again []rewardOutcome // of a pair's first try, and new ones of a later try of the pair of newRewards
 	meanFirst    float64
@@ -116,13 +117,18 @@ type prospects struct {
 func (x *prospects) update(m *meanModel, horizon float64) {
 	b, states := m.b, len(m.v)
 	x.order = grow(x.order, states)
-	x.vmax, x.vmean = math.Inf(-1), 0
+	x.vmax, x.vmean = math.Inf(-1), m.average(m.v).all
 	for s, v := range m.v {
 		x.order[s] = int32(s)
 		x.vmax = max(x.vmax, v)
-		x.vmean += v / float64(states)
 	}
 	slices.SortFunc(x.order, func(a, b int32) int { return cmp.Compare(m.v[b], m.v[a]) })
+	x.visited = x.visited[:0]
+	for _, s := range x.order {
+		if int(s) != m.apart() {
+			x.visited = append(x.visited, s)
+		}
+	}
 	x.top = max(horizon*(1+m.zero), x.vmax)
 	x.behind = valueBehind(better(b, x.vmax, x.vmean, x.top, m.zero*horizon, horizon), b.toFind())
 
@@ -266,8 +272,8 @@ func (x *prospects) newOutcomes(o *outcomes, m *meanModel, s int, f, c []float64
 	}
 	flush()
 	o.new = len(dst)
-	record := 1 / float64(len(m.v)+1)
-	dst = group(dst, m, x.order, (1-record)*(1-m.alike), f, c)
+	record := 1 / float64(m.counted()+1)
+	dst = group(dst, m, x.visited, (1-record)*(1-m.alike), f, c)
 	dst = append(dst, outcome{p: (1 - record) * m.alike, v: m.v[s], f: m.gamma * m.b.nearMean(s, f), c: m.gamma * m.b.nearMean(s, c)})
 	for k := range dst[o.new:] {
 		dst[o.new+k].record = x.behind

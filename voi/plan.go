@@ -175,7 +175,7 @@ func (p *Planner) plan(s int, horizon float64) {
 	for p.pending > 0 && left > 0 {
 		p.next = (p.next + 1) % p.b.size()
 		p.pending--
-		if p.checked[p.next] != p.plans {
+		if p.checked[p.next] != p.plans && !p.b.ends(p.next) { // at the end there is nothing to try
 			p.check(p.next)
 			left--
 		}
@@ -218,9 +218,6 @@ func (p *Planner) measureAnew() {
 func (p *Planner) check(s int) {
 	p.checked[s] = p.plans
 	p.stale[s] = false
-	if p.b.ends(s) { // there is nothing to try
-		return
-	}
 	actions := p.b.actions
 	prizes := p.prize[s*actions : (s+1)*actions]
 	p.worth[s] = p.a.evaluate(s, p.worth[s], prizes)

@@ -76,7 +76,7 @@ func (m *meanModel) update(gamma float64) {
 	}
 	m.near, m.back = b.nearShare(), b.backShare()
 	m.alike, m.valued = m.resemblance(m.valued), states
-	b.discovered.estimate(states)
+	b.discovered.estimate(b.States())
 	for i := range m.found {
 		m.found[i] = b.discovered.share(b.kind(i/b.actions, i%b.actions))
 	}
@@ -85,22 +85,46 @@ func (m *meanModel) update(gamma float64) {
 		all += n
 	}
 	for s, n := range b.entries {
-		if all > 0 {
+		switch {
+		case all > 0:
 			m.global[s] = n / all
-		} else {
-			m.global[s] = 1 / float64(states)
+		case s == m.apart():
+			m.global[s] = 0
+		default:
+			m.global[s] = 1 / float64(m.counted())
 		}
 	}
+}
+
+// apart returns the end of an episode unless it counts among the states visited, or −1. It is the next beginning, which counts
+// already. Where it has a value of its own, it counts.
+func (m *meanModel) apart() int {
+	if m.closed() {
+		return -1
+	}
+	return int(m.b.end)
+}
+
+// counted returns how many states count among those visited.
+func (m *meanModel) counted() int {
+	if m.apart() >= 0 {
+		return len(m.v) - 1
+	}
+	return len(m.v)
 }
 
 // resemblance returns ρ, the slope of a regression of values of new states on those of the states
 // from which they were first entered, for so many states. One more state, which resembles no other,
 // counts as an observation.
 func (m *meanModel) resemblance(states int) float64 {
-	mean := 0.0
-	for _, v := range m.v[:states] {
-		mean += v / float64(states)
+	mean, n := 0.0, 0.0
+	for s, v := range m.v[:states] {
+		if s != m.apart() {
+			mean += v
+			n++
+		}
 	}
+	mean /= n
 	both, of, entered := 0.0, 0.0, 0.0
 	for y, s := range m.b.parent[:states] {
 		if s >= 0 {
@@ -126,7 +150,10 @@ func (m *meanModel) average(x []float64) (y averages) {
 		y.global += w * x[s]
 		y.all += x[s]
 	}
-	y.all /= float64(len(x))
+	if e := m.apart(); e >= 0 {
+		y.all -= x[e]
+	}
+	y.all /= float64(m.counted())
 	return y
 }
 
@@ -373,8 +400,12 @@ func (m *meanModel) eliminate() {
 	copy(b, m.rhs)
 	for s := range n {
 		row := a[s*n : (s+1)*n]
+		all := c.all[s] / float64(m.counted())
 		for y := range row {
-			row[y] = -c.global[s]*m.global[y] - c.all[s]/float64(n)
+			row[y] = -c.global[s]*m.global[y] - all
+		}
+		if e := m.apart(); e >= 0 {
+			row[e] += all
 		}
 		for k := c.first[s]; k < c.first[s+1]; k++ {
 			row[c.next[k]] -= c.prob[k]

@@ -91,7 +91,7 @@ func Plugin() vector.Plugin {
 		})
 	return lanes.Breaks(lanes.GreedyPlugins(p), map[string]map[string]string{"rlrun/threshold-model@1": {
 		"duplicated-actions": "every copy of an action is tried separately, which costs steps in short runs",
-		"continuing-form":    "what follows the end of an episode is learned from all episodes together, and in the continuing form for each pair by itself",
+		"continuing-form":    "where it sees ends of episodes it earns more: it learns from all episodes together where they begin, and does not expect that a beginning leads back to where the last episode ended",
 	}})[0]
 }
 
