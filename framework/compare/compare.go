@@ -293,6 +293,9 @@ func (c *comparer) compare(pairs [][2]int) error {
 			case why != "":
 				cmp.Paired, cmp.Reason = false, why
 			}
+			if ma, mb := &a.input.Summary.Meta, &b.input.Summary.Meta; ma.Steps == mb.Steps && !slices.Equal(ma.Windows(c.Options.Metric), mb.Windows(c.Options.Metric)) {
+				return fmt.Errorf("%s: %s and %s: a run's value of %s depends on the steps at which it is recorded, and these differ: %w", env, a.Label, b.Label, c.Options.Metric, ErrOtherGrid)
+			}
 			if why != "" && !reasons[why+a.Dir+b.Dir+env] {
 				reasons[why+a.Dir+b.Dir+env] = true
 				c.Notes = append(c.Notes, fmt.Sprintf("%s: runs of %s and %s are not paired: %s.", env, a.Dir, b.Dir, why))

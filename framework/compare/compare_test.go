@@ -84,6 +84,39 @@ var published = [][]float64{
 	{0.5, 0.42, 0.6, 0.29, 0.51, 0.46, 0.59, 0.38, 0.43, 0.51},
 }
 
+// The final reward of a run that records two points is the mean of its second half, and
+// its return per episode is another mean. Such values are not compared with those of more
+// points: an agent would be better than itself.
+func TestOtherRecordedSteps(t *testing.T) {
+	for _, tt := range []struct {
+		metric  result.Metric
+		grid    []int
+		refused bool
+	}{
+		{result.FinalReward, []int{50, 100}, true},
+		{result.FinalReward, []int{90, 100}, false}, // the same last tenth
+		{result.FinalReward, []int{100}, true},
+		{result.EpisodeReturn, []int{90, 100}, true},
+		{"agent.loss", []int{90, 100}, true},
+		{result.Reward, []int{50, 100}, false},
+		{result.OptimalAction, []int{50, 100}, false},
+		{result.CumulativeReward, []int{50, 100}, false},
+		{result.DiscountedReturn, []int{100}, false},
+	} {
+		one, other := experiment("one", 1, []string{"a"}, published[:1]), experiment("other", 1, []string{"a"}, published[1:2])
+		for _, in := range []*Input{one, other} {
+			in.Summary.Meta.Grid = []int{10, 20, 30, 40, 50, 60, 70, 80, 90, 100}
+			in.Summary.Meta.Definitions = []metric.Definition{{Name: "agent.loss", Better: metric.Lower}}
+			in.Summary.Rows[0].Metric = tt.metric
+		}
+		other.Summary.Meta.Grid = tt.grid
+		_, err := Compare([]*Input{one, other}, with(func(o *Options) { o.Metric = tt.metric }))
+		if errors.Is(err, ErrOtherGrid) != tt.refused || err != nil && !tt.refused {
+			t.Errorf("%s at %v: %v", tt.metric, tt.grid, err)
+		}
+	}
+}
+
 func TestComparesWithTheFirst(t *testing.T) {
 	in := experiment("d", 1, []string{"a", "b", "c", "d"}, published)
 	r := must(t, []*Input{in}, usual)

@@ -174,6 +174,10 @@ type Result struct {
 	Overall *Overall // over environments; nil with one
 }
 
+// ErrOtherGrid is in the error of a comparison of values that mean something else in one
+// experiment than in the other.
+var ErrOtherGrid = errors.New("compare another metric, such as reward, or make one of the experiments again with the record of the other")
+
 // ErrDependent is in the error of a comparison of runs that are neither paired nor
 // independent.
 var ErrDependent = fmt.Errorf("runs with the same root seed that do not meet the same draws are neither paired nor independent; give one experiment another seed, or compare them as if independent")

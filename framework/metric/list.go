@@ -37,7 +37,7 @@ var builtin = [...]Definition{
 	{
 		Name: Reward, Title: "mean reward", Axis: "mean reward per step (window mean)", Unit: "reward",
 		Text:   "Mean reward of the steps since the previous recorded step; in summaries, of all steps.",
-		Better: Higher, Value: Mean, Always: true, Default: true, Keep: 1,
+		Better: Higher, Value: Mean, EveryStep: true, Always: true, Default: true, Keep: 1,
 		At:     func(w *Window) float64 { return w.Reward / w.Width },
 		Scale:  func(gain, _, _ float64) float64 { return gain },
 		Bounds: perStep,
@@ -79,8 +79,8 @@ var builtin = [...]Definition{
 	},
 	{
 		Name: EpisodeRate, Title: "episode rate", Axis: "episodes per step (window mean)", Unit: "episodes per step",
-		Text:   "Share of the steps since the previous recorded step at which an episode ended; in summaries, of all steps. Its inverse is the mean length of an episode.",
-		Value:  Mean,
+		Text:  "Share of the steps since the previous recorded step at which an episode ended; in summaries, of all steps. Its inverse is the mean length of an episode.",
+		Value: Mean, EveryStep: true,
 		At:     func(w *Window) float64 { return float64(w.Episodes) / w.Width },
 		Bounds: share,
 	},
@@ -116,14 +116,14 @@ var builtin = [...]Definition{
 	{
 		Name: OptimalAction, Title: "optimal actions", Axis: "share of optimal actions (window mean)",
 		Text:   "Share of the steps since the previous recorded step at which the action was optimal; in summaries, of all steps.",
-		Better: Higher, Value: Mean, Model: true, Default: true, Keep: 3,
+		Better: Higher, Value: Mean, EveryStep: true, Model: true, Default: true, Keep: 3,
 		At:     func(w *Window) float64 { return w.Optimal / w.Width },
 		Bounds: share,
 	},
 	{
 		Name: ExplorationShare, Title: "exploration share", Axis: "share of exploratory steps (window mean)",
 		Text:  "Share of the steps since the previous recorded step at which an option other than the greedy one was in force; in summaries, of all steps.",
-		Value: Mean, Default: true,
+		Value: Mean, EveryStep: true, Default: true,
 		At:     func(w *Window) float64 { return w.Explored / w.Width },
 		Bounds: share,
 	},

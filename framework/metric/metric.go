@@ -51,6 +51,9 @@ type Definition struct {
 	// Sparse: the metric comes from evaluations, which are at some grid points only, and
 	// not from At. A line joins these points in drawings.
 	Sparse bool `json:"-"`
+	// EveryStep: a point of the curve is a mean over all steps of its window, so that the
+	// mean over a run does not depend on where windows begin.
+	EveryStep bool `json:"-"`
 	// Always: every run has the curve if it is recorded.
 	Always bool `json:"-"`
 	// Default: the metric is recorded unless a config chooses otherwise.

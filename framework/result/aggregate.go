@@ -268,7 +268,7 @@ func (a *aggregator) value(d *metric.Definition, curve []float64) float64 {
 	case metric.Last:
 		return curve[len(curve)-1]
 	case metric.Tail:
-		return a.windowMean(curve, a.tail())
+		return a.windowMean(curve, a.meta.tail())
 	case metric.Sum:
 		return total(curve)
 	}
@@ -316,18 +316,6 @@ func (a *aggregator) windowMean(curve []float64, from int) float64 {
 		}
 	}
 	return sum / steps
-}
-
-// tail is the grid point of the first window that begins in the last tenth of
-// the steps; the last grid point if there is none.
-func (a *aggregator) tail() int {
-	last := len(a.meta.Grid) - 1
-	for i := range last {
-		if start := a.meta.Grid[i]; 10*start >= 9*a.meta.Grid[last] {
-			return i + 1
-		}
-	}
-	return last
 }
 
 func (a *aggregator) summary() *Summary {

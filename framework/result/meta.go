@@ -73,6 +73,35 @@ func (m *Meta) Skips(environment, agent string) bool {
 	return slices.ContainsFunc(m.Skipped, func(s Skipped) bool { return s.Environment == environment && s.Agent == agent })
 }
 
+// tail is the grid point of the first window that begins in the last tenth of
+// the steps; the last grid point if there is none.
+func (m *Meta) tail() int {
+	last := len(m.Grid) - 1
+	for i := range last {
+		if start := m.Grid[i]; 10*start >= 9*m.Grid[last] {
+			return i + 1
+		}
+	}
+	return last
+}
+
+// Windows returns the recorded steps on which a run's value of a metric depends: where
+// they differ, the value means something else. Nil if it depends on none, as that of the
+// reward.
+func (m *Meta) Windows(x Metric) []int {
+	d := m.Define(x)
+	switch {
+	case d.Value == metric.Last || d.EveryStep:
+		return nil
+	case d.Value == metric.Tail && metric.Define(d.From).EveryStep:
+		if tail := m.tail(); tail > 0 {
+			return m.Grid[tail-1 : tail]
+		}
+		return nil // of all steps
+	}
+	return m.Grid
+}
+
 // Bounds returns the least and the largest value that a mean over runs of a metric can
 // have at a step; infinite where nothing is known.
 func (m *Meta) Bounds(environment string, x Metric, step int) (low, high float64) {
