@@ -209,7 +209,34 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	}
 	defer func() { _ = x.Close() }() // plugins that end change nothing
 	s.Staged = x.Plan.Sequential() != nil
-	if s.Dir, err = filepath.Abs(x.Dir); err != nil {
+	if err := s.locate(cmd, x.Dir, name); err != nil {
+		return err
+	}
+	s.Name = result.Slug(x.Plan.Config.Name)
+	if err := s.setTasks(cmd, x); err != nil {
+		return err
+	}
+	if err := runcmd.CheckShards(x, s.Tasks, s.Mixed); err != nil {
+		return err
+	}
+	s.shards = experiment.Ranges(count(s.Tasks))
+	resolved := x.Plan.Config
+	resolved.Output = s.Dir
+	if s.To == "kubernetes" {
+		resolved.Output = s.inClaim()
+	}
+	text, err := resolved.YAML()
+	if err != nil {
+		return err
+	}
+	s.config = string(text)
+	return s.checkSize()
+}
+
+// locate fills in the directories, files and variables with which shards run. name is the
+// config's file.
+func (s *submission) locate(cmd *cobra.Command, dir, name string) (err error) {
+	if s.Dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
 	if s.WorkDir, err = os.Getwd(); err != nil {
@@ -231,33 +258,12 @@ func (s *submission) first(app *host.App, cmd *cobra.Command, name string) (err 
 	default:
 		s.Lock = beside
 	}
-	if err := s.absoluteLock(); err != nil {
-		return err
-	}
 	for _, name := range []string{"RLRUN_PLUGIN_PATH", "RLRUN_PYTHON"} {
 		if value := os.Getenv(name); value != "" {
 			s.Env = append(s.Env, name+"="+value)
 		}
 	}
-	s.Name = result.Slug(x.Plan.Config.Name)
-	if err := s.setTasks(cmd, x); err != nil {
-		return err
-	}
-	if err := runcmd.CheckShards(x, s.Tasks, s.Mixed); err != nil {
-		return err
-	}
-	s.shards = experiment.Ranges(count(s.Tasks))
-	resolved := x.Plan.Config
-	resolved.Output = s.Dir
-	if s.To == "kubernetes" {
-		resolved.Output = s.inClaim()
-	}
-	text, err := resolved.YAML()
-	if err != nil {
-		return err
-	}
-	s.config = string(text)
-	return s.checkSize()
+	return s.absoluteLock()
 }
 
 // absoluteLock makes the path of the lock file absolute: shards run in another directory.
