@@ -27,11 +27,10 @@ type Spec struct {
 	// with Terminated or Truncated.
 	Continuing bool
 	// Steps is the number of steps of a run, over all its episodes, in the spec that an
-	// agent is opened with; 0 if it is not known. Where a run begins with a saved agent,
-	// the steps from which it has learned before count, too: it is the number of steps from
-	// the agent's first one to the end of the run. The host sets it, and environments
-	// leave it 0. Agents need it since the worth of exploring depends on the length of
-	// the run.
+	// agent is opened with; 0 if it is not known. If a run begins with a saved agent, the
+	// steps that the agent made before it was saved are added. The host sets Steps, and
+	// environments leave it 0. Agents need it since the worth of exploring depends on the
+	// length of the run.
 	Steps int
 }
 

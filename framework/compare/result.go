@@ -76,8 +76,8 @@ const (
 	BenjaminiHochberg Correction = "bh"
 )
 
-// Range is the scale of an environment: Low becomes 0 and High 1. Where lower values are
-// better, High is the smaller one.
+// Range is the scale of an environment: Low becomes 0 and High 1. High is the better value, so
+// it is the smaller number for a metric such as regret.
 type Range struct {
 	// Low is the value with score 0.
 	Low float64 `json:"low"`
@@ -85,7 +85,8 @@ type Range struct {
 	High float64 `json:"high"`
 }
 
-// Check refuses a scale on which the better of two values has the lower score.
+// Check returns an error if the better of two values of the metric would have the lower score,
+// or if both would have the same.
 func (r Range) Check(d *metric.Definition) error {
 	lower := d.Better == metric.Lower
 	switch {

@@ -136,10 +136,10 @@ func released(info *debug.BuildInfo) bool {
 	return !slices.ContainsFunc(info.Deps, func(m *debug.Module) bool { return m.Replace != nil })
 }
 
-// buildID returns the ID that the go command gave an executable. It consists of digests of the
-// linked packages and of the settings. It is empty if the
-// executable is no ELF file, or its linker was told another ID. To read it takes 0.1 ms,
-// and to digest the executable 40 ms, which is a fifth of a short rlrun run.
+// buildID returns the ID that the go command gave an executable. It consists of digests of
+// the linked packages and of the settings. It is empty if the executable is no ELF file, or
+// its linker was told another ID. Reading it takes 0.1 ms. A digest of the executable would
+// take 40 ms, a fifth of a short rlrun run.
 func buildID(path string) string {
 	f, err := elf.Open(path)
 	if err != nil {

@@ -210,9 +210,9 @@ func diagnose(ctx context.Context, s *subprocess.Subprocess, err error) error {
 	return err
 }
 
-// inherited picks from the host's environment what programs need to run. Unless it says
-// otherwise, texts have the same hash in every process of Python: the order of a set would
-// otherwise differ between them, and with it results.
+// inherited picks from the host's environment what programs need to run. Unless the host's
+// environment sets PYTHONHASHSEED, it is 0. Otherwise the order of a set of texts, and with
+// it results, would differ between two processes of Python.
 func inherited(environ []string) []string {
 	names := []string{
 		"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "SHELL",

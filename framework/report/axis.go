@@ -71,9 +71,9 @@ func logTicks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// formatTick groups thousands, and writes what would be long with an exponent. Digits
-// are those after the point that ticks need to differ; below 0, zeros before it. The font
-// of pictures has no superscripts for an exponent.
+// formatTick groups thousands, and writes long numbers with an exponent, as 1e9: the font of
+// pictures lacks superscripts. Ticks differ in the first digits places after the point. If
+// digits is negative, they are multiples of 10 to the power of −digits.
 func formatTick(x float64, digits int) string {
 	a := math.Abs(x)
 	switch {

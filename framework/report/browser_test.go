@@ -322,8 +322,8 @@ func invented(agents []string, environments, points int) *result.Summary {
 	return s
 }
 
-// No label is cut off: that of an optimum at the top of a panel, and the last one of an
-// axis. Labels of tiny numbers differ.
+// No label is cut off, neither the name of an optimum at the top of a panel nor the last
+// label of an axis. Labels of tiny numbers differ.
 func TestLabelsAreWhole(t *testing.T) {
 	ctx := reporttest.Browser(t)
 	for _, scale := range []float64{1, 1e-9, 1e15} {

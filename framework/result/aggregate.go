@@ -290,7 +290,8 @@ func total(curve []float64) float64 {
 	return sum
 }
 
-// largest is that of a value: sums of larger ones, and differences, may not be finite.
+// largest is the largest magnitude that a value may have. With larger ones, sums and
+// differences may overflow.
 const largest = 1e300
 
 // set stores a run's value of a metric. NaN is none, and so is one beyond the largest.

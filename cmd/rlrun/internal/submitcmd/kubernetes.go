@@ -96,8 +96,8 @@ func (s *submission) label() string {
 // literal writes a word of a container's command, in which Kubernetes would replace $(NAME).
 func literal(word string) string { return strings.ReplaceAll(word, "$", "$$") }
 
-// mostConfig is how large a config may be in bytes. kubectl apply repeats an object as JSON
-// in an annotation, of which Kubernetes takes 262,144 bytes.
+// mostConfig is the largest size of a config, as JSON, in bytes. kubectl apply repeats an
+// object in an annotation, and annotations may have 262,144 bytes.
 const mostConfig = 260_000
 
 // checkSize refuses a config that kubectl would refuse.

@@ -570,7 +570,7 @@ func call(ctx context.Context, stderr io.Writer, name, absent, program string, a
 	var out, said bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdout, cmd.Stderr = &out, &said
-	// What the program has started may keep its output open, after it ended or was ended.
+	// A process that the program started may keep its output open when the program has ended.
 	cmd.WaitDelay = time.Second / 10
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrWaitDelay) { // it ended well

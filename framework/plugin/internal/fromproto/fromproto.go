@@ -33,8 +33,8 @@ func Error(e *pb.Error) error {
 // longestText bounds what is shown of a message, in bytes.
 const longestText = 1 << 13
 
-// OneLine joins the lines of a message of another process, and cuts it if it is very long.
-// A second line would look like one of the host's own.
+// OneLine joins the lines of another process's message with semicolons, and cuts a very long
+// message. A second line could look like a message of the host.
 func OneLine(message string) string {
 	if len(message) > longestText {
 		message = strings.ToValidUTF8(message[:longestText], "") + "…"
