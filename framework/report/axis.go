@@ -17,8 +17,11 @@ func linearTicks(lo, hi float64) []plot.Tick {
 	step := niceStep((hi - lo) / 8)
 	digits := -int(math.Floor(math.Log10(step) + 1e-9))
 	var ticks []plot.Tick
-	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+1e-9*step; k++ {
-		ticks = append(ticks, plot.Tick{Value: k * step, Label: formatTick(k*step, digits)})
+	first := math.Ceil(lo/step - 1e-9)
+	for k := range 10 { // more would be steps that rounding makes 0
+		if x := (first + float64(k)) * step; x <= hi+1e-9*step {
+			ticks = append(ticks, plot.Tick{Value: x, Label: formatTick(x, digits)})
+		}
 	}
 	return ticks
 }

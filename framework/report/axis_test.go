@@ -88,3 +88,17 @@ func TestStylesDiffer(t *testing.T) {
 		seen[key] = i
 	}
 }
+
+// Values that differ by rounding only, or by the smallest numbers, have ticks, and few.
+func TestTicksOfRounding(t *testing.T) {
+	for _, c := range [][2]float64{{1e17, 1e17 + 32}, {1, math.Nextafter(1, 2)}, {0, math.SmallestNonzeroFloat64}, {-1e300, 1e300}} {
+		if n := len(linearTicks(c[0], c[1])); n > 10 {
+			t.Errorf("%g to %g: %d ticks", c[0], c[1], n)
+		}
+	}
+	f := Figure{Lines: []Line{{X: []float64{1, 2}, Y: []float64{1e17, 1e17 + 32}}}}
+	_, _, y0, y1 := f.ranges()
+	if ticks := linearTicks(y0, y1); len(ticks) < 3 || ticks[0].Label == ticks[1].Label {
+		t.Errorf("%g to %g: %v", y0, y1, ticks)
+	}
+}

@@ -336,7 +336,7 @@ func (f *Figure) ranges() (x0, x1, y0, y1 float64) {
 	} else {
 		y0, y1 = min(y0, low), max(y1, high)
 	}
-	if y0 == y1 {
+	if y1-y0 <= 1e-12*max(math.Abs(y0), math.Abs(y1)) { // but for rounding they are equal
 		pad := max(math.Abs(y0)*0.05, 0.5)
 		y0, y1 = y0-pad, y1+pad
 	} else {
